@@ -51,6 +51,7 @@ from peerage.tables.simulate import SimulatedRow
 from peerage.tables.stats import AuthorStats, JudgeStats, PlayerStats, ProbeStats, Stats, UnfinishedStats
 from peerage.tables.tournament import ProgressRow, TournamentReport
 from peerage.tables.verdict import Chance, Verdict
+from peerage.tables.windows import HostedStats, HostPlan, WindowRow, Windows
 
 HERE = Path(__file__).parent
 
@@ -345,6 +346,7 @@ _JSON: dict[str, tuple[str | type, ...]] = {
         ProbeStats,
         UnfinishedStats,
         MakerRow,
+        HostedStats,
     ),
     "`judges`: one object (`--of` one of its lists)": (
         JudgesReport,
@@ -409,6 +411,7 @@ _JSON: dict[str, tuple[str | type, ...]] = {
     "`players NAME`, `leaderboard --by game`: a list, overall first": (Profile,),
     "`games`: a list": (GameRow,),
     "`queue`: a list": (QueueRow,),
+    "`windows`: one object": (Windows, HostPlan, WindowRow),
     "`rate --output json`: a list, best first": (
         "Objects with `rank`, `player`, `rating`, `lower`, `upper`, `rank_range`, `games`, and `mu` and "
         "`sigma` where the method has a scale of its own: [ratings](ratings.md).",

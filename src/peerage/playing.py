@@ -15,6 +15,7 @@ from collections.abc import Awaitable, Callable, Container, Iterable, Iterator, 
 from contextlib import AsyncExitStack, contextmanager, suppress
 from dataclasses import replace
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,7 +23,9 @@ from peerage.clock import now_ms
 from peerage.engine.availability import Availability, spent_today
 from peerage.engine.benches import OVERBILLED
 from peerage.engine.budget import whole_nano
+from peerage.engine.hosts import Hosts
 from peerage.engine.import_recordings import admit
+from peerage.engine.left_windows import stop_left_open
 from peerage.engine.player_runtime import PlayerRuntime
 from peerage.engine.preregistration import note_differences
 from peerage.engine.probes import bench_by_probes, entries, probe_costs, probe_players
@@ -44,6 +47,7 @@ from peerage.outputs import copies, secret_files
 from peerage.players import open_client
 from peerage.players.checks import together
 from peerage.players.client import Client, PlayerError
+from peerage.players.hosted import HostedClient
 from peerage.requirements import (
     budget_since,
     check,
@@ -93,13 +97,16 @@ async def play(
         for notice in notices(settings, ledger):
             if notice not in known:
                 _log.warning(notice)
+        stop_left_open(folder, ledger, now_ms)
         recovered = recover(ledger, lag, pinned_elo(ledger.meta(), settings.rating))
         async with AsyncExitStack() as stack:
             lines = await _open_lines(folder, settings, ledger, stack, clients)
             _check_budget(settings, lines)
             over = _overbilled(settings, ledger, lines, recovered)
             spent = spent_today(ledger, settings.players, now_ms())
-            availability = Availability(settings.players, now_ms, spent)
+            hosted = {name: one.client for name, one in lines.items() if isinstance(one.client, HostedClient)}
+            hosts = Hosts(settings.hosts, settings.players, hosted, folder, now_ms, guarded=not inline)
+            availability = Availability(settings.players, now_ms, spent, hosts.away)
             reached = max_matches is not None and decided(ledger) >= max_matches
             probed: Mapping[str, Probed] = {}
             if settings.engine.probe and clients is None and not reached:
@@ -141,6 +148,7 @@ async def play(
                 programs=programs,
                 votes=_votes_of(ledger, folder),
                 availability=availability,
+                hosts=hosts,
             )
             if signals:
                 stack.enter_context(_stopped_by_signals(runner))
@@ -178,7 +186,10 @@ async def _open_lines(
     hidden = [path for path, _ in secret_files(folder, settings.ledger)] + copies(folder)
     lines: dict[str, PlayerRuntime] = {}
     for player in settings.players:
-        client = open_client(player, env, folder, hidden) if clients is None else clients(player)
+        make = (
+            partial(open_client, player, env, folder, hidden) if clients is None else partial(clients, player)
+        )
+        client = HostedClient(player.name, make) if player.host else make()
         stack.push_async_callback(client.close)
         lines[player.name] = PlayerRuntime(player, client, priced[player.name])
     started = await asyncio.gather(*[line.client.start() for line in lines.values()], return_exceptions=True)

@@ -224,7 +224,7 @@ class OpenAIServer:
         return web.json_response({"object": "list", "data": [{"id": "tiny", "object": "model"}]})
 
 
-async def _serve(delay: float) -> None:
+async def _serve(delay: float, port: int) -> None:
     prepared = json.dumps(completion("word " * 400)).encode()
 
     async def behave(request: web.Request, asked: dict[str, Any]) -> web.StreamResponse:
@@ -233,13 +233,17 @@ async def _serve(delay: float) -> None:
             return await sensible(request, asked)
         return web.Response(body=prepared, content_type="application/json")
 
-    async with OpenAIServer(keep=False) as server:
+    async with OpenAIServer(port=port, keep=False) as server:
         server.always(behave)
         print(server.url, flush=True)
+        if port:  # until it is killed
+            await asyncio.Event().wait()
         await asyncio.get_running_loop().run_in_executor(None, sys.stdin.read)
 
 
 if __name__ == "__main__":
     arguments = argparse.ArgumentParser(description=__doc__)
     arguments.add_argument("--delay", type=float, default=0.2, help="seconds before each answer")
-    asyncio.run(_serve(arguments.parse_args().delay))
+    arguments.add_argument("--port", type=int, default=0, help="0: a free one, until its input ends")
+    told = arguments.parse_args()
+    asyncio.run(_serve(told.delay, told.port))

@@ -26,6 +26,7 @@ from peerage.environment import DATABASE, environment
 from peerage.figures import dollars
 from peerage.games import GAMES
 from peerage.ledger import LedgerError, LedgerMissing, open_ledger
+from peerage.ledger.windows import unused
 from peerage.players import checks
 from peerage.players.keys import PROVIDERS, found_keys
 from peerage.players.prices import price_of
@@ -234,6 +235,7 @@ def _ledger(settings: ArenaSettings, env: dict[str, str], folder: Path) -> Itera
         held = sum(one.worst_nano or 0 for one in waiting)
         spent = sum(ledger.spent_by().values()) - held
         spent += sum(cost.most_nano for cost in probe_costs(ledger).values())
+        spent += sum(unused(ledger).values())
     except LedgerError as error:
         yield Finding("ledger", settings.ledger, "broken", str(error))
         return

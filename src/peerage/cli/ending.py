@@ -23,6 +23,7 @@ SHOWN = 3
 def ending(arena: Arena, report: RunReport, void: Sequence[tuple[int, str]]) -> Iterator[str]:
     """The last words of a run, line by line; `void` are its matches that came to nothing."""
     from peerage.engine.probes import probe_costs
+    from peerage.ledger.windows import unused
     from peerage.players.checks import together
     from peerage.protocol import visible
 
@@ -54,6 +55,11 @@ def ending(arena: Arena, report: RunReport, void: Sequence[tuple[int, str]]) -> 
     probed = sum(cost.most_nano for cost in probe_costs(arena.ledger).values())
     if probed:
         yield f"{dollars(probed / 1e9)} of that went into probes before runs, in no match"
+    if held := sum(unused(arena.ledger).values()):
+        yield (
+            f"{dollars(held / 1e9)} of that went into start and idle time of hosts, in no match; "
+            f"`{program()} windows{at(arena.folder)}` shows it"
+        )
     for player, nano in report.overrun.items():
         yield (
             f"{player} was billed {dollars(nano / 1e9)} more than its calls could cost at most, as by a "

@@ -40,6 +40,7 @@ from peerage.cli import (
     tables,
     tournament,
     verdict,
+    windows,
 )
 
 USAGE = 2
@@ -51,7 +52,7 @@ _USAGE = ("SettingsError", "ArenaError", "OutputRefused", "InputRefused")
 
 GROUPS = {
     "Begin": "demo init doctor",
-    "Play": "run play estimate plan preregister queue simulate",
+    "Play": "run play estimate plan preregister queue windows simulate",
     "Read": "verdict leaderboard compare stats match players games challenges tournament",
     "Judge": "judges annotate rejudge audit",
     "Publish": "serve report site export copy",
@@ -141,6 +142,7 @@ for command in (
     rate.rate,
     lists.players,
     lists.queue,
+    windows.windows,
 ):
     app.command()(command)
 app.command("import")(imports.enter)

@@ -63,7 +63,9 @@ def arena_in(folder: Path) -> Arena:
     """The arena in `folder`, which has been played."""
     from peerage.arena import open_arena
 
-    return open_arena(folder, create=False)
+    arena = open_arena(folder, create=False)
+    _close_windows(folder, arena.ledger)
+    return arena
 
 
 def ledger_in(folder: Path) -> AbstractContextManager[Ledger]:
@@ -72,7 +74,29 @@ def ledger_in(folder: Path) -> AbstractContextManager[Ledger]:
     from peerage.settings import FILE_NAME, ArenaSettings, load
 
     settings = load(folder, reading=True) if (folder / FILE_NAME).exists() else ArenaSettings()
-    return closing(open_ledger(settings.ledger, folder, create=False))
+    ledger = open_ledger(settings.ledger, folder, create=False)
+    _close_windows(folder, ledger)
+    return closing(ledger)
+
+
+def _close_windows(folder: Path, ledger: Ledger) -> None:
+    """Stop the hosts that a run which died left up."""
+    if not any(folder.glob("window-*.json")):
+        return
+    from peerage.clock import now_ms
+    from peerage.engine.left_windows import stop_left_open
+    from peerage.ledger import LedgerBusy
+
+    try:
+        with ledger.runner():
+            closed = stop_left_open(folder, ledger, now_ms)
+    except LedgerBusy:
+        return  # the window is that of a run that goes on
+    for window in closed:
+        say(
+            f"a crash had left the host {window.host} up; it is stopped, and its window is on record",
+            err=True,
+        )
 
 
 def say(text: str, *, err: bool = False) -> None:

@@ -143,16 +143,26 @@ def _settings(
         missing = "nothing was judged again here" if report else "name the new panel with --judges"
         raise SettingsError(f"{path} does not exist yet: {missing}; `peerage rejudge --help` says how")
     known = {player.name: player for player in source.players}
-    players: list[Any] = [
-        known[judge].model_dump(mode="json", exclude_defaults=True) if judge in known else {"model": judge}
-        for judge in judges
-    ]
+    players: list[Any] = []
+    for judge in judges:
+        one = known.get(judge)
+        priced = {"gpu_hour_price"} if one is not None and one.host else set()  # that of its host
+        stated = (
+            one.model_dump(mode="json", exclude_defaults=True, exclude=priced) if one else {"model": judge}
+        )
+        players.append(stated)
+    hosts = {
+        name: host.model_dump(mode="json", exclude_defaults=True)
+        for name, host in source.hosts.items()
+        if any(one.get("host") == name for one in players)
+    }
     text = "# Answers recorded in another arena, judged again. `peerage rejudge` made it.\n" + yaml.safe_dump(
         {
             "name": f"{source.name}, judged again",
             **({} if source.seed is None else {"seed": source.seed}),
             "game": RESCORING.name if scores else REJUDGEMENT.name,
             "players": players,
+            **({"hosts": hosts} if hosts else {}),
             "rules": rules.model_dump(mode="json"),
         },
         sort_keys=False,

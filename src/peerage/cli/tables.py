@@ -17,7 +17,16 @@ if TYPE_CHECKING:
     from peerage.tables.played import Scope
 
 Part = Literal[
-    "players", "judges", "authors", "makers", "readings", "calibration", "outside", "probes", "unfinished"
+    "players",
+    "judges",
+    "authors",
+    "makers",
+    "readings",
+    "calibration",
+    "outside",
+    "probes",
+    "unfinished",
+    "hosted",
 ]
 
 
@@ -104,6 +113,13 @@ _STATS: Mapping[str, Titled] = {
         *texts(player="Player"),
         *numbers(whole, probes="Probes"),
         *numbers(dollars, cost_usd="Billed", possibly_usd="Possibly billed"),
+    ),
+    "hosted": titled(
+        "On hosts: what players took of the hours held; what no call was billed is in no other sum here",
+        *texts(player="Player", host="Host"),
+        *numbers(whole, calls="Calls"),
+        *numbers("{:.2f}".format, hours="Hours"),
+        *numbers(dollars, billed_usd="Billed to calls", unused_usd="Start and idle"),
     ),
     "readings": titled(
         "Readings: where a game's rules leave room, the table under each of them",

@@ -58,10 +58,14 @@ class Availability:
         self._held: Counter[str] = Counter()
         self._short: dict[str, deque[Pending]] = {}
 
+    def out_of_hours(self, player: str) -> int | None:
+        """Until when a player is out of its hours, in Unix milliseconds; None within them."""
+        hours = self._hours.get(player)
+        return None if hours is None else closed_until(hours, self._clock())
+
     def away(self, player: str) -> Away | None:
         """Why a player may not be asked now."""
-        hours = self._hours.get(player)
-        if hours is not None and (until := closed_until(hours, self._clock())) is not None:
+        if (until := self.out_of_hours(player)) is not None:
             return Away("out of hours", until)
         limit = self._daily.get(player)
         if limit is not None and self._today()[player] >= limit:

@@ -217,6 +217,20 @@ class Budget:
         """What the arena's limit leaves."""
         return max(0, (self.limit or 0) - self.spent)
 
+    def set_aside(self, nano: int) -> int:
+        """Reserve what a host may cost beside calls; how much of it there is: with a limit half of what is
+        left at most, so that calls can be paid. Negative: give it back."""
+        if self.limit is not None and nano > 0:
+            nano = min(nano, max(0, self.left - self.held) // 2)
+        self.held += nano
+        return nano
+
+    def charge(self, costs: Mapping[str, int]) -> None:
+        """Count what was billed outside of calls, by player."""
+        for player, nano in costs.items():
+            self.billed += nano
+            self.spent_by[player] = self.spent_by.get(player, 0) + nano
+
     # -------------------------------------------------------------------------------------- expectations
 
     def seen(self, plan: Mapping[str, Share], paid: Mapping[str, int]) -> None:

@@ -22,6 +22,7 @@ from peerage.ledger.series import in_series
 from peerage.ledger.store import Exchange, FixtureRow, Ledger, LedgerError, Summary
 from peerage.ledger.waits import TOPIC as WAITS
 from peerage.ledger.waits import Moment, Waits
+from peerage.ledger.windows import unused
 from peerage.match import DEVELOPMENT, Fixture
 from peerage.ratings.elo import EloSettings
 from peerage.scheduling.standing import Ended, History
@@ -182,6 +183,9 @@ def recover(ledger: Ledger, lag: int, elo: EloSettings) -> Recovered:
     found.billed_nano += sum([account.cost_nano for account in found.accounts.values()])
     found.possibly_nano = sum(found.spent_by.values()) - found.billed_nano
     found.charge(probe_costs(ledger))
+    held = unused(ledger)
+    found.billed_nano += sum(held.values())
+    found.spent_by = dict(Counter(found.spent_by) + Counter(held))
     return found
 
 

@@ -26,7 +26,7 @@ from peerage.match import Fixture, Outcome
 from peerage.scheduling.fixtures import Scheduler, Unstaffed, by_need, next_round, remember, tables
 from peerage.scheduling.goal import Known, State
 from peerage.scheduling.standing import Ended, History, Results, Standing
-from peerage.settings import PlayerSettings
+from peerage.settings import HostSettings, PlayerSettings
 from peerage.standings import NOBODY, Standings
 
 MOST_WAITING = 8
@@ -48,6 +48,7 @@ class Rounds:
         memories: Mapping[str, Remembered] = {},
         ended: Iterable[tuple[int, Ended]] = (),
         known: Known | None = None,
+        hosts: Mapping[str, HostSettings] = {},
     ) -> None:
         self.next_number = recovered.next_number
         self.over = ""
@@ -72,6 +73,7 @@ class Rounds:
         self._results = {name: Results() for name in self._learning}
         self._most = {one.name: one.concurrency or MOST_WAITING for one in players if one.is_person}
         self._most |= {one.name: min(window, MOST_WAITING) for one in players if one.available}
+        self._most |= {one.name: hosts[one.host].matches for one in players if one.host in hosts}
 
     @property
     def patience(self) -> int:
@@ -182,9 +184,10 @@ class Rounds:
         return fixtures
 
     @property
-    def awaits(self) -> bool:
-        """Whether players may be away as a matter of course: people, and those with hours."""
-        return bool(self._most)
+    def awaits(self) -> int:
+        """How many matches may leave in a row before pairing does without players that are away as a matter
+        of course: people, those with hours, those on hosts."""
+        return self._window + max(self._most.values()) if self._most else 0
 
     @property
     def for_want_of_players(self) -> bool:

@@ -11,14 +11,19 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from functools import partial
+from math import inf
+from pathlib import Path
 from typing import TYPE_CHECKING
+
+import msgspec
 
 from peerage.engine.availability import Availability
 from peerage.engine.benches import want_of
 from peerage.engine.budget import ARENA_BUDGET, PLAYER_BUDGET, Budget, Share, Verdict, dollars, whole_nano
 from peerage.engine.folding import Folding
+from peerage.engine.hosts import Hosts, Needed
 from peerage.engine.journal import Journal
 from peerage.engine.memory import remembered
 from peerage.engine.plans import Plans, one_more, schedulers
@@ -31,8 +36,10 @@ from peerage.engine.under_way import MatchesUnderWay, MatchUnderWay, Reason
 from peerage.engine.waiting import ASK_AGAIN_S, SOONEST_S, Away, WaitingMatches
 from peerage.ledger.codec import fixture_body
 from peerage.ledger.merkle import digest as digest_of
-from peerage.ledger.store import FailureRow, FixtureRow, Ledger, Summary
+from peerage.ledger.store import Amendment, FailureRow, FixtureRow, Ledger, Summary
 from peerage.ledger.waits import Wait
+from peerage.ledger.windows import TOPIC as WINDOWS
+from peerage.ledger.windows import Window
 from peerage.match import Fixture, MatchRecord, Outcome
 from peerage.players.client import Awaited
 from peerage.protocol import SANDBOX
@@ -55,7 +62,7 @@ class Runner:
     `clock` gives Unix milliseconds. `observe(record, summary)` is called for each match as it is folded.
     `inline` journals on the loop's own thread, for virtual time. `programs` is the sandbox of games that
     need one, `secret` the arena's. `votes` gives the head of the audience's votes, which the log binds.
-    `availability` says who may be asked when.
+    `availability` says who may be asked when, `hosts` serve some of the players in windows.
     """
 
     def __init__(
@@ -74,6 +81,7 @@ class Runner:
         programs: Programs | None = None,
         votes: Callable[[], tuple[int, bytes] | None] = lambda: None,
         availability: Availability,
+        hosts: Hosts,
     ) -> None:
         self._settings = settings
         self._lines = lines
@@ -123,6 +131,11 @@ class Runner:
             },
             all_ended(recovered, ledger) if goal or any(one.policy.learns for one in games.values()) else (),
             Known(goal, [*lines], {name: one.weight for name, one in games.items()}) if goal else None,
+            settings.hosts,
+        )
+        self._hosts = hosts
+        hosts.serve(
+            self, self._budget.set_aside, lambda player: availability.out_of_hours(player) is not None
         )
         self._folding = Folding(
             self._journal,
@@ -151,6 +164,7 @@ class Runner:
                 self._queue.append((fixture, digest))
             else:
                 due = self._loop.time() + max(0, (wait.until_ms or 0) - clock()) / 1000
+                due = inf if hosts.away(wait.player) and wait.until_ms is None else due
                 player = wait.player if self._plans.playable(fixture) else ""  # ends at once
                 away = Away(fixture, digest, player, due, wait.until_ms is not None)
                 self._waiting.add(away, saved=True)
@@ -175,6 +189,7 @@ class Runner:
         finally:
             self._waiting.stop()
             await self._calls.stop(0.0 if self._journal.broken else GRACE_S)
+            await self._hosts.close()
             await self._journal.drain()
             if self._done.done() and not self._done.exception() and self._done.result() == "budget":
                 self._fold_past_unfinished()
@@ -276,7 +291,8 @@ class Runner:
                     break
         finally:
             self._admitting = False
-        if len(self._matches) > len(self._matches.unfinished) or self._done.done():
+        idle = len(self._matches) == len(self._matches.unfinished)
+        if self._done.done() or (self._hosts and self._needs_host(idle)) or not idle:
             return
         if self._matches.unfinished:
             self._end("budget", self._matches.unfinished[min(self._matches.unfinished)])
@@ -290,14 +306,26 @@ class Runner:
             elif self._rounds.over and not self._queue:
                 self._end("players" if self._rounds.for_want_of_players else "budget", self._rounds.over)
             else:
-                self._end("waiting" if self._waiting else "limit", "")
+                self._end("waiting" if self._waiting else "limit", self._hosts.problems)
+
+    def _needs_host(self, idle: bool) -> bool:
+        """Whether the run stays for a host, which is started, turned or stopped as is needed now."""
+        waiting = self._waiting.by_player(self._reached)
+        return self._hosts.look(Needed(waiting, self._matches.seated, idle))
+
+    def host_up(self, players: Collection[str]) -> None:
+        self._waiting.back(players)
+        self.look_soon()
+
+    def window_over(self, window: Window, record: Path) -> None:
+        self._budget.charge(window.unused)
+        self._journal.rows.amend(Amendment(WINDOWS, msgspec.json.encode(window), self._clock()))
+        self._journal.then(partial(record.unlink, missing_ok=True))
 
     def _everybody_left(self) -> bool:
         """Whether match after match left its round and none was folded: more of them would do the same."""
-        engine, window = self._settings.engine, self._settings.pairing.window or WINDOW
-        # Pairing learns from the log, `window` matches later, that somebody is away.
-        most = engine.give_up_after + engine.concurrency + window * self._rounds.awaits
-        return self._left_in_a_row >= most
+        engine = self._settings.engine
+        return self._left_in_a_row >= engine.give_up_after + engine.concurrency + self._rounds.awaits
 
     def _begin(self) -> bool:
         """Begin the next match in number order, or end it without a result; False when it must wait."""
@@ -422,7 +450,7 @@ class Runner:
             self._rounds.left(match.fixture.round, self._folding.standings)
         self._left_in_a_row += 1
         seconds = ASK_AGAIN_S if until_ms is None else max(SOONEST_S, (until_ms - now_ms) / 1000)
-        due = self._loop.time() + seconds
+        due = inf if until_ms is None and self._hosts.away(player) else self._loop.time() + seconds
         away = Away(match.fixture, match.digest, player, due, until_ms is not None)
         self._waiting.add(away, saved=False)
         self._journal.then(partial(self._waiting.saved, number))
@@ -440,6 +468,8 @@ class Runner:
     def replied(self, player: str, void: bool) -> None:
         if not void:
             self._waiting.heard(player)
+        if self._hosts:
+            self.look_soon()
         if self._short:  # what matches cost is known a little better with every reply
             self._admit()
 

@@ -118,6 +118,11 @@ class MatchesUnderWay:
         waiting = self.calls.waiting_by_match()
         return under_way - sum(waiting[number] >= self._matches[number].open for number in waiting) < places
 
+    @property
+    def seated(self) -> set[str]:
+        """Everybody who has a role in a match under way."""
+        return {player for match in self._matches.values() for player in match.players.values()}
+
     def start(self, fixture: Fixture, digest: str, recorded: Sequence[Exchange]) -> None:
         """Begin a match, or go on with it; what is `recorded` of it is not asked again."""
         spec = self._plans.spec(fixture)

@@ -9,6 +9,7 @@ for a person goes on when the person has replied.
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
 from collections.abc import Callable, Collection, Mapping
 from math import inf
 from typing import NamedTuple
@@ -102,6 +103,21 @@ class WaitingMatches:
         self._unsaved.discard(number)
         self._none_before = 0.0
         self._look()
+
+    def back(self, players: Collection[str]) -> None:
+        """These players' host is up and they are warm: all their matches go on."""
+        now = self._loop.time()
+        for number, away in self._away.items():
+            if away.player in players:
+                self._away[number] = away._replace(due=now)
+        self._heard.update(players)
+        self._none_before = 0.0
+
+    def by_player(self, beyond: Callable[[int], bool]) -> Counter[str]:
+        """How many matches wait for each player that is not benched, without those whose numbers are `beyond`
+        the run's limit."""
+        found = Counter([away.player for number, away in self._away.items() if not beyond(number)])
+        return Counter({player: count for player, count in found.items() if player not in self._benched})
 
     def heard(self, player: str) -> None:
         """A player has replied."""

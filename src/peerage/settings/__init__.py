@@ -8,6 +8,7 @@ Whatever is wrong is a `SettingsError` that names the file, the line, the key, w
 """
 
 from peerage.games.cost import CostUnit
+from peerage.settings.host import HostSettings
 from peerage.settings.lineup import enough_players, extra_installed, lacks_extra, rules_of, too_few
 from peerage.settings.player import (
     Faults,
@@ -31,6 +32,7 @@ __all__ = [
     "Engine",
     "Faults",
     "GameSettings",
+    "HostSettings",
     "Pairing",
     "PlayerSettings",
     "Price",

@@ -150,6 +150,12 @@ class PlayerSettings(Section):
         description="Seconds until a call counts as failed. A person has a day if not stated, counted from "
         "when it is its turn.",
     )
+    host: str = Field(
+        "", description="Name of one of `hosts`, which serves it in windows and is paid by the hour."
+    )
+    memory: Positive | None = Field(
+        None, description="Gigabytes that it takes on its host. Default: a `gguf:` file's size, else nothing."
+    )
     available: str = Field(
         "",
         description="Hours at which it may be asked, such as `22:00-06:00 Europe/Berlin, weekends`: days, "
@@ -235,6 +241,8 @@ class PlayerSettings(Section):
         self._check_thinking()
         if self.is_person:
             self._check_person(rest.strip())
+        if self.host:
+            self._check_host()
         if self.price is not None and self.gpu_hour_price is not None:
             raise ValueError("state `price` (by token) or `gpu_hour_price` (by time), not both")
         if not self.name:
@@ -255,6 +263,19 @@ class PlayerSettings(Section):
             object.__setattr__(self, "name", unicodedata.normalize("NFC", called))
         if "timeout_s" not in self.model_fields_set:
             object.__setattr__(self, "timeout_s", DAY_S)
+
+    def _check_host(self) -> None:
+        for key in ("price", "gpu_hour_price"):
+            if getattr(self, key) is not None and key in self.model_fields_set:
+                raise ValueError(
+                    f"found both `host` and `{key}`; a hosted player costs its host's `usd_per_hour`, so "
+                    f"take `{key}` away"
+                )
+        if self.provider != "gguf" and self.provider != "house" and not self.base_url:
+            raise ValueError(
+                f"{self.model!r} has a `host` and no address; state the `base_url` of the server there, or "
+                "let a `gguf:` file be served here"
+            )
 
     def _check_thinking(self) -> None:
         tokens = self.thinking_tokens

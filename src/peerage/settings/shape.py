@@ -14,6 +14,7 @@ from peerage.games.section import Section, Share
 from peerage.match import Slots
 from peerage.protocol import SANDBOX
 from peerage.scheduling.standing import Goal, PolicyName
+from peerage.settings.host import HostSettings
 from peerage.settings.player import NotNegative, PlayerSettings, Positive, suggest
 from peerage.settings.until import goal_of
 
@@ -220,6 +221,11 @@ class ArenaSettings(Section):
         "settings; `all`: every one that can be played here.",
     )
     players: tuple[PlayerSettings, ...] = Field((), description="Who plays; one line each.")
+    hosts: dict[str, HostSettings] = Field(
+        default_factory=dict,
+        description="Machines that are started to serve players and stopped after the last call, by name; "
+        "players name theirs as `host`.",
+    )
     pairing: Pairing = Field(default_factory=Pairing, description="Who meets whom.")
     rating: Rating = Field(default_factory=Rating, description="Elo, raw and cost.")
     budget: Budget = Field(
@@ -282,6 +288,14 @@ class ArenaSettings(Section):
             cls._known(name, about)
         return value
 
+    @field_validator("hosts")
+    @classmethod
+    def _names(cls, value: dict[str, HostSettings]) -> dict[str, HostSettings]:
+        for name in value:
+            if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_-]{0,39}", name):
+                raise ValueError(f"{name!r} is no name of a host; use up to 40 letters, digits, - and _")
+        return value
+
     @field_validator("ledger")
     @classmethod
     def _address(cls, value: str) -> str:
@@ -315,7 +329,8 @@ class ArenaSettings(Section):
                     "give it another `name`"
                 )
             places[player.name] = place
-        object.__setattr__(self, "players", tuple(_of_one_line(self.players)))
+        players = [_on_host(player, self.hosts) for player in _of_one_line(self.players)]
+        object.__setattr__(self, "players", tuple(players))
         if self.until is not None and self.players:
             goal_of(self.until, [player.name for player in self.players])
         return self
@@ -334,3 +349,26 @@ def _of_one_line(players: Sequence[PlayerSettings]) -> Iterator[PlayerSettings]:
     for player in players:
         family = first[player.unversioned] if player.family == player.public_model else player.family
         yield player if family == player.family else player.model_copy(update={"family": family})
+
+
+def _on_host(player: PlayerSettings, hosts: Mapping[str, HostSettings]) -> PlayerSettings:
+    """A player with the price of its host. Raises ValueError."""
+    if not player.host:
+        return player
+    host = hosts.get(player.host)
+    if host is None:
+        raise ValueError(
+            f"player {player.name!r} has the host {player.host!r}, which `hosts` does not name"
+            f"{suggest(player.host, hosts) if hosts else ''}"
+        )
+    if not host.start and player.provider not in ("gguf", "house"):
+        raise ValueError(
+            f"hosts.{player.host} does not say how it is started, which only `gguf:` models can do without, "
+            f"and serves {player.model!r}; state its `start`"
+        )
+    if host.memory is not None and player.memory is not None and player.memory > host.memory:
+        raise ValueError(
+            f"player {player.name!r} takes {player.memory:g} GB, and its host {player.host!r} has "
+            f"{host.memory:g}"
+        )
+    return player.model_copy(update={"gpu_hour_price": host.usd_per_hour})

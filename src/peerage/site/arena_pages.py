@@ -19,6 +19,7 @@ from peerage.games.game import Original
 from peerage.ledger.codec_requests import read_form, read_templates
 from peerage.ledger.log import entry_leaf
 from peerage.ledger.since import log_root
+from peerage.ledger.windows import unused
 from peerage.protocol import Role
 from peerage.ratings.table import Z95
 from peerage.settings import EVERY, ArenaSettings
@@ -139,6 +140,7 @@ def costs_page(site: Site) -> View:
         "dollars": dollars,
         "possibly": sum(row.possibly_usd for row in players),
         "probes": sum(one.most_nano for one in probe_costs(site.moment).values()) / 1e9,
+        "held": sum(unused(site.moment).values()) / 1e9,
         "players": sorted(players, key=lambda row: -(row.cost_usd or 0.0)),
         "most": max((row.cost_usd or 0.0 for row in players), default=0.0),
         "games": by_game(site),

@@ -26,6 +26,7 @@ from peerage.tables.outside import SourceStats, listed
 from peerage.tables.played import EVERYTHING, Scope, known, sums
 from peerage.tables.readings import Readings, ReadingStats
 from peerage.tables.told import Drafts, Replies, Told, told
+from peerage.tables.windows import HostedStats, hosted_stats
 
 
 class PlayerStats(Struct, frozen=True):
@@ -126,7 +127,7 @@ class Stats(Shown, frozen=True):
     under each reading of its game, one after another (none where the game has but one), `calibration` says
     how well probabilities hold that players gave (none where no game asks for any), `outside` the imported
     results by source, `unfinished` what matches cost that have not ended yet, `makers` who was tried how
-    often (none where each has one player)."""
+    often (none where each has one player), `hosted` what players took of the windows of their hosts."""
 
     matches: int
     voids: dict[str, int]
@@ -139,6 +140,7 @@ class Stats(Shown, frozen=True):
     probes: tuple[ProbeStats, ...]
     unfinished: tuple[UnfinishedStats, ...]
     makers: tuple[MakerRow, ...]
+    hosted: tuple[HostedStats, ...]
 
 
 def stats(ledger: Ledger, settings: ArenaSettings, scope: Scope = EVERYTHING) -> Stats:
@@ -190,6 +192,7 @@ def stats_of(ledger: Ledger, settings: ArenaSettings, read: Told, accounts: Mapp
         probe_stats(ledger),
         unfinished_stats(ledger),
         makers(families, players, {name: account.matches for name, account in accounts.items()}),
+        hosted_stats(ledger),
     )
 
 

@@ -1,0 +1,408 @@
+"""Windows: when hosts are started, which of their models are up, when they are stopped.
+
+A match that asks a player whose host is not up waits, as for a player out of hours, after all else that it
+asks is done (*preload*). The host is started when as many matches wait as its settings say, or when a run
+has nothing else to do; its players are warmed by one call each, and all their matches go on together
+(*batch*). Models that do not fit its memory together are up in turn, in one window. It is stopped after the
+last call, when its longest time is over, when the run ends or dies (*auto-shutdown*).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable, Collection, Coroutine, Mapping, Sequence, Set
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, Literal, NamedTuple, Protocol, TypeAlias
+from urllib.parse import urlsplit
+
+from peerage.engine.availability import Away
+from peerage.ledger.windows import Use, Window, record_of
+from peerage.players.checks import probe_call
+from peerage.players.client import PlayerError
+from peerage.players.hosted import NOT_UP, HostedClient, Meter, Power
+from peerage.settings import HostSettings, PlayerSettings
+from peerage.settings.host import HOUR_S
+
+IDLE_S = 20.0
+"""After how long without a call a host is stopped though matches under way might still ask its players."""
+LOOK_S = 0.5
+"""Seconds between two looks whether a starting host is ready."""
+LEAD = 0.1
+"""Part of the longest time before whose end no more calls begin, unless calls are known to be quicker."""
+CALL_S = 10.0
+
+State: TypeAlias = Literal["closed", "opening", "up", "turning", "draining", "closing", "over"]
+
+_log = logging.getLogger("peerage")
+
+
+class Run(Protocol):
+    """The run that the hosts serve."""
+
+    def host_up(self, players: Collection[str]) -> None:
+        """These players may be asked now."""
+
+    def window_over(self, window: Window, record: Path) -> None:
+        """A window has ended: write it down, then remove the record that says that it is open."""
+
+    def look_soon(self) -> None:
+        """Something has changed."""
+
+    def broken(self, error: Exception) -> None:
+        """The run cannot go on, for a fault that is not a player's."""
+
+
+class Needed(NamedTuple):
+    """What a run needs of hosts: matches that wait for each player; the players seated in matches under way;
+    whether it has nothing else to do."""
+
+    waiting: Mapping[str, int]
+    seated: Set[str]
+    idle: bool
+
+
+class Hosts:
+    """The hosts of a run. For the event loop's thread alone."""
+
+    def __init__(
+        self,
+        settings: Mapping[str, HostSettings],
+        players: Sequence[PlayerSettings],
+        clients: Mapping[str, HostedClient],
+        folder: Path,
+        clock: Callable[[], int],
+        *,
+        guarded: bool = True,
+    ) -> None:
+        served = {name: [one for one in players if one.host == name] for name in settings}
+        self._hosts = {
+            name: _Host(name, settings[name], mine, clients, folder, clock, guarded)
+            for name, mine in served.items()
+            if mine
+        }
+        self._of = {one.name: self._hosts[one.host] for one in players if one.host}
+
+    def __bool__(self) -> bool:
+        return bool(self._hosts)
+
+    def serve(self, run: Run, set_aside: Callable[[int], int], hours_over: Callable[[str], bool]) -> None:
+        """A run begins. `set_aside(nano)` reserves money for a window and returns how much of it there is;
+        `hours_over(player)` says whether a player is out of its hours."""
+        for host in self._hosts.values():
+            host.serve(run, set_aside, hours_over)
+
+    def away(self, player: str) -> Away | None:
+        """Why a player's host does not serve it now."""
+        host = self._of.get(player)
+        if host is None or (host.state == "up" and player in host.awake):
+            return None
+        return Away(host.why or NOT_UP, None)
+
+    @property
+    def problems(self) -> str:
+        """Why hosts are not started again in this run; empty where all may be."""
+        return "; ".join([host.why for host in self._hosts.values() if host.state == "over"])
+
+    def look(self, needed: Needed) -> bool:
+        """Start, turn and stop hosts as is needed now; whether the run is to stay for one."""
+        stays = [host.look(needed) for host in self._hosts.values()]
+        return True in stays
+
+    async def close(self) -> None:
+        """The run ends: stop what is up."""
+        await asyncio.gather(*[host.close("stopped") for host in self._hosts.values()])
+
+
+class _Host:
+    """One host and its window."""
+
+    def __init__(
+        self,
+        name: str,
+        settings: HostSettings,
+        players: Sequence[PlayerSettings],
+        clients: Mapping[str, HostedClient],
+        folder: Path,
+        clock: Callable[[], int],
+        guarded: bool,
+    ) -> None:
+        self.settings = settings
+        self.state: State = "closed"
+        self.awake: list[str] = []
+        self.why = ""
+        self._name = name
+        self._players = {one.name: one for one in players}
+        self._clients = {one.name: clients[one.name] for one in players}
+        self._folder = folder
+        self._clock = clock
+        self._guarded = guarded
+        self._loop = asyncio.get_running_loop()
+        self._task: asyncio.Task[None] | None = None
+        self._timers: list[asyncio.TimerHandle] = []
+        self._idle: asyncio.TimerHandle | None = None
+        self._power: Power | None = None
+        self._meter = Meter(0, self._loop.time)
+        self._opened_ms = 0
+        self._ready_ms: int | None = None
+        self._reserved = 0
+        self._lasts_s = 0.0
+        self._memory = {one.name: _gigabytes(one, folder) for one in players}
+
+    def serve(self, run: Run, set_aside: Callable[[int], int], hours_over: Callable[[str], bool]) -> None:
+        self._run, self._set_aside, self._hours_over = run, set_aside, hours_over
+
+    @property
+    def _rate(self) -> int:
+        return round((self.settings.usd_per_hour or 0.0) * 1e9)
+
+    def look(self, needed: Needed) -> bool:
+        """Whether the run is to stay for this host."""
+        waiting = {
+            name: needed.waiting[name]
+            for name in self._players
+            if needed.waiting.get(name) and not self._hours_over(name)
+        }
+        seated = needed.seated & set(self.awake)
+        if self.state == "closed":
+            if waiting and (needed.idle or sum(waiting.values()) >= self.settings.matches):
+                self._begin(self._open(waiting))
+        elif self.state == "up" and not self._meter.in_flight.total():
+            quiet_s = self._loop.time() - self._meter.last
+            if waiting.keys() & set(self.awake) or (seated and quiet_s < IDLE_S):
+                self._look_again(IDLE_S - quiet_s)
+            elif asleep := waiting.keys() - set(self.awake):
+                self._begin(self._turn({name: waiting[name] for name in asleep}))
+            else:
+                self._begin(self._close("done"))
+        return self.state not in ("closed", "over")
+
+    def _look_again(self, seconds: float) -> None:
+        if self._idle is not None:
+            self._idle.cancel()
+        self._idle = self._loop.call_later(max(1.0, seconds), self._run.look_soon)
+
+    def _begin(self, work: Coroutine[Any, Any, None]) -> None:
+        self.state = "opening" if self.state == "closed" else "turning" if self.state == "up" else self.state
+        self._task = self._loop.create_task(self._done(work))
+
+    async def _done(self, work: Coroutine[Any, Any, None]) -> None:
+        try:
+            await work
+        except Exception as fault:
+            self._run.broken(fault)
+
+    # ------------------------------------------------------------------------------------ a window
+
+    async def _open(self, waiting: Mapping[str, int]) -> None:
+        longest = self.settings.longest * HOUR_S
+        wanted = -(-round(longest * self._rate) // round(HOUR_S))
+        self._reserved = self._set_aside(wanted)
+        self._lasts_s = longest * self._reserved / wanted if wanted else longest
+        if wanted and self._lasts_s < min(60.0, longest):
+            self._give_up("the budget has no money left for a window")
+            return
+        self._opened_ms, self._ready_ms = self._clock(), None
+        self._meter = Meter(self._rate, self._loop.time)
+        ends = self._loop.time() + self._lasts_s
+        self._timers = [self._loop.call_at(ends, self._cut)]
+        _log.info("%s is started", self._name)
+        record = record_of(self._folder, self._name)
+        if self._guarded:
+            self._power = Power(self.settings.start, self.settings.stop, record)
+            await self._power.on(
+                {
+                    "host": self._name,
+                    "opened_ms": self._opened_ms,
+                    "players": [*self._players],
+                    "nano_per_hour": self._rate if self.settings.usd_per_hour is not None else None,
+                }
+            )
+        problem = await self._ready(waiting)
+        if problem:
+            await self._close(f"failed: {problem}")
+            return
+        lead = min(LEAD * self._lasts_s, 600.0)
+        self._timers.append(self._loop.call_at(ends - lead, self._drain))
+
+    async def _ready(self, waiting: Mapping[str, int]) -> str:
+        """Wait until the host is ready, and wake the first models; why that came to nothing."""
+        try:
+            async with asyncio.timeout(self.settings.ready_s):
+                while self._power is not None and self.settings.start and not await self._answers():
+                    if problem := self._power.failed():
+                        return problem
+                    await asyncio.sleep(LOOK_S)
+                if self.settings.sleeps:
+                    for name in self._players:
+                        await self._post(name, "sleep?level=1")
+                return await self._wake(waiting)
+        except TimeoutError:
+            words = self._power.last_words() if self._power is not None else ""
+            return f"it was not ready after {self.settings.ready_s:g} s{words}"
+
+    async def _answers(self) -> bool:
+        base = next((one.base_url for one in self._players.values() if one.base_url), "")
+        address = self.settings.ready or f"{base.rstrip('/')}/models"
+        if address.startswith("/"):
+            return True
+        return await _ask("GET", address) in range(200, 300)
+
+    async def _wake(self, waiting: Mapping[str, int]) -> str:
+        """Bring up as many of the players that matches wait for as fit, and others where there is room; why
+        none is up."""
+        room = self.settings.memory
+        chosen: list[str] = []
+        for name in sorted(
+            self._players, key=lambda one: (-waiting.get(one, 0), -self._players[one].priority, one)
+        ):
+            if room is None or self._memory[name] <= room or not chosen:
+                chosen.append(name)
+                room = None if room is None else room - self._memory[name]
+        problem = ""
+        awake: list[str] = []
+        for name in chosen:
+            try:
+                if self.settings.sleeps:
+                    await self._post(name, "wake_up")
+                await self._clients[name].up(probe_call(), self._meter)
+            except PlayerError as error:
+                await self._clients[name].down()
+                problem = f"{name}: {error}"
+                _log.warning("%s", problem)
+            else:
+                awake.append(name)
+        self.awake = awake
+        if not awake:
+            return problem
+        self._ready_ms = self._ready_ms or self._clock()
+        self._meter.last = self._loop.time()
+        self.state, self.why = "up", ""
+        self._run.host_up(awake)
+        return ""
+
+    async def _turn(self, waiting: Mapping[str, int]) -> None:
+        """Let other models have the memory."""
+        await self._sleep()
+        if problem := await self._wake(waiting):
+            await self._close(f"failed: {problem}")
+
+    async def _sleep(self) -> None:
+        for name in self.awake:
+            await self._clients[name].down()
+            if self.settings.sleeps:
+                await self._post(name, "sleep?level=1")
+        self.awake = []
+
+    def _drain(self) -> None:
+        """The longest time is almost over: no more calls begin, unless they are known to be quicker."""
+        left = self._lasts_s - (self._clock() - self._opened_ms) / 1000
+        lead = 2 * self._meter.slowest_s
+        if self.state == "up" and self._meter.calls and lead < left:
+            self._timers.append(self._loop.call_later(left - lead, self._drain))
+        elif self.state == "up":
+            self.state, self.why = "draining", f"the longest window of {self._name} is over"
+            self._begin(self._when_quiet())
+
+    async def _when_quiet(self) -> None:
+        while self._meter.in_flight.total():
+            await asyncio.sleep(0.05)
+        await self._close("longest")
+
+    def _cut(self) -> None:
+        """The longest time is over."""
+        if self.state not in ("closed", "closing", "over"):
+            if self._task is not None:
+                self._task.cancel()
+            self._task = self._loop.create_task(self._done(self._close("longest")))
+
+    async def close(self, why: str) -> None:
+        """The run ends."""
+        if self.state in ("closed", "over"):
+            return
+        if self.state == "closing" and self._task is not None:
+            await asyncio.wait([self._task])
+            return
+        if self._task is not None:
+            self._task.cancel()
+            await asyncio.gather(self._task, return_exceptions=True)
+        await self._close(why)
+
+    async def _close(self, why: str) -> None:
+        if self.state == "closing":
+            return
+        self.state = "closing"
+        for timer in filter(None, (*self._timers, self._idle)):
+            timer.cancel()
+        meter, stopping_ms = self._meter, self._clock()
+        for client in self._clients.values():
+            with suppress(Exception):
+                await client.down()
+        self.awake = []
+        if self._power is not None:
+            await self._power.off()
+            self._power = None
+        used = {
+            name: Use(meter.calls[name], round(meter.seconds.get(name, 0.0), 3), meter.billed[name])
+            for name in self._players
+        }
+        window = Window(
+            self._name,
+            self._opened_ms,
+            self._clock(),
+            why,
+            self._rate if self.settings.usd_per_hour is not None else None,
+            self._ready_ms,
+            stopping_ms,
+            round(meter.busy_s * 1000),
+            len(meter.matches),
+            used,
+        )
+        self._set_aside(-self._reserved)
+        self._run.window_over(window, record_of(self._folder, self._name))
+        if why == "done":
+            self.state = "closed"
+            self._run.look_soon()
+        else:
+            self._give_up(why.removeprefix("failed: "))
+
+    def _give_up(self, why: str) -> None:
+        """The host is not started again in this run."""
+        self.state = "over"
+        self.why = (
+            f"the longest window of {self._name} is over" if why == "longest" else f"{self._name}: {why}"
+        )
+        _log.info("%s", self.why)
+        self._run.look_soon()
+
+    async def _post(self, player: str, path: str) -> None:
+        """Ask the server of a player for what vLLM offers beside its models."""
+        parts = urlsplit(self._players[player].base_url)
+        address = f"{parts.scheme}://{parts.netloc}/{path}"
+        if await _ask("POST", address) not in range(200, 300):
+            raise PlayerError(f"{address} does not answer; does vLLM run with --enable-sleep-mode?")
+
+
+async def _ask(method: str, address: str) -> int:
+    """The status with which an address answers; 0 where it does not."""
+    import aiohttp
+
+    limit = aiohttp.ClientTimeout(total=CALL_S)
+    try:
+        async with aiohttp.ClientSession(timeout=limit) as session, session.request(method, address) as came:
+            return came.status
+    except (aiohttp.ClientError, TimeoutError, OSError):
+        return 0
+
+
+def _gigabytes(player: PlayerSettings, folder: Path) -> float:
+    """What a player takes of its host's memory."""
+    if player.memory is not None or player.provider != "gguf":
+        return player.memory or 0.0
+    from peerage.players.local import model_file
+
+    try:
+        return model_file(player.model, folder).stat().st_size / 1e9
+    except (PlayerError, OSError):
+        return 0.0

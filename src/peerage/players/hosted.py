@@ -1,0 +1,219 @@
+"""Players on a host: reached while a window is open, each call billed its share of the hour.
+
+power    starts and stops the host, by a process that outlives a crash of this one (`host_guard`)
+meter    splits the hour: while n calls are on their way each costs a n-th of what the host does
+client   asks the player's own client, which is made when the window opens and closed with it
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import sys
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+from msgspec.structs import replace
+
+from peerage.players.client import Answer, Call, Client, Later, PlayerError
+from peerage.players.host_guard import write
+from peerage.settings.host import HOUR_S
+
+NOT_UP = "its host is not up"
+
+
+class Power:
+    """Starts and stops one host. `record` is the file that says that its window is open."""
+
+    def __init__(self, start: Sequence[str], stop: Sequence[str], record: Path) -> None:
+        self._start = start
+        self._stop = stop
+        self._record = record
+        self._log = record.with_suffix(".log")
+        self._guard: asyncio.subprocess.Process | None = None
+        self._heard = asyncio.Event()
+        self._reading: asyncio.Task[None] | None = None
+        self.exited: int | None = None
+
+    async def on(self, said: dict[str, Any]) -> None:
+        """Write down that the window opens, then start the host."""
+        write(self._record, said | {"stop": [*self._stop]})
+        self._log.unlink(missing_ok=True)
+        self._guard = await asyncio.create_subprocess_exec(
+            sys.executable,
+            "-P",
+            "-m",
+            "peerage.players.host_guard",
+            stdin=asyncio.subprocess.PIPE,
+            stdout=asyncio.subprocess.PIPE,
+            start_new_session=True,
+        )
+        assert self._guard.stdin is not None
+        told = {"start": [*self._start], "stop": [*self._stop], "record": str(self._record.resolve())}
+        self._guard.stdin.write(json.dumps(told | {"log": str(self._log.resolve())}).encode() + b"\n")
+        await self._guard.stdin.drain()
+        write(self._record, said | {"stop": [*self._stop], "guard": self._guard.pid})
+        self._reading = asyncio.create_task(self._read(self._guard))
+        await self._heard.wait()
+
+    async def off(self) -> None:
+        """Stop the host, and wait until it is stopped."""
+        if self._guard is None:
+            return
+        assert self._guard.stdin is not None
+        with suppress(OSError):
+            self._guard.stdin.close()
+        await self._guard.wait()
+        if self._reading is not None:
+            await self._reading
+
+    def failed(self) -> str:
+        """Why the host cannot become ready any more, with the end of its log; empty while it can."""
+        if not self.exited:
+            return ""
+        return f"its start command ended with exit code {self.exited}{self.last_words()}"
+
+    def last_words(self) -> str:
+        """The end of the log, to follow a sentence."""
+        with suppress(OSError):
+            lines = self._log.read_bytes()[-2000:].decode("utf-8", "replace").split("\n")
+            if said := [line.strip() for line in lines if line.strip()]:
+                return f": {said[-1][:300]} (see {self._log.name})"
+        return ""
+
+    async def _read(self, guard: asyncio.subprocess.Process) -> None:
+        assert guard.stdout is not None
+        async for line in guard.stdout:
+            if line.startswith(b"exited "):
+                self.exited = int(line.split()[1])
+            self._heard.set()
+        self._heard.set()
+
+
+class Meter:
+    """What the calls of one window cost: a share of the hour each. `clock` gives seconds."""
+
+    def __init__(self, nano_per_hour: int, clock: Callable[[], float]) -> None:
+        self._per_s = nano_per_hour / HOUR_S
+        self._clock = clock
+        self._at = clock()
+        self._each = 0.0
+        self.in_flight: Counter[str] = Counter()
+        self.busy_s = 0.0
+        self.seconds: dict[str, float] = {}
+        self.calls: Counter[str] = Counter()
+        self.billed: Counter[str] = Counter()
+        self.matches: set[str] = set()
+        self.last = clock()
+        self.slowest_s = 0.0
+
+    @contextmanager
+    def call(self, player: str, seed: str) -> Iterator[Callable[[], int]]:
+        """One call on its way; what it has cost is to be asked when its answer is there."""
+        self._tick()
+        began, before = self._at, self._each
+        self.in_flight[player] += 1
+
+        def bill() -> int:
+            self._tick()
+            nano = int(self._each - before)
+            self.billed[player] += nano
+            self.calls[player] += 1
+            self.matches.add(seed)
+            return nano
+
+        try:
+            yield bill
+        finally:
+            self._tick()
+            self.in_flight[player] -= 1
+            self.seconds[player] = self.seconds.get(player, 0.0) + self._at - began
+            self.slowest_s = max(self.slowest_s, self._at - began)
+            self.last = self._at
+
+    def _tick(self) -> None:
+        now = self._clock()
+        if flying := self.in_flight.total():
+            self.busy_s += now - self._at
+            self._each += (now - self._at) * self._per_s / flying
+        self._at = now
+
+
+class HostedClient:
+    """A player on a host. `make` opens its own client, anew for each time that it is up."""
+
+    def __init__(self, player: str, make: Callable[[], Client]) -> None:
+        self._player = player
+        self._make = make
+        self._inner: Client | None = None
+        self._meter: Meter | None = None
+        self._warnings: tuple[str, ...] = ()
+        self._refused: tuple[str, ...] = ()
+
+    @property
+    def left_out(self) -> tuple[str, ...]:
+        """What its server was found not to take."""
+        self._refused = tuple(dict.fromkeys((*self._refused, *getattr(self._inner, "left_out", ()))))
+        return self._refused
+
+    def leave_out(self, names: Sequence[str]) -> None:
+        """Leave out from the start what is on record that its server does not take."""
+        self._refused = tuple(dict.fromkeys((*self._refused, *names)))
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        said: tuple[str, ...] = getattr(self._inner, "warnings", ())
+        self._warnings = said or self._warnings
+        return self._warnings
+
+    async def start(self) -> None:
+        """Nothing before its window opens."""
+
+    async def up(self, warm: Call, meter: Meter) -> None:
+        """Open the client and ask it one small question, so that the first match finds it warm; raises
+        PlayerError."""
+        self._inner = self._make()
+        await self._inner.start()
+        if self._refused and hasattr(self._inner, "leave_out"):
+            self._inner.leave_out(self._refused)
+        await self._inner.answer(warm)
+        self._meter = meter
+
+    async def down(self) -> None:
+        """Close the client; calls on their way come to nothing and are asked for again in another window."""
+        _, inner = self.left_out, self._inner
+        self._inner = self._meter = None
+        if inner is not None:
+            await inner.close()
+
+    async def answer(self, call: Call) -> Answer:
+        inner, meter = self._inner, self._meter
+        if inner is None or meter is None:
+            raise Later(NOT_UP)
+        with meter.call(self._player, call.seed) as bill:
+            try:
+                answer = await inner.answer(call)
+            except PlayerError as error:
+                if self._inner is not inner:
+                    raise Later(NOT_UP) from None
+                error.maybe_paid = False  # the hour is paid as a whole
+                raise
+            return replace(answer, cost_usd=bill() / 1e9)
+
+    async def close(self) -> None:
+        await self.down()
+
+
+def running(pid: int) -> bool:
+    """Whether a process of this number runs."""
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except OSError:
+        return True
+    return True

@@ -1,0 +1,78 @@
+"""What `arena.yaml` may say of one host: a machine that is paid by the hour while it serves models."""
+
+from __future__ import annotations
+
+from pydantic import Field, field_validator, model_validator
+
+from peerage.games.section import Section
+from peerage.settings.player import Dollars, Positive
+
+HOUR_S = 3600.0
+
+
+class HostSettings(Section):
+    """A machine that serves players in windows: it is started when as many of their matches wait as are worth
+    it, and stopped after the last call. Without `start` its players are `gguf:` models, served here."""
+
+    start: tuple[str, ...] = Field(
+        (),
+        description="Program and arguments that start it, as a list of words: the server itself (`vllm serve "
+        "…`), or what starts one elsewhere (ssh, a cloud's CLI) and ends. Only the program is shown.",
+    )
+    stop: tuple[str, ...] = Field(
+        (),
+        description="Program and arguments that stop it; needed where `start` ends before the server does. "
+        "What `start` left running here is ended anyway. It must do no harm when nothing runs.",
+    )
+    ready: str = Field(
+        "",
+        description="Address that answers when the models can be asked. Default: the list of models of its "
+        "first player's server.",
+    )
+    ready_s: Positive = Field(
+        900.0, le=24 * HOUR_S, description="Seconds until a host that is not ready is given up."
+    )
+    usd_per_hour: Dollars | None = Field(None, description="Dollars an hour, from start to stop.")
+    longest: Positive = Field(
+        8.0,
+        le=168,
+        description="Hours that a window lasts at most; after one that reached them the host is not started "
+        "again in the same run.",
+    )
+    memory: Positive | None = Field(
+        None,
+        description="Gigabytes for models. Those of its players that fit together (`memory` of each) are up "
+        "at once, the others in turn, in one window. Default: all at once.",
+    )
+    matches: int = Field(
+        32,
+        ge=1,
+        le=100_000,
+        description="Matches that wait for its players before it is started while others can play; it is "
+        "started with fewer when nothing else is left to do.",
+    )
+    sleeps: bool = Field(
+        False,
+        description="Its servers are vLLM's with sleep mode (`--enable-sleep-mode`, VLLM_SERVER_DEV_MODE=1): "
+        "models that wait their turn for memory sleep and are woken.",
+    )
+
+    @field_validator("start", "stop")
+    @classmethod
+    def _words(cls, value: tuple[str, ...]) -> tuple[str, ...]:
+        if any("\0" in word for word in value):
+            raise ValueError("a word holds the character U+0000, which no program can be given; remove it")
+        return value
+
+    @field_validator("ready")
+    @classmethod
+    def _address(cls, value: str) -> str:
+        if value and not value.startswith(("http://", "https://")):
+            raise ValueError(f"{value!r} is no address; write `http://…` or `https://…`")
+        return value
+
+    @model_validator(mode="after")
+    def _together(self) -> HostSettings:
+        if self.stop and not self.start:
+            raise ValueError("found `stop` without `start`; state what starts it, or take `stop` away")
+        return self

@@ -1,0 +1,199 @@
+"""Hosts: started when it is worth it, models up in turn, stopped after the last call, whatever happens."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.engine.arenas import house, play, play_stopping_at, write_arena
+from tests.engine.test_waits import Clock, clock, sound
+
+from peerage.arena import open_arena
+from peerage.engine import hosts
+from peerage.ledger.windows import Window, windows
+from peerage.players.client import Answer, Call, Client, PlayerError
+from peerage.players.house import HouseClient
+from peerage.settings import PlayerSettings
+
+__all__ = ["clock"]
+HANDS = Path(__file__).with_name("hands.py").read_text("utf-8")
+
+
+def arena(folder: Path, lineup: list[dict[str, Any]], rig: dict[str, Any], **more: Any) -> Path:
+    """An arena of a game of one call a seat, with the host `rig`."""
+    write_arena(folder, lineup, game="./hands.py", rules={}, hosts={"rig": rig}, **more)
+    (folder / "hands.py").write_text(HANDS, "utf-8")
+    return folder
+
+
+def hosted(count: int, **more: Any) -> list[dict[str, Any]]:
+    return [{"name": f"h{at}", "model": f"house:0.{4 + at}", "host": "rig", **more} for at in range(count)]
+
+
+class Served:
+    """A model that notes when it is up; a call takes so many seconds."""
+
+    def __init__(self, settings: PlayerSettings, up: set[str], seen: list[set[str]], seconds: float) -> None:
+        self._name = settings.name
+        self._house = HouseClient(settings)
+        self._up = up
+        self._seen = seen
+        self._seconds = seconds
+
+    async def start(self) -> None:
+        self._up.add(self._name)
+
+    async def close(self) -> None:
+        self._up.discard(self._name)
+
+    async def answer(self, call: Call) -> Answer:
+        self._seen.append(set(self._up))
+        await asyncio.sleep(self._seconds)
+        if self._name not in self._up:
+            raise PlayerError("the server is gone", maybe_paid=True)
+        return self._house.answer_now(call)
+
+
+def served(up: set[str], seen: list[set[str]], seconds: float = 5.0) -> Callable[[PlayerSettings], Client]:
+    """Players on hosts as `Served`; the others answer at once."""
+    return lambda one: Served(one, up, seen, seconds) if one.host else HouseClient(one)
+
+
+def windows_of(folder: Path) -> list[Window]:
+    with open_arena(folder) as opened:
+        return list(windows(opened.ledger))
+
+
+def test_one_window_serves_all_matches_that_wait(tmp_path: Path, clock: Clock) -> None:
+    arena(tmp_path, [*house(4), *hosted(2)], {"usd_per_hour": 3.6, "matches": 100})
+    up, seen = set[str](), list[set[str]]()
+    report = play(tmp_path, 30, clients=served(up, seen))
+    assert (report.reason, report.decided, report.waiting) == ("limit", 30, ())
+    assert up == set()
+    (window,) = windows_of(tmp_path)
+    assert (window.host, window.why) == ("rig", "done")
+    assert (window.busy_share or 0.0) >= 0.9
+    assert window.matches >= 15
+    assert set(window.used) == {"h0", "h1"}
+    assert (
+        sum(window.unused.values()) + sum(one.billed_nano for one in window.used.values()) == window.held_nano
+    )
+    assert report.billed_nano == window.held_nano, "nothing else costs anything here"
+    sound(tmp_path)
+    with open_arena(tmp_path) as opened:
+        spent = sum(opened.ledger.spent_by().values())
+    assert spent == sum(one.billed_nano for one in window.used.values())
+
+
+def test_models_that_do_not_fit_together_are_up_in_turn(tmp_path: Path, clock: Clock) -> None:
+    arena(tmp_path, [*house(3), *hosted(3, memory=10)], {"memory": 16, "matches": 100})
+    up, seen = set[str](), list[set[str]]()
+    report = play(tmp_path, 24, clients=served(up, seen))
+    assert report.reason == "limit"
+    assert all(len(one) == 1 for one in seen), "one at a time"
+    assert set.union(*seen) == {"h0", "h1", "h2"}
+    assert len(windows_of(tmp_path)) == 1, "in one window"
+    sound(tmp_path)
+
+
+def test_it_is_started_while_others_play_when_enough_matches_wait(tmp_path: Path, clock: Clock) -> None:
+    arena(tmp_path, [*house(6), *hosted(1)], {"matches": 4}, engine={"concurrency": 4})
+    up, seen = set[str](), list[set[str]]()
+    report = play(tmp_path, 60, clients=served(up, seen))
+    assert report.reason == "limit"
+    found = windows_of(tmp_path)
+    assert len(found) >= 1
+    assert found[0].matches >= 4
+    sound(tmp_path)
+
+
+def test_a_window_lasts_no_longer_than_its_longest_and_nothing_is_lost(tmp_path: Path, clock: Clock) -> None:
+    """Calls that the end cuts off are asked again in the next window, and cost nothing more."""
+    rig = {"usd_per_hour": 1.0, "matches": 100, "longest": 0.03}
+    arena(tmp_path, [*house(4), *hosted(2)], rig, engine={"concurrency": 2})
+    up, seen = set[str](), list[set[str]]()
+    runs = 0
+    while runs < 20:
+        runs += 1
+        report = play(tmp_path, 30, clients=served(up, seen, 12.0))
+        assert up == set()
+        if report.reason == "limit":
+            break
+        assert report.reason == "waiting"
+        assert {one.player for one in report.waiting} <= {"h0", "h1"}
+        clock.passes(0.1)
+    assert 1 < runs < 20
+    sound(tmp_path)
+    found = windows_of(tmp_path)
+    assert {one.why for one in found[:-1]} == {"longest"}
+    assert all(one.closed_ms - one.opened_ms <= 0.03 * 3_600_000 + 1 for one in found)
+
+
+@pytest.mark.parametrize("after", [3.0, 11.0, 17.5, 40.0])
+def test_a_run_that_is_stopped_stops_its_hosts_and_the_next_goes_on(
+    tmp_path: Path, clock: Clock, after: float
+) -> None:
+    arena(tmp_path, [*house(4), *hosted(2)], {"usd_per_hour": 1.0, "matches": 100})
+    up, seen = set[str](), list[set[str]]()
+    play_stopping_at(tmp_path, 20, after, served(up, seen), times=int(after) % 2 + 1)
+    assert up == set()
+    sound(tmp_path)
+    assert play(tmp_path, 20, clients=served(up, seen)).reason == "limit"
+    assert {one.why for one in windows_of(tmp_path)} <= {"stopped", "done"}
+    sound(tmp_path)
+
+
+def test_a_budget_is_kept_with_what_the_host_costs(tmp_path: Path, clock: Clock) -> None:
+    rig = {"usd_per_hour": 18.0, "matches": 100, "longest": 1.0}
+    arena(tmp_path, [*house(4), *hosted(2, timeout_s=20)], rig, budget=1.0)
+    up, seen = set[str](), list[set[str]]()
+    for _ in range(3):
+        report = play(tmp_path, 60, clients=served(up, seen, 10.0))
+        assert report.spent_nano <= 10**9
+        assert up == set()
+    held = sum(one.held_nano for one in windows_of(tmp_path))
+    assert report.spent_nano == held
+    assert held > 0.3 * 10**9
+    sound(tmp_path)
+
+
+def test_what_does_not_start_is_said_and_its_matches_wait(tmp_path: Path, clock: Clock) -> None:
+    class Broken(Served):
+        async def answer(self, call: Call) -> Answer:
+            raise PlayerError("h0: no memory", kind="permanent")
+
+    arena(tmp_path, [*house(4), *hosted(1)], {"matches": 100})
+
+    def clients(one: PlayerSettings) -> Client:
+        return Broken(one, set(), [], 1.0) if one.host else HouseClient(one)
+
+    report = play(tmp_path, 20, clients=clients)
+    assert report.reason == "waiting"
+    assert {one.player for one in report.waiting} == {"h0"}
+    (window,) = windows_of(tmp_path)
+    assert window.why == "failed: h0: h0: no memory"
+    sound(tmp_path)
+
+
+def test_a_quiet_window_is_closed(tmp_path: Path, clock: Clock) -> None:
+    """A match under way that seats its players, but asks them nothing more, does not hold a host for long."""
+    arena(tmp_path, [*house(3), *hosted(1)], {"matches": 1}, engine={"concurrency": 4})
+
+    class Slow(Served):
+        async def answer(self, call: Call) -> Answer:
+            await asyncio.sleep(100)
+            return self._house.answer_now(call)
+
+    def clients(one: PlayerSettings) -> Client:
+        return Slow(one, set(), [], 0.0) if not one.host else Served(one, set(), [], 1.0)
+
+    def up(one: PlayerSettings) -> Client:
+        return served(kept, [])(one) if one.host else clients(one)
+
+    kept = set[str]()
+    report = play(tmp_path, 6, clients=up)
+    assert report.reason == "limit"
+    assert all((one.closed_ms - one.opened_ms) / 1000 < 60 + hosts.IDLE_S for one in windows_of(tmp_path))
