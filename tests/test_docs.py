@@ -6,13 +6,15 @@ import importlib.util
 import json
 import re
 from pathlib import Path
-from types import ModuleType
+from types import ModuleType, SimpleNamespace
+from typing import Any
 
 import pytest
 from typer.main import get_command
 from typer.testing import CliRunner
 
 from peerage.cli.main import app
+from peerage.cli.site import _welcome
 from peerage.games import GAMES
 from peerage.settings import ArenaSettings, PlayerSettings
 
@@ -42,6 +44,17 @@ def test_usage_tells_what_may_be_left_out(generate: ModuleType) -> None:
     assert "| `OUT` | The file to write. | `report.html` |" in page
     assert "`peerage match NUMBER [OPTIONS]`" in page
     assert "`peerage rate FILES… [OPTIONS]`" in page
+
+
+def test_serve_says_what_its_page_shows(monkeypatch: pytest.MonkeyPatch) -> None:
+    page = (DOCS / "serve.md").read_text("utf-8")
+    monkeypatch.setattr("socket.gethostname", lambda: "workstation")
+    server: Any = SimpleNamespace(
+        matches=412, settings=SimpleNamespace(name="my-arena"), links={}, experts={}, folder=Path(".")
+    )
+    assert "\n".join(_welcome(server, 8000, None, False, False)) in page
+    *there, _ = _welcome(server, 8000, "c3VjaCBhIHRva2VuIGlzIGRyYXdu", False, False)
+    assert "\n".join(there) in page
 
 
 def _name(page: Path) -> str:
