@@ -210,7 +210,8 @@ def build(out: Path) -> None:
             "--site-dir",
             str(out.resolve()),
         ]
-        if subprocess.run(words, cwd=name, check=False).returncode:
+        env = {**os.environ, "NO_MKDOCS_2_WARNING": "1"}
+        if subprocess.run(words, cwd=name, env=env, check=False).returncode:
             raise SystemExit("the pages were not built; what mkdocs found stands above")
     if not address:
         (out / "404.html").unlink()

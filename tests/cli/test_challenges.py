@@ -67,6 +67,15 @@ def test_the_pool_is_listed_and_answers_stay_sealed(say: Callable[..., Result]) 
     assert "Description" in say("challenges", "list").stdout
 
 
+def test_an_empty_pool_says_what_fills_it(tmp_path: Path) -> None:
+    (tmp_path / "arena.yaml").write_text(yaml.safe_dump({"seed": 1, "players": house(4)}), "utf-8")
+    play(tmp_path, 1)
+    told = cli.invoke(app, ["challenges", "list", "--dir", str(tmp_path)])
+    assert (told.exit_code, told.stdout.startswith("the pool is empty: ")) == (0, True)
+    told = cli.invoke(app, ["challenges", "list", "--dir", str(tmp_path), "--format", "json"])
+    assert json.loads(told.stdout) == []
+
+
 def test_one_is_shown_by_the_beginning_of_its_id(say: Callable[..., Result]) -> None:
     row = most_tried(say)
     name = row["challenge_id"]

@@ -45,6 +45,9 @@ def list_(folder: Folder = HERE, answers: Answers = False, shape: Shape = Format
 
     with _opened(folder) as arena:
         found = [row.as_dict() for row in rows(_pool(arena), answers=answers)]
+    if not found and shape is Format.table:
+        say("the pool is empty: matches of the challenge exchange fill it; `peerage games` has its rules")
+        return
     columns = [
         *texts(challenge_id="Challenge", author_llm="Author", state="State"),
         *texts(", ".join, flags="Flags"),
