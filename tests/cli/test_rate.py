@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 
 from peerage.cli import rate as command
 from peerage.ratings import elo, history, methods, tie_models
-from peerage.ratings.data import LAYOUTS
+from peerage.ratings.data import Layout
 
 RECORDED = Path(__file__).parents[1] / "data"
 app = typer.Typer(rich_markup_mode=None)
@@ -73,7 +73,7 @@ def test_bad_input_is_told_in_our_words(tmp_path: Path) -> None:
 
 def test_the_words_of_the_command_are_those_of_the_library() -> None:
     assert list(get_args(command.Method)) == list(methods.METHODS) == list(get_args(methods.Method))
-    assert list(get_args(command.Layout)) == list(LAYOUTS)
+    assert list(get_args(command.Layout)) == list(get_args(Layout))
     assert list(get_args(command.Ties)) == list(get_args(tie_models.Ties))
     assert list(get_args(command.Seats)) == list(get_args(history.Seats))
     assert list(get_args(command.CostMode)) == list(get_args(elo.CostMode))

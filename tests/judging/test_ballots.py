@@ -6,8 +6,9 @@ from random import Random
 
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.judging.gathered import listed
 
-from peerage.judging.ballots import BALLOTS, SEATED, PanelRecord, add_panel, ballots_in, listed
+from peerage.judging.ballots import BALLOTS, SEATED, PanelRecord, add_panel, ballots_in
 from peerage.judging.columns import Rows
 from peerage.judging.panel import Ballot
 

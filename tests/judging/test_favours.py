@@ -7,12 +7,13 @@ from random import Random
 import numpy as np
 import pytest
 from bench.collusion import FRIENDS, HONEST, PLANTED, Case, Pool, measured, scores, votes
+from tests.judging.gathered import tabled
 
 from peerage.judging import planted
 from peerage.judging.agreement import effective_votes
 from peerage.judging.comparisons import compared, errors, ordered
 from peerage.judging.favours import favours
-from peerage.judging.marks import Mark, of_votes, tabled
+from peerage.judging.marks import Mark, of_votes
 from peerage.judging.planted import Luck, Schedule, cast, honest
 from peerage.judging.simulation import Setup, drawn
 

@@ -8,8 +8,9 @@ from random import Random
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.judging.gathered import tabled
 
-from peerage.judging.marks import Mark, Marks, tabled
+from peerage.judging.marks import Mark, Marks
 
 MARK = st.builds(
     Mark,

@@ -4,9 +4,10 @@ from random import Random
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.judging.gathered import listed, tabled
 
-from peerage.judging.ballots import Ballots, PanelRecord, listed, marks_of
-from peerage.judging.marks import Mark, tabled
+from peerage.judging.ballots import Ballots, PanelRecord, marks_of
+from peerage.judging.marks import Mark
 from peerage.judging.panel import Ballot
 from peerage.judging.preference import (
     deviations,

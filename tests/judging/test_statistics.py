@@ -1,8 +1,9 @@
 import pytest
+from tests.judging.gathered import listed
 from tests.offline import fixture, house, play
 
 from peerage.games.duel import GAME as DUEL
-from peerage.judging.ballots import PanelRecord, ballots_of, listed, panel_record
+from peerage.judging.ballots import PanelRecord, ballots_of, panel_record
 from peerage.judging.panel import Ballot
 from peerage.judging.statistics import judge_statistics
 from peerage.match import Outcome

@@ -8,11 +8,12 @@ from typing import Any
 import numpy as np
 import pytest
 from tests.engine.arenas import play, write_arena
+from tests.judging.gathered import tabled
 from tests.tables.conftest import MATCHES
 
 from peerage.arena import Arena, open_arena
 from peerage.judging.columns import Rows, joined
-from peerage.judging.marks import MARKS, Mark, add_marks, tabled
+from peerage.judging.marks import MARKS, Mark, add_marks
 from peerage.judging.preference import LONGER
 from peerage.match import Fixture, Outcome, Seat
 from peerage.ratings.bradley_terry import fit_duels

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -168,11 +168,3 @@ def _places(columns: Columns, column: int, names: tuple[str, ...]) -> Ints:
     at = {name: place for place, name in enumerate(names)}
     own, code = columns.named(column)
     return np.array([at[name] for name in own], np.int64)[code]
-
-
-def listed(panels: Iterable[PanelRecord]) -> Ballots:
-    """The ballots of panels, in their order."""
-    ballots, seated = Rows(BALLOTS), Rows(SEATED)
-    for number, panel in enumerate(panels):
-        add_panel(ballots, seated, f"{number:09}", panel)
-    return ballots_in(ballots.columns(), seated.columns())

@@ -168,10 +168,3 @@ def of_votes(votes: Votes) -> Marks:
         judge, author, contest, value = judge[order], author[order], contest[order], value[order]
     names = tuple(map(str, contests))
     return Marks(votes.judges, votes.players, names, judge, author, contest, value, np.full(size, np.nan))
-
-
-def tabled(marks: Iterable[Mark]) -> Marks:
-    """Marks as columns; in which order they come does not matter."""
-    rows = Rows(MARKS)
-    add_marks(rows, marks)
-    return marks_in(rows.columns())

@@ -25,7 +25,7 @@ from array import array
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, BinaryIO, Literal, NamedTuple, get_args
+from typing import Any, BinaryIO, Literal, NamedTuple
 
 import numpy as np
 
@@ -50,7 +50,6 @@ from peerage.ratings.rows import contrast
 from peerage.ratings.streams import DataError, rows
 
 Layout = Literal["auto", "battles", "games", "answers", "valyrian", "cob", "fastchat"]
-LAYOUTS: tuple[Layout, ...] = get_args(Layout)
 
 BOTH_BAD = ("tie (bothbad)", "bothbad", "both_bad", "both bad")
 """The words of a tie of two answers that are both bad, the usual one first."""

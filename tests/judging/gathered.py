@@ -1,0 +1,24 @@
+"""Marks and ballots as columns, one by one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from peerage.judging.ballots import BALLOTS, SEATED, Ballots, PanelRecord, add_panel, ballots_in
+from peerage.judging.columns import Rows
+from peerage.judging.marks import MARKS, Mark, Marks, add_marks, marks_in
+
+
+def tabled(marks: Iterable[Mark]) -> Marks:
+    """Marks as columns; in which order they come does not matter."""
+    rows = Rows(MARKS)
+    add_marks(rows, marks)
+    return marks_in(rows.columns())
+
+
+def listed(panels: Iterable[PanelRecord]) -> Ballots:
+    """The ballots of panels, in their order."""
+    ballots, seated = Rows(BALLOTS), Rows(SEATED)
+    for number, panel in enumerate(panels):
+        add_panel(ballots, seated, f"{number:09}", panel)
+    return ballots_in(ballots.columns(), seated.columns())
