@@ -160,14 +160,14 @@ def trajectories(
         ),
         _layer({"type": "line", "strokeWidth": 2, "aria": False}, coloured, y=_y("rating"), color=colour),
         _layer({"type": "circle", "size": 80, "opacity": 0}, coloured, y=_y("rating"), **TIP),
-        _labels(labels, "left", 6, 0, color=colour),
+        _labels(labels, "left", 6, 0, limit=98 if width == WIDTH else 200, color=colour),
     ]
     if marks:
         dashed = _layer({"type": "rule", "color": QUIET, "strokeDash": [4, 3]}, **TIP)
         told = _shown([{"match": at, "tip": why} for at, why in marks])
         layers.append({"data": {"values": told}, **dashed})
     x = {**_quantity("match", "matches"), "scale": {"nice": False}}
-    return _spec({"x": x, "detail": {"field": "player"}}, layers, rows, right=104, width=width)
+    return _spec({"x": x, "detail": {"field": "player"}}, layers, rows, width=width)
 
 
 def reliability(bins: Values) -> Spec:
@@ -296,7 +296,8 @@ def embedded(data: Mapping[str, Any]) -> Markup:
 
 def _placed(offers: Values, scale: str) -> list[dict[str, Any]]:
     """Offers, each with the place of its name: where it lies over no point, no other name, and best no line.
-    The best have one in any case, the others where there is room."""
+    The best, from the highest rated on, have one unless it would cover another one, the others where there is
+    room."""
     if not offers:
         return []
     costs: list[float] = [log(offer["cost"]) if scale == "log" else offer["cost"] for offer in offers]
@@ -321,7 +322,7 @@ def _placed(offers: Values, scale: str) -> list[dict[str, Any]]:
         over += 8 * sum(
             [left < x + more + 4 and x < right + 4 and abs(middle - y) < 15 for x, y, more in taken]
         )
-        over += 20 * (left < 0 or right > width + 8 or not 0 < middle < height)
+        over += 20 * (left < 0 or right > width or not 0 < middle < height)
         for (x, y), (then_x, then_y) in pairwise(stairs):
             over += (left < then_x and x < right and abs(middle - y) < 7) or (
                 left - 3 < then_x < right + 3 and then_y - 7 < middle < y + 7
@@ -330,7 +331,7 @@ def _placed(offers: Values, scale: str) -> list[dict[str, Any]]:
 
     found = []
     for best in (True, False):
-        for offer, (x, y) in zip(offers, points, strict=True):
+        for offer, (x, y) in reversed([*zip(offers, points, strict=True)]):
             if offer["best"] is not best:
                 continue
             long = min(150.0, 7.0 * len(offer["player"]))
@@ -339,7 +340,7 @@ def _placed(offers: Values, scale: str) -> list[dict[str, Any]]:
                 for place, (dy, dx) in enumerate(product((-10, 11, -25, 26, -40, 41, -55, 56), (-7, 7)))
             ]
             bad, _, dx, dy = min(choices)
-            if bad < 4 or best:
+            if bad < (8 if best else 4):
                 taken.append((x + dx - long * (dx < 0), y + dy, long))
                 side = "left" if dx > 0 else "right"
                 found.append({**offer, "at": offer["rating"], "dx": dx, "dy": dy, "align": side})
@@ -357,9 +358,11 @@ def _apart(wanted: Sequence[float], ends: Sequence[float]) -> list[float]:
     return [height - max(0.0, found[-1] - wanted[-1]) / 2 for height in found]
 
 
-def _labels(rows: Values, align: Any, dx: Any, dy: Any, **encoding: Any) -> dict[str, Any]:
+def _labels(
+    rows: Values, align: Any, dx: Any, dy: Any, *, limit: int = 150, **encoding: Any
+) -> dict[str, Any]:
     """The names of players at their heights `at`, so many pixels beside their points."""
-    mark = {"type": "text", "color": INK, "fontSize": 12, "limit": 150, "aria": False}
+    mark = {"type": "text", "color": INK, "fontSize": 12, "limit": limit, "aria": False}
     layer = _layer(
         {**mark, "align": align, "dx": dx, "dy": dy}, y=_y("at"), text={"field": "player"}, **encoding
     )

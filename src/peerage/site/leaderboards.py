@@ -222,7 +222,7 @@ def charts(site: Site, track: Track, found: Board, *, everything: bool = True) -
             f"course-{track}",
             points,
             trajectories(points, names, drawn(track)),
-            trajectories(points, names, drawn(track), width=WHOLE),
+            trajectories(points, names, drawn(track), width=WHOLE) if track == site.track else None,
         )
     if track == site.track and site.calibration:
         names = [row.player for row in ranked[:COLOURED]]
