@@ -92,6 +92,9 @@ def test_a_run_goes_on_while_its_ledger_is_copied(
         found = copied.verify()
         assert found.problems == ()
         assert found.matches >= 10
+        rows = list(copied.ledger.exchanges(1))
+        assert max(row.id for row in rows) == pins[9].intents
+        assert max(row.reply_id or 0 for row in rows) == pins[9].replies
         assert copied.run(MATCHES).reason == "limit"
         assert copied.verify().head == due
 
