@@ -6,7 +6,7 @@ from pathlib import Path
 
 from tests.engine.arenas import head, paced, play, play_stopping_at, write_arena
 
-GOAL = "p0 placed to 3000"
+GOAL = "p0 placed to 1500"
 """Wide, so that it is known soon."""
 MOST = 100
 
@@ -28,7 +28,7 @@ def test_a_run_ends_at_the_same_match_at_any_concurrency_and_interruption(tmp_pa
     assert head(crowded) == head(alone)
     write_arena(broken, 4, pairing=pairing, until=GOAL)
     for run in range(100):
-        if play_stopping_at(broken, MOST, 30.0, paced(run)).reason == "known":
+        if play_stopping_at(broken, MOST, 12.0, paced(run)).reason == "known":
             break
     assert run > 0
     assert head(broken) == head(alone)

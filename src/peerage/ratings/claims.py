@@ -1,7 +1,7 @@
 """Claims that hold however often you look, and whatever pairing made of what it saw. Pure.
 
     >>> round(gap_needed(np.diag([60.0, 60.0]) ** 2)[0, 1])
-    275
+    298
 
 An interval of 95% is one for a single look at a number of matches fixed beforehand. An arena is looked at
 all the time, and pairing by results chases noise, so that some look sooner or later shows a gap that is
@@ -33,9 +33,8 @@ strong, and connects them through others of whom the same is true. `bench/claims
 estimated, which makes all this approximate (Waudby-Smith, Arbour, Sinha, Kennedy, Ramdas, "Time-uniform
 central limit theory and asymptotic confidence sequences", Annals of Statistics 2024).
 
-λ decides where the bound is tightest. It must not depend on results: it is `FIRST_LOOK` · n / 4, which is
-what is known of a strength after `FIRST_LOOK` · n matches of ¼ each (in squared log-odds, the most a match
-tells). The more players, the more directions there are to err in, and the later anything can be claimed.
+λ decides where the bound is tightest, and must not depend on results. `PRECISIONS` has four, from ½ (tight
+while little is known) to 32 per squared log-odds; each is given a quarter of α, and the tightest counts.
 
 Where results hang together C comes from few clusters and is itself uncertain. For k clusters the mixture
 has a form for a scale that nobody knows (Lai, "On confidence sequences", Annals of Statistics 1976; Wang,
@@ -54,8 +53,8 @@ from peerage.ratings.table import POINTS
 CONFIDENCE = 0.95
 SHARE_UNIT = 0.25
 """Of shares of wins: what one unit of log-odds makes of a chance of one half."""
-FIRST_LOOK = 8
-"""Matches of each player, times the players, from which on the bound is tight."""
+PRECISIONS = (0.5, 2.0, 8.0, 32.0)
+"""Of strengths, per squared log-odds."""
 
 
 def gap_needed(covariance: Floats, freedom: Floats | None = None, *, unit: float = POINTS) -> Floats:
@@ -73,18 +72,23 @@ def gap_needed(covariance: Floats, freedom: Floats | None = None, *, unit: float
     square = known @ known
     own, twice = np.diag(known), np.diag(square)
     variance = own[:, None] + own - 2 * known
-    held = FIRST_LOOK * n / 4
     spread = np.maximum(np.linalg.eigvalsh(known)[1:], 1e-15)
-    odds = float(np.log1p(1 / (held * spread)).sum()) - 2 * np.log(1 - CONFIDENCE)
     apart = variance > 1e-12 * max(float(own.max()), 1e-300)
     variance = np.where(apart, variance, 1.0)
-    wider = 1 + held * np.maximum(twice[:, None] + twice - 2 * square, 0.0) / variance
-    if freedom is None:
-        needed = wider * odds
-    else:
+    across = np.maximum(twice[:, None] + twice - 2 * square, 0.0) / variance
+    needed = np.full((n, n), np.inf)
+    for precision in PRECISIONS:
+        odds = float(np.log1p(1 / (precision * spread)).sum()) + 2 * np.log(
+            len(PRECISIONS) / (1 - CONFIDENCE)
+        )
+        wider = 1 + precision * across
+        if freedom is None:
+            needed = np.minimum(needed, wider * odds)
+            continue
         reached = wider * -np.expm1(-odds / (np.maximum(freedom, 1.0) + 1))
         possible = (reached < 1) & (freedom >= 1)
-        needed = np.where(possible, freedom * reached / np.where(possible, 1 - reached, 1.0), np.inf)
+        found = np.where(possible, freedom * reached / np.where(possible, 1 - reached, 1.0), np.inf)
+        needed = np.minimum(needed, found)
     return np.asarray(np.where(apart, unit * np.sqrt(variance * needed), np.inf))
 
 
