@@ -32,7 +32,6 @@ from peerage.tables.row import Row as Row
 from peerage.tables.sides import by_side, here, on_side, sides_of
 from peerage.tables.tracks import METHODS, ONE_BY_ONE, ONE_LOOK, OUTSIDE, TRACKS, Track
 from peerage.tables.verdict import Flips, Verdict, verdict
-from peerage.tables.votes import flips
 from peerage.tables.what_if import AS_PLAYED, WhatIf, constants, read_again
 
 _WITHOUT_SIDES = ("raw", "cost", "averaged", "judge-aware", "anchored", "points")
@@ -114,6 +113,7 @@ def board(
     if scope.weights and track in ("raw", "cost", "averaged", "points"):
         raise ScopeError(f"track {track} counts every match alike: it takes no weights of games")
     played = played or Played(ledger, scope, people)
+    flips = Flips(*played.flips) if scope.source == "played" else None
     track = track or first_track(settings, scope, played.games)
     if track == "overall":
         played = played.weighed(scope.games or weights_of(settings) | dict(scope.weights))
@@ -203,7 +203,7 @@ def board(
         verdict(
             ranked,
             decided,
-            Flips(*flips(ledger, played.decided)) if scope.source == "played" else None,
+            flips,
             priced=in_dollars,
             play=any(card.get("price_source") == PLAY_PRICE for card in cards.values()),
         ),

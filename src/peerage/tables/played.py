@@ -27,7 +27,7 @@ from peerage.standings import DONE, moves_elo, unrated
 from peerage.tables.challenges import amended, match_points, withdrawn
 from peerage.tables.in_series import Hanging, hanging
 from peerage.tables.people_votes import Annotated, annotated, said
-from peerage.tables.votes import votes
+from peerage.tables.votes import flips, votes
 
 
 class ScopeError(ValueError):
@@ -127,7 +127,7 @@ class Played:
         """The same after `number` matches of the arena; what was computed for all of them is cut."""
         _ = self._series  # read once for all moments
         found = copy(self)
-        for name in ("history", "tables", "hanging", "_pairs"):
+        for name in ("history", "tables", "hanging", "flips", "_pairs"):
             found.__dict__.pop(name, None)
         found.finished = self._until(self.finished, number)
         found.decided = self._until(self.decided, number)
@@ -150,7 +150,7 @@ class Played:
         """The same with the matches `again`, by number, in place of those on record, and without the votes
         of the judges `silenced`."""
         found = copy(self)
-        for name in ("history", "tables", "hanging", "_pairs"):
+        for name in ("history", "tables", "hanging", "flips", "_pairs"):
             found.__dict__.pop(name, None)
         found.finished = [again.get(one.number, one) for one in self.finished]
         found.decided = [one for one in found.finished if one.status == DONE and (one.players or one.scores)]
@@ -247,6 +247,11 @@ class Played:
     def votes(self) -> Votes:
         """The votes of judges on the decided matches."""
         return votes(self._ledger, self.decided, self.scope.weights, self._silenced)
+
+    @cached_property
+    def flips(self) -> tuple[int, int]:
+        """As `votes.flips` of the decided matches, read once for all their tables."""
+        return flips(self._ledger, self.decided)
 
     def annotated(self) -> tuple[Votes, Annotated, int]:
         """The votes of judges, the duels that they are on with what people said of them, and how many of
