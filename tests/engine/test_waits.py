@@ -11,7 +11,7 @@ from datetime import date
 from hashlib import sha256
 from itertools import count
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import msgspec
 import pytest
@@ -42,6 +42,7 @@ from peerage.ledger.disclosure import write_redacted
 from peerage.ledger.log import finished
 from peerage.ledger.sql import SqlLedger
 from peerage.ledger.sql_rows import Row
+from peerage.ledger.sqlite import SqliteFile
 from peerage.ledger.verify import verify
 from peerage.ledger.waits import TOPIC, read_wait, waits
 from peerage.match import Fixture
@@ -466,15 +467,16 @@ def test_a_match_is_read_by_its_number_as_it_was_at_one_moment(
         before = ledger.match(away)
         assert before is not None
         assert before.record is None
-        found, reads = SqlLedger._found, count(1)
+        file = cast(SqlLedger, ledger)._file
+        found, reads = SqliteFile.rows, count(1)
 
-        def meanwhile(self: SqlLedger, connection: Connection, wanted: Select[Any]) -> Iterator[Row]:
-            if self is ledger and next(reads) == 2:
+        def meanwhile(self: SqliteFile, connection: Connection, wanted: Select[Any]) -> Iterator[Row]:
+            if self is file and next(reads) == 2:
                 with closing(ledger_of(tmp_path)) as other:
                     drop(other, away, "enough", 1)
             yield from found(self, connection, wanted)
 
-        monkeypatch.setattr(SqlLedger, "_found", meanwhile)
+        monkeypatch.setattr(SqliteFile, "rows", meanwhile)
         assert ledger.match(away) == before
         after = ledger.match(away)
         assert after is not None
