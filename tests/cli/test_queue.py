@@ -71,8 +71,6 @@ def test_the_live_view_says_so_too(tmp_path: Path, clock: Clock) -> None:
     told = re.compile(
         r"\d+ match(es)? waits? for p\d since 2023-11-14 22:\d\d UTC until 2023-11-15 .* UTC: asleep for .* h"
     )
-        r"\d+ match(es)? waits? for p\d since 2023-11-14 22:\d\d UTC until 2023-11-15 .* UTC: asleep for .* h"
-    )
     assert all(map(told.fullmatch, lines))
 
 
