@@ -13,12 +13,16 @@ from rich.console import Console
 
 from peerage.arena import open_arena
 from peerage.cli.live import Spectator, verdict
+from peerage.cli.output import counted
 from peerage.cli.setup import demo_text
+from peerage.cli.table_so_far import AT_MOST, LOOK_S, TableSoFar
 from peerage.engine.runner import Runner
-from peerage.ledger.store import Summary
+from peerage.figures import dollars
+from peerage.ledger.store import LedgerError, Summary
 from peerage.players.client import Answer, Call
 from peerage.players.house import HouseClient, PacedClient
 from peerage.settings import PlayerSettings
+from peerage.tables.leaderboard import Board
 
 
 def summary(scores: tuple[float, ...], status: str = "done", topic: str = "") -> Summary:
@@ -48,7 +52,6 @@ def test_before_the_first_result_each_part_of_the_view_has_lines_of_its_own(tmp_
         arena.run(0, beside=spectator.watch)
         assert spectator._runner is not None
         progress = replace(spectator._runner.progress(), limit=8, decided=4)
-        spectator._standings = lambda _: []  # type: ignore[method-assign]
         screen.truncate(0)
         console.print(spectator._view(progress))
     lines = screen.getvalue().splitlines()
@@ -64,11 +67,20 @@ def test_a_terminal_shows_progress_table_and_verdicts(tmp_path: Path) -> None:
         arena.run(8, observe=spectator.observe, beside=spectator.watch)
         runner = spectator._runner
         assert runner is not None
+        screen.truncate(0)
+        spectator.table.found, _ = spectator.table.computed()
         console.print(spectator._view(runner.progress()))
+        final = arena.leaderboard()
     shown = screen.getvalue()
     assert "8/8 matches" in shown
-    assert "$0.00 billed" in shown
-    assert "Cost Elo" in shown
+    assert f"{dollars(sum(row.cost_usd or 0 for row in final))} billed" in shown
+    assert f"Bradley-Terry rating with 95% intervals, after {counted(8, 'match', 'matches')}" in shown
+    for row in final:
+        first, last = row.rank_range
+        ranks, interval = f"{row.rank} ({first}–{last})", f"{row.lower:,.0f} – {row.upper:,.0f}"
+        rating = " +".join(map(re.escape, (ranks, row.player, f"{row.rating:,.0f}", interval)))
+        assert re.search(rf"{rating} +(?:\S+ +)?{row.matches} +{row.wins} ", shown), row.player
+    assert f"{final[0].player} leads with {final[0].rating:,.0f}" in shown
     assert " beat " in shown
     assert "leads with" in shown
     assert "Ctrl+C" in shown
@@ -129,15 +141,53 @@ def test_one_call_is_not_calls(tmp_path: Path) -> None:
     assert "· 2 calls in flight ·" in told[1]
 
 
-def test_a_resumed_run_counts_what_was_before(tmp_path: Path) -> None:
+def test_the_table_is_kept_while_matches_come_and_rests_when_none_does(tmp_path: Path) -> None:
     (tmp_path / "arena.yaml").write_text(demo_text(1), "utf-8")
     with open_arena(tmp_path) as arena:
         arena.run(8)
-        spectator = Spectator(arena, 12, None, Console(file=io.StringIO()))
-        arena.run(12, observe=spectator.observe, beside=spectator.watch)
-        rows = {row.player: row for row in arena.leaderboard("raw")}
-    for player, (won, drawn, lost) in spectator._record.items():
-        assert (won, drawn, lost) == tuple(getattr(rows[player], key) for key in ("wins", "draws", "losses"))
+        so_far, computed = TableSoFar(arena), []
+        really, rests = so_far.computed, []
+
+        def counting() -> tuple[Board, float]:
+            computed.append(really())
+            return computed[-1][0], 3.0
+
+        async def resting(seconds: float) -> None:
+            rests.append(seconds)
+            if len(rests) == 4:
+                raise asyncio.CancelledError
+
+        so_far.computed = counting  # type: ignore[method-assign]
+        decided = iter([8, 8, 9, 9])
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr("peerage.cli.table_so_far.asyncio.sleep", resting)
+            with pytest.raises(asyncio.CancelledError):
+                asyncio.run(so_far.keep(lambda: next(decided)))
+        assert so_far.found is not None
+        assert list(so_far.found.rows) == list(arena.leaderboard())
+    assert len(computed) == 2
+    assert rests == [3.0 / AT_MOST, LOOK_S, 3.0 / AT_MOST, LOOK_S]
+
+
+def test_a_ledger_that_cannot_be_read_now_ends_no_view(tmp_path: Path) -> None:
+    (tmp_path / "arena.yaml").write_text(demo_text(1), "utf-8")
+    with open_arena(tmp_path) as arena:
+        so_far = TableSoFar(arena)
+
+        def away() -> tuple[Board, float]:
+            raise LedgerError("the server is away")
+
+        so_far.computed = away  # type: ignore[method-assign]
+
+        async def a_moment() -> None:
+            keeping = asyncio.ensure_future(so_far.keep(lambda: 1))
+            done, _ = await asyncio.wait([keeping], timeout=0.1)
+            assert not done
+            keeping.cancel()
+
+        asyncio.run(a_moment())
+    assert so_far.leader() == ""
+    assert so_far.drawn(80, 20) is None
 
 
 def test_what_a_player_learns_during_a_run_is_told_once(

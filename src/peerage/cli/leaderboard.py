@@ -229,9 +229,10 @@ def show_standings(arena: Arena) -> None:
     _show_board(arena, found, Format.table)
 
 
-def _show_board(
-    arena: Arena, found: Board, shape: Format, source: str = "played", *, headed: bool = True
-) -> None:
+def laid_out(
+    found: Board, *, for_people: bool = True
+) -> tuple[list[dict[str, Any]], list[Column], list[str]]:
+    """The rows of a leaderboard, its columns, and the notes to stand under it."""
     rows = [row.as_dict() for row in found.rows]
     skill = found.track == "trueskill"
     shown = tenths if found.track in ("trueskill", "points", "overall") else whole
@@ -251,7 +252,7 @@ def _show_board(
         *numbers(dollars, cost_usd="Billed ~5"),
         *([Column("possibly_usd", ">Possibly", dollars, 6)] if possibly else ()),
     ]
-    if shape.for_people:
+    if for_people:
         places = {row["player"]: row["rank"] for row in rows}
         rows = [
             {
@@ -263,13 +264,6 @@ def _show_board(
             }
             for row in rows
         ]
-    about = "".join(
-        f", {part}"
-        for part in (found.game, found.topic and f"topic {found.topic}", found.side and f"as {found.side}")
-        if part
-    )
-    about += {"played": "", "outside": ", outside results", "all": ", with outside results"}[source]
-    about += f"; WHAT IF: {found.what_if}" if found.what_if else ""
     once = any(row.claims_hold_at == "one look" for row in found.rows)
     often = "at one look" if once else "however often you look"
     notes = [
@@ -279,11 +273,26 @@ def _show_board(
         f"Ranks in brackets and Above hold {often}, the 95% intervals at one look",
         *shared,
     ]
+    if not (priced and found.in_dollars):
+        notes = [one for one in notes if one[:7] != "Per 100"]
     if possibly:
         notes.append("Possibly: billed in addition at most, for calls that failed or stated no usage")
+    return rows, columns, notes
+
+
+def _show_board(
+    arena: Arena, found: Board, shape: Format, source: str = "played", *, headed: bool = True
+) -> None:
+    rows, columns, notes = laid_out(found, for_people=shape.for_people)
+    about = "".join(
+        f", {part}"
+        for part in (found.game, found.topic and f"topic {found.topic}", found.side and f"as {found.side}")
+        if part
+    )
+    about += {"played": "", "outside": ", outside results", "all": ", with outside results"}[source]
+    about += f"; WHAT IF: {found.what_if}" if found.what_if else ""
     title = f"{arena.settings.name}: {TITLES[found.track]}{about}"
     head = found.verdict.lines if headed else ()
-    notes = notes if priced and found.in_dollars else [one for one in notes if one[:7] != "Per 100"]
     show(rows, columns, shape, title=title, notes=notes, head=head)
 
 

@@ -9,10 +9,11 @@ from collections import Counter, deque
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from peerage.cli.output import counted, money, numbers, table, texts
+from peerage.cli.output import counted, money
 from peerage.cli.seat import beside
 from peerage.cli.streams import drop
-from peerage.figures import moment, whole
+from peerage.cli.table_so_far import TableSoFar
+from peerage.figures import moment
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -42,7 +43,7 @@ class Spectator:
         self._batch = batch
         self._console = console
         self._recent: deque[str] = deque(maxlen=RECENT)
-        self._record = _so_far(arena)
+        self.table = TableSoFar(arena)
         self._began = time.monotonic()
         self._first = 0
         self.void: list[tuple[int, str]] = []
@@ -56,11 +57,6 @@ class Spectator:
         self._recent.append(verdict(summary))
         if summary.status != "done":
             self.void.append((summary.number, summary.status))
-        else:
-            best = max(summary.scores, default=0.0)
-            for player, score in zip(summary.players, summary.scores, strict=True):
-                column = 0 if score == best and summary.scores.count(best) == 1 else 1 if score == best else 2
-                self._record.setdefault(player, [0, 0, 0])[column] += 1
         if self._batch and self._runner is not None and summary.number % self._batch == 0:
             self._say(self._line(self._runner.progress(), summary.number))
 
@@ -68,9 +64,12 @@ class Spectator:
         """Show a run's progress, beside it, until cancelled."""
         self._runner = runner
         self._first = runner.progress().settled
-        if not self._console.is_terminal:
-            await self._lines(runner)
-            return
+        show = self._drawn if self._console.is_terminal else self._lines
+        async with asyncio.TaskGroup() as tasks:
+            tasks.create_task(show(runner))
+            tasks.create_task(self.table.keep(lambda: runner.progress().decided))
+
+    async def _drawn(self, runner: Runner) -> None:
         from rich.live import Live
 
         with Live(console=self._console, auto_refresh=False, transient=True) as live:
@@ -112,11 +111,8 @@ class Spectator:
             parts.append(f"{self._arena.settings.until}: {known} of {needed} pairs")
         if progress.retries:
             parts.append(f"{progress.retries} retries")
-        ratings = sorted(progress.standings.raw, reverse=True)
-        alone = len(self._arena.settings.lineup) == 1  # of several games Elo counts some
-        if alone and len(ratings) > 1 and ratings[0] > ratings[1]:
-            leader = max(self._standings(progress), key=lambda row: row["raw"])
-            parts.append(f"{leader['player']} leads with {leader['raw']:.0f}")
+        if leader := self.table.leader():
+            parts.append(leader)
         return " · ".join(parts)
 
     def _view(self, progress: Progress) -> Any:
@@ -125,7 +121,6 @@ class Spectator:
         from rich.progress_bar import ProgressBar
         from rich.text import Text
 
-        rows = sorted(self._standings(progress), key=lambda row: -row["raw"])[:TOP]
         parts: list[Any] = [Text(self._line(progress, progress.settled), style="bold")]
         if progress.limit:
             # A bar alone ends no line: what follows would begin beside it.
@@ -133,35 +128,12 @@ class Spectator:
         elif progress.until is not None:
             known, needed = progress.until.pairs
             parts.append(Padding(ProgressBar(total=max(needed, 1), completed=known, width=60), 0))
-        if rows:
-            parts.append(table(rows, _COLUMNS))
+        if (drawn := self.table.drawn(self._console.width, TOP)) is not None:
+            parts.append(drawn)
         for style, lines in (("dim", self._recent), ("yellow", troubles(progress))):
             parts += [Text(line, style=style, overflow="ellipsis", no_wrap=True) for line in lines]
         parts.append(Text(hint(progress), style="bold yellow" if progress.stopping else "dim italic"))
         return Group(*parts)
-
-    def _standings(self, progress: Progress) -> Iterator[dict[str, Any]]:
-        standings = progress.standings
-        for player, raw, cost in zip(standings.players, standings.raw, standings.cost, strict=True):
-            won, drawn, lost = self._record.get(player, [0, 0, 0])
-            yield {"player": player, "raw": raw, "cost": cost, "won": won, "drawn": drawn, "lost": lost}
-
-
-def _so_far(arena: Arena) -> dict[str, list[int]]:
-    """Wins, draws and losses of earlier runs, by player."""
-    from peerage.accounts import position
-    from peerage.standings import pinned_elo
-
-    elo = pinned_elo(arena.ledger.meta(), arena.settings.rating)
-    accounts = position(arena.ledger, elo).accounts
-    return {player: [had.wins, had.draws, had.losses] for player, had in accounts.items()}
-
-
-_COLUMNS = [
-    *texts(player="Player"),
-    *numbers(whole, raw="Elo", cost="Cost Elo"),
-    *numbers(str, won="W", drawn="D", lost="L"),
-]
 
 
 def troubles(progress: Progress) -> list[str]:
