@@ -14,8 +14,12 @@ from tests.engine.arenas import play, write_arena
 from tests.tables.test_leaderboard import UNLOGGED, copied
 from typer.testing import CliRunner
 
-from peerage.cli.leaderboard import Track, _places
+from peerage.arena import open_arena
+from peerage.cli.leaderboard import Track, _places, laid_out
 from peerage.cli.main import app
+from peerage.cli.output import drawn, fit
+from peerage.settings import suggest
+from peerage.tables.leaderboard import board
 
 cli = CliRunner()
 
@@ -149,6 +153,28 @@ def test_what_cannot_be_is_told_in_words(folder: Path, words: tuple[str, ...], t
     said = shown(folder, *words, code=2)
     assert told in said
     assert "\x1b" not in said
+
+
+def test_columns_go_by_priority_and_with_them_their_notes(folder: Path) -> None:
+    class Terminal(io.StringIO):
+        def isatty(self) -> bool:
+            return True
+
+    with open_arena(folder, create=False) as arena:
+        rows, columns, notes = laid_out(board(arena.ledger, arena.settings))
+    for width in (60, 80, 120):
+        kept = {column.title for column in fit(rows, columns, width)}
+        assert {"Rank", "Player", "Rating", "95%", "W"} <= kept
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setenv("COLUMNS", str(width))
+            text = re.sub(r"\x1b\[[\d;]*m", "", drawn(rows, columns, "", notes, Terminal()))
+        for title in ("Above", "Per 100"):
+            assert (f" {title}: " in text) == (title in kept)
+        assert all(row["player"] in text for row in rows)
+
+
+def test_a_part_of_a_long_name_finds_it() -> None:
+    assert suggest("law", ["history", "law and public policy"]) == "; did you mean 'law and public policy'?"
 
 
 def test_every_track_can_be_asked_for() -> None:
