@@ -41,6 +41,7 @@ from peerage.tables.judges import ChallengeSort, FavourRow, JudgeRow, JudgesRepo
 from peerage.tables.leaderboard import Row
 from peerage.tables.makers import MakerRow
 from peerage.tables.match_view import Digests, ExchangeView, MatchView, SeatView
+from peerage.tables.outlook import Further, Outlook, Pair
 from peerage.tables.outside import SourceStats
 from peerage.tables.overall import Profile
 from peerage.tables.plan import GamePlan, Plan, PlayerPlan
@@ -330,6 +331,7 @@ _OK = "The keys below, and before them `ok`: true with exit code 0, false with e
 _JSON: dict[str, tuple[str | type, ...]] = {
     "`leaderboard`: a list, best first": (Row,),
     "`verdict`: one object": (Verdict, Chance),
+    "`plan`: one object": (Outlook, Pair, Further),
     "`compare`: one object; `one` and `other` are rows of `leaderboard`": (Comparison, Met),
     "`audit`: a list, a planted fault each": (Power,),
     "`simulate`: a list, for each pool and number of matches nothing and then each plant": (SimulatedRow,),

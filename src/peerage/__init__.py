@@ -21,6 +21,7 @@ __all__ = [
     "Chart",
     "LedgerError",
     "MatchView",
+    "Outlook",
     "PairRow",
     "Plan",
     "PlayerError",
@@ -50,6 +51,7 @@ if TYPE_CHECKING:
     from peerage.site.charts import Chart
     from peerage.tables.catalogue import PlayerRow
     from peerage.tables.match_view import MatchView
+    from peerage.tables.outlook import Outlook
     from peerage.tables.plan import Plan
     from peerage.tables.played import ScopeError
     from peerage.tables.row import Row
@@ -63,6 +65,7 @@ _HOME = {
     "Chart": "site.charts",
     "LedgerError": "ledger.store",
     "MatchView": "tables.match_view",
+    "Outlook": "tables.outlook",
     "PairRow": "tables.table",
     "Plan": "tables.plan",
     "PlayerError": "players.client",

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from peerage.tables.catalogue import PlayerRow
     from peerage.tables.leaderboard import Board
     from peerage.tables.match_view import MatchView
+    from peerage.tables.outlook import Outlook
     from peerage.tables.plan import Plan
     from peerage.tables.row import Row
     from peerage.tables.stats import Stats
@@ -186,6 +187,36 @@ class Arena:
         """What the table of one track comes to: who is best or may be, the best value for money, how often
         the first beats the others, what weakens that, and what it takes to be sure."""
         return self._board(track, game, topic, side).verdict
+
+    def outlook(self, one: str = "", other: str = "", track: str = "") -> Outlook:
+        """What it takes to tell two players apart (of each two neighbours, where none are named) and to know
+        the best: further matches, their price, the range in which they lie with 80%, and the next most
+        telling match.
+
+        Raises ScopeError where a player has no match, or the track's errors do not shrink with the matches.
+        """
+        from peerage.scheduling.policies import LEARNING
+        from peerage.settings import suggest
+        from peerage.tables.outlook import SHRINKING, outlook
+        from peerage.tables.played import ScopeError
+
+        found = self._board(track, "", "", "")
+        if not track and found.track not in SHRINKING:
+            found = self._board("bt", "", "", "")
+        names = [row.player for row in found.rows if row.rank is not None]
+        for name in filter(None, (one, other)):
+            if name not in names:
+                raise ScopeError(f"no match is on record of a player {name!r}{suggest(name, names)}")
+        if (one or other) and (not one or not other or one == other):
+            raise ScopeError("name two players to tell apart, or none for all neighbours")
+        learns = self.settings.pairing.policy in LEARNING
+        made = outlook(found.rows, found.verdict.matches, (one, other) if one else None, learns=learns)
+        if made is None:
+            raise ScopeError(
+                f"track {found.track} has no errors yet that shrink with the matches: play more, or take one "
+                f"of {', '.join(SHRINKING)}"
+            )
+        return made
 
     def _board(self, track: str, game: str, topic: str, side: str) -> Board:
         from peerage.ledger.votes import Votes

@@ -212,7 +212,7 @@ def some(size: int, seed: int) -> Strengths:
 
 def test_the_gain_is_what_a_match_takes_from_the_loss() -> None:
     mean, covariance, information = some(6, 1)
-    gains = order._gain(mean, covariance, information, order.of_order)
+    gains = order.gain(mean, covariance, information, order.of_order)
     for a, b in ((0, 1), (2, 5), (3, 4)):
         e = np.eye(6)[a] - np.eye(6)[b]
         column = covariance @ e

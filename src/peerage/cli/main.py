@@ -118,6 +118,7 @@ for command in (
     setup.init,
     setup.doctor,
     plan.estimate,
+    verdict.plan,
     preregister.preregister,
     play.run,
     seat.play,

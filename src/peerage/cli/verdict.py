@@ -1,4 +1,5 @@
-"""`peerage verdict` and `compare`: what a table comes to, in words, and two players next to each other."""
+"""`peerage verdict`, `plan` and `compare`: what a table comes to, in words, what it takes to be sure, and two
+players next to each other."""
 
 from __future__ import annotations
 
@@ -28,6 +29,28 @@ def verdict(
     """
     with arena_in(folder) as arena, told_scope():
         found = arena.verdict(track or "", game=game, topic=topic)
+    if shape is Report.json:
+        show_json(found.as_dict())
+        return
+    for line in found.lines:
+        say(line)
+
+
+def plan(
+    one: Annotated[str, typer.Argument(help="A player.", show_default="all neighbours")] = "",
+    other: Annotated[str, typer.Argument(help="The player to tell it from.", show_default="")] = "",
+    folder: Folder = HERE,
+    track: Annotated[
+        Track | None, typer.Option(help="By another table.", show_default="bt, of several games overall")
+    ] = None,
+    shape: Written = Report.text,
+) -> None:
+    """Say how many more matches it takes to be sure, at what price.
+
+    In brackets stands the range in which that lies with 80%. Asks nobody and writes nothing.
+    """
+    with arena_in(folder) as arena, told_scope():
+        found = arena.outlook(one, other, track or "")
     if shape is Report.json:
         show_json(found.as_dict())
         return

@@ -70,9 +70,9 @@ def pair(
         if rng.random() < AT_RANDOM:
             at = rng.choice(np.flatnonzero(free).tolist())
         else:
-            gain = _gain(mean, covariance, information, loss or of_order)[below, above] * (1 + 1e-6 * noise)
+            use = gain(mean, covariance, information, loss or of_order)[below, above] * (1 + 1e-6 * noise)
             behind = fewer == fewest if fewest < max(FLOOR, played.sum() // (4 * size)) else True
-            at = int(np.argmax(np.where(free & behind, gain + 1e-100 * noise, -1.0)))
+            at = int(np.argmax(np.where(free & behind, use + 1e-100 * noise, -1.0)))
         i, j = int(below[at]), int(above[at])
         found.append((names[i], names[j]))
         played[[i, j]] += 1
@@ -91,7 +91,7 @@ def of_order(mean: Floats, covariance: Floats) -> Floats:
     return np.asarray(exp_array(-gap * gap / (2 * variance)) / np.sqrt(variance))
 
 
-def _gain(mean: Floats, covariance: Floats, information: Floats, of: Loss) -> Floats:
+def gain(mean: Floats, covariance: Floats, information: Floats, of: Loss) -> Floats:
     """What a match of each pair takes from the loss of all pairs."""
     loss = of(mean, covariance)
     np.fill_diagonal(loss, 0.0)

@@ -12,6 +12,8 @@ from typing import NamedTuple
 from peerage.scheduling import at_random, certify, order, round_robin, swiss, top
 from peerage.scheduling.standing import History, PolicyName, Results, Standing
 
+LEARNING: tuple[PolicyName, ...] = ("order", "top", "certify")
+
 
 class Policy(NamedTuple):
     """How players are paired: `width` is that of `swiss`'s strata in Elo, `places` counts the first places
@@ -24,7 +26,7 @@ class Policy(NamedTuple):
     @property
     def learns(self) -> bool:
         """Whether it reads results; the others make do with ratings and who has met whom."""
-        return self.name in ("order", "top", "certify")
+        return self.name in LEARNING
 
     def pair(
         self,

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from html import escape
-from math import ceil, inf, log, log10
+from math import inf, log
 from statistics import NormalDist
 from typing import NamedTuple
 
@@ -13,11 +13,11 @@ import numpy as np
 from msgspec import Struct
 
 from peerage.figures import dollars, per_hundred, percent
-from peerage.ratings.claims import SHARE_UNIT, gap_needed
 from peerage.ratings.kernels import Floats
-from peerage.ratings.table import POINTS, Z95
+from peerage.ratings.table import POINTS
 from peerage.ratings.trueskill import TrueSkillSettings
 from peerage.tables import Shown
+from peerage.tables.outlook import SHRINKING, per_match, until_best
 from peerage.tables.row import Row
 
 FEW = 10
@@ -28,12 +28,8 @@ FLIPPING = 1 / 3
 """The share of verdicts changing with the order of answers from which on it is said."""
 LOST = 0.1
 """The share of matches without a result from which on it is said."""
-HOPELESS = 50
-"""So many times the matches played so far are no advice."""
 _NO_CHANCES = ("points", "cost", "raw", "averaged")
 """Tracks whose ratings are no chances to win: points, cost too, or Elo on its way to where it settles."""
-_SHRINKING = ("bt", "overall", "judge-aware", "anchored", "duplicate")
-"""Tracks whose intervals shrink with the square root of the matches."""
 _FRACTIONS = (*((1, 2), (3, 5), (2, 3), (3, 4), (4, 5), (5, 6), (7, 8)), *((9, 10), (19, 20), (49, 50)))
 _NEARLY_ALL = 0.99
 _NAMED = 3
@@ -115,9 +111,8 @@ def verdict(
         ]
     )
     value = _value(ranked, against) if told else None
-    further = 0 if best else _further(ranked, first, matches) if told else None
-    spent = [row.cost_usd for row in rows]
-    each = sum(filter(None, spent)) / matches if matches and None not in spent else 0.0
+    further = 0 if best else until_best(ranked, matches) if told else None
+    each = per_match(rows, matches)
     usd = further * each if further is not None and each else None
     doubts = tuple(_doubts(ranked, rows, matches, flips))
     lines = [
@@ -126,7 +121,7 @@ def verdict(
         *_worth(ranked[0], value, first, beats, priced),
         *(_until(first, further, usd) if told else ()),
         *([f"What weakens this: {'; '.join(doubts)}."] if doubts else ()),
-        *(["Prices are play prices: nobody is paid."] if play and any(spent) else ()),
+        *(["Prices are play prices: nobody is paid."] if play and any(row.cost_usd for row in rows) else ()),
     ]
     return Verdict(
         tuple(lines),
@@ -265,36 +260,11 @@ def _worth(
     yield f"Best value for money: {value.player}{price}{less}; it {how}."
 
 
-def _further(ranked: Sequence[Row], first: Sequence[Row], matches: int) -> int | None:
-    """Matches until the first is told apart from all who may be best, at every look: the squares of the
-    table's errors shrink with the matches, and a claim needs the gap that `ratings.claims` says."""
-    bounds = [row.upper - row.lower for row in ranked if row.upper is not None and row.lower is not None]
-    others = [place for place, row in enumerate(ranked) if row in first and place]
-    gaps = np.array([ranked[0].rating - ranked[place].rating for place in others])
-    if ranked[0].track not in _SHRINKING or len(bounds) < len(ranked) or not others or gaps.min() <= 0:
-        return None
-    square = np.diag((np.array(bounds) / (2 * Z95)) ** 2)
-    unit = 100 * SHARE_UNIT if ranked[0].track == "overall" else POINTS
-
-    def told(times: float) -> bool:
-        return bool((gaps > gap_needed(square / times, unit=unit)[0, others]).all())
-
-    if not told(HOPELESS):
-        return None
-    few, many = 1.1, float(HOPELESS)  # the table itself does not tell them apart
-    while many - few > 0.01 * few:
-        middle = (few + many) / 2
-        few, many = (few, middle) if told(middle) else (middle, many)
-    more = max(1, ceil(matches * (many - 1)))
-    digits: int = 10 ** max(0, int(log10(more)) - 1)
-    return ceil(more / digits) * digits
-
-
 def _until(first: Sequence[Row], further: int | None, usd: float | None) -> Iterator[str]:
     if further:
         price = f" ({dollars(usd)})" if usd else ""
         yield f"About {further:,} more matches{price} should tell who is best, if the ratings hold."
-    elif further is None and len(first) > 1 and first[0].lower is not None and first[0].track in _SHRINKING:
+    elif further is None and len(first) > 1 and first[0].lower is not None and first[0].track in SHRINKING:
         yield (
             f"{_names(first[:2], 'and')} are so close that no number of matches in sight tells them apart: "
             "choose by price."

@@ -1,0 +1,125 @@
+"""How often the true number of further matches lies in the range that `peerage plan` states. Arenas of
+simulated players, paired by each policy with matches in flight, are asked after so many matches what it
+takes to tell each pair apart and to know the best, and then play on until it is known, to `MOST` times the
+matches at most. A range that is open above `MOST` holds what took longer.
+
+Usage: python -m bench.further [ARENAS [PART PARTS]]    (40: about ten minutes on one core)
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+from collections import Counter
+from collections.abc import Sequence
+from itertools import combinations, islice
+from typing import NamedTuple
+
+import numpy as np
+
+from bench.policies import Cell, played
+from peerage.ratings.bradley_terry import Pair, fit
+from peerage.ratings.claims import gap_needed
+from peerage.ratings.further import Table, ranges, times
+from peerage.ratings.kernels import Floats
+from peerage.scheduling.policies import Policy
+
+MOST = 16
+KINDS = ((True, True), (True, False), (False, True), (False, False))  # a pair or the best, closed or open
+STEP = 1.03
+CELLS = [
+    (Policy(name), Cell(players, pool, 0.2, 32), start)
+    for name, pool in (
+        ("random", "normal"),
+        ("swiss", "normal"),
+        ("swiss", "even gaps"),
+        ("order", "normal"),
+        ("certify", "normal"),
+        ("top", "normal"),
+    )
+    for players, start in ((6, 100), (12, 300))
+]
+
+
+class Asked(NamedTuple):
+    """A range that was stated: whether of a pair or of the best, whether `closed` within `MOST`, whether it
+    `held` the true number, and whether that was `above` what was told as likely, None without any."""
+
+    pair: bool
+    closed: bool
+    held: bool
+    above: bool | None
+
+
+def arena(policy: Policy, cell: Cell, start: int, number: int) -> list[Asked]:
+    """What was asked of one arena: of the pairs and the best player that were not known at the start."""
+    counts: Counter[tuple[int, int, int]] = Counter()
+    matches = played(policy, cell, number)
+
+    def play(count: int) -> tuple[Floats, Floats, Floats]:
+        for a, b, score in islice(matches, count):
+            counts[a, b, 0 if score == 1 else 1 if score == 0 else 2] += 1
+        met = sorted({(a, b) for a, b, _ in counts})
+        table = fit(
+            [Pair(a, b, *[counts[a, b, result] for result in range(3)]) for a, b in met], cell.players
+        )
+        return table.rating, gap_needed(table.covariance), table.error
+
+    rating, needed, error = play(start)
+    down = np.argsort(-rating).tolist()
+    pairs = [(a, b) for a, b in combinations(down, 2) if rating[a] - rating[b] <= needed[a, b]]
+    table = Table(rating, error)
+    stated = ranges(table, pairs, number)
+    about = [times(table, down[0], down[1:]), *[times(table, a, [b]) for a, b in pairs]]
+    took = [0.0 if _best_known(rating, needed) else math.inf, *[math.inf] * len(pairs)]
+    total = start
+    while total < MOST * start and math.inf in took:
+        more = max(1, int(total * (STEP - 1)))
+        rating, needed, _ = play(more)
+        total += more
+        told = [_best_known(rating, needed), *[abs(rating[a] - rating[b]) > needed[a, b] for a, b in pairs]]
+        took = [
+            total / start if one == math.inf and now else one for one, now in zip(took, told, strict=True)
+        ]
+    return [
+        Asked(
+            at > 0,
+            high <= MOST,
+            low <= true and (true <= high or high > MOST),
+            None if one is None or one > MOST else true > one,
+        )
+        for at, (true, (low, high), one) in enumerate(zip(took, stated, about, strict=True))
+        if true
+    ]
+
+
+def _best_known(rating: Floats, needed: Floats) -> bool:
+    first = int(rating.argmax())
+    return bool(np.delete(rating[first] - rating > needed[first], first).all())
+
+
+def told(name: str, asked: Sequence[Asked]) -> str:
+    """A line of the table."""
+    kinds = [
+        [one.held for one in asked if one.pair is pair and one.closed is closed] for pair, closed in KINDS
+    ]
+    shares = [f"{np.mean(kind):.0%} of {len(kind)}" if kind else "" for kind in kinds]
+    above = [one.above for one in asked if one.above is not None]
+    return f"| {' | '.join([name, *shares, f'{np.mean(above):.0%}' if above else ''])} |"
+
+
+def main(arenas: int = 40, part: int = 1, parts: int = 1) -> None:
+    print(
+        "| policy, players, pool, asked after | pairs | pairs, open | best | best, open | above the likely |"
+    )
+    print("|---|--:|--:|--:|--:|--:|")
+    every: list[Asked] = []
+    for policy, cell, start in CELLS[part - 1 :: parts]:
+        asked = [one for number in range(arenas) for one in arena(policy, cell, start, number)]
+        every += asked
+        print(told(f"{policy.name}, {cell.players}, {cell.pool}, {start}", asked), flush=True)
+    print(told("all", every))
+
+
+if __name__ == "__main__":
+    main(*map(int, sys.argv[1:]))

@@ -1,0 +1,99 @@
+"""How many times the matches so far it takes to tell players apart, from ratings and their errors. Pure.
+
+    >>> few = Table(np.array([60.0, -60.0]), np.array([40.0, 40.0]))
+    >>> round(times(few, 0, [1]) or 0, 1)
+    5.5
+
+The squares of errors fall with the number of matches, paired as so far. A claim needs the gap that
+`ratings.claims` says, so that it comes when the estimate first crosses a bound that closes in on it. If
+estimates stayed as they are, that would be at `times`. They do not: the range is that of drawn courses. The
+true strengths are drawn from what the ratings leave open, with a normal prior of one log-odds on each, and
+further results from those; after t times the matches an estimate r with error s has come to
+(r + (t - 1)·truth + s·W(t - 1)) / t, where W is a Brownian motion.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from peerage.ratings.claims import gap_needed
+from peerage.ratings.kernels import Floats
+from peerage.ratings.table import POINTS
+
+HOPELESS = 50
+"""So many times the matches played so far are no advice."""
+INSIDE = 0.8
+"""The share of courses that a range holds."""
+COURSES = 400
+_STEPS = np.geomspace(0.01, HOPELESS - 1, 80)
+
+
+class Table(NamedTuple):
+    """Ratings, their standard errors against the mean of all, and the points in one unit of log-odds."""
+
+    rating: Floats
+    error: Floats
+    unit: float = POINTS
+
+    @property
+    def covariance(self) -> Floats:
+        """Errors of independent strengths, each larger than that against the mean of which it is a part."""
+        size = len(self.error)
+        return np.diag(self.error**2 * size / max(size - 1, 1))
+
+    @property
+    def truth(self) -> tuple[Floats, Floats]:
+        """Mean and variance of what each strength may be."""
+        variance = np.diag(self.covariance)
+        sure = self.unit**2 / (self.unit**2 + variance)
+        middle = self.rating.mean()
+        return middle + sure * (self.rating - middle), sure * variance
+
+
+def times(table: Table, one: int, others: Sequence[int]) -> float | None:
+    """So many times the matches so far until `one` can be claimed to be above `others`, if the ratings hold;
+    1 if it can be now, None when `HOPELESS` or not ahead."""
+    gaps = table.rating[one] - table.rating[others]
+    if not len(gaps) or gaps.min() <= 0:
+        return None
+
+    def told(many: float) -> bool:
+        needed = gap_needed(table.covariance / many, unit=table.unit)
+        return bool((gaps > needed[one, others]).all())
+
+    if not told(HOPELESS):
+        return None
+    few, many = 1.0, float(HOPELESS)
+    while many - few > 0.01 * few:
+        middle = (few + many) / 2
+        few, many = (few, middle) if told(middle) else (middle, many)
+    return many
+
+
+def ranges(table: Table, pairs: Sequence[tuple[int, int]], seed: int = 0) -> tuple[tuple[float, float], ...]:
+    """Between how many times the matches so far it is known who is best, and then who of each pair is better;
+    infinite where that may take more than `HOPELESS`."""
+    rng = np.random.default_rng(seed)
+    size = len(table.rating)
+    mean, variance = table.truth
+    error = np.sqrt(np.diag(table.covariance))
+    truth = mean + np.sqrt(variance) * rng.standard_normal((COURSES, size))
+    first, second = np.array(pairs, np.int64).reshape(-1, 2).T
+    at = np.full((1 + len(pairs), COURSES), np.inf)
+    walk, before, courses = np.zeros((COURSES, size)), 0.0, np.arange(COURSES)
+    for step in _STEPS:
+        walk += np.sqrt(step - before) * rng.standard_normal((COURSES, size))
+        before = step
+        rating = (table.rating + step * truth + error * walk) / (1 + step)
+        needed = gap_needed(table.covariance / (1 + step), unit=table.unit)
+        leader = rating.argmax(axis=1)
+        ahead = rating[courses, leader][:, None] - rating > needed[leader]
+        ahead[courses, leader] = True
+        told = np.abs(rating[:, first] - rating[:, second]) > needed[first, second]
+        now = np.vstack([ahead.all(axis=1), told.T])
+        at = np.where(now & np.isinf(at), 1 + step, at)
+    ends = np.quantile(at, [(1 - INSIDE) / 2, (1 + INSIDE) / 2], axis=1, method="inverted_cdf")
+    return tuple([(float(low), float(high)) for low, high in ends.T])

@@ -1,0 +1,110 @@
+"""What it takes to be sure: numbers that follow from ratings and errors, ranges, and how they are told."""
+
+from __future__ import annotations
+
+import json
+from math import inf
+from pathlib import Path
+
+import msgspec
+import numpy as np
+import pytest
+from tests.tables.test_verdict import table
+from typer.testing import CliRunner
+
+from peerage.arena import Arena
+from peerage.cli.main import app
+from peerage.ratings.bradley_terry import Pair, fit
+from peerage.ratings.claims import gap_needed
+from peerage.ratings.further import Table, ranges, times
+from peerage.tables.outlook import outlook
+from peerage.tables.played import ScopeError
+
+cli = CliRunner()
+
+
+def test_as_many_times_the_matches_as_the_fit_itself_needs() -> None:
+    """Two players with the same share of wins, in so many times the matches: the claim comes when told."""
+    few = fit([Pair(0, 1, 24, 16)], 2)
+    many = times(Table(few.rating, few.error), 0, [1])
+    assert many is not None
+
+    def told(part: float) -> bool:
+        found = fit([Pair(0, 1, 24 * many * part, 16 * many * part)], 2)
+        return bool(found.rating[0] - found.rating[1] > gap_needed(found.covariance)[0, 1])
+
+    assert not told(0.9)
+    assert told(1.1)
+
+
+def test_the_range_holds_what_is_likely_and_equals_leave_it_open() -> None:
+    apart = Table(np.array([80.0, 20.0, -100.0]), np.array([15.0, 15.0, 15.0]))
+    best, far, near = ranges(apart, [(0, 2), (0, 1)])
+    likely = times(apart, 0, [1])
+    assert likely is not None
+    assert near[0] < likely < near[1] < inf
+    assert far[1] < near[1]
+    assert best == pytest.approx(near, rel=0.3)
+    (_, equal) = ranges(Table(np.zeros(2), np.array([30.0, 30.0])), [(0, 1)])
+    assert equal[0] > 3
+    assert equal[1] == inf
+    assert ranges(apart, [(0, 1)]) == ranges(apart, [(0, 1)])
+
+
+def test_chances_prices_and_what_is_known() -> None:
+    rows = table([1800, 1700, 1300], 2, width=40)  # three players at a dollar
+    rows = [msgspec.structs.replace(row, above=("cid",)) if row.player == "bob" else row for row in rows]
+    found = outlook(rows, 300)
+    assert found is not None
+    first, second = found.pairs
+    assert first.wins == pytest.approx(0.64, abs=0.001)
+    assert 0.9 < first.better < 1
+    assert first.further.matches is not None
+    assert first.further.usd == pytest.approx(0.01 * first.further.matches)
+    assert first.further == found.best
+    assert second.further.matches == 0
+    assert "To tell bob from cid: known; " in found.lines[2]
+    low, high = first.further.at_least, first.further.at_most
+    assert low is not None
+    assert high is not None
+    price = f"${0.01 * first.further.matches:.2f}"
+    assert f"about {first.further.matches:,} more matches, {price} ({low:,} to {high:,})" in found.lines[0]
+    assert found.next == ("ada", "bob")
+    gone = [msgspec.structs.replace(row, status="left") if row.player == "bob" else row for row in rows]
+    left = outlook(gone, 300)
+    assert left is not None
+    assert left.next == ("ada", "cid")
+
+
+def test_where_pairing_learns_no_range_is_stated() -> None:
+    found = outlook(table([1800, 1700, 1300], 2, width=40), 300, learns=True)
+    assert found is not None
+    assert (found.best.at_least, found.best.at_most) == (None, None)
+    assert f"about {found.best.matches:,} more matches, $" in found.lines[0]
+    assert "(" not in found.lines[0]
+    assert "no range is stated" in found.lines[-1]
+
+
+def test_equals_have_no_number_in_sight() -> None:
+    found = outlook(table([1500, 1500], 2), 100, ("bob", "ada"))
+    assert found is not None
+    (pair,) = found.pairs
+    assert (pair.better, pair.wins, pair.further.matches, pair.further.at_most) == (0.5, 0.5, None, None)
+    assert f"no number of matches in sight ({pair.further.at_least:,} or more)" in found.lines[1]
+
+
+@pytest.mark.parametrize("track", ["trueskill", "raw", "points"])
+def test_a_track_whose_errors_do_not_shrink_says_nothing(track: str) -> None:
+    assert outlook(table([1600, 1500], 2, track=track), 100) is None
+
+
+def test_the_terminal_and_json_have_it(folder: Path, arena: Arena) -> None:
+    words = ["plan", "p5", "p3", "--dir", str(folder)]
+    found = arena.outlook("p5", "p3")
+    assert cli.invoke(app, words).stdout == "\n".join(found.lines) + "\n"
+    assert json.loads(cli.invoke(app, [*words, "--format", "json"]).stdout) == found.as_dict()
+    assert len(arena.outlook().pairs) == 6
+    for wrong in (["p5", "nobody"], ["p5"], ["p5", "p5"]):
+        assert cli.invoke(app, ["plan", *wrong, "--dir", str(folder)]).exit_code == 2
+    with pytest.raises(ScopeError, match="no errors yet"):
+        arena.outlook(track="raw")
