@@ -187,7 +187,7 @@ def test_a_ledger_that_cannot_be_read_now_ends_no_view(tmp_path: Path) -> None:
 
         asyncio.run(a_moment())
     assert so_far.leader() == ""
-    assert so_far.drawn(80, 20) is None
+    assert so_far.shown(80, 20) is None
 
 
 def test_what_a_player_learns_during_a_run_is_told_once(

@@ -128,7 +128,7 @@ class Spectator:
         elif progress.until is not None:
             known, needed = progress.until.pairs
             parts.append(Padding(ProgressBar(total=max(needed, 1), completed=known, width=60), 0))
-        if (drawn := self.table.drawn(self._console.width, TOP)) is not None:
+        if (drawn := self.table.shown(self._console.width, TOP)) is not None:
             parts.append(drawn)
         for style, lines in (("dim", self._recent), ("yellow", troubles(progress))):
             parts += [Text(line, style=style, overflow="ellipsis", no_wrap=True) for line in lines]

@@ -57,7 +57,7 @@ class TableSoFar:
         shown = tenths if self.found.track in ("trueskill", "points", "overall") else whole
         return f"{ranked[0].player} leads with {shown(ranked[0].rating)}"
 
-    def drawn(self, width: int, top: int) -> Any:
+    def shown(self, width: int, top: int) -> Any:
         """The best `top` as a table `width` characters wide; None before the first match with a result."""
         if self.found is None or not (matches := sum(self.found.games.values())):
             return None
