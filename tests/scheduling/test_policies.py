@@ -164,7 +164,7 @@ def test_top_looks_at_the_first_places() -> None:
 
 def test_certify_lets_those_rest_who_are_told_apart_and_presses_those_who_nearly_are() -> None:
     mean, covariance = np.array([4.0, 0.0, 0.5, 1.0]), np.eye(4) * 0.05
-    short = certify._short_of_a_claim(mean, covariance)
+    short = certify.loss(mean, covariance)
     needed = gap_needed(covariance, unit=1.0)
     assert (short[0, 1:] == 0).all(), "already told apart"
     assert 0 < short[2, 3] == short[1, 2] < short[1, 3] < 1 / 0.1

@@ -3,7 +3,7 @@ players next to each other."""
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -11,6 +11,11 @@ from peerage.cli.leaderboard import Game, Topic, Track, told_scope
 from peerage.cli.options import HERE, Folder, Format, Report, Written, arena_in, say
 from peerage.cli.output import Column, numbers, show, show_json, texts
 from peerage.figures import ranked, whole
+
+if TYPE_CHECKING:
+    from peerage.tables.compare import Comparison
+    from peerage.tables.outlook import Outlook
+    from peerage.tables.verdict import Verdict
 
 
 def verdict(
@@ -29,11 +34,7 @@ def verdict(
     """
     with arena_in(folder) as arena, told_scope():
         found = arena.verdict(track or "", game=game, topic=topic)
-    if shape is Report.json:
-        show_json(found.as_dict())
-        return
-    for line in found.lines:
-        say(line)
+    _tell(found, shape)
 
 
 def plan(
@@ -51,11 +52,7 @@ def plan(
     """
     with arena_in(folder) as arena, told_scope():
         found = arena.outlook(one, other, track or "")
-    if shape is Report.json:
-        show_json(found.as_dict())
-        return
-    for line in found.lines:
-        say(line)
+    _tell(found, shape)
 
 
 def compare(
@@ -80,11 +77,9 @@ def compare(
         scope, people = Scope(game, topic), Votes(arena.ledger.address, arena.folder)
         table = board(arena.ledger, arena.settings, track or "", scope, people=people)
         found = tables.compare(table, Played(arena.ledger, scope).decided, one, other)
+    _tell(found, shape)
     if shape is Report.json:
-        show_json(found.as_dict())
         return
-    for line in found.lines:
-        say(line)
     columns = [
         *texts(player="Player", placed="Rank"),
         *numbers(whole, rating="Rating", matches="Matches", wins="W", draws="D", losses="L"),
@@ -102,3 +97,11 @@ def compare(
     for name, matches in ((one, found.won), (other, found.lost)):
         if matches:
             say(f"the last that {name} won: {', '.join(f'match {number}' for number in matches)}")
+
+
+def _tell(found: Verdict | Outlook | Comparison, shape: Report) -> None:
+    if shape is Report.json:
+        show_json(found.as_dict())
+        return
+    for line in found.lines:
+        say(line)

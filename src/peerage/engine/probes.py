@@ -12,14 +12,13 @@ import logging
 from collections.abc import Callable, Container, Iterable, Mapping
 from itertools import islice
 
-import msgspec
 from msgspec import Struct
 
 from peerage.engine.benches import Bench, Benches
 from peerage.engine.budget import OVERHEAD_BYTES, dollars
 from peerage.engine.player_runtime import PlayerRuntime
 from peerage.engine.pricing import priced
-from peerage.ledger.store import Amendment, Ledger, LedgerError, amend
+from peerage.ledger.store import Amendment, Ledger, amend, amended
 from peerage.players.checks import PROBE_TOKENS, Probed, needs_probe, probe, probe_call, together
 from peerage.players.client import Later
 from peerage.players.prices import Price
@@ -73,19 +72,9 @@ class ProbeCost(Struct, frozen=True):
         return self.billed_nano + self.possibly_nano
 
 
-_read = msgspec.json.Decoder(Entry).decode
-
-
 def entries(ledger: Ledger) -> Iterable[Entry]:
     """All entries in order. Raises LedgerError for a row that is none."""
-    for row in ledger.amendments(TOPIC):
-        try:
-            yield _read(row.body)
-        except msgspec.MsgspecError as error:
-            raise LedgerError(
-                f"{ledger.address}: an entry about probes cannot be read ({error}); "
-                "`peerage verify` says more"
-            ) from error
+    return amended(ledger, TOPIC, Entry)
 
 
 def seen_to_think(ledger: Ledger) -> frozenset[str]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, TypeVar
 
 import msgspec
 from msgspec import Struct, field
@@ -24,6 +24,9 @@ UNLOGGED = ("schema", COPY)
 """The facts that say nothing of the arena, but of the file: no log holds them."""
 
 SCHEMA_VERSION = 1
+
+
+T = TypeVar("T")
 
 
 class LedgerError(Exception):
@@ -250,6 +253,17 @@ def amend(ledger: Ledger, topic: str, said: Iterable[Any], at_ms: int) -> None:
     """Write statements down, plain data or structs, all or none; the caller holds the runner's lock."""
     rows = [Amendment(topic, msgspec.json.encode(one), at_ms) for one in said]
     ledger.write(Batch(amendments=rows))
+
+
+def amended(ledger: Ledger, topic: str, kind: type[T]) -> Iterator[T]:
+    """The statements of one topic in order. Raises LedgerError for one that is none of `kind`."""
+    read = msgspec.json.Decoder(kind).decode
+    for row in ledger.amendments(topic):
+        try:
+            yield read(row.body)
+        except msgspec.MsgspecError as error:
+            found = f"{ledger.address}: an entry about {topic} cannot be read ({error})"
+            raise LedgerError(f"{found}; `peerage verify` says more") from error
 
 
 class Ledger(Protocol):

@@ -13,7 +13,7 @@ from pathlib import Path
 import msgspec
 from msgspec import Struct
 
-from peerage.ledger.store import Ledger, LedgerError
+from peerage.ledger.store import Ledger, amended
 
 TOPIC = "windows"
 HOUR_MS = 3_600_000
@@ -85,19 +85,9 @@ class Opened(Struct, frozen=True, omit_defaults=True):
     stopped_ms: int | None = None
 
 
-_read = msgspec.json.Decoder(Window).decode
-
-
 def windows(ledger: Ledger) -> Iterator[Window]:
     """All windows that have ended, in order. Raises LedgerError."""
-    for row in ledger.amendments(TOPIC):
-        try:
-            yield _read(row.body)
-        except msgspec.MsgspecError as error:
-            raise LedgerError(
-                f"{ledger.address}: an entry about windows cannot be read ({error}); "
-                "`peerage verify` says more"
-            ) from error
+    return amended(ledger, TOPIC, Window)
 
 
 def unused(ledger: Ledger) -> dict[str, int]:

@@ -8,29 +8,15 @@ pairs near their bound come before hopeless ones, and those that are told apart 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 
 from peerage.ratings.claims import gap_needed
 from peerage.ratings.kernels import Floats
 from peerage.scheduling import order
-from peerage.scheduling.standing import History, Results, Standing
 
 
-def pair(
-    standings: Sequence[Standing],
-    history: History,
-    results: Results,
-    lot: str,
-    kin: bool = True,
-    once: bool = False,
-) -> tuple[tuple[str, str], ...]:
-    """As `order.pair`, for claims."""
-    return order.pair(standings, history, results, lot, kin, once, _short_of_a_claim)
-
-
-def _short_of_a_claim(mean: Floats, covariance: Floats) -> Floats:
+def loss(mean: Floats, covariance: Floats) -> Floats:
+    """By how much pairs come nearer to a claim; see `order.Loss`."""
     variance = order.between(covariance)
     gap = mean[:, None] - mean
     # Rounded: eigenvalues and logarithms differ in their last bits between machines.

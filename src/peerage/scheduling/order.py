@@ -42,9 +42,9 @@ def pair(
     history: History,
     results: Results,
     lot: str,
-    kin: bool = True,
-    once: bool = False,
-    loss: Loss | None = None,
+    kin: bool,
+    once: bool,
+    loss: Loss,
 ) -> tuple[tuple[str, str], ...]:
     """Half as many matches as there are players, the most telling first; `lot` decides among equals.
 
@@ -70,7 +70,7 @@ def pair(
         if rng.random() < AT_RANDOM:
             at = rng.choice(np.flatnonzero(free).tolist())
         else:
-            use = gain(mean, covariance, information, loss or of_order)[below, above] * (1 + 1e-6 * noise)
+            use = gain(mean, covariance, information, loss)[below, above] * (1 + 1e-6 * noise)
             behind = fewer == fewest if fewest < max(FLOOR, played.sum() // (4 * size)) else True
             at = int(np.argmax(np.where(free & behind, use + 1e-100 * noise, -1.0)))
         i, j = int(below[at]), int(above[at])

@@ -45,12 +45,9 @@ class Policy(NamedTuple):
             pairs = at_random.pair(standings, history, lot, kin)
         elif self.name == "round-robin":
             pairs = round_robin.pair(standings, history, lot, kin)
-        elif self.name == "order":
-            pairs = order.pair(standings, history, results, lot, kin, once)
-        elif self.name == "certify":
-            pairs = certify.pair(standings, history, results, lot, kin, once)
         else:
-            pairs = top.pair(standings, history, results, lot, kin, once, self.places)
+            losses = {"order": order.of_order, "certify": certify.loss, "top": top.loss(self.places)}
+            pairs = order.pair(standings, history, results, lot, kin, once, losses[self.name])
         seed = {one.player: (-one.cost, one.player) for one in standings}
         return tuple([(a, b) if seed[a] < seed[b] else (b, a) for a, b in pairs])
 

@@ -7,33 +7,23 @@ between the two that seem nearest to it.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from itertools import islice, pairwise
 
 import numpy as np
 
 from peerage.ratings.kernels import Floats, exp_array
 from peerage.scheduling import order
-from peerage.scheduling.standing import History, Results, Standing
 
 _LOGISTIC = 1.702  # the logistic curve that is within 0.01 of the normal one
 
 
-def pair(
-    standings: Sequence[Standing],
-    history: History,
-    results: Results,
-    lot: str,
-    kin: bool = True,
-    once: bool = False,
-    places: int = 1,
-) -> tuple[tuple[str, str], ...]:
-    """As `order.pair`, for the first `places`."""
+def loss(places: int) -> order.Loss:
+    """The loss of wrong orders among those who may hold the first `places`."""
 
-    def loss(mean: Floats, covariance: Floats) -> Floats:
+    def of_top(mean: Floats, covariance: Floats) -> Floats:
         return np.asarray(order.of_order(mean, covariance) * _parted(places, mean, covariance))
 
-    return order.pair(standings, history, results, lot, kin, once, loss)
+    return of_top
 
 
 def _parted(places: int, mean: Floats, covariance: Floats) -> Floats:
