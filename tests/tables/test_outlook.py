@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+from itertools import combinations
 from math import inf
 from pathlib import Path
+from statistics import NormalDist
 
 import msgspec
 import numpy as np
@@ -17,7 +19,8 @@ from peerage.cli.main import app
 from peerage.ratings.bradley_terry import Pair, fit
 from peerage.ratings.claims import gap_needed
 from peerage.ratings.further import Table, ranges, times
-from peerage.tables.outlook import outlook
+from peerage.ratings.kernels import Floats
+from peerage.tables.outlook import outlook, table_of
 from peerage.tables.played import ScopeError
 
 cli = CliRunner()
@@ -49,6 +52,39 @@ def test_the_range_holds_what_is_likely_and_equals_leave_it_open() -> None:
     assert equal[0] > 3
     assert equal[1] == inf
     assert ranges(apart, [(0, 1)]) == ranges(apart, [(0, 1)])
+
+
+def test_the_next_match_is_that_which_takes_most_from_the_loss_of_wrong_orders() -> None:
+    rng = np.random.default_rng(3)
+    for _ in range(20):
+        rows = table(sorted(rng.normal(1500, 250, 4), reverse=True))
+        rows = [
+            msgspec.structs.replace(row, lower=row.rating - width, upper=row.rating + width)
+            for row, width in zip(rows, rng.uniform(40, 400, 4), strict=True)
+        ]
+        found, known = outlook(rows, 300), table_of(rows)
+        assert found is not None
+        assert known is not None
+        rating, covariance = known.rating / known.unit, known.covariance / known.unit**2
+
+        def left(covariance: Floats, rating: Floats = rating, before: Floats = covariance) -> float:
+            """The sum over pairs of the variance of their gap, by what it now costs."""
+            total = 0.0
+            for i, j in combinations(range(4), 2):
+                way = np.eye(4)[i] - np.eye(4)[j]
+                now = way @ before @ way
+                cost = NormalDist().pdf((rating[i] - rating[j]) / now**0.5) / (2 * now**0.5)
+                total += cost * (way @ covariance @ way)
+            return total
+
+        def after(one: int, other: int, rating: Floats = rating, before: Floats = covariance) -> Floats:
+            chance = 1 / (1 + np.exp(rating[other] - rating[one]))
+            way = np.eye(4)[one] - np.eye(4)[other]
+            told = np.linalg.inv(before) + chance * (1 - chance) * np.outer(way, way)
+            return np.asarray(np.linalg.inv(told))
+
+        best = min(combinations(range(4), 2), key=lambda pair: left(after(*pair)))
+        assert found.next == (rows[best[0]].player, rows[best[1]].player)
 
 
 def test_chances_prices_and_what_is_known() -> None:
