@@ -26,6 +26,7 @@ from peerage.cli import (
     leaderboard,
     ledger,
     lists,
+    place,
     plan,
     play,
     preregister,
@@ -52,7 +53,7 @@ _USAGE = ("SettingsError", "ArenaError", "OutputRefused", "InputRefused")
 
 GROUPS = {
     "Begin": "demo init doctor",
-    "Play": "run play estimate plan preregister queue windows simulate",
+    "Play": "run place play estimate plan preregister queue windows simulate",
     "Read": "verdict leaderboard compare stats match players games challenges tournament",
     "Judge": "judges annotate rejudge audit",
     "Publish": "serve report site export copy",
@@ -121,6 +122,7 @@ for command in (
     verdict.plan,
     preregister.preregister,
     play.run,
+    place.place,
     seat.play,
     verdict.verdict,
     leaderboard.leaderboard,

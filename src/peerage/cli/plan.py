@@ -178,7 +178,9 @@ def agree_to_matches(arena: Arena, matches: int | None, yes: bool, note: str = "
     if to_play <= 0:
         return
     if matches is None and not note:
-        end = "Ctrl+C" if settings.budget.arena is None else "the budget or Ctrl+C"
+        ends = [f"{settings.until}"] if settings.until else []
+        ends += ["the budget"] if settings.budget.arena is not None else []
+        end = " or ".join([", ".join(ends), "Ctrl+C"] if ends else ["Ctrl+C"])
         note = f"No --max-matches: it plays on until {end}; the plan is for {PLANNED}."
 
     def plan(prices: Mapping[str, Price]) -> Plan:

@@ -109,7 +109,7 @@ def run(
         enough_players(settings)
         equipped(settings, folder)
     stated = with_goal(stated, until) if until else stated
-    with _opened(stated, folder, seed, budget=budget, concurrency=concurrency, probe=not no_probe) as arena:
+    with opened(stated, folder, seed, budget=budget, concurrency=concurrency, probe=not no_probe) as arena:
         code = 0
         if not stats_only:
             with suppress(LedgerError):  # the run holds the whole ledger against its log, and says more
@@ -121,7 +121,7 @@ def run(
 
             agreed()
             seat = seated(player) if sys.stdin.isatty() and sys.stdout.isatty() else ""
-            code = _play(arena, max_matches, batch_size, replan=lambda: agreed(THINKS), seat=seat)
+            code = play_to_end(arena, max_matches, batch_size, replan=lambda: agreed(THINKS), seat=seat)
             if not code:
                 _next(folder, {"serve": "the arena in a browser", "report": "one file to send to somebody"})
         if stats or stats_only:
@@ -187,7 +187,7 @@ def demo(
         else:
             made = demo_text(number, stated, GAMES[game or "duel"].demo_rules)
         write(path, made, SETTINGS)
-    with _opened(with_games(load(folder)), folder, seed, concurrency=concurrency) as arena:
+    with opened(with_games(load(folder)), folder, seed, concurrency=concurrency) as arena:
         games = arena.settings.lineup
         if game is not None and (len(games) < 2 if gauntlet else [*games] != [game]):
             raise SettingsError(
@@ -201,7 +201,7 @@ def demo(
                 "this arena, `--dir FOLDER` makes a demo elsewhere"
             )
         limit = matches or _demo_matches(arena.settings)
-        code = _play(arena, limit, None, _watchable if sys.stdout.isatty() else None)
+        code = play_to_end(arena, limit, None, _watchable if sys.stdout.isatty() else None)
         best = arena.leaderboard()[0].player if len(games) > 1 else ""
         if best and not code:
             typer.echo()
@@ -231,7 +231,7 @@ def _next(folder: Path, todo: Mapping[str, str]) -> None:
         lead = ""
 
 
-def _play(
+def play_to_end(
     arena: Arena,
     limit: int | None,
     batch: int | None,
@@ -282,7 +282,7 @@ def _demo_matches(settings: ArenaSettings) -> int:
     )
 
 
-def _opened(
+def opened(
     settings: ArenaSettings,
     folder: Path,
     seed: int | None,

@@ -22,13 +22,14 @@ LEARNED_FROM = 64
 
 def schedulers(settings: ArenaSettings, secret: str) -> dict[str, Scheduler]:
     """What pairs each game of an arena, by name. Raises SettingsError where a game's rules are wrong."""
-    pairing = settings.pairing
+    pairing, goal = settings.pairing, settings.goal
+    placed = goal.player if goal and pairing.policy == "place" else ""
     return {
         name: Scheduler.of(
             GAMES[name],
-            rules_of(settings, name),
+            GAMES[name].frozen(rules_of(settings, name)) if placed else rules_of(settings, name),
             secret,
-            Policy(pairing.policy, pairing.width, pairing.top or 1),
+            Policy(pairing.policy, pairing.width, pairing.top or 1, placed),
             pairing.series,
             one.weight,
             pairing.slots,

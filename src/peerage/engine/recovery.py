@@ -201,6 +201,13 @@ def all_ended(found: Recovered, ledger: Ledger) -> Iterator[tuple[int, Ended]]:
         yield found.round_of(place), ended(summary, series.get(summary.number, 0))
 
 
+def spent(ledger: Ledger) -> int:
+    """What counts against the arena's budget by now, in 1e-9 dollars: as `Recovered.spent_nano`, with calls
+    left open at their worst."""
+    probed = sum([cost.most_nano for cost in probe_costs(ledger).values()])
+    return sum(ledger.spent_by().values()) + probed + sum(unused(ledger).values())
+
+
 def decided(ledger: Ledger) -> int:
     """Matches on record that came to what they were played for: a result, or a trial's report."""
     return sum(summary.status in (DONE, DEVELOPMENT) for summary in ledger.summaries())

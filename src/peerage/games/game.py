@@ -231,6 +231,9 @@ class GameSpec(Generic[Rules]):
     """A fresh memory of a game that keeps one, which draws in place of `draw`."""
     stream: str = ""
     """The amendments that its memory reads."""
+    frozen: Callable[[Rules], Rules] = lambda rules: rules
+    """The rules by which matches that place a newcomer are played: they add nothing to what its memory
+    draws from."""
     unshown: tuple[str, ...] = ()
     """Keys of what is drawn that no prompt shows, so that requests are not bounded by their size."""
     demo: int = 300

@@ -14,7 +14,7 @@ from pydantic import BaseModel
 from peerage.games import release_of
 from peerage.games.game import GameSpec
 from peerage.match import Fixture, Seat, Slots
-from peerage.scheduling import groups
+from peerage.scheduling import groups, place
 from peerage.scheduling.officials import Shortage, by_merit, choose
 from peerage.scheduling.policies import SWISS, Policy
 from peerage.scheduling.series import Series, in_series
@@ -109,12 +109,18 @@ def next_round(
     """
     lot, seats = f"{scheduler.secret}/round/{round}", scheduler.spec.seats(scheduler.rules)
     outside = _outside(scheduler.spec, scheduler.rules) if seats > 2 else 0
-    playing = in_turn(standings, f"{lot}/turns", seats + outside, pairs=seats == 2)
+    playing, placed = standings, scheduler.policy.player
+    if not placed:
+        playing = in_turn(standings, f"{lot}/turns", seats + outside, pairs=seats == 2)
     drawn_up: Sequence[Sequence[str]]
     if seats == 2:
         kin = scheduler.spec.kin(scheduler.rules)
         once = scheduler.series == "tasks"  # nobody meets its task twice
         drawn_up = scheduler.policy.pair(playing, history, results or Results(), lot, kin, once)
+    elif placed:
+        size = min(seats, len(playing) - outside)
+        drawn_up = place.table(placed, playing, history, results or Results(), lot, size)
+        drawn_up = [table for table in drawn_up if len(table) >= max(2, scheduler.spec.contestants[0])]
     else:
         fewest = max(2, scheduler.spec.contestants[0])
         slots = {one.player: one.slots for one in playing} if scheduler.spec.slots else {}

@@ -45,11 +45,16 @@ def pair(
     kin: bool,
     once: bool,
     loss: Loss,
+    only: str = "",
+    count: int | None = None,
+    again: bool = True,
 ) -> tuple[tuple[str, str], ...]:
-    """Half as many matches as there are players, the most telling first; `lot` decides among equals.
+    """Half as many matches as there are players, or `count`, the most telling first; `lot` decides among
+    equals.
 
-    Without `kin` players of one family never meet; where `once`, nobody plays twice in a round. The same
-    arguments give the same pairs on every machine.
+    Without `kin` players of one family never meet; where `once`, nobody plays twice in a round, and unless
+    `again` no two meet twice in it. `only` names one who plays in all of them. The same arguments give the
+    same pairs on every machine.
     """
     rng = Random(lot)
     pool = sorted(standings)
@@ -61,10 +66,12 @@ def pair(
     below, above = np.tril_indices(size, -1)
     family = np.unique([one.family for one in pool], return_inverse=True)[1]
     free = (family[below] != family[above]) | kin
+    if only:
+        free &= (below == names.index(only)) | (above == names.index(only))
     noise = np.array([rng.random() for _ in below])
     played = np.array([history.played(name) for name in names])
     found: list[tuple[str, str]] = []
-    while free.any() and len(found) < size // 2:
+    while free.any() and len(found) < (size // 2 if count is None else count):
         fewer = np.minimum(played[below], played[above])
         fewest = fewer[free].min()
         if rng.random() < AT_RANDOM:
@@ -79,6 +86,8 @@ def pair(
         column = covariance[:, i] - covariance[:, j]
         told = information[i, j]
         covariance = covariance - column[:, None] * column * (told / (1 + told * (column[i] - column[j])))
+        if not again:
+            free[at] = False
         if once:
             free &= ~np.isin(below, (i, j)) & ~np.isin(above, (i, j))
     return tuple(found)

@@ -9,19 +9,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from peerage.scheduling import at_random, certify, order, round_robin, swiss, top
+from peerage.scheduling import at_random, certify, order, place, round_robin, swiss, top
 from peerage.scheduling.standing import History, PolicyName, Results, Standing
 
-LEARNING: tuple[PolicyName, ...] = ("order", "top", "certify")
+LEARNING: tuple[PolicyName, ...] = ("order", "top", "certify", "place")
 
 
 class Policy(NamedTuple):
     """How players are paired: `width` is that of `swiss`'s strata in Elo, `places` counts the first places
-    that `top` has in view."""
+    that `top` has in view, `player` is whom `place` is about."""
 
     name: PolicyName = "swiss"
     width: float = 50.0
     places: int = 1
+    player: str = ""
 
     @property
     def learns(self) -> bool:
@@ -45,6 +46,8 @@ class Policy(NamedTuple):
             pairs = at_random.pair(standings, history, lot, kin)
         elif self.name == "round-robin":
             pairs = round_robin.pair(standings, history, lot, kin)
+        elif self.name == "place":
+            pairs = place.pair(self.player, standings, history, results, lot, kin, once)
         else:
             losses = {"order": order.of_order, "certify": certify.loss, "top": top.loss(self.places)}
             pairs = order.pair(standings, history, results, lot, kin, once, losses[self.name])

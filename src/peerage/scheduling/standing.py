@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from itertools import combinations
 from typing import Literal, NamedTuple, TypeAlias
 
-PolicyName: TypeAlias = Literal["swiss", "order", "top", "certify", "random", "round-robin"]
+PolicyName: TypeAlias = Literal["swiss", "order", "top", "certify", "place", "random", "round-robin"]
 """How matches of two are paired: see `policies`."""
 
 

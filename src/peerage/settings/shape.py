@@ -32,9 +32,10 @@ class Pairing(Section):
         "swiss",
         description="Which matches come next. `swiss`: those close in cost Elo. `order`: those that most "
         "sharpen the order of all players. `top`: those that most sharpen who the best are. `certify`: "
-        "those that soonest tell one more pair apart at 95%. `random`: by "
-        "lot. `round-robin`: everybody meets everybody else, again and again. Only `swiss` seats tables of "
-        "more than two.",
+        "those that soonest tell one more pair apart at 95%. `place`: only matches of the player that "
+        "`until: NAME placed` names, as `peerage place` plays them. `random`: by "
+        "lot. `round-robin`: everybody meets everybody else, again and again. Only `swiss` and `place` seat "
+        "tables of more than two.",
     )
     top: int | None = Field(
         None,
@@ -331,8 +332,9 @@ class ArenaSettings(Section):
             places[player.name] = place
         players = [_on_host(player, self.hosts) for player in _of_one_line(self.players)]
         object.__setattr__(self, "players", tuple(players))
-        if self.until is not None and self.players:
-            goal_of(self.until, [player.name for player in self.players])
+        goal = self.goal if self.players else None
+        if self.players and self.pairing.policy == "place" and (goal is None or goal.kind != "placed"):
+            raise ValueError("pairing.policy `place` wants to know whom; state `until: NAME placed`")
         return self
 
     @property

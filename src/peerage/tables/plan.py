@@ -10,13 +10,12 @@ from msgspec import Struct
 
 from peerage.engine.budget import usual_call, worst_cost
 from peerage.engine.plans import schedulers
-from peerage.games import GAMES
 from peerage.games.game import CallBound
 from peerage.match import Fixture
 from peerage.players.prices import Price
 from peerage.scheduling.fixtures import by_need, next_round, remember
 from peerage.scheduling.standing import History, Standing
-from peerage.settings import ArenaSettings, PlayerSettings, rules_of
+from peerage.settings import ArenaSettings, PlayerSettings
 from peerage.standings import NOBODY, Standings
 from peerage.tables import Shown
 
@@ -100,7 +99,7 @@ def of_fixtures(
     settings: ArenaSettings, prices: Mapping[str, Price], fixtures: Sequence[Fixture], matches: int
 ) -> Plan:
     """What `matches` matches like these take: `fixtures` are all of them, or a sample to be scaled."""
-    games = {name: (GAMES[name], rules_of(settings, name)) for name in settings.lineup}
+    games = {name: (one.spec, one.rules) for name, one in schedulers(settings, "").items()}
     lines = {player.name: _Priced(player, prices[player.name]) for player in settings.players}
     sums = {name: _Sum() for name in lines}
     by_game = {name: _Sum() for name in games}

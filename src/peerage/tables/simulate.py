@@ -153,10 +153,11 @@ def own(ledger: Ledger, settings: ArenaSettings, seed: int = 0) -> Own:
     panels or tables, its pairing and its costs."""
     played = Played(ledger, Scope())
     votes = played.votes()
+    policy = settings.pairing.policy
     setup = Setup(
         len(settings.players),
         max(len(played.decided), 1),
-        pairing=settings.pairing.policy,
+        pairing="order" if policy == "place" else policy,
         k=settings.rating.k_factor,
         width=settings.pairing.width,
         places=settings.pairing.top or 1,

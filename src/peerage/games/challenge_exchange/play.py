@@ -324,5 +324,6 @@ GAME: GameSpec[ChallengeExchangeRules] = GameSpec(
     demo=120,
     tracks=("trueskill", "points"),
     memory=lambda rules: Pool(rules.least_attempts, rules.pool),
+    frozen=lambda rules: rules.model_copy(update={"write": 0, "pool": max(rules.pool, rules.assigned)}),
     stream=STREAM,
 )

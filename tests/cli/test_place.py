@@ -1,0 +1,81 @@
+"""`peerage place`: a newcomer plays until its place is known or its budget is spent, and nobody else does."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tests.engine.arenas import ledger_of, play, write_arena
+from typer.testing import CliRunner
+
+from peerage.cli.main import app
+from peerage.engine.recovery import spent
+from peerage.ledger.codec import by_hex, read_fixture
+from peerage.match import Fixture
+
+NEW = "house:0.83"
+PRICED = [
+    {"name": f"p{at}", "model": f"house:0.{at + 2}", "price": {"input": 1, "output": 10}} for at in range(6)
+]
+
+
+def peerage(*words: str, code: int = 0) -> str:
+    done = CliRunner().invoke(app, [*words])
+    assert done.exit_code == code, done.output
+    return done.output
+
+
+def fixtures(folder: Path, first: int) -> list[Fixture]:
+    ledger = ledger_of(folder)
+    try:
+        texts = by_hex(ledger.texts())
+        return [read_fixture(row.body, texts) for row in ledger.fixtures(first)]
+    finally:
+        ledger.close()
+
+
+def test_a_newcomer_plays_all_matches_and_its_budget_is_kept(tmp_path: Path) -> None:
+    folder = write_arena(tmp_path, PRICED, pairing={"window": 8})
+    play(folder, 12)
+    before = ledger_of(folder)
+    had, cost = before.heads()[0], spent(before)
+    before.close()
+    said = peerage("place", NEW, "--budget", "0.3", "--yes", "--dir", str(folder))
+    new = fixtures(folder, had + 1)
+    assert new
+    assert all(NEW in [seat.player for seat in one.seats] for one in new)
+    after = ledger_of(folder)
+    paid = spent(after) - cost
+    after.close()
+    assert 0 < paid <= 300_000_000
+    assert f"until {NEW} placed: {NEW} is between place " in said
+    assert f"placing {NEW} took " in said
+    assert f"add `- {NEW}` to `players`" in said
+
+
+def test_a_player_of_the_arena_is_placed_by_name_and_so_many_matches(tmp_path: Path) -> None:
+    folder = write_arena(tmp_path, 5, pairing={"window": 4})
+    play(folder, 8)
+    said = peerage("place", "p2", "--matches", "5", "--dir", str(folder))
+    assert "placing p2 took 5 matches and $0.00" in said
+    assert "to keep it" not in said
+
+
+def test_the_pool_of_challenges_is_frozen(tmp_path: Path) -> None:
+    rules = {"proof": "blind", "attempts": 1, "least_attempts": 50}
+    folder = write_arena(tmp_path, 6, game="challenge-exchange", rules=rules, pairing={})
+    play(folder, 6)
+    had = fixtures(folder, 1)
+    peerage("place", NEW, "--matches", "3", "--dir", str(folder))
+    new = fixtures(folder, len(had) + 1)
+    assert [len(one.seats) for one in new[:3]] == [4, 4, 4]
+    for one in new:
+        assert NEW in [seat.player for seat in one.seats]
+        assert one.settings["write"] == 0
+        assert len(one.drawn["challenges"]) == 4
+
+
+def test_there_must_be_others_to_be_placed_among(tmp_path: Path) -> None:
+    folder = write_arena(tmp_path, 5)
+    assert "no match is on record" in peerage("place", NEW, "--dir", str(folder), code=2)
+    write_arena(tmp_path, 5, pairing={"policy": "place"})
+    assert "state `until: NAME placed`" in peerage("run", "--dir", str(folder), code=2)
