@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 
 import msgspec
 import pytest
@@ -12,7 +13,7 @@ from tests.site.arenas import EVIL
 from tests.site.test_match_markup import HOSTILE
 
 from peerage.blocks import Board, Quoted
-from peerage.cli.match import FOLD, text
+from peerage.cli.match import FOLD, markdown, text
 from peerage.protocol import visible
 
 
@@ -39,3 +40,19 @@ def test_a_board_keeps_its_rows() -> None:
     match = msgspec.structs.replace(view("duel-prompts"), blocks=(Board(rows),))
     shown = text(match, Console(file=io.StringIO(), width=100), full=False)
     assert "\n".join(f"    {row}" for row in rows) in shown
+
+
+def test_in_markdown_nothing_of_a_player_is_markup() -> None:
+    match = msgspec.structs.replace(view("duel-prompts"), blocks=HOSTILE, note=EVIL, topic=EVIL)
+    told = markdown(match)
+    assert visible(told) == told
+    outside = re.sub("^(```+)text\n.*?\n\\1$", "", told, flags=re.MULTILINE | re.DOTALL)
+    assert "<script>" in told
+    assert "\\<script\\>" in outside
+    assert not re.search(r"(?<!\\)[<\[]", outside)
+
+
+def test_in_markdown_no_words_close_their_fence() -> None:
+    words = "```\n# a heading\n````text"
+    told = markdown(msgspec.structs.replace(view("duel-prompts"), blocks=(Quoted("A", words),)))
+    assert f"`````text\n{words}\n`````" in told

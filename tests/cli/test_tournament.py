@@ -5,12 +5,16 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import msgspec
 import pytest
 from tests.engine.arenas import play, write_arena
 from typer.testing import CliRunner
 
 from peerage.arena import open_arena
 from peerage.cli.main import app
+from peerage.ledger import Ledger
+from peerage.settings import ArenaSettings
+from peerage.tables import judges
 from peerage.tables.tournament import find, tokens
 
 cli = CliRunner()
@@ -35,11 +39,28 @@ def test_show(folder: Path) -> None:
     assert "Tournament 2" in text
     assert text.index("p3") < text.index("p0")
     assert "to p3" in text
+    assert "too few marks to tell whether a judge favours an author" in text
     whole = json.loads(run(folder, "show", "1", "--format", "json"))
     assert set(whole) == {"number", "status", "ranking", "matrix", "sorts", "scaling", "reasons"}
     assert len(json.loads(run(folder, "show", "--of", "matrix", "--format", "json"))) == 12
     assert run(folder, "show", "--format", "csv").startswith("rank,player,score,se")
     assert "| Judge | to p3 |" in run(folder, "show", "--of", "matrix", "--format", "markdown")
+
+
+def test_the_matrix_says_what_the_test_of_judges_says(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def tested(ledger: Ledger, settings: ArenaSettings) -> judges.JudgesReport:
+        pair = judges.FavourRow("p1", "p3", 60, 0.4, 0.0001, 0.001, True)
+        other = judges.FavourRow("p2", "p3", 60, 0.4, 0.5, 1.0, False)
+        return msgspec.structs.replace(made(ledger, settings), favours=(pair, other))
+
+    made = judges.judges
+    monkeypatch.setattr(judges, "judges", tested)
+    text = run(folder, "show", "--of", "matrix")
+    lines = {line.split()[0]: line for line in text.splitlines() if line.strip()}
+    assert lines["p1"].count("*") == 1
+    assert "*" not in lines["p2"]
+    assert "* beyond chance by the judges' test" in text
+    assert "2 pairs of judge and author tested, 1 beyond chance" in text
 
 
 def test_a_tournament_is_shown_by_its_ranking_and_a_few_answers(folder: Path) -> None:

@@ -175,15 +175,55 @@ def test_matches_are_found_by_a_part_of_a_name_and_shown_step_by_step(tab: Page,
     assert rows.count() == MATCHES
 
 
-def test_replay_keys_step_through_a_match(tab: Page, built: Path) -> None:
+def test_a_match_is_replayed_step_by_step_by_keys_and_buttons(tab: Page, built: Path) -> None:
     open_page(tab, built, "matches/1.html#m2")
-    steps = tab.locator("#m2 .step").count()
+    match, said = tab.locator("#m2"), tab.locator(".replay [role=status]")
+    steps, points = match.locator(".step").count(), match.locator(".score b").first
     tab.keyboard.press("ArrowRight")
-    assert tab.locator("#m2 .step.later").count() == steps - 1
+    assert match.locator(".step.later").count() == steps - 1
+    assert not points.is_visible()  # how it ended shows at its end
+    assert match.get_by_text("What came of it").evaluate("it => it.inert")
     tab.keyboard.press("j")
-    assert tab.locator(".replay span").inner_text() == f"2 of {steps}"
+    assert said.inner_text() == f"2 of {steps}"
     tab.keyboard.press("k")
     tab.keyboard.press("ArrowLeft")
-    assert tab.locator("#m2 .step.now").count() == 1
+    assert match.locator(".step.now").count() == 1
+    tab.keyboard.press("End")
+    assert said.inner_text() == f"{steps} of {steps}"
+    assert points.is_visible()
+    tab.get_by_role("button", name="First step").click()
+    assert said.inner_text() == f"1 of {steps}"
+    assert match.locator(".step.later").count() == steps - 1
     tab.keyboard.press("Escape")
-    assert tab.locator("#m2 .step.later").count() == 0
+    assert match.locator(".later").count() == 0
+
+
+def test_a_match_is_searched_and_what_is_folded_opens(tab: Page, built: Path) -> None:
+    open_page(tab, built, "matches/1.html#m2")
+    said = tab.locator(".replay [role=status]")
+    tab.keyboard.press("/")
+    tab.keyboard.type("MERKLE ROOT")
+    assert said.inner_text() == "1 of 1 found"
+    assert tab.locator("#m2 .hit").is_visible()
+    tab.get_by_label("Find").fill("judge/1")
+    assert said.inner_text().startswith("1 of ")
+    tab.keyboard.press("Enter")
+    assert said.inner_text().startswith("2 of ")
+    tab.get_by_label("Find").fill("nobody wrote this")
+    assert said.inner_text() == "not in this match"
+    assert tab.locator("#m2 .hit").count() == 0
+
+
+def test_a_match_is_copied_as_markdown_in_which_nothing_of_a_player_is_markup(tab: Page, built: Path) -> None:
+    open_page(tab, built, "matches/1.html#m2")
+    tab.evaluate("navigator.clipboard.writeText = async (text) => { window.copied = text; }")
+    tab.get_by_role("button", name="Copy as Markdown").click()
+    until(tab, "window.copied !== undefined")
+    told = tab.evaluate("window.copied")
+    assert told.startswith("## Match 2 ")
+    assert tab.locator(".replay [role=status]").inner_text() == "copied"
+    fenced = re.findall("^(```+)text\n(.*?)\n\\1$", told, re.MULTILINE | re.DOTALL)
+    assert len(fenced) == tab.locator("#m2 section .step").count()
+    assert sum("<script>window.stolen" in text for _, text in fenced) > 2
+    outside = re.sub("^(```+)text\n.*?\n\\1$", "", told, flags=re.MULTILINE | re.DOTALL)
+    assert not re.search(r"(?<!\\)[<\[]", outside.replace(f"<{tab.url}>", ""))

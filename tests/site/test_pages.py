@@ -24,6 +24,7 @@ from peerage.site.addresses import match_page, number_in, player_page, slug
 from peerage.site.leaderboards import course, priced
 from peerage.site.pages import POLICY, page, paths
 from peerage.site.reading import Site
+from peerage.tables.judges import FavourRow, JudgeRow, JudgesReport
 from peerage.tables.leaderboard import board
 from peerage.tables.match_view import match_view
 
@@ -246,6 +247,23 @@ def test_the_page_of_judges_shows_what_corrections_would_change(
         told = f"{visible(row.player)}{row.rating:,.0f}{row.corrected:,.0f}"
         assert "".join(told.split()) in text
     assert all("".join(note.split()) in text for note in pages.corrected[0].notes)
+
+
+def test_the_page_of_judges_shows_who_prefers_whom_and_marks_what_is_beyond_chance(sealed: Path) -> None:
+    with closing(Site.open(sealed)) as site:
+        row = ("p0", "p1", 40, 0.25, 0.0001, 0.001, True)
+        pairs = (FavourRow(*row), FavourRow("p2", "p1", 40, -0.1, 0.4, 1.0, False))
+        site.judges = JudgesReport((), (), (judge_row("p0"), judge_row("p2")), pairs, ())
+        told = body(site, "judges.html").decode()
+    assert 'class="w6" data-v="0.25" title="40 marks, p 0.000, q 0.001">+25</td>' in told
+    assert 'class="self" data-v="-0.1" title="40 marks, p 0.400, q 1.000">−10</td>' in told
+    assert "In 1 of 2 pairs" in told
+
+
+def judge_row(name: str) -> JudgeRow:
+    """A judge of whom nothing is known."""
+    unknown = dict.fromkeys(JudgeRow.__struct_fields__)
+    return JudgeRow(**{**unknown, "judge": name, "family": "", "marks": 0})  # type: ignore[arg-type]
 
 
 def test_a_topic_has_its_own_leaderboard(pages: Site, documents: dict[str, Read]) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from contextlib import closing
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -13,6 +13,9 @@ from peerage.cli.options import HERE, Folder, Format, Shape, arena_in, ledger_in
 from peerage.cli.output import Titled, counted, hundredths, numbers, show, show_parts, signed, texts, titled
 from peerage.clock import now_ms
 from peerage.figures import moment, percent, whole
+
+if TYPE_CHECKING:
+    from peerage.tables.judges import JudgesReport
 
 
 def players(
@@ -145,13 +148,14 @@ def judges(
 
     with arena_in(folder) as arena:
         people = Votes(arena.ledger.address, arena.folder)
-        found = counted(arena.ledger, arena.settings, level, people).as_dict()
+        report = counted(arena.ledger, arena.settings, level, people)
+        found = report.as_dict()
     for remark in found["remarks"] if of is None and shape.for_people else ():
         typer.echo(remark)
     beyond = [row for row in found["favours"] if row["found"] or not shape.for_people]
     show_parts(found | {"favours": beyond}, _JUDGES, of, shape, "judges")
     if of is None and shape.for_people:
-        typer.echo(_favour_note(found, level))
+        typer.echo(told_of_favours(report, level))
 
 
 def audit(
@@ -191,13 +195,14 @@ _POWER = (
 )
 
 
-def _favour_note(found: dict[str, Any], level: float) -> str:
-    if not found["judges"]:
+def told_of_favours(report: JudgesReport, level: float = 0.05) -> str:
+    """What the test of favours says of all pairs of judge and author; `level` is the one it was made at."""
+    if not report.judges:
         return "no judge has voted yet"
-    tested = len(found["favours"])
+    tested = len(report.favours)
     if not tested:
         return "too few marks to tell whether a judge favours an author"
-    beyond = sum(row["found"] for row in found["favours"])
+    beyond = sum(pair.found for pair in report.favours)
     return (
         f"{tested} pairs of judge and author tested, {beyond} beyond chance; the chance that any of them is "
         f"false is {percent(level)} at most. Favour may be taste: see docs/judging.md"

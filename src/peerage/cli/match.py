@@ -1,7 +1,11 @@
-"""A match as text to read: who met, the blocks that tell it, what it came to; every request on demand."""
+"""A match as text to read: who met, the blocks that tell it, what it came to; every request on demand.
+
+As Markdown it can be pasted elsewhere: what players wrote stands in fences, where it is text alone.
+"""
 
 from __future__ import annotations
 
+import io
 import re
 import sys
 from collections.abc import Iterator
@@ -16,7 +20,8 @@ from rich.text import Text
 
 from peerage import blocks
 from peerage.blocks import Block, Cell
-from peerage.cli.output import Column, counted, table
+from peerage.cli.options import Format
+from peerage.cli.output import Column, counted, inert, show, table
 from peerage.engine.driver import REPAIR, ROOM
 from peerage.figures import dollars, seconds
 from peerage.protocol import visible
@@ -43,7 +48,7 @@ WIDE = 400
 """Characters of a line that a table may take where no terminal listens."""
 
 
-def show(match: MatchView, *, full: bool) -> None:
+def write(match: MatchView, *, full: bool) -> None:
     """Write the whole match to standard output; `full` adds every request word for word, as its player saw
     it."""
     sys.stdout.write(text(match, Console(width=None if sys.stdout.isatty() else WIDE, highlight=False), full))
@@ -169,10 +174,13 @@ def _cell(value: Cell) -> str:
     )
 
 
-def _table(block: blocks.Table) -> Any:
+def _grid(block: blocks.Table) -> tuple[list[dict[str, Cell]], list[Column]]:
     columns = [Column(str(place), name, _cell) for place, name in enumerate(block.columns)]
-    rows = [{str(place): value for place, value in enumerate(row)} for row in block.rows]
-    drawn = table(rows, columns, block.title)
+    return [{str(place): value for place, value in enumerate(row)} for row in block.rows], columns
+
+
+def _table(block: blocks.Table) -> Any:
+    drawn = table(*_grid(block), block.title)
     drawn.show_edge = False
     return drawn
 
@@ -240,3 +248,44 @@ def _exchange(one: ExchangeView) -> Iterator[Part]:
     if one.status != "ok":
         yield Line(f"[{one.status}] {one.reason}", "red", 2)
     yield Line(_took(one), "dim", 2)
+
+
+def markdown(match: MatchView) -> str:
+    """The match as Markdown: everything that tells it, in full, without the requests."""
+    parts = [f"## {inert(match.title)}", inert(f"{match.game} · round {match.round} · {match.verdict}")]
+    parts += [one for block in match.blocks for one in _in_markdown(block, match)]
+    if match.digests.record:
+        parts.append(f"Record `{match.digests.record}`")
+    return "\n\n".join(parts) + "\n"
+
+
+def _in_markdown(block: Block, match: MatchView) -> Iterator[str]:
+    match block:
+        case blocks.Heading():
+            yield f"### {inert(block.text)}"
+        case blocks.Task():
+            yield from _quoted([block.name, *[_who(label, match) for label in block.by]], block.text)
+        case blocks.Quoted():
+            yield from _quoted([_who(block.label, match), block.verdict, block.note], block.text)
+        case blocks.Program():
+            yield from _quoted([_who(block.label, match), block.verdict, block.note], block.source)
+        case blocks.Board():
+            yield from _quoted([], "\n".join(block.rows))
+        case blocks.Table():
+            written = io.StringIO()
+            show(*_grid(block), Format.markdown, title=block.title, to=written)
+            yield written.getvalue().rstrip()
+        case blocks.Swatch():
+            yield inert(" · ".join(f"{caption} #{color}" for caption, color in block.colors))
+        case _:
+            # What is one line in a terminal is one here.
+            yield from (inert(part.text) for part in _block(block, match, {}, None) if isinstance(part, Line))
+
+
+def _quoted(about: list[str], text: str) -> Iterator[str]:
+    """Whose words, and the words in a fence that they cannot close."""
+    if told := " · ".join(filter(None, about)):
+        yield f"**{inert(told)}**"
+    fence = "`" * max(3, 1 + max(map(len, re.findall("`+", text)), default=0))
+    if text:
+        yield f"{fence}text\n{visible(text)}\n{fence}"

@@ -187,6 +187,13 @@ def table(rows: Rows, columns: Sequence[Column], title: str = "") -> Any:
     return grid
 
 
+def inert(text: str) -> str:
+    """Text alone in Markdown: no link, picture, markup or further column."""
+    from peerage.protocol import visible
+
+    return re.sub(r"([\\`*<>|\[\]])", r"\\\1", visible(text).replace("\n", " "))
+
+
 def _markdown(
     rows: Rows,
     columns: Sequence[Column],
@@ -195,12 +202,6 @@ def _markdown(
     head: Sequence[str],
     to: TextIO,
 ) -> None:
-    from peerage.protocol import visible
-
-    def inert(text: str) -> str:
-        """Text alone: no link, picture, markup or further column."""
-        return re.sub(r"([\\`*<>|\[\]])", r"\\\1", visible(text).replace("\n", " "))
-
     if title:
         to.write(f"**{inert(title)}**\n\n")
     to.writelines(f"{inert(line) if place else f'**{inert(line)}**'}\n\n" for place, line in enumerate(head))

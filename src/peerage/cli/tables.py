@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
 from peerage.cli.leaderboard import Game, Topic, told_scope
-from peerage.cli.options import HERE, Folder, Format, Report, Shape, Written, arena_in
+from peerage.cli.options import HERE, Folder, Format, Shape, arena_in
 from peerage.cli.output import Titled, hundredths, numbers, show_json, show_parts, signed, texts, titled
+from peerage.cli.streams import exact
 from peerage.figures import dollars, percent, seconds, whole
 
 if TYPE_CHECKING:
     from peerage.arena import Arena
     from peerage.tables.played import Scope
 
+Telling = Literal["text", "json", "markdown"]
 Part = Literal[
     "players",
     "judges",
@@ -145,7 +148,7 @@ def match(
     seat: Annotated[
         str, typer.Option("--as", metavar="SEAT", help="What this seat could see: its letter, or its player.")
     ] = "",
-    shape: Written = Report.text,
+    shape: Annotated[Telling, typer.Option("--format", help="How to write it.")] = "text",
 ) -> None:
     """Read a match: question, answers, verdicts, and the result.
 
@@ -159,9 +162,12 @@ def match(
         if seat:
             found = as_seen(found, seat)
             full = full or not found.blocks
-    if shape is Report.json:
+    if shape == "json":
         show_json(found.as_dict())
         return
-    from peerage.cli.match import show
+    from peerage.cli.match import markdown, write
 
-    show(found, full=full)
+    if shape == "markdown":
+        exact(sys.stdout).write(markdown(found))
+    else:
+        write(found, full=full)

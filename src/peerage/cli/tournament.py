@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import typer
 
 from peerage.cli import output
+from peerage.cli.lists import told_of_favours
 from peerage.cli.options import HERE, Folder, Force, Format, Shape, arena_in, drawing, group, say
 from peerage.cli.output import Column, Titled, counted, hundredths, numbers, signed, texts, titled
 from peerage.clock import now_ms
@@ -45,6 +46,11 @@ def show(
 
     with arena_in(folder) as arena:
         found = tournament(arena.ledger, number).as_dict()
+        tests = None
+        if of in (None, "matrix") and shape.for_people and found["matrix"]:
+            from peerage.tables.judges import judges
+
+            tests = judges(arena.ledger, arena.settings)
     if shape is Format.json and of is None:
         output.show_json(found)
         return
@@ -55,17 +61,29 @@ def show(
         one_sort = of is None and part == "sorts" and len({row["sort"] for row in rows}) < 2
         if of not in (None, part) or one_sort:
             continue
-        if part == "matrix" and shape.for_people:
-            rows, columns = _grid(found)
+        notes = _notes(part, found)
+        if part == "matrix" and tests is not None:
+            beyond = {(pair.judge, pair.author) for pair in tests.favours if pair.found}
+            rows, columns = _grid(found, beyond)
+            notes += [f"* {_BEYOND}"] * bool(beyond) + [told_of_favours(tests)]
         if rows or of == part:
             title = f"Tournament {found['number']}: {heading}"
-            output.show(rows, columns, shape, title=title, notes=_notes(part, found))
+            output.show(rows, columns, shape, title=title, notes=notes)
 
 
-def _grid(found: dict[str, Any]) -> tuple[list[dict[str, Any]], list[Column]]:
-    """The matrix as people read it: a line for each judge, a column for each author."""
+_BEYOND = "beyond chance by the judges' test, over all matches on record"
+
+
+def _grid(
+    found: dict[str, Any], beyond: Collection[tuple[str, str]]
+) -> tuple[list[dict[str, Any]], list[Column]]:
+    """The matrix as people read it: a line for each judge, a column for each author; a star for what the
+    judges' test finds `beyond` chance."""
     players = [row["player"] for row in found["ranking"]]
-    cells = {(cell["judge"], cell["author"]): cell for cell in found["matrix"]}
+    cells = {
+        (cell["judge"], cell["author"]): {**cell, "star": "*" * ((cell["judge"], cell["author"]) in beyond)}
+        for cell in found["matrix"]
+    }
     rows = [
         {"judge": judge} | {f"to {author}": cells.get((judge, author)) for author in players}
         for judge in players
@@ -77,8 +95,8 @@ def _grid(found: dict[str, Any]) -> tuple[list[dict[str, Any]], list[Column]]:
 
 
 def _mean_and_favour(cell: dict[str, Any]) -> str:
-    favour = "" if cell["favour"] is None else f" {cell['favour']:+.1f}"
-    return f"{cell['mean']:.1f}{favour}"
+    favour = "" if cell["favour"] is None else f" {round(cell['favour'], 1) + 0.0:+.1f}"
+    return f"{cell['mean']:.1f}{favour}{cell['star']}"
 
 
 def _notes(part: Part, found: dict[str, Any]) -> list[str]:

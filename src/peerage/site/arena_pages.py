@@ -38,8 +38,6 @@ NEWEST = 60
 """Challenges of so many of the newest matches are shown."""
 POOLED = 500
 """Challenges of the pool on the page, the newest first; all of them are in the file to download."""
-PAIRS = 20
-"""Pairs of judge and author listed where nothing was found."""
 EPOCH = date(1970, 1, 1)
 PRIOR = 350.0
 """Standard deviation of a rating before any match, in points: Glicko's (Glickman 1999)."""
@@ -118,10 +116,17 @@ def challenges_page(site: Site) -> View:
 def judges_page(site: Site) -> View:
     report = site.judges
     found = [pair for pair in report.favours if pair.found]
+    order = {row.player: at for at, row in enumerate(site.table())}
+
+    def place(name: str) -> tuple[int, str]:
+        return order.get(name, len(order)), name
+
     values = {
         "report": report,
         "found": found,
-        "pairs": found or report.favours[:PAIRS],
+        "pairs": {(pair.judge, pair.author): pair for pair in report.favours},
+        "judging": sorted({pair.judge for pair in report.favours}, key=place),
+        "judged": sorted({pair.author for pair in report.favours}, key=place),
         "corrected": site.corrected,
         "anchored": address(site, Filter("anchored")) if "anchored" in site.tracks else "",
     }

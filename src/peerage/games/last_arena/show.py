@@ -145,7 +145,7 @@ def _matrix(cells: Sequence[Cell], players: Sequence[str]) -> Iterator[Block]:
         "The mean of what each judge (a row) gave each author (a column), every judge brought to an average "
         "of 5; then how much that is above (+) or below (−) what the other judges gave the same answers, the "
         "judge's own strictness set aside. Differences come from taste and chance too: none of them alone "
-        "says that a judge is partial."
+        "says that a judge is partial. `peerage judges` and the page on judges test all tournaments for that."
     )
     given = {(one.judge, one.author): _mean(one) for one in cells}
     judges = dict.fromkeys(one.judge for one in cells)
