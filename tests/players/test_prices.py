@@ -9,7 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from peerage.engine.player_runtime import Limit, PlayerRuntime
+from peerage.engine.pricing import priced
+from peerage.players.client import Answer
 from peerage.players.prices import NANO, Price, Rate, nano, price_of
+from peerage.players.provider import ProviderClient
 from peerage.settings import PlayerSettings
 
 TODAY = date(2026, 6, 1)
@@ -157,3 +161,29 @@ def test_costs_are_exact_and_rounded_up(rate: Any, input_tokens: int, output_tok
 @given(st.floats(0, 1e6))
 def test_reported_dollars_round_up(dollars: float) -> None:
     assert nano(dollars) == ceil(Fraction(str(dollars)) * NANO)
+
+
+def test_the_flex_tier_costs_half_where_the_provider_says_so() -> None:
+    whole, half = price(), price(service_tier="flex")
+    for tokens in ((10**6, 0), (0, 10**6)):
+        usual = whole.cost_nano(*tokens, 0)
+        assert usual
+        assert half.cost_nano(*tokens, 0) == usual // 2
+    assert (half.worst_nano(1000, 500) or 0) < (whole.worst_nano(1000, 500) or 0)
+    assert "flex" in half.source
+    assert not price("openrouter:openai/gpt-4o-mini", service_tier="flex").known
+    stated = price("openrouter:openai/gpt-4o-mini", service_tier="flex", price={"input": 1, "output": 2})
+    assert stated.cost_nano(10**6, 0, 0) == NANO
+    with pytest.raises(ValueError, match="`service_tier: flex` is sold by"):
+        price("anthropic:claude-sonnet-4-5", service_tier="flex")
+
+
+def test_a_reply_of_a_dearer_tier_costs_so_many_times_its_price() -> None:
+    settings = PlayerSettings(model="openai:gpt-4o-mini", service_tier="flex")
+    line = PlayerRuntime(settings, ProviderClient(settings, {}), price(service_tier="flex"))
+    once, twice = [
+        priced(line, Answer("well", 1.0, 1000, 1000, times=times), Limit(500, 0, False, False)).cost_nano
+        for times in (1, 2)
+    ]
+    assert once
+    assert twice == 2 * once

@@ -13,8 +13,9 @@ from msgspec import Meta, Struct
 from tests.servers import openai_server as behave
 from tests.servers.openai_server import OpenAIServer
 
+from peerage.clock import now_ms
 from peerage.players import open_client
-from peerage.players.client import MAX_TEXT, Call, PlayerError
+from peerage.players.client import MAX_TEXT, Call, Later, PlayerError
 from peerage.players.provider import ProviderClient, conversation
 from peerage.protocol import Choice, Json, Text
 from peerage.settings import PlayerSettings
@@ -446,3 +447,63 @@ async def test_what_a_known_model_does_not_take_is_reported_at_start(
     await client.close()
     assert len(client.warnings) == len(reported)
     assert all(name in warning for name, warning in zip(reported, client.warnings, strict=True))
+
+
+UNAVAILABLE = {
+    "message": "Resource Unavailable",
+    "type": "resource_unavailable",
+    "code": "resource_unavailable",
+}
+
+
+async def test_the_flex_tier_is_asked_for_and_waits_for_capacity(server: OpenAIServer) -> None:
+    server.next(
+        behave.status(429, error=UNAVAILABLE),
+        behave.status(429, {"Retry-After": "300"}, error=UNAVAILABLE),
+        behave.status(429),
+    )
+    client = await opened(settings_for(server, service_tier="flex"))
+    waits = []
+    for _ in range(2):
+        with pytest.raises(Later) as later:
+            await client.answer(call())
+        assert later.value.until_ms is not None
+        waits.append((later.value.until_ms - now_ms()) / 1000)
+    assert 30 < waits[0] <= 60
+    assert 240 < waits[1] <= 300
+    with pytest.raises(PlayerError) as limited:
+        await client.answer(call())
+    assert not isinstance(limited.value, Later)
+    assert limited.value.kind == "transient"
+    await client.answer(call())
+    assert {one.body["service_tier"] for one in server.requests} == {"flex"}
+    usual = await opened(settings_for(server))
+    server.next(behave.status(429, error=UNAVAILABLE))
+    with pytest.raises(PlayerError) as failed:
+        await usual.answer(call())
+    assert not isinstance(failed.value, Later)
+    assert "service_tier" not in server.requests[-1].body
+    await client.close()
+    await usual.close()
+
+
+async def test_a_reply_of_another_tier_costs_twice_and_a_warning_says_so(server: OpenAIServer) -> None:
+    def of(tier: str) -> behave.Behaviour:
+        return behave.body(json.dumps(behave.completion("well") | {"service_tier": tier}))
+
+    client = await opened(settings_for(server, service_tier="flex"))
+    server.next(of("flex"), of("default"), of("default"))
+    assert [(await client.answer(call())).times for _ in range(3)] == [1, 2, 2]
+    assert [told for told in client.warnings if "'default'" in told] == [*client.warnings]
+    assert len(client.warnings) == 1
+    await client.close()
+
+
+async def test_a_server_that_refuses_the_tier_is_told_of_by_its_setting(server: OpenAIServer) -> None:
+    client = await opened(settings_for(server, service_tier="flex"))
+    error = {"message": "Invalid service_tier argument", "type": "invalid_request_error"}
+    server.always(behave.status(400, error=error))
+    with pytest.raises(PlayerError, match="`service_tier`") as refused:
+        await client.answer(call())
+    assert refused.value.kind == "permanent"
+    await client.close()

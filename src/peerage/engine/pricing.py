@@ -22,6 +22,7 @@ def priced(line: PlayerRuntime, answer: Answer, limit: Limit = UNKNOWN) -> Reply
     tokens_in, tokens_out = _counted(answer.input_tokens), _counted(answer.output_tokens)
     if answer.cost_usd is None:
         cost = line.price.cost_nano(tokens_in, tokens_out, round(seconds * 1000))
+        cost = cost and cost * answer.times
     else:
         cost = _nano(answer.cost_usd)
     if cost is not None and cost > MAX_NANO:

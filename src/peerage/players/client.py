@@ -44,7 +44,8 @@ class Answer(Struct, frozen=True, gc=False):
     engine prices the tokens. `snapshot` is the model version that the provider named. `refused` holds
     when the provider or the model declined. `hidden` is a house answer's true quality. `reasoning_tokens`
     are those of the output tokens that went into thinking, None when the provider does not say; `thought`
-    holds when the reply shows in any way that the model thinks before it answers.
+    holds when the reply shows in any way that the model thinks before it answers. `times` the player's price
+    is what its tokens cost, where the provider served it otherwise than it was asked to.
     """
 
     text: str
@@ -58,6 +59,7 @@ class Answer(Struct, frozen=True, gc=False):
     hidden: Any = None
     reasoning_tokens: int | None = None
     thought: bool = False
+    times: int = 1
 
 
 MAX_TEXT = 200_000

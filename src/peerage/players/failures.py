@@ -62,6 +62,18 @@ _WORDS = dict.fromkeys(
 _TOO_LONG = ("max_tokens", "max_completion_tokens", "max_output_tokens", "maxoutputtokens", "context length")
 
 
+def is_out_of_capacity(error: Exception) -> bool:
+    """Whether a provider has no room now for calls of a tier that waits: no fault of the player's."""
+    if not isinstance(error, ModelHTTPError):
+        return False
+    return error.status_code == 503 or (error.status_code == 429 and "unavailable" in _said(error))
+
+
+def _said(error: ModelHTTPError) -> str:
+    codes = (getattr(error, name, "") for name in ("provider_error_code", "provider_error_type"))
+    return " ".join(map(str, (*codes, _text(error)))).casefold()
+
+
 def is_too_long(error: Exception) -> bool:
     """Whether the server refused a request for the tokens that it asks for."""
     if isinstance(error, ModelContextWindowExceededError):

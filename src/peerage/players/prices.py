@@ -25,6 +25,9 @@ PLAY_PRICE = "play price"
 OVERHEAD_TOKENS = 1_000
 """Input tokens added to a call's bytes in its worst case: role markers, chat template, reply schema."""
 
+HALVED = ("openai", "google")
+"""Providers whose flex tier costs half of the usual price, as their price lists of 2026 say."""
+
 _PRICE_IDS = {"xai": "x-ai"}
 
 
@@ -196,20 +199,27 @@ def _from_table(settings: PlayerSettings, at: date, limits: dict[str, Any]) -> P
     if found.input_mtok is None or found.output_mtok is None:
         return Price(**limits)
     per_call = found.requests_kcount
+    source = f"genai-prices {version('genai-prices')}, {at.isoformat()}"
+    if settings.service_tier:
+        if settings.base_url or settings.provider not in HALVED:
+            return Price(**limits)
+        source += "; half of it, for the flex tier"
+    share = Decimal("0.5" if settings.service_tier else 1)
     return Price(
-        f"genai-prices {version('genai-prices')}, {at.isoformat()}",
-        _rates(found.input_mtok),
-        _rates(found.output_mtok),
+        source,
+        _rates(found.input_mtok, share),
+        _rates(found.output_mtok, share),
         call_nano=_ceil_decimal(per_call * NANO / 1000) if isinstance(per_call, Decimal) else 0,
         **limits,
     )
 
 
-def _rates(price: Any) -> tuple[Rate, ...]:
-    """The rates of a price in the table: a number, or a base with tiers."""
+def _rates(price: Any, share: Decimal = Decimal(1)) -> tuple[Rate, ...]:
+    """The rates of a share of a price in the table: a number, or a base with tiers."""
     if isinstance(price, Decimal):
-        return (Rate(0, _femto(price)),)
-    return (Rate(0, _femto(price.base)), *(Rate(tier.start, _femto(tier.price)) for tier in price.tiers))
+        return (Rate(0, _femto(share * price)),)
+    tiers = [Rate(tier.start, _femto(share * tier.price)) for tier in price.tiers]
+    return (Rate(0, _femto(share * price.base)), *tiers)
 
 
 def _femto(dollars_per_million: Decimal) -> int:

@@ -18,6 +18,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, cast
 
+from msgspec.structs import replace
 from pydantic_ai.direct import model_request
 from pydantic_ai.messages import (
     ModelMessage,
@@ -33,8 +34,16 @@ from pydantic_ai.output import OutputObjectDefinition
 from pydantic_ai.settings import ModelSettings
 from pydantic_ai.usage import RequestUsage
 
-from peerage.players.client import Answer, Call, PlayerError, bounded
-from peerage.players.failures import THINKING, is_filtered, is_too_long, player_error, rejected_settings
+from peerage.clock import now_ms
+from peerage.players.client import Answer, Call, Later, PlayerError, bounded
+from peerage.players.failures import (
+    THINKING,
+    is_filtered,
+    is_out_of_capacity,
+    is_too_long,
+    player_error,
+    rejected_settings,
+)
 from peerage.players.keys import PROVIDERS, find_key, key_names
 from peerage.players.redaction import named, secrets_of
 from peerage.players.thinking import room, sampling_settings, thinking_settings
@@ -46,6 +55,10 @@ if TYPE_CHECKING:
     import httpx2
 
 _PLAIN = ModelRequestParameters()
+
+AGAIN_S = 60.0
+"""Seconds after which a tier without capacity is asked again, where the provider does not say when."""
+MOST_S = 3600.0
 
 _NAMES = dict.fromkeys(THINKING, "a bound on thinking") | {"structured": "structured output"}
 
@@ -97,6 +110,8 @@ class ProviderClient:
             self._model.profile,
             bool(self._room) and self._settings.reasoning_effort != "none",
         )
+        if self._settings.service_tier:
+            self._usual["service_tier"] = self._settings.service_tier
         if self._structured and not self._model.profile.get("supports_json_schema_output", False):
             self._structured = False
         self.warnings = tuple(
@@ -128,10 +143,25 @@ class ProviderClient:
                 return Answer("", clock() - started, refused=True)
             if call.more_room and is_too_long(error):
                 return Answer("", clock() - started, 0, 0, truncated=True)
+            if self._settings.service_tier and is_out_of_capacity(error):
+                wait_s = getattr(error, "retry_after", None) or AGAIN_S
+                why = "no capacity in the flex tier"
+                raise Later(why, now_ms() + round(min(wait_s, MOST_S) * 1000)) from None
             raise self._refused(error, call, asked, parameters is not _PLAIN) from None
-        answer = read(response, clock() - started)
+        answer = self._at_its_tier(read(response, clock() - started), response)
         self._note_overrun(answer, asked["max_tokens"])
         return answer
+
+    def _at_its_tier(self, answer: Answer, response: ModelResponse) -> Answer:
+        """An answer that was to be of the flex tier, at the price of the tier that served it."""
+        served = (response.provider_details or {}).get("service_tier")
+        if not self._settings.service_tier or served in (None, self._settings.service_tier):
+            return answer
+        if "tier" not in self._untaken:
+            self._untaken.add("tier")
+            told = f"was served in the tier {str(served)[:40]!r} and not in flex; twice the flex price counts"
+            self.warnings += (f"{self._settings.name}: {told}",)
+        return replace(answer, times=1 if self._settings.price else 2)
 
     async def close(self) -> None:
         session, self._session = self._session, None

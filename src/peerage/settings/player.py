@@ -37,7 +37,11 @@ PERSON = "human"
 OTHERS = ("house", PERSON, "gguf", "command", "http", "https", "python")
 """Players that are no provider's model."""
 
+FLEX = ("openai", "google", "openrouter")
+"""Providers by whose names a player can be asked in the flex tier."""
+
 DAY_S = 86_400.0
+FLEX_S = 900.0
 _OF_A_PERSON = {"model", "name", "version", "family", "timeout_s", "concurrency", "priority"}
 
 _HOW = "write `provider:model`, such as `openai:gpt-5-mini`"
@@ -129,6 +133,11 @@ class PlayerSettings(Section):
     reasoning_effort: Literal["none", "minimal", "low", "medium", "high"] | None = Field(
         None, description="How much a model thinks before it answers. Default: as the provider has it."
     )
+    service_tier: Literal["flex"] | None = Field(
+        None,
+        description="`flex`: slower and at half price where the provider sells that (OpenAI, Google). While "
+        "it has no capacity, matches wait. Default: the provider's usual tier.",
+    )
     structured: bool = Field(True, description="Use the provider's native structured output where it has it.")
     price: Price | None = Field(None, description="Overrides the price table.")
     pricing_source: str = Field("", description="Where the stated price comes from; kept on record.")
@@ -148,7 +157,7 @@ class PlayerSettings(Section):
         120.0,
         le=30 * DAY_S,
         description="Seconds until a call counts as failed. A person has a day if not stated, counted from "
-        "when it is its turn.",
+        "when it is its turn; with `service_tier: flex` it is a quarter of an hour then.",
     )
     host: str = Field(
         "", description="Name of one of `hosts`, which serves it in windows and is paid by the hour."
@@ -241,6 +250,8 @@ class PlayerSettings(Section):
         self._check_thinking()
         if self.is_person:
             self._check_person(rest.strip())
+        if self.service_tier:
+            self._check_tier()
         if self.host:
             self._check_host()
         if self.price is not None and self.gpu_hour_price is not None:
@@ -263,6 +274,14 @@ class PlayerSettings(Section):
             object.__setattr__(self, "name", unicodedata.normalize("NFC", called))
         if "timeout_s" not in self.model_fields_set:
             object.__setattr__(self, "timeout_s", DAY_S)
+
+    def _check_tier(self) -> None:
+        if self.provider not in FLEX and not self.base_url:
+            raise ValueError(
+                f"`service_tier: flex` is sold by {', '.join(FLEX)}, not by {self.provider!r}; take it away"
+            )
+        if "timeout_s" not in self.model_fields_set:
+            object.__setattr__(self, "timeout_s", FLEX_S)
 
     def _check_host(self) -> None:
         for key in ("price", "gpu_hour_price"):
