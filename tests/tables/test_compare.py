@@ -12,8 +12,10 @@ from typer.testing import CliRunner
 
 from peerage.arena import Arena
 from peerage.cli.main import app
+from peerage.site.pages import body, paths
+from peerage.site.players import PAIRED, pairs
 from peerage.site.reading import Site
-from peerage.site.server_pages import Job, _answer
+from peerage.site.server_pages import Job, _answer, menu
 from peerage.tables.compare import Comparison, compare
 from peerage.tables.leaderboard import board
 from peerage.tables.played import EVERYTHING, Played, ScopeError
@@ -69,11 +71,27 @@ def test_the_terminal_and_json_have_it(folder: Path, found: Comparison) -> None:
     shown = cli.invoke(app, words)
     assert shown.exit_code == 0
     assert shown.stdout.startswith("\n".join(found.lines))
-    assert json.loads(cli.invoke(app, [*words, "--format", "json"]).stdout) == found.as_dict()
+    told = json.loads(cli.invoke(app, [*words, "--format", "json"]).stdout)
+    assert all(seconds > 0 for seconds in told["seconds"])
+    assert f"{told['seconds'][0]:.1f} s" in shown.stdout or "ms" in shown.stdout
+    assert told | {"seconds": [None, None]} == found.as_dict()
     assert cli.invoke(app, ["compare", ONE, "nobody", "--dir", str(folder)]).exit_code == 2
 
 
+def test_each_pair_of_the_first_players_has_a_page_on_any_site(site: Site) -> None:
+    found = pairs(site)
+    assert len(found) == PAIRED * (PAIRED - 1) // 2
+    assert set(found) <= set(paths(site))
+    for at, (one, other) in found.items():
+        told = (body(site, at) or b"").decode()
+        assert compare(site.board(), site.decided, one, other).lines[0] in told
+        assert "<form" not in told
+        assert at in (body(site, "head-to-head.html") or b"").decode()
+    assert body(site, "compare/nobody/else.html") is None
+
+
 def test_a_server_shows_them_by_a_query(site: Site) -> None:
+    site.menu = menu(voting=False)
     status, _, body = _answer(site, Job("compare", (("a", ONE), ("b", OTHER))))
     found = compare(site.board(), site.decided, ONE, OTHER)
     assert status == 200

@@ -10,7 +10,7 @@ import typer
 from peerage.cli.leaderboard import Game, Topic, Track, told_scope
 from peerage.cli.options import HERE, Folder, Format, Report, Written, arena_in, say
 from peerage.cli.output import Column, numbers, show, show_json, texts
-from peerage.figures import ranked, whole
+from peerage.figures import ranked, seconds, whole
 
 if TYPE_CHECKING:
     from peerage.tables.compare import Comparison
@@ -68,23 +68,31 @@ def compare(
     shape: Written = Report.text,
 ) -> None:
     """Compare two players: record, chances, topics and prices."""
+    from peerage.ledger.series import shown
     from peerage.ledger.votes import Votes
     from peerage.tables import compare as tables
     from peerage.tables.leaderboard import board
+    from peerage.tables.matches import Matches
     from peerage.tables.played import Played, Scope
 
     with arena_in(folder) as arena, told_scope():
         scope, people = Scope(game, topic), Votes(arena.ledger.address, arena.folder)
+        last = shown(arena.ledger)
+        speeds = tables.speeds_of(Matches(arena.ledger).read(max(1, last - tables.PACED + 1), last))
         table = board(arena.ledger, arena.settings, track or "", scope, people=people)
-        found = tables.compare(table, Played(arena.ledger, scope).decided, one, other)
+        found = tables.compare(table, Played(arena.ledger, scope).decided, one, other, speeds)
     _tell(found, shape)
     if shape is Report.json:
         return
     columns = [
         *texts(player="Player", placed="Rank"),
         *numbers(whole, rating="Rating", matches="Matches", wins="W", draws="D", losses="L"),
+        *numbers(seconds, reply_s="Reply ~1"),
     ]
-    lines = [row.as_dict() | {"placed": ranked(row.rank, row.rank_range)} for row in (found.one, found.other)]
+    lines = [
+        row.as_dict() | {"placed": ranked(row.rank, row.rank_range), "reply_s": took}
+        for row, took in zip((found.one, found.other), found.seconds, strict=True)
+    ]
     show(lines, columns, Format.table)
     met = [
         {"on": at.topic or at.game or "everything", "wins": at.wins, "draws": at.draws, "losses": at.losses}

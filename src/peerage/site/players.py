@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from itertools import combinations
 from typing import Any
 
 from peerage.engine.model_watch import changes
 from peerage.engine.registration import registered
 from peerage.protocol import visible
-from peerage.site.addresses import player_page
+from peerage.site.addresses import player_page, slug
 from peerage.site.charts import chart, strength, trajectories
 from peerage.site.leaderboards import calibration, course, drawn, in_tenths, of_mu, shade
 from peerage.site.reading import Site
@@ -20,13 +21,25 @@ from peerage.tables.tracks import NAMES
 
 COMPARE = "compare"
 """Where a server compares two players: `compare?a=NAME&b=NAME`."""
+PAIRED = 6
+"""The first players, each pair of whom has a page of its own on any site."""
 
 
 def paths(site: Site) -> Iterator[str]:
     yield from (player_page(row.player) for row in site.table())
+    yield from pairs(site)
+
+
+def pairs(site: Site) -> dict[str, tuple[str, str]]:
+    """Pairs of the first players, the better one first, by the page that compares them."""
+    first = [row.player for row in site.table() if row.rank is not None][:PAIRED]
+    return {f"{COMPARE}/{slug(a)}/{slug(b)}.html": (a, b) for a, b in combinations(first, 2)}
 
 
 def view(site: Site, path: str) -> View | None:
+    if path.startswith(f"{COMPARE}/"):
+        pair = pairs(site).get(path)
+        return compare_page(site, dict(zip("ab", pair, strict=True))) if pair else None
     if not path.startswith("players/"):
         return None
     name = next((row.player for row in site.table() if player_page(row.player) == path), None)
@@ -35,7 +48,7 @@ def view(site: Site, path: str) -> View | None:
 
 def head_to_head(site: Site) -> View:
     names = [row.player for row in site.table() if row.rank is not None]
-    values = {"names": names, "cell": site.met, "shade": shade}
+    values = {"names": names, "cell": site.met, "shade": shade, "pairs": pairs(site)}
     return View("head_to_head.html", "Head-to-head", values, "index.html")
 
 
@@ -47,11 +60,12 @@ def compare_page(site: Site, query: Mapping[str, str]) -> View:
     if len(names) > 1 and not (a or b):
         a, b = names[:2]
     try:
-        found = compare(site.board(), site.decided, a, b) if names else None
+        found = compare(site.board(), site.decided, a, b, site.speeds) if names else None
     except ScopeError as error:
         why = str(error)
     values = {"names": names, "a": a, "b": b, "found": found, "why": why, "tenths": in_tenths(site.track)}
-    return View("compare.html", "Compare", {**values, "speeds": site.speeds}, "index.html")
+    title = f"{a} or {b}" if found else "Compare"
+    return View("compare.html", title, {**values, "pairs": pairs(site)}, "index.html")
 
 
 def _player(site: Site, name: str) -> View:

@@ -15,6 +15,7 @@ is sealed is redacted, and retirement reveals it in the same files.
 
 from __future__ import annotations
 
+import os
 import subprocess
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
@@ -259,11 +260,22 @@ def _settings(site: Site) -> dict[str, Any]:
 def _git(folder: Path, *words: str) -> str:
     """What a Git command says; raises PublishError with its complaint."""
     try:
-        done = subprocess.run(["git", "-C", str(folder), *words], capture_output=True, text=True, check=False)
+        done = subprocess.run(
+            ["git", "-C", str(folder), *words],
+            capture_output=True,
+            text=True,
+            check=False,
+            env={**os.environ, "LC_ALL": "C"},  # its complaints are read below
+        )
     except FileNotFoundError:
         raise PublishError("git is not installed, or not found on this machine's PATH") from None
     if done.returncode:
         complaint = (done.stderr or done.stdout).strip()
+        if "user.email" in complaint or "empty ident" in complaint:
+            raise PublishError(
+                f"git does not know who publishes: in {folder}, run `git config user.name NAME` and "
+                "`git config user.email ADDRESS`, then publish again"
+            )
         raise PublishError(f"git {words[0]} in {folder} failed: {complaint}")
     return done.stdout.strip()
 

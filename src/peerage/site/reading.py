@@ -6,7 +6,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from itertools import islice
 from pathlib import Path
-from statistics import median
 from typing import NamedTuple, TypeAlias
 
 from peerage.challenges.pool import STREAM
@@ -28,6 +27,7 @@ from peerage.site.tally import Mine, Record, Tally
 from peerage.standings import DONE, NOBODY, Standings, after_all, pinned_elo, pinned_rating
 from peerage.tables.calibration import CalibrationRow
 from peerage.tables.challenges import ChallengeRow, arena_pool, pools, rows
+from peerage.tables.compare import PACED, speeds_of
 from peerage.tables.corrected import CorrectedRow, what_would_change
 from peerage.tables.judges import JudgesReport, judges_of
 from peerage.tables.leaderboard import Board, Row, board, first_track, weights_of
@@ -40,8 +40,6 @@ from peerage.tables.tracks import METHODS, TRACKS, Track
 
 Menu: TypeAlias = tuple[tuple[str, str], ...]
 """(path, name) of pages that the menu leads to."""
-PACED = 100
-"""The newest matches whose replies are timed."""
 
 
 class Course(NamedTuple):
@@ -360,12 +358,7 @@ class Site:
     @cached_property
     def speeds(self) -> Mapping[str, float]:
         """Everybody's median seconds to a reply as a contestant, in the newest matches."""
-        waits: dict[str, list[int]] = {}
-        for match in self.reader.matches(max(1, self.number - PACED + 1), self.number):
-            for step in match.steps:
-                if step.role == "contestant" and step.said is not None and step.status != "void":
-                    waits.setdefault(step.player, []).append(step.said.latency_ms)
-        return {player: round(median(found) / 1000, 3) for player, found in waits.items()}
+        return speeds_of(self.reader.matches(max(1, self.number - PACED + 1), self.number))
 
     @cached_property
     def reader(self) -> Reader:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from statistics import median
 
 from msgspec import Struct
 
@@ -11,12 +12,15 @@ from peerage.ledger.store import Summary
 from peerage.settings import suggest
 from peerage.tables import Shown
 from peerage.tables.leaderboard import Board
+from peerage.tables.matches import Match
 from peerage.tables.played import ScopeError
 from peerage.tables.row import Row
 from peerage.tables.verdict import chances, in_words
 
 SAMPLES = 3
 """Newest matches that each won."""
+PACED = 100
+"""The newest matches whose replies are timed."""
 
 
 class Met(Struct, frozen=True):
@@ -36,7 +40,8 @@ class Comparison(Shown, frozen=True):
     `chance` is that of `one` to win a match by the ratings, a tie being half a win, None where the track's
     ratings are no chances; `sure` names the better one where that is certain at 95%. `met` are their matches
     against each other, all in the first, then by game and topic, the most first. `won` and `lost` are the
-    newest matches that `one` won and lost against the other.
+    newest matches that `one` won and lost against the other. `seconds` is the median time of a reply of each,
+    as a contestant in the newest matches, None where it is not known.
     """
 
     lines: tuple[str, ...]
@@ -47,11 +52,15 @@ class Comparison(Shown, frozen=True):
     met: tuple[Met, ...]
     won: tuple[int, ...]
     lost: tuple[int, ...]
+    seconds: tuple[float | None, float | None] = (None, None)
 
 
-def compare(found: Board, matches: Iterable[Summary], one: str, other: str) -> Comparison:
-    """Two players of a leaderboard, and of its decided `matches` those in which both sat. Raises ScopeError
-    for a player who has none, and where both are the same."""
+def compare(
+    found: Board, matches: Iterable[Summary], one: str, other: str, speeds: Mapping[str, float] = {}
+) -> Comparison:
+    """Two players of a leaderboard, and of its decided `matches` those in which both sat; `speeds` are
+    everybody's, as `speeds_of` has them. Raises ScopeError for a player who has none, and where both are the
+    same."""
     ranked = [row for row in found.rows if row.rank is not None]
     rows = {row.player: row for row in ranked}
     for name in (one, other):
@@ -82,7 +91,18 @@ def compare(found: Board, matches: Iterable[Summary], one: str, other: str) -> C
         tuple([Met(*at, *results) for at, results in met]),
         tuple(numbers[0][: -SAMPLES - 1 : -1]),
         tuple(numbers[2][: -SAMPLES - 1 : -1]),
+        (speeds.get(one), speeds.get(other)),
     )
+
+
+def speeds_of(matches: Iterable[Match]) -> dict[str, float]:
+    """Everybody's median seconds to a reply as a contestant in these matches."""
+    waits: dict[str, list[int]] = {}
+    for match in matches:
+        for step in match.steps:
+            if step.role == "contestant" and step.said is not None and step.status != "void":
+                waits.setdefault(step.player, []).append(step.said.latency_ms)
+    return {player: round(median(found) / 1000, 3) for player, found in waits.items()}
 
 
 def _told(
