@@ -349,5 +349,5 @@ class SqlLedger:
         if ENTRIES.name not in self._tables:  # from then on none is added
             with self._file.explained(), self._file.moment(self._readers) as connection:
                 self._tables = inspect(connection).get_table_names()
-        tables = [each.name for each in wanted.get_final_froms() if isinstance(each, Table)]
+        tables = [each.name for each in wanted.columns_clause_froms if isinstance(each, Table)]
         return not set(tables).issubset(self._tables)
