@@ -18,7 +18,7 @@ from peerage.settings import (
     loads,
     rules_of,
 )
-from peerage.settings.player import words_of
+from peerage.settings.player import suggest, words_of
 
 HOUSE = "players:\n" + "".join(f"  - house:0.{at}\n" for at in range(1, 9))
 
@@ -481,3 +481,8 @@ def test_all_games_are_those_that_can_be_played_here() -> None:
     nobody = loads("games: all\nplayers: [house:0.5]")
     with pytest.raises(SettingsError, match="found 1, and a match of 'color-obfuscation' has 2 contestants"):
         with_playable(nobody)
+
+
+def test_the_beginning_of_a_name_is_enough_to_be_understood() -> None:
+    assert suggest("br", ["tides", "bridges"]) == "; did you mean 'bridges'?"
+    assert suggest("", ["tides"]) == "; known: tides"

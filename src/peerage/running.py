@@ -224,7 +224,11 @@ def _line(progress: Progress) -> str:
     spent = dollars((progress.billed_nano + progress.possibly_nano) / 1e9)
     stopping = "stopping: calls in flight return" if progress.stopping else ""
     calls = f"{progress.calls_in_flight:,} calls in flight"
-    return " · ".join(filter(None, (f"{progress.decided:,}{of} matches", spent, calls, stopping)))
+    known = ""
+    if progress.until is not None:
+        told, needed = progress.until.pairs
+        known = f"{told:,} of {needed:,} pairs known"
+    return " · ".join(filter(None, (f"{progress.decided:,}{of} matches", known, spent, calls, stopping)))
 
 
 def _ended(report: RunReport) -> str:

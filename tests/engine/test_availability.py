@@ -13,9 +13,12 @@ from tests.engine.clients import Cast
 from tests.engine.test_waits import Clock, clock, sound
 
 from peerage.arena import open_arena
-from peerage.engine.availability import DAY_MS
+from peerage.engine.availability import DAY_MS, Availability, spent_today
 from peerage.engine.runner import Runner
+from peerage.ledger.store import amend
 from peerage.ledger.waits import TOPIC, read_wait
+from peerage.ledger.windows import HOUR_MS, Use, Window
+from peerage.ledger.windows import TOPIC as WINDOWS
 from peerage.requirements import refuse_unpriced
 from peerage.settings import ArenaError, SettingsError, load
 from peerage.settings.hours import closed_until, open_until, read_hours
@@ -185,3 +188,26 @@ def test_others_play_on_where_it_is_a_judge_of_all(tmp_path: Path, clock: Clock)
     assert report.decided >= 20
     assert 8 <= len(report.waiting) <= 8 + 24 + 8
     assert report.decided + len(report.waiting) == 70
+
+
+def test_what_waits_beyond_the_limit_does_not_keep_a_run_from_its_end(tmp_path: Path, clock: Clock) -> None:
+    hands(tmp_path, players(available="3:00-4:00"))
+    first = play(tmp_path, 40)
+    assert first.reason == "waiting"
+    below = min(one.match for one in first.waiting) - 1
+    assert play(tmp_path, below).reason == "limit"
+
+
+def test_a_day_counts_what_a_host_was_held_for_beside_calls(tmp_path: Path, clock: Clock) -> None:
+    hands(tmp_path, players(daily_budget=1.0, price={"input": 1, "output": 1}))
+    window = Window("box", BEGAN_MS - HOUR_MS, BEGAN_MS, "done", 600_000_000, used={"owl": Use()})
+    with open_arena(tmp_path) as arena:
+        with arena.ledger.runner():
+            amend(arena.ledger, WINDOWS, [window], BEGAN_MS)
+        lineup = arena.settings.players
+        assert spent_today(arena.ledger, lineup, BEGAN_MS) == {"owl": 600_000_000}
+        assert not spent_today(arena.ledger, lineup, BEGAN_MS + DAY_MS)
+    there = Availability(lineup, lambda: BEGAN_MS, {"owl": 600_000_000})
+    assert there.away("owl") is None
+    there.charge({"owl": 400_000_000, "p0": 1})
+    assert there.away("owl") is not None

@@ -305,7 +305,8 @@ def disclose(
     if strange:
         _problems([f"match {number}: its key does not follow from the secret" for number in strange])
         raise typer.Exit(1)
-    say(f"the keys of matches {opened.after_match + 1} to {done} follow from it")
+    if done > opened.after_match:
+        say(f"the keys of matches {opened.after_match + 1} to {done} follow from it")
 
 
 def _pieces(ledger: Ledger, shape: Document, people: Votes) -> Iterator[str]:

@@ -17,6 +17,7 @@ from peerage.engine.pending import Pending
 from peerage.engine.probes import TOPIC as PROBES
 from peerage.engine.probes import probe_costs
 from peerage.ledger.store import Ledger
+from peerage.ledger.windows import windows
 from peerage.settings import PlayerSettings
 from peerage.settings.hours import Hours, closed_until, read_hours
 
@@ -109,6 +110,12 @@ class Availability:
         pending.of_day = 0
         return self._short.pop(player, ()) if held else ()
 
+    def charge(self, costs: Mapping[str, int]) -> None:
+        """Count what players cost today beside calls: their hosts' start and idle time."""
+        today = self._today()
+        for player in costs.keys() & self._daily.keys():
+            today[player] += costs[player]
+
     def recall(self, unwanted: Callable[[Pending], bool]) -> list[Pending]:
         """Take waiting calls back."""
         taken = [one for one in chain.from_iterable(self._short.values()) if unwanted(one)]
@@ -142,6 +149,9 @@ def spent_today(ledger: Ledger, players: Iterable[PlayerSettings], now_ms: int) 
     midnight = now_ms // DAY_MS * DAY_MS
     before = sum(row.at_ms < midnight for row in ledger.amendments(PROBES))
     spent.update({p: cost.most_nano for p, cost in probe_costs(ledger, after=before).items() if p in daily})
+    for window in windows(ledger):
+        if window.closed_ms >= midnight:  # what calls were billed of it is counted with them
+            spent.update({player: nano for player, nano in window.unused.items() if player in daily})
     first = 1 + sum(row.at_ms < midnight for row in ledger.summaries())
     for one in ledger.exchanges(first):
         at_ms = one.failure.at_ms if one.failure is not None else one.at_ms

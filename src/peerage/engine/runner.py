@@ -133,7 +133,7 @@ class Runner:
             Known(goal, [*lines], {name: one.weight for name, one in games.items()}) if goal else None,
             settings.hosts,
         )
-        self._hosts = hosts
+        self._hosts, self._availability = hosts, availability
         hosts.serve(
             self, self._budget.set_aside, lambda player: availability.out_of_hours(player) is not None
         )
@@ -306,7 +306,8 @@ class Runner:
             elif self._rounds.over and not self._queue:
                 self._end("players" if self._rounds.for_want_of_players else "budget", self._rounds.over)
             else:
-                self._end("waiting" if self._waiting else "limit", self._hosts.problems)
+                waits = self._waiting.any_within(self._reached)
+                self._end("waiting" if waits else "limit", self._hosts.problems)
 
     def _needs_host(self, idle: bool) -> bool:
         """Whether the run stays for a host, which is started, turned or stopped as is needed now."""
@@ -319,6 +320,7 @@ class Runner:
 
     def window_over(self, window: Window, record: Path) -> None:
         self._budget.charge(window.unused)
+        self._availability.charge(window.unused)
         self._journal.rows.amend(Amendment(WINDOWS, msgspec.json.encode(window), self._clock()))
         self._journal.then(partial(record.unlink, missing_ok=True))
 

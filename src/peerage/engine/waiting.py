@@ -119,6 +119,10 @@ class WaitingMatches:
         found = Counter([away.player for number, away in self._away.items() if not beyond(number)])
         return Counter({player: count for player, count in found.items() if player not in self._benched})
 
+    def any_within(self, beyond: Callable[[int], bool]) -> bool:
+        """Whether a match waits whose number is not `beyond` the run's limit."""
+        return any(not beyond(number) for number in self._away)
+
     def heard(self, player: str) -> None:
         """A player has replied."""
         if self._away and player not in self._heard:

@@ -389,5 +389,6 @@ def suggest(found: str, known: Iterable[str]) -> str:
     """`; did you mean …?` where a known name is close to what was found, else all that are known."""
     names = list(known)
     close = difflib.get_close_matches(found.lower(), names, n=1, cutoff=0.6)
+    close = close or [name for name in names if found and name.lower().startswith(found.lower())][:1]
     close = close or [name for name in names if len(found) > 2 and found.lower() in name.lower()][:1]
     return f"; did you mean {close[0]!r}?" if close else f"; known: {', '.join(names)}"
