@@ -90,10 +90,12 @@ def test_it_is_in_statistics_pages_charts_and_data(tmp_path: Path) -> None:
     build_folder(tmp_path, tmp_path / "site")
     data = list(csv.DictReader((tmp_path / "site" / "data" / "calibration.csv").read_text().splitlines()))
     assert sum(int(row["forecasts"]) for row in data) == 120
-    pages = {path.name: path.read_text() for path in (tmp_path / "site").rglob("*.html")}
-    assert "came true</title>" in pages["index.html"], "every point tells its values"
-    assert "called likely" in pages["index.html"]
-    players = [text for name, text in pages.items() if name.startswith("house-")]
+    site = tmp_path / "site"
+    index = (site / "index.html").read_text()
+    assert "came true</title>" in index, "every point tells its values"
+    assert "called likely" in index
+    players = [path.read_text() for path in (site / "players").glob("house-*.html")]
+    assert players
     assert all("Brier score" in text and "called likely" in text for text in players)
     assert cli.invoke(app, ["report", str(tmp_path / "report.html"), *where]).exit_code == 0
     assert "called likely" in (tmp_path / "report.html").read_text()

@@ -26,7 +26,7 @@ OVERHEAD_TOKENS = 1_000
 """Input tokens added to a call's bytes in its worst case: role markers, chat template, reply schema."""
 
 HALVED = ("openai", "google")
-"""Providers whose flex tier costs half of the usual price, as their price lists of 2026 say."""
+"""Providers whose flex tier is taken to cost half of the usual price, unless a player states its own."""
 
 _PRICE_IDS = {"xai": "x-ai"}
 
