@@ -22,10 +22,13 @@ from typing import TYPE_CHECKING, Any
 from peerage.clock import now_ms
 from peerage.engine.availability import Availability, spent_today
 from peerage.engine.benches import OVERBILLED
-from peerage.engine.budget import whole_nano
+from peerage.engine.budget import Budget, whole_nano
+from peerage.engine.driving import Run
 from peerage.engine.hosts import Hosts
 from peerage.engine.import_recordings import admit
+from peerage.engine.journal import Journal
 from peerage.engine.left_windows import stop_left_open
+from peerage.engine.plans import Plans
 from peerage.engine.player_runtime import PlayerRuntime
 from peerage.engine.preregistration import note_differences
 from peerage.engine.probes import bench_by_probes, entries, probe_costs, probe_players
@@ -33,6 +36,7 @@ from peerage.engine.recovery import Recovered, decided, read_budget_voids, recov
 from peerage.engine.registration import as_registered, prices, registered, registrations
 from peerage.engine.report import RunReport
 from peerage.engine.runner import Runner
+from peerage.engine.under_way import MatchesUnderWay
 from peerage.engine.upgrades import TOPIC as UPGRADES
 from peerage.engine.upgrades import upgrade
 from peerage.environment import environment
@@ -134,18 +138,23 @@ async def play(
             note_differences(ledger, settings, now_ms())
             _leave_out(ledger, lines)
             programs = await _programs(settings, [fixture for fixture, _ in recovered.pending], stack)
+
+            def drive(run: Run, journal: Journal, budget: Budget, plans: Plans) -> MatchesUnderWay:
+                calls = journal, now_ms, budget, plans, availability, programs
+                return MatchesUnderWay(run, lines, settings.engine, ledger, *calls)
+
             runner = Runner(
                 settings,
                 ledger,
                 lines,
                 recovered,
+                drive,
                 lag=lag,
                 secret=secret,
                 limit=max_matches,
                 clock=now_ms,
                 observe=observe,
                 inline=inline,
-                programs=programs,
                 votes=_votes_of(ledger, folder),
                 availability=availability,
                 hosts=hosts,

@@ -1,4 +1,4 @@
-"""Plays an arena: issues fixtures, admits matches, drives them, lets them wait, has them folded.
+"""Plays an arena: issues fixtures, admits matches, has them driven, lets them wait, has them folded.
 
 Order never depends on timing. A round is paired from the ratings after the round `lag` rounds earlier and
 written down when issued; matches start in number order and are folded in number order. So the same seed
@@ -11,28 +11,28 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from functools import partial
 from math import inf
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import msgspec
 
+from peerage.engine.admission import Admission
 from peerage.engine.availability import Availability
 from peerage.engine.benches import want_of
-from peerage.engine.budget import ARENA_BUDGET, PLAYER_BUDGET, Budget, Share, Verdict, dollars, whole_nano
+from peerage.engine.budget import ARENA_BUDGET, Budget, whole_nano
+from peerage.engine.driving import Drive, Stuck
 from peerage.engine.folding import Folding
 from peerage.engine.hosts import Hosts, Needed
 from peerage.engine.journal import Journal
 from peerage.engine.memory import remembered
-from peerage.engine.plans import Plans, one_more, schedulers
+from peerage.engine.plans import Plans, schedulers
 from peerage.engine.player_runtime import PlayerRuntime
 from peerage.engine.records import ENGINE, Tally, answered_first
 from peerage.engine.recovery import Recovered, all_ended
 from peerage.engine.report import Progress, RunReport
 from peerage.engine.rounds import Rounds
-from peerage.engine.under_way import MatchesUnderWay, MatchUnderWay, Reason
 from peerage.engine.waiting import ASK_AGAIN_S, SOONEST_S, Away, WaitingMatches
 from peerage.ledger.codec import fixture_body
 from peerage.ledger.merkle import digest as digest_of
@@ -48,9 +48,6 @@ from peerage.settings import ArenaSettings
 from peerage.settings.shape import WINDOW
 from peerage.standings import pinned_elo
 
-if TYPE_CHECKING:
-    from peerage.engine.programs import Programs
-
 GRACE_S = 60.0
 """How long a stopped run waits for calls in flight: they are paid for, so their replies are worth having."""
 LEFT_OPEN = "left open when an earlier run ended"
@@ -59,10 +56,10 @@ LEFT_OPEN = "left open when an earlier run ended"
 class Runner:
     """One run of one arena, on one event loop.
 
-    `clock` gives Unix milliseconds. `observe(record, summary)` is called for each match as it is folded.
-    `inline` journals on the loop's own thread, for virtual time. `programs` is the sandbox of games that
-    need one, `secret` the arena's. `votes` gives the head of the audience's votes, which the log binds.
-    `availability` says who may be asked when, `hosts` serve some of the players in windows.
+    `drive` makes what drives its matches. `clock` gives Unix milliseconds. `observe(record, summary)` is
+    called for each match as it is folded. `inline` journals on the loop's own thread, for virtual time.
+    `secret` is the arena's. `votes` gives the head of the audience's votes, which the log binds. `hosts`
+    serve some of the players in windows; `availability` says who may be asked when.
     """
 
     def __init__(
@@ -71,6 +68,7 @@ class Runner:
         ledger: Ledger,
         lines: Mapping[str, PlayerRuntime],
         recovered: Recovered,
+        drive: Drive,
         *,
         lag: int,
         secret: str,
@@ -78,7 +76,6 @@ class Runner:
         clock: Callable[[], int],
         observe: Callable[[MatchRecord, Summary], None] | None = None,
         inline: bool = False,
-        programs: Programs | None = None,
         votes: Callable[[], tuple[int, bytes] | None] = lambda: None,
         availability: Availability,
         hosts: Hosts,
@@ -103,19 +100,8 @@ class Runner:
         )
         games = schedulers(settings, secret)
         self._plans = Plans(games, lines)
-        self._matches = MatchesUnderWay(
-            self,
-            lines,
-            settings.engine,
-            ledger,
-            self._journal,
-            clock,
-            self._budget,
-            self._plans,
-            availability,
-            programs,
-        )
-        self._calls = self._matches.calls
+        self._matches = drive(self, self._journal, self._budget, self._plans)
+        self._admission = Admission(self._budget, self._plans, recovered.unaffordable)
         goal = settings.goal
         self._rounds = Rounds(
             games,
@@ -144,17 +130,15 @@ class Runner:
             pinned_elo(ledger.meta(), settings.rating),
             clock,
             patience=settings.engine.give_up_after,
-            benched=self._calls.bench,
+            benched=self._matches.bench,
             observe=observe,
             votes=votes,
         )
-        self._short = False
-        self._unpaid = recovered.unaffordable
         self._recovered = recovered
         self._waits = recovered.waits
         self._people = {name: one.client for name, one in lines.items() if isinstance(one.client, Awaited)}
         priorities = {one.name: one.priority for one in settings.players if one.priority > 1}
-        self._waiting = WaitingMatches(lines, self._calls.benched, self.look_soon, self._people, priorities)
+        self._waiting = WaitingMatches(lines, self._matches.benched, self.look_soon, self._people, priorities)
         self._waiting.listen([fixture.seed for fixture, _ in recovered.pending])
         self._left_in_a_row = 0
         self._queue: deque[tuple[Fixture, str]] = deque()
@@ -173,7 +157,7 @@ class Runner:
         self._admitting = False
         self._look: asyncio.Handle | None = None
         for bench in recovered.benches.out.values():
-            self._calls.bench(bench.player, bench.why)
+            self._matches.bench(bench.player, bench.why)
 
     # ------------------------------------------------------------------------------- the run as a whole
 
@@ -188,7 +172,7 @@ class Runner:
             reason = await self._done
         finally:
             self._waiting.stop()
-            await self._calls.stop(0.0 if self._journal.broken else GRACE_S)
+            await self._matches.stop(0.0 if self._journal.broken else GRACE_S)
             await self._hosts.close()
             await self._journal.drain()
             if self._done.done() and not self._done.exception() and self._done.result() == "budget":
@@ -202,7 +186,7 @@ class Runner:
             self._folding.standings.number,
             self._folding.decided,
             self._folding.played,
-            self._calls.answered,
+            self._matches.now().answered,
             self._budget.billed,
             self._budget.possibly,
             sum(lost.player != SANDBOX for lost in self._recovered.left_open),
@@ -216,7 +200,7 @@ class Runner:
     def stop(self) -> None:
         """Admit and send nothing more, let calls in flight return, end the run. Twice: do not wait."""
         if self._stopping:
-            self._calls.abandon()
+            self._matches.abandon()
         self._stopping = True
         self._end("interrupted", "stopped; run again to go on")
 
@@ -226,23 +210,20 @@ class Runner:
             self._folding.decided,
             self._limit,
             len(self._matches),
-            self._calls.in_flight,
-            self._calls.waiting,
-            self._calls.answered,
-            self._calls.retried,
+            *self._matches.now(),
             self._budget.billed,
             self._budget.possibly,
             self._budget.held,
             self._folding.standings,
             self._benched(),
             self._stopping,
-            self._calls.troubles(),
+            self._matches.troubles(),
             tuple(self._waits.now.values()),
             self._rounds.known(),
         )
 
     def _benched(self) -> Mapping[str, str]:
-        return {name: why for name, why in self._calls.benched.items() if name in self._lines}
+        return {name: why for name, why in self._matches.benched.items() if name in self._lines}
 
     def _end(self, reason: str, note: str) -> None:
         if not self._done.done():
@@ -336,7 +317,7 @@ class Runner:
         fixture, digest = self._queue[0]
         if self._reached(fixture.number):
             return False
-        void: str | None = want_of(fixture, self._calls.benched)
+        void: str | None = want_of(fixture, self._matches.benched)
         if void and len(self._lines) - len(self._benched()) < 2:
             self._end("players", "fewer than two players are left for a match")
             return False
@@ -358,44 +339,22 @@ class Runner:
         self._enter(away.fixture, Wait(number, "goes on", self._folding.standings.number))
         rows = self._ledger.match(number)
         self._recovered.exchanges[number] = [*rows.exchanges] if rows else []
-        void = want_of(away.fixture, self._calls.benched) or self._void_or_begin(away.fixture)
+        void = want_of(away.fixture, self._matches.benched) or self._void_or_begin(away.fixture)
         self._begin_or_skip(away.fixture, away.digest, void)
         return True
 
     def _void_or_begin(self, fixture: Fixture) -> str | None:
         """Why a match has no result, "" when it may begin, None when it must wait."""
-        if impossible := self._plans.impossible(fixture):
-            return impossible
-        if not self._budget.bounded:
-            return ""
-        plan = self._plans.of(fixture)
-        if fixture.number not in self._recovered.exchanges:
-            if self._matches.unfinished:
-                return None
-            verdict, player = self._budget.admit(plan)
-            if verdict in (Verdict.MATCH, Verdict.PLAYER):
-                return self._not_begun(plan, verdict.value if not player else f"{PLAYER_BUDGET}{player}")
-            if verdict is Verdict.ARENA and not self._matches:
-                self._end("budget", f"{dollars(self._budget.left)} left; {one_more(self._budget, plan)}")
-            self._short = verdict is not Verdict.YES
-            if self._short:
-                return None
-        self._unpaid = 0
-        self._budget.open(fixture.number, plan)
-        return ""
-
-    def _not_begun(self, plan: Mapping[str, Share], void: str) -> str | None:
-        """Void a match that its own or a player's limit cannot pay for; too many in a row end the run.
-
-        Beyond what was issued before a spent player could be left out, there is no end to this.
-        """
-        if self._unpaid < self._rounds.patience:
-            self._unpaid += 1
-            return void
-        if not self._matches:
-            why = f"none of the last {self._unpaid} matches could be paid for ({void})"
-            self._end("budget", f"{why}; {one_more(self._budget, plan)}")
-        return None
+        void = self._admission.void_or_begin(
+            fixture,
+            begun=fixture.number in self._recovered.exchanges,
+            alone=not self._matches,
+            stopped=bool(self._matches.unfinished),
+            patience=self._rounds.patience,
+        )
+        if self._admission.over:
+            self._end("budget", self._admission.over)
+        return void
 
     def _fold_past_unfinished(self) -> None:
         """End what the arena's limit stopped and others have overtaken without a result, so that these count.
@@ -431,29 +390,30 @@ class Runner:
         self._look = None
         try:
             if not self._done.done():
-                for match, reasons in self._matches.stuck():
-                    self._leave(match, reasons)
+                for stuck in self._matches.stuck():
+                    self._leave(stuck)
                 self._fold()
                 self._issue()
             self._admit()
         except Exception as fault:
             self.broken(fault)
 
-    def _leave(self, match: MatchUnderWay, reasons: Iterable[Reason]) -> None:
+    def _leave(self, stuck: Stuck) -> None:
         """A match leaves its round: all it asks for now waits for players."""
-        number, now_ms = match.fixture.number, self._clock()
+        fixture, digest, reasons = stuck
+        number, now_ms = fixture.number, self._clock()
         # For whom it waits longest: a time that nobody knows is later than any.
         player, why, until_ms = max(reasons, key=lambda one: (one[2] is None, one[2] or 0, one[0]))
-        self._matches.leave(match)
+        self._matches.leave(number)
         first = number not in self._waits.left
         after = self._folding.standings.number
-        self._enter(match.fixture, Wait(number, "waits", after, player, why, until_ms))
+        self._enter(fixture, Wait(number, "waits", after, player, why, until_ms))
         if first:
-            self._rounds.left(match.fixture.round, self._folding.standings)
+            self._rounds.left(fixture.round, self._folding.standings)
         self._left_in_a_row += 1
         seconds = ASK_AGAIN_S if until_ms is None else max(SOONEST_S, (until_ms - now_ms) / 1000)
         due = inf if until_ms is None and self._hosts.away(player) else self._loop.time() + seconds
-        away = Away(match.fixture, match.digest, player, due, until_ms is not None)
+        away = Away(fixture, digest, player, due, until_ms is not None)
         self._waiting.add(away, saved=False)
         self._journal.then(partial(self._waiting.saved, number))
 
@@ -463,8 +423,8 @@ class Runner:
 
     # ---------------------------------------------------------------------------------- closing a match
 
-    def ended(self, match: MatchUnderWay, outcome: Outcome) -> None:
-        self._finish(match.fixture, match.digest, match.tally, outcome)
+    def ended(self, fixture: Fixture, digest: str, tally: Tally, outcome: Outcome) -> None:
+        self._finish(fixture, digest, tally, outcome)
         self._admit()
 
     def replied(self, player: str, void: bool) -> None:
@@ -472,7 +432,7 @@ class Runner:
             self._waiting.heard(player)
         if self._hosts:
             self.look_soon()
-        if self._short:  # what matches cost is known a little better with every reply
+        if self._admission.short:  # what matches cost is known a little better with every reply
             self._admit()
 
     def _finish(self, fixture: Fixture, digest: str, tally: Tally, outcome: Outcome) -> None:

@@ -1,4 +1,4 @@
-"""The matches of a run that are under way: each game is driven by replies, on record or new."""
+"""The matches that this process drives: each game is driven by replies, on record or new."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ import asyncio
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol, TypeAlias
 
 from peerage.engine.availability import Availability
 from peerage.engine.benches import want_of
 from peerage.engine.budget import Budget, dollars
 from peerage.engine.calls import Calls
 from peerage.engine.driver import Driver
+from peerage.engine.driving import CallsNow, Reason, Run, Stuck
 from peerage.engine.journal import Journal
 from peerage.engine.pending import Pending
 from peerage.engine.plans import Plans
@@ -20,6 +20,7 @@ from peerage.engine.player_runtime import PlayerRuntime
 from peerage.engine.programs import Programs
 from peerage.engine.records import ENGINE, Tally, answered_first
 from peerage.engine.recovery import Mismatch
+from peerage.engine.troubles import Trouble
 from peerage.games.house import House
 from peerage.ledger.codec import by_hex, reply_salt
 from peerage.ledger.codec_requests import asks_the_same, request_body
@@ -27,9 +28,6 @@ from peerage.ledger.store import Exchange, Ledger
 from peerage.match import Fixture, Outcome
 from peerage.protocol import SANDBOX, Answered, Reply
 from peerage.settings import Engine
-
-Reason: TypeAlias = tuple[str, str, int | None]
-"""Why a request waits: for which player, why, and until when (Unix milliseconds; None: not known)."""
 
 
 @dataclass(slots=True, eq=False)
@@ -58,27 +56,9 @@ class MatchUnderWay:
         self.players = {seat.label: seat.player for seat in self.fixture.all_seats()} | {SANDBOX: SANDBOX}
 
 
-class Run(Protocol):
-    """The run that plays the matches: what comes next is for it to say."""
-
-    def ended(self, match: MatchUnderWay, outcome: Outcome) -> None:
-        """A match has come to its outcome."""
-
-    def replied(self, player: str, void: bool) -> None:
-        """A reply is there, or it is certain that there will be none."""
-
-    def look_soon(self) -> None:
-        """A match may have to wait, and another may begin in its place."""
-
-    def broken(self, error: Exception) -> None:
-        """The run cannot go on, for a fault that is not a player's."""
-
-
 class MatchesUnderWay:
-    """Every match of a `run` that is under way, by number. For the event loop's thread alone.
-
-    `unfinished` says of those that the arena's limit has stopped what they lack.
-    """
+    """The matches of a `run` that this process drives, by number: see `driving.Driving`. For the event loop's
+    thread alone."""
 
     def __init__(
         self,
@@ -109,6 +89,10 @@ class MatchesUnderWay:
         return len(self._matches)
 
     @property
+    def benched(self) -> Mapping[str, str]:
+        return self.calls.benched
+
+    @property
     def has_room(self) -> bool:
         """Whether another match may start: one that only waits for players to recover takes up no place."""
         places = self._engine.concurrency
@@ -120,11 +104,9 @@ class MatchesUnderWay:
 
     @property
     def seated(self) -> set[str]:
-        """Everybody who has a role in a match under way."""
         return {player for match in self._matches.values() for player in match.players.values()}
 
     def start(self, fixture: Fixture, digest: str, recorded: Sequence[Exchange]) -> None:
-        """Begin a match, or go on with it; what is `recorded` of it is not asked again."""
         spec = self._plans.spec(fixture)
         driver = Driver(spec, fixture, self._plans.rules(fixture))
         deadline = self._loop.call_later(self._engine.match_deadline_s, self.calls.expire, fixture.number)
@@ -142,26 +124,39 @@ class MatchesUnderWay:
         del self._matches[number]
         self.unfinished.pop(number, None)
         self._budget.close(number, decided=not outcome.void)
-        self._run.ended(match, outcome)
+        self._run.ended(match.fixture, match.digest, match.tally, outcome)
 
-    def stuck(self) -> list[tuple[MatchUnderWay, list[Reason]]]:
-        """The matches that can do nothing but wait for players, each with all it waits for."""
+    def stuck(self) -> list[Stuck]:
         held = self.calls.held_for_long()
-        found: list[tuple[MatchUnderWay, list[Reason]]] = []
+        found: list[Stuck] = []
         for number, match in self._matches.items():
             pausing = held.get(number, ())
             waiting = len(match.put_off) + len(pausing)
             if waiting and waiting == match.open and number not in self.unfinished:
-                found.append((match, [*match.put_off.values(), *self._pauses(pausing)]))
+                reasons = [*match.put_off.values(), *self._pauses(pausing)]
+                found.append(Stuck(match.fixture, match.digest, reasons))
         return found
 
-    def leave(self, match: MatchUnderWay) -> None:
-        """Stop a match, which goes on later."""
-        number = match.fixture.number
+    def leave(self, number: int) -> None:
         self.calls.forget(number)
-        match.deadline.cancel()
-        del self._matches[number]
+        self._matches.pop(number).deadline.cancel()
         self._budget.leave(number)
+
+    def bench(self, player: str, why: str) -> None:
+        self.calls.bench(player, why)
+
+    def now(self) -> CallsNow:
+        calls = self.calls
+        return CallsNow(calls.in_flight, calls.waiting, calls.answered, calls.retried)
+
+    def troubles(self) -> tuple[Trouble, ...]:
+        return self.calls.troubles()
+
+    def abandon(self) -> None:
+        self.calls.abandon()
+
+    async def stop(self, grace_s: float) -> None:
+        await self.calls.stop(grace_s)
 
     # ------------------------------------------------------------------------- what comes of its calls
 
