@@ -202,6 +202,7 @@ class Budget:
         self._stopped: dict[int, _Open] = {}
         self._paces: dict[str, _Pace] = {}
         self._left: set[int] = set()
+        self._kept: dict[tuple[int, str], int] = {}
 
     @property
     def bounded(self) -> bool:
@@ -406,7 +407,24 @@ class Budget:
             if reserved:
                 self._hold(match, player, -reserved)
 
+    def keep(self, number: int, key: str, player: str, nano: int) -> None:
+        """Reserve what a request in a batch may cost, whose match waits, until it is asked for again."""
+        if self.bounded:
+            self._kept[number, key] = nano
+            self._hold_for(player, nano)
+
+    def take_up(self, number: int, key: str, player: str) -> int | None:
+        """Reserve for the call of a request what was kept for it; None where nothing was."""
+        nano = None if number in self._stopped else self._kept.pop((number, key), None)
+        if nano is not None:
+            self._hold_for(player, -nano)
+            self._hold(self._open[number], player, nano)
+        return nano
+
+    def _hold_for(self, player: str, nano: int) -> None:
+        self.held += nano
+        self._held_by[player] = self._held_by.get(player, 0) + nano
+
     def _hold(self, match: _Open, player: str, nano: int) -> None:
         match.held += nano
-        self._held_by[player] = self._held_by.get(player, 0) + nano
-        self.held += nano
+        self._hold_for(player, nano)

@@ -147,6 +147,11 @@ class Calls:
         if not self._budget.bounded or isinstance(pending.ask, Run):
             self._ready(pending)
             return
+        kept = self._budget.take_up(pending.match, pending.ask.key, pending.player)
+        if kept is not None:
+            pending.worst = pending.reserved = kept
+            self._ready(pending)
+            return
         prompt = Rendering(pending.ask, pending.seed)
         pending.worst = self._lines[pending.player].worst_nano(pending.ask, prompt)
         self._reservations.submit(pending)
@@ -367,7 +372,10 @@ class Calls:
     def _failed(self, pending: Pending, error: PlayerError) -> None:
         reason = storable(str(error))[:500]
         if isinstance(error, Later):
+            most = pending.worst or 0
             self._fail(pending, f"later: {reason}", 0)
+            if error.sent:
+                self._budget.keep(pending.match, pending.ask.key, pending.player, most)
             if not self.stopped:
                 until = error.until_ms
                 known = type(until) is int and 0 < until < END_OF_TIME_MS

@@ -71,6 +71,7 @@ class PlayerRuntime:
             limit.thinking,
             limit.more_room,
             pending.house,
+            pending.worst,
         )
 
     async def answer(self, call: Call, given_up: Callable[[], bool]) -> Answer | PlayerError:

@@ -141,11 +141,12 @@ class WaitingMatches:
         for person in self._people.values():
             person.over(seed)
 
-    def next(self) -> Away | None:
+    def next(self, *, room: bool = True) -> Away | None:
         """The first match that may go on now, by the highest priority of its contestants and then by its
-        number; without one `look` is called when there may be."""
+        number; without one `look` is called when there may be. Without `room` for another only one whose
+        reply is there: those under way may wait for the money that is kept for it."""
         now, tried = self._loop.time(), set(self._tried.values())
-        if now < self._none_before:
+        if now < self._none_before or not (room or self._woken):
             return None
         saved = [away for number, away in self._away.items() if number not in self._unsaved]
         known = [away for away in saved if away.player in self._players]
@@ -153,7 +154,8 @@ class WaitingMatches:
         ready += [
             away
             for away in known
-            if away.due <= now
+            if room
+            and away.due <= now
             and away.player not in self._benched
             and (away.player in self._heard or away.player not in tried)
         ]
@@ -162,6 +164,8 @@ class WaitingMatches:
         ready += [away for away in woken if away.player not in self._benched]
         if ready:
             return min(ready, key=self._turn)
+        if not room:
+            return None
         self._none_before = min([away.due for away in known if away.due > now], default=inf)
         if self._timer is not None:
             self._timer.cancel()
@@ -192,7 +196,11 @@ class WaitingMatches:
                 self._stay.cancel()
             self._stay = self._loop.call_later(LOOK_AGAIN_S, self._look)
             return True
-        return any(away.said and away.due <= soon and away.player not in self._benched for away in within)
+        return any(
+            (away.fixture.seed in self._woken or (away.said and away.due <= soon))
+            and away.player not in self._benched
+            for away in within
+        )
 
     def stop(self) -> None:
         """Look no more."""

@@ -305,8 +305,9 @@ def together(problems: Mapping[str, str]) -> list[str]:
 
 
 def needs_probe(settings: PlayerSettings) -> bool:
-    """Whether a player is behind a network: a model of a provider or at a `base_url`, an agent's address."""
-    return settings.provider in PROVIDERS or settings.provider in ("http", "https")
+    """Whether a player is behind a network: a model of a provider or at a `base_url`, an agent's address. One
+    that is asked in batches would be asked at its whole price."""
+    return not settings.batch and settings.provider in (*PROVIDERS, "http", "https")
 
 
 def probe_call() -> Call:

@@ -26,7 +26,8 @@ OVERHEAD_TOKENS = 1_000
 """Input tokens added to a call's bytes in its worst case: role markers, chat template, reply schema."""
 
 HALVED = ("openai", "google")
-"""Providers whose flex tier is taken to cost half of the usual price, unless a player states its own."""
+"""Providers whose flex tier is taken to cost half of the usual price, unless a player states its own; so are
+the batches of all that sell them."""
 
 _PRICE_IDS = {"xai": "x-ai"}
 
@@ -204,7 +205,11 @@ def _from_table(settings: PlayerSettings, at: date, limits: dict[str, Any]) -> P
         if settings.base_url or settings.provider not in HALVED:
             return Price(**limits)
         source += "; half of it, for the flex tier"
-    share = Decimal("0.5" if settings.service_tier else 1)
+    if settings.batch:
+        if settings.base_url:
+            return Price(**limits)
+        source += "; half of it, for batches"
+    share = Decimal("0.5" if settings.service_tier or settings.batch else 1)
     return Price(
         source,
         _rates(found.input_mtok, share),

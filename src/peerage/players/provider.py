@@ -30,6 +30,7 @@ from pydantic_ai.messages import (
     UserPromptPart,
 )
 from pydantic_ai.models import Model, ModelRequestParameters
+from pydantic_ai.models.batch import BatchRequest
 from pydantic_ai.output import OutputObjectDefinition
 from pydantic_ai.settings import ModelSettings
 from pydantic_ai.usage import RequestUsage
@@ -122,35 +123,68 @@ class ProviderClient:
 
     @named
     async def answer(self, call: Call) -> Answer:
-        if self._model is None:
-            raise PlayerError("asked before it was started", kind="permanent")
-        asked, parameters = self._shape(call)
+        request = self.request(call)
         clock = asyncio.get_running_loop().time
         started = clock()
         try:
             async with asyncio.timeout(self._settings.timeout_s):
                 response = await model_request(
-                    self._model,
-                    conversation(call.messages, self._settings.system_prompt),
-                    model_settings=cast(ModelSettings, asked),
-                    model_request_parameters=parameters,
+                    self.model,
+                    request.messages,
+                    model_settings=request.model_settings,
+                    model_request_parameters=request.model_request_parameters,
                     instrument=False,
                 )
         except TimeoutError:
             raise
         except Exception as error:
-            if is_filtered(error):
-                return Answer("", clock() - started, refused=True)
-            if call.more_room and is_too_long(error):
-                return Answer("", clock() - started, 0, 0, truncated=True)
-            if self._settings.service_tier and is_out_of_capacity(error):
-                wait_s = getattr(error, "retry_after", None) or AGAIN_S
-                why = "no capacity in the flex tier"
-                raise Later(why, now_ms() + round(min(wait_s, MOST_S) * 1000)) from None
-            raise self._refused(error, call, asked, parameters is not _PLAIN) from None
-        answer = self._at_its_tier(read(response, clock() - started), response)
-        self._note_overrun(answer, asked["max_tokens"])
+            return self.failed(error, call, request, clock() - started)
+        return self.answered(response, request, clock() - started)
+
+    @property
+    def secrets(self) -> tuple[str, ...]:
+        """What no message may tell."""
+        return self._secrets
+
+    @property
+    def model(self) -> Model:
+        if self._model is None:
+            raise PlayerError("asked before it was started", kind="permanent")
+        return self._model
+
+    def request(self, call: Call, custom_id: str = "") -> BatchRequest:
+        """A call in pydantic-ai's terms: messages, settings, output mode."""
+        asked, parameters = self._shape(call)
+        return BatchRequest(
+            custom_id=custom_id,
+            messages=conversation(call.messages, self._settings.system_prompt),
+            model_settings=cast(ModelSettings, asked),
+            model_request_parameters=parameters,
+        )
+
+    def failed(self, error: Exception, call: Call, request: BatchRequest, latency_s: float) -> Answer:
+        """The answer that an exception of the model library stands for. Raises PlayerError where there is
+        none."""
+        if is_filtered(error):
+            return Answer("", latency_s, refused=True)
+        if call.more_room and is_too_long(error):
+            return Answer("", latency_s, 0, 0, truncated=True)
+        if self._settings.service_tier and is_out_of_capacity(error):
+            wait_s = getattr(error, "retry_after", None) or AGAIN_S
+            why = "no capacity in the flex tier"
+            raise Later(why, now_ms() + round(min(wait_s, MOST_S) * 1000)) from None
+        structured = request.model_request_parameters is not _PLAIN
+        raise self._refused(error, call, request.model_settings or {}, structured) from None
+
+    def answered(self, response: ModelResponse, request: BatchRequest, latency_s: float) -> Answer:
+        """A response to a request as an answer."""
+        answer = self._at_its_tier(read(response, latency_s), response)
+        self._note_overrun(answer, (request.model_settings or {})["max_tokens"])
         return answer
+
+    def failure(self, error: Exception) -> PlayerError:
+        """The failure behind an exception that is not about one request."""
+        return player_error(error, self._key_place)
 
     def _at_its_tier(self, answer: Answer, response: ModelResponse) -> Answer:
         """An answer that was to be of the flex tier, at the price of the tier that served it."""
@@ -174,17 +208,16 @@ class ProviderClient:
 
     def _shape(self, call: Call) -> tuple[dict[str, Any], ModelRequestParameters]:
         """Settings and output mode for one call, without what the model does not take."""
-        assert self._model is not None
         own = self._settings.max_tokens
         limit = call.max_tokens if own is None else min(own, call.max_tokens)
-        thinking = thinking_settings(self._settings, self._model.profile, call.thinking_tokens, limit)
+        thinking = thinking_settings(self._settings, self.model.profile, call.thinking_tokens, limit)
         asked = self._usual | (thinking if self._bounded else {"max_tokens": thinking["max_tokens"]})
         if call.temperature is not None and "temperature" not in self._untaken:
             asked["temperature"] = call.temperature
         return asked, (structure(call.expects) if self._structured else None) or _PLAIN
 
     def _refused(
-        self, error: Exception, call: Call, asked: Mapping[str, Any], structured: bool
+        self, error: Exception, call: Call, asked: Mapping[str, Any] | ModelSettings, structured: bool
     ) -> PlayerError:
         """The failure of a request that went out with settings as `asked`; what may be left out, is."""
         failure = player_error(error, self._key_place)
@@ -263,6 +296,18 @@ class ProviderClient:
                 api_key=self._key, base_url=self._base_url or None, http_client=self._open_http()
             )
             return GoogleModel(name, provider=google)
+        if self._settings.batch:
+            from openai import AsyncOpenAI
+            from pydantic_ai.models.openai import OpenAIResponsesModel
+            from pydantic_ai.providers.openai import OpenAIProvider
+
+            openai = AsyncOpenAI(
+                api_key=self._key or "none",
+                base_url=self._base_url,
+                http_client=self._open_http(),
+                max_retries=0,
+            )
+            return OpenAIResponsesModel(name, provider=OpenAIProvider(openai_client=openai))
         return self._open_compatible(provider, name)
 
     def _open_compatible(self, provider: str, name: str) -> Model:

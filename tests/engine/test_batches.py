@@ -1,0 +1,146 @@
+"""Runs whose player is asked in batches: over a provider's wire format, through expiry, kill and budget."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sys
+from collections import Counter
+from collections.abc import AsyncIterator
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.engine.arenas import asked_again, house, ledger_of, write_arena
+from tests.servers.anthropic_batches import PRICE, BatchServer
+
+from peerage.arena import open_arena
+from peerage.engine.batches import sent_batches
+from peerage.engine.report import RunReport
+from peerage.ledger import open_ledger
+from peerage.ledger.disclosure import write_redacted
+from peerage.ledger.verify import verify
+from peerage.players import batches
+
+KEY = "sk-ant-very-secret-0123456789"
+EACH = 2_000_000
+"""What each reply costs, in 1e-9 dollars."""
+RUN = """
+import asyncio, sys
+from pathlib import Path
+from peerage.arena import open_arena
+from peerage.players import batches
+batches.QUIET_S = batches.LOOK_S = 0.02
+with open_arena(Path(sys.argv[1])) as arena:
+    asyncio.run(arena.play(4))
+"""
+
+
+@pytest.fixture
+async def server(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[BatchServer]:
+    monkeypatch.setattr(batches, "QUIET_S", 0.02)
+    monkeypatch.setattr(batches, "LOOK_S", 0.02)
+    async with BatchServer() as running:
+        yield running
+
+
+def arena_of(folder: Path, server: BatchServer, **sections: Any) -> Path:
+    waiting = {
+        "model": "anthropic:claude-haiku-4-5",
+        "name": "batched",
+        "batch": True,
+        "base_url": server.url,
+        "key_env": "BATCH_KEY",
+        "price": PRICE,
+    }
+    write_arena(folder, [*house(6), waiting], **sections)
+    (folder / ".env").write_text(f"BATCH_KEY={KEY}\n", "utf-8")
+    return folder
+
+
+async def play(folder: Path, matches: int = 4) -> RunReport:
+    with open_arena(folder) as arena:
+        return await arena.play(matches)
+
+
+def names_of(folder: Path) -> list[str]:
+    """The requests of all batches on the log."""
+    ledger = ledger_of(folder)
+    try:
+        return [name for sent in sent_batches(ledger) for name in sent.requests]
+    finally:
+        ledger.close()
+
+
+async def test_matches_wait_for_a_batch_and_its_replies_cost_their_price(
+    tmp_path: Path, server: BatchServer
+) -> None:
+    report = await play(arena_of(tmp_path, server))
+    assert report.settled == 4
+    assert server.batches
+    assert not server.calls
+    assert report.billed_nano == EACH * len(server.answered)
+    assert report.possibly_nano == 0
+    assert Counter(server.answered).most_common(1)[0][1] == 1
+    assert sorted(names_of(tmp_path)) == sorted(server.answered)
+    assert not asked_again(tmp_path)
+    ledger = ledger_of(tmp_path)
+    try:
+        assert not verify(ledger).problems
+        said = b"".join(row.body for row in ledger.amendments("batches"))
+        write_redacted(ledger, tmp_path / "copy.db")
+    finally:
+        ledger.close()
+    with closing(open_ledger("sqlite:///copy.db", tmp_path, create=False)) as copy:
+        assert not verify(copy).problems
+        told = b"".join(row.body for row in copy.amendments("batches"))
+    assert b"msgbatch_0" in said
+    assert KEY.encode() not in said
+    assert b"msgbatch" not in told
+    assert b"batched" not in told
+
+
+async def test_what_an_expired_batch_left_is_asked_again_and_what_it_answered_is_used(
+    tmp_path: Path, server: BatchServer
+) -> None:
+    server.left_undone.extend(["expired", "succeeded", "canceled", "errored"])
+    report = await play(arena_of(tmp_path, server))
+    assert report.settled == 4
+    assert report.billed_nano == EACH * len(server.answered)
+    assert set(Counter(server.answered).values()) == {1}
+    assert {name: count for name, count in Counter(names_of(tmp_path)).items() if count > 1}
+
+
+async def test_a_killed_run_is_picked_up_with_nothing_paid_twice(tmp_path: Path, server: BatchServer) -> None:
+    server.ended = False
+    arena_of(tmp_path, server)
+    run = await asyncio.create_subprocess_exec(sys.executable, "-c", RUN, str(tmp_path))
+    await server.looked.wait()
+    run.kill()
+    await run.wait()
+    sent = names_of(tmp_path)
+    assert sent
+    server.ended = True
+    report = await play(tmp_path)
+    assert report.settled == 4
+    assert set(sent) <= set(server.answered)
+    assert set(Counter(server.answered).values()) == {1}
+    assert not asked_again(tmp_path)
+    assert report.billed_nano == EACH * len(server.answered)
+
+
+async def test_no_batch_takes_a_run_beyond_its_budget(tmp_path: Path, server: BatchServer) -> None:
+    folder = arena_of(tmp_path, server, budget={"arena": 0.08})
+    report = await play(folder, 12)
+    assert 0 < report.billed_nano <= 80_000_000
+    assert report.billed_nano == EACH * len(server.answered)
+    assert report.possibly_nano == 0
+
+
+async def test_a_provider_that_refuses_benches_its_player(tmp_path: Path, server: BatchServer) -> None:
+    server.refuse = 401
+    report = await play(arena_of(tmp_path, server))
+    assert "access denied" in report.benched["batched"]
+    assert KEY not in json.dumps(dict(report.benched))
+    assert not names_of(tmp_path)
