@@ -50,6 +50,7 @@ from peerage.tables.readings import ReadingStats
 from peerage.tables.rejudged import Moved, Rejudged, Rescored, ScoreMoved
 from peerage.tables.simulate import SimulatedRow
 from peerage.tables.stats import AuthorStats, JudgeStats, PlayerStats, ProbeStats, Stats, UnfinishedStats
+from peerage.tables.status import MatchNow, Status
 from peerage.tables.tournament import ProgressRow, TournamentReport
 from peerage.tables.verdict import Chance, Verdict
 from peerage.tables.windows import HostedStats, HostPlan, WindowRow, Windows
@@ -413,6 +414,7 @@ _JSON: dict[str, tuple[str | type, ...]] = {
     "`players NAME`, `leaderboard --by game`: a list, overall first": (Profile,),
     "`games`: a list": (GameRow,),
     "`queue`: a list": (QueueRow,),
+    "`status`: one object": (Status, MatchNow),
     "`windows`: one object": (Windows, HostPlan, WindowRow),
     "`rate --output json`: a list, best first": (
         "Objects with `rank`, `player`, `rating`, `lower`, `upper`, `rank_range`, `games`, and `mu` and "

@@ -37,6 +37,7 @@ from peerage.cli import (
     setup,
     simulate,
     site,
+    status,
     streams,
     tables,
     tournament,
@@ -53,7 +54,7 @@ _USAGE = ("SettingsError", "ArenaError", "OutputRefused", "InputRefused")
 
 GROUPS = {
     "Begin": "demo init doctor",
-    "Play": "run place play estimate plan preregister queue windows simulate",
+    "Play": "run place play estimate plan preregister status queue windows simulate",
     "Read": "verdict leaderboard compare stats match players games challenges tournament",
     "Judge": "judges annotate rejudge audit",
     "Publish": "serve report site export copy",
@@ -145,6 +146,7 @@ for command in (
     rate.rate,
     lists.players,
     lists.queue,
+    status.status,
     windows.windows,
 ):
     app.command()(command)

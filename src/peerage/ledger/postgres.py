@@ -18,7 +18,7 @@ import os
 import socket
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from functools import lru_cache, partial
 from hashlib import sha256
 from typing import Any, TypeVar
@@ -210,6 +210,12 @@ class Postgres:
             raise self._superseded()
         self._counted |= first
 
+    def holder(self) -> str:
+        """Who runs the arena now, as "process NUMBER on HOST"; empty: nobody does."""
+        with self.explained(), closing(self._connect(autocommit=True)) as connection:
+            held = _value(connection, _HOLDER, *divmod(self._key % 2**64, 2**32))
+        return "process {pid} on {host}".format_map(json.loads(held)) if held else ""
+
     def integrity(self, engine: Engine, tables: MetaData) -> list[str]:
         with engine.connect() as connection:
             there = {(kind, name) for kind, name in connection.exec_driver_sql(_SHAPE)}
@@ -348,6 +354,11 @@ def _alive(pid: int) -> bool:
 
 _SERVER_ALIVE = "-c tcp_keepalives_idle=30 -c tcp_keepalives_interval=10 -c tcp_keepalives_count=3"
 _BEGIN = "UPDATE runner SET fence = fence + 1, holder = %s RETURNING fence, written"
+_HOLDER = """
+SELECT holder FROM runner WHERE EXISTS (SELECT FROM pg_locks
+    JOIN pg_database ON pg_database.oid = database AND datname = current_database()
+    WHERE locktype = 'advisory' AND granted AND objsubid = 1 AND (classid::bigint, objid::bigint) = (%s, %s))
+"""
 _COUNT = "UPDATE runner SET written = written + 1 WHERE fence = %s AND written = %s"
 _WRITER = """
 SELECT set_config('enable_seqscan', 'off', false), CASE current_setting('synchronous_commit')

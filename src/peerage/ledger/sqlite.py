@@ -32,6 +32,8 @@ CHECKPOINT_PAGES = 1_000
 READ_CACHE_KB = 65_536
 PATIENCE_S = 10.0
 """How long to wait for another program that holds the file for a moment."""
+LOOKED_AT_S = 0.1
+"""How long to wait for the runner's lock: whoever looks whether it is held, holds it for an instant."""
 
 
 class SqliteFile:
@@ -135,13 +137,14 @@ class SqliteFile:
         from filelock import FileLock, Timeout  # readers take no lock
 
         path = self.path
-        lock = FileLock(f"{path}.lock", timeout=0, thread_local=False)
+        lock = FileLock(f"{path}.lock", timeout=LOOKED_AT_S, thread_local=False)
         note = path.with_name(path.name + ".runner")
         try:
-            lock.acquire()
+            lock.acquire(poll_interval=LOOKED_AT_S / 10)
         except Timeout:
+            held = _holder(note)
             raise LedgerBusy(
-                f"another runner holds {path}{_holder(note)}; wait for it or stop it. "
+                f"another runner holds {path}{f' ({held})' if held else ''}; wait for it or stop it. "
                 "Reading commands work meanwhile"
             ) from None
         except OSError as error:
@@ -157,6 +160,19 @@ class SqliteFile:
             with suppress(OSError):
                 note.unlink()
             lock.release()
+
+    def holder(self) -> str:
+        """Who runs the arena now, as "process NUMBER on HOST"; empty: nobody does."""
+        from filelock import FileLock, Timeout
+
+        path = Path(f"{self.path}.lock")
+        if not path.exists():
+            return ""
+        try:
+            with FileLock(path, timeout=0, thread_local=False):
+                return ""
+        except (Timeout, OSError):  # not ours to open: the note is all there is
+            return _holder(self.path.with_name(self.path.name + ".runner"))
 
     def _settle(self, connection: Connection) -> None:
         """Move the WAL into the main file, as far as readers allow, so that the file can be copied alone."""
@@ -222,7 +238,7 @@ def _begin(connection: Connection) -> None:
 def _holder(note: Path) -> str:
     try:
         held = json.loads(note.read_text())
-        return f" (process {held['pid']} on {held['host']})"
+        return f"process {held['pid']} on {held['host']}"
     except (OSError, ValueError, KeyError, TypeError):
         return ""
 

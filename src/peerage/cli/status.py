@@ -1,0 +1,50 @@
+"""`peerage status`: who runs an arena, and what it is doing now."""
+
+from __future__ import annotations
+
+import typer
+
+from peerage.cli.options import HERE, Folder, Format, Shape, ledger_in, say
+from peerage.cli.output import counted, numbers, show, show_json, texts
+from peerage.figures import dollars, moment, whole
+
+
+def status(folder: Folder = HERE, shape: Shape = Format.table) -> None:
+    """Show who runs the arena now, and how far its matches are.
+
+    It only reads, from any machine that reaches the ledger, and holds up nobody. CSV holds the matches under
+    way.
+    """
+    from peerage.tables.status import status as found_now
+
+    with ledger_in(folder) as ledger:
+        found = found_now(ledger)
+    if shape is Format.json:
+        show_json(found.as_dict())
+        return
+    if shape.for_people:
+        runs = f"{found.runner} runs this arena" if found.runner else "nobody runs this arena now"
+        more = [(found.waiting, "waiting"), (found.issued, "issued and not begun")]
+        parts = [counted(found.recorded, "match", "matches") + " on record"]
+        parts += [f"{whole(count)} {what}" for count, what in more if count]
+        say(f"{runs}: {', '.join(parts)}")
+        if found.open_calls:
+            calls = f"{counted(found.open_calls, 'call')} for at most {dollars(found.open_usd)}"
+            state = (
+                "in flight" if found.runner else "left open by a crash; the next run counts them as billed"
+            )
+            say(f"{calls} {state}")
+        say(f"{dollars(found.spent_usd)} spent at most")
+    if found.under_way or not shape.for_people:
+        columns = [
+            *numbers(str, match="Match", round="Round ~2"),
+            *texts(game="Game ~2"),
+            *texts(" and ".join, players="Between"),
+            *numbers(whole, replies="Replies"),
+            *texts(moment, last_ms="Last reply ~1"),
+            *texts(", ".join, asks="Asks now"),
+        ]
+        title = counted(len(found.under_way), "match under way", "matches under way")
+        show([one.as_dict() for one in found.under_way], columns, shape, title=title)
+    if found.open_calls and not found.runner and shape.for_people:
+        typer.echo("`peerage run` goes on with what is under way")

@@ -1,0 +1,86 @@
+"""What goes on in an arena now: who runs it, which matches are how far, what is in flight."""
+
+from __future__ import annotations
+
+from itertools import groupby
+from operator import attrgetter
+from pathlib import Path
+
+from peerage.engine.recovery import spent
+from peerage.games import hides
+from peerage.ledger.audit import read_issued
+from peerage.ledger.sqlite import SqliteFile
+from peerage.ledger.store import Ledger
+from peerage.ledger.waits import waits
+from peerage.tables import Shown
+
+
+class MatchNow(Shown, frozen=True):
+    """A match that has begun, did not leave its round, and is not on record yet: one that has ended asks
+    nobody and waits for those with lower numbers. Its contestants, how many `replies` it has, when the last
+    one came (Unix milliseconds), and whom it `asks` now. These three are null or empty in games that hide
+    things from their players: who is asked when would tell who holds which role."""
+
+    match: int
+    round: int
+    game: str
+    players: tuple[str, ...]
+    replies: int | None
+    last_ms: int | None
+    asks: tuple[str, ...]
+
+
+class Status(Shown, frozen=True):
+    """One moment of an arena. `runner` is who runs it, null when nobody does: its calls in flight were then
+    left open, by a crash, and count as possibly billed. Matches: `recorded`, `waiting` for players, `issued`
+    and not begun. Of the calls in flight `open_usd` is what they may cost at most, which is a part of
+    `spent_usd`."""
+
+    runner: str | None
+    recorded: int
+    waiting: int
+    issued: int
+    open_calls: int
+    open_usd: float
+    spent_usd: float
+    under_way: tuple[MatchNow, ...]
+
+
+def status(ledger: Ledger) -> Status:
+    """What `peerage status` shows. Raises LedgerError."""
+    runner = _runner(ledger.address)
+    issued, recorded = ledger.heads()
+    away = waits(ledger).now
+    under_way, calls, worst = list[MatchNow](), 0, 0
+    for number, rows in groupby(ledger.exchanges(recorded + 1), attrgetter("match")):
+        attempts = list(rows)
+        asked = [one for one in attempts if one.reply is None and one.failure is None]
+        calls += len(asked)
+        worst += sum(one.worst_nano or 0 for one in asked)
+        match = ledger.match(number, exchanges=False)
+        if number in away or match is None or match.record is not None:
+            continue
+        fixture = read_issued(match.fixture.body)
+        closed = hides(fixture.game)
+        times = [one.at_ms for one in attempts if one.at_ms is not None]
+        now = MatchNow(
+            number,
+            match.fixture.round,
+            fixture.game,
+            tuple([seat.player for seat in fixture.seats]),
+            None if closed else len(times),
+            None if closed else max(times, default=None),
+            () if closed else tuple(sorted({one.player for one in asked})),
+        )
+        under_way.append(now)
+    left = issued - recorded - len(under_way) - len(away)
+    costs = worst / 1e9, spent(ledger) / 1e9
+    return Status(runner or None, recorded, len(away), max(0, left), calls, *costs, tuple(under_way))
+
+
+def _runner(address: str) -> str:
+    if address.startswith("sqlite://"):
+        return SqliteFile(address, Path()).holder()
+    from peerage.ledger.postgres import Postgres
+
+    return Postgres(address).holder()
