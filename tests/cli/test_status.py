@@ -15,7 +15,7 @@ from typer.testing import CliRunner
 
 from peerage.arena import open_arena
 from peerage.cli.main import app
-from peerage.players.client import Call
+from peerage.players.client import Call, PlayerError
 
 if TYPE_CHECKING:
     from tests.servers.postgres import PostgresServer
@@ -69,7 +69,11 @@ def test_while_a_run_goes_on_it_tells_who_runs_and_how_far_matches_are(tmp_path:
 
 def test_after_a_crash_it_tells_what_was_left_open_and_stops_nobody(tmp_path: Path) -> None:
     write_arena(tmp_path, PAID)
-    play_stopping_at(tmp_path, 12, 9.0, Cast(lambda *_: None))
+
+    def act(call: Call, attempt: int) -> PlayerError | None:
+        return None if attempt else PlayerError("overloaded (503)")
+
+    play_stopping_at(tmp_path, 12, 9.0, Cast(act))
     found = status(tmp_path)
     assert found["runner"] is None
     assert found["open_calls"] > 0
@@ -77,7 +81,8 @@ def test_after_a_crash_it_tells_what_was_left_open_and_stops_nobody(tmp_path: Pa
     assert "nobody runs this arena now" in told
     assert "left open by a crash" in told
     assert "`peerage run` goes on" in told
-    assert play(tmp_path, 12).reason == "limit"
+    report = play(tmp_path, 12)
+    assert (report.reason, report.possibly_paid_twice) == ("limit", found["open_calls"])
     assert "left open" not in shown(tmp_path)
 
 
