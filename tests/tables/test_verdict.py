@@ -46,6 +46,15 @@ def table(
     ]
 
 
+def test_matches_that_do_not_count_on_a_track_are_not_called_undecided() -> None:
+    unranked = [
+        msgspec.structs.replace(row, rank=None, rank_range=None, wins=3) for row in table([1500, 1500])
+    ]
+    assert verdict(unranked, 0).lines == ("No match counts here, so there is nothing to say.",)
+    unplayed = [msgspec.structs.replace(row, wins=0, draws=0, losses=0) for row in unranked]
+    assert verdict(unplayed, 0).lines == ("No match has been decided yet, so there is nothing to say.",)
+
+
 def test_who_is_best_is_said_only_where_nobody_else_may_be() -> None:
     sure = verdict(table([1800, 1600, 1400]), 60)
     assert (sure.best, sure.may_be_best, sure.further_matches) == ("ada", ("ada",), 0)

@@ -97,9 +97,9 @@ def verdict(
     """
     ranked = [row for row in rows if row.rank is not None]
     if not ranked:
-        return Verdict(
-            ("No match has been decided yet, so there is nothing to say.",), None, (), len(rows), matches
-        )
+        decided = any(row.wins or row.draws or row.losses for row in rows)
+        nothing = "No match counts here" if decided else "No match has been decided yet"
+        return Verdict((f"{nothing}, so there is nothing to say.",), None, (), len(rows), matches)
     first = [row for row in ranked if row.rank_range is not None and row.rank_range[0] == 1]
     told = ranked[0].lower is not None and ranked[0].matches >= FEW
     best = first[0] if told and len(first) == 1 else None
