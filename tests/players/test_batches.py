@@ -61,7 +61,7 @@ async def test_a_batch_is_on_record_before_a_call_waits_and_wakes_its_matches(
     ]
     while not recorded:
         await asyncio.sleep(0)
-    assert client.away_s() > 0
+    assert client.away_s() == 0
     assert not any(one.done() for one in asked)
     durable.set()
     for one in asked:
@@ -72,6 +72,32 @@ async def test_a_batch_is_on_record_before_a_call_waits_and_wakes_its_matches(
     assert [(await client.answer(call(seed=seed))).text for seed in ("one", "another")] == ["well", "well"]
     assert len(recorded) == 1
     assert sorted(recorded[0].requests.values()) == [7, 7]
+    await client.close()
+
+
+async def test_a_call_given_up_while_its_batch_is_made_is_not_sent_twice(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    client = await in_memory(monkeypatch)
+    recorded: list[SentBatch] = []
+    durable = asyncio.Event()
+
+    async def record(sent: SentBatch) -> None:
+        recorded.append(sent)
+        await durable.wait()
+
+    client.go_on([], record)
+    first = asyncio.ensure_future(client.answer(call()))
+    while not recorded:
+        await asyncio.sleep(0)
+    first.cancel()
+    again = asyncio.ensure_future(client.answer(call()))
+    for _ in range(10):
+        await asyncio.sleep(0)
+    durable.set()
+    with pytest.raises(Later):
+        await again
+    assert len(recorded) == 1
     await client.close()
 
 

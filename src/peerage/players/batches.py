@@ -69,6 +69,7 @@ class BatchClient:
         self._record: Callable[[SentBatch], Awaitable[None]] | None = None
         self._wake: Callable[[str], None] = lambda seed: None
         self._gathered: dict[str, _Gathered] = {}
+        self._next: list[_Gathered] = []
         self._timer: asyncio.TimerHandle | None = None
         self._tasks: set[asyncio.Task[None]] = set()
         self._under_way: dict[str, _UnderWay] = {}
@@ -156,18 +157,20 @@ class BatchClient:
     def _gather(self, name: str, request: BatchRequest, most_nano: int | None) -> None:
         """Put a call into the next batch."""
         loop = asyncio.get_running_loop()
-        if name not in self._gathered:
-            self._gathered[name] = _Gathered(request, most_nano, loop.create_future())
+        if name in self._gathered:  # its batch is being made
+            return
+        self._gathered[name] = one = _Gathered(request, most_nano, loop.create_future())
+        self._next.append(one)
         if self._timer is not None:
             self._timer.cancel()
-        quiet = QUIET_S if len(self._gathered) < MOST else 0.0
+        quiet = QUIET_S if len(self._next) < MOST else 0.0
         self._timer = loop.call_later(quiet, lambda: self._spawn(self._send()))
 
     async def _send(self) -> None:
-        gathered, self._gathered = self._gathered, {}
+        gathered, self._next = self._next, []
         model = self._provider.model
         groups: dict[str, list[EncodedBatchRequest]] = {}
-        for one in gathered.values():
+        for one in gathered:
             try:
                 encoded = await model.batch_encode(one.request)
             except Exception as error:
@@ -183,28 +186,30 @@ class BatchClient:
                     if count and size > bytes_most:
                         break
                     count += 1
-                await self._create(group[:count], gathered)
+                await self._create(group[:count])
                 del group[:count]
 
-    async def _create(self, requests: list[EncodedBatchRequest], gathered: dict[str, _Gathered]) -> None:
-        names = [request.custom_id for request in requests]
+    async def _create(self, requests: list[EncodedBatchRequest]) -> None:
+        calls = {request.custom_id: self._gathered[request.custom_id] for request in requests}
         try:
             handle = await self._provider.model.batch_create(requests)
         except Exception as error:
-            self._unsent([gathered[name] for name in names], error)
+            self._unsent(calls.values(), error)
             return
         assert self._record is not None
-        mosts = {name: gathered[name].most_nano for name in names}
+        mosts = {name: one.most_nano for name, one in calls.items()}
         stored = _handles.dump_json(replace(handle, group=_without_credential(handle.group))).decode()
         await self._record(SentBatch(self._settings.name, stored, mosts))
-        self._under_way |= dict.fromkeys(names, _UnderWay(handle, names))
-        for name in names:
-            gathered[name].sent.set_result(None)
+        self._under_way |= dict.fromkeys(calls, _UnderWay(handle, calls))
+        for name, one in calls.items():
+            del self._gathered[name]
+            one.sent.set_result(None)
 
     def _unsent(self, calls: Iterable[_Gathered], error: Exception) -> None:
         """These calls are in no batch; each failure counts for its own call."""
         failure = self._provider.failure(error)
         for one in calls:
+            del self._gathered[one.request.custom_id]
             if not one.sent.done():
                 one.sent.set_exception(named_failure(failure, self._settings.name, self._secrets))
                 one.sent.exception()  # nobody may wait for it any more
