@@ -17,11 +17,13 @@ from tests.servers.anthropic_batches import PRICE, BatchServer
 
 from peerage.arena import open_arena
 from peerage.engine.batches import sent_batches
-from peerage.engine.report import RunReport
+from peerage.engine.report import Progress, RunReport
+from peerage.engine.runner import Runner
 from peerage.ledger import open_ledger
 from peerage.ledger.disclosure import write_redacted
 from peerage.ledger.verify import verify
 from peerage.players import batches
+from peerage.players.client import SentBatch
 
 KEY = "sk-ant-very-secret-0123456789"
 EACH = 2_000_000
@@ -31,6 +33,7 @@ import asyncio, sys
 from pathlib import Path
 from peerage.arena import open_arena
 from peerage.players import batches
+from peerage.players.client import SentBatch
 batches.QUIET_S = batches.LOOK_S = 0.02
 with open_arena(Path(sys.argv[1])) as arena:
     asyncio.run(arena.play(4))
@@ -64,13 +67,15 @@ async def play(folder: Path, matches: int = 4) -> RunReport:
         return await arena.play(matches)
 
 
+def sent_of(folder: Path) -> list[SentBatch]:
+    """All batches on the log."""
+    with closing(ledger_of(folder)) as ledger:
+        return list(sent_batches(ledger))
+
+
 def names_of(folder: Path) -> list[str]:
     """The requests of all batches on the log."""
-    ledger = ledger_of(folder)
-    try:
-        return [name for sent in sent_batches(ledger) for name in sent.requests]
-    finally:
-        ledger.close()
+    return [name for sent in sent_of(folder) for name in sent.requests]
 
 
 async def test_matches_wait_for_a_batch_and_its_replies_cost_their_price(
@@ -130,9 +135,23 @@ async def test_a_killed_run_is_picked_up_with_nothing_paid_twice(tmp_path: Path,
     assert report.billed_nano == EACH * len(server.answered)
 
 
-async def test_no_batch_takes_a_run_beyond_its_budget(tmp_path: Path, server: BatchServer) -> None:
-    folder = arena_of(tmp_path, server, budget={"arena": 0.08})
-    report = await play(folder, 12)
+async def test_what_a_batch_may_cost_stays_reserved_while_matches_wait(
+    tmp_path: Path, server: BatchServer
+) -> None:
+    server.ended = False
+    seen: list[Progress] = []
+
+    async def look(runner: Runner) -> None:
+        while not (now := runner.progress()).waiting or now.calls_in_flight:
+            await asyncio.sleep(0.01)
+        seen.append(now)
+        server.ended = True
+
+    with open_arena(arena_of(tmp_path, server, budget={"arena": 0.08})) as arena:
+        report = await arena.play(12, beside=look)
+    under_way = {name: most for sent in sent_of(tmp_path) for name, most in sent.requests.items()}
+    assert seen[0].held_nano > 0
+    assert seen[0].held_nano <= sum(most or 0 for most in under_way.values())
     assert 0 < report.billed_nano <= 80_000_000
     assert report.billed_nano == EACH * len(server.answered)
     assert report.possibly_nano == 0
