@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from random import Random
 from typing import get_args
 
 import pytest
@@ -84,3 +85,17 @@ def test_what_is_held_equal_has_no_bounds_where_few_clusters_tell_none() -> None
     piped = f"model_a,model_b,winner,length_a,length_b,judge\n{rows}"
     said = run("-", "--control", "length", "--cluster", "judge", piped=piped)
     assert "held equal: length, +27.3 points a standard deviation\n" in said
+
+
+def test_what_is_held_equal_may_be_said_one_by_one() -> None:
+    rng = Random(1)
+    rows = [
+        [*rng.sample("abc", 2), rng.choice(["model_a", "model_b"]), *rng.choices(range(1, 9), k=4)]
+        for _ in range(60)
+    ]
+    lines = [",".join(map(str, row)) for row in rows]
+    piped = "\n".join(["model_a,model_b,winner,length_a,length_b,bold_a,bold_b", *lines])
+    one_by_one = run("-", "--control", "length", "--control", "bold", piped=piped)
+    assert one_by_one == run("-", "--control", "length,bold", piped=piped)
+    assert "held equal: length" in one_by_one
+    assert "held equal: bold" in one_by_one

@@ -115,6 +115,9 @@ def test_the_order_shown_and_the_styles_are_those_on_record(folder: Path) -> Non
 def test_what_cannot_be_corrected_is_refused(folder: Path, tmp_path: Path) -> None:
     assert "did you mean 'position'?" in shown(folder, "--correct", "positon", code=2)
     assert "there is no correction" in shown(folder, "--correct", ",", code=2)
+    one_by_one = shown(folder, "--correct", "own", "--correct", "position", "--format", "csv")
+    assert one_by_one == shown(folder, "--correct", "position,own", "--format", "csv")
+    assert one_by_one != shown(folder, "--correct", "own", "--format", "csv")
     for more in (["--track", "raw"], ["--source", "all"], ["--weights", "equal"]):
         refused = shown(folder, "--correct", "all", *more, code=2)
         assert "leave --track, --source and every what-if out" in " ".join(refused.split())

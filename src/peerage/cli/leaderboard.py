@@ -103,14 +103,14 @@ def leaderboard(
         ),
     ] = False,
     correct: Annotated[
-        str,
+        list[str] | None,
         typer.Option(
             metavar="LIST",
             help="What would change with judges' votes corrected for position, style, own, family, "
             "harshness, favours, reliability (comma-separated), or all.",
             show_default="nothing",
         ),
-    ] = "",
+    ] = None,
     by: Annotated[
         Literal["game", "topic"] | None,
         typer.Option(
@@ -138,7 +138,7 @@ def leaderboard(
                     "--correct rates the votes of judges on record by Bradley-Terry: leave --track, --source "
                     "and every what-if out"
                 )
-            show_corrected(arena, correct, shape, Scope(game, topic, of_games))
+            show_corrected(arena, ",".join(correct), shape, Scope(game, topic, of_games))
             return
         parts = _parts(arena, words, of_games)
         if by:

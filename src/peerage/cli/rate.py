@@ -46,7 +46,8 @@ def rate(
         typer.Option(help="bt: column whose rows hang together; twice for judge and question."),
     ] = None,
     control: Annotated[
-        str | None, typer.Option(help="bt: hold equal, comma-separated; length reads length_a, length_b.")
+        list[str] | None,
+        typer.Option(help="bt: hold equal, comma-separated; length reads length_a, length_b."),
     ] = None,
     ties: Annotated[Ties, typer.Option(help="bt: how to read a tie.")] = "half",
     bootstrap: Annotated[int, typer.Option(min=0, help="bt: intervals from so many resamples.")] = 0,
@@ -84,7 +85,8 @@ def rate(
     from peerage.ratings.data import read
     from peerage.ratings.methods import Options, rate
 
-    controls = tuple(name.strip() for name in control.split(",") if name.strip()) if control else ()
+    words = ",".join(control or ()).split(",")
+    controls = tuple(dict.fromkeys(name.strip() for name in words if name.strip()))
     labels = tuple(dict.fromkeys([*(cluster or ()), *(["judge"] if method == "judge-aware" else [])]))
     options = Options(
         **{name: value for name, value in given.items() if name in Options.__dataclass_fields__},
