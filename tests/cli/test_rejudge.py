@@ -29,6 +29,9 @@ def test_judges_for_people_and_for_programs(demo: Path) -> None:
     assert rows[0].split(",") == list(found["judges"][0])
     favours = json.loads(peerage("judges", "--dir", str(demo), "--of", "favours", "--format", "json"))
     assert favours == found["favours"]
+    alone = peerage("judges", "--dir", str(demo), "--of", "favours")
+    assert alone.splitlines() == shown.splitlines()[-1:]
+    assert f"{len(favours)} pairs of judge and author tested, 0 beyond chance" in alone
     assert "| Judge |" in peerage("judges", "--dir", str(demo), "--format", "markdown")
 
 

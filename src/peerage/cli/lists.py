@@ -153,8 +153,9 @@ def judges(
     for remark in found["remarks"] if of is None and shape.for_people else ():
         typer.echo(remark)
     beyond = [row for row in found["favours"] if row["found"] or not shape.for_people]
-    show_parts(found | {"favours": beyond}, _JUDGES, of, shape, "judges")
-    if of is None and shape.for_people:
+    if beyond or of != "favours" or not shape.for_people:
+        show_parts(found | {"favours": beyond}, _JUDGES, of, shape, "judges")
+    if of in (None, "favours") and shape.for_people:
         typer.echo(told_of_favours(report, level))
 
 
