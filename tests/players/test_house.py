@@ -12,7 +12,7 @@ from tests.offline import fixture, house, play
 from peerage.games.duel import GAME as DUEL
 from peerage.games.duel.house import house as duel_house
 from peerage.games.duel.rules import default_topics
-from peerage.games.house import SPREAD, texts
+from peerage.games.house import SPREAD, WORDS
 from peerage.players.client import Call, InstantClient, PlayerError
 from peerage.players.house import MEDIAN_SECONDS, SLOW, HouseClient
 from peerage.protocol import Choice, FormatError, Role, Text, Works
@@ -81,8 +81,8 @@ def test_hidden_quality_spreads_around_the_skill(skill: float) -> None:
 def test_answers_speak_of_the_question_and_sound_like_their_quality() -> None:
     fine, poor = client(1.0).answer_now(request()), client(0.0).answer_now(request())
     assert "soap" in fine.text
-    assert any(opening.partition("@")[0] in fine.text for opening in texts("games")["fine"]["openings"])
-    assert any(opening.partition("@")[0] in poor.text for opening in texts("games")["poor"]["openings"])
+    assert any(opening.partition("@")[0] in fine.text for opening in WORDS["fine"]["openings"])
+    assert any(opening.partition("@")[0] in poor.text for opening in WORDS["poor"]["openings"])
     own = client().answer_now(request(said="Name a river in Peru.\nThen two more."))
     assert "Name a river in Peru." in own.text
 
@@ -111,7 +111,7 @@ def test_every_text_in_every_format_is_read_back() -> None:
         vote = player.answer_now(
             request(f"v{at}", "committee", VOTE, oracle=Works((text_of(at / 400),)))
         ).text
-        assert VOTE.parse(vote).reason in texts("games")["approvals"] + texts("games")["objections"]
+        assert VOTE.parse(vote).reason in WORDS["approvals"] + WORDS["objections"]
     formats = {
         player.answer_now(request(f"v{at}", "judge", VERDICT, oracle=Works((None, None)))).text[:1]
         for at in range(50)
@@ -156,7 +156,7 @@ def test_a_judge_that_may_not_tie_chooses() -> None:
 def test_drafts_keep_to_the_topic() -> None:
     for topic in default_topics("general"):
         draft = client().answer_now(request("question/1/1", "author", oracle={"topic": topic})).text
-        assert any(subject in draft for subject in texts("games")["subjects"][topic])
+        assert any(subject in draft for subject in WORDS["subjects"][topic])
     unknown = client().answer_now(request("question/1/1", "author", oracle={"topic": "beekeeping"})).text
     assert "“beekeeping”" in unknown
     case = client().answer_now(request("case/1/1", "author", oracle={"topic": "cardiology"})).text
@@ -188,7 +188,7 @@ def test_slow_refusing_and_malformed() -> None:
     )
     refusing = client(faults={"refusing": 1}).answer_now(request())
     assert refusing.refused
-    assert refusing.text in texts("games")["refusals"]
+    assert refusing.text in WORDS["refusals"]
     malformed = client(faults={"malformed": 1})
     for key in ("judge/1/A-B", "judge/1/A-B~repair"):
         with pytest.raises(FormatError):

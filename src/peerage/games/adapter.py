@@ -10,12 +10,10 @@ play. A library's module says what one deal is like (`World`), and how a house p
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
 from hashlib import sha256
-from importlib.resources import files
 from importlib.util import find_spec
 from random import Random
 from typing import Any, Protocol
@@ -30,6 +28,7 @@ from peerage.games.game import Asks, GameRules, GameSpec
 from peerage.games.house import House
 from peerage.games.ranking import by_rank
 from peerage.games.section import MaxTokens, Seats, Temperature
+from peerage.games.texts import toml
 from peerage.match import Fixture, Outcome, Table
 from peerage.protocol import Ask, Prompt, Steps, Together
 
@@ -122,8 +121,7 @@ class Library:
 @cache
 def entries(name: str) -> Mapping[str, Entry]:
     """A list, from its file."""
-    found = tomllib.loads(files("peerage.games").joinpath(f"{name}.toml").read_text("utf-8"))
-    return msgspec.convert(found, dict[str, Entry])
+    return msgspec.convert(toml("peerage.games", name), dict[str, Entry])
 
 
 class TwoRules(GameRules):

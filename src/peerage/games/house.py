@@ -9,14 +9,12 @@ truly worth. Skill goes from 0 to 1.
 
 from __future__ import annotations
 
-import tomllib
-from collections.abc import Callable, Mapping, Sequence
-from functools import cache
-from importlib.resources import files
+from collections.abc import Callable, Sequence
 from random import Random
 from typing import Any, NamedTuple, Protocol, TypeAlias
 
 from peerage.formats import Format, Text
+from peerage.games.texts import toml
 from peerage.protocol import Role, Speaker
 
 CHARS_PER_TOKEN = 4
@@ -24,6 +22,8 @@ CHARS_PER_TOKEN = 4
 SPREAD, DRAFT_SPREAD = 0.12, 0.25
 """Standard deviation of the quality of what a player writes around its skill, in answers and in drafts."""
 
+WORDS = toml("peerage.games", "house")
+"""Sentences that house players are made of."""
 WRONG_BELOW = 0.25
 """Below this quality a house player's program is wrong."""
 WRONG = (
@@ -80,7 +80,7 @@ def worth(quality: float) -> dict[str, Any]:
 
 def essay(call: Call, quality: float, rng: Random) -> Said:
     """An answer that sounds like its quality, one voice each for fine, fair and poor, within its limit."""
-    voice = texts("games")["fine" if quality >= 0.62 else "fair" if quality >= 0.38 else "poor"]
+    voice = WORDS["fine" if quality >= 0.62 else "fair" if quality >= 0.38 else "poor"]
     opening = rng.choice(voice["openings"])
     points = rng.sample(voice["points"], 3 + rng.randrange(3))
     closing = rng.choice(voice["closings"])
@@ -119,9 +119,3 @@ def subject(call: Call) -> str:
         return text[start:end]
     line = text.strip().partition("\n")[0]
     return f"“{line[:60].strip()}”" if line and not line.startswith("<<<") else "the question"
-
-
-@cache
-def texts(package: str) -> Mapping[str, Any]:
-    """The `house.toml` of a folder: `games`, or `games.duel`."""
-    return tomllib.loads(files(f"peerage.{package}").joinpath("house.toml").read_text("utf-8"))

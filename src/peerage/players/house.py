@@ -24,7 +24,7 @@ from msgspec.structs import replace
 
 from peerage.formats import Choice, Chosen, Scored, Scores, Text, WithTool
 from peerage.formats.scores import MOST
-from peerage.games.house import CHARS_PER_TOKEN, SPREAD, Said, texts
+from peerage.games.house import CHARS_PER_TOKEN, SPREAD, WORDS, Said
 from peerage.games.tools import answers as question
 from peerage.players.client import Answer, Call, InstantClient, PlayerError
 from peerage.protocol import Works
@@ -91,9 +91,9 @@ class HouseClient:
             )
         hidden = None
         if refused:
-            text = rng.choice(texts("games")["refusals"])
+            text = rng.choice(WORDS["refusals"])
         elif malformed:
-            text = " \n" if isinstance(call.expects, Text) else rng.choice(texts("games")["rambles"])
+            text = " \n" if isinstance(call.expects, Text) else rng.choice(WORDS["rambles"])
         else:
             try:
                 text, hidden = self._said(call, rng)
@@ -158,14 +158,14 @@ class HouseClient:
             drafts = [_quality(draft) for draft in works.hidden]
             approve = min(drafts, default=0.5) + noise > PASSABLE
             approve = approve and (_right(works.reference) is not False or rng.random() >= self.skill)
-            reason = rng.choice(texts("games")["approvals" if approve else "objections"])
+            reason = rng.choice(WORDS["approvals" if approve else "objections"])
             return Chosen(expects.options[not approve], reason)
         return Chosen(*self._compare(works, noise, expects.options, rng))
 
     def _compare(self, works: Works, noise: float, options: tuple[str, ...], rng: Random) -> tuple[str, str]:
         """A judge's verdict on two answers, in the order shown, and its reason."""
         first, second = works.hidden
-        said = texts("games")
+        said = WORDS
         if rng.random() < self._faults.position_bias:
             return "A", f"The first answer {rng.choice(said['biased_reasons'])}."
         kin = [_family(answer) == self._family for answer in works.hidden]
@@ -187,7 +187,7 @@ class HouseClient:
         severity."""
         blur = BLUR_WORST + (BLUR_BEST - BLUR_WORST) * self.skill
         favours = rng.random() < self._faults.self_preference
-        reason = f"It {rng.choice(texts('games')['clear_reasons'])}."
+        reason = f"It {rng.choice(WORDS['clear_reasons'])}."
         given: list[Scored] = []
         for work in works.hidden:
             quality = _quality(work) + rng.gauss(0, blur)

@@ -36,6 +36,7 @@ from peerage.games.house import Call
 from peerage.games.ranking import SCORE
 from peerage.games.same_tasks import Came, Scored, same_tasks
 from peerage.games.section import MaxTokens, Seats, Temperature
+from peerage.games.texts import texts
 from peerage.protocol import Ask, Prompt, Reply
 
 MOST_LINES = 20
@@ -61,19 +62,7 @@ class AllocationRules(GameRules):
     temperature: Temperature = None
 
 
-ALLOCATE = Prompt(
-    """\
-You play a game of allocation: several language models plan the same scarce resources, and whoever comes \
-closest to the best possible plans wins.""",
-    """\
-Task {number} of {tasks}.
-
-{statement}
-
-Reply with a plan: one whole number for each numbered line, in order. {share} A plan that breaks a \
-constraint, or a reply that is no plan, counts 0. Players are ranked by their mean over all tasks. {score}
-{format}""",
-)
+ALLOCATE: Prompt = texts(__package__)["allocate"]
 SHARES = {
     False: "Your plan counts its worth as a share of the worth of the best possible plan, from 0 to 1.",
     True: "Your plan counts the cost of the best possible plan as a share of its own cost, from 0 to 1.",

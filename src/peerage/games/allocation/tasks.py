@@ -15,6 +15,7 @@ import numpy as np
 from msgspec import Struct
 
 from peerage.games.allocation.solve import Problem, best
+from peerage.games.texts import texts
 
 FamilyName: TypeAlias = Literal["knapsack", "portfolio", "assignment", "scheduling", "covering"]
 Rows: TypeAlias = tuple[tuple[int, ...], ...]
@@ -138,12 +139,7 @@ def _knapsack(rows: Rows, limits: tuple[int, ...]) -> Problem:
     )
 
 
-_KNAPSACK = """\
-Pack some of these items. For each item say 1 (packed) or 0 (left behind).
-
-{lines}
-
-Constraints: {limits}. The worth of a plan is the total worth of the packed items; the more the better."""
+_KNAPSACK: str = texts(__package__)["knapsack"]
 
 
 def _state_knapsack(rows: Rows, limits: tuple[int, ...]) -> str:
@@ -171,14 +167,7 @@ def _portfolio(rows: Rows, limits: tuple[int, ...]) -> Problem:
     return _problem(gains, uses, (budget, risk), ("total price", "total risk"))
 
 
-_PORTFOLIO = """\
-Buy some of these assets, which are sold in whole lots. For each asset say how many lots to buy, from 0 to \
-{most}. The numbers are those of one lot.
-
-{lines}
-
-Constraints: total price at most {budget}, total risk at most {risk}. The worth of a plan is its total \
-return; the more the better."""
+_PORTFOLIO: str = texts(__package__)["portfolio"]
 
 
 def _state_portfolio(rows: Rows, limits: tuple[int, ...]) -> str:
@@ -209,12 +198,7 @@ def _assignment(rows: Rows, limits: tuple[int, ...]) -> Problem:
     return _problem([(0, *row[:count]) for row in rows], uses, limits, names)
 
 
-_ASSIGNMENT = """\
-Assign these workers to {count} projects. For each worker say the number of its one project, or 0 for none.
-
-{lines}
-
-Constraints: {limits}. The worth of a plan is the sum of what the workers achieve; the more the better."""
+_ASSIGNMENT: str = texts(__package__)["assignment"]
 
 
 def _state_assignment(rows: Rows, limits: tuple[int, ...]) -> str:
@@ -258,14 +242,7 @@ def _scheduling(rows: Rows, limits: tuple[int, ...]) -> Problem:
     return _problem([[0, *[row[0]] * machines] for row in rows], uses, [due for _, due in places], names)
 
 
-_SCHEDULING = """\
-Schedule these jobs on {machines}. For each job say the number of its machine, or 0 to refuse it. A machine \
-starts at hour 0 and does its jobs one after another without a pause, the earliest deadline first.
-
-{lines}
-
-Constraints: every job that is not refused ends by its deadline. The worth of a plan is the total worth of \
-the jobs not refused; the more the better."""
+_SCHEDULING: str = texts(__package__)["scheduling"]
 
 
 def _state_scheduling(rows: Rows, limits: tuple[int, ...]) -> str:
@@ -291,13 +268,7 @@ def _covering(rows: Rows, limits: tuple[int, ...]) -> Problem:
     return _problem([(0, -row[0]) for row in rows], uses, [-limit for limit in limits], names, 1)
 
 
-_COVERING = """\
-Open some of these sites. For each site say 1 (open) or 0 (closed).
-
-{lines}
-
-Constraints: each of the areas 1 to {areas} is served by at least one open site. The worth of a plan is the \
-total cost of the open sites; the less the better."""
+_COVERING: str = texts(__package__)["covering"]
 
 
 def _state_covering(rows: Rows, limits: tuple[int, ...]) -> str:

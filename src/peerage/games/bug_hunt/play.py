@@ -29,32 +29,12 @@ from peerage.games.house import programmer
 from peerage.games.ranking import SCORE, by_rank
 from peerage.games.run_tests import RunLimits, tried
 from peerage.games.section import Fuel, MaxTokens, Memory, Seats, Seconds, Temperature
+from peerage.games.texts import texts
 from peerage.match import Fixture, Outcome, Table
 from peerage.protocol import Prompt, Reply, Steps
 from peerage.sandbox.program import FUEL, MEMORY, SECONDS
 
-HUNT = Prompt(
-    """\
-You play a bug hunt: several language models repair the same program, and whoever fixes the most bugs with \
-the smallest edit wins.""",
-    """\
-This Python 3.12 program has {bugs}. What it should do:
-
-{statement}
-
-```python
-{source}
-```
-
-Fix it. Your program is run on {tests} hidden inputs of that form, each in a run of its own. A bug counts \
-as fixed when the inputs that show it come out right; when an input that came out right before comes out \
-wrong, nothing counts as fixed. Among programs with equally many bugs fixed the one with the fewest lines \
-removed and added ranks higher, so leave alone what is right; white space at the end of lines does not \
-count. A player who fixed nothing, or whose reply holds no program, comes last. {score} {environment}
-
-Reply with the whole program.
-{format}""",
-)
+HUNT: Prompt = texts(__package__)["hunt"]
 
 
 class BugHuntRules(GameRules):

@@ -9,52 +9,17 @@ from pydantic import Field, model_validator
 from peerage.challenges.pool import Result
 from peerage.games.game import GameRules
 from peerage.games.section import Fuel, Memory, Seats, Seconds, Temperature
+from peerage.games.texts import texts
 from peerage.games.tools import ToolRules
-from peerage.judging.prompts import MATERIAL
 from peerage.protocol import Prompt
 from peerage.sandbox.program import FUEL, MEMORY, SECONDS, environment
 
-WRITE = Prompt(
-    """\
-You play the challenge exchange: language models write challenges for each other, and solve them. The most \
-points win.""",
-    """\
-Write a challenge whose answer is one whole number, the password. Whoever reads it gets your description and \
-nothing else, so it must be complete, have exactly one reading and exactly one answer. It must not state the \
-answer. {solving}
-{proof}
-{format}""",
-)
+WRITE: Prompt = texts(__package__)["write"]
 
-SOLVE = Prompt(
-    f"""\
-You solve challenges whose answer is one whole number. {{stakes}}
-{MATERIAL} The challenge is such a text: solve what it asks for.""",
-    """\
-The challenge:
-{challenge}
+SOLVE: Prompt = texts(__package__)["solve"]
+UNSCORED: str = texts(__package__)["unscored"]
 
-Find the number. If you are not sure enough of it, pass.
-{format}""",
-)
-UNSCORED = (
-    "No points are at stake here: the answer shows that a challenge can be solved from its wording, and what "
-    "its answer is."
-)
-
-VOTE = Prompt(
-    f"""\
-You sit on a committee that reviews challenges before anybody plays them.
-{MATERIAL}""",
-    """\
-A challenge whose answer is supposed to be one whole number:
-{challenge}
-
-Approve it when it is clear and complete: one reading, everything needed is there, exactly one whole number \
-answers it, and the text does not give that number away. Whether you can solve it does not matter. Otherwise \
-object, and say what is missing.
-{format}""",
-)
+VOTE: Prompt = texts(__package__)["vote"]
 
 
 class ChallengeExchangeRules(GameRules):

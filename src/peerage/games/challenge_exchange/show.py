@@ -20,23 +20,14 @@ from peerage.blocks import (
     said,
 )
 from peerage.formats import Fields
+from peerage.games.texts import texts
 from peerage.match import Fixture, Outcome
 from peerage.protocol import Chosen
 from peerage.sealing import Sealed, unseal
 
-_PROOFS = {
-    "solution": "its author's program prints the answer",
-    "blind": "its author found the answer again from the wording alone",
-    "both": "its author found the answer again from the wording alone, and its program prints it",
-}
-_STATUSES = {
-    "duplicate": "it was written before",
-    "disputed": "two authors gave two answers; a later match decides",
-}
-_NO_RESULT = {
-    "no_challenge": "No challenge was accepted and none came from the pool: there was nothing to solve.",
-    "no_answer": "Too few players were left, since providers failed; there is no result.",
-}
+_PROOFS: Mapping[str, str] = texts(__package__)["proofs"]
+_STATUSES: Mapping[str, str] = texts(__package__)["statuses"]
+_NO_RESULT: Mapping[str, str] = texts(__package__)["no_result"]
 
 
 def show(fixture: Fixture, outcome: Outcome, replies: Replies) -> Iterator[Block]:

@@ -22,6 +22,7 @@ from peerage.formats import Json, visible
 from peerage.games.code_golf.tasks import Task, solutions
 from peerage.games.numbers import drawn, line, statement
 from peerage.games.run_tests import RunLimits, Test
+from peerage.games.texts import texts
 from peerage.match import Seat
 from peerage.protocol import Ask, Prompt, Ran, Reply, Run, Steps
 
@@ -31,27 +32,7 @@ _SPARE = 2
 """Numbers given to a generator for each input that is needed: some inputs may turn up twice."""
 _NUMBERS = 10**9
 
-WRITE = Prompt(
-    """\
-You write a task for code golf: several language models will solve it, and the shortest correct Python \
-program wins. You do not take part yourself.""",
-    """\
-Write a task for short Python 3.12 programs that read standard input and write standard output.
-
-- statement: what the programs read and what they must print, exactly, so that there is one right output for \
-every input. Besides it players see examples ({examples}) and nothing else.
-- generator: a program that reads one whole number and prints one input for the task, of at most \
-{input_chars} characters. Other numbers must give other inputs, as a rule. Make inputs of all sorts, edge \
-cases among them.
-- solution: a correct program, which shows that the task can be solved. It need not be short. Every answer \
-has at most {output_chars} characters.
-
-Your generator is run with {numbers} numbers that nobody knows beforehand, then your solution with the \
-inputs. Some of what comes out is shown as examples; programs are tried on the rest. The task does not stand \
-when one of these runs fails, when there are fewer than {needed} different inputs, or when every input has \
-the same answer. When it does not stand, another player writes one. {environment}
-{format}""",
-)
+WRITE: Prompt = texts(__package__)["write"]
 
 
 TASK_CHARS = 2_000

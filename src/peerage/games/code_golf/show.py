@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from peerage.blocks import (
     Block,
@@ -18,13 +18,10 @@ from peerage.blocks import (
 from peerage.challenges.drafting import drafts_of
 from peerage.formats import Fields
 from peerage.games.programs import programs_shown, verdicts_shown
+from peerage.games.texts import texts
 from peerage.match import Fixture, Outcome
 
-_NO_RESULT = {
-    "no_answer": "Too few programs came, since providers failed; there is no result.",
-    "no_challenge": "No author wrote a task that stands, so there was nothing to solve.",
-    "unsolved": "Nobody solved the task, so nothing but its author shows that it can be solved: no result.",
-}
+_NO_RESULT: Mapping[str, str] = texts(__package__)["no_result"]
 
 
 def show(fixture: Fixture, outcome: Outcome, replies: Replies) -> Iterator[Block]:

@@ -8,14 +8,14 @@ cipher with a key of its own (each digit shifted by three, say) is no leak: find
 from __future__ import annotations
 
 import re
-import tomllib
 import unicodedata
 from base64 import b32encode, b64encode
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from colorsys import hls_to_rgb, hsv_to_rgb
 from functools import lru_cache
-from importlib.resources import files
 from typing import NamedTuple
+
+from peerage.games.texts import toml
 
 _HEX = "0123456789ABCDEF"
 _ROT13 = str.maketrans("ABCDEF", "NOPQRS")
@@ -85,7 +85,7 @@ class _Signs(NamedTuple):
 @lru_cache(maxsize=1)
 def _signs() -> _Signs:
     """The signs as they are in their file."""
-    signs = tomllib.loads(files("peerage.games.color_obfuscation").joinpath("signs.toml").read_text("utf-8"))
+    signs = toml(__package__, "signs")
     alike, strokes = (
         {ord(char): sign for sign, some in signs[name].items() for char in some}
         for name in ("lookalikes", "strokes")

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from msgspec import convert
 
 from peerage.blocks import Block, Heading, Quoted, Replies, Sentence, Swatch, Table, names, result, said
 from peerage.formats import Encoded
 from peerage.games.color_obfuscation.score import Guess, Round, reading_of
+from peerage.games.texts import texts
 from peerage.match import Fixture, Outcome
 
-_NO_RESULT = {
-    "no_answer": "The provider of a player failed, so there is no result.",
-    "broken_encoding": "An ally could not find its own side's color, so the battle does not count.",
-}
+_NO_RESULT: Mapping[str, str] = texts(__package__)["no_result"]
 
 
 def show(fixture: Fixture, outcome: Outcome, replies: Replies) -> Iterator[Block]:

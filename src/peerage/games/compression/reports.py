@@ -7,16 +7,15 @@ can be as short as a summary of any other. Names are made of syllables: there is
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Mapping, Sequence
-from functools import cache, lru_cache
-from importlib.resources import files
+from functools import lru_cache
 from random import Random
 from typing import Any
 
 from msgspec import Struct
 
 from peerage.games.made_up import made_up
+from peerage.games.texts import toml
 
 MOST_FACTS = 16
 _MONTHS = (("March", "April"), ("January", "October"), ("February", "November", "December"), ("June", "July"))
@@ -47,7 +46,7 @@ class Reports(Struct, frozen=True):
 
 def reports(rng: Random, seats: int, facts: int, idle: int) -> Reports:
     """Draw so many reports of `facts` questions and answers, with `idle` sentences that answer none."""
-    material, plan = _material(), []
+    material, plan = toml(__package__, "reports"), []
     sentences = list(material["sentence"])
     rng.shuffle(sentences)
     left = facts
@@ -118,11 +117,6 @@ def _filled(rng: Random, shapes: Mapping[str, Any]) -> dict[str, str]:
         else:
             found[place] = rng.choice(shape)
     return found
-
-
-@cache
-def _material() -> Mapping[str, Any]:
-    return tomllib.loads(files("peerage.games.compression").joinpath("reports.toml").read_text("utf-8"))
 
 
 @lru_cache(maxsize=1024)

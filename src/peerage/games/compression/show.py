@@ -21,12 +21,10 @@ from peerage.blocks import (
 )
 from peerage.games.compression.reports import Reports
 from peerage.games.compression.rules import TRUST
+from peerage.games.texts import texts
 from peerage.match import Fixture, Outcome
 
-_NO_RESULT = {
-    "no_answer": "Too few players were left, since providers failed; there is no result.",
-    "no_reader": "A summary was left without a reader, since providers failed; there is no result.",
-}
+_NO_RESULT: Mapping[str, str] = texts(__package__)["no_result"]
 
 
 def show(fixture: Fixture, outcome: Outcome, replies: Replies) -> Iterator[Block]:

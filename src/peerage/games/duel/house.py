@@ -6,7 +6,8 @@ from random import Random
 from typing import Any
 
 from peerage.challenges.drafting import REFERENCE
-from peerage.games.house import DRAFT_SPREAD, SPREAD, Call, Said, essay, subject, texts, usual, worth
+from peerage.games.house import DRAFT_SPREAD, SPREAD, WORDS, Call, Said, essay, subject, usual, worth
+from peerage.games.texts import toml
 
 
 def house(call: Call, skill: float, rng: Random) -> Any:
@@ -20,12 +21,12 @@ def house(call: Call, skill: float, rng: Random) -> Any:
 
 def _draft(call: Call, rng: Random) -> str:
     topic = (call.oracle or {}).get("topic", "")
-    mine = texts("games.duel")
+    mine = toml(__package__, "house")
     if call.key.startswith("case/"):
         case = rng.choice(mine["cases"]).replace("@", rng.choice(mine["complaints"]))
         age, pulse = 24 + rng.randrange(60), 58 + rng.randrange(60)
         return str(case.format(age=age, pulse=pulse, field=topic or "general medicine"))
     if any("<<<case " in said for _, said in call.messages):
         return str(rng.choice(mine["case_questions"]).replace("@", subject(call)))
-    subjects = texts("games")["subjects"].get(topic) or (topic or "a question of your own",)
+    subjects = WORDS["subjects"].get(topic) or (topic or "a question of your own",)
     return str(rng.choice(mine["questions"]).replace("@", rng.choice(subjects)))

@@ -26,31 +26,16 @@ from peerage.games.game import Forecast, GameRules
 from peerage.games.house import Call
 from peerage.games.same_tasks import TASKS, Came, Scored, same_tasks
 from peerage.games.section import MaxTokens, Seats, Temperature
+from peerage.games.texts import texts
 from peerage.match import Fixture, Outcome
 from peerage.protocol import Ask, Prompt, Reply
 
 SURE = 100
 """A probability, in percent, that is certain."""
 
-CHECK = Prompt(
-    "You check facts: several language models judge the same statements, and whoever judges them best wins.",
-    """\
-Here are {count} statements. About half of them are true as they stand; each of the others has one detail \
-wrong. {scored} A reply that cannot be used, or has not exactly {count} entries, counts as {unusable}.
-
-{statements}
-
-{format}""",
-)
-VERDICTS = (
-    "For each, in their order, say true or false. Every right verdict is worth one point, a wrong one none; "
-    "the most points win."
-)
-PROBABILITIES = (
-    "For each, in their order, give the probability in percent that it is true. Your score is the mean Brier "
-    "score: for each statement the square of the distance between your probability and the truth, which is "
-    "100% or 0%. The lowest wins, and what you honestly believe scores best: 50 where you do not know."
-)
+CHECK: Prompt = texts(__package__)["check"]
+VERDICTS: str = texts(__package__)["verdicts"]
+PROBABILITIES: str = texts(__package__)["probabilities"]
 WRONG, SURELY_WRONG = "wrong everywhere", "certain and wrong everywhere"
 
 

@@ -6,15 +6,16 @@ from random import Random
 from typing import Any
 
 from peerage.formats import Questions, Written
-from peerage.games.house import DRAFT_SPREAD, Call, Said, texts, usual, worth
+from peerage.games.house import DRAFT_SPREAD, WORDS, Call, Said, usual, worth
+from peerage.games.texts import toml
 
 
 def house(call: Call, skill: float, rng: Random) -> Any:
     if not isinstance(call.expects, Questions):
         return usual(call, skill, rng)
-    asked, mine = call.oracle or {}, texts("games.last_arena")
+    asked, mine = call.oracle or {}, toml(__package__, "house")
     forms = mine[asked.get("sort", "plain")]
-    subjects = [subject for some in texts("games")["subjects"].values() for subject in some]
+    subjects = [subject for some in WORDS["subjects"].values() for subject in some]
     written = [
         Written(
             f"{rng.choice(forms)} {rng.choice(mine['then'])}".replace("@", f"“{rng.choice(subjects)}”"),

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Mapping
-from functools import lru_cache
-from importlib.resources import files
 from typing import Annotated, Any, Literal
 
 from pydantic import Field, field_validator, model_validator
 
 from peerage.games.game import GameRules
 from peerage.games.section import Limit, Line, Section, Share
+from peerage.games.texts import toml
 from peerage.judging.normalisation import Mode
 from peerage.judging.questions import Wanted, WritingRules
 from peerage.judging.scores import ScoringRules
@@ -284,10 +282,9 @@ class LastArenaRules(GameRules):
         )
 
 
-@lru_cache(maxsize=1)
 def presets() -> Mapping[str, Mapping[str, Any]]:
     """The presets as they stand in their file: name → what it says about settings."""
-    return tomllib.loads(files("peerage.games.last_arena").joinpath("presets.toml").read_text("utf-8"))
+    return toml(__package__, "presets")
 
 
 def _over(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]:

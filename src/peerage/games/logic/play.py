@@ -28,6 +28,7 @@ from peerage.games.logic.show import show
 from peerage.games.ranking import SCORE
 from peerage.games.same_tasks import Came, Scored, same_tasks
 from peerage.games.section import MaxTokens, Seats, Temperature
+from peerage.games.texts import texts
 from peerage.protocol import Ask, Prompt
 
 
@@ -38,18 +39,7 @@ class Answers(Struct, frozen=True):
     answers: Annotated[list[str | int], Meta(description="one answer for each puzzle, in order")]
 
 
-SOLVE = Prompt(
-    "You solve puzzles: several language models are given the same ones, and whoever solves the most wins.",
-    """\
-Solve {count}.
-
-{puzzles}
-
-{reading} Each right answer counts one point; a wrong one counts nothing, and neither does an empty one \
-(""), so an attempt costs nothing. The player with the most points wins, and equal points tie. A reply that \
-cannot be read as the object below has no points. {score}
-{format}""",
-)
+SOLVE: Prompt = texts(__package__)["solve"]
 
 
 class LogicRules(GameRules):

@@ -17,17 +17,14 @@ from typing import TypeAlias
 
 from msgspec import Struct
 
+from peerage.games.texts import texts
+
 Family: TypeAlias = Callable[[Random, int], tuple[str, str | int | Fraction]]
 
 LEVELS = 5
 ANSWER_CHARS = 300
 """No answer of a puzzle is nearly as long; what is longer is not read."""
-READING = """\
-Every puzzle has exactly one right answer, and answers are read by one rule: an answer is split at its \
-commas; white space around a part, and capital letters, do not count, and white space within a part is one \
-space; a part that is a whole number (-12) or a fraction of two whole numbers (3/8) is compared by its \
-value; any other part is compared letter by letter, and the order of the parts counts. So write numbers in \
-digits, without units, decimals or thousands separators."""
+READING: str = texts(__package__)["reading"]
 """How answers are read, as players are told; `parts` does it."""
 
 _NUMBER = re.compile(r"([+-]?[0-9]{1,60})(?: ?/ ?([0-9]{1,60}))?")

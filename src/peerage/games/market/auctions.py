@@ -11,7 +11,6 @@ from msgspec import Meta, Struct
 from peerage.blocks import Cell
 from peerage.formats import Json
 from peerage.games.market.rules import (
-    START,
     BoardPlayed,
     Family,
     MarketRules,
@@ -20,6 +19,7 @@ from peerage.games.market.rules import (
     everybody_everywhere,
     moves,
 )
+from peerage.games.texts import texts
 from peerage.protocol import Prompt, Steps
 
 MOST_WORTH, MOST_BID = 100, 200
@@ -34,22 +34,8 @@ class Bids(Struct, frozen=True):
     ]
 
 
-BID = Prompt(
-    START,
-    """\
-You bid against {others} in a sealed-bid auction of {lots}. Nobody sees another's bids. What a lot is worth \
-to a player is known to that player alone; it was drawn at random from 1 to 100 coins, for each player by \
-itself. To you the lots are worth {worths}, in order.
-
-{price} Equal highest bids win nothing. You gain what the lots you win are worth to you less what you pay, \
-which may be less than nothing. A reply that cannot be used bids 0 for every lot, and a bid of 0 wins \
-nothing. {roles} {winning}
-{format}""",
-)
-PRICES = {
-    "first-price": "The highest bid for a lot wins it and pays that bid.",
-    "second-price": "The highest bid for a lot wins it and pays the second highest bid.",
-}
+BID: Prompt = texts(__package__)["bid"]
+PRICES: Mapping[str, str] = texts(__package__)["prices"]
 
 
 def draw(rng: Random, seats: int, rounds: int) -> dict[str, Any]:

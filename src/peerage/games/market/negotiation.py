@@ -12,7 +12,8 @@ from msgspec import Meta, Struct
 
 from peerage.formats import Json
 from peerage.games.game import QUOTE
-from peerage.games.market.rules import START, BoardPlayed, Family, MarketRules, Move, Part, moves
+from peerage.games.market.rules import BoardPlayed, Family, MarketRules, Move, Part, moves
+from peerage.games.texts import texts
 from peerage.protocol import Prompt, Quote, Steps
 
 MOST = 1_000
@@ -33,23 +34,7 @@ class Secret(Struct, frozen=True):
     value: int
 
 
-HAGGLE = Prompt(
-    START,
-    """\
-You are the {side} of a good and negotiate its price with the {other}, in at most {rounds} rounds. {value} \
-Only you know that. What the good is worth to the buyer and what it costs the seller were drawn at random \
-from 0 to {most} coins, so that it is worth more than it costs, by a tenth of {most} at least. In each round \
-both sides name a price at the same time: the buyer the most it would pay, the seller the least it would \
-take. When the buyer's price is at least the seller's, the good is sold for the price halfway between the \
-two. When it is not, both see the other's price and message, and the next round begins. The buyer gains what \
-the good is worth less its price, the seller its price less the cost, which may be less than nothing. A deal \
-in round 1 counts in full, in each later round 1 of {rounds} parts less; without a deal nobody gains \
-anything. A reply that cannot be used names no price. {roles} {winning}
-
-This is round {number} of {rounds}.{history}
-{message}
-{format}""",
-)
+HAGGLE: Prompt = texts(__package__)["haggle"]
 VALUES = {"buyer": "To you it is worth {value} coins.", "seller": "It costs you {value} coins."}
 PAST = " In round {number} you named {mine} and the {other} {theirs}."
 NO_PRICE = "no price"

@@ -12,7 +12,8 @@ from msgspec import Meta, Struct
 
 from peerage.blocks import Cell
 from peerage.formats import Json
-from peerage.games.market.rules import START, BoardPlayed, Family, MarketRules, Move, Part, as_they_are, moves
+from peerage.games.market.rules import BoardPlayed, Family, MarketRules, Move, Part, as_they_are, moves
+from peerage.games.texts import texts
 from peerage.protocol import Prompt, Steps
 
 # ---------------------------------------------------------------------------------- prisoner's dilemma
@@ -27,17 +28,7 @@ class Choices(Struct, frozen=True):
     ]
 
 
-DILEMMA = Prompt(
-    START,
-    """\
-Everybody plays {rounds} rounds with everybody. In each round all players choose at the same time, towards \
-each other player, to cooperate or to defect. Of two players who both cooperate each gains {reward}; of two \
-who both defect each gains {punishment}; one who defects while the other cooperates gains {temptation}, and \
-the other {sucker}. A reply that cannot be used cooperates with everybody. {winning} You are {me}. This is \
-round {number} of {rounds}. The others, and what was done so far, the oldest first (c: cooperated, d: \
-defected): {history}
-{format}""",
-)
+DILEMMA: Prompt = texts(__package__)["dilemma"]
 
 
 def draw_dilemma(rng: Random, seats: int, rounds: int) -> dict[str, Any]:
@@ -139,18 +130,7 @@ class Puts(Struct, frozen=True):
     ]
 
 
-SHARE = Prompt(
-    START,
-    """\
-{pots} In each of {rounds} rounds every player \
-has {coins} coins for each pot it is a member of, and all say at the same time how many of these they put \
-into it; the others they keep. What is in a pot is multiplied by {factor} and shared equally among its \
-{members} members, whatever they put in. You gain what you keep and what you are given. More coins than \
-there are count as all of them, and a reply that cannot be used puts all coins into every pot. {winning} You \
-are {me}. This is round {number} of {rounds}. Your pots, and what was put into them so far, the oldest round \
-first: {history}
-{format}""",
-)
+SHARE: Prompt = texts(__package__)["share"]
 
 
 POTS = {

@@ -34,7 +34,6 @@ USUAL: Mapping[str, tuple[int, int, int]] = {
 }
 """The usual seats, boards and rounds of each market."""
 
-START = "You play in a market with other language models."
 AUCTIONS = ("first-price", "second-price")
 ROLES = {
     True: (

@@ -8,16 +8,10 @@ from typing import Any
 from peerage.blocks import Block, Heading, Quoted, Replies, Sentence, Table, names, result, said
 from peerage.games.market.repeated import goods_factor
 from peerage.games.market.rules import AUCTIONS
+from peerage.games.texts import texts
 from peerage.match import Fixture, Outcome
 
-MARKETS = {
-    "first-price": "A sealed-bid auction: the highest bid wins a lot and pays itself.",
-    "second-price": "A sealed-bid auction: the highest bid wins a lot and pays the second highest.",
-    "negotiation": "A buyer and a seller name prices at once; when they cross, the good is sold halfway.",
-    "public-goods": "Players put coins into pots that are multiplied and shared by all members.",
-    "prisoners-dilemma": "Everybody cooperates with or defects from everybody, round by round.",
-    "voting": "A committee decides by most votes; each member knows alone what options are worth to it.",
-}
+MARKETS: Mapping[str, str] = texts(__package__)["markets"]
 WINS = {
     False: "Who gained most over all boards and seatings wins.",
     True: "Who missed least of what it could have gained against the others' bids wins, over all seatings.",

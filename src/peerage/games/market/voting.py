@@ -12,7 +12,6 @@ from msgspec import Meta, Struct
 from peerage.blocks import Cell
 from peerage.formats import Json
 from peerage.games.market.rules import (
-    START,
     BoardPlayed,
     Family,
     MarketRules,
@@ -21,6 +20,7 @@ from peerage.games.market.rules import (
     everybody_everywhere,
     moves,
 )
+from peerage.games.texts import texts
 from peerage.protocol import Prompt, Steps
 
 DECISIONS, OPTIONS, MOST = 10, 3, 100
@@ -39,18 +39,7 @@ class Votes(Struct, frozen=True):
     ]
 
 
-VOTE = Prompt(
-    START,
-    """\
-You are one of {members} members of a committee that takes {decisions} decisions, each among {options} \
-options. What an option is worth to a member is known to that member alone; it was drawn at random from 0 to \
-100 coins. To you they are worth, option by option: {worths}. {ballots} In each decision every member has \
-one vote, and all vote at the same time. The option with most votes is chosen, of equal ones that with the \
-least number, and every member gains what the chosen option is worth to it. A reply that cannot be used \
-votes for nothing; without any vote nothing is chosen, and nobody gains. {roles} {winning} This is ballot \
-{number} of {rounds}.{history}
-{format}""",
-)
+VOTE: Prompt = texts(__package__)["vote"]
 BALLOTS = {
     False: "There is one ballot, which decides.",
     True: (

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from pydantic import Field
 
@@ -13,6 +13,7 @@ from peerage.games.ranking import SCORE
 from peerage.games.section import MaxTokens, Seats, Temperature
 from peerage.games.text_metrics.metrics import METRICS, MetricName
 from peerage.games.text_metrics.tasks import KINDS, MOST_RECORDS, TextTask
+from peerage.games.texts import texts
 from peerage.protocol import Ask, Prompt
 
 _ROOM, _STEP = 2, 100
@@ -36,30 +37,8 @@ class TextMetricsRules(GameRules):
     temperature: Temperature = None
 
 
-FORM = Prompt(
-    """\
-You play a game of forms: language models put the same texts into another form, and whoever comes nearest to \
-references wins. What you reply is compared by {metric} ({compares}), from 0 to 1, white space at both ends \
-and a code fence around the whole left out. A copy of the text as it is given comes to some value c; a reply \
-that comes to m is worth (m - c) / (1 - c) points, so a copy is worth 0 and a reference 1. What comes no \
-nearer than a copy is worth 0, and so is no reply. {breach} The mean of {texts} counts, and equal means tie. \
-{score}""",
-    """\
-{task} There {references}.{example}
-
-The text:
-
-{source}
-
-{limits} {format} All that you reply is compared, so write nothing but the text.""",
-)
-TASKS = {
-    "prose": "Put these notes into sentences, one for each line, in their order and as the example does.",
-    "notation": "Put this text into the notation of the example, a line for each sentence, in their order.",
-    "convert": "Put these notes into the other notation of the example, line by line.",
-    "rewrite": "Rewrite this text as the example shows, sentence by sentence.",
-    "paraphrase": "Say the same in other words and with other sentences, one for each, in their order.",
-}
+FORM: Prompt = texts(__package__)["form"]
+TASKS: Mapping[str, str] = texts(__package__)["tasks"]
 _EXAMPLE = "\n\nAn example. From\n\n{given}\n\ncomes\n\n{made}"
 
 

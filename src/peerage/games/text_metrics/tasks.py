@@ -7,16 +7,14 @@ notation to another (each shown by an example), prose rewritten as an example sh
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Mapping, Sequence
-from functools import cache
-from importlib.resources import files
 from random import Random
 from typing import Any, TypeAlias
 
 from msgspec import Struct
 
 from peerage.games.made_up import made_up
+from peerage.games.texts import toml
 
 MOST_RECORDS = 8
 KINDS = ("prose", "notation", "convert", "rewrite", "paraphrase")
@@ -64,7 +62,7 @@ class TextTask(Struct, frozen=True):
 
 def drawn_task(rng: Random, kind: str, records: int) -> TextTask:
     """Draw a text of so many records."""
-    domain = _domains()[rng.choice(sorted(_domains()))]
+    domain = toml(__package__, "grammar")[rng.choice(sorted(toml(__package__, "grammar")))]
     facts = [_filled(rng, domain["slots"]) for _ in range(records + _SHOWN)]
     made = _into_notation if kind in ("notation", "convert") else _into_prose
     return made(rng, kind, domain, facts)
@@ -132,8 +130,3 @@ def _filled(rng: Random, slots: Mapping[str, Any]) -> _Record:
         else:
             found[slot] = rng.choice(how)
     return found
-
-
-@cache
-def _domains() -> Mapping[str, Any]:
-    return tomllib.loads(files("peerage.games.text_metrics").joinpath("grammar.toml").read_text("utf-8"))

@@ -12,7 +12,7 @@ unranked, while two are left.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from random import Random
 from typing import Literal
@@ -25,6 +25,7 @@ from peerage.games.house import Call
 from peerage.games.ranking import SCORE
 from peerage.games.same_tasks import Came, Scored, same_tasks
 from peerage.games.section import MaxTokens, Seats, Temperature
+from peerage.games.texts import texts
 from peerage.games.transform.output import (
     JSON_READING,
     LINES_READING,
@@ -37,24 +38,8 @@ from peerage.games.transform.show import show
 from peerage.games.transform.tasks import TABLES, TransformTask, task
 from peerage.protocol import Ask, Prompt
 
-TRANSFORM = Prompt(
-    """\
-You transform data: several language models are given the same tasks, and whoever gets the most points \
-wins.""",
-    """\
-{task}
-
-{tables}
-
-{reading} {credit} There {tasks} in this match, and equal points tie. {score}
-{format}""",
-)
-CREDIT = {
-    "exact": "An output that is exactly right counts one point, any other none.",
-    "lines": "An output counts the share of its lines that are right, if it can be read: the length of the "
-    "longest common subsequence of its lines and the right ones, divided by the greater number of lines. "
-    "JSON is laid out first, with sorted keys and one value a line.",
-}
+TRANSFORM: Prompt = texts(__package__)["transform"]
+CREDIT: Mapping[str, str] = texts(__package__)["credit"]
 
 
 class TransformRules(GameRules):

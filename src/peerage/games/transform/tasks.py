@@ -6,14 +6,12 @@ from random import Random
 
 from msgspec import Struct
 
+from peerage.games.texts import texts
 from peerage.games.transform.families import FAMILIES
 from peerage.games.transform.step import Step
 from peerage.games.transform.tables import INPUTS, JSON, LINES, Table, Written, drawn
 
-TABLES = """\
-A table has rows and named columns, and the order of both counts. A value that is a whole number is a \
-number, any other is text, and an empty one is the empty text. In JSON numbers are written as numbers and \
-text as strings."""
+TABLES: str = texts(__package__)["tables"]
 
 
 STEPS = "Do these steps in this order, each with the table that the one before it left:"

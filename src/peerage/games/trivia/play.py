@@ -27,25 +27,14 @@ from peerage.games.game import GameRules
 from peerage.games.house import Call
 from peerage.games.same_tasks import TASKS, Came, Scored, same_tasks
 from peerage.games.section import MaxTokens, Seats, Temperature
+from peerage.games.texts import texts
 from peerage.games.trivia.quiz import ANSWER_CHARS, QuizQuestion, chosen, read_quiz
 from peerage.games.trivia.sheet import Question
 from peerage.games.trivia.show import show
 from peerage.protocol import Ask, Prompt
 from peerage.sealing import SALT, salt, seal, sealing_key
 
-QUIZ = Prompt(
-    "You play a quiz: several language models answer the same questions, and the most right answers win.",
-    """\
-Answer these questions, {count} in number, in their order. Where a question has options, write the letter \
-of the right one; otherwise the answer alone, in a few words, without a sentence around it. Every right \
-answer is worth one point, a wrong or an empty one none, so guess where you do not know. Case, accents, \
-punctuation, a leading article, leading zeros and separators of thousands do not count. A reply that cannot \
-be used, or has not exactly {count} answers, has none right.
-
-{questions}
-
-{format}""",
-)
+QUIZ: Prompt = texts(__package__)["quiz"]
 
 
 class Sheet(Struct):
