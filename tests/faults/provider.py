@@ -62,8 +62,10 @@ class Providers:
         return Random(f"{self._seed}/{call.seed}/{call.key}/{at}")
 
     def enter(self, call: Call, player: str, nano: int) -> None:
-        """Book a request, and what it bills."""
+        """Book a request, and what it bills; but for the probe of a benched player, which is of no match."""
         request = call.seed, call.key
+        if call.key == "probe":
+            return
         self.book.requests[request] += 1
         self.book.bills[request] += nano
         self.players[player] += nano
