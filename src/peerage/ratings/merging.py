@@ -78,7 +78,10 @@ def numbered(code: Ints) -> tuple[Ints, Ints]:
         return held, np.asarray(place, np.int64)
     is_held = np.zeros(most, np.bool_)
     is_held[code] = True
-    return np.flatnonzero(is_held), (np.cumsum(is_held) - 1)[code]
+    held = np.flatnonzero(is_held)
+    place = np.empty(most, np.int64)  # only what is held is written: a running sum would touch all of it
+    place[held] = np.arange(len(held))
+    return held, place[code]
 
 
 def merged(history: Duels, columns: Sequence[np.ndarray], labels: Sequence[Ints]) -> Merged:
