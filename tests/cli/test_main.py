@@ -51,9 +51,14 @@ def test_version() -> None:
 
 def test_help_loads_nothing_heavy() -> None:
     heavy = "{'pydantic', 'numpy', 'sqlalchemy', 'rich', 'yaml', 'rustworkx', 'asyncio', 'msgspec'}"
-    code = f"import sys, peerage.cli.main; print(*{heavy} & set(sys.modules))"
+    ours = "{one for one in sys.modules if one.startswith('peerage.cli.')}"
+    code = (
+        "import sys, peerage.cli.main as main, typer.testing as testing;"
+        "assert not testing.CliRunner().invoke(main.app, ['--help']).exit_code;"
+        f"print(*{heavy} & set(sys.modules), *sorted({ours}))"
+    )
     loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
-    assert loaded.strip() == ""
+    assert loaded.split() == ["peerage.cli.main", "peerage.cli.streams"], "no command's module"
 
 
 def test_an_unknown_option_is_a_usage_error() -> None:

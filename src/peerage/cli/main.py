@@ -1,6 +1,7 @@
 """The command `peerage`: every command in one list, and one door through which every error leaves.
 
-Commands import what they need when they run, so that `peerage --help` is instant.
+A command's module is loaded when it is called, and imports what it needs when it runs: `peerage --help` is
+instant.
 """
 
 from __future__ import annotations
@@ -8,42 +9,17 @@ from __future__ import annotations
 import gc
 import os
 import sys
-import tempfile
 import time
-import traceback
-from pathlib import Path
-from typing import Any
+from collections.abc import Iterator, Mapping
+from functools import cache
+from importlib import import_module
+from typing import Any, ClassVar
 
 import typer
 from typer.core import TyperGroup
+from typer.main import get_command, get_group
 
-from peerage.cli import (
-    annotate,
-    challenges,
-    checkpoint,
-    games,
-    imports,
-    leaderboard,
-    ledger,
-    lists,
-    place,
-    plan,
-    play,
-    preregister,
-    rate,
-    rejudge,
-    sandbox,
-    seat,
-    setup,
-    simulate,
-    site,
-    status,
-    streams,
-    tables,
-    tournament,
-    verdict,
-    windows,
-)
+from peerage.cli import streams
 
 USAGE = 2
 FAILED = 1
@@ -52,30 +28,100 @@ _USAGE = ("SettingsError", "ArenaError", "OutputRefused", "InputRefused")
 """Errors about what was typed or written in settings."""
 
 
-GROUPS = {
-    "Begin": "demo init doctor",
-    "Play": "run place play estimate plan preregister status queue windows simulate",
-    "Read": "verdict leaderboard compare stats match players games challenges tournament",
-    "Judge": "judges annotate rejudge audit",
-    "Publish": "serve report site export copy",
-    "Check": "verify replay checkpoint disclose sandbox",
-    "Other data": "rate import",
+COMMANDS: Mapping[str, Mapping[str, str]] = {
+    "Begin": {"demo": "play.demo", "init": "setup.init", "doctor": "setup.doctor"},
+    "Play": {
+        "run": "play.run",
+        "place": "place.place",
+        "play": "seat.play",
+        "estimate": "plan.estimate",
+        "plan": "verdict.plan",
+        "preregister": "preregister.preregister",
+        "status": "status.status",
+        "queue": "lists.queue",
+        "windows": "windows.windows",
+        "simulate": "simulate.simulate",
+    },
+    "Read": {
+        "verdict": "verdict.verdict",
+        "leaderboard": "leaderboard.leaderboard",
+        "compare": "verdict.compare",
+        "stats": "tables.stats",
+        "match": "tables.match",
+        "players": "lists.players",
+        "games": "games.app",
+        "challenges": "challenges.app",
+        "tournament": "tournament.app",
+    },
+    "Judge": {
+        "judges": "lists.judges",
+        "annotate": "annotate.annotate",
+        "rejudge": "rejudge.rejudge",
+        "audit": "lists.audit",
+    },
+    "Publish": {
+        "serve": "site.serve",
+        "report": "site.report",
+        "site": "site.app",
+        "export": "ledger.export",
+        "copy": "ledger.copy",
+    },
+    "Check": {
+        "verify": "ledger.verify",
+        "replay": "ledger.replay",
+        "checkpoint": "checkpoint.checkpoint",
+        "disclose": "ledger.disclose",
+        "sandbox": "sandbox.app",
+    },
+    "Other data": {"rate": "rate.rate", "import": "imports.enter"},
 }
-"""What people do, and with which commands."""
+"""What people do, with which commands, and where in this package each is written."""
+
+
+@cache
+def _command(name: str, place: str) -> Any:
+    module, _, attribute = place.partition(".")
+    found = getattr(import_module(f"peerage.cli.{module}"), attribute)
+    if isinstance(found, typer.Typer):
+        command: Any = get_group(found)
+    else:
+        alone = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
+        alone.command(name)(found)
+        command = get_command(alone)
+    command.name = name
+    return command
+
+
+class _Commands(Mapping[str, Any]):
+    """Every command by its name; the module of one is loaded when it is looked up."""
+
+    places: ClassVar = {name: place for group in COMMANDS.values() for name, place in group.items()}
+
+    def __getitem__(self, name: str) -> Any:
+        return _command(name, self.places[name])
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.places)
+
+    def __len__(self) -> int:
+        return len(self.places)
 
 
 class Commands(TyperGroup):
     """Runs one command; what it raises becomes one clear message and an exit code."""
 
+    def __init__(self, **settings: Any) -> None:
+        super().__init__(**settings)
+        self.commands = self.commands or _Commands()  # type: ignore[assignment]
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        """The names alone: what each does is not loaded."""
+        return list(self.commands)
+
     def format_commands(self, ctx: Any, formatter: Any) -> None:
         """The commands by what people do, on one screen."""
-        there = self.list_commands(ctx)
-        of = {name: group for group, names in GROUPS.items() for name in names.split()}
-        lines: dict[str, list[str]] = {group: [] for group in (*GROUPS, "More")}
-        for name in sorted(there, key=[*of, *there].index):
-            lines[of.get(name, "More")].append(name)
         with formatter.section("Commands"):
-            formatter.write_dl([(group, ", ".join(names)) for group, names in lines.items() if names])
+            formatter.write_dl([(group, ", ".join(names)) for group, names in COMMANDS.items()])
         formatter.write_paragraph()
         formatter.write_text("Start with `peerage demo`. `peerage COMMAND -h` says what a command does.")
 
@@ -115,47 +161,6 @@ app = typer.Typer(
     rich_markup_mode=None,  # plain help costs a third of the time
     pretty_exceptions_enable=False,
 )
-for command in (
-    play.demo,
-    setup.init,
-    setup.doctor,
-    plan.estimate,
-    verdict.plan,
-    preregister.preregister,
-    play.run,
-    place.place,
-    seat.play,
-    verdict.verdict,
-    leaderboard.leaderboard,
-    verdict.compare,
-    tables.stats,
-    tables.match,
-    lists.judges,
-    annotate.annotate,
-    lists.audit,
-    simulate.simulate,
-    rejudge.rejudge,
-    ledger.verify,
-    checkpoint.checkpoint,
-    ledger.replay,
-    ledger.disclose,
-    ledger.copy,
-    ledger.export,
-    site.serve,
-    site.report,
-    rate.rate,
-    lists.players,
-    lists.queue,
-    status.status,
-    windows.windows,
-):
-    app.command()(command)
-app.command("import")(imports.enter)
-app.add_typer(games.app, name="games")
-app.add_typer(sandbox.app, name="sandbox")
-app.add_typer(site.app, name="site")
-app.add_typer(challenges.app, name="challenges")
-app.add_typer(tournament.app, name="tournament")
 
 
 def main() -> None:
@@ -182,6 +187,8 @@ def _program(
 
 def _debug() -> None:
     if os.environ.get("PEERAGE_DEBUG"):
+        import traceback
+
         traceback.print_exc()
 
 
@@ -191,6 +198,10 @@ def _tell(error: Exception) -> int:
     An error whose class is ours carries a message for people, one of msgspec's tells of a ledger that
     somebody else wrote to; any other is a bug, whose traceback goes to a file.
     """
+    import tempfile
+    import traceback
+    from pathlib import Path
+
     from peerage.protocol import visible
 
     if type(error).__module__.partition(".")[0] == "peerage":
