@@ -32,6 +32,13 @@ def tenths(value: float | None) -> str:
     return DASH if value is None else f"{value:,.1f}"
 
 
+def measured(value: float | None) -> str:
+    """A count as it is, anything else to two decimals."""
+    if value is None:
+        return DASH
+    return f"{value:,}" if isinstance(value, int) else f"{value:,.2f}"
+
+
 def percent(share: float | None) -> str:
     return DASH if share is None else f"{100 * share:.0f}%"
 

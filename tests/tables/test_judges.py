@@ -12,6 +12,7 @@ from tests.judging.gathered import tabled
 from tests.tables.conftest import MATCHES
 
 from peerage.arena import Arena, open_arena
+from peerage.figures import measured
 from peerage.judging.columns import Rows, joined
 from peerage.judging.marks import MARKS, Mark, add_marks
 from peerage.judging.preference import LONGER
@@ -84,6 +85,8 @@ def test_votes_worth_little_are_told_with_the_reason(shared: float, worth: float
     measures = [Measure(name, value, None, None, 9, "") for name, value in figures.items()]
     (told,) = _remarks(measures, [], {}, [], frozenset())
     assert told == f"5 votes are worth {worth:.2g} independent ones of the median judge: {why}."
+    (told,) = _remarks(measures, [], {}, [], frozenset(), "scores")
+    assert told.startswith("5 scores are worth ")
 
 
 def test_what_first_place_hangs_on_is_told_as_found() -> None:
@@ -112,7 +115,8 @@ def test_a_judge_moves_ratings_by_what_its_votes_change(report: JudgesReport, ar
         assert (row.influence, row.influence_on) == (pytest.approx(moved[most], abs=1e-6), cast.players[most])
     found = next(one for one in report.measures if one.measure == "votes_to_flip")
     assert found.units == len(cast.judge)
-    assert found.value is not None
+    assert isinstance(found.value, int)
+    assert measured(found.value) == str(found.value)
     assert 0 < found.value < found.units / 2
     history = duels(len(cast.players), cast.history.first, cast.history.second, cast.history.score, 1 / share)
     flip = fewest_to_flip(history)

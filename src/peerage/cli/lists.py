@@ -12,7 +12,7 @@ import typer
 from peerage.cli.options import HERE, Folder, Format, Shape, arena_in, ledger_in
 from peerage.cli.output import Titled, counted, hundredths, numbers, show, show_parts, signed, texts, titled
 from peerage.clock import now_ms
-from peerage.figures import moment, percent, whole
+from peerage.figures import measured, moment, percent, whole
 
 if TYPE_CHECKING:
     from peerage.tables.judges import JudgesReport
@@ -221,7 +221,8 @@ _JUDGES: Mapping[str, Titled] = {
     "measures": titled(
         "Judges together",
         *texts(measure="Measure"),
-        *numbers(hundredths, value="Value", lower="from ~3", upper="to ~3"),
+        *numbers(measured, value="Value"),
+        *numbers(hundredths, lower="from ~3", upper="to ~3"),
         *numbers(whole, units="Over ~2"),
         *texts(about="What it is ~1"),
     ),

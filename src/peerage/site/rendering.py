@@ -16,7 +16,18 @@ from typing import Any, NamedTuple
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
-from peerage.figures import DASH, dollars, moment, per_hundred, percent, seconds, span, tenths, whole
+from peerage.figures import (
+    DASH,
+    dollars,
+    measured,
+    moment,
+    per_hundred,
+    percent,
+    seconds,
+    span,
+    tenths,
+    whole,
+)
 from peerage.protocol import visible
 from peerage.site.addresses import match_page, player_page, slug
 
@@ -64,6 +75,7 @@ def environment() -> Environment:
     made.filters |= {
         "money": dollars,
         "whole": whole,
+        "measured": measured,
         "tenths": tenths,
         "percent": percent,
         "seconds": seconds,

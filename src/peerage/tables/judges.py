@@ -50,10 +50,11 @@ from peerage.tables.told import Told, told
 
 class Measure(Struct, frozen=True):
     """One number about all judges together, with 95% bounds where there are honest ones; None from fewer
-    than five units. `units` are the matches (or answers) that it rests on, `about` says what it is."""
+    than five units. Counts are whole. `units` are the matches (or answers) that it rests on, `about` says
+    what it is."""
 
     measure: str
-    value: float | None
+    value: float | int | None
     lower: float | None
     upper: float | None
     units: int
@@ -176,7 +177,8 @@ def judges_of(
     cast = _cast(marks) if len(ballots) else None
     rows = tuple(_rows(marks, ballots, families, cast))
     pairs = tuple([FavourRow(*pair) for pair in found.favours])
-    remarks = list(_remarks(measures, rows, found.mute, pairs, one_sided(ballots, LEVEL)))
+    unit = "votes" if len(ballots) else "scores"
+    remarks = list(_remarks(measures, rows, found.mute, pairs, one_sided(ballots, LEVEL), unit))
     people_rows: tuple[PeopleRow, ...] = ()
     verdicts = said(ledger, people.votes()) if people is not None and len(ballots) else []
     if verdicts:
@@ -199,9 +201,9 @@ def judges_of(
 # ------------------------------------------------------------------------------------------- in words
 
 _MUTE: Mapping[Mute, str] = {
-    "alike": "finds all answers alike: its votes say nothing. Exclude it?",
-    "tied": "has called a tie every time so far, in too few verdicts to say that it always will.",
-    "coin": "judges as if it tossed a coin: its votes say nothing. Exclude it?",
+    "alike": "finds all answers alike: its {} say nothing. Exclude it?",
+    "tied": "has found all answers alike so far, in too few {} to say that it always will.",
+    "coin": "judges as if it tossed a coin: its {} say nothing. Exclude it?",
     "contrary": "prefers the worse answer by the measure of all other judges. Exclude it?",
 }
 
@@ -212,8 +214,9 @@ def _remarks(
     mute: Mapping[str, Mute],
     pairs: Iterable[FavourRow],
     leaning: Set[str],
+    unit: str = "votes",
 ) -> Iterator[str]:
-    """What a reader should know first, the gravest first."""
+    """What a reader should know first, the gravest first; judges gave so many of `unit`."""
     for row in rows:
         even = row.first_share is None or row.judge not in leaning
         place = "" if even or row.first_share is None else "first" if row.first_share > 0.5 else "second"
@@ -221,7 +224,7 @@ def _remarks(
         if place and share >= ONE_SIDED:
             yield f"{row.judge} picks the {place} answer in {share:.0%} of its verdicts. Exclude it?"
         elif row.judge in mute:
-            yield f"{row.judge} {_MUTE[mute[row.judge]]}"
+            yield f"{row.judge} {_MUTE[mute[row.judge]].format(unit)}"
         elif place and share >= _LEANING:
             yield f"{row.judge} leans to the answer shown {place}: {share:.0%} of its verdicts."
     for pair in pairs:
@@ -229,14 +232,14 @@ def _remarks(
             what = "favours" if pair.excess > 0 else "does down"
             yield (
                 f"{pair.judge} {what} {pair.author}: by {abs(pair.excess):.0%} of {pair.marks} marks more "
-                "than the other judges explain. It may be taste: read the ballots."
+                "than the other judges explain. It may be taste: read its {unit}."
             )
     figures = {one.measure: one.value for one in measures}
     votes, effective = figures.get("votes"), figures.get("effective_votes")
     if votes is not None and effective is not None and effective < _WORTH * votes:
         apart = 1 / (1 + (votes - 1) * max(figures.get("shared_errors") or 0.0, 0.0))
         told = "the judges err alike" if apart <= effective / votes / apart else _UNEQUAL
-        yield f"{votes:.3g} votes are worth {effective:.2g} independent ones of the median judge: {told}."
+        yield f"{votes:.3g} {unit} are worth {effective:.2g} independent ones of the median judge: {told}."
 
 
 _LEANING = 0.6  # share of verdicts for one place
@@ -285,7 +288,7 @@ def _cast(marks: Marks) -> _Cast | None:
 
 def _hangs_on(flip: Flip, votes: int) -> Measure:
     about = "the fewest votes found without which another is first, by Bradley-Terry on the votes"
-    return Measure("votes_to_flip", float(len(flip.rows)), None, None, votes, about)
+    return Measure("votes_to_flip", len(flip.rows), None, None, votes, about)
 
 
 def _measures(marks: Marks, ballots: Ballots) -> Iterator[Measure]:
@@ -298,7 +301,7 @@ def _measures(marks: Marks, ballots: Ballots) -> Iterator[Measure]:
         yield _measure("kappa", fleiss_kappa(votes), "Fleiss' κ: the same with chance counted in another way")
         shares = np.where(ballots.weight[valid] > 0, ballots.weight[valid], 1.0)
         judged, of, names = votes.unit, ballots.judge[valid], ballots.players
-        size = "valid votes a match"
+        said, size = "votes", "valid votes a match"
     else:
         points = Votes(marks.answer, _levelled(marks))
         shares = np.ones(len(marks))
@@ -306,7 +309,7 @@ def _measures(marks: Marks, ballots: Ballots) -> Iterator[Measure]:
         yield _measure(
             "alpha", alpha(points, "interval"), "Krippendorff's α of the scores, each judge's mean taken away"
         )
-        size = "scores an answer"
+        said, size = "scores", "scores an answer"
     units, unit = np.unique(judged, return_inverse=True)
     yield Measure("votes", len(unit) / len(units), None, None, len(units), size)
     wrong = errors(marks)
@@ -315,7 +318,7 @@ def _measures(marks: Marks, ballots: Ballots) -> Iterator[Measure]:
     noise = shares * np.maximum(wrong.noise[judge], 1e-9)
     worth = float(effective_votes(unit, noise, wrong.discernment[judge], wrong.correlation).mean())
     about = (
-        "independent votes of the median judge that these are worth: by weight, discernment, shared errors"
+        f"independent {said} of the median judge that these are worth: by weight, discernment, shared errors"
     )
     yield Measure("effective_votes", worth, None, None, len(units), about)
     about = "how far the errors of two judges on one answer go together, 0 where they err apart"

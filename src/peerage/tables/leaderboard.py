@@ -206,6 +206,7 @@ def board(
             flips,
             priced=in_dollars,
             play=any(card.get("price_source") == PLAY_PRICE for card in cards.values()),
+            elsewhere=whose if scope.source == "played" else (),
         ),
         in_dollars,
         asked,

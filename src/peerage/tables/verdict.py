@@ -88,10 +88,17 @@ class Verdict(Shown, frozen=True):
 
 
 def verdict(
-    rows: Sequence[Row], matches: int, flips: Flips | None = None, *, priced: bool = True, play: bool = False
+    rows: Sequence[Row],
+    matches: int,
+    flips: Flips | None = None,
+    *,
+    priced: bool = True,
+    play: bool = False,
+    elsewhere: Sequence[str] = (),
 ) -> Verdict:
     """The verdict of the rows of one table, best first, over so many decided `matches`; `flips` are those of
-    its judges; `priced` says that costs are in dollars alone, `play` that nobody pays them.
+    its judges; `priced` says that costs are in dollars alone, `play` that nobody pays them, `elsewhere`
+    what there is that this table does not count, for one that counts nothing.
 
     Where the first has too few matches, nothing is said of who beats whom or what is worth its price.
     """
@@ -99,7 +106,8 @@ def verdict(
     if not ranked:
         decided = any(row.wins or row.draws or row.losses for row in rows)
         nothing = "No match counts here" if decided else "No match has been decided yet"
-        return Verdict((f"{nothing}, so there is nothing to say.",), None, (), len(rows), matches)
+        why = f"{nothing}, so there is nothing to say.", *[f"{one}." for one in elsewhere]
+        return Verdict(why, None, (), len(rows), matches)
     first = [row for row in ranked if row.rank_range is not None and row.rank_range[0] == 1]
     told = ranked[0].lower is not None and ranked[0].matches >= FEW
     best = first[0] if told and len(first) == 1 else None
