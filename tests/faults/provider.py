@@ -30,11 +30,12 @@ TIMEOUT_S = 1200.0
 class Weather(NamedTuple):
     """How providers behave. `failing` is the share of attempts that come to nothing; in `wild` weather
     without end, with failures for good, calls put off, nonsense, and another reply each time. `median_s` is
-    how long a reply takes."""
+    how long a reply takes, `dear` the share of replies as long as they may be."""
 
     median_s: float
     failing: float = 0.0
     wild: bool = False
+    dear: float = 0.0
 
 
 class Providers:
@@ -100,6 +101,8 @@ class _Connection:
         again = them.book.requests[request]
         fickle = msgspec.structs.replace(call, seed=f"{call.seed}/{again}") if weather.wild else call
         answer = self._cut(call, self._house.answer_now(fickle))
+        if luck(call, "dear") < weather.dear:
+            answer = msgspec.structs.replace(answer, output_tokens=call.max_tokens)
         nano = self._price.cost_nano(answer.input_tokens, answer.output_tokens, 0) or 0
         fails = rng.random() < weather.failing and (weather.wild or self._failed[request] < IN_A_ROW)
         if not fails:

@@ -225,6 +225,7 @@ class World:
         self._doubtful: list[set[Row]] = []
         self._writing: set[Row] | None = None
         self._fate = Fate()
+        self._runner: Runner | None = None
         self._broken: Broken | None = None
         self.disk = Disk(folder, Random(f"disk/{seed}"), self._note)
         self.disk.died = self._died
@@ -319,6 +320,8 @@ class World:
             self._hold(
                 limit is None or billed <= round(limit * 1e9), f"{billed} was billed, {of} budget {limit}"
             )
+        held = self._runner._budget.held if self._runner else 0
+        self._hold(held >= 0, f"{-held} more is given back than was reserved")
 
     def _watched(self, operation: int) -> None:
         if operation in self._fate.peeks and self._writing is not None:
@@ -382,6 +385,7 @@ class World:
             )
 
     async def _beside(self, runner: Runner, fate: Fate) -> None:
+        self._runner = runner
         loop = asyncio.get_running_loop()
         for at in range(fate.stops if fate.stopped_after else 0):
             loop.call_later(fate.stopped_after + at, runner.stop)
@@ -526,8 +530,9 @@ def simulate(seed: int, folder: Path) -> Found:
     name = rng.choice(list(KINDS))
     usual = calm(name)
     wild = rng.random() < 0.4
-    weather = Weather(rng.choice((2.0, 30.0, 120.0)), rng.choice((0.0, 0.1, 0.3)), wild)
     budget = _budget(rng, usual.billed)
+    dear = rng.choice((0.0, 0.3, 1.0)) if budget else 0.0
+    weather = Weather(rng.choice((2.0, 30.0, 120.0)), rng.choice((0.0, 0.1, 0.3)), wild, dear)
     world = World(seed, folder, name, weather, budget)
     try:
         with world.there():
@@ -544,7 +549,7 @@ def simulate(seed: int, folder: Path) -> Found:
             unlimited = budget is None or (
                 "arena" in budget and report is not None and report.reason == "limit"
             )
-            if unlimited and not wild and "waits" not in there:
+            if unlimited and not wild and not dear and "waits" not in there:
                 if found != usual.head:
                     raise Broken(f"the play head is {found}, and {usual.head} without a fault")
                 world.found.counts["same head"] += 1
