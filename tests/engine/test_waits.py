@@ -279,6 +279,39 @@ def test_replays_are_the_same_to_the_last_bit(
         assert opened.replay().ok
 
 
+def test_one_that_waited_may_end_before_others_of_an_earlier_round(tmp_path: Path, clock: Clock) -> None:
+    """It was paired by later ratings than those, which a replay must still know then."""
+
+    class Slow(Sleeper):
+        async def answer(self, call: Call) -> Answer:
+            draw = sha256(call.seed.encode()).digest()[0]
+            await asyncio.sleep(100.0 if draw < 64 else 0.0)
+            return await super().answer(call)
+
+    def few(name: str, call: Call) -> float:
+        return 0.002 * (name in ("p1", "p2") and sha256(call.seed.encode()).digest()[0] > 200)
+
+    write_arena(tmp_path, seed=3, engine={"concurrency": 16}, pairing={"window": 8})
+    known: dict[str, Sleeper] = {}
+    report = play(
+        tmp_path,
+        MATCHES,
+        clients=lambda settings: known.setdefault(settings.name, Slow(settings, few, clock, True)),
+    )
+    assert report.settled == MATCHES
+    with closing(ledger_of(tmp_path)) as ledger:
+        texts, left = by_hex(ledger.texts()), waits(ledger).left
+        paired_by = {row.number: read_fixture(row.body, texts).snapshot for row in ledger.fixtures()}
+    order = order_of(tmp_path)
+    assert any(
+        paired_by[order[before]] > paired_by[order[at]]
+        for before in range(MATCHES)
+        for at in range(before, MATCHES)
+        if order[before] in left and paired_by[order[at]] not in {paired_by[number] for number in left}
+    )
+    sound(tmp_path)
+
+
 @pytest.mark.parametrize("seed", range(2))
 def test_no_more_matches_pile_up_for_a_player_that_is_away(tmp_path: Path, clock: Clock, seed: int) -> None:
     """It is left out of rounds while as many wait for it as the window holds, by what the log held when the

@@ -161,10 +161,11 @@ class _Replay:
         self._standings = NOBODY
         self._past: dict[int, Standings] = {0: NOBODY}  # as far back as fixtures still refer to
         self._oldest = 0
+        self._left = frozenset(waits(ledger).left)
         self._awaited = frozenset(  # those that matches which waited were paired by
             [
                 _light(row.body).snapshot
-                for at in map(ledger.place, waits(ledger).left)
+                for at in map(ledger.place, self._left)
                 for row in ledger.fixtures(at, at)
             ]
         )
@@ -314,7 +315,9 @@ class _Replay:
 
     def _seats(self, fixture: Fixture) -> None:
         """Seats carry the ratings that the match was paired, and its judges weighted, by."""
-        while self._oldest < min(fixture.snapshot, self._standings.number):
+        # One that waited may end before others of an earlier round.
+        oldest = 0 if fixture.number in self._left else min(fixture.snapshot, self._standings.number)
+        while self._oldest < oldest:
             if self._oldest not in self._awaited:
                 self._past.pop(self._oldest, None)
             self._oldest += 1
