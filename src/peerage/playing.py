@@ -97,12 +97,12 @@ async def play(
     env = environment(folder, os.environ)
     with ledger.runner():
         check_records(ledger)
-        lag, unpinned = check(settings, ledger)
+        in_flight, unpinned = check(settings, ledger)
         for notice in notices(settings, ledger):
             if notice not in known:
                 _log.warning(notice)
         stop_left_open(folder, ledger, now_ms)
-        recovered = recover(ledger, lag, pinned_elo(ledger.meta(), settings.rating))
+        recovered = recover(ledger, in_flight.lag, pinned_elo(ledger.meta(), settings.rating))
         async with AsyncExitStack() as stack:
             lines = await _open_lines(folder, settings, ledger, stack, clients)
             _check_budget(settings, lines)
@@ -149,7 +149,7 @@ async def play(
                 lines,
                 recovered,
                 drive,
-                lag=lag,
+                in_flight=in_flight,
                 secret=secret,
                 limit=max_matches,
                 clock=now_ms,

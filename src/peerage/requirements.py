@@ -32,7 +32,7 @@ from peerage.settings import (
     too_few,
 )
 from peerage.settings.player import PERSON
-from peerage.settings.shape import WINDOW
+from peerage.settings.shape import InFlight, usual_window
 from peerage.standings import UNRATED, unrated
 
 _REMEMBER = ("command", "http", "https", "python", PERSON)
@@ -109,17 +109,16 @@ def refuse_unpriced(settings: ArenaSettings, unpriced: Sequence[str]) -> None:
         )
 
 
-def pin(settings: ArenaSettings, ledger: Ledger) -> int:
-    """The pairing lag in rounds; what must not change between runs is written down in the first one."""
-    lag, unpinned = _pinned_facts(settings, ledger)
+def pin(settings: ArenaSettings, ledger: Ledger) -> None:
+    """Write down in the first run what must not change between runs."""
+    _, unpinned = _pinned_facts(settings, ledger)
     if unpinned:
         ledger.write(Batch(meta=unpinned))
-    return lag
 
 
-def _pinned_facts(settings: ArenaSettings, ledger: Ledger) -> tuple[int, dict[str, str]]:
-    """The pairing lag in rounds, and the facts that are still to be written down. Raises SettingsError when
-    the settings contradict those that are."""
+def _pinned_facts(settings: ArenaSettings, ledger: Ledger) -> tuple[InFlight, dict[str, str]]:
+    """How late pairing is, and the facts that are still to be written down. Raises SettingsError when the
+    settings contradict those that are."""
     meta, pairing = ledger.meta(), settings.pairing
     parts = {name: one.weight for name, one in settings.lineup.items()}
     sizes = {
@@ -130,7 +129,8 @@ def _pinned_facts(settings: ArenaSettings, ledger: Ledger) -> tuple[int, dict[st
     # What later matches draw on must be known when they are paired: by then each game has had its turn.
     remembers = any(GAMES[name].memory is not None for name in parts)
     turn = math.ceil(per_round * len(parts))
-    window = pairing.window or (min(WINDOW, turn) if remembers else WINDOW)
+    usual = usual_window(settings.engine.concurrency, per_round)
+    window = pairing.window or (min(usual, turn) if remembers else usual)
     pinned = {
         "rating": settings.rating.model_dump_json(),
         "lag": str(max(1, math.ceil(window / per_round))),
@@ -141,7 +141,7 @@ def _pinned_facts(settings: ArenaSettings, ledger: Ledger) -> tuple[int, dict[st
     games = unrated(meta) | {name for name in parts if "raw" not in tracks_of(name)}
     still = {UNRATED: "\n".join(sorted(games - {""}))} if games != unrated(meta) else {}
     if "lag" not in meta:
-        return int(pinned["lag"]), pinned | still
+        return InFlight(int(pinned["lag"]), window), pinned | still
     if settings.pairing.series:  # an arena made without has no such fact
         meta = {SERIES: "", **meta}
     places = {"rating": "rating", "window": "pairing.window", SERIES: "pairing.series"}
@@ -156,12 +156,13 @@ def _pinned_facts(settings: ArenaSettings, ledger: Ledger) -> tuple[int, dict[st
                 f"depend on it:{_difference(meta[key], pinned[key])}. Set it back, or start a new arena "
                 "in another folder"
             )
-    return _number(ledger, meta, "lag", least=1), still
+    numbers = [_number(ledger, meta, key, least=1) for key in InFlight._fields]
+    return InFlight(*numbers), still
 
 
-def check(settings: ArenaSettings, ledger: Ledger) -> tuple[int, dict[str, str]]:
-    """Raise where the settings do not fit the ledger, or a player may not play there; else the pairing lag in
-    rounds, and the facts that are still to be written down."""
+def check(settings: ArenaSettings, ledger: Ledger) -> tuple[InFlight, dict[str, str]]:
+    """Raise where the settings do not fit the ledger, or a player may not play there; else how late pairing
+    is, and the facts that are still to be written down."""
     _check_secret(settings, ledger)
     pinned = _pinned_facts(settings, ledger)
     for game in settings.lineup:
@@ -197,6 +198,12 @@ def notices(settings: ArenaSettings, ledger: Ledger) -> list[str]:
             f"unfinished matches of {one.game} version {one.version}: {len(one.numbers)} "
             f"({one.numbers[0]:,} to {one.numbers[-1]:,}), and {why}. They end without a result: what was "
             f"asked and spent stays on record, and nobody is rated by them. {instead}"
+        )
+    window = ledger.meta().get("window", "")
+    if window.isdecimal() and int(window) < settings.engine.concurrency:
+        told.append(
+            f"engine.concurrency is {settings.engine.concurrency}; this arena was made for {window} matches "
+            "under way at once, so there are no more. A new arena takes more with `pairing: {window: …}`"
         )
     if changes := differing(ledger, settings):
         told.append(

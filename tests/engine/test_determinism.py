@@ -5,10 +5,12 @@ from __future__ import annotations
 import random
 from pathlib import Path
 
+import msgspec
 import pytest
 from tests.engine.arenas import asked_again, head, paced, play, play_stopping_at, write_arena
 
 from peerage.arena import open_arena
+from peerage.requirements import notices
 from peerage.settings import SettingsError
 
 MATCHES = 30
@@ -83,6 +85,22 @@ def test_every_policy_pairs_alike_at_any_concurrency_and_interruption(tmp_path: 
 def test_another_seed_gives_another_ledger(tmp_path: Path, undisturbed: tuple[int, str]) -> None:
     play(write_arena(tmp_path, seed=2), MATCHES)
     assert head(tmp_path) != undisturbed
+
+
+@pytest.mark.parametrize(("players", "concurrency", "seen_from"), [(6, 8, 13), (6, 1, 7), (12, 4, 13)])
+def test_small_arenas_learn_early(tmp_path: Path, players: int, concurrency: int, seen_from: int) -> None:
+    """Where no window is stated; and what the first run fixed holds at any later concurrency."""
+    write_arena(tmp_path, players, pairing={}, engine={"concurrency": concurrency})
+    play(tmp_path, seen_from)
+    with open_arena(tmp_path) as arena:
+        snapshots = [msgspec.json.decode(row.body)["snapshot"] for row in arena.ledger.fixtures(1)]
+        window = arena.ledger.meta()["window"]
+        assert next(at for at, snapshot in enumerate(snapshots, 1) if snapshot) == seen_from
+    write_arena(tmp_path, players, pairing={}, engine={"concurrency": 100})
+    play(tmp_path, seen_from + 12)
+    with open_arena(tmp_path) as arena:
+        assert arena.ledger.meta()["window"] == window
+        assert f"was made for {window} matches under way at once" in notices(arena.settings, arena.ledger)[-1]
 
 
 def test_a_longer_window_gives_another_pairing_and_is_pinned(tmp_path: Path) -> None:

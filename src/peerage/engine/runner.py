@@ -46,7 +46,7 @@ from peerage.players.client import Awaited, Batching, SentBatch, request_id
 from peerage.protocol import SANDBOX
 from peerage.scheduling.goal import Known
 from peerage.settings import ArenaSettings
-from peerage.settings.shape import WINDOW
+from peerage.settings.shape import InFlight
 from peerage.standings import pinned_elo
 
 GRACE_S = 60.0
@@ -71,7 +71,7 @@ class Runner:
         recovered: Recovered,
         drive: Drive,
         *,
-        lag: int,
+        in_flight: InFlight,
         secret: str,
         limit: int | None,
         clock: Callable[[], int],
@@ -108,8 +108,7 @@ class Runner:
             games,
             settings.players,
             settings.rating.initial,
-            lag,
-            settings.pairing.window or WINDOW,
+            *in_flight,
             recovered,
             {
                 name: remembered(ledger, one.spec, one.rules, secret, recovered.round_of)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from pydantic import Field, ValidationInfo, field_validator, model_validator
 
@@ -22,7 +23,24 @@ LEDGERS = ("sqlite", "postgresql")
 
 
 WINDOW = 32
-"""Matches under way at once where the settings do not say."""
+"""Matches under way at once, at most, where the settings do not say."""
+
+
+class InFlight(NamedTuple):
+    """What pairing does not see yet: the last `lag` rounds. `window` matches may be under way at once."""
+
+    lag: int
+    window: int
+
+
+def usual_window(concurrency: int, per_round: float) -> int:
+    """Matches that pairing does not see yet, where the settings do not say, for so many matches in a round.
+
+    Twice the concurrency, since a round waits for its slowest match; where four rounds are fewer, those, so
+    that a small pool learns early; never fewer than the concurrency or two rounds, nor more than `WINDOW`.
+    """
+    few = min(2 * concurrency, math.ceil(4 * per_round))
+    return min(WINDOW, max(concurrency, math.ceil(2 * per_round), few))
 
 
 class Pairing(Section):
@@ -62,8 +80,9 @@ class Pairing(Section):
         ge=1,
         le=1_000_000,
         description="Matches that may be under way at once: a round is paired from the ratings so many "
-        "matches earlier; by default 32, and in a game whose matches draw on earlier ones a round. A player "
-        "for whom so many matches wait gets no new ones meanwhile. Fixed when the arena is made.",
+        "matches earlier. By default twice the concurrency or four rounds, whichever is less, but the "
+        "concurrency and two rounds at least and 32 at most; in a game whose matches draw on earlier ones a "
+        "round. A player for whom so many matches wait gets no new ones meanwhile. Fixed by the first run.",
     )
 
 
