@@ -11,9 +11,9 @@ from tests.judging.gathered import tabled
 
 from peerage.judging import planted
 from peerage.judging.agreement import effective_votes
-from peerage.judging.comparisons import compared, errors, ordered
+from peerage.judging.comparisons import compared, errors, of_votes, ordered
 from peerage.judging.favours import favours
-from peerage.judging.marks import Mark, of_votes
+from peerage.judging.marks import Mark
 from peerage.judging.planted import Luck, Schedule, cast, honest
 from peerage.judging.simulation import Setup, drawn
 

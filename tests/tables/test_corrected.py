@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from tests.engine.arenas import SMALL, house, play, write_arena
 from typer.testing import CliRunner
@@ -96,14 +97,16 @@ def test_tables_and_csv_have_them_too(folder: Path) -> None:
 def test_the_order_shown_and_the_styles_are_those_on_record(folder: Path) -> None:
     with open_arena(folder, create=False) as arena:
         played = Played(arena.ledger, EVERYTHING)
-        votes, styles = played.votes(), _styles(arena.ledger, played)
+        votes = played.votes()
+        styles, numbers = _styles(arena.ledger, played, votes), np.unique(votes.matches).tolist()
         seen: list[int] = []
         for number in dict.fromkeys(votes.matches.tolist()):
             match = Matches(arena.ledger).one(number)
             said = {
                 key.removesuffix("~repair"): step.said.words for key, step in match.asked.items() if step.said
             }
-            assert styles[number] == tuple(style_of(said[f"answer/{label}"]) for label in "AB")
+            both = [list(style_of(said[f"answer/{label}"])) for label in "AB"]
+            assert styles[numbers.index(number)].tolist() == both
             for ballot in match.ballots:
                 if ballot.vote != "abstain":
                     orders = [order for order, said in ballot.verdicts.items() if said not in UNUSABLE]

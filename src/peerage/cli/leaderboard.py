@@ -106,7 +106,7 @@ def leaderboard(
         list[str] | None,
         typer.Option(
             metavar="LIST",
-            help="What would change with judges' votes corrected for position, style, own, family, "
+            help="What would change with judges' votes or scores corrected for position, style, own, family, "
             "harshness, favours, reliability (comma-separated), or all.",
             show_default="nothing",
         ),
@@ -135,7 +135,7 @@ def leaderboard(
         if correct:
             if track not in (None, "bt") or source != "played" or what_if.told:
                 raise typer.BadParameter(
-                    "--correct rates the votes of judges on record by Bradley-Terry: leave --track, --source "
+                    "--correct rates what judges said on record by Bradley-Terry: leave --track, --source "
                     "and every what-if out"
                 )
             show_corrected(arena, ",".join(correct), shape, Scope(game, topic, of_games))

@@ -9,11 +9,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from peerage.judging.marks import Marks, of_votes
+from peerage.judging.marks import Flags, Marks
 from peerage.judging.votes import Votes
+from peerage.ratings.history import duels
 from peerage.ratings.judges import Cells, others, slopes
 from peerage.ratings.kernels import Floats, Ints
-from peerage.ratings.merging import ascending, by_code
+from peerage.ratings.merging import ascending, by_code, coded, numbered
 
 SPREADS = np.array([1.0, 0.2])
 """Prior standard deviations of a judge's slope and bend on what the others see."""
@@ -100,9 +101,9 @@ class Compared(NamedTuple):
 
 def compared(given: Marks | Votes) -> Compared:
     """Marks, or votes, as comparisons; of several marks of a judge for one answer their mean."""
-    if isinstance(given, Votes):
+    if isinstance(given, Votes) and given.scores is None:
         return _of_votes(given)
-    marks = given.single
+    marks = (given if isinstance(given, Marks) else given.scores or of_votes(given)).single
     judges, authors = len(marks.judges), len(marks.authors)
     cell = marks.judge * authors + marks.author
 
@@ -143,6 +144,65 @@ def _of_votes(votes: Votes) -> Compared:
         return np.asarray(left.sum(axis=2))
 
     return Compared(votes.judges, votes.players, games.sum(axis=2).astype(np.int64), orders, alike, squares)
+
+
+def of_votes(votes: Votes) -> Marks:
+    """The marks that votes come to."""
+    history = votes.history
+    contests, contest = coded(votes.matches)
+    order = by_code(votes.judge, len(votes.judges)) if ascending(contest) else None
+    order = np.lexsort((contest, votes.judge)) if order is None else order
+    judge, contest, score = votes.judge[order], contest[order], history.score[order]
+    one, other = history.first[order], history.second[order]
+    turned, size = one > other, 2 * len(order)
+    author, value = np.empty(size, np.int64), np.empty(size)
+    author[::2], author[1::2] = np.minimum(one, other), np.maximum(one, other)
+    value[::2] = np.where(turned, 1 - score, score)
+    value[1::2] = 1 - value[::2]
+    again = (judge[1:] == judge[:-1]) & (contest[1:] == contest[:-1])
+    judge, contest = np.repeat(judge, 2), np.repeat(contest, 2)
+    if again.any():  # a judge with several votes on one match
+        order = np.lexsort((author, contest, judge))
+        judge, author, contest, value = judge[order], author[order], contest[order], value[order]
+    names = tuple(map(str, contests))
+    return Marks(votes.judges, votes.players, names, judge, author, contest, value, np.full(size, np.nan))
+
+
+def in_orders(marks: Marks, unjudged: Flags | None = None) -> Votes:
+    """Scores as votes: which of every two answers to one question each judge gave more, a tie where both got
+    as much. Contests are the matches, and those of one weigh together as much as a game of all its authors.
+
+    All m (m - 1) / 2 orders of m answers by one judge hang together: they vary (2 m + 5) / 9 times as much as
+    if each were drawn by itself (Kendall 1938), and are worth that much less. `unjudged` are answers, shape
+    (contests, authors), that no judge was asked about and the rules score: they rate, and say nothing about
+    judges.
+    """
+    table = marks.single
+    size = np.bincount(table.sheet, minlength=1)
+    start = np.cumsum(size) - size
+    places: list[tuple[Ints, Ints]] = []
+    for width in np.unique(size[size > 1]).tolist():
+        one, two = np.triu_indices(width, 1)
+        begin = start[size == width][:, None]
+        places.append(((begin + one).ravel(), (begin + two).ravel()))
+    empty = np.zeros(0, np.int64)
+    one, two = map(np.concatenate, zip(*places, strict=True)) if places else (empty, empty)
+    order = np.lexsort((table.author[two], table.author[one], table.contest[one]))
+    one, two = one[order], two[order]
+    contest, size = table.contest[one], size[table.sheet[one]]
+    first, second = table.author[one], table.author[two]
+    answers = numbered(table.contest * len(table.authors) + table.author)[0]
+    there = np.bincount(answers // max(len(table.authors), 1))
+    weight = there[contest] / 2 / np.bincount(contest, minlength=1)[contest]
+    score = (np.sign(table.value[one] - table.value[two]) + 1) / 2
+    worth = 9 / (2 * size + 5)
+    if unjudged is not None:
+        worth[unjudged[contest, first] | unjudged[contest, second]] = 0.0
+        judges = ~unjudged[marks.contest, marks.author]
+        marks = marks if judges.all() else marks.only(judges)
+    history = duels(len(table.authors), first, second, score, weight)
+    nobody = np.zeros(len(first), np.int64)
+    return Votes(table.authors, history, table.judges, table.judge[one], contest, nobody, worth, marks)
 
 
 class Errors(NamedTuple):

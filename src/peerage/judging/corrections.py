@@ -60,8 +60,8 @@ def corrected(
     """Ratings from votes without and with the corrections `wanted`.
 
     `styles` are the counts of both answers of each match, in the order of their numbers: shape (matches, 2,
-    length of `STYLE`), NaN where one is not known. `families` are by name, empty or missing for a player of
-    its own kind.
+    length of `STYLE`), NaN where one is not known; of scores those of all authors, (matches, players, …).
+    `families` are by name, empty or missing for a player of its own kind.
 
     What the votes cannot tell apart from the players is left out, and noted. Intervals allow for the votes of
     a match hanging together; where judges weigh unequally, or a family's lean is taken out, also for how far
@@ -85,14 +85,16 @@ def corrected(
             named = ", ".join(f"{pair.judge} on {pair.author}" for pair in examined.favours if pair.found)
             notes.append(f"favours: left out are the votes of {named}" if named else "favours: none found")
         if "reliability" in wanted:
-            even = replace(history, weight=weight)  # whoever else votes on a match, a vote says as much
+            # whoever else votes on a match, a vote says as much
+            even = replace(history, weight=weight if votes.worth is None else weight * votes.worth)
             reliable, told = _weights(examined, names, judge, even, aside)
             weight = weight * reliable
             notes.append(told)
     match = coded(votes.matches)[1]
     told_of = _Told(votes, match, styles, families or {})
     terms = {kind: dict(of(told_of)) for kind, of in _TERMS.items() if kind in wanted}
-    notes += [f"{kind}: nothing to correct, {_NOTHING[kind]}" for kind, found in terms.items() if not found]
+    nothing = _NOTHING if votes.scores is None else {**_NOTHING, **_NOTHING_IN_SCORES}
+    notes += [f"{kind}: nothing to correct, {nothing[kind]}" for kind, found in terms.items() if not found]
     columns = {name: column for found in terms.values() for name, column in found.items()}
     for name, column in list(columns.items()):
         if not name.startswith("style") and _always(column, history.score, keep & (weight > 0)):
@@ -264,11 +266,13 @@ def _position(told: _Told) -> Iterator[tuple[str, np.ndarray]]:
 def _style(told: _Told) -> Iterator[tuple[str, np.ndarray]]:
     if told.styles is None:
         return
-    counts = np.where(np.isnan(told.styles).any(axis=(1, 2), keepdims=True), 0.0, told.styles)
+    history, scored = told.votes.history, told.votes.scores is not None
+    one, other = (history.first, history.second) if scored else (0, 1)
+    unknown = np.isnan(told.styles[told.match, one, 0] + told.styles[told.match, other, 0])
     for k, name in enumerate(STYLE):
-        one_side, other_side = counts[:, 0, k], counts[:, 1, k]
-        if (one_side != other_side).any():
-            yield f"style {name}", contrast(one_side[told.match], other_side[told.match])
+        sides = [np.where(unknown, 0.0, told.styles[told.match, seat, k]) for seat in (one, other)]
+        if (sides[0] != sides[1]).any():
+            yield f"style {name}", contrast(*sides)
 
 
 def _own(told: _Told) -> Iterator[tuple[str, np.ndarray]]:
@@ -306,4 +310,9 @@ _NOTHING: Mapping[Correction, str] = {
     "style": "the answers are not known or alike in style",
     "own": "nobody judged its own work",
     "family": "nobody judged its own family against another",
+}
+_NOTHING_IN_SCORES: Mapping[Correction, str] = {
+    "position": "each judge scored the answers in an order drawn for it alone, which favours nobody for long",
+    "own": "nobody scored its own work",
+    "family": "nobody scored its own family and others",
 }

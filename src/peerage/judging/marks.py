@@ -12,9 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from peerage.judging.columns import Columns, Layout, Rows
-from peerage.judging.votes import Votes
 from peerage.ratings.kernels import Floats, Ints
-from peerage.ratings.merging import ascending, by_code, coded, numbered
+from peerage.ratings.merging import numbered
 
 Flags: TypeAlias = NDArray[np.bool_]
 
@@ -146,25 +145,3 @@ def marks_in(columns: Columns) -> Marks:
         value[order],
         chars[order],
     )
-
-
-def of_votes(votes: Votes) -> Marks:
-    """The marks that votes come to."""
-    history = votes.history
-    contests, contest = coded(votes.matches)
-    order = by_code(votes.judge, len(votes.judges)) if ascending(contest) else None
-    order = np.lexsort((contest, votes.judge)) if order is None else order
-    judge, contest, score = votes.judge[order], contest[order], history.score[order]
-    one, other = history.first[order], history.second[order]
-    turned, size = one > other, 2 * len(order)
-    author, value = np.empty(size, np.int64), np.empty(size)
-    author[::2], author[1::2] = np.minimum(one, other), np.maximum(one, other)
-    value[::2] = np.where(turned, 1 - score, score)
-    value[1::2] = 1 - value[::2]
-    again = (judge[1:] == judge[:-1]) & (contest[1:] == contest[:-1])
-    judge, contest = np.repeat(judge, 2), np.repeat(contest, 2)
-    if again.any():  # a judge with several votes on one match
-        order = np.lexsort((author, contest, judge))
-        judge, author, contest, value = judge[order], author[order], contest[order], value[order]
-    names = tuple(map(str, contests))
-    return Marks(votes.judges, votes.players, names, judge, author, contest, value, np.full(size, np.nan))

@@ -323,8 +323,8 @@ class Site:
 
     @cached_property
     def corrected(self) -> list[CorrectedRow]:
-        """The players by the judges' votes, as they are and corrected for all but style, which only the texts
-        of answers tell; empty where judges do not vote, or too little to tell sways from players."""
+        """The players by the judges' votes or scores, as they are and corrected for all but style, which only
+        the texts of answers tell; empty where judges give none, or too few to tell sways from players."""
         wanted = [one for one in CORRECTIONS if one != "style"]
         try:
             return what_would_change(self.moment, self.settings, self._whole, wanted)

@@ -1,4 +1,4 @@
-"""What corrections of judges' votes would change: the ratings as the votes are, and corrected."""
+"""What corrections of judges' votes or scores would change: the ratings as they are, and corrected."""
 
 from __future__ import annotations
 
@@ -8,13 +8,16 @@ import numpy as np
 
 from peerage.engine.registration import families_of
 from peerage.judging.corrections import CORRECTIONS, Correction, corrected
-from peerage.judging.style import STYLE, Style, style_of
+from peerage.judging.style import STYLE, style_of
+from peerage.judging.votes import Votes
 from peerage.ledger.store import Ledger
+from peerage.ratings.kernels import Floats
 from peerage.settings import ArenaSettings, suggest
 from peerage.tables import Shown
 from peerage.tables.matches import Matches
 from peerage.tables.played import Played, ScopeError
-from peerage.tables.told import texts_judged
+from peerage.tables.scored import scored
+from peerage.tables.told import contest_of, texts_judged
 
 
 class CorrectedRow(Shown, frozen=True):
@@ -49,27 +52,26 @@ def asked(words: str) -> tuple[Correction, ...]:
 def what_would_change(
     ledger: Ledger, settings: ArenaSettings, played: Played, wanted: Sequence[Correction]
 ) -> list[CorrectedRow]:
-    """The players by the votes on these matches, best corrected first. Answers are read for style alone.
+    """The players by the votes on these matches, or else by the scores given in them, best corrected first.
+    Answers are read for style alone.
 
-    Raises ScopeError where there are no votes, or too few to tell all that is wanted apart; LedgerError.
+    Raises ScopeError where there are neither, or too few to tell all that is wanted apart; LedgerError.
     """
     cast = played.votes()
     if not cast.judges:
-        raise ScopeError("no judge voted on these matches: there are no votes to correct")
-    known, unknown = _styles(ledger, played) if "style" in wanted else {}, (np.nan,) * len(STYLE)
-    of = [known.get(number, (None, None)) for number in np.unique(cast.matches).tolist()]
-    styles = np.array([[style or unknown for style in both] for both in of], np.float64)
+        cast = scored(ledger, played.decided).votes
+    if not len(cast.judge):
+        raise ScopeError("no judge voted on these matches, or scored them: there is nothing to correct")
+    styles = _styles(ledger, played, cast) if "style" in wanted else None
     families = families_of(ledger, settings.players)
     try:
         found = corrected(cast, wanted, styles, families)
     except ValueError as error:
+        many = f"{len(cast.judge)} votes" if cast.scores is None else f"{len(cast.scores)} scores"
         raise ScopeError(
-            f"{len(cast.judge)} votes are too few for the corrections {', '.join(wanted)} together: {error}"
+            f"{many} are too few for the corrections {', '.join(wanted)} together: {error}"
         ) from None
-    notes = (
-        "Bradley-Terry on the judges' votes, both times; those of a match count as one match together",
-        *found.notes,
-    )
+    notes = (_VOTES if cast.scores is None else _SCORES, *found.notes)
     rows = [
         CorrectedRow(
             new.rank,
@@ -89,14 +91,34 @@ def what_would_change(
     return sorted(rows, key=lambda row: (-row.corrected, row.player))
 
 
-def _styles(ledger: Ledger, played: Played) -> dict[int, tuple[Style | None, Style | None]]:
-    """The styles of both answers of each duel."""
-    found: dict[int, tuple[Style | None, Style | None]] = {}
+_VOTES = "Bradley-Terry on the judges' votes, both times; those of a match count as one match together"
+_SCORES = (
+    "Bradley-Terry on the judges' scores, both times: which of two answers to a question each judge gave "
+    "more, so that strict and generous ones say the same; those of a question count as one match together"
+)
+
+
+def _styles(ledger: Ledger, played: Played, cast: Votes) -> Floats:
+    """The styles of the answers that these votes are on, as corrections want them."""
+    known = np.unique(cast.matches).tolist()
+    if cast.scores is None:
+        contests, seats = {str(number): at for at, number in enumerate(known)}, {}
+    else:
+        contests = {cast.scores.contests[number]: at for at, number in enumerate(known)}
+        seats = {name: at for at, name in enumerate(cast.players)}
+    found = np.full((len(known), len(seats) or 2, len(STYLE)), np.nan)
     for match in Matches(ledger).read(1, ledger.heads()[1], played.scope):
-        if len(match.fixture.seats) == 2:
+        number = str(match.number)
+        if seats:
+            authors = match.fixture.authors
+            for item, text in texts_judged(match).items():
+                label = item.split("/")[1]
+                at = contests.get(f"{number}/{contest_of(item, label)}")
+                if at is not None:
+                    found[at, seats[authors[label]]] = style_of(text)
+        elif number in contests:
             texts = texts_judged(match)
-            one, other = (
-                style_of(texts[seat.label]) if seat.label in texts else None for seat in match.fixture.seats
-            )
-            found[match.number] = one, other
+            for place, seat in enumerate(match.fixture.seats):
+                if seat.label in texts:
+                    found[contests[number], place] = style_of(texts[seat.label])
     return found

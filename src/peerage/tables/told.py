@@ -236,7 +236,11 @@ def scores(fixture: Fixture, outcome: Outcome, chars: Mapping[str, int]) -> Iter
     answered a question more than once."""
     players = {seat.label: seat.player for seat in fixture.all_seats()} | fixture.authors
     for grade in recorded(outcome, "judge"):
-        question, _, more = grade.item.partition(f"/{grade.author}")
-        contest = f"{question}{more}"
-        on, length = f"{fixture.number}/{contest}", chars.get(grade.item)
+        on, length = f"{fixture.number}/{contest_of(grade.item, grade.author)}", chars.get(grade.item)
         yield Mark(players[grade.judge], players[grade.author], on, grade.raw, length)
+
+
+def contest_of(item: str, author: str) -> str:
+    """What all answers to compare an item with have in common: its name without its author's label."""
+    question, _, more = item.partition(f"/{author}")
+    return f"{question}{more}"

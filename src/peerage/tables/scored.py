@@ -1,0 +1,74 @@
+"""The scores that judges gave in matches of a scope, as votes: which of two answers each gave more."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence, Set
+from typing import NamedTuple
+
+import numpy as np
+
+from peerage.judging.columns import Rows
+from peerage.judging.comparisons import in_orders
+from peerage.judging.marks import MARKS, Mark, Marks, add_marks, marks_in
+from peerage.judging.scores import recorded
+from peerage.judging.votes import Votes
+from peerage.ledger.codec import by_hex, read_fixture, read_record
+from peerage.ledger.store import Ledger, Summary
+from peerage.match import Fixture, Outcome
+from peerage.tables.told import contest_of, scores
+
+
+class Scored(NamedTuple):
+    """All marks, with those that the rules give to `unjudged` answers: a 0 by every judge to what was
+    unusable or refused. These are flagged by contest and author, shape (contests, authors)."""
+
+    marks: Marks
+    unjudged: np.ndarray
+
+    @property
+    def votes(self) -> Votes:
+        return in_orders(self.marks, self.unjudged)
+
+
+def scored(ledger: Ledger, decided: Sequence[Summary], silenced: Set[str] = frozenset()) -> Scored:
+    """The scores given in decided matches, in number order, without those by the judges `silenced`. Raises
+    LedgerError."""
+    rows, missing = Rows(MARKS), list[Mark]()
+    for fixture, outcome in _played(ledger, decided):
+        given = [mark for mark in scores(fixture, outcome, {}) if mark.judge not in silenced]
+        add_marks(rows, given)
+        missing += _unjudged(fixture, outcome, dict.fromkeys([mark.judge for mark in given]))
+    add_marks(rows, missing)
+    marks = marks_in(rows.columns())
+    unjudged = np.zeros((len(marks.contests), len(marks.authors)), np.bool_)
+    contests, authors = (
+        {name: at for at, name in enumerate(names)} for names in (marks.contests, marks.authors)
+    )
+    for mark in missing:
+        unjudged[contests[mark.contest], authors[mark.author]] = True
+    return Scored(marks, unjudged)
+
+
+def _played(ledger: Ledger, decided: Sequence[Summary]) -> Iterator[tuple[Fixture, Outcome]]:
+    """The matches with scores among these."""
+    if not decided:
+        return
+    texts = by_hex(ledger.texts())
+    wanted = {summary.number for summary in decided}
+    span = ledger.place(decided[0].number), ledger.place(decided[-1].number)
+    for issued, record in zip(ledger.fixtures(*span), ledger.records(*span), strict=False):
+        if record.number in wanted and b'"scores":"judge"' in record.body:
+            yield read_fixture(issued.body, texts), read_record(record.body).outcome
+
+
+def _unjudged(fixture: Fixture, outcome: Outcome, judges: Sequence[str] | dict[str, None]) -> Iterator[Mark]:
+    """What the rules give each answer that no judge was asked about: 0 by everybody but its author."""
+    players = {seat.label: seat.player for seat in fixture.seats}
+    asked = {grade.item for grade in recorded(outcome, "judge")}
+    for item in outcome.detail.get("answers", ()):
+        if item not in asked:
+            author = item.split("/")[1]
+            contest = f"{fixture.number}/{contest_of(item, author)}"
+            for judge in judges:
+                if judge != players[author]:
+                    yield Mark(judge, players[author], contest, 0.0)

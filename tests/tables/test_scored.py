@@ -1,0 +1,125 @@
+"""Scores of a tournament read as votes, and what corrections of them would change."""
+
+from __future__ import annotations
+
+import json
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from tests.engine.arenas import house, play, write_arena
+from typer.testing import CliRunner
+
+from peerage.arena import open_arena
+from peerage.cli.main import app
+from peerage.judging.scores import recorded
+from peerage.judging.style import style_of
+from peerage.tables.corrected import _styles
+from peerage.tables.matches import Matches
+from peerage.tables.played import EVERYTHING, Played
+from peerage.tables.scored import scored
+
+RULES = {"preset": "development", "questions": 3, "quality": "none", "seats": 5}
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Two tournaments of five, one of whom refuses a fifth of all requests."""
+    players = house(5)
+    players[4]["faults"] = {"refusing": 0.2}
+    for player in players[:2]:
+        player["family"] = "clan"
+    made = write_arena(
+        tmp_path_factory.mktemp("scored"), players, name="scored", game="last-arena", rules=RULES
+    )
+    play(made, 2)
+    return made
+
+
+def shown(folder: Path, *words: str, code: int = 0) -> str:
+    done = CliRunner().invoke(app, [*words, "--dir", str(folder)])
+    assert done.exit_code == code, done.output
+    return done.output
+
+
+def rows(folder: Path, *words: str) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = json.loads(shown(folder, *words, "--format", "json"))
+    return found
+
+
+def test_the_orders_are_those_of_the_scores_on_record(folder: Path) -> None:
+    """By hand from the facts: every two answers to a question by one judge; refused ones count as 0."""
+    expected: list[tuple[str, str, str, float]] = []
+    refused = 0
+    with open_arena(folder, create=False) as arena:
+        for number in (1, 2):
+            match = Matches(arena.ledger).one(number)
+            given: dict[tuple[str, str], dict[str, float]] = {}
+            asked = set()
+            for grade in recorded(match.outcome, "judge"):
+                asked.add(grade.item)
+                given.setdefault((grade.judge, grade.item.split("/")[0]), {})[grade.author] = grade.raw
+            judges = {judge for judge, _ in given}
+            for item in set(match.outcome.detail["answers"]) - asked:
+                question, author = item.split("/")
+                refused += 1
+                for judge in judges - {author}:
+                    given.setdefault((judge, question), {})[author] = 0.0
+            for (judge, _), sheet in given.items():
+                for one, two in combinations(sorted(sheet, key=match.players.__getitem__), 2):
+                    points = (np.sign(sheet[one] - sheet[two]) + 1) / 2
+                    who = match.players
+                    expected.append((who[judge], who[one], who[two], points))
+        votes = scored(arena.ledger, Played(arena.ledger, EVERYTHING).decided).votes
+    assert refused > 2
+    names, history = np.array(votes.players), votes.history
+    found = zip(
+        np.array(votes.judges)[votes.judge].tolist(),
+        names[history.first].tolist(),
+        names[history.second].tolist(),
+        history.score.tolist(),
+        strict=True,
+    )
+    assert sorted(found) == sorted(expected)
+    assert votes.worth is not None
+    assert 0 < (votes.worth == 0).sum() < len(votes.worth)
+
+
+def test_corrections_say_what_they_found_in_scores(folder: Path) -> None:
+    found = rows(folder, "leaderboard", "--correct", "all")
+    notes = found[0]["notes"]
+    assert notes[0].startswith("Bradley-Terry on the judges' scores, both times")
+    for about in (
+        "position: nothing to correct, each judge scored the answers in an order drawn for it alone",
+        "own: nothing to correct, nobody scored its own work",
+        "style length: ",
+        "family clan: ",
+        "harshness: ties are from ",
+        "favours: none",
+        "reliability: from ",
+    ):
+        assert any(note.startswith(about) for note in notes), (about, notes)
+    for row in found:
+        assert row["lower"] < row["corrected"] < row["upper"]
+    alone = rows(folder, "leaderboard", "--correct", "harshness")
+    assert len(alone[0]["notes"]) == 2
+
+
+def test_the_styles_are_those_of_the_recorded_answers(folder: Path) -> None:
+    with open_arena(folder, create=False) as arena:
+        played = Played(arena.ledger, EVERYTHING)
+        votes = scored(arena.ledger, played.decided).votes
+        styles = _styles(arena.ledger, played, votes)
+        assert votes.scores is not None
+        contests = [votes.scores.contests[at] for at in np.unique(votes.matches).tolist()]
+        match = Matches(arena.ledger).one(2)
+        seen = 0
+        for key, reply in match.replies.items():
+            if key.startswith("answer/") and reply.status == "ok":
+                _, label, question = key.split("/")
+                at = contests.index(f"2/{question}"), votes.players.index(match.players[label])
+                assert styles[at].tolist() == list(style_of(reply.text))
+                seen += 1
+        assert seen > 50
