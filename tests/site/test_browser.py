@@ -13,7 +13,11 @@ from playwright.sync_api import Browser, Error, Page
 from tests.site.arenas import MATCHES, NAMES
 from tests.site.browsers import DESK, PATIENCE_MS, PHONE, needed
 
+from peerage.figures import per_hundred
+from peerage.site import leaderboards
 from peerage.site.addresses import player_page
+from peerage.site.pages import ASSETS, body
+from peerage.site.reading import Site
 
 pytestmark = needed
 
@@ -104,6 +108,7 @@ def test_without_scripts_a_page_is_complete(browser: Browser, built: Path) -> No
     tab.goto(f"file://{built}/index.html")
     assert tab.locator("table.board tbody tr").count() == len(NAMES)
     assert tab.locator(".drawing svg path").count() > 5
+    assert not tab.locator(".filters").is_visible()  # which nothing would answer
     tab.goto(f"file://{built}/matches/1.html#m3")
     assert tab.locator(".match:visible").count() == 1
     assert tab.locator("#m3").is_visible()
@@ -125,6 +130,37 @@ def test_the_leaderboard_sorts_and_searches_and_its_address_says_how(tab: Page, 
     tab.goto(address)
     assert tab.locator("table.board tbody tr:visible").count() == 1
     assert tab.locator("th[aria-sort=ascending]").inner_text().startswith("Rating")
+
+
+def test_a_choice_of_players_by_weights_and_price_stays_in_the_address(
+    tab: Page, pages: Site, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kinds = dict(zip(NAMES, ("open", "open", "open", "proprietary"), strict=False))
+    monkeypatch.setattr(leaderboards, "weights_of", lambda _: kinds)
+    for path in ("index.html", "leaderboard/trueskill.html", *(f"assets/{name}" for name in ASSETS)):
+        (tmp_path / path).parent.mkdir(exist_ok=True)
+        (tmp_path / path).write_bytes(body(pages, path) or b"")
+    prices = sorted(row.cost_per_match for row in pages.table() if row.cost_per_match is not None)
+    middle = per_hundred(prices[len(prices) // 2]).lstrip("$")
+    shown = tab.locator("table.board tbody tr:visible")
+    open_page(tab, tmp_path, "index.html")
+    tab.get_by_label("Weights").select_option("open")
+    assert shown.count() == 3
+    tab.get_by_label("Weights").select_option("unknown")
+    assert shown.count() == len(NAMES) - 4
+    tab.get_by_label("Weights").select_option("any")
+    tab.get_by_label("At most").fill(middle)
+    cheap = shown.count()
+    assert cheap == sum(float(per_hundred(price).lstrip("$")) <= float(middle) for price in prices)
+    assert 0 < cheap < len(NAMES)
+    assert tab.get_by_role("status").filter(has_text=f"{cheap} of {len(NAMES)}").is_visible()
+    assert tab.url.endswith(f"#most={middle}")
+    tab.get_by_role("link", name="TrueSkill").click()  # the other tables keep it
+    until(tab, "document.readyState === 'complete' && location.pathname.includes('trueskill')")
+    assert tab.url.endswith(f"#most={middle}")
+    assert shown.count() == cheap
+    tab.get_by_role("button", name="Show all").click()
+    assert shown.count() == len(NAMES)
 
 
 def test_matches_are_found_by_player_and_topic(tab: Page, built: Path) -> None:

@@ -293,6 +293,10 @@ def test_links_to_an_address_have_a_picture_and_wrong_ones_lead_back(arena: Path
     home, other = ((out / name).read_text("utf-8") for name in ("index.html", "matches.html"))
     assert f'<meta property="og:image" content="{url}preview.png">' in home
     assert "og:image" not in other
+    trueskill = (out / "leaderboard" / "trueskill.html").read_text("utf-8")
+    assert f'<meta property="og:image" content="{url}preview.png">' in trueskill
+    assert f'<meta property="og:url" content="{url}leaderboard/trueskill.html">' in trueskill
+    assert f'<meta property="og:url" content="{url}">' in home
     assert (out / "preview.png").read_bytes().startswith(b"\x89PNG")
     missing = (out / "404.html").read_text("utf-8")
     assert f'href="{url}index.html"' in missing

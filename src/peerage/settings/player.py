@@ -118,6 +118,11 @@ class PlayerSettings(Section):
         "", description="Players of one family count as related. Default: derived from the model."
     )
     architecture: str = Field("", description="Free text kept as metadata.")
+    open_weights: bool | None = Field(
+        None,
+        description="Whether anybody can download its weights; tables on pages filter by it. Default: told "
+        "from provider and model where that says it.",
+    )
     system_prompt: str = Field("", description="Put before every request to this player.")
     temperature: NotNegative | None = Field(
         None, description="Sampling temperature. Default: the provider's."

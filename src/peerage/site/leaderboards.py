@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
+from peerage.engine.registration import registered, stated
 from peerage.figures import per_hundred
 from peerage.ledger.outside import TOPIC
 from peerage.site.addresses import slug
@@ -18,6 +19,7 @@ from peerage.site.reading import Site
 from peerage.site.rendering import View
 from peerage.tables.history import frontier as offers
 from peerage.tables.leaderboard import Board, Row, board
+from peerage.tables.makers import weights
 from peerage.tables.outside import listed
 from peerage.tables.overall import Strengths, strengths
 from peerage.tables.played import Scope
@@ -59,6 +61,7 @@ class Line(NamedTuple):
     high: float | None
     tied: tuple[str, ...]
     rose: int | None
+    weights: str = ""
 
 
 def address(site: Site, wanted: Filter) -> str:
@@ -110,7 +113,7 @@ def _view(site: Site, wanted: Filter) -> View:
         {
             "found": found,
             "name": name,
-            "lines": lines(found, moves(site, wanted.track) if everything else {}),
+            "lines": lines(found, moves(site, wanted.track) if everything else {}, weights_of(site)),
             "since": before(site.number),
             "width": WIDTH,
             "tenths": in_tenths(wanted.track),
@@ -158,7 +161,13 @@ def _outside(site: Site) -> View:
     return View("outside.html", "Outside results", {**values, "notes": found.notes}, "index.html")
 
 
-def lines(found: Board, rose: Mapping[str, int]) -> list[Line]:
+def weights_of(site: Site) -> dict[str, str]:
+    """Whose weights are open and whose proprietary, as settings say, or for who left the ledger."""
+    cards = registered(site.moment) | {one.name: stated(one) for one in site.settings.players}
+    return {name: weights(card) for name, card in cards.items()}
+
+
+def lines(found: Board, rose: Mapping[str, int], open_or_not: Mapping[str, str] = {}) -> list[Line]:
     """The rows with their intervals drawn to one scale."""
     ranked = [row for row in found.rows if row.rank is not None]
     ends = [end for row in ranked for end in (row.lower, row.rating, row.upper) if end is not None]
@@ -180,6 +189,7 @@ def lines(found: Board, rose: Mapping[str, int]) -> list[Line]:
             place(row.upper),
             tuple(tied.get(row.player, ())),
             rose.get(row.player),
+            open_or_not.get(row.player, ""),
         )
         for row in found.rows
     ]

@@ -1,5 +1,5 @@
 // Tables that sort and search, on pages that are complete without. The state stands in the address, so that
-// it can be passed on: #sort=2&down&q=gpt
+// it can be passed on: #sort=2&order=down&q=gpt&weights=open&most=0.5
 "use strict";
 
 const params = () => new URLSearchParams(location.hash.slice(1));
@@ -67,28 +67,48 @@ function sortable(table, first) {
   if (first) always(asWanted);
 }
 
-function searchable(table) {
-  const box = document.createElement("div");
-  box.className = "controls";
-  const label = document.createElement("label");
-  label.textContent = "Search players";
-  const input = document.createElement("input");
-  input.type = "search";
-  input.value = params().get("q") || "";
-  label.append(input);
-  box.append(label);
-  table.parentElement.before(box);
+const FITS = {
+  q: (row, text) => row.querySelector("th").textContent.toLowerCase().includes(text.toLowerCase()),
+  weights: (row, kind) => (row.dataset.weights || "unknown") === kind,
+  most: (row, most) => priceOf(row) !== null && priceOf(row) <= Number(most),
+};
+
+// Which rows of a table show: those that every control lets pass, each with its own part of the address. A row
+// that is hidden keeps its place in the ranking.
+function filtered(form, table) {
+  const controls = [...form.querySelectorAll("input, select")];
+  const said = form.querySelector("output"), all = form.querySelector("button");
   const show = () => {
-    const text = input.value.trim().toLowerCase();
-    for (const row of table.tBodies[0].rows) {
-      row.hidden = text !== "" && !row.querySelector("th").textContent.toLowerCase().includes(text);
-    }
+    const asked = controls.filter((control) => control.value.trim() !== "");
+    const rows = [...table.tBodies[0].rows];
+    for (const row of rows) row.hidden = !asked.every((control) => FITS[control.name](row, control.value.trim()));
+    const shown = rows.filter((row) => !row.hidden).length;
+    said.textContent = asked.length ? `${shown} of ${rows.length} players; ranks are those among all. The address keeps this choice.` : "";
+    all.hidden = asked.length === 0;
   };
-  input.addEventListener("input", () => {
+  const asAddressed = () => {
+    for (const control of controls) control.value = params().get(control.name) || "";
     show();
-    keep("q", input.value.trim());
+  };
+  form.addEventListener("submit", (event) => event.preventDefault());
+  form.addEventListener("input", (event) => {
+    keep(event.target.name, event.target.value.trim());
+    show();
   });
-  always(show);
+  all.addEventListener("click", () => {
+    for (const control of controls) keep(control.name, "");
+    asAddressed();
+    controls[0].focus();
+  });
+  addEventListener("hashchange", asAddressed);
+  always(asAddressed);
+}
+
+// As the cell shows it, so that "at most 0.72" keeps what reads $0.72.
+function priceOf(row) {
+  const cell = row.querySelector(".price");
+  const price = Number(cell ? cell.textContent.replace(/[\s,$]/g, "") : NaN);
+  return Number.isNaN(price) ? null : price;
 }
 
 // Whom a player is statistically tied with, while it is pointed at or has the focus.
@@ -109,7 +129,13 @@ function ties(table) {
 }
 
 document.querySelectorAll("table[data-sortable]").forEach((table, place) => sortable(table, place === 0));
-document.querySelectorAll("table[data-search]").forEach((table) => {
-  if (table.tBodies[0].rows.length > 5) searchable(table);
+document.querySelectorAll("table.board").forEach((table) => {
+  const form = table.parentElement.previousElementSibling;
+  if (form?.matches("form.filters")) filtered(form, table);
   ties(table);
+});
+
+// Other ratings, topics and games of the leaderboard show the same choice.
+document.querySelectorAll(".tabs a[href]").forEach((link) => {
+  link.addEventListener("click", () => { link.hash = location.hash; });
 });
