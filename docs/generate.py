@@ -37,6 +37,7 @@ from peerage.tables.catalogue import GameRow, PlayerRow
 from peerage.tables.challenges import ChallengeRow, Tried
 from peerage.tables.compare import Comparison, Met
 from peerage.tables.corrected import CorrectedRow
+from peerage.tables.costs import CostStats, KindStats
 from peerage.tables.judges import ChallengeSort, FavourRow, JudgeRow, JudgesReport, Measure
 from peerage.tables.leaderboard import Row
 from peerage.tables.makers import MakerRow
@@ -350,6 +351,8 @@ _JSON: dict[str, tuple[str | type, ...]] = {
         UnfinishedStats,
         MakerRow,
         HostedStats,
+        CostStats,
+        KindStats,
     ),
     "`judges`: one object (`--of` one of its lists)": (
         JudgesReport,

@@ -35,8 +35,8 @@ def test_it_shows_the_plan_and_the_past_and_costs_add_up(tmp_path: Path, clock: 
     arena(tmp_path, LINEUP, RIG)
     report = play(tmp_path, 12, clients=served(set(), []))
     here = ["--dir", str(tmp_path)]
-    found = json.loads(cli.invoke(app, ["windows", "--format", "json", *here]).output)
-    (plan,), (past,) = found["plan"], found["past"]
+    said = json.loads(cli.invoke(app, ["windows", "--format", "json", *here]).output)
+    (plan,), (past,) = said["plan"], said["past"]
     assert (plan["host"], plan["players"], plan["waiting"], plan["open"]) == ("rig", ["h0", "h1"], 0, False)
     assert (plan["starts_at"], plan["longest_hours"], plan["most_usd"]) == (100, 8.0, 28.8)
     assert past["why"] == "done"
@@ -44,7 +44,8 @@ def test_it_shows_the_plan_and_the_past_and_costs_add_up(tmp_path: Path, clock: 
     assert past["matches_per_hour"] == pytest.approx(past["matches"] / past["hours"])
     assert past["cost_usd"] == pytest.approx(report.billed_nano / 1e9)
     with open_arena(tmp_path) as opened:
-        rows = stats(opened.ledger, opened.settings).hosted
+        found = stats(opened.ledger, opened.settings)
+        rows, bought = found.hosted, {one.player: one for one in found.costs}
         told = [*ending(opened, report, [])]
         shown = costs_page(Site(opened.settings, opened.ledger, Votes(opened.ledger.address, tmp_path)))
     assert [row.player for row in rows] == ["h0", "h1"]
@@ -52,11 +53,20 @@ def test_it_shows_the_plan_and_the_past_and_costs_add_up(tmp_path: Path, clock: 
     both = sum((row.billed_usd or 0) + (row.unused_usd or 0) for row in rows)
     assert both == pytest.approx(past["cost_usd"])
     assert shown.values["held"] == pytest.approx(sum(row.unused_usd or 0 for row in rows))
+    for row in rows:
+        one = bought[row.player]
+        assert one.cost_usd == pytest.approx((row.billed_usd or 0) + (row.unused_usd or 0))
+        assert one.gpu_hours == row.hours
+        assert one.matches_per_gpu_hour == pytest.approx(one.matches / row.hours)
+        assert one.bits_per_gpu_hour == pytest.approx(one.bits / row.hours)
+    assert shown.values["hosted"]
+    assert bought["p0"].gpu_hours is None
     assert any("went into start and idle time of hosts" in line for line in told)
     text = cli.invoke(app, ["windows", *here]).output
     assert "rig" in text
     assert "done" in text
     assert "h0" in cli.invoke(app, ["stats", "--of", "hosted", *here]).output
+    assert "Bits/h" in cli.invoke(app, ["stats", "--of", "costs", *here]).output
 
 
 def test_any_command_closes_a_window_that_a_crash_left_open(tmp_path: Path, clock: Clock) -> None:

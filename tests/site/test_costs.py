@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import csv
 import io
-import math
+from contextlib import closing
 
 import pytest
 from tests.site.test_pages import Read
 
-from peerage.site.arena_pages import bits, by_day, by_game
+from peerage.ledger import open_ledger
+from peerage.site.arena_pages import by_day
 from peerage.site.pages import page
 from peerage.site.reading import Site
-from peerage.tables.leaderboard import board
+from peerage.tables.stats import stats
 
 
 def text(site: Site, path: str) -> str:
@@ -29,24 +30,26 @@ def test_dollars_are_those_of_the_replies(pages: Site) -> None:
     dollars = paid(pages)
     assert dollars > 0
     assert sum(row["dollars"] for row in by_day(pages)) == pytest.approx(dollars)
-    assert sum(one.dollars for one in by_game(pages)) == pytest.approx(dollars)
     said = text(pages, "costs.html")
-    assert f"{pages.number / dollars:,.1f}" in said
+    assert f"{len(pages.decided) / dollars:,.1f}" in said
     made = page(pages, "data/spending.csv")
     assert made is not None
     lines = list(csv.DictReader(io.StringIO(made.body.decode())))
     assert sum(float(line["dollars"]) for line in lines) == pytest.approx(dollars)
 
 
-def test_a_bit_is_an_interval_half_as_wide(pages: Site) -> None:
-    rows = board(pages.ledger, pages.settings, "bt").rows
-    before = 2 * 1.959963984540054 * 350
-    known = 0.0
-    for row in rows:
-        if row.lower is not None and row.upper is not None and row.upper - row.lower < before:
-            known -= math.log2((row.upper - row.lower) / before)
-    assert known > 0
-    assert bits(rows) == pytest.approx(known)
+def test_bits_and_matches_are_those_of_the_statistics(pages: Site) -> None:
+    with closing(open_ledger(pages.settings.ledger, pages.folder, create=False)) as ledger:
+        found = stats(ledger, pages.settings)
+    bits = sum(one.bits for one in found.kinds)
+    assert bits > 1
+    assert bits == pytest.approx(sum(one.bits for one in found.costs))
+    assert sum(one.cost_usd for one in found.kinds) == pytest.approx(paid(pages))
     said = text(pages, "costs.html")
-    assert f"{known:,.1f} bits" in said
-    assert f"{known / paid(pages):,.1f} bits" in said
+    assert f"{bits:,.1f} bits" in said
+    assert f"{bits / paid(pages):,.1f} bits" in said
+    for one in found.costs:
+        if one.cost_usd and one.bits_per_usd is not None:
+            assert one.bits_per_usd == pytest.approx(one.bits / one.cost_usd)
+            assert f"{one.bits_per_usd:,.1f}" in said
+    assert "Hours held" not in said

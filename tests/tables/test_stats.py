@@ -109,7 +109,7 @@ def test_statistics_are_plain_json(counted: Stats) -> None:
     assert json.loads(json.dumps(data)) == data
     assert set(data) == {
         "matches", "voids", "players", "judges", "authors", "readings", "calibration", "outside", "probes",
-        "unfinished", "makers", "hosted",
+        "unfinished", "makers", "hosted", "costs", "kinds",
     }  # fmt: skip
 
 

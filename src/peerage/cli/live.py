@@ -13,7 +13,7 @@ from peerage.cli.output import counted, money
 from peerage.cli.seat import beside
 from peerage.cli.streams import drop
 from peerage.cli.table_so_far import TableSoFar
-from peerage.figures import moment
+from peerage.figures import moment, tenths
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -104,6 +104,7 @@ class Spectator:
             f"{settled}{of} matches" if whole else f"{settled} matches, {progress.decided}{of} with a result",
             f"{pace:.1f} a second",
             f"{counted(progress.calls_in_flight, 'call')} in flight",
+            *([f"{tenths(self.table.bits)} bits known"] if self.table.bits else []),
             money(progress.billed_nano, progress.possibly_nano),
         ]
         if progress.until is not None:

@@ -97,9 +97,9 @@ def show_parts(
     shape: Format,
     first: str,
 ) -> None:
-    """Write the tables of one object, each with its heading and columns, those without a row left out; `of`
-    is the one wanted alone. JSON holds all as one object, CSV can hold one table alone: the `first`, if not
-    said."""
+    """Write the tables of one object, each with its heading and columns, those without a row left out; for
+    people also columns that may be spared and hold nothing. `of` is the table wanted alone. JSON holds all
+    as one object, CSV can hold one table alone: the `first`, if not said."""
     if shape is Format.json and of is None:
         show_json(found)
         return
@@ -108,7 +108,9 @@ def show_parts(
         if part == of and not found[part] and shape is Format.table:
             sys.stdout.write(f"{heading}\nNothing of it is on record.\n")
         elif part == of or (of is None and found[part]):
-            show(found[part], columns, shape, title=heading)
+            rows = found[part]
+            told = [one for one in columns if not one.spare or any(row[one.key] is not None for row in rows)]
+            show(rows, told if shape.for_people else columns, shape, title=heading)
 
 
 def show_json(data: Any, to: TextIO | None = None) -> None:

@@ -29,6 +29,8 @@ class TableSoFar:
     def __init__(self, arena: Arena) -> None:
         self._arena = arena
         self.found: Board | None = None
+        self.bits = 0.0
+        """The information that the matches brought up to then."""
 
     async def keep(self, decided: Callable[[], int]) -> None:
         """Compute the table again and again until cancelled, whenever more matches are `decided`: on a thread
@@ -68,10 +70,14 @@ class TableSoFar:
     def computed(self) -> tuple[Board, float]:
         """The table, and the seconds of a processor that it took, the modules it needs not counted."""
         from peerage.ledger import open_ledger
+        from peerage.tables.costs import gained
         from peerage.tables.leaderboard import board
+        from peerage.tables.played import EVERYTHING, Played
 
         began = time.thread_time()
         address, folder = self._arena.settings.ledger, self._arena.folder
         with closing(open_ledger(address, folder, create=False)) as ledger:
-            found = board(ledger, self._arena.settings)
+            played = Played(ledger, EVERYTHING)
+            found = board(ledger, self._arena.settings, played=played)
+            self.bits = gained(played).bits
         return found, time.thread_time() - began

@@ -12,7 +12,7 @@ from peerage.cli.leaderboard import Game, Topic, told_scope
 from peerage.cli.options import HERE, Folder, Format, Shape, arena_in
 from peerage.cli.output import Titled, hundredths, numbers, show_json, show_parts, signed, texts, titled
 from peerage.cli.streams import exact
-from peerage.figures import dollars, percent, seconds, whole
+from peerage.figures import dollars, percent, seconds, tenths, whole
 
 if TYPE_CHECKING:
     from peerage.arena import Arena
@@ -30,6 +30,8 @@ Part = Literal[
     "probes",
     "unfinished",
     "hosted",
+    "costs",
+    "kinds",
 ]
 
 
@@ -123,6 +125,22 @@ _STATS: Mapping[str, Titled] = {
         *numbers(whole, calls="Calls"),
         *numbers("{:.2f}".format, hours="Hours"),
         *numbers(dollars, billed_usd="Billed to calls", unused_usd="Start and idle"),
+    ),
+    "costs": titled(
+        "Costs: what a player's dollars and hours bought; a bit halves the error of one strength",
+        *texts(player="Player"),
+        *numbers(dollars, cost_usd="Cost"),
+        *numbers(whole, matches="Matches"),
+        *numbers(tenths, bits="Bits", matches_per_usd="Matches/$", bits_per_usd="Bits/$"),
+        *numbers(hundredths, gpu_hours="Hours held ~1"),
+        *numbers(tenths, matches_per_gpu_hour="Matches/h ~1", bits_per_gpu_hour="Bits/h ~1"),
+    ),
+    "kinds": titled(
+        "Kinds of matches: what a dollar buys in each",
+        *texts(kind="Kind"),
+        *numbers(dollars, cost_usd="Cost"),
+        *numbers(whole, matches="Matches"),
+        *numbers(tenths, bits="Bits", matches_per_usd="Matches/$", bits_per_usd="Bits/$"),
     ),
     "readings": titled(
         "Readings: where a game's rules leave room, the table under each of them",

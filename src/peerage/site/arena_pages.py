@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import math
-from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import suppress
 from datetime import date, timedelta
 from operator import attrgetter
@@ -21,7 +19,6 @@ from peerage.ledger.log import entry_leaf
 from peerage.ledger.since import log_root
 from peerage.ledger.windows import unused
 from peerage.protocol import Role
-from peerage.ratings.table import Z95
 from peerage.settings import EVERY, ArenaSettings
 from peerage.site import downloads, proofs
 from peerage.site.charts import chart, spending
@@ -29,7 +26,6 @@ from peerage.site.leaderboards import Filter, address, filters
 from peerage.site.reading import Site
 from peerage.site.rendering import View
 from peerage.standings import DONE
-from peerage.tables.leaderboard import Row
 from peerage.tables.match_view import tasks
 from peerage.tables.matches import Match
 from peerage.tables.tracks import NAMES
@@ -39,8 +35,6 @@ NEWEST = 60
 POOLED = 500
 """Challenges of the pool on the page, the newest first; all of them are in the file to download."""
 EPOCH = date(1970, 1, 1)
-PRIOR = 350.0
-"""Standard deviation of a rating before any match, in points: Glicko's (Glickman 1999)."""
 FORM = '{"role":'
 """How a stored form begins."""
 
@@ -73,19 +67,6 @@ class Played(NamedTuple):
     voids: dict[str, int]
     rules: dict[str, Any]
     original: Original | None
-
-
-class Spent(NamedTuple):
-    """Matches and dollars of one game or day."""
-
-    what: str
-    matches: int
-    dollars: float
-
-    @property
-    def per_dollar(self) -> float | None:
-        """Matches that a dollar buys."""
-        return self.matches / self.dollars if self.dollars else None
 
 
 class Form(NamedTuple):
@@ -136,7 +117,7 @@ def judges_page(site: Site) -> View:
 def costs_page(site: Site) -> View:
     rows, players = by_day(site), site.table()
     dollars = site.tally.spent_nano / 1e9
-    gained = bits(site.board("bt").rows)
+    gained = sum(one.bits for one in site.stats.kinds)
     charts = []
     if dollars and len({row["day"] for row in rows}) > 1:
         about = "Dollars of all matches that ended on a day (UTC)."
@@ -148,12 +129,13 @@ def costs_page(site: Site) -> View:
         "held": sum(unused(site.moment).values()) / 1e9,
         "players": sorted(players, key=lambda row: -(row.cost_usd or 0.0)),
         "most": max((row.cost_usd or 0.0 for row in players), default=0.0),
-        "games": by_game(site),
+        "bought": {one.player: one for one in site.stats.costs},
+        "hosted": any(one.gpu_hours for one in site.stats.costs),
+        "kinds": site.stats.kinds,
         "bits": gained,
         "bits_per_dollar": gained / dollars if dollars else None,
-        "per_dollar": site.number / dollars if dollars else None,
+        "per_dollar": site.tally.decided / dollars if dollars else None,
         "unknown": any(row.cost_usd is None for row in players),
-        "prior": PRIOR,
         "charts": charts,
     }
     return View("costs.html", "Costs", values)
@@ -242,30 +224,12 @@ def _result(match: Match, label: str) -> str:
     return ("tied" if shared else "won") if score == match.best else "lost"
 
 
-def bits(rows: Sequence[Row]) -> float:
-    """Uncertainty about the ratings that the matches removed, in bits: for each player log2 of how many times
-    narrower its Bradley-Terry interval is than the one before any match."""
-    widths = [row.upper - row.lower for row in rows if row.lower is not None and row.upper is not None]
-    return sum(max(0.0, math.log2(2 * Z95 * PRIOR / width)) for width in widths if width > 0)
-
-
 def by_day(site: Site) -> list[dict[str, Any]]:
     """Dollars by day and game, in order of days."""
     return [
         {"day": (EPOCH + timedelta(days)).isoformat(), "game": game, "dollars": nano / 1e9}
         for days, games in sorted(site.tally.days.items())
         for game, nano in sorted(games.items())
-    ]
-
-
-def by_game(site: Site) -> list[Spent]:
-    """Matches and dollars of each game."""
-    nano: Counter[str] = Counter()
-    for games in site.tally.days.values():
-        nano.update(games)
-    return [
-        Spent(game, sum(statuses.values()), nano[game] / 1e9)
-        for game, statuses in sorted(site.tally.games.items())
     ]
 
 

@@ -308,7 +308,7 @@ class Site:
     def stats(self) -> Stats:
         """What players, judges and authors did."""
         accounts = self.moment.position(self._elo).accounts
-        return stats_of(self.moment, self.settings, self.told, accounts)
+        return stats_of(self.moment, self.settings, self.told, accounts, self._whole)
 
     @cached_property
     def calibration(self) -> Sequence[CalibrationRow]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence, Set
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from copy import copy
 from functools import cache, cached_property, partial
 from itertools import islice
@@ -195,15 +195,7 @@ class Played:
     def history(self) -> Duels:
         """Every decided match as duels: one of many as all its pairs, which together make one match for each
         player."""
-        if self._sizes - {2}:
-            return self._pairs[0]
-        seats = [self.players[player] for one in self.decided for player in one.players]
-        first, second = np.array(seats, np.int64).reshape(-1, 2).T
-        score = [one.scores[0] - one.scores[1] for one in self.decided]
-        weight = (
-            [self.scope.weights.get(one.game, 1.0) for one in self.decided] if self.scope.weights else None
-        )
-        return duels(len(self.players), first, second, (np.sign(score) + 1) / 2, weight)
+        return self._pairs[0]
 
     @cached_property
     def tables(self) -> Games:
@@ -224,19 +216,23 @@ class Played:
             ],
         )
 
-    def histories(self, by: Field = "game") -> dict[str, GameHistory]:
-        """The decided matches of each game or topic as duels, by name, or all under an empty name; all number
-        the same players as `history`. The matches of one series hang together like the duels of one match."""
-        by_game: dict[str, list[Summary]] = {}
+    def apart(self, by: Field = "game") -> Iterator[tuple[str, list[Summary], Duels, Ints]]:
+        """The decided matches of each game or topic, in order of names, or all under an empty name, and
+        these as duels, which number the same players as `history`, with the place of each one's match."""
+        found: dict[str, list[Summary]] = {}
         for one in self.decided:
-            by_game.setdefault(getattr(one, by) if by else "", []).append(one)
+            found.setdefault(getattr(one, by) if by else "", []).append(one)
+        for name in sorted(found):
+            yield name, found[name], *self._duels(found[name], {})
+
+    def histories(self, by: Field = "game") -> dict[str, GameHistory]:
+        """The duels of `apart`, by name. The matches of one series hang together like the duels of one
+        match."""
         found = {}
-        for game in sorted(by_game):
-            matches = by_game[game]
-            history, sources = pairings(self._ranked(matches, {}))
+        for name, matches, history, sources in self.apart(by):
             labels = np.array([self.cluster(one.number) for one in matches], np.int64)[sources]
             alone = len(np.unique(labels)) == len(labels)
-            found[game] = GameHistory(history, None if alone else labels)
+            found[name] = GameHistory(history, None if alone else labels)
         return found
 
     def points(self) -> list[tuple[Summary, tuple[float, ...]]]:
@@ -267,7 +263,20 @@ class Played:
 
     @cached_property
     def _pairs(self) -> tuple[Duels, Ints]:
-        return pairings(self.tables)
+        if self._sizes - {2}:
+            return pairings(self.tables)
+        return self._duels(self.decided, self.scope.weights)
+
+    def _duels(self, matches: Sequence[Summary], weights: Mapping[str, float]) -> tuple[Duels, Ints]:
+        """As `pairings`, of these matches."""
+        if any(len(one.scores) != 2 for one in matches):
+            return pairings(self._ranked(matches, weights))
+        seats = [self.players[player] for one in matches for player in one.players]
+        first, second = np.array(seats, np.int64).reshape(-1, 2).T
+        score = [one.scores[0] - one.scores[1] for one in matches]
+        weight = [weights.get(one.game, 1.0) for one in matches] if weights else None
+        made = duels(len(self.players), first, second, (np.sign(score) + 1) / 2, weight)
+        return made, np.arange(len(matches), dtype=np.int64)
 
     @cached_property
     def unrated(self) -> frozenset[str]:

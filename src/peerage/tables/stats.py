@@ -20,10 +20,11 @@ from peerage.settings import ArenaSettings
 from peerage.standings import pinned_elo
 from peerage.tables import Shown
 from peerage.tables.calibration import CalibrationRow, calibration
+from peerage.tables.costs import CostStats, KindStats, cost_stats, gained, kind_stats
 from peerage.tables.makers import MakerRow, makers
 from peerage.tables.matches import Matches
 from peerage.tables.outside import SourceStats, listed
-from peerage.tables.played import EVERYTHING, Scope, known, sums
+from peerage.tables.played import EVERYTHING, Played, Scope, sums
 from peerage.tables.readings import Readings, ReadingStats
 from peerage.tables.told import Drafts, Replies, Told, told
 from peerage.tables.windows import HostedStats, hosted_stats
@@ -127,7 +128,8 @@ class Stats(Shown, frozen=True):
     under each reading of its game, one after another (none where the game has but one), `calibration` says
     how well probabilities hold that players gave (none where no game asks for any), `outside` the imported
     results by source, `unfinished` what matches cost that have not ended yet, `makers` who was tried how
-    often (none where each has one player), `hosted` what players took of the windows of their hosts."""
+    often (none where each has one player), `hosted` what players took of the windows of their hosts, `costs`
+    and `kinds` the information and matches that players' and games' dollars and hours bought."""
 
     matches: int
     voids: dict[str, int]
@@ -141,6 +143,8 @@ class Stats(Shown, frozen=True):
     unfinished: tuple[UnfinishedStats, ...]
     makers: tuple[MakerRow, ...]
     hosted: tuple[HostedStats, ...]
+    costs: tuple[CostStats, ...]
+    kinds: tuple[KindStats, ...]
 
 
 def stats(ledger: Ledger, settings: ArenaSettings, scope: Scope = EVERYTHING) -> Stats:
@@ -148,16 +152,14 @@ def stats(ledger: Ledger, settings: ArenaSettings, scope: Scope = EVERYTHING) ->
 
     Raises ScopeError for a game or topic without a match, LedgerError when the ledger cannot be read.
     """
-    last = ledger.heads()[1]
-    rows = list(ledger.summaries(1, last))
-    known("game", scope.game, {row.game for row in rows})
-    known("topic", scope.topic, {row.topic for row in rows})
-    read = told(Matches(ledger).read(1, last, scope))
-    accounts = sums(ledger, [row for row in rows if scope.holds(row)])
-    return stats_of(ledger, settings, read, accounts)
+    played = Played(ledger, scope)
+    read = told(Matches(ledger).read(1, ledger.heads()[1], scope))
+    return stats_of(ledger, settings, read, sums(ledger, played.finished), played)
 
 
-def stats_of(ledger: Ledger, settings: ArenaSettings, read: Told, accounts: Mapping[str, Account]) -> Stats:
+def stats_of(
+    ledger: Ledger, settings: ArenaSettings, read: Told, accounts: Mapping[str, Account], played: Played
+) -> Stats:
     """`stats`, where what the matches tell was read before, as were everybody's sums over the same ones."""
     identities = models_and_families(registered(ledger), settings.players)
     elo = pinned_elo(ledger.meta(), settings.rating)
@@ -169,6 +171,7 @@ def stats_of(ledger: Ledger, settings: ArenaSettings, read: Told, accounts: Mapp
     judges = judge_statistics(ballots_in(read.ballots, read.seated), families)
     players = [player.name for player in settings.players]
     names = [*players, *sorted((accounts.keys() | read.replies.keys()) - {*players})]
+    hosted, found = hosted_stats(ledger), gained(played)
     return Stats(
         read.matches,
         read.voids,
@@ -192,7 +195,9 @@ def stats_of(ledger: Ledger, settings: ArenaSettings, read: Told, accounts: Mapp
         probe_stats(ledger),
         unfinished_stats(ledger),
         makers(families, players, {name: account.matches for name, account in accounts.items()}),
-        hosted_stats(ledger),
+        hosted,
+        cost_stats(names, accounts, hosted, found),
+        tuple(kind_stats(played, found)),
     )
 
 

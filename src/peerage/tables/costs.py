@@ -1,0 +1,122 @@
+"""The information that matches brought for their money, by player and by kind of match."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Literal, NamedTuple
+
+import numpy as np
+from msgspec import Struct
+
+from peerage.accounts import NOTHING, Account
+from peerage.scheduling.information import information
+from peerage.tables.played import Played
+from peerage.tables.windows import HostedStats
+
+
+class CostStats(Struct, frozen=True):
+    """What one player's matches brought, and what the player cost.
+
+    `matches` had a result with it as a contestant; `bits` is its part of the information that these brought
+    on who is how strong (see `scheduling.information`), shared evenly between those who met. `cost_usd` is
+    what it was billed in every role, start and idle time of its host included; None while the cost of no call
+    is known. `gpu_hours` are its share of the hours that its host was held, None where it has no host. What
+    is per dollar or hour is None where nothing was spent, or not all of it is known.
+    """
+
+    player: str
+    matches: int
+    bits: float
+    cost_usd: float | None
+    matches_per_usd: float | None
+    bits_per_usd: float | None
+    gpu_hours: float | None
+    matches_per_gpu_hour: float | None
+    bits_per_gpu_hour: float | None
+
+
+class KindStats(Struct, frozen=True):
+    """What the matches of one kind brought: of a game, or where there is but one game of a topic. `matches`
+    had a result; `cost_usd` is what all of them are known to have cost, roles included, hosts' idle time not;
+    what is per dollar is None where nothing was spent."""
+
+    by: Literal["game", "topic"]
+    kind: str
+    matches: int
+    bits: float
+    cost_usd: float
+    matches_per_usd: float | None
+    bits_per_usd: float | None
+
+
+class Gained(NamedTuple):
+    """Bits by player, and by game and topic; each adds up to all that is known. Every game is a table of its
+    own, since strengths differ from game to game."""
+
+    players: Mapping[str, float]
+    kinds: Mapping[tuple[str, str], float]
+
+    @property
+    def bits(self) -> float:
+        return sum(self.kinds.values())
+
+
+def gained(played: Played) -> Gained:
+    """The information of the decided matches of a scope."""
+    players, kinds = np.zeros(len(played.players)), dict[tuple[str, str], float]()
+    for game, matches, history, sources in played.apart():
+        bits = information(history)
+        players += np.bincount(history.first, bits / 2, len(players))
+        players += np.bincount(history.second, bits / 2, len(players))
+        for one, each in zip(matches, np.bincount(sources, bits, len(matches)).tolist(), strict=True):
+            kinds[game, one.topic] = kinds.get((game, one.topic), 0.0) + each
+    return Gained(dict(zip(played.players, players.tolist(), strict=True)), kinds)
+
+
+def cost_stats(
+    names: Sequence[str], accounts: Mapping[str, Account], hosted: Sequence[HostedStats], found: Gained
+) -> tuple[CostStats, ...]:
+    """A row for each of `names`."""
+    hosts = {one.player: one for one in hosted}
+    return tuple([_of_player(name, accounts.get(name, NOTHING), hosts.get(name), found) for name in names])
+
+
+def _of_player(name: str, account: Account, host: HostedStats | None, found: Gained) -> CostStats:
+    bits, hours = found.players.get(name, 0.0), host.hours if host else None
+    cost = account.cost_usd
+    if cost is not None and host is not None:
+        cost += host.unused_usd or 0.0
+    known = cost if not account.unknown_costs else None
+    return CostStats(
+        name,
+        account.matches,
+        bits,
+        cost,
+        _per(account.matches, known),
+        _per(bits, known),
+        hours,
+        _per(account.matches, hours),
+        _per(bits, hours),
+    )
+
+
+def kind_stats(played: Played, found: Gained) -> Iterator[KindStats]:
+    """A row for each game, or each topic of the only one, in the order of names."""
+    by: Literal["game", "topic"] = "game" if len({one.game for one in played.finished}) > 1 else "topic"
+    matches, nano = Counter[str](), Counter[str]()
+    bits: dict[str, float] = {}
+    for one in played.finished:
+        nano[getattr(one, by)] += one.spent_nano
+    for one in played.decided:
+        matches[getattr(one, by)] += 1
+    for (game, topic), more in found.kinds.items():
+        name = game if by == "game" else topic
+        bits[name] = bits.get(name, 0.0) + more
+    for kind in sorted(nano):
+        usd, brought = nano[kind] / 1e9, bits.get(kind, 0.0)
+        yield KindStats(by, kind, matches[kind], brought, usd, _per(matches[kind], usd), _per(brought, usd))
+
+
+def _per(number: float, spent: float | None) -> float | None:
+    return number / spent if spent else None
