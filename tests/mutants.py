@@ -1,0 +1,185 @@
+"""Mutation testing: does a test fail where the code is wrong? With mutmut, part by part.
+
+    python -m tests.mutants                 # every part; stopped at any moment, it goes on there next time
+    python -m tests.mutants prices budget   # some parts
+    python -m tests.mutants --report        # what is known by now, without running anything
+
+Each part is a few sources and the tests that must notice what is wrong in them; those are to be quick, since
+each change of the code runs them. The work lies in `.mutants`, a folder for each part. A change that no test
+notices is a survivor; `tests/mutants.toml` says of which survivors the program does the same, and why.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import shutil
+import subprocess
+import sys
+import tomllib
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+ROOT = Path(__file__).parents[1]
+WORK = ROOT / ".mutants"
+KILLED = {"killed", "timeout", "segfault", "caught by type check", "suspicious"}
+
+
+class Part(NamedTuple):
+    """Sources below src/peerage, tests below tests, and sources left out: numba compiles what mutmut would
+    wrap."""
+
+    sources: Sequence[str]
+    tests: Sequence[str]
+    without: Sequence[str] = ()
+
+
+PARTS = {
+    "budget": Part(["engine/budget.py", "engine/reservations.py"], ["engine/test_budget.py"]),
+    "recovery": Part(
+        ["engine/recovery.py", "engine/journal.py", "ledger/waits.py"],
+        ["engine/test_recovery.py", "engine/test_journal.py", "engine/test_waits.py"],
+    ),
+    "codec": Part(
+        ["ledger/codec.py", "ledger/merkle.py", "ledger/log.py", "sealing.py"],
+        ["ledger/test_codec.py", "ledger/test_merkle.py", "ledger/test_log.py", "test_sealing.py"],
+    ),
+    "verify": Part(
+        ["ledger/verify*.py", "ledger/since.py", "ledger/checkpoint*.py"],
+        ["ledger/test_verify.py", "ledger/test_since.py", "ledger/test_checkpoints.py"],
+    ),
+    "prices": Part(["players/prices.py"], ["players/test_prices.py"]),
+    "keys": Part(
+        ["players/keys.py", "players/redaction.py"],
+        ["players/test_keys.py", "players/test_redaction.py", "players/test_secrets.py"],
+    ),
+    "provider": Part(
+        ["players/provider.py", "players/failures.py", "players/wire.py", "players/thinking.py"],
+        ["players/test_provider.py", "players/test_wiring.py", "players/test_thinking.py"],
+    ),
+    "settings": Part(["settings/*.py"], ["test_settings.py", "test_hours.py"]),
+    "scheduling": Part(["scheduling/*.py"], ["scheduling"]),
+    "judging": Part(["judging/*.py"], ["judging"]),
+    "ratings": Part(["ratings/*.py"], ["ratings"], ["ratings/*kernels.py"]),
+    "escaping": Part(["protocol.py", "site/rendering.py"], ["test_protocol.py", "site/test_rendering.py"]),
+}
+
+_DIFFS = """
+import json, sys
+from mutmut.__main__ import find_mutant
+from mutmut.mutation.diff_apply import get_diff_for_mutant
+print(json.dumps({name: get_diff_for_mutant(name, path=find_mutant(name).path) for name in sys.argv[1:]}))
+"""
+
+
+def prepare(name: str) -> Path:
+    """The part's folder, with the sources as they are now."""
+    part, folder = PARTS[name], WORK / name
+    listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, check=True, capture_output=True, text=True)
+    for path in filter(None, listed.stdout.split("\0")):
+        here, there = ROOT / path, folder / path
+        if here.is_file() and not (there.exists() and there.read_bytes() == here.read_bytes()):
+            there.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(here, there)
+    stated = {
+        "source_paths": ["src"],
+        "only_mutate": [f"src/peerage/{each}" for each in part.sources],
+        "do_not_mutate": [f"src/peerage/{each}" for each in part.without],
+        "pytest_add_cli_args": ["-x", "-q", "-p", "no:cacheprovider"],
+        "pytest_add_cli_args_test_selection": [
+            f"tests/{each}" for each in part.tests if (ROOT / "tests" / each).exists()
+        ],
+        "also_copy": ["docs", "examples", "README.md", "constraints.txt"],
+        "use_git_change_detection": False,
+        "track_dependencies": False,
+    }
+    lines = "".join(f"{key} = {json.dumps(value)}\n" for key, value in stated.items())
+    settings = (ROOT / "pyproject.toml").read_text("utf-8")
+    (folder / "pyproject.toml").write_text(f"{settings}\n[tool.mutmut]\n{lines}", "utf-8")
+    return folder
+
+
+def _mutmut(folder: Path, *arguments: str) -> str:
+    command = [sys.executable, "-m", "mutmut", *arguments]
+    return subprocess.run(command, cwd=folder, check=True, capture_output=True, text=True).stdout
+
+
+def statuses(folder: Path) -> dict[str, str]:
+    """What became of each mutant, by name."""
+    if not (folder / "mutants").exists():
+        return {}
+    lines = _mutmut(folder, "results", "--all", "true").splitlines()
+    return dict(line.strip().rsplit(": ", 1) for line in lines if ": " in line)
+
+
+def changes(folder: Path, names: list[str]) -> dict[str, str]:
+    """What each mutant changes: the lines of its diff."""
+    if not names:
+        return {}
+    command = [sys.executable, "-c", _DIFFS, *names]
+    found = subprocess.run(command, cwd=folder, check=True, capture_output=True, text=True).stdout
+    return {name: _changed(diff) for name, diff in json.loads(found.splitlines()[-1]).items()}
+
+
+def _changed(diff: str) -> str:
+    lines = [line for line in diff.splitlines() if line[:1] in "+-" and line[:3] not in ("+++", "---")]
+    return "\n".join(f"{line[0]} {line[1:].strip()}" for line in lines)
+
+
+def report(name: str) -> bool:
+    """Print what became of a part; whether at least nine in ten of its mutants were noticed."""
+    folder = WORK / name
+    found = statuses(folder)
+    done = Counter(found.values())
+    left = [mutant for mutant, status in found.items() if status in ("survived", "no tests")]
+    known = {(one["where"], one["change"]) for one in _equivalent()}
+    told = changes(folder, left)
+    same = [mutant for mutant in left if (_function(mutant), told[mutant]) in known]
+    killed = sum(done[status] for status in KILLED)
+    counted = killed + len(left) - len(same)
+    share = killed / counted if counted else 0.0
+    print(
+        f"{name}: {killed} of {counted} noticed ({share:.1%}), {len(same)} the same program, "
+        f"{done['not checked']} not tried yet"
+    )
+    for mutant in left:
+        if mutant not in same:
+            print(f"  {_function(mutant)} ({found[mutant]})")
+            print("    " + told[mutant].replace("\n", "\n    "))
+    return share >= 0.9 and not done["not checked"]
+
+
+def _function(mutant: str) -> str:
+    """`peerage.engine.budget.Budget.pay` of mutmut's own name of a mutant."""
+    module, _, name = mutant.rpartition("__mutmut_")[0].rpartition(".")
+    return f"{module}.{name.removeprefix('x').strip('_').strip('ǁ').replace('ǁ', '.')}"
+
+
+def _equivalent() -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = tomllib.loads((ROOT / "tests/mutants.toml").read_text("utf-8"))["same"]
+    return found
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("parts", nargs="*", metavar="PART", help=f"one of {', '.join(PARTS)}")
+    parser.add_argument("--report", action="store_true", help="run nothing")
+    parser.add_argument("--processes", default="2", help="mutants tried at once")
+    options = parser.parse_args()
+    if unknown := {*options.parts} - {*PARTS}:
+        parser.error(f"{', '.join(sorted(unknown))}: no such part; there are {', '.join(PARTS)}")
+    fine = True
+    for name in options.parts or PARTS:
+        if not options.report:
+            command = [sys.executable, "-m", "mutmut", "run", "--max-children", options.processes]
+            subprocess.run(command, cwd=prepare(name), check=True)
+        fine &= report(name)
+    sys.exit(not fine)
+
+
+if __name__ == "__main__":
+    main()
