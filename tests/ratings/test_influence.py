@@ -82,3 +82,22 @@ def test_shifts_are_those_of_a_fit_without_the_group() -> None:
         rest = fit_duels(without(history, np.flatnonzero(groups == group)))
         np.testing.assert_allclose(moved[group], rest.rating - whole.rating, atol=1e-6)
     np.testing.assert_allclose(moved[4], 0, atol=1e-9)
+
+
+def test_whole_pieces_fall_with_all_that_hangs_on_them() -> None:
+    """Each result is the order of two scores, and of one judge: held against every choice of them."""
+    smaller = 0
+    for seed in range(6):
+        history = played(seed, 3, 24)
+        for pieces in ([np.arange(24) % 6], [np.arange(24) % 8, 8 + np.arange(24) // 3]):
+            found = fewest_to_flip(history, pieces)
+            if found is None or not len(found.rows):
+                continue
+            hung = np.flatnonzero(np.any([np.isin(column, found.rows) for column in pieces], axis=0))
+            rest = fit_duels(without(history, hung))
+            assert rest.rating[found.rival] > rest.rating[found.leader]
+            for few in combinations(np.unique(pieces).tolist(), min(len(found.rows) - 1, 2)):
+                out = np.flatnonzero(np.any([np.isin(column, few) for column in pieces], axis=0))
+                rest = fit_duels(without(history, out))
+                smaller += rest.connected and int(np.argmax(rest.rating)) != found.leader
+    assert not smaller

@@ -91,10 +91,12 @@ def test_votes_worth_little_are_told_with_the_reason(shared: float, worth: float
 
 def test_what_first_place_hangs_on_is_told_as_found() -> None:
     marks = tabled([Mark("kim", author, str(at), value) for at in range(9) for author, value in ANSWERS])
-    (one,) = _flipped(Flip(0, 1, np.array([4])), marks, np.zeros(1, np.int64))
+    (one,) = _flipped(Flip(0, 1, np.array([4])), marks, np.zeros(1, np.int64), 9)
     assert one == "Without one of 9 votes bo is ahead of ann, who is first by all. It is kim's."
-    (two,) = _flipped(Flip(0, 1, np.array([4, 5])), marks, np.zeros(2, np.int64))
+    (two,) = _flipped(Flip(0, 1, np.array([4, 5])), marks, np.zeros(2, np.int64), 9)
     assert two == ("Without these 2 of 9 votes bo is ahead of ann, who is first by all. 2 of them are kim's.")
+    (judge,) = _flipped(Flip(0, 1, np.array([0])), marks, np.zeros(1, np.int64), 5, "judges")
+    assert judge == "Without the judge kim bo is ahead of ann, who is first by all 5."
 
 
 ANSWERS = (("ann", 1.0), ("bo", 0.0))

@@ -14,12 +14,18 @@ from typer.testing import CliRunner
 
 from peerage.arena import open_arena
 from peerage.cli.main import app
+from peerage.judging.comparisons import in_orders
+from peerage.judging.marks import marks_in
 from peerage.judging.scores import recorded
 from peerage.judging.style import style_of
+from peerage.ratings.bradley_terry import fit_duels
+from peerage.ratings.history import duels
 from peerage.tables.corrected import _styles
+from peerage.tables.judges import judges
 from peerage.tables.matches import Matches
 from peerage.tables.played import EVERYTHING, Played
 from peerage.tables.scored import scored
+from peerage.tables.told import told
 
 RULES = {"preset": "development", "questions": 3, "quality": "none", "seats": 5}
 
@@ -105,6 +111,27 @@ def test_corrections_say_what_they_found_in_scores(folder: Path) -> None:
         assert row["lower"] < row["corrected"] < row["upper"]
     alone = rows(folder, "leaderboard", "--correct", "harshness")
     assert len(alone[0]["notes"]) == 2
+
+
+def test_a_judge_moves_ratings_by_what_its_scores_change(folder: Path) -> None:
+    with open_arena(folder, create=False) as arena:
+        report = judges(arena.ledger, arena.settings)
+        marks = marks_in(told(Matches(arena.ledger).read(1, 2)).marks)
+    cast = in_orders(marks)
+    h = cast.history
+    whole = fit_duels(h).rating
+    for row in report.judges:
+        kept = np.array(cast.judges)[cast.judge] != row.judge
+        columns = [column[kept] for column in (h.first, h.second, h.score, h.weight)]
+        moved = whole - fit_duels(duels(h.players, *columns)).rating
+        most = int(np.argmax(np.abs(moved)))
+        assert (row.influence, row.influence_on) == (pytest.approx(moved[most], abs=1e-6), cast.players[most])
+        assert row.reliability is not None
+    found = {one.measure: one for one in report.measures}
+    flip = found["scores_to_flip"]
+    assert flip.units == len(marks)
+    assert isinstance(flip.value, int)
+    assert 0 < flip.value < len(marks) / 2
 
 
 def test_the_styles_are_those_of_the_recorded_answers(folder: Path) -> None:

@@ -15,6 +15,9 @@ table; a smaller set may exist, as results that matter together are not searched
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from functools import partial
+from itertools import combinations
 from typing import NamedTuple
 
 import numpy as np
@@ -27,10 +30,13 @@ from peerage.ratings.tally import from_cells
 
 _RIVALS = 5
 """The players next to the first that are tried as another first."""
+_ALL, _PAIRS = 20, 2
+"""Where there are no more pieces than that, all choices of one and of two are tried."""
 
 
 class Flip(NamedTuple):
-    """Without the results at `rows` of a history `rival` is ahead of `leader`, players by number."""
+    """Without the results at `rows` of a history, or without those that hang on these of its pieces, `rival`
+    is ahead of `leader`, players by number."""
 
     leader: int
     rival: int
@@ -62,10 +68,22 @@ class _Counted:
         return weight.astype(np.float64), count.astype(np.float64)
 
 
-def fewest_to_flip(history: Duels) -> Flip | None:
+def fewest_to_flip(history: Duels, pieces: Sequence[Ints] = ()) -> Flip | None:
     """The fewest results found without which another is first; empty rows where two are first together. None
-    where the results do not compare everybody, or no choice of them makes another first."""
+    where the results do not compare everybody, or no choice of them makes another first.
+
+    With `pieces`, columns of numbers that say on what each result hangs (its judge; the two scores that it is
+    the order of), whole pieces are left out, each with all the results that hang on it. Of 20 pieces or fewer
+    one or two that suffice are found for certain.
+    """
     counted = _Counted(history)
+    size = max([int(column.max(initial=-1)) + 1 for column in pieces], default=len(history))
+
+    def hanging(chosen: Ints) -> Ints:
+        gone = np.zeros(size, np.bool_)
+        gone[chosen] = True
+        return np.flatnonzero(np.logical_or.reduce([gone[column] for column in pieces]))
+
     solved = counted.whole
     if solved is None or history.players < 2:
         return None
@@ -77,13 +95,22 @@ def fewest_to_flip(history: Duels) -> Flip | None:
         if gap < 1e-9:
             return Flip(leader, rival, np.zeros(0, np.int64))
         pull = _pull(solved, history, leader, rival)
+        if pieces:
+            pull = np.sum([np.bincount(column, pull, size) for column in pieces], axis=0)
         ranked = np.argsort(-pull, kind="stable")
         ranked = ranked[pull[ranked] > 0]
         short = int(np.searchsorted(np.cumsum(pull[ranked]), gap)) + 1
         most = len(ranked) if best is None else min(len(ranked), len(best.rows) - 1)
-        enough = _enough(counted, ranked, leader, rival, min(short, most), most)
+        rest = partial(_rest, counted, ranked, hanging if pieces else None)
+        enough = _enough(rest, leader, rival, min(short, most), most)
         if enough:
             best = Flip(leader, rival, np.sort(ranked[:enough]))
+    known = _PAIRS + 1 if best is None else len(best.rows)
+    for count in range(1, min(known, _PAIRS + 1) if pieces and size <= _ALL else 0):
+        for chosen in combinations(range(size), count):
+            left = counted.without(hanging(np.array(chosen)))
+            if left is not None and int(np.argmax(left.strength)) != leader:
+                return Flip(leader, int(np.argmax(left.strength)), np.array(chosen))
     return best
 
 
@@ -121,12 +148,20 @@ def _pull(solved: Solution, history: Duels, leader: int, rival: int) -> Floats:
     return np.asarray(held / np.maximum(1 - leverage, 0.05))
 
 
-def _enough(counted: _Counted, ranked: Ints, leader: int, rival: int, start: int, most: int) -> int:
-    """The fewest of the `ranked` results, from the first on, without which the rival is ahead; 0 if more than
-    `most` are needed."""
+def _rest(
+    counted: _Counted, ranked: Ints, hanging: Callable[[Ints], Ints] | None, count: int
+) -> Solution | None:
+    """The ratings without the first so many of the `ranked`."""
+    chosen = ranked[:count]
+    return counted.without(hanging(chosen) if hanging else chosen)
+
+
+def _enough(rest: Callable[[int], Solution | None], leader: int, rival: int, start: int, most: int) -> int:
+    """The fewest left out, as `rest` ranks them, without which the rival is ahead; 0 if more than `most` are
+    needed."""
 
     def flips(count: int) -> bool:
-        solved = counted.without(ranked[:count])
+        solved = rest(count)
         return solved is not None and bool(solved.strength[rival] > solved.strength[leader])
 
     low, high, step = 0, max(start, 1), 1

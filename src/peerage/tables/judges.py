@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Set
 from dataclasses import replace
-from typing import NamedTuple
 
 import numpy as np
 from msgspec import Struct
@@ -18,7 +17,7 @@ from peerage.engine.registration import families_of
 from peerage.judging.agreement import Votes, alpha, effective_votes, fleiss_kappa
 from peerage.judging.ballots import Ballots, ballots_in
 from peerage.judging.columns import Columns
-from peerage.judging.comparisons import errors
+from peerage.judging.comparisons import errors, in_orders
 from peerage.judging.estimates import Estimate
 from peerage.judging.favours import FEWEST, LEVEL, Mute, favours
 from peerage.judging.marks import Marks, marks_in
@@ -33,9 +32,9 @@ from peerage.judging.preference import (
     positions,
 )
 from peerage.judging.statistics import JudgeStatistics, judge_statistics
+from peerage.judging.votes import Votes as Cast
 from peerage.ledger.store import Ledger
 from peerage.ledger.votes import Votes as PeoplesVotes
-from peerage.ratings.history import Duels, duels
 from peerage.ratings.influence import Flip, fewest_to_flip, shifts
 from peerage.ratings.judges import counted, reliabilities
 from peerage.ratings.kernels import Floats, Ints
@@ -174,7 +173,8 @@ def judges_of(
         marks = marks if wanted.all() else marks.only(wanted).named()
     found = favours(marks, level=level)
     measures = tuple(_measures(marks, ballots) if len(marks) else ())
-    cast = _cast(marks) if len(ballots) else None
+    orders = in_orders(marks)
+    cast = orders if len(orders.judge) else None
     rows = tuple(_rows(marks, ballots, families, cast))
     pairs = tuple([FavourRow(*pair) for pair in found.favours])
     unit = "votes" if len(ballots) else "scores"
@@ -185,11 +185,12 @@ def judges_of(
         anchors = anchored(ballots, verdicts)
         people_rows = tuple(people_listed(anchors))
         remarks = [*told_of_people(anchors), *remarks]
-    flip = fewest_to_flip(cast.history) if cast is not None else None
-    if cast is not None and flip is not None:
-        measures += (_hangs_on(flip, len(cast.history)),)
-        remarks += _flipped(flip, marks, cast.judge[flip.rows])
-    sorts = tuple(_sorts(marks, cast, read.challenges)) if cast is not None else ()
+    if cast is not None:
+        for flip, whose, many, of in _hanging(marks, cast, unit):
+            about = f"the fewest {of} found without which another is first, by Bradley-Terry on the {unit}"
+            measures += (Measure(f"{of}_to_flip", len(flip.rows), None, None, many, about),)
+            remarks += _flipped(flip, marks, whose, many, of)
+    sorts = tuple(_sorts(marks, cast, read.challenges)) if cast is not None and len(ballots) else ()
     remarks += [
         f"Challenges of {one.kind} {one.name} tell nobody apart: {one.ties:.0%} of their votes are ties."
         for one in sorts
@@ -250,15 +251,20 @@ _WORTH = 0.75  # of their number: votes worth less are worth a remark
 _TELLS = 0.5  # of what challenges tell as a rule: surely less than that is worth a remark
 
 
-def _flipped(flip: Flip, marks: Marks, judges: Ints) -> Iterator[str]:
+def _flipped(flip: Flip, marks: Marks, judges: Ints, total: int, unit: str = "votes") -> Iterator[str]:
+    """What first place hangs on, where that is little; `judges` are those of what is left out."""
     leader, rival = marks.authors[flip.leader], marks.authors[flip.rival]
-    count, total = len(flip.rows), len(marks.pairs[0])
-    if not count:
-        yield f"{leader} and {rival} are first together by these votes."
+    count = len(flip.rows)
+    if unit == "judges":
+        if count == 1:
+            alone = marks.judges[int(flip.rows[0])]
+            yield f"Without the judge {alone} {rival} is ahead of {leader}, who is first by all {total}."
+    elif not count:
+        yield f"{leader} and {rival} are first together by these {unit}."
     elif count <= max(_FEW_VOTES, _SMALL_SHARE * total):
         names, votes = np.unique(judges, return_counts=True)
         mostly = marks.judges[names[np.argmax(votes)]]
-        some = f"these {count:,} of {total:,} votes" if count > 1 else f"one of {total:,} votes"
+        some = f"these {count:,} of {total:,} {unit}" if count > 1 else f"one of {total:,} {unit}"
         whose = f"{votes.max():,} of them are {mostly}'s" if count > 1 else f"It is {mostly}'s"
         yield f"Without {some} {rival} is ahead of {leader}, who is first by all. {whose}."
 
@@ -269,26 +275,22 @@ _FEW_VOTES, _SMALL_SHARE = 3, 0.01  # so few votes are worth a remark
 # ----------------------------------------------------------------------------------- all judges together
 
 
-class _Cast(NamedTuple):
-    """Votes on answers of two as a history, authors by number, and who cast each; those of a match weigh as
-    one match."""
-
-    history: Duels
-    judge: Ints
-
-
-def _cast(marks: Marks) -> _Cast | None:
-    one, two = marks.pairs
-    if not len(one):
-        return None
-    share = 1 / np.bincount(marks.contest[one])[marks.contest[one]]
-    history = duels(len(marks.authors), marks.author[one], marks.author[two], marks.value[one], share)
-    return _Cast(history, marks.judge[one])
-
-
-def _hangs_on(flip: Flip, votes: int) -> Measure:
-    about = "the fewest votes found without which another is first, by Bradley-Terry on the votes"
-    return Measure("votes_to_flip", len(flip.rows), None, None, votes, about)
+def _hanging(marks: Marks, cast: Cast, unit: str) -> Iterator[tuple[Flip, Ints, int, str]]:
+    """What first place hangs on: the fewest votes or scores, and the fewest judges, with the judge of each,
+    how many there are, and what they are."""
+    heard = len(np.unique(cast.judge))
+    if unit == "votes":
+        flip, of, many = fewest_to_flip(cast.history), cast.judge, len(cast.judge)
+    else:
+        contests, authors = len(marks.contests), len(marks.authors)
+        sheet = (cast.judge * contests + cast.matches) * authors
+        flip = fewest_to_flip(cast.history, [sheet + cast.history.first, sheet + cast.history.second])
+        of, many = np.repeat(np.arange(len(marks.judges)), contests * authors), len(marks)
+    if flip is not None:
+        yield flip, of[flip.rows], many, unit
+    flip = fewest_to_flip(cast.history, [cast.judge])
+    if flip is not None and len(flip.rows):
+        yield flip, flip.rows, heard, "judges"
 
 
 def _measures(marks: Marks, ballots: Ballots) -> Iterator[Measure]:
@@ -346,7 +348,7 @@ def _levelled(marks: Marks) -> Floats:
 
 
 def _rows(
-    marks: Marks, ballots: Ballots, families: Mapping[str, str], cast: _Cast | None
+    marks: Marks, ballots: Ballots, families: Mapping[str, str], cast: Cast | None
 ) -> Iterator[JudgeRow]:
     own = kin_preferences(marks, lambda judge, author: judge == author)
     kin = kin_preferences(
@@ -385,12 +387,12 @@ def _bounded(found: Estimate | None) -> tuple[float | None, float | None, float 
     return found.value, found.lower, found.upper
 
 
-def _reliabilities(marks: Marks, cast: _Cast | None) -> dict[str, tuple[float, float, float]]:
-    """How discerning each judge's votes are, with bounds; empty where judges do not vote."""
+def _reliabilities(marks: Marks, cast: Cast | None) -> dict[str, tuple[float, float, float]]:
+    """How discerning each judge's votes or scores are, with bounds."""
     if cast is None:
         return {}
     nobody = np.zeros((len(marks.judges), len(marks.authors)), np.bool_)
-    each = replace(cast.history, weight=np.ones(len(cast.history)))
+    each = replace(cast.history, weight=np.ones(len(cast.history)) if cast.worth is None else cast.worth)
     found, error = reliabilities(counted(each, cast.judge, len(marks.judges)), nobody)
     return {
         judge: (g, g - w, g + w)
@@ -398,13 +400,12 @@ def _reliabilities(marks: Marks, cast: _Cast | None) -> dict[str, tuple[float, f
     }
 
 
-def _sorts(marks: Marks, cast: _Cast, asked: Columns) -> Iterator[ChallengeSort]:
+def _sorts(marks: Marks, cast: Cast, asked: Columns) -> Iterator[ChallengeSort]:
     """The topics, and the drafters, each by name: a sort of challenges discerns as a judge does."""
     numbers = dict(
         zip([asked.names[at] for at in asked.code(0).tolist()], range(len(asked.code(0))), strict=True)
     )
-    contest = marks.contest[marks.pairs[0]]
-    matches, match = np.unique(contest, return_inverse=True)
+    matches, match = np.unique(cast.matches, return_inverse=True)
     row = np.array([numbers[marks.contests[at]] for at in matches.tolist()], np.int64)
     score = cast.history.score
     votes = np.bincount(match)
@@ -427,9 +428,8 @@ def _sorts(marks: Marks, cast: _Cast, asked: Columns) -> Iterator[ChallengeSort]
             )
 
 
-def _influence(marks: Marks, cast: _Cast | None) -> dict[str, tuple[float, str]]:
-    """By how many points each judge's votes move the rating that they move most, and whose; empty where
-    judges do not vote."""
+def _influence(marks: Marks, cast: Cast | None) -> dict[str, tuple[float, str]]:
+    """By how many points what each judge said moves the rating that it moves most, and whose."""
     if cast is None:
         return {}
     found = {}
