@@ -262,14 +262,6 @@ class TestEnoughPlayers:
         ):
             enough_players(three)
 
-    def test_tables_of_many_are_seated_by_swiss_alone(self) -> None:
-        text = "game: werewolf\npairing: {policy: POLICY}\n" + HOUSE
-        enough_players(loads(text.replace("POLICY", "swiss")))
-        with pytest.raises(
-            SettingsError, match=r"pairing\.policy: order .* werewolf here has \d+ at a table"
-        ):
-            enough_players(loads(text.replace("POLICY", "order")))
-
     def test_too_few_because_of_kin(self) -> None:
         kin = loads(
             "rules: {exclude_family: true}\nplayers:\n"

@@ -34,7 +34,7 @@ def test_every_match_is_the_newcomers_and_most_are_against_its_neighbours() -> N
     met = [
         other
         for lot in range(40)
-        for pair in place.pair("p00", POOL, history, results, f"{lot}", True, False)
+        for pair in place.draw_up("p00", POOL, history, results, f"{lot}")
         for other in pair
     ]
     assert met.count("p00") == len(met) // 2 == 40 * len(POOL) // 8
@@ -53,6 +53,6 @@ def test_a_round_is_small_and_nobody_is_placed_who_is_not_there() -> None:
 
 
 def test_a_table_holds_the_newcomer_and_others_once_each() -> None:
-    ((first, *others),) = place.table("p03", POOL, History(), Results(), "lot", 5)
-    assert first == "p03"
-    assert len({first, *others}) == 5
+    (table,) = place.draw_up("p03", POOL, History(), Results(), "lot", seats=5)
+    assert "p03" in table
+    assert len({*table}) == 5

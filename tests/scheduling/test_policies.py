@@ -224,7 +224,7 @@ def test_the_gain_is_what_a_match_takes_from_the_loss() -> None:
             for j in range(i):
                 v = covariance[i, i] + covariance[j, j] - 2 * covariance[i, j]
                 z = (mean[i] - mean[j]) / np.sqrt(v)
-                rate = np.exp(-z * z / 2) / np.sqrt(v)
+                rate = np.exp(-z * z) / np.sqrt(v)
                 less += rate * (v - (after[i, i] + after[j, j] - 2 * after[i, j]))
         assert gains[a, b] == pytest.approx(less, rel=1e-9)
 
@@ -276,7 +276,7 @@ def played(name: PolicyName) -> Iterator[str]:
         yield repr(arena.play(standings(11)))
 
 
-@pytest.mark.parametrize(("name", "digest"), [("order", "5836b9df8d074c9f"), ("top", "e96c8a57f2f982ef")])
+@pytest.mark.parametrize(("name", "digest"), [("order", "1fc392abfba68355"), ("top", "099ce77ad5fcdefc")])
 def test_twenty_rounds_are_paired_alike_on_every_machine(name: PolicyName, digest: str) -> None:
     assert hashlib.sha256("".join(played(name)).encode()).hexdigest()[:16] == digest
 

@@ -14,7 +14,7 @@ from pydantic import BaseModel
 from peerage.games import release_of
 from peerage.games.game import GameSpec
 from peerage.match import Fixture, Seat, Slots
-from peerage.scheduling import groups, place
+from peerage.scheduling import groups
 from peerage.scheduling.officials import Shortage, by_merit, choose
 from peerage.scheduling.policies import SWISS, Policy
 from peerage.scheduling.series import Series, in_series
@@ -117,14 +117,11 @@ def next_round(
         kin = scheduler.spec.kin(scheduler.rules)
         once = scheduler.series == "tasks"  # nobody meets its task twice
         drawn_up = scheduler.policy.pair(playing, history, results or Results(), lot, kin, once)
-    elif placed:
-        size = min(seats, len(playing) - outside)
-        drawn_up = place.table(placed, playing, history, results or Results(), lot, size)
-        drawn_up = [table for table in drawn_up if len(table) >= max(2, scheduler.spec.contestants[0])]
     else:
         fewest = max(2, scheduler.spec.contestants[0])
         slots = {one.player: one.slots for one in playing} if scheduler.spec.slots else {}
-        drawn_up = groups.group(playing, history, lot, seats, scheduler.policy.width, outside, fewest, slots)
+        once, known = scheduler.series == "tasks", results or Results()
+        drawn_up = scheduler.policy.seat(playing, history, known, lot, seats, outside, fewest, slots, once)
     order = Random(f"{lot}/seats")  # else labels would tell who is stronger, and which seats are whose
     seated = tuple([tuple(order.sample(table, len(table))) for table in drawn_up])
     ratings = {standing.player: standing for standing in standings}

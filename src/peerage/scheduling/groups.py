@@ -26,10 +26,11 @@ _DIGITS = 6  # of skills that are compared: another machine's last bits seat nob
 def tables(players: int, seats: int, outside: int = 0, fewest: int = 2) -> int:
     """As few tables of `fewest` to `seats` as seat everybody, or all but a few, and leave `outside` players
     away from each."""
-    return min(-(-players // _size(players, seats, outside)), players // fewest)
+    return min(-(-players // size(players, seats, outside)), players // fewest)
 
 
-def _size(players: int, seats: int, outside: int) -> int:
+def size(players: int, seats: int, outside: int) -> int:
+    """How many sit at a table that is full."""
     return max(2, min(seats, players - outside))
 
 
@@ -56,10 +57,10 @@ def group(
     skill = {standing.player: round(standing.mu, _DIGITS) for standing in standings}
     free = sum(slots.get(player, 1) for player in lots)
     alone = tables(len(lots), seats, outside, fewest)
-    wanted = -(-len(lots) // _size(len(lots), seats, outside)) if lots else 0
+    wanted = -(-len(lots) // size(len(lots), seats, outside)) if lots else 0
     most = min(wanted, len(lots) // 2, free // fewest) if free > len(lots) else alone
     for count in range(most, 0, -1):
-        seated = _seated(list(lots), count, lots, skill, history, _size(len(lots), seats, outside), width)
+        seated = _seated(list(lots), count, lots, skill, history, size(len(lots), seats, outside), width)
         filled = [_filled(table, seats, lots, slots) for table in seated]
         if all(len(table) >= fewest for table in filled):
             return tuple(
@@ -106,3 +107,13 @@ def _filled(table: list[str], seats: int, lots: Mapping[str, float], slots: Mapp
             break
         held[min(room, key=lambda player: (held[player], lots[player]))] += 1
     return [player for player, number in held.items() for _ in range(number)]
+
+
+def filled(
+    seated: Sequence[Sequence[str]], seats: int, fewest: int, seed: str, slots: Mapping[str, int]
+) -> tuple[tuple[str, ...], ...]:
+    """Tables with their empty seats given to those who may hold several, without any that stays too small."""
+    rng = Random(f"{seed}/slots")
+    lots = {player: rng.random() for player in sorted({one for table in seated for one in table})}
+    found = [_filled(list(table), seats, lots, slots) for table in seated]
+    return tuple([tuple(table) for table in found if len(table) >= fewest])

@@ -1,32 +1,37 @@
 """Pairing by ordering loss: next come the matches that most sharpen the order of all players. Pure.
 
     >>> table = [Standing(name, name, 1500.0, 1500.0) for name in ("Ada", "Bo", "Cy", "Di")]
-    >>> len(pair(table, History(), Results(), "seed"))
+    >>> len(draw_up(table, History(), Results(), "seed", of_order))
     2
 
 Put two players in the wrong order, and the loss is the gap between them. Where a gap is estimated as m with
-variance v, the loss to be expected falls with v at the rate L = φ(m/√v) / (2√v). A match of a and b that
-brings information w on their gap takes w·Σ(e_a − e_b)(e_a − e_b)ᵀΣ / (1 + w·v_ab) from the covariance Σ of
-all strengths, and so, with G = Σ·Laplacian(L)·Σ, from the loss of all pairs together
+variance v and z = m/√v, the loss to be expected falls with v at the rate φ(z) / (2√v). That rate weighs pairs
+that are nearly clear too high, since it takes m for the truth: L = exp(−z²) / √v, which falls off sooner,
+needs a tenth fewer matches in simulation (`bench/policies.py`). A match of a and b that brings information w
+on their gap takes w·Σ(e_a − e_b)(e_a − e_b)ᵀΣ / (1 + w·v_ab) from the covariance Σ of all strengths, and so,
+with G = Σ·Laplacian(L)·Σ, from the loss of all pairs together
 
     U_ab = w · (G_aa + G_bb − 2·G_ab) / (1 + w·v_ab)
 
 The pair with the highest U meets, Σ is lowered by that, and the next pair of the round is found. A player may
-so play several matches of a round, or none. Matches in flight count as observed, so that it does no harm
-that their results come late. One match in ten is drawn at random: what a wrong model never looks at, it
-never learns. Whoever has played less than a quarter of the usual, or `FLOOR` matches, comes first.
+so play several matches of a round, or none. At a table of many, the pair is joined by whoever adds the
+highest sum of U with those who sit there, one seat after another; Σ is lowered by each of their pairs, with
+the share of a match that a ranking as by Plackett and Luce says of it (`strengths.table_share`). Matches in
+flight count as observed, so that it does no harm that their results come late. One match in ten is drawn at
+random: what a wrong model never looks at, it never learns. Whoever has played less than a quarter of the
+usual, or `FLOOR` matches, comes first.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from random import Random
 
 import numpy as np
 
 from peerage.ratings.kernels import Floats, exp_array
 from peerage.scheduling.standing import History, Results, Standing
-from peerage.scheduling.strengths import known, product
+from peerage.scheduling.strengths import Strengths, known, laplacian, product, total, turned
 
 FLOOR = 5
 """Matches of each player that come before all others."""
@@ -34,83 +39,146 @@ FLOOR = 5
 AT_RANDOM = 0.1
 
 Loss = Callable[[Floats, Floats], Floats]
-"""By how much the loss of each pair falls with the variance of its gap, from means and covariance."""
+"""By how much the loss of each pair falls with the variance of its gap, from means and covariance; leading
+axes are of several arenas."""
 
 
-def pair(
+def draw_up(
     standings: Sequence[Standing],
     history: History,
     results: Results,
     lot: str,
-    kin: bool,
-    once: bool,
     loss: Loss,
-    only: str = "",
+    *,
+    kin: bool = True,
+    once: bool = False,
+    seats: int = 2,
     count: int | None = None,
-    again: bool = True,
-) -> tuple[tuple[str, str], ...]:
-    """Half as many matches as there are players, or `count`, the most telling first; `lot` decides among
-    equals.
+    only: str = "",
+    price: Mapping[str, float] = {},
+) -> tuple[tuple[str, ...], ...]:
+    """Half as many matches of `seats` as there are players, or `count`, the most telling first; `lot` decides
+    among equals.
 
-    Without `kin` players of one family never meet; where `once`, nobody plays twice in a round, and unless
-    `again` no two meet twice in it. `only` names one who plays in all of them. The same arguments give the
-    same pairs on every machine.
+    Without `kin` players of one family never meet; where `once`, nobody plays twice in a round. `only` names
+    one who plays in all of them. With a `price` of each player's seat, in any unit, it is not what a match
+    says that counts but that divided by the price of its seats. The same arguments give the same matches on
+    every machine.
     """
-    rng = Random(lot)
     pool = sorted(standings)
     size = len(pool)
     if size < 2:
         return ()
     names = [one.player for one in pool]
-    mean, covariance, information = known(names, history, results)
-    below, above = np.tril_indices(size, -1)
     family = np.unique([one.family for one in pool], return_inverse=True)[1]
-    free = (family[below] != family[above]) | kin
-    if only:
-        free &= (below == names.index(only)) | (above == names.index(only))
-    noise = np.array([rng.random() for _ in below])
+    free = (family[:, None] != family) | kin
+    np.fill_diagonal(free, False)
+    strengths = known(names, history, results, seats)
     played = np.array([history.played(name) for name in names])
-    found: list[tuple[str, str]] = []
-    while free.any() and len(found) < (size // 2 if count is None else count):
-        fewer = np.minimum(played[below], played[above])
-        fewest = fewer[free].min()
-        if rng.random() < AT_RANDOM:
-            at = rng.choice(np.flatnonzero(free).tolist())
-        else:
-            use = gain(mean, covariance, information, loss)[below, above] * (1 + 1e-6 * noise)
-            behind = fewer == fewest if fewest < max(FLOOR, played.sum() // (4 * size)) else True
-            at = int(np.argmax(np.where(free & behind, use + 1e-100 * noise, -1.0)))
-        i, j = int(below[at]), int(above[at])
-        found.append((names[i], names[j]))
-        played[[i, j]] += 1
-        column = covariance[:, i] - covariance[:, j]
-        told = information[i, j]
-        covariance = covariance - column[:, None] * column * (told / (1 + told * (column[i] - column[j])))
-        if not again:
-            free[at] = False
+    matches = size // 2 if count is None else count
+    one = Strengths(*[part[None] for part in strengths])
+    own = names.index(only) if only else None
+    prices = np.array([price.get(name, 1.0) for name in names])
+    lots = [Random(lot)]
+    seated = seat(one, played[None], free[None], prices[None], lots, loss, matches, seats, once, own)
+    return tuple(
+        [tuple([names[at] for at in table if at >= 0]) for table in seated[0].tolist() if table[0] >= 0]
+    )
+
+
+def seat(
+    strengths: Strengths,
+    played: np.ndarray,
+    free: np.ndarray,
+    price: Floats,
+    lots: Sequence[Random],
+    loss: Loss,
+    count: int,
+    seats: int = 2,
+    once: bool = False,
+    only: int | None = None,
+) -> np.ndarray:
+    """Who sits where, in several arenas at once: shape (arenas, count, seats), -1 where nobody is left.
+
+    `played` says how often each has, `free` who may meet whom, `price` what a seat of each costs; `lots` are
+    those of the arenas. `only` sits at every table.
+    """
+    mean, covariance, information = strengths
+    arenas, size = mean.shape
+    every, pairs = np.arange(arenas), size * (size - 1) // 2
+    below, above = np.tril_indices(size, -1)
+    opening = np.full(pairs, True) if only is None else (below == only) | (above == only)
+    noise = np.zeros((arenas, size, size))
+    noise[:, below, above] = [[lot.random() for _ in range(pairs)] for lot in lots]
+    noise = noise + turned(noise)
+    played, free = played.copy(), free.copy()
+    found = np.full((arenas, count, seats), -1)
+    for table in range(count):
+        by_lot = np.array([lot.random() < AT_RANDOM for lot in lots])
+        at_table = np.zeros((arenas, size), dtype=bool)
+        usual = np.maximum(FLOOR, played.sum(axis=1) // (4 * size))
+        said = np.zeros(arenas)
+        for place in range(1, seats):
+            use = gain(mean, covariance, information, loss) * (1 + 1e-6 * noise) + 1e-100 * noise
+            if place == 1:
+                may, use = free[:, below, above] & opening, use[:, below, above]
+                fewer = np.minimum(played[:, below], played[:, above])
+                costs = price[:, below] + price[:, above]
+            else:
+                may = ~at_table & (free | ~at_table[:, None, :]).all(axis=2) & (found[:, table, :1] >= 0)
+                use = said[:, None] + total(use * at_table[:, None, :])
+                fewer, costs = played, total(price * at_table)[:, None] + price
+            fewest = np.where(may, fewer, played.max() + 1).min(axis=1)
+            may_first = may & ((fewer == fewest[:, None]) | (fewest >= usual)[:, None])
+            chosen = np.where(may_first, use / costs, -1.0).argmax(axis=1)
+            here = every[may.any(axis=1)]
+            for arena in here[by_lot[here]].tolist():
+                chosen[arena] = lots[arena].choice(np.flatnonzero(may[arena]).tolist())
+            said = use[every, chosen]
+            joins = above[chosen] if place == 1 else chosen
+            if place == 1:
+                found[here, table, 0] = below[chosen][here]
+                at_table[here, below[chosen][here]] = True
+            found[here, table, place] = joins[here]
+            for other in range(place):
+                covariance = _lowered(covariance, information, found[:, table, other], joins, here)
+            at_table[here, joins[here]] = True
+        played += at_table
         if once:
-            free &= ~np.isin(below, (i, j)) & ~np.isin(above, (i, j))
-    return tuple(found)
+            free &= ~at_table[:, :, None] & ~at_table[:, None, :]
+    return found
+
+
+def _lowered(
+    covariance: Floats, information: Floats, first: np.ndarray, second: np.ndarray, here: np.ndarray
+) -> Floats:
+    """The covariance after a match of two in each of the arenas that are `here`."""
+    i, j = first[here], second[here]
+    part = covariance[here]
+    own = np.arange(len(here))
+    column = part[own, :, i] - part[own, :, j]
+    told = information[here, i, j]
+    less = told / (1 + told * (column[own, i] - column[own, j]))
+    found = covariance.copy()
+    found[here] = part - column[:, :, None] * column[:, None, :] * less[:, None, None]
+    return found
 
 
 def of_order(mean: Floats, covariance: Floats) -> Floats:
-    """The loss of wrong orders."""
+    """How much the order of each pair matters still."""
     variance = between(covariance)
-    gap = mean[:, None] - mean
-    return np.asarray(exp_array(-gap * gap / (2 * variance)) / np.sqrt(variance))
+    gap = mean[..., :, None] - mean[..., None, :]
+    return np.asarray(exp_array(-gap * gap / variance) / np.sqrt(variance))
 
 
 def gain(mean: Floats, covariance: Floats, information: Floats, of: Loss) -> Floats:
     """What a match of each pair takes from the loss of all pairs."""
-    loss = of(mean, covariance)
-    np.fill_diagonal(loss, 0.0)
-    laplacian = -loss
-    np.fill_diagonal(laplacian, loss.sum(axis=0))
-    spread = product(product(covariance, laplacian), covariance)
+    spread = product(product(covariance, laplacian(of(mean, covariance))), covariance)
     return np.asarray(information * between(spread) / (1 + information * between(covariance)))
 
 
 def between(matrix: Floats) -> Floats:
     """Of each pair what a positive quadratic form comes to for their difference."""
-    own = np.diag(matrix)
-    return np.asarray(np.maximum(own[:, None] + own - matrix - matrix.T, 1e-12))
+    own = np.diagonal(matrix, axis1=-2, axis2=-1)
+    both = own[..., :, None] + own[..., None, :]
+    return np.asarray(np.maximum(both - matrix - turned(matrix), 1e-12))

@@ -15,40 +15,18 @@ from peerage.scheduling import order
 from peerage.scheduling.standing import History, Results, Standing
 
 
-def pair(
+def draw_up(
     player: str,
     standings: Sequence[Standing],
     history: History,
     results: Results,
     lot: str,
-    kin: bool,
-    once: bool,
-) -> tuple[tuple[str, str], ...]:
-    """The opponents of `player` in this round, each with it; none where it is not among the players."""
-    count = max(1, len(standings) // 8)
-    return _met(player, standings, history, results, lot, kin, once, count)
-
-
-def table(
-    player: str, standings: Sequence[Standing], history: History, results: Results, lot: str, seats: int
+    kin: bool = True,
+    once: bool = False,
+    seats: int = 2,
 ) -> tuple[tuple[str, ...], ...]:
-    """One table of so many seats at which `player` sits with those who say most about it."""
-    met = _met(player, standings, history, results, lot, True, False, seats - 1, again=False)
-    others = [a if b == player else b for a, b in met]
-    return ((player, *others),) if others else ()
-
-
-def _met(
-    player: str,
-    standings: Sequence[Standing],
-    history: History,
-    results: Results,
-    lot: str,
-    kin: bool,
-    once: bool,
-    count: int,
-    again: bool = True,
-) -> tuple[tuple[str, str], ...]:
+    """The matches of `player` in this round: against one each, or one table of so many; none where it is not
+    among the players."""
     names = sorted(one.player for one in standings)
     if player not in names:
         return ()
@@ -57,7 +35,10 @@ def _met(
     def of_one(mean: Floats, covariance: Floats) -> Floats:
         every = order.of_order(mean, covariance)
         found = np.zeros_like(every)
-        found[at], found[:, at] = every[at], every[:, at]
+        found[..., at, :], found[..., at] = every[..., at, :], every[..., at]
         return found
 
-    return order.pair(standings, history, results, lot, kin, once, of_one, player, count, again)
+    count = max(1, len(standings) // 8) if seats == 2 else 1
+    return order.draw_up(
+        standings, history, results, lot, of_one, kin=kin, once=once, seats=seats, count=count, only=player
+    )

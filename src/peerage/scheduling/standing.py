@@ -7,7 +7,7 @@ from itertools import combinations
 from typing import Literal, NamedTuple, TypeAlias
 
 PolicyName: TypeAlias = Literal["swiss", "order", "top", "certify", "place", "random", "round-robin"]
-"""How matches of two are paired: see `policies`."""
+"""How matches are paired: see `policies`."""
 
 
 class Standing(NamedTuple):

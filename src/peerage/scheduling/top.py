@@ -7,12 +7,11 @@ between the two that seem nearest to it.
 
 from __future__ import annotations
 
-from itertools import islice, pairwise
-
 import numpy as np
 
 from peerage.ratings.kernels import Floats, exp_array
 from peerage.scheduling import order
+from peerage.scheduling.strengths import total
 
 _LOGISTIC = 1.702  # the logistic curve that is within 0.01 of the normal one
 
@@ -27,13 +26,15 @@ def loss(places: int) -> order.Loss:
 
 
 def _parted(places: int, mean: Floats, covariance: Floats) -> Floats:
-    size = len(mean)
-    row = covariance.sum(axis=0) / size
-    against_all = np.diag(covariance) - 2 * row + sum(row.tolist()) / size
-    doubt = np.sqrt(np.maximum(against_all, 1e-12))
-    down = sorted(mean.tolist(), reverse=True)
-    weight = np.zeros((size, size))
-    for above, below in islice(pairwise(down), places):
-        inside = 1 / (1 + exp_array(-_LOGISTIC * (mean - (above + below) / 2) / doubt))
-        weight += inside[:, None] * (1 - inside) + (1 - inside)[:, None] * inside
+    size = mean.shape[-1]
+    row = covariance.sum(axis=-2) / size
+    own = np.diagonal(covariance, axis1=-2, axis2=-1)
+    doubt = np.sqrt(np.maximum(own - 2 * row + (total(row) / size)[..., None], 1e-12))
+    down = np.sort(mean)[..., ::-1]
+    weight = np.zeros_like(covariance)
+    for at in range(min(places, size - 1)):
+        cut = (down[..., at] + down[..., at + 1]) / 2
+        inside = 1 / (1 + exp_array(-_LOGISTIC * (mean - cut[..., None]) / doubt))
+        over, under = inside[..., :, None], inside[..., None, :]
+        weight += over * (1 - under) + (1 - over) * under
     return weight

@@ -57,13 +57,6 @@ def enough_players(settings: ArenaSettings) -> None:
     lacking = [told for game in settings.lineup if (told := too_few(settings.alone(game)))]
     if lacking:
         raise SettingsError("\n".join(lacking))
-    for game in settings.lineup if settings.pairing.policy not in ("swiss", "place") else ():
-        spec = GAMES[game]
-        if spec.contestants[1] and (seats := spec.seats(rules_of(settings, game))) > 2:
-            raise SettingsError(
-                f"pairing.policy: {settings.pairing.policy} pairs players for matches of two, and {game} "
-                f"here has {seats} at a table. Only `swiss` seats these: write `policy: swiss`"
-            )
 
 
 def too_few(settings: ArenaSettings) -> str:

@@ -52,8 +52,7 @@ class Pairing(Section):
         "sharpen the order of all players. `top`: those that most sharpen who the best are. `certify`: "
         "those that soonest tell one more pair apart at 95%. `place`: only matches of the player that "
         "`until: NAME placed` names, as `peerage place` plays them. `random`: by "
-        "lot. `round-robin`: everybody meets everybody else, again and again. Only `swiss` and `place` seat "
-        "tables of more than two.",
+        "lot. `round-robin`: everybody meets everybody else, again and again.",
     )
     top: int | None = Field(
         None,
