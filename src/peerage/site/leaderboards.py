@@ -12,7 +12,9 @@ import msgspec
 
 from peerage.engine.registration import registered, stated
 from peerage.figures import per_hundred
+from peerage.games import installed
 from peerage.ledger.outside import TOPIC
+from peerage.settings import rules_of
 from peerage.site.addresses import slug
 from peerage.site.charts import WHOLE, Chart, chart, frontier, reliability, trajectories
 from peerage.site.reading import Site
@@ -24,6 +26,7 @@ from peerage.tables.outside import listed
 from peerage.tables.overall import Strengths, strengths
 from peerage.tables.played import Scope
 from peerage.tables.tracks import NAMES, Track
+from peerage.tables.what_if import AS_PLAYED, ENTERS, WhatIf
 
 OUTSIDE = "leaderboard/outside.html"
 COLOURED = 6
@@ -95,16 +98,35 @@ def view(site: Site, path: str) -> View | None:
         return None
     if path == OUTSIDE:
         return _outside(site) if has_outside(site) else None
-    wanted = next((one for one in filters(site) if address(site, one) == path), None)
-    return None if wanted is None else _view(site, wanted)
+    of = wanted(site, path)
+    return None if of is None else leaderboard(site, of)
 
 
-def _view(site: Site, wanted: Filter) -> View:
-    found = site.board(*wanted)
+def wanted(site: Site, path: str) -> Filter | None:
+    """What the leaderboard at `path` is of; None where none is."""
+    return next((one for one in filters(site) if address(site, one) == path), None)
+
+
+def leaderboard(site: Site, wanted: Filter, asked: WhatIf = AS_PLAYED) -> View:
+    """The page of a leaderboard, read in another way where it is asked. Raises ScopeError where that cannot
+    be."""
+    found = site.board(*wanted, asked)
     name = wanted.part[1]
-    everything = not name
+    everything = not name and not asked.told
+    moved = moves(site, wanted.track) if everything else {}
+    since = last_time(site)
+    if asked.told:
+        moved, since = risen(site.board(*wanted).rows, found.rows), "against the table as recorded"
     title = " · ".join(
-        filter(None, ("Leaderboard", name, "" if wanted.track == site.track else NAMES[wanted.track]))
+        filter(
+            None,
+            (
+                f"What if: {asked.told}" if asked.told else "",
+                "Leaderboard",
+                name,
+                "" if wanted.track == site.track else NAMES[wanted.track],
+            ),
+        )
     )
     others = [(one, address(site, one)) for one in filters(site)]
     return View(
@@ -113,8 +135,11 @@ def _view(site: Site, wanted: Filter) -> View:
         {
             "found": found,
             "name": name,
-            "lines": lines(found, moves(site, wanted.track) if everything else {}, weights_of(site)),
-            "since": before(site.number),
+            "lines": lines(found, moved, weights_of(site)),
+            "since": since,
+            "asked": asked,
+            "at": address(site, wanted),
+            "offered": offered(site, wanted),
             "width": WIDTH,
             "tenths": in_tenths(wanted.track),
             "strengths": compared(site) if everything and wanted.track == site.track else [],
@@ -139,6 +164,23 @@ def _view(site: Site, wanted: Filter) -> View:
     )
 
 
+def offered(site: Site, wanted: Filter) -> dict[str, bool] | None:
+    """The other readings that a server's page offers: those of judges' votes where there are any, and the
+    constants of Elo that enter; None on a site without a server, and where nothing can be read otherwise."""
+    if not site.menu or wanted.track == "anchored" or not site.number:
+        return None
+    games = [wanted.game] if wanted.game else list(site.tally.games)
+    specs = [(installed(game), game) for game in games if game in site.settings.lineup]
+    judged = any(
+        bench.role == "judge"
+        for spec, game in specs
+        if spec
+        for bench in spec.officials(rules_of(site.settings, game))
+    )
+    enters = {name: wanted.track in tracks for name, tracks in ENTERS.values()}
+    return {"judges": judged, "k": enters["K"], "tau_c": enters["τ_c"], "propagation": enters["propagation"]}
+
+
 def compared(site: Site) -> list[tuple[str, Strengths]]:
     """Everybody's strengths by game and by topic, where there are several."""
     parts = [("game", site.profiles), ("topic", site.by_topic)]
@@ -157,7 +199,7 @@ def outside(site: Site) -> Board:
 
 def _outside(site: Site) -> View:
     found = outside(site)
-    values = {"lines": lines(found, {}), "since": 0, "width": WIDTH, "sources": listed(site.moment)}
+    values = {"lines": lines(found, {}), "since": "", "width": WIDTH, "sources": listed(site.moment)}
     return View("outside.html", "Outside results", {**values, "notes": found.notes}, "index.html")
 
 
@@ -370,13 +412,26 @@ def before(number: int) -> int:
     return max([stop for stop in stops(number) if stop <= number * 9 // 10], default=0)
 
 
+def last_time(site: Site) -> str:
+    """Since when ranks moved, in words; empty in a young arena."""
+    return f"since match {before(site.number):,}" if before(site.number) else ""
+
+
 def moves(site: Site, track: Track) -> Mapping[str, int]:
     """How many ranks each player rose since match `before`, below zero: fell; newcomers have none."""
     then = site.earlier(track, before(site.number))
-    ranks = _ranks(then.players, then.rating)
+    return _risen(_ranks(then.players, then.rating), site.table(track))
+
+
+def risen(then: Sequence[Row], now: Sequence[Row]) -> Mapping[str, int]:
+    """How many ranks each player is higher in one table than in another."""
+    return _risen({row.player: row.rank for row in then if row.rank is not None}, now)
+
+
+def _risen(ranks: Mapping[str, int], rows: Sequence[Row]) -> Mapping[str, int]:
     return {
         row.player: ranks[row.player] - row.rank
-        for row in site.table(track)
+        for row in rows
         if row.rank is not None and row.player in ranks
     }
 

@@ -37,6 +37,7 @@ from peerage.tables.played import Played, Scope, ScopeError
 from peerage.tables.stats import Stats, stats_of
 from peerage.tables.told import Told, together, told
 from peerage.tables.tracks import METHODS, TRACKS, Track
+from peerage.tables.what_if import AS_PLAYED, WhatIf
 
 Menu: TypeAlias = tuple[tuple[str, str], ...]
 """(path, name) of pages that the menu leads to."""
@@ -217,17 +218,21 @@ class Site:
         others = "bt", *shared, *sequential, "trueskill", "glicko2", *people
         return tuple(dict.fromkeys((self.track, *ours, *others)))
 
-    def board(self, track: str = "", game: str = "", topic: str = "", side: str = "") -> Board:
-        """The leaderboard of one track, by default the game's own, over one game, topic or side, or all."""
+    def board(
+        self, track: str = "", game: str = "", topic: str = "", side: str = "", asked: WhatIf = AS_PLAYED
+    ) -> Board:
+        """The leaderboard of one track, by default the game's own, over one game, topic or side, or all. Read
+        in another way where it is `asked` it is not kept; raises ScopeError where it cannot be read so."""
         wanted = (track or self.first_track(game, side), game, topic, side)
-        if wanted not in self._boards:
-            self.moment.position(self._elo)
-            played = None if game or topic else self._whole
-            scope = Scope(game, topic, side=side)
-            self._boards[wanted] = board(
-                self.moment, self.settings, wanted[0], scope, played, people=self.votes
-            )
-        return self._boards[wanted]
+        if wanted in self._boards and not asked.told:
+            return self._boards[wanted]
+        self.moment.position(self._elo)
+        played = None if game or topic else self._whole
+        scope = Scope(game, topic, side=side)
+        made = board(self.moment, self.settings, wanted[0], scope, played, asked, self.votes)
+        if not asked.told:
+            self._boards[wanted] = made
+        return made
 
     def table(self, track: str = "") -> Sequence[Row]:
         """The rows of the leaderboard of one track, by default the game's own."""

@@ -12,7 +12,7 @@ from markupsafe import Markup
 
 from peerage.engine.model_watch import changes
 from peerage.protocol import visible
-from peerage.site.leaderboards import WIDTH, before, charts, compared, in_tenths, lines, moves, shade
+from peerage.site.leaderboards import WIDTH, charts, compared, in_tenths, last_time, lines, moves, shade
 from peerage.site.reading import Site
 from peerage.site.rendering import inline, render
 from peerage.tables.tracks import NAMES
@@ -38,7 +38,7 @@ def report(site: Site) -> bytes:
             "found": found,
             "track": NAMES[site.track],
             "lines": lines(found, moves(site, site.track)),
-            "since": before(site.number),
+            "since": last_time(site),
             "width": WIDTH,
             "tenths": in_tenths(site.track),
             "charts": list(charts(site, site.track, found)),

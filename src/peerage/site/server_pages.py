@@ -28,6 +28,7 @@ from typing import Any, NamedTuple
 from peerage.ledger.store import LedgerError
 from peerage.protocol import visible
 from peerage.settings import SettingsError
+from peerage.site import readings
 from peerage.site.api import PREFIX, VOTE, answer, failure
 from peerage.site.api_endpoints import ENDPOINTS
 from peerage.site.api_rows import JSON
@@ -48,6 +49,9 @@ PACE = 2.0
 SHORTEST_S = 0.5
 MOST_WAITING = 256
 """Pages that may wait to be made; their clients may have gone."""
+MOST_READINGS = 8
+"""Other readings of a leaderboard that may wait to be made. One is made at a time: each reads the record
+whole, and the pages of everybody else need a worker meanwhile."""
 STALE_S = 10.0
 """A page that nobody asked for in so long is made again before it is shown."""
 MOST_S = 300.0
@@ -74,6 +78,11 @@ class Job(NamedTuple):
 
     path: str
     query: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def rereads(self) -> bool:
+        """Whether it asks for another reading of the record."""
+        return bool(self.query) and self.path != COMPARE and not self.path.startswith(PREFIX)
 
 
 class Made(NamedTuple):
@@ -139,6 +148,9 @@ def _answer(site: Site, job: Job) -> tuple[int, str, bytes]:
         return found.status, JSON, found.body
     if job.path == COMPARE:
         return 200, HTML, document(site, job.path, compare_page(site, dict(job.query)))
+    if job.query and (read := readings.view(site, job.path, job.query)):
+        status = 200 if read.template == "leaderboard.html" else 400
+        return status, HTML, document(site, job.path, read)
     made = page(site, job.path)
     if made is not None:
         return 200, made.content_type, made.body
@@ -221,6 +233,7 @@ class PageCache:
         self._bytes = 0
         self._making: dict[Job, asyncio.Future[Made]] = {}
         self._renewing: asyncio.Task[None] | None = None
+        self._rereading = asyncio.Lock()
 
     async def get(self, job: Job) -> Made:
         """What stands at a path; of this moment, or of one a little earlier. Raises WorkerLost and Busy."""
@@ -250,17 +263,21 @@ class PageCache:
     async def _fresh(self, job: Job) -> Made:
         """Make a page, once for all who wait for it."""
         if job not in self._making:
-            if len(self._making) >= MOST_WAITING:
+            readings = sum(other.rereads for other in self._making) if job.rereads else 0
+            if len(self._making) >= MOST_WAITING or readings >= MOST_READINGS:
                 raise Busy
             self._making[job] = asyncio.ensure_future(self._make(job))
         return await asyncio.shield(self._making[job])
 
     async def _make(self, job: Job) -> Made:
-        worker = await self._idle.get()
         try:
-            made: Made = await worker.call(make, *self._arena, job)
+            async with self._rereading if job.rereads else contextlib.nullcontext():
+                worker = await self._idle.get()
+                try:
+                    made: Made = await worker.call(make, *self._arena, job)
+                finally:
+                    self._idle.put_nowait(worker)
         finally:
-            self._idle.put_nowait(worker)
             del self._making[job]
         if made.status < 500:
             self._keep(job, made)

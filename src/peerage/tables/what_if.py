@@ -61,7 +61,7 @@ class WhatIf(Struct, frozen=True):
 
 AS_PLAYED = WhatIf()
 
-_ENTERS = {
+ENTERS = {
     "k_factor": ("K", ("raw", "cost", "averaged")),
     "cost_sensitivity": ("τ_c", ("cost",)),
     "propagation_width": ("propagation", ("raw", "cost")),
@@ -80,7 +80,7 @@ def constants(asked: WhatIf, rating: Rating, track: str) -> Rating:
     if not asked.propagation:
         changed["propagation_width"] = None
     for field in changed:
-        name, tracks = _ENTERS[field]
+        name, tracks = ENTERS[field]
         if track not in tracks:
             raise ScopeError(f"{name} does not enter track {track}; ask for --track {' or '.join(tracks)}")
     try:

@@ -79,7 +79,7 @@
     timer = null;
     due = Date.now() + pause;
     if (busy()) return later();
-    const answer = await fetch(location.pathname).catch(() => null);
+    const answer = await fetch(location.pathname + location.search).catch(() => null);
     if (!answer || !answer.ok) return;
     const fresh = new DOMParser().parseFromString(await answer.text(), "text/html");
     for (const part of renewed) {
