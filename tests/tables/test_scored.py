@@ -14,18 +14,21 @@ from typer.testing import CliRunner
 
 from peerage.arena import open_arena
 from peerage.cli.main import app
+from peerage.games.last_arena import GAME as LAST_ARENA
 from peerage.judging.comparisons import in_orders
 from peerage.judging.marks import marks_in
 from peerage.judging.scores import recorded
+from peerage.judging.scores_standing import standings
 from peerage.judging.style import style_of
 from peerage.ratings.bradley_terry import fit_duels
 from peerage.ratings.history import duels
 from peerage.tables.corrected import _styles
 from peerage.tables.judges import judges
-from peerage.tables.matches import Matches
+from peerage.tables.matches import Match, Matches
 from peerage.tables.played import EVERYTHING, Played
 from peerage.tables.scored import scored
 from peerage.tables.told import told
+from peerage.tables.what_if import WhatIf, read_again
 
 RULES = {"preset": "development", "questions": 3, "quality": "none", "seats": 5}
 
@@ -132,6 +135,53 @@ def test_a_judge_moves_ratings_by_what_its_scores_change(folder: Path) -> None:
     assert flip.units == len(marks)
     assert isinstance(flip.value, int)
     assert 0 < flip.value < len(marks) / 2
+
+
+def test_a_tournament_without_a_judge_is_ranked_by_the_others(folder: Path) -> None:
+    """Held against a table by hand: each judge's mean taken away, a refused answer worth a 0 from each."""
+    changed = 0
+    with open_arena(folder, create=False) as arena:
+        played = Played(arena.ledger, EVERYTHING)
+        for name in ("p1", "p2", "p3", "p4"):
+            again = read_again(arena.ledger, played, WhatIf(without=(name,)), "trueskill")
+            changed += again.decided != played.decided
+            for before, after in zip(played.decided, again.decided, strict=True):
+                match = Matches(arena.ledger).one(after.number)
+                assert LAST_ARENA.recounted is not None
+                same = LAST_ARENA.recounted(match.fixture, match.outcome, ())
+                assert tuple(same.values()) == before.scores
+                assert after.scores == by_hand(match, name)
+    assert changed
+
+
+def by_hand(match: Match, without: str) -> tuple[float, ...]:
+    given: dict[str, dict[str, float]] = {}
+    for grade in recorded(match.outcome, "judge"):
+        if match.players[grade.judge] != without:
+            given.setdefault(grade.judge, {})[grade.item] = grade.raw
+    asked = {grade.item for grade in recorded(match.outcome, "judge")}
+    by_label: dict[str, dict[str, float]] = {}
+    for item in match.outcome.detail["answers"]:
+        question, label = item.split("/")
+        values = [
+            row.get(item, 0.0) - np.mean(list(row.values())) + 5
+            for judge, row in given.items()
+            if item in row or (item not in asked and judge != label)
+        ]
+        by_label.setdefault(label, {})[question] = float(np.mean(values))
+    labels = [seat.label for seat in match.fixture.seats]
+    ranked = standings({label: by_label[label] for label in labels})
+    return tuple([ranked[label].result for label in labels])
+
+
+def test_what_ifs_of_scores_are_told_and_refused(folder: Path) -> None:
+    found = rows(folder, "leaderboard", "--without-judge", "p4")
+    assert {row["what_if"] for row in found} == {"without judge p4"}
+    everybody = [word for name in ("p0", "p1", "p2", "p3", "p4") for word in ("--without-judge", name)]
+    assert {row["void"] for row in rows(folder, "leaderboard", *everybody)} == {2}
+    refused = shown(folder, "leaderboard", "--weights", "equal", code=2)
+    assert "all that judges say weighs the same" in " ".join(refused.replace("│", " ").split())
+    assert "by a judge 'p9'" in shown(folder, "leaderboard", "--without-judge", "p9", code=2)
 
 
 def test_the_styles_are_those_of_the_recorded_answers(folder: Path) -> None:

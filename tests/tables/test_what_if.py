@@ -185,7 +185,7 @@ def test_constants_of_elo_are_those_asked_for(arena: Arena, what_if: WhatIf, cha
 @pytest.mark.parametrize(
     ("what_if", "track", "message"),
     [
-        (WhatIf(("p66",)), "bt", "no votes are by a judge 'p66'; did you mean 'p6'"),
+        (WhatIf(("p66",)), "bt", "no votes or scores are by a judge 'p66'; did you mean 'p6'"),
         (WhatIf(equal=True), "judge-aware", "weighs votes by reliability"),
         (WhatIf(k=32.0), "bt", "K does not enter track bt; ask for --track raw or cost or averaged"),
         (WhatIf(tau_c=0.1), "raw", "τ_c does not enter track raw; ask for --track cost"),
@@ -231,7 +231,7 @@ def test_the_command_marks_every_output_and_writes_nothing(folder: Path) -> None
     assert f'"{told}"' in run(*words, "--format", "csv")
     elo = run("--track", "cost", "--k", "32", "--tau-c", "0.5", "--no-propagation", "--format", "json")
     assert json.loads(elo)[0]["what_if"] == "K = 32, τ_c = 0.5, no propagation"
-    assert "no votes are by a judge 'nobody'" in run("--without-judge", "nobody", code=2)
+    assert "no votes or scores are by a judge 'nobody'" in run("--without-judge", "nobody", code=2)
     assert run() == plain
     assert (folder / "arena.db").read_bytes() == before
 

@@ -82,7 +82,7 @@ def leaderboard(
     ] = "played",
     without_judge: Annotated[
         list[str] | None,
-        typer.Option(metavar="JUDGE", help="What if: the votes of this judge do not count; repeat it."),
+        typer.Option(metavar="JUDGE", help="What if: what this judge said does not count; repeat it."),
     ] = None,
     weights: Annotated[
         Literal["equal"] | None, typer.Option(help="What if: every judge's vote weighs the same.")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any, Generic, NamedTuple, Protocol, TypeVar, get_args
@@ -188,6 +188,10 @@ class GameSpec(Generic[Rules]):
 
     again: Again | None = None
     """How its judges' work is judged again; the default: by a panel of usual rules."""
+
+    recounted: Callable[[Fixture, Outcome, Collection[str]], Mapping[str, float]] | None = None
+    """What a finished match whose judges give scores comes to without some judges, by label: everybody's
+    score, empty for no result."""
 
     forecasts: Callable[[Fixture, Outcome], Iterable[Forecast]] | None = None
     """The probabilities that contestants gave in a match: how well each is calibrated is counted by them."""

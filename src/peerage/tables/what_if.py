@@ -4,15 +4,17 @@ constants. A refold of what is on record: nobody is asked, and nothing is writte
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
 import msgspec
 from msgspec import Struct
 
+from peerage.games import installed
 from peerage.judging.ballots import ballots_of
 from peerage.judging.panel import Ballot, PanelRules, count
+from peerage.judging.scores import recorded
 from peerage.ledger.codec import by_hex, read_fixture, read_record
 from peerage.ledger.store import Ledger, LedgerError, Summary
 from peerage.match import Fixture
@@ -25,9 +27,10 @@ from peerage.tables.played import Played, ScopeError
 class WhatIf(Struct, frozen=True):
     """What is read in another way; empty, nothing is.
 
-    The votes of the judges `without` do not count; with `equal`, all others weigh the same. `k`, `tau_c` and
-    `propagation` are constants of sequential Elo, None and True where they stay those of the arena. Without
-    `ties` a match that all its players tied says something about its question, and nothing about them.
+    What the judges `without` voted or scored does not count; with `equal`, all others weigh the same. `k`,
+    `tau_c` and `propagation` are constants of sequential Elo, None and True where they stay those of the
+    arena. Without `ties` a match that all its players tied says something about its question, and nothing
+    about them.
     """
 
     without: tuple[str, ...] = ()
@@ -95,10 +98,13 @@ def _first(error: ValueError) -> str:
 
 
 def read_again(ledger: Ledger, played: Played, asked: WhatIf, track: str) -> Played:
-    """The matches of a scope, their votes counted as asked: a match may come out otherwise, or to no result.
+    """The matches of a scope, their votes or scores counted as asked: a match may come out otherwise, or to
+    no result.
 
     What a vote weighs follows from the ratings that its judge had when the match was made, as it did then.
-    Raises ScopeError for a judge that cast no vote there, and where no votes are; LedgerError.
+    Scores
+    weigh the same already. Raises ScopeError for a judge that said nothing there, and where none did;
+    LedgerError.
     """
     if asked.equal and track == "judge-aware":
         raise ScopeError("track judge-aware weighs votes by reliability: equal weights change nothing there")
@@ -114,27 +120,44 @@ def read_again(ledger: Ledger, played: Played, asked: WhatIf, track: str) -> Pla
             if issued.number != record.number:
                 raise LedgerError(f"{ledger.address} lacks rows; `peerage verify` says which")
             summary = wanted.get(record.number)
-            if summary is None or b'"ballots":[' not in record.body:
+            if summary is None or not any(one in record.body for one in _JUDGED):
                 continue
-            fixture, ballots = read_fixture(issued.body, texts), ballots_of(read_record(record.body).outcome)
+            fixture, outcome = read_fixture(issued.body, texts), read_record(record.body).outcome
+            names, ballots = {seat.label: seat.player for seat in fixture.all_seats()}, ballots_of(outcome)
+            scoring = {grade.judge for grade in recorded(outcome, "judge")}
+            if scoring and (spec := installed(fixture.game)) and spec.recounted:
+                judges.update(names[label] for label in scoring)
+                schemes.add("equal")
+                out = {label for label in scoring if names[label] in asked.without}
+                if out:
+                    again[record.number] = _rescored(summary, fixture, spec.recounted(fixture, outcome, out))
+                continue
             if len(fixture.seats) != 2 or not ballots:
                 continue
-            names = {seat.label: seat.player for seat in fixture.all_seats()}
             judges.update(names[ballot.judge] for ballot in ballots)
             schemes.add(fixture.settings.get("weights", "softmax"))
             kept = [ballot for ballot in ballots if names[ballot.judge] not in asked.without]
             again[record.number] = _counted(summary, fixture, kept, equal=asked.equal)
     if not judges:
-        raise ScopeError("no judges voted on these matches: there are no votes to count in another way")
+        raise ScopeError("no judges voted on these matches, or scored: nothing can be counted otherwise")
     for name in asked.without:
         if name not in judges:
-            raise ScopeError(f"no votes are by a judge {name!r}{suggest(name, sorted(judges))}")
+            raise ScopeError(f"no votes or scores are by a judge {name!r}{suggest(name, sorted(judges))}")
     if asked.equal and not asked.without and schemes == {"equal"}:
-        raise ScopeError("every vote weighs the same in this arena already")
+        raise ScopeError("all that judges say weighs the same in this arena already")
     return played.instead(again, frozenset(asked.without))
 
 
 _INCONCLUSIVE = "inconclusive"
+_JUDGED = (b'"ballots":[', b'"scores":"judge"')
+
+
+def _rescored(summary: Summary, fixture: Fixture, scores: Mapping[str, float]) -> Summary:
+    """A match with these results by label."""
+    if not scores:
+        return msgspec.structs.replace(summary, status=_INCONCLUSIVE, scores=())
+    there = tuple([scores[seat.label] for seat in fixture.seats if seat.label in scores])
+    return msgspec.structs.replace(summary, scores=there)
 
 
 def _counted(summary: Summary, fixture: Fixture, ballots: Sequence[Ballot], *, equal: bool) -> Summary:

@@ -19,7 +19,7 @@ from peerage.formats import Questions, Scores, Text
 from peerage.games.game import QUOTE, Asks, GameSpec
 from peerage.games.last_arena.again import AGAIN
 from peerage.games.last_arena.house import house
-from peerage.games.last_arena.report import Answer, Tournament, report, shelves
+from peerage.games.last_arena.report import Answer, Tournament, recounted, report, shelves
 from peerage.games.last_arena.rules import SCORE_TOKENS, LastArenaRules
 from peerage.games.last_arena.show import show
 from peerage.games.last_arena.tables import answers_of
@@ -239,4 +239,5 @@ GAME: GameSpec[LastArenaRules] = GameSpec(
     show=show,
     judged=answers_of,
     again=AGAIN,
+    recounted=recounted,
 )

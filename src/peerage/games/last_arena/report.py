@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import msgspec
@@ -14,7 +14,7 @@ from peerage.formats.scores import MOST
 from peerage.games.last_arena.rules import LastArenaRules
 from peerage.judging.diversity import spread
 from peerage.judging.questions import Collected, Question
-from peerage.judging.scores import Grade, Scoring, facts
+from peerage.judging.scores import Grade, Scoring, facts, recorded
 from peerage.judging.scores_standing import (
     Received,
     matrix,
@@ -25,7 +25,7 @@ from peerage.judging.scores_standing import (
     standings,
     zeros,
 )
-from peerage.match import DEVELOPMENT, Outcome, Seat
+from peerage.match import DEVELOPMENT, Fixture, Outcome, Seat
 from peerage.protocol import Reply
 
 
@@ -67,7 +67,8 @@ def report(
     """
     labels = [seat.label for seat in seats]
     gains = normalised_grades(played.judged.grades, rules.normalisation)
-    given = received(gains) | _unjudged(played, rules, labels)
+    unusable = [one.id for one in played.answers if one.reply.status in ("invalid", "refused")]
+    given = received(gains) | _unjudged(unusable, played.judged.grades, rules, labels)
     detail: dict[str, Any] = {
         "authors": shelves(played.collected),
         "questions": [_question(one, played) for one in played.collected.questions],
@@ -88,7 +89,7 @@ def report(
     if len(labels) == 2:
         # each judge sees one author alone: normalised scores are 5 for both, whatever they wrote
         return Outcome(void=DEVELOPMENT, facts=recorded, detail=plain(detail))
-    scores = {label: _by_question(played.answers, label, given) for label in labels}
+    scores = {label: _by_question(label, given) for label in labels}
     judgeable = sum(one.reply.ok for one in played.answers) * (len(labels) - 1)
     if not all(scores.values()) or len(played.judged.grades) < rules.quorum * judgeable:
         return Outcome(void="inconclusive", facts=recorded, detail=plain(detail))
@@ -104,6 +105,28 @@ def report(
         detail["scaling"] = {label: _scaling(played.answers, label, given) for label in labels}
     results = {label: standing.result for label, standing in ranked.items()}
     return Outcome(scores=results, facts=recorded, detail=plain(detail))
+
+
+def recounted(fixture: Fixture, outcome: Outcome, without: Collection[str]) -> dict[str, float]:
+    """Everybody's result in a finished tournament without the scores by these labels; empty where it rates
+    nobody, or so few scores are left that it would not."""
+    if outcome.void:
+        return {}
+    rules, detail = LastArenaRules.model_validate(fixture.settings), outcome.detail
+    labels, grades = list(detail["standings"]), list(recorded(outcome, "judge"))
+    left = [grade for grade in grades if grade.judge not in without]
+    asked = {grade.item for grade in grades}
+    unusable = [item for item in detail["answers"] if item not in asked]
+    given = received(normalised_grades(left, rules.normalisation)) | _unjudged(unusable, left, rules, labels)
+    scores = {label: _by_question(label, given) for label in labels}
+    judges = [label for label in labels if label not in without]
+    usable = {label: detail["statuses"][label].get("ok", 0) for label in labels}
+    judgeable = sum([usable[label] * (len(judges) - (label in judges)) for label in labels])
+    if not all(scores.values()) or not left or len(left) < rules.quorum * judgeable:
+        return {}
+    weights = {question["id"]: question["weight"] for question in detail["questions"]}
+    ranked = standings(scores, weights, _bonus(detail["diversity"], rules), rules.confidence)
+    return {label: standing.result for label, standing in ranked.items()}
 
 
 def _bonus(diversity: Mapping[str, float | None], rules: LastArenaRules) -> dict[str, float]:
@@ -134,24 +157,33 @@ def _question(one: Question, played: Tournament) -> dict[str, Any]:
     return found | asked
 
 
-def _unjudged(played: Tournament, rules: LastArenaRules, labels: Sequence[str]) -> dict[str, Received]:
+def _unjudged(
+    unusable: Iterable[str], grades: Iterable[Grade], rules: LastArenaRules, labels: Sequence[str]
+) -> dict[str, Received]:
     """An answer that is unusable or refused was shown to nobody: it counts as a 0 from each of the others,
     left out of the judges' own averages."""
-    worth = zeros(played.judged.grades, rules.normalisation)
+    worth = zeros(grades, rules.normalisation)
     found: dict[str, Received] = {}
-    for one in played.answers:
-        from_judges = [worth[judge] for judge in labels if judge != one.label and judge in worth]
-        if one.reply.status in ("invalid", "refused") and from_judges:
-            found[one.id] = of(from_judges)
+    for item in unusable:
+        from_judges = [worth[judge] for judge in labels if judge != _who(item)[1] and judge in worth]
+        if from_judges:
+            found[item] = of(from_judges)
     return found
 
 
-def _by_question(answers: Iterable[Answer], label: str, given: Mapping[str, Received]) -> dict[str, float]:
+def _who(item: str) -> tuple[str, str]:
+    """The question that an answer is to, and the label of its author."""
+    question, label = item.split("/")[:2]
+    return question, label
+
+
+def _by_question(label: str, given: Mapping[str, Received]) -> dict[str, float]:
     """A player's score on each question: the mean over its answers to it."""
     found: dict[str, list[float]] = {}
-    for one in answers:
-        if one.label == label and one.id in given:
-            found.setdefault(one.question.id, []).append(given[one.id].mean)
+    for item, one in given.items():
+        question, author = _who(item)
+        if author == label:
+            found.setdefault(question, []).append(one.mean)
     return {question: math.fsum(means) / len(means) for question, means in found.items()}
 
 
