@@ -12,6 +12,7 @@ notices is a survivor; `tests/mutants.toml` says of which survivors the program 
 from __future__ import annotations
 
 import argparse
+import hashlib
 import json
 import shutil
 import subprocess
@@ -25,6 +26,7 @@ from typing import Any, NamedTuple
 ROOT = Path(__file__).parents[1]
 WORK = ROOT / ".mutants"
 KILLED = {"killed", "timeout", "segfault", "caught by type check", "suspicious"}
+LEFT = {"survived", "no tests"}
 
 
 class Part(NamedTuple):
@@ -101,6 +103,24 @@ def prepare(name: str) -> Path:
     return folder
 
 
+def run(name: str, processes: str) -> None:
+    """Try what was not tried yet, and again what no test noticed where tests are others now."""
+    tests = hashlib.sha256()
+    for path in sorted((ROOT / "tests").rglob("*.py")):
+        tests.update(path.read_bytes())
+    seen, again = WORK / name / "tests-seen", []
+    if seen.exists() and seen.read_text() != tests.hexdigest():
+        again = [mutant for mutant, status in statuses(WORK / name).items() if status in LEFT]
+        (WORK / name / "mutants" / "mutmut-stats.json").unlink(missing_ok=True)
+    folder = prepare(name)
+    command = [sys.executable, "-m", "mutmut", "run", "--max-children", processes]
+    subprocess.run(command, cwd=folder, check=True)
+    if again:
+        there = statuses(folder)
+        subprocess.run([*command, *filter(there.__contains__, again)], cwd=folder, check=True)
+    seen.write_text(tests.hexdigest())
+
+
 def _mutmut(folder: Path, *arguments: str) -> str:
     command = [sys.executable, "-m", "mutmut", *arguments]
     return subprocess.run(command, cwd=folder, check=True, capture_output=True, text=True).stdout
@@ -133,7 +153,7 @@ def report(name: str) -> bool:
     folder = WORK / name
     found = statuses(folder)
     done = Counter(found.values())
-    left = [mutant for mutant, status in found.items() if status in ("survived", "no tests")]
+    left = [mutant for mutant, status in found.items() if status in LEFT]
     known = {(one["where"], one["change"]) for one in _equivalent()}
     told = changes(folder, left)
     same = [mutant for mutant in left if (_function(mutant), told[mutant]) in known]
@@ -175,8 +195,7 @@ def main() -> None:
     fine = True
     for name in options.parts or PARTS:
         if not options.report:
-            command = [sys.executable, "-m", "mutmut", "run", "--max-children", options.processes]
-            subprocess.run(command, cwd=prepare(name), check=True)
+            run(name, options.processes)
         fine &= report(name)
     sys.exit(not fine)
 

@@ -2,6 +2,7 @@
 
 from datetime import date
 from fractions import Fraction
+from importlib.metadata import version
 from math import ceil
 from typing import Any
 
@@ -11,9 +12,12 @@ from hypothesis import strategies as st
 
 from peerage.engine.player_runtime import Limit, PlayerRuntime
 from peerage.engine.pricing import priced
+from peerage.players import prices
 from peerage.players.client import Answer
-from peerage.players.prices import NANO, Price, Rate, nano, price_of
+from peerage.players.prices import NANO, Price, Rate, in_price_table, known_models, nano, price_of
 from peerage.players.provider import ProviderClient
+from peerage.players.thinking import Room, room
+from peerage.protocol import MORE_ROOM
 from peerage.settings import PlayerSettings
 
 TODAY = date(2026, 6, 1)
@@ -123,6 +127,78 @@ def test_the_players_own_limit_bounds_the_worst_case() -> None:
 def test_the_system_prompt_counts_in_the_worst_case() -> None:
     bare, long = (price(price={"input": 1, "output": 1}, system_prompt=text) for text in ("", "é" * 100))
     assert long.worst_nano(0, 1) == (bare.worst_nano(0, 1) or 0) + 200 * 1_000
+
+
+def test_hours_are_exact() -> None:
+    hour = price("gguf:m.gguf", gpu_hour_price=3600, timeout_s=3600)
+    assert [hour.cost_nano(None, None, ms) for ms in (-1, 0, 1, 3_600_000)] == [0, 0, 10**6, 3600 * NANO]
+    assert hour.worst_nano(0, 0) == 3600 * NANO
+    assert not hour.free
+    assert Price(hour_nano=0).known
+
+
+def test_thinking_counts_in_the_worst_case_and_grows_with_more_room() -> None:
+    thinks = Price("x", (Rate(0, 0),), (Rate(0, 10**6),), thinking=Room(7, 3))
+    assert thinks.worst_nano(10**6, 100) == 107
+    assert thinks.worst_nano(10**6, 100, more_room=True) == 100 + 7 * MORE_ROOM
+    settings = PlayerSettings(model="openai:some-model", price={"input": 1, "output": 1})
+    for seen in (False, True):
+        assert price_of(settings, TODAY, seen).thinking == room(settings, seen)
+    assert room(settings, True) != room(settings, False)
+
+
+def test_a_charge_for_each_call_is_due_whatever_is_read() -> None:
+    free_input = Price("x", (Rate(0, 0),), (Rate(0, 10**6),), call_nano=5)
+    assert free_input.cost_nano(10**9, 3, 0) == 8
+    assert free_input.cost_nano(10**9, None, 0) is None
+    nothing_more = Price("x", (Rate(0, 0),), (Rate(0, 0),), call_nano=5)
+    assert not nothing_more.free
+    assert (nothing_more.cost_nano(None, None, 0), nothing_more.worst_nano(9, 9)) == (5, 5)
+
+
+def test_who_is_not_paid() -> None:
+    nothing = (Rate(0, 0),)
+    house = price("house:0.5", max_tokens=9, timeout_s=2, system_prompt="é")
+    limits = {"limit": 9, "timeout_ms": 2000, "prompt_bytes": 2}
+    assert house == Price("house players are free", nothing, nothing, **limits)
+    assert price("human:ann", timeout_s=2) == Price("people are not paid", nothing, nothing, timeout_ms=2000)
+
+
+def test_where_a_price_comes_from() -> None:
+    table = f"genai-prices {version('genai-prices')}, 2026-06-01"
+    assert price(price={"input": 1, "output": 1}).source == "stated"
+    assert price().source == table
+    assert price(service_tier="flex").source == f"{table}; half of it, for the flex tier"
+    assert price(batch=True).source == f"{table}; half of it, for batches"
+    assert price("openai:sonar", base_url="https://api.perplexity.ai").source == table
+    assert not price("openai:sonar", base_url="https://api.perplexity.ai", batch=True).known
+    assert price(batch=True, max_tokens=9).limit == 9
+
+
+def test_tiers_begin_at_nothing() -> None:
+    assert [rate.above for rate in price().input] == [0]
+    assert [rate.above for rate in price("google:gemini-2.5-pro").input] == [0, 200_000]
+
+
+def test_the_models_that_the_table_knows() -> None:
+    def settings(model: str, **stated: Any) -> PlayerSettings:
+        return PlayerSettings(model=model, **stated)
+
+    assert "gpt-4o-mini" in known_models(settings("openai:gpt"))
+    assert "grok-3-mini" in known_models(settings("xai:x"))
+    assert "gpt-4o-mini" not in known_models(settings("xai:x"))
+    assert known_models(settings("openai:gpt-4o-mini", base_url="http://127.0.0.1:8000/v1")) == ()
+    assert in_price_table(settings("openai:gpt-4o-mini"))
+    assert not in_price_table(settings("openai:no-such-model-at-all"))
+
+
+@pytest.mark.parametrize("provider", ["gguf", "command", "python", "http", "https"])
+def test_what_is_no_provider_has_no_price_whatever_its_name(
+    provider: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(prices, "_model_in_table", lambda settings: pytest.fail("it was looked up"))
+    address = {"http": "//127.0.0.1/openai/gpt-4o-mini", "https": "//h/gpt-4o-mini", "python": "m:gpt"}
+    assert not price(f"{provider}:{address.get(provider, 'gpt-4o-mini')}").known
 
 
 rates = st.lists(

@@ -135,10 +135,9 @@ def price_of(settings: PlayerSettings, at: date, seen: bool = False) -> Price:
             _rates(Decimal(str(settings.price.output))),
             **limits,
         )
-    if settings.provider == "house":
-        return Price("house players are free", (Rate(0, 0),), (Rate(0, 0),), **limits)
-    if settings.is_person:
-        return Price("people are not paid", (Rate(0, 0),), (Rate(0, 0),), **limits)
+    if settings.provider == "house" or settings.is_person:
+        source = "people are not paid" if settings.is_person else "house players are free"
+        return Price(source, _rates(Decimal(0)), _rates(Decimal(0)), **limits)
     return _from_table(settings, at, limits)
 
 
