@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import sqlite3
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -177,6 +179,24 @@ def test_another_database_is_left_alone(create: bool, tmp_path: Path) -> None:
     assert "recipes" in message
     assert "not a ledger" in message
     assert (tmp_path / "arena.db").read_bytes() == before
+
+
+@pytest.mark.parametrize("create", [True, False])
+def test_a_file_whose_maker_was_killed_is_taken_back_and_made_anew(create: bool, tmp_path: Path) -> None:
+    making = tmp_path / "making"
+    making.mkdir()
+    with closing(sqlite3.connect(making / "arena.db", isolation_level=None)) as maker:
+        maker.execute("PRAGMA cache_size=1")
+        maker.execute("BEGIN IMMEDIATE")
+        maker.execute("CREATE TABLE some (body)")
+        maker.executemany("INSERT INTO some VALUES (?)", [(bytes(10_000),)] * 20)
+        for path in making.iterdir():  # as it lies there when the process dies now
+            shutil.copy(path, tmp_path)
+    assert (tmp_path / "arena.db-journal").stat().st_size > 0
+    if not create:
+        assert "`peerage run` makes a ledger of it" in fails("sqlite:///arena.db", tmp_path)
+    with closing(open_ledger("sqlite:///arena.db", tmp_path, create=True)) as ledger:
+        assert list(ledger.fixtures()) == []
 
 
 def test_a_folder_where_the_file_should_be(tmp_path: Path) -> None:

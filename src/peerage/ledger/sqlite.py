@@ -11,7 +11,7 @@ import os
 import socket
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from functools import lru_cache
 from itertools import chain
 from pathlib import Path
@@ -32,6 +32,7 @@ CHECKPOINT_PAGES = 1_000
 READ_CACHE_KB = 65_536
 PATIENCE_S = 10.0
 """How long to wait for another program that holds the file for a moment."""
+_LEFT_HALF = "SQLITE_READONLY_ROLLBACK", "SQLITE_READONLY_RECOVERY"
 LOOKED_AT_S = 0.1
 """How long to wait for the runner's lock: whoever looks whether it is held, holds it for an instant."""
 
@@ -63,8 +64,19 @@ class SqliteFile:
         def connect() -> sqlite3.Connection:
             # On a medium that cannot be written WAL's index cannot be made; without a WAL the file is all.
             frozen = not os.access(path.parent, os.W_OK) and not path.with_name(path.name + "-wal").exists()
-            connection = _connect(path, "ro&immutable=1" if frozen else "ro")
-            connection.execute(f"PRAGMA cache_size=-{READ_CACHE_KB}")
+            mode, larger = "ro&immutable=1" if frozen else "ro", f"PRAGMA cache_size=-{READ_CACHE_KB}"
+            connection = _connect(path, mode)
+            try:
+                connection.execute(larger)
+            except sqlite3.OperationalError as error:
+                connection.close()
+                if error.sqlite_errorname not in _LEFT_HALF:
+                    raise
+                # Who was killed while making the file left what only one who may write takes back.
+                with closing(_connect(path, "rw")) as writer:
+                    writer.execute("SELECT count(*) FROM sqlite_master")
+                connection = _connect(path, mode)
+                connection.execute(larger)
             return connection
 
         return create_engine("sqlite://", creator=connect, poolclass=QueuePool, pool_size=2, max_overflow=-1)
