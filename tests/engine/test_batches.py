@@ -17,11 +17,13 @@ from tests.servers.anthropic_batches import PRICE, BatchServer
 
 from peerage.arena import open_arena
 from peerage.engine.batches import sent_batches
+from peerage.engine.dropping import drop
 from peerage.engine.report import Progress, RunReport
 from peerage.engine.runner import Runner
 from peerage.ledger import open_ledger
 from peerage.ledger.disclosure import write_redacted
 from peerage.ledger.verify import verify
+from peerage.ledger.waits import waits
 from peerage.players import batches
 from peerage.players.client import SentBatch
 
@@ -163,3 +165,38 @@ async def test_a_provider_that_refuses_benches_its_player(tmp_path: Path, server
     assert "access denied" in report.benched["batched"]
     assert KEY not in json.dumps(dict(report.benched))
     assert not names_of(tmp_path)
+
+
+async def test_a_dropped_match_counts_at_its_worst_and_then_what_its_batch_cost(
+    tmp_path: Path, server: BatchServer
+) -> None:
+    arena_of(tmp_path, server)
+    with open_arena(tmp_path) as arena:
+
+        async def look(runner: Runner) -> None:
+            server.ended = False
+            while not (now := runner.progress()).waiting or now.calls_in_flight:
+                await asyncio.sleep(0.01)
+            runner.stop()
+
+        await arena.play(4, beside=look)
+    with closing(ledger_of(tmp_path)) as ledger:
+        for number in sorted(waits(ledger).now):
+            drop(ledger, number, "not wanted", 1_800_000_000_000)
+        most = sum(nano or 0 for one in sent_of(tmp_path) for nano in one.requests.values())
+        assert sum(ledger.spent_by().values()) == most > 0
+        assert not verify(ledger).problems
+    assert not server.answered
+    still = await play(tmp_path, 0)
+    assert (still.billed_nano, still.possibly_nano) == (0, most)
+    server.ended = True
+    server.left_undone.append("expired")
+    over = await play(tmp_path, 0)
+    assert len(server.answered) == len(names_of(tmp_path)) - 1 > 0
+    assert (over.billed_nano, over.possibly_nano) == (0, EACH * len(server.answered))
+    assert (await play(tmp_path, 0)).possibly_nano == over.possibly_nano
+    report = await play(tmp_path, 2)
+    assert report.billed_nano + report.possibly_nano == EACH * len(server.answered)
+    with closing(ledger_of(tmp_path)) as ledger:
+        assert not verify(ledger).problems
+        assert sum(ledger.spent_by().values()) == report.billed_nano + report.possibly_nano

@@ -54,7 +54,7 @@ async def test_a_batch_is_on_record_before_a_call_waits_and_wakes_its_matches(
         recorded.append(sent)
         await durable.wait()
 
-    client.go_on([], record)
+    client.go_on([], record, {})
     client.listen([], woken.put_nowait)
     asked = [
         asyncio.ensure_future(client.answer(call(seed=seed, most_nano=7))) for seed in ("one", "another")
@@ -86,7 +86,7 @@ async def test_a_call_given_up_while_its_batch_is_made_is_not_sent_twice(
         recorded.append(sent)
         await durable.wait()
 
-    client.go_on([], record)
+    client.go_on([], record, {})
     first = asyncio.ensure_future(client.answer(call()))
     while not recorded:
         await asyncio.sleep(0)

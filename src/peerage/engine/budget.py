@@ -232,6 +232,11 @@ class Budget:
             self.billed += nano
             self.spent_by[player] = self.spent_by.get(player, 0) + nano
 
+    def doubt(self, player: str, nano: int) -> None:
+        """Count what may have been billed in a match that has ended; negative: less of it."""
+        self.possibly += nano
+        self.spent_by[player] = self.spent_by.get(player, 0) + nano
+
     # -------------------------------------------------------------------------------------- expectations
 
     def seen(self, plan: Mapping[str, Share], paid: Mapping[str, int]) -> None:
@@ -420,6 +425,10 @@ class Budget:
             self._hold_for(player, -nano)
             self._hold(self._open[number], player, nano)
         return nano
+
+    def give_back(self, number: int, key: str, player: str) -> None:
+        """Reserve no more for a request in a batch: its match has ended."""
+        self._hold_for(player, -self._kept.pop((number, key), 0))
 
     def _hold_for(self, player: str, nano: int) -> None:
         self.held += nano

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import Awaitable, Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from functools import partial
 from math import inf
 from pathlib import Path
@@ -20,7 +20,7 @@ import msgspec
 
 from peerage.engine.admission import Admission
 from peerage.engine.availability import Availability
-from peerage.engine.batches import entry, sent_batches
+from peerage.engine.batches import Batches
 from peerage.engine.benches import want_of
 from peerage.engine.budget import ARENA_BUDGET, Budget, whole_nano
 from peerage.engine.driving import Drive, Stuck
@@ -42,7 +42,7 @@ from peerage.ledger.waits import Wait
 from peerage.ledger.windows import TOPIC as WINDOWS
 from peerage.ledger.windows import Window
 from peerage.match import Fixture, MatchRecord, Outcome
-from peerage.players.client import Awaited, Batching, SentBatch, request_id
+from peerage.players.client import Awaited
 from peerage.protocol import SANDBOX
 from peerage.scheduling.goal import Known
 from peerage.settings import ArenaSettings
@@ -139,8 +139,8 @@ class Runner:
         self._people = {name: one.client for name, one in lines.items() if isinstance(one.client, Awaited)}
         priorities = {one.name: one.priority for one in settings.players if one.priority > 1}
         self._waiting = WaitingMatches(lines, self._matches.benched, self.look_soon, self._people, priorities)
-        self._secret = secret
-        self._take_up_batches()
+        self._batches = Batches(ledger, self._journal, self._budget, lines, secret, clock)
+        self._batches.take_up([fixture for fixture, _ in recovered.pending], self._waits)
         self._waiting.listen([fixture.seed for fixture, _ in recovered.pending])
         self._left_in_a_row = 0
         self._queue: deque[tuple[Fixture, str]] = deque()
@@ -161,35 +161,13 @@ class Runner:
         for bench in recovered.benches.out.values():
             self._matches.bench(bench.player, bench.why)
 
-    def _take_up_batches(self) -> None:
-        """Let players that are asked in batches go on with those that earlier runs sent."""
-        clients = {name: one.client for name, one in self._lines.items() if isinstance(one.client, Batching)}
-        if not clients:
-            return
-        sent = [one for one in sent_batches(self._ledger) if one.player in clients]
-        for name, client in clients.items():
-            client.go_on([one for one in sent if one.player == name], self._record_batch)
-        most = {request: nano for one in sent for request, nano in one.requests.items()}
-        for fixture, _ in self._recovered.pending if most else ():
-            rows = self._ledger.match(fixture.number)
-            for key, exchange in answered_first(rows.exchanges if rows else ()).items():
-                name = request_id(fixture.seed, key)
-                if exchange.reply is None and name in most:
-                    self._budget.keep(fixture.number, key, exchange.player, most[name] or 0)
-
-    def _record_batch(self, sent: SentBatch) -> Awaitable[None]:
-        """Write a batch down; done when that is durable."""
-        durable = self._loop.create_future()
-        self._journal.rows.amend(entry(sent, self._secret, self._clock()))
-        self._journal.then(partial(durable.set_result, None))
-        return durable
-
     # ------------------------------------------------------------------------------- the run as a whole
 
     async def run(self) -> RunReport:
         """Play until the limit, the budget, or `stop`; raises what broke the run; all is recorded."""
         try:
             self._account_for_open_calls()
+            await self._batches.look()
             self._folding.bind_votes()
             self._plans.learn(self._ledger, self._budget, self._folding.standings.number)
             self._issue()
@@ -197,6 +175,7 @@ class Runner:
             reason = await self._done
         finally:
             self._waiting.stop()
+            self._batches.stop()
             await self._matches.stop(0.0 if self._journal.broken else GRACE_S)
             await self._hosts.close()
             await self._journal.drain()
@@ -462,6 +441,8 @@ class Runner:
             self._admit()
 
     def _finish(self, fixture: Fixture, digest: str, tally: Tally, outcome: Outcome) -> None:
+        if outcome.void and fixture.number in self._waits.left:
+            self._batches.ended(fixture)
         self._waiting.ended(fixture.number)
         if self._people:
             self._journal.then(partial(self._waiting.over, fixture.seed))

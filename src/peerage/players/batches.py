@@ -11,7 +11,8 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
-from collections.abc import Awaitable, Callable, Collection, Iterable
+from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 
@@ -21,7 +22,7 @@ from pydantic_ai.exceptions import ModelNotFoundError
 from pydantic_ai.models.batch import Batch, BatchRequest, BatchResult, EncodedBatchRequest
 
 from peerage.players.client import Answer, Call, Later, PlayerError, SentBatch, request_id
-from peerage.players.provider import ProviderClient
+from peerage.players.provider import ProviderClient, read
 from peerage.players.redaction import named, named_failure
 from peerage.settings import PlayerSettings
 
@@ -32,6 +33,8 @@ MOST = 1_000
 LOOK_S = 5.0
 """Seconds until a provider is first asked how far a batch is; each time half as long again passes."""
 LOOK_MOST_S = 300.0
+LOOK_FIRST_S = 10.0
+"""How long a run waits at its beginning to hear of batches that hold what no match asks for any more."""
 LATE_S = 26 * 3600.0
 """Age from which a run that has nothing else to do no longer stays for a batch: providers promise a day."""
 
@@ -57,6 +60,7 @@ class _UnderWay:
     seeds: set[str] = field(default_factory=set)
     task: asyncio.Task[None] | None = None
     failed: PlayerError | None = None
+    looked: asyncio.Event = field(default_factory=asyncio.Event)
 
 
 class BatchClient:
@@ -74,6 +78,7 @@ class BatchClient:
         self._tasks: set[asyncio.Task[None]] = set()
         self._under_way: dict[str, _UnderWay] = {}
         self._results: dict[str, tuple[BatchResult | Exception, float]] = {}
+        self._unread: dict[str, Callable[[Answer | None], None]] = {}
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -100,12 +105,32 @@ class BatchClient:
         await asyncio.gather(*self._tasks, return_exceptions=True)
         await self._provider.close()
 
-    def go_on(self, batches: Iterable[SentBatch], record: Callable[[SentBatch], Awaitable[None]]) -> None:
-        """A run begins: these batches are at the provider; `record` puts one on the log, durably."""
+    def go_on(
+        self,
+        batches: Iterable[SentBatch],
+        record: Callable[[SentBatch], Awaitable[None]],
+        unread: Mapping[str, Callable[[Answer | None], None]],
+    ) -> None:
+        """A run begins: these batches are at the provider; `record` puts one on the log, durably; `unread`
+        are told what came of requests that no match asks for any more."""
         self._record = record
+        self._unread = {**unread}
         for sent in batches:
             batch = _UnderWay(_handles.validate_json(sent.handle), sent.requests)
             self._under_way |= dict.fromkeys(sent.requests, batch)
+        for name in unread:
+            self._watched(self._under_way[name])
+
+    async def look(self) -> None:
+        """Return when the batches of unread requests have been looked at once, or cannot be."""
+        looks = {self._under_way[name].looked for name in self._unread if name in self._under_way}
+        with suppress(TimeoutError):
+            async with asyncio.timeout(LOOK_FIRST_S):
+                await asyncio.gather(*[one.wait() for one in looks])
+
+    def _watched(self, batch: _UnderWay) -> None:
+        if batch.task is None:
+            batch.task = self._spawn(self._watch(batch))
 
     def listen(self, seeds: Iterable[str], wake: Callable[[str], None]) -> Collection[str]:
         self._wake = wake
@@ -137,8 +162,7 @@ class BatchClient:
         if batch.failed is not None:
             raise batch.failed
         batch.seeds.add(call.seed)
-        if batch.task is None:
-            batch.task = self._spawn(self._watch(batch))
+        self._watched(batch)
         raise Later("in a batch at the provider", sent=True)
 
     def _read(
@@ -240,6 +264,7 @@ class BatchClient:
                     batch.failed = failure
                     break
                 _log.debug("%s: a batch could not be looked at: %s", self._settings.name, failure)
+            batch.looked.set()
             await asyncio.sleep(wait_s)
             wait_s = min(1.5 * wait_s, LOOK_MOST_S)
         age_s = _age_s(handle)
@@ -248,10 +273,23 @@ class BatchClient:
                 continue
             del self._under_way[name]
             came = results.get(name)
-            if isinstance(came, Exception) or (came and came.status in ("succeeded", "errored")):
+            if (told := self._unread.pop(name, None)) is not None:
+                told(self._unread_answer(came, age_s))
+            elif isinstance(came, Exception) or (came and came.status in ("succeeded", "errored")):
                 self._results[name] = came, age_s
+        batch.looked.set()
         for seed in batch.seeds:
             self._wake(seed)
+
+    def _unread_answer(self, came: BatchResult | Exception | None, age_s: float) -> Answer | None:
+        """What a reply said that no match reads; None where nothing came, and so nothing was billed."""
+        if not isinstance(came, BatchResult) or came.status != "succeeded":
+            return None
+        try:
+            request = BatchRequest(custom_id=came.custom_id, messages=[])
+            return read(self._provider.model.batch_decode(came, request), age_s)
+        except Exception:  # a reply that cannot be read was billed all the same: how much is not known
+            return Answer("", age_s)
 
     def _spawn(self, work: Awaitable[None]) -> asyncio.Task[None]:
         task = asyncio.ensure_future(work)

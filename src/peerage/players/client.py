@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Collection, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
 from hashlib import sha256
 from typing import Any, Literal, Protocol, TypeAlias, runtime_checkable
 
@@ -180,8 +180,18 @@ def request_id(seed: str, key: str) -> str:
 class Batching(Protocol):
     """A client that sends batches, which the run keeps on record."""
 
-    def go_on(self, batches: Iterable[SentBatch], record: Callable[[SentBatch], Awaitable[None]]) -> None:
-        """A run begins: these `batches` were sent before; `record` puts one on the log, durably."""
+    def go_on(
+        self,
+        batches: Iterable[SentBatch],
+        record: Callable[[SentBatch], Awaitable[None]],
+        unread: Mapping[str, Callable[[Answer | None], None]],
+    ) -> None:
+        """A run begins: these `batches` were sent before; `record` puts one on the log, durably. `unread` are
+        requests whose matches have ended: when the batch of one is over, call it with what came, None where
+        nothing did."""
+
+    async def look(self) -> None:
+        """Return when the batches of unread requests have been looked at once, or cannot be."""
 
 
 @runtime_checkable
