@@ -110,6 +110,17 @@ def played(
         known = waiting.pop(0) if len(waiting) == cell.rounds else None
 
 
+def matches_of(policy: Policy, cell: Cell, arenas: int, count: int) -> list[list[tuple[int, int, float]]]:
+    """So many matches of two of each arena, in order: the players and the score of the first."""
+    found: list[list[tuple[int, int, float]]] = [[] for _ in range(arenas)]
+    for seated, scores in played(policy, cell, arenas):
+        for matches, pairs, points in zip(found, seated.tolist(), scores[..., 0].tolist(), strict=True):
+            matches += [(a, b, score) for (a, b), score in zip(pairs, points, strict=True)]
+        if len(found[0]) >= count:
+            return [matches[:count] for matches in found]
+    return []
+
+
 def _scores(skill: Floats, cell: Cell, rng: np.random.Generator) -> Floats:
     """By chance: matches of two as in Davidson's model, tables ranked as in Plackett's and Luce's."""
     coin = rng.random((*skill.shape[:2], 1)) < cell.noise

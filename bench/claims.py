@@ -9,20 +9,19 @@ look claims.
 matches and is a toss of a coin in the others, so that they hang together. `trueskill` and `elo` are those
 tracks' tables of the same matches.
 
-Usage: python -m bench.claims [ARENAS [PART PARTS]]    (200: about an hour on one core)
+Usage: python -m bench.claims [ARENAS [PART PARTS]]    (200: about 40 minutes on one core)
 """
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator
-from itertools import islice
+from collections.abc import Callable, Iterator, Sequence
 from random import Random
 from typing import NamedTuple
 
 import numpy as np
 
-from bench.policies import Cell, played
+from bench.arenas import Cell, matches_of
 from peerage.ratings.bradley_terry import fit_duels
 from peerage.ratings.claims import told_apart
 from peerage.ratings.elo import EloSettings
@@ -85,10 +84,14 @@ def by_pair(rating: Floats, covariance: Floats, unit: float) -> np.ndarray:
     return np.asarray(rating[:, None] - rating > np.sqrt(needed))
 
 
-def arena(policy: Policy, cell: Cell, estimate: Callable[[Duels], Estimate], number: int) -> Found:
+Match = tuple[int, int, float]
+
+
+def arena(
+    matches: Sequence[Match], skill: Floats, estimate: Callable[[Duels], Estimate], number: int
+) -> Found:
     """One arena, looked at every so many matches."""
-    skill, size = cell.skills(number), cell.players
-    matches = list(islice(played(policy, cell, number), MATCHES))
+    size = len(skill)
     if estimate is by_votes:
         rng = Random(number)
         matches = [
@@ -115,7 +118,7 @@ def arena(policy: Policy, cell: Cell, estimate: Callable[[Duels], Estimate], num
 
 
 POLICIES = tuple(map(Policy, ("swiss", "order", "top", "certify", "random", "round-robin")))
-POOLS = (Cell(8, "equals", 0.2, 32), Cell(12, "normal", 0.2, 32))
+POOLS = (Cell(8, "equals", lag=32), Cell(12, "normal", lag=32))
 
 
 def table(arenas: int, part: int = 0, parts: int = 1) -> Iterator[str]:
@@ -126,9 +129,11 @@ def table(arenas: int, part: int = 0, parts: int = 1) -> Iterator[str]:
     cells = [("bt", policy, pool) for policy in POLICIES for pool in POOLS]
     cells += [(way, policy, pool) for way in ways if way != "bt" for policy in POLICIES[:2] for pool in POOLS]
     for way, policy, pool in cells[part::parts]:
+        count = arenas if pool.pool == "equals" else arenas // 4
+        played = matches_of(policy, pool, count, MATCHES)
         found = [
-            arena(policy, pool, ways[way], number)
-            for number in range(arenas if pool.pool == "equals" else arenas // 4)
+            arena(matches, skill, ways[way], number)
+            for number, (matches, skill) in enumerate(zip(played, pool.skills(count), strict=True))
         ]
         *false, power_once, _, power = np.mean(found, axis=0)
         worth = f"{power:.0%} ({power_once:.0%} at one look)" if pool.pool != "equals" else ""

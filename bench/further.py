@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bench.policies import Cell, played
+from bench.arenas import Cell, matches_of
 from peerage.ratings.bradley_terry import Pair, fit
 from peerage.ratings.claims import gap_needed
 from peerage.ratings.further import Table, ranges, times
@@ -28,7 +28,7 @@ MOST = 16
 KINDS = ((True, True), (True, False), (False, True), (False, False))  # a pair or the best, closed or open
 STEP = 1.03
 CELLS = [
-    (Policy(name), Cell(players, pool, 0.2, 32), start)
+    (Policy(name), Cell(players, pool, lag=32), start)
     for name, pool in (
         ("random", "normal"),
         ("swiss", "normal"),
@@ -51,10 +51,10 @@ class Asked(NamedTuple):
     above: bool | None
 
 
-def arena(policy: Policy, cell: Cell, start: int, number: int) -> list[Asked]:
+def arena(played: Sequence[tuple[int, int, float]], cell: Cell, start: int, number: int) -> list[Asked]:
     """What was asked of one arena: of the pairs and the best player that were not known at the start."""
     counts: Counter[tuple[int, int, int]] = Counter()
-    matches = played(policy, cell, number)
+    matches = iter(played)
 
     def play(count: int) -> tuple[Floats, Floats, Floats]:
         for a, b, score in islice(matches, count):
@@ -115,7 +115,8 @@ def main(arenas: int = 40, part: int = 1, parts: int = 1) -> None:
     print("|---|--:|--:|--:|--:|--:|")
     every: list[Asked] = []
     for policy, cell, start in CELLS[part - 1 :: parts]:
-        asked = [one for number in range(arenas) for one in arena(policy, cell, start, number)]
+        played = matches_of(policy, cell, arenas, MOST * start + start // 2)
+        asked = [one for number, matches in enumerate(played) for one in arena(matches, cell, start, number)]
         every += asked
         print(told(f"{policy.name}, {cell.players}, {cell.pool}, {start}", asked), flush=True)
     print(told("all", every))

@@ -262,6 +262,11 @@ class TestEnoughPlayers:
         ):
             enough_players(three)
 
+    def test_what_a_dollar_says_needs_a_policy_that_weighs_matches(self) -> None:
+        loads("pairing: {policy: top, per: dollar}\n" + HOUSE)
+        with pytest.raises(SettingsError, match="`per: dollar` says nothing under policy `swiss`"):
+            loads("pairing: {per: dollar}\n" + HOUSE)
+
     def test_too_few_because_of_kin(self) -> None:
         kin = loads(
             "rules: {exclude_family: true}\nplayers:\n"

@@ -195,7 +195,7 @@ class Arena:
 
         Raises ScopeError where a player has no match, or the track's errors do not shrink with the matches.
         """
-        from peerage.scheduling.policies import LEARNING
+        from peerage.scheduling.standing import LEARNING
         from peerage.settings import suggest
         from peerage.tables.outlook import SHRINKING, outlook
         from peerage.tables.played import ScopeError

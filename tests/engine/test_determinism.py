@@ -7,7 +7,7 @@ from pathlib import Path
 
 import msgspec
 import pytest
-from tests.engine.arenas import asked_again, head, paced, play, play_stopping_at, write_arena
+from tests.engine.arenas import asked_again, head, house, paced, play, play_stopping_at, write_arena
 
 from peerage.arena import open_arena
 from peerage.requirements import notices
@@ -69,12 +69,13 @@ def test_limits_in_steps_leave_no_trace(tmp_path: Path, undisturbed: tuple[int, 
 
 @pytest.mark.parametrize("policy", ["order", "top", "certify", "random", "round-robin"])
 def test_every_policy_pairs_alike_at_any_concurrency_and_interruption(tmp_path: Path, policy: str) -> None:
-    pairing = {"policy": policy, "window": 6}
+    pairing = {"policy": policy, "window": 6} | ({"per": "dollar"} if policy == "top" else {})
+    players = [one | {"price": {"input": 1.0, "output": 4.0**at}} for at, one in enumerate(house(6))]
     alone, crowded, broken = tmp_path / "alone", tmp_path / "crowded", tmp_path / "broken"
-    play(write_arena(alone, 6, pairing=pairing, engine={"concurrency": 1}), 24)
-    play(write_arena(crowded, 6, pairing=pairing, engine={"concurrency": 512}), 24, clients=paced(3))
+    play(write_arena(alone, players, pairing=pairing, engine={"concurrency": 1}), 24)
+    play(write_arena(crowded, players, pairing=pairing, engine={"concurrency": 512}), 24, clients=paced(3))
     assert head(crowded) == head(alone)
-    write_arena(broken, 6, pairing=pairing)
+    write_arena(broken, players, pairing=pairing)
     for run in range(100):
         if play_stopping_at(broken, 24, 12.0, paced(run)).reason == "limit":
             break

@@ -286,3 +286,30 @@ def test_where_a_cut_parts_two_for_sure_their_order_matters_most() -> None:
     assert weight[0, 1] == pytest.approx(1, abs=1e-6)
     assert weight[1, 2] < 1e-6
     assert np.array_equal(weight, weight.T)
+
+
+def test_prices_are_means_with_a_part_of_the_judging_and_never_nothing() -> None:
+    results = Results()
+    assert results.prices(["Ada"]) == {}
+    results.paid(["Ada", "Bo"], [0.30, 0.0], 0.40)
+    results.paid(["Ada", "Bo"], [0.10, None], 0.20)
+    found = results.prices(["Ada", "Bo", "Cy"])
+    assert found == pytest.approx({"Ada": 0.25, "Bo": 0.05, "Cy": 0.15})
+    free = Results()
+    free.paid(["Ada", "Bo"], [1.0, 0.0], 1.0)
+    assert free.prices(["Bo"]) == pytest.approx({"Bo": 0.005})
+
+
+@pytest.mark.parametrize("name", ["order", "top", "certify"])
+def test_per_dollar_the_dear_play_less(name: PolicyName) -> None:
+    seats = {}
+    for per_dollar in (False, True):
+        arena = Arena(Policy(name, places=4, per_dollar=per_dollar), lag=2)
+        for _ in range(60):
+            pairs = arena.play(standings(8))
+            for pair in pairs:
+                costs = [1.0 if player in ("p02", "p05") else 0.05 for player in pair]
+                arena.results.paid(pair, costs, sum(costs))
+        seats[per_dollar] = arena.seats
+    dear = {per: one["p02"] + one["p05"] for per, one in seats.items()}
+    assert order.FLOOR * 2 <= dear[True] < 0.6 * dear[False]

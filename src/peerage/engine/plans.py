@@ -29,7 +29,7 @@ def schedulers(settings: ArenaSettings, secret: str) -> dict[str, Scheduler]:
             GAMES[name],
             GAMES[name].frozen(rules_of(settings, name)) if placed else rules_of(settings, name),
             secret,
-            Policy(pairing.policy, pairing.width, pairing.top or 1, placed),
+            Policy(pairing.policy, pairing.width, pairing.top or 1, placed, pairing.per == "dollar"),
             pairing.series,
             one.weight,
             pairing.slots,

@@ -191,7 +191,9 @@ def recover(ledger: Ledger, lag: int, elo: EloSettings) -> Recovered:
 
 def ended(summary: Summary, series: int) -> Ended:
     """A match on record as pairing learns of it."""
-    return Ended(summary.game, summary.players, summary.scores if summary.status == DONE else (), series)
+    scores = summary.scores if summary.status == DONE else ()
+    spent = summary.spent_nano / 1e9
+    return Ended(summary.game, summary.players, scores, series, summary.costs, spent)
 
 
 def all_ended(found: Recovered, ledger: Ledger) -> Iterator[tuple[int, Ended]]:

@@ -134,6 +134,7 @@ class Rounds:
             _, match = self._ended.popleft()
             if match.game in self._results:
                 self._results[match.game].note(match.players, match.scores)
+                self._results[match.game].paid(match.players, match.costs, match.spent)
             if self._known is not None:
                 self._known.note(match)
 

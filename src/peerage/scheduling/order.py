@@ -20,6 +20,9 @@ the share of a match that a ranking as by Plackett and Luce says of it (`strengt
 flight count as observed, so that it does no harm that their results come late. One match in ten is drawn at
 random: what a wrong model never looks at, it never learns. Whoever has played less than a quarter of the
 usual, or `FLOOR` matches, comes first.
+
+Where a dollar is to say most, U is divided by the price of the seats; the matches by lot are drawn in inverse
+proportion to it, and a player that is dear need not play a quarter of the usual.
 """
 
 from __future__ import annotations
@@ -62,8 +65,8 @@ def draw_up(
 
     Without `kin` players of one family never meet; where `once`, nobody plays twice in a round. `only` names
     one who plays in all of them. With a `price` of each player's seat, in any unit, it is not what a match
-    says that counts but that divided by the price of its seats. The same arguments give the same matches on
-    every machine.
+    says that counts but that divided by the price of its seats; equal prices change nothing. The same
+    arguments give the same matches on every machine.
     """
     pool = sorted(standings)
     size = len(pool)
@@ -112,11 +115,12 @@ def seat(
     noise[:, below, above] = [[lot.random() for _ in range(pairs)] for lot in lots]
     noise = noise + turned(noise)
     played, free = played.copy(), free.copy()
+    level = (price == price[:, :1]).all(axis=1)
     found = np.full((arenas, count, seats), -1)
     for table in range(count):
         by_lot = np.array([lot.random() < AT_RANDOM for lot in lots])
         at_table = np.zeros((arenas, size), dtype=bool)
-        usual = np.maximum(FLOOR, played.sum(axis=1) // (4 * size))
+        usual = np.where(level, np.maximum(FLOOR, played.sum(axis=1) // (4 * size)), FLOOR)
         said = np.zeros(arenas)
         for place in range(1, seats):
             use = gain(mean, covariance, information, loss) * (1 + 1e-6 * noise) + 1e-100 * noise
@@ -133,7 +137,11 @@ def seat(
             chosen = np.where(may_first, use / costs, -1.0).argmax(axis=1)
             here = every[may.any(axis=1)]
             for arena in here[by_lot[here]].tolist():
-                chosen[arena] = lots[arena].choice(np.flatnonzero(may[arena]).tolist())
+                those = np.flatnonzero(may[arena])
+                if level[arena]:
+                    chosen[arena] = lots[arena].choice(those.tolist())
+                else:
+                    (chosen[arena],) = lots[arena].choices(those.tolist(), (1 / costs[arena, those]).tolist())
             said = use[every, chosen]
             joins = above[chosen] if place == 1 else chosen
             if place == 1:

@@ -6,7 +6,7 @@ usual matches, so that few are under way when its place is known.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -24,6 +24,7 @@ def draw_up(
     kin: bool = True,
     once: bool = False,
     seats: int = 2,
+    price: Mapping[str, float] = {},
 ) -> tuple[tuple[str, ...], ...]:
     """The matches of `player` in this round: against one each, or one table of so many; none where it is not
     among the players."""
@@ -40,5 +41,15 @@ def draw_up(
 
     count = max(1, len(standings) // 8) if seats == 2 else 1
     return order.draw_up(
-        standings, history, results, lot, of_one, kin=kin, once=once, seats=seats, count=count, only=player
+        standings,
+        history,
+        results,
+        lot,
+        of_one,
+        kin=kin,
+        once=once,
+        seats=seats,
+        count=count,
+        only=player,
+        price=price,
     )

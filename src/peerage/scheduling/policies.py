@@ -10,19 +10,19 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from peerage.scheduling import at_random, certify, groups, order, place, round_robin, swiss, top
-from peerage.scheduling.standing import History, PolicyName, Results, Standing
-
-LEARNING: tuple[PolicyName, ...] = ("order", "top", "certify", "place")
+from peerage.scheduling.standing import LEARNING, History, PolicyName, Results, Standing
 
 
 class Policy(NamedTuple):
     """How players are paired: `width` is that of `swiss`'s strata in Elo, `places` counts the first places
-    that `top` has in view, `player` is whom `place` is about."""
+    that `top` has in view, `player` is whom `place` is about. `per_dollar`: those who learn divide what a
+    match says by what it costs."""
 
     name: PolicyName = "swiss"
     width: float = 50.0
     places: int = 1
     player: str = ""
+    per_dollar: bool = False
 
     @property
     def learns(self) -> bool:
@@ -88,8 +88,9 @@ class Policy(NamedTuple):
         seats: int = 2,
         count: int | None = None,
     ) -> tuple[tuple[str, ...], ...]:
+        price = results.prices([one.player for one in standings]) if self.per_dollar else {}
         if self.name == "place":
-            return place.draw_up(self.player, standings, history, results, lot, kin, once, seats)
+            return place.draw_up(self.player, standings, history, results, lot, kin, once, seats, price)
         losses = {"order": order.of_order, "certify": certify.loss, "top": top.loss(self.places)}
         return order.draw_up(
             standings,
@@ -101,6 +102,7 @@ class Policy(NamedTuple):
             once=once,
             seats=seats,
             count=count,
+            price=price,
         )
 
 

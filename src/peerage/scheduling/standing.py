@@ -9,6 +9,9 @@ from typing import Literal, NamedTuple, TypeAlias
 PolicyName: TypeAlias = Literal["swiss", "order", "top", "certify", "place", "random", "round-robin"]
 """How matches are paired: see `policies`."""
 
+LEARNING: tuple[PolicyName, ...] = ("order", "top", "certify", "place")
+"""Those that read results; the others make do with ratings and who has met whom."""
+
 
 class Standing(NamedTuple):
     """A player as the scheduler sees it: its kin and its ratings in the snapshot a round is paired by.
@@ -70,21 +73,47 @@ class Goal(NamedTuple):
 
 class Ended(NamedTuple):
     """A match as pairing learns of it: the contestants and their scores, none where it had no result;
-    `series` is the first match of the series that it is in, 0 for none."""
+    `series` is the first match of the series that it is in, 0 for none; `costs` are those of the contestants,
+    None where unknown, and `spent` what the whole match cost."""
 
     game: str
     players: tuple[str, ...]
     scores: tuple[float, ...]
     series: int = 0
+    costs: tuple[float | None, ...] = ()
+    spent: float = 0.0
 
 
 class Results:
-    """How the matches ended that pairing knows of, pair by pair, in one game: a fold over those on record."""
+    """How the matches ended that pairing knows of, pair by pair, in one game, and what they cost: a fold over
+    those on record."""
 
-    __slots__ = ("_ended",)
+    __slots__ = ("_ended", "_paid", "_rest", "_seats")
 
     def __init__(self) -> None:
         self._ended: dict[tuple[str, str], list[int]] = {}
+        self._paid: dict[str, tuple[float, int]] = {}
+        self._rest, self._seats = 0.0, 0
+
+    def paid(self, players: Sequence[str], costs: Sequence[float | None], spent: float) -> None:
+        """Take in what a match cost, `spent` with its judges; a contestant's cost is None where unknown."""
+        for player, cost in zip(players, costs, strict=True):
+            if cost is not None:
+                before, seats = self._paid.get(player, (0.0, 0))
+                self._paid[player] = before + cost, seats + 1
+        self._rest += max(spent - sum(filter(None, costs)), 0.0)
+        self._seats += len(players)
+
+    def prices(self, players: Sequence[str]) -> dict[str, float]:
+        """What a seat of each player is expected to cost, with its part of the judging, in the arena's unit
+        of cost: the mean so far, of all where a player's own is unknown, and no less than a hundredth of that
+        of all. Empty where nothing has cost anything."""
+        rest = self._rest / max(self._seats, 1)
+        means = {player: cost / seats + rest for player, (cost, seats) in self._paid.items()}
+        usual = sum(means.values()) / len(means) if means else 0.0
+        if not usual > 0:
+            return {}
+        return {player: max(means.get(player, usual), usual / 100) for player in players}
 
     def note(self, players: Sequence[str], scores: Sequence[float]) -> None:
         """Take in a match; without scores it had no result."""

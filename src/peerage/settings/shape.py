@@ -14,7 +14,7 @@ from peerage.games.cost import CostUnit
 from peerage.games.section import Section, Share
 from peerage.match import Slots
 from peerage.protocol import SANDBOX
-from peerage.scheduling.standing import Goal, PolicyName
+from peerage.scheduling.standing import LEARNING, Goal, PolicyName
 from peerage.settings.host import HostSettings
 from peerage.settings.player import NotNegative, PlayerSettings, Positive, suggest
 from peerage.settings.until import goal_of
@@ -60,6 +60,11 @@ class Pairing(Section):
         le=1_000_000,
         description="First places that policy `top` is about; by default 1: who is best.",
     )
+    per: Literal["match", "dollar"] = Field(
+        "match",
+        description="What `order`, `top`, `certify` and `place` make the most of. `dollar`: they divide what "
+        "a match would say by what its seats are expected to cost, so that cheap players play more often.",
+    )
     series: Literal["seats", "tasks"] | None = Field(
         None,
         description="Matches that are compared with each other. `seats`: those who meet do so once for each "
@@ -83,6 +88,15 @@ class Pairing(Section):
         "concurrency and two rounds at least and 32 at most; in a game whose matches draw on earlier ones a "
         "round. A player for whom so many matches wait gets no new ones meanwhile. Fixed by the first run.",
     )
+
+    @model_validator(mode="after")
+    def _weighed(self) -> Pairing:
+        if self.per == "dollar" and self.policy not in LEARNING:
+            raise ValueError(
+                f"`per: dollar` says nothing under policy `{self.policy}`, which weighs no matches; write "
+                f"`policy: order`, or one of {', '.join(LEARNING[1:])}"
+            )
+        return self
 
 
 class Rating(Section):
