@@ -103,7 +103,7 @@ def test_without_votes_there_is_nothing_to_audit() -> None:
 
 def test_what_weighs_is_said_in_words() -> None:
     [nothing] = told([Power("nothing", None, 0.5, None, None, 20)])
-    assert nothing.startswith("Nothing was planted: no judge has 20 votes yet")
+    assert nothing.startswith("Nothing was planted: no judge gave 20 votes or scores yet")
     fine = Power("a", 0.9, 0.0, 50.0, 5.0, 20)
     assert list(told([fine])) == [
         "Each of these faults would be noticed here, and corrected to within 10 points."
@@ -119,7 +119,7 @@ def test_what_a_plant_moves_is_told_as_the_votes_are_and_corrected(whom: bool) -
     plant = planted.ring(pool) if whom else planted.random(pool, [3], "p3")
     assert plant is not None
     assert plant.fault is not None
-    luck = audit._luck(pool, 1, 0)
+    (luck,) = audit._lucks(pool, 1, 1)
     found = Arena(pool, luck).found(plant)
     dirty, clean = (
         corrected(pool.votes(luck, fault), CORRECTIONS)
@@ -148,7 +148,7 @@ def test_twins_play_half_of_the_matches_each(monkeypatch: pytest.MonkeyPatch) ->
         return fit_covariates(history, *rest, clusters=clusters)
 
     monkeypatch.setattr(audit, "fit_covariates", fit)
-    twins = audit._twins(pool, 1, 4)
+    twins = audit._twins(pool, audit._lucks(pool, 1, 4), 1)
     assert twins is not None
     schedule = pool.schedule
     met = np.bincount(np.concatenate([schedule.first, schedule.second]), minlength=10)

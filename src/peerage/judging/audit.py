@@ -1,8 +1,8 @@
 """Would a fault of the judges have been noticed? Known faults planted into an arena's own schedule.
 
-Every vote on record is cast again by chance, by judges as discerning and players as strong as the record
-says, in the same matches before the same panels: once as they are, once with a fault planted. What the
-judges' report finds in either, and how far the ratings move, says what the arena could have noticed, with
+Every vote or score on record is given again by chance, by judges as discerning (and strict, and noisy) and
+players as strong as the record says, in the same matches: once as they are, once with a fault planted. What
+the judges' report finds in either, and how far the ratings move, says what the arena could have noticed, with
 what power, and what would have gone by. Two names for one player show how often a table of it claims a
 difference that is none.
 """
@@ -14,9 +14,11 @@ from dataclasses import replace
 
 import numpy as np
 
-from peerage.judging import planted
-from peerage.judging.planted import FEWEST_VOTES, NOTHING, Luck, Plant, Pool, Schedule, honest
-from peerage.judging.simulation import Arena, Power, power
+from peerage.judging import planted, simulated_scores
+from peerage.judging.planted import FEWEST_VOTES, NOTHING, Luck, Plant, Pool, Schedule
+from peerage.judging.scored_pool import ScorePool
+from peerage.judging.simulated_scores import ScorePlant
+from peerage.judging.simulation import Arena, Chance, Judged, Planting, Power, power
 from peerage.judging.votes import Votes
 from peerage.ratings.bradley_terry import BradleyTerry, fit_duels
 from peerage.ratings.judges import counted, reliabilities
@@ -65,47 +67,85 @@ def plants(pool: Pool) -> Iterator[Plant]:
     yield from [plant for plant in of_many if plant is not None]
 
 
-def audited(pool: Pool, seed: int, arenas: int) -> Iterator[Power]:
+def score_plants(pool: ScorePool) -> Iterator[ScorePlant]:
+    """The faults that can be planted into a tournament of scores."""
+    made, marks = pool.made, pool.made.marks
+    given = np.bincount(marks.judge, minlength=len(marks.judges))
+    eligible = [at for at in np.argsort(given, kind="stable").tolist() if given[at] >= FEWEST_VOTES]
+    yield simulated_scores.NONE
+    if not eligible:
+        return
+    one, leader = eligible[len(eligible) // 2], int(np.argmax(made.skill))
+    for build in (simulated_scores.lazy, simulated_scores.random, simulated_scores.harsh):
+        yield build(made, [one])
+    other = next((at for at in eligible if marks.judges[at] != marks.authors[leader]), one)
+    yield simulated_scores.favour(made, other, leader, points=-2.0)
+    if marks.judges == marks.authors:
+        shared = np.zeros((len(marks.judges), len(marks.judges)), np.int64)
+        np.add.at(shared, (marks.judge, marks.author), 1)
+        a, b = np.unravel_index(int(np.argmax(np.minimum(shared, shared.T))), shared.shape)
+        for share in (1.0, 0.5):
+            yield simulated_scores.friends(made, int(a), int(b), share=share)
+    members = round(planted.RING * (len(marks.judges) - 1))
+    if members > 1:
+        yield simulated_scores.ring(made, members)
+
+
+def audited(pool: Pool | ScorePool, seed: int, arenas: int) -> Iterator[Power]:
     """What each plant comes to in as many simulated arenas."""
-    planned = list(plants(pool))
-    found = [
-        [arena.found(plant) for plant in planned]
-        for arena in (Arena(pool, _luck(pool, seed, number)) for number in range(arenas))
-    ]
+    if isinstance(pool, ScorePool):
+        chances = [pool.made.chances(rng) for rng in _draws(seed, arenas)]
+        yield from _audited(pool, list(score_plants(pool)), chances, seed)
+    else:
+        yield from _audited(pool, list(plants(pool)), _lucks(pool, seed, arenas), seed)
+
+
+def _draws(seed: int, arenas: int) -> list[np.random.Generator]:
+    return [np.random.default_rng([seed, number]) for number in range(arenas)]
+
+
+def _lucks(pool: Pool, seed: int, arenas: int) -> list[Luck]:
+    s = pool.schedule
+    return [Luck.of(rng, s.matches, len(s.judge)) for rng in _draws(seed, arenas)]
+
+
+def _audited(
+    pool: Judged[Chance, Planting], planned: Sequence[Planting], lucks: Sequence[Chance], seed: int
+) -> Iterator[Power]:
+    found = []
+    for luck in lucks:
+        arena: Arena[Chance, Planting] = Arena(pool, luck)
+        found.append([arena.found(plant) for plant in planned])
     yield from (power(plant.about, of) for plant, of in zip(planned, zip(*found, strict=True), strict=True))
-    twins = _twins(pool, seed, arenas)
+    twins = _twins(pool, lucks, seed)
     if twins is not None:
         yield twins
 
 
-def _luck(pool: Pool, seed: int, arena: int) -> Luck:
-    return Luck.of(np.random.default_rng([seed, arena]), pool.schedule.matches, len(pool.schedule.judge))
-
-
-def _twins(pool: Pool, seed: int, arenas: int) -> Power | None:
+def _twins(pool: Judged[Chance, Planting], lucks: Sequence[Chance], seed: int) -> Power | None:
     """The player of most matches under two names, each in half of them at random."""
-    s = pool.schedule
-    met = np.bincount(np.concatenate([s.first, s.second]), minlength=len(s.players))
-    one, other = int(np.argmax(met)), len(s.players)
-    if met[one] < 2 * FEWEST_VOTES:
-        return None
     apart = 0
-    for arena in range(arenas):
-        votes = pool.votes(_luck(pool, seed, arena), honest(s))
-        half = np.random.default_rng([seed, arena, 2]).random(s.matches)[s.match] < 0.5
-        first, second = (np.where(half & (side == one), other, side) for side in (s.first, s.second))
+    for number, luck in enumerate(lucks):
+        votes = pool.under(luck, None)
+        sides, match = (votes.history.first, votes.history.second), coded(votes.matches)[1]
+        met = np.bincount(np.concatenate(sides), minlength=len(votes.players))
+        one, other = int(np.argmax(met)), len(votes.players)
+        if met[one] < 2 * FEWEST_VOTES:
+            return None
+        rng = np.random.default_rng([seed, number, 2])
+        half = rng.random(int(match.max()) + 1)[match] < 0.5
+        first, second = (np.where(half & (side == one), other, side) for side in sides)
         history = replace(votes.history, players=other + 1, first=first, second=second)
-        table = fit_covariates(history, np.zeros((len(first), 0)), [], clusters=[s.match])
+        table = fit_covariates(history, np.zeros((len(first), 0)), [], clusters=[match])
         apart += bool(table.above[one, other] or table.above[other, one])
-    return Power(
-        f"{s.players[one]} twice, under two names: told apart", None, apart / arenas, None, None, arenas
-    )
+    about = f"{votes.players[one]} twice, under two names: told apart"
+    return Power(about, None, apart / len(lucks), None, None, len(lucks))
 
 
 def told(rows: Sequence[Power]) -> Iterator[str]:
     """What the figures come to, in words."""
     if all(row.moved is None for row in rows):
-        yield f"Nothing was planted: no judge has {FEWEST_VOTES} votes yet, in all or on one other."
+        yield f"Nothing was planted: no judge gave {FEWEST_VOTES} votes or scores yet, or none on one other."
         return
     weak = [row.plant for row in rows if row.noticed is not None and row.noticed < 0.8]
     costly = [row.plant for row in rows if row.corrected is not None and abs(row.corrected) >= 10]

@@ -26,7 +26,8 @@ NOISE = 0.5
 FEWEST_VOTES = 20
 """Votes that a judge must cast, and pairs must share, for a fault to be planted there."""
 _CERTAIN = 99.0
-_RING = 0.4  # of a leader's judges
+RING = 0.4
+"""The share of a leader's judges that a ring has."""
 _NODES, _NODE_WEIGHTS = np.polynomial.hermite_e.hermegauss(9)
 
 
@@ -124,6 +125,22 @@ class Pool:
     def votes(self, luck: Luck, fault: Fault) -> Votes:
         """The votes of these judges."""
         return self.schedule.votes(cast(luck, self.schedule, self.skill, self.discernment, fault))
+
+    @property
+    def judges(self) -> tuple[str, ...]:
+        return self.schedule.judges
+
+    def under(self, luck: Luck, plant: Plant | None) -> Votes:
+        """The votes of these judges with the plant."""
+        return self.votes(luck, self._fault(luck, plant))
+
+    def sided(self, luck: Luck, plant: Plant | None) -> frozenset[str]:
+        """The judges who lean to what is shown first."""
+        leaning = np.flatnonzero(self._fault(luck, plant).first_shown).tolist()
+        return frozenset([self.judges[at] for at in leaning])
+
+    def _fault(self, luck: Luck, plant: Plant | None) -> Fault:
+        return plant.fault(luck.sold) if plant and plant.fault else honest(self.schedule)
 
     @property
     def styles(self) -> Floats | None:
@@ -261,7 +278,7 @@ def ring(pool: Pool, fewest: int = FEWEST_VOTES) -> Plant | None:
     often = np.flatnonzero(on_leader >= fewest)
     by_votes = often[np.argsort(on_leader[often], kind="stable")].tolist()
     rivals = [at for at in by_votes if s.judges[at] != s.players[leader]]
-    members = rivals[: round(_RING * len(rivals))]
+    members = rivals[: round(RING * len(rivals))]
     if len(members) < 2:
         return None
     down = np.isin(s.judge, members) * ((s.second == leader) * 1 - (s.first == leader))

@@ -37,12 +37,16 @@ class Scale(NamedTuple):
         steps = np.round((points - self.lowest) / self.step)
         return np.asarray(np.clip(self.lowest + self.step * steps, self.lowest, self.highest))
 
-    def expected(self, mean: Floats, sd: Floats) -> Floats:
-        """The mean score where points are normal with this mean and standard deviation."""
+    def above(self, mean: Floats, sd: Floats) -> Floats:
+        """The chance of each step above the lowest, or more, where points are normal with this mean and
+        standard deviation; steps along the last axis."""
         steps = np.arange(1, round((self.highest - self.lowest) / self.step) + 1)
         from_ = self.lowest + self.step * (steps - 0.5)
-        above = 0.5 - 0.5 * _erf((from_ - mean[..., None]) / (sd[..., None] * math.sqrt(2)))
-        return np.asarray(self.lowest + self.step * above.sum(axis=-1))
+        return np.asarray(0.5 - 0.5 * _erf((from_ - mean[..., None]) / (sd[..., None] * math.sqrt(2))))
+
+    def expected(self, mean: Floats, sd: Floats) -> Floats:
+        """The mean score where points are normal with this mean and standard deviation."""
+        return np.asarray(self.lowest + self.step * self.above(mean, sd).sum(axis=-1))
 
 
 TENTHS = Scale()

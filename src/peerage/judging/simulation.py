@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import Literal, NamedTuple
+from typing import Generic, Literal, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 from msgspec import Struct
@@ -17,8 +17,10 @@ from msgspec import Struct
 from peerage.judging import planted
 from peerage.judging.corrections import CORRECTIONS, Corrected, Correction, corrected
 from peerage.judging.favours import LEVEL
-from peerage.judging.planted import NOTHING, Fault, Luck, Plant, Pool, Schedule, cast, honest
+from peerage.judging.marks import Flags
+from peerage.judging.planted import NOTHING, Luck, Plant, Pool, Schedule, cast, honest
 from peerage.judging.preference import stuck
+from peerage.judging.votes import Votes
 from peerage.ratings.bradley_terry import BradleyTerry
 from peerage.ratings.history import Game, games, pairings
 from peerage.ratings.kernels import Floats, Ints
@@ -160,35 +162,80 @@ def power(about: str, found: Sequence[Found]) -> Power:
     return Power(about, noticed, alarms or 0.0, moved, left, len(found), error, *rest)
 
 
-class Arena:
+Chance = TypeVar("Chance")
+Planting = TypeVar("Planting", bound="Planted")
+Chance_contra = TypeVar("Chance_contra", contravariant=True)
+Planting_contra = TypeVar("Planting_contra", contravariant=True)
+
+
+class Planted(Protocol):
+    """What every plant says: see `planted.Plant`."""
+
+    @property
+    def about(self) -> str: ...
+    @property
+    def judges(self) -> frozenset[str]: ...
+    @property
+    def pairs(self) -> planted.Pairs: ...
+    @property
+    def whom(self) -> tuple[int, ...]: ...
+
+
+class Judged(Protocol[Chance_contra, Planting_contra]):
+    """A pool whose judges' votes (`planted.Pool`) or scores (`scored_pool.ScorePool`) are simulated."""
+
+    @property
+    def judges(self) -> tuple[str, ...]: ...
+    @property
+    def skill(self) -> Floats: ...
+    @property
+    def styles(self) -> Floats | None: ...
+    @property
+    def families(self) -> Mapping[str, str] | None: ...
+
+    def truth(self, judges: Flags | None = None) -> Floats:
+        """The ratings that endless honest votes come to; with `judges` of theirs alone, by discernment."""
+
+    def under(self, luck: Chance_contra, plant: Planting_contra | None) -> Votes:
+        """What the judges say with the plant, None for none."""
+
+    def sided(self, luck: Chance_contra, plant: Planting_contra | None) -> frozenset[str]:
+        """The judges who lean to what is shown first or second."""
+
+
+class Arena(Generic[Chance, Planting]):
     """One simulated arena, before anything is planted into it."""
 
-    def __init__(self, pool: Pool, luck: Luck, wanted: Sequence[Correction] = CORRECTIONS) -> None:
+    def __init__(
+        self,
+        pool: Judged[Chance, Planting],
+        luck: Chance,
+        wanted: Sequence[Correction] = CORRECTIONS,
+    ) -> None:
         self.pool, self.luck, self.wanted = pool, luck, wanted
         self.truth = pool.truth(), self._weighed(frozenset())
-        self.clean = self._corrected(honest(pool.schedule))
+        self.clean = self._corrected(pool.under(luck, None))
 
     def _weighed(self, mute: frozenset[str]) -> Floats:
         """What corrected ratings should come to: as the judges see it who say something."""
-        heard = np.array([judge not in mute for judge in self.pool.schedule.judges], np.bool_)
+        heard = np.array([judge not in mute for judge in self.pool.judges], np.bool_)
         return self.pool.truth(heard) if "reliability" in self.wanted else self.pool.truth()
 
-    def _corrected(self, fault: Fault) -> Corrected:
-        pool = self.pool
-        return corrected(pool.votes(self.luck, fault), self.wanted, pool.styles, pool.families)
+    def _corrected(self, votes: Votes) -> Corrected:
+        return corrected(votes, self.wanted, self.pool.styles, self.pool.families)
 
-    def found(self, plant: Plant) -> Found:
+    def found(self, plant: Planting) -> Found:
         """What the plant comes to here."""
-        fault = plant.fault(self.luck.sold) if plant.fault else honest(self.pool.schedule)
-        dirty = self._corrected(fault) if plant.fault else self.clean
+        votes, nothing = self.pool.under(self.luck, plant), plant.about == NOTHING.about
+        dirty = self.clean if nothing else self._corrected(votes)
         judges, pairs = named(dirty)
-        one_sided = stuck(self.pool.votes(self.luck, fault), LEVEL)
+        one_sided = stuck(votes, LEVEL)
         guilty = bool((judges | one_sided) & plant.judges or pairs & plant.pairs)
-        sided = {self.pool.schedule.judges[at] for at in np.flatnonzero(fault.first_shown).tolist()}
+        sided = self.pool.sided(self.luck, plant)
         falsely = (judges & dirty.examined.faulty) | (one_sided - sided)
         truth = self.truth[0], self._weighed(plant.judges) if plant.judges else self.truth[1]
         moved = [np.nan, np.nan]
-        if plant.fault is not None:
+        if not nothing:
             both = zip((dirty.before, dirty.after), (self.clean.before, self.clean.after), strict=True)
             for at, (this, other) in enumerate(both):
                 if plant.whom:
@@ -245,19 +292,20 @@ def simulated(
     pairs where the setup is not random."""
     if setup.seats:
         return [_ranked(setup, number)]
-    arenas: dict[tuple[bool, bool], Arena] = {}
+    arenas: dict[tuple[bool, bool], tuple[Pool, Arena[Luck, Plant]]] = {}
 
-    def arena(once: bool, constant: bool) -> Arena:
+    def arena(once: bool, constant: bool) -> tuple[Pool, Arena[Luck, Plant]]:
         if (once, constant) not in arenas:
             pairs = None if rounds is None or setup.pairing == "random" else rounds(setup)
-            arenas[once, constant] = Arena(*drawn(setup, number, pairs, once=once, constant=constant))
+            pool, luck = drawn(setup, number, pairs, once=once, constant=constant)
+            arenas[once, constant] = pool, Arena(pool, luck)
         return arenas[once, constant]
 
-    found: list[Found | None] = [arena(setup.once, False).found(NOTHING)]
+    found: list[Found | None] = [arena(setup.once, False)[1].found(NOTHING)]
     for name, wanted in plants:
         kind = KINDS[name]
-        here = arena(setup.once or kind.once, kind.constant)
-        plant = kind.plant(here.pool, kind.members(wanted, setup.players))
+        pool, here = arena(setup.once or kind.once, kind.constant)
+        plant = kind.plant(pool, kind.members(wanted, setup.players))
         found.append(None if plant is None else here.found(plant))
     return found
 
