@@ -39,7 +39,10 @@ class Part(NamedTuple):
 
 
 PARTS = {
-    "budget": Part(["engine/budget.py", "engine/reservations.py"], ["engine/test_budget.py"]),
+    "budget": Part(
+        ["engine/budget.py", "engine/reservations.py"],
+        ["engine/test_budget.py", "engine/test_reservations.py", "properties/test_engine_budget.py"],
+    ),
     "recovery": Part(
         ["engine/recovery.py", "engine/journal.py", "ledger/waits.py"],
         ["engine/test_recovery.py", "engine/test_journal.py", "engine/test_waits.py"],

@@ -2,9 +2,27 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+from typing import Any
+
 import pytest
 
-from peerage.engine.budget import Budget, Share, Verdict, whole_nano
+from peerage.engine.budget import (
+    OVERHEAD_BYTES,
+    Budget,
+    Share,
+    Usual,
+    Verdict,
+    dollars,
+    shares,
+    usual_call,
+    whole_nano,
+    worst_cost,
+)
+from peerage.games.game import CallBound
+from peerage.players.prices import OVERHEAD_TOKENS, Price, Rate
+from peerage.players.thinking import Room
+from peerage.protocol import MORE_ROOM
 
 
 def plan(**nano: float) -> dict[str, Share]:
@@ -181,3 +199,213 @@ def test_a_reply_dearer_than_its_worst_case_is_counted_in_full_and_is_the_player
     assert budget.overrun == {"ada": 1}
     budget.close(1, decided=False)
     assert budget.admit(plan(bob=10, ada=10_000)) == (Verdict.YES, ""), "the others play on"
+
+
+def test_limits_are_reached_to_the_last_and_not_passed() -> None:
+    budget = Budget(100, None, None)
+    budget.open(1, {})
+    assert budget.reserve(1, "ada", 101) is Verdict.ARENA
+    assert budget.reserve(1, "ada", 100) is Verdict.YES
+    budget = Budget(None, None, 100)
+    budget.open(1, {})
+    assert budget.reserve(1, "ada", 101) is Verdict.PLAYER
+    assert budget.reserve(1, "ada", 60) is Verdict.YES
+    assert budget.reserve(1, "bob", 100) is Verdict.YES, "each player has a limit of its own"
+    assert budget.reserve(1, "ada", 41) is Verdict.WAIT_PLAYER
+    assert budget.reserve(1, "ada", 40) is Verdict.YES
+    budget.pay(1, "ada", 50, 60, known=True)
+    assert budget.reserve(1, "ada", 10) is Verdict.YES
+    assert budget.reserve(1, "ada", 1) is Verdict.WAIT_PLAYER
+    assert budget.reserve(1, "ada", 51) is Verdict.PLAYER
+
+
+def test_a_match_pays_for_all_its_calls() -> None:
+    budget = Budget(None, 100, None)
+    budget.open(1, plan(ada=10))
+    for _ in range(3):
+        assert budget.reserve(1, "ada", 30) is Verdict.YES
+        budget.pay(1, "ada", 30, 30, known=True)
+    assert budget.reserve(1, "ada", 11) is Verdict.MATCH
+    for _ in range(2):
+        assert budget.reserve(1, "ada", 4) is Verdict.YES
+    assert budget.reserve(1, "ada", 4) is Verdict.WAIT_MATCH
+
+
+def test_no_match_is_expected_to_cost_more_than_its_players_are_asked() -> None:
+    budget = Budget(100, None, None)
+    budget.open(1, plan(ada=40, bob=40))
+    budget.open(2, plan(cy=1))
+    assert budget.reserve(2, "cy", 13) is Verdict.WAIT_ARENA, "80 more, and a call of 8 at the end"
+    assert budget.reserve(2, "cy", 12) is Verdict.YES
+    budget.pay(2, "cy", 0, 12, known=True)
+    assert budget.reserve(1, "ada", 1) is Verdict.YES
+    budget.pay(1, "ada", 3, 1, known=True)
+    assert budget.overrun == {"ada": 2}
+    assert budget.reserve(2, "cy", 49) is Verdict.YES, "of bob's part 40, and a call of 8 at the end"
+
+
+def test_a_players_limit_keeps_its_own_part_of_matches_ahead() -> None:
+    budget = Budget(None, None, 100)
+    budget.open(1, plan(ada=50, bob=90))
+    budget.open(2, plan(ada=50, bob=50))
+    assert budget.reserve(2, "ada", 41) is Verdict.WAIT_PLAYER
+    assert budget.reserve(2, "ada", 40) is Verdict.YES, "50 more, and a call of 10 at the end"
+    assert budget.reserve(2, "cy", 100) is Verdict.YES
+
+
+def test_a_match_that_waits_keeps_nothing_and_teaches_nothing_twice() -> None:
+    budget = Budget(1000, 100, None)
+    match = plan(ada=50)
+    budget.open(1, match)
+    assert budget.reserve(1, "ada", 60) is Verdict.YES
+    budget.pay(1, "ada", 60, 60, known=True)
+    before = budget.expected(match)
+    budget.leave(1)
+    budget.leave(7)
+    budget.open(2, match)
+    assert budget.reserve(2, "ada", 100) is Verdict.YES, "nothing is kept for the one that waits"
+    budget.open(1, match)
+    budget.recall(1, "ada", 60)
+    budget.recall(1, "bob", 9)
+    budget.recall(8, "ada", 9)
+    assert budget.expected(match) == before
+    assert budget.reserve(1, "ada", 41) is Verdict.MATCH, "what it paid before counts"
+
+
+def test_calls_of_an_earlier_run_teach_what_calls_cost() -> None:
+    budget = Budget(1000, None, None)
+    match = plan(ada=100)
+    budget.open(1, match)
+    for _ in range(10):
+        budget.recall(1, "ada", 30)
+    assert budget.expected(match)["ada"] == pytest.approx(100 * (0.2 * 100 + 300) / (0.2 * 100 + 100))
+    new = plan(ada=0.0)
+    assert Budget(1, None, None).expected(new) == {"ada": 0.0}
+
+
+def test_what_is_not_reported_of_a_player_was_free() -> None:
+    budget = Budget(1000, None, None)
+    budget.seen(plan(ada=100, bob=100), {"ada": 100})
+    assert budget.expected(plan(ada=100, bob=100)) == {
+        "ada": pytest.approx(100),
+        "bob": pytest.approx(100 * 20 / 120),
+    }
+
+
+def test_an_empty_plan_costs_nothing_and_begins() -> None:
+    assert Budget(0, 0, 0).admit({}) == (Verdict.YES, "")
+    assert Budget(0, None, None).admit(plan(ada=0)) == (Verdict.YES, "")
+
+
+def test_verdicts_on_matches_name_nobody_but_a_player() -> None:
+    match = plan(ada=100)
+    assert Budget(1, None, None).admit(match) == (Verdict.ARENA, "")
+    assert Budget(None, 1, None).admit(match) == (Verdict.MATCH, "")
+    for budget in (Budget(250, None, None), Budget(None, None, 250)):
+        budget.open(1, plan(ada=100))
+        assert budget.admit(plan(ada=10**9))[0] in (Verdict.ARENA, Verdict.PLAYER)
+        assert budget.admit(match) in ((Verdict.WAIT_ARENA, ""), (Verdict.WAIT_PLAYER, "ada"))
+        assert budget.admit(plan(bob=0)) == (Verdict.YES, "")
+
+
+def test_half_of_what_is_left_is_set_aside_for_a_host() -> None:
+    budget = Budget(100, None, None, billed=10)
+    budget.open(1, plan(ada=10))
+    assert budget.reserve(1, "ada", 30) is Verdict.YES
+    assert budget.set_aside(7) == 7
+    assert budget.set_aside(1000) == (90 - 37) // 2
+    assert budget.held == 30 + 7 + 26
+    assert budget.set_aside(-26) == -26
+    assert budget.held == 37
+    assert budget.set_aside(0) == 0
+    unlimited = Budget(None, 5, None)
+    assert unlimited.set_aside(1000) == 1000
+    spent = Budget(10, None, None, billed=20)
+    assert spent.set_aside(5) == 0
+
+
+def test_what_is_billed_beside_calls_counts() -> None:
+    budget = Budget(100, None, None, billed=1, spent_by={"ada": 2})
+    budget.charge({"ada": 3, "bob": 4})
+    assert (budget.billed, budget.possibly, budget.spent_by) == (8, 0, {"ada": 5, "bob": 4})
+
+
+def test_what_a_batch_may_cost_stays_reserved_until_it_is_asked_for() -> None:
+    budget = Budget(100, 60, None)
+    budget.open(1, plan(ada=10))
+    budget.keep(1, "answer", "ada", 50)
+    budget.leave(1)
+    assert budget.held == 50
+    budget.open(2, plan(bob=10))
+    assert budget.reserve(2, "bob", 51) is Verdict.WAIT_ARENA
+    budget.open(1, plan(ada=10))
+    assert budget.take_up(1, "question", "ada") is None
+    assert budget.take_up(1, "answer", "ada") == 50
+    assert budget.take_up(1, "answer", "ada") is None
+    assert budget.held == 50
+    assert budget.reserve(1, "ada", 11) is Verdict.WAIT_MATCH
+    budget.pay(1, "ada", 20, 50, known=True)
+    assert (budget.held, budget.spent) == (0, 20)
+    budget.keep(1, "next", "ada", 5)
+    budget.stop(1)
+    assert budget.take_up(1, "next", "ada") is None
+    unbounded = Budget(None, None, None)
+    unbounded.keep(1, "answer", "ada", 50)
+    assert unbounded.held == 0
+    assert unbounded.take_up(1, "answer", "ada") is None
+
+
+def priced(input_nano: int, output_nano: int, **more: Any) -> Price:
+    """So many billionths of a dollar a token."""
+    return Price("x", (Rate(0, input_nano * 10**6),), (Rate(0, output_nano * 10**6),), **more)
+
+
+def match_of(*bounds: CallBound) -> tuple[Any, Any]:
+    """A game with these calls, and a match of it between ann (seat A) and bob (seat B)."""
+    seats = [SimpleNamespace(label="A", player="ann"), SimpleNamespace(label="B", player="bob")]
+    return SimpleNamespace(bounds=lambda rules, fixture: bounds), SimpleNamespace(all_seats=lambda: seats)
+
+
+def test_a_usual_call() -> None:
+    bound = CallBound("A", 1, 1, 0, 100, 50, 500)
+    assert usual_call(bound, priced(1, 10)) == Usual(100, 50, 600)
+    assert usual_call(bound, Price()) == Usual(100, 50, None)
+    room = Room(80)
+    thinks = priced(1, 10, limit=40, prompt_bytes=8, thinking=room)
+    assert usual_call(bound, thinks) == Usual(102, 40 + room.usual, 102 + 10 * (40 + room.usual))
+    hour = Price("x", hour_nano=3_600_000, timeout_ms=10**6)
+    assert usual_call(bound, hour) == Usual(100, 50, 50 * 1000 // 30)
+    assert usual_call(bound, Price("x", hour_nano=3_600_000, timeout_ms=7)).nano == 7
+
+
+def test_the_most_that_a_match_can_cost() -> None:
+    game, match = match_of(CallBound("A", 1, 3, 1000, 0, 0, 100), CallBound("A", 1, 1, 0, 0, 0, 10))
+    lines = {"ann": SimpleNamespace(price=priced(1, 10)), "bob": SimpleNamespace(price=priced(1, 10))}
+    asked = 1000 + OVERHEAD_BYTES + OVERHEAD_TOKENS
+    first = (asked + 10 * 100) + 2 * (asked + 10 * 100 * MORE_ROOM)
+    second = OVERHEAD_BYTES + OVERHEAD_TOKENS + 10 * 10 * MORE_ROOM
+    assert worst_cost(game, None, match, lines) == {"ann": first + second}
+    assert worst_cost(game, None, match, {}) == {}
+    assert worst_cost(game, None, match, {"ann": SimpleNamespace(price=Price())}) == {"ann": 0}
+    thinks = {"ann": SimpleNamespace(price=priced(0, 1, thinking=Room(5)))}
+    once, _ = match_of(CallBound("A", 1, 2, 0, 0, 0, 10))
+    assert worst_cost(once, None, match, thinks) == {"ann": 15 + 15 * MORE_ROOM}
+
+
+def test_what_a_match_is_planned_to_cost() -> None:
+    game, match = match_of(
+        CallBound("A", 2, 9, 10_000, 100, 50, 500),
+        CallBound("B", 1, 9, 10, 100, 50, 100),
+        CallBound("A", 0.5, 9, 10_000, 10, 5, 20),
+    )
+    lines = {name: SimpleNamespace(price=priced(1, 10)) for name in ("ann", "bob")}
+    reach = 400 + OVERHEAD_BYTES + OVERHEAD_TOKENS + 10 * 500
+    assert shares(game, None, match, lines) == {
+        "ann": Share(2.5, 2 * 600 + 0.5 * 60, reach),
+        "bob": Share(1, 600, 10 + OVERHEAD_TOKENS + 10 * 100),
+    }
+    assert shares(game, None, match, {"bob": SimpleNamespace(price=Price())}) == {"bob": Share(1, 0, 0)}
+
+
+def test_dollars_are_told_to_a_hundredth_of_a_cent() -> None:
+    assert dollars(1_234_567_890) == "$1.2346"
