@@ -105,6 +105,9 @@ rules:                     # the duel's own settings
   committee: 5             # peers who approve a drafted challenge
   judges: 5                # peers who judge the answers, each in both orders
 
+pairing:
+  policy: order            # next come the matches that say most about the order; `swiss`: as UNER pairs
+
 budget: {budget}
 engine:
   concurrency: 8           # matches under way at once
