@@ -5,6 +5,9 @@ VENV   ?= .venv
 BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip --disable-pip-version-check
 
+# Some images forbid bytecode; tests start the program hundreds of times, each of which would compile it anew.
+export PYTHONDONTWRITEBYTECODE :=
+
 .DEFAULT_GOAL := help
 .PHONY: help run test cover test-all lint format bench bench-numbers real docs docs-site golden mutants constraints clean
 

@@ -12,14 +12,14 @@ import socket
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
-from functools import lru_cache
+from functools import cache, lru_cache
 from itertools import chain
 from pathlib import Path
 from typing import Any, cast
 
 from sqlalchemy import Connection, Engine, MetaData, Select, Table, create_engine, event
 from sqlalchemy.exc import DBAPIError
-from sqlalchemy.pool import NullPool, QueuePool
+from sqlalchemy.pool import NullPool, Pool, QueuePool
 
 from peerage.ledger.sql_database import Insert
 from peerage.ledger.sql_rows import BLOCK, Row
@@ -79,7 +79,7 @@ class SqliteFile:
                 connection.execute(larger)
             return connection
 
-        return create_engine("sqlite://", creator=connect, poolclass=QueuePool, pool_size=2, max_overflow=-1)
+        return _engine(QueuePool, connect, pool_size=2, max_overflow=-1)
 
     def writing(self, *, create: bool) -> Engine:
         """The runner's connection: durable at every commit, also through a power failure."""
@@ -97,7 +97,7 @@ class SqliteFile:
                 connection.execute(f"PRAGMA {pragma}")
             return connection
 
-        engine = create_engine("sqlite://", creator=connect, poolclass=NullPool)
+        engine = _engine(NullPool, connect)
         event.listen(engine, "begin", _begin)
         return engine
 
@@ -230,6 +230,24 @@ class SqliteFile:
             yield
         except (DBAPIError, OSError) as error:
             raise LedgerError(_explain(error, self.path)) from error
+
+
+_COMPILED: dict[Any, Any] = {}
+"""Statements as SQL, for all ledgers of this process: there are some dozens, and each takes a millisecond."""
+
+
+@cache
+def _model() -> Engine:
+    """An engine that knows its SQLite."""
+    engine = create_engine("sqlite://")
+    engine.connect().close()
+    return engine
+
+
+def _engine(kind: type[Pool], connect: Callable[[], Any], **how: Any) -> Engine:
+    model = _model()
+    pool = kind(connect, dialect=model.dialect, **how)
+    return Engine(pool, model.dialect, model.url, execution_options={"compiled_cache": _COMPILED})
 
 
 def _connect(path: Path, mode: str) -> sqlite3.Connection:
