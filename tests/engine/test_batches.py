@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 from tests.engine.arenas import asked_again, house, ledger_of, write_arena
 from tests.servers.anthropic_batches import PRICE, BatchServer
+from tests.servers.other_batches import FileBatchServer, GoogleBatches, OpenAIBatches
 
 from peerage.arena import open_arena
 from peerage.engine.batches import sent_batches
@@ -50,9 +51,11 @@ async def server(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[BatchServer]:
         yield running
 
 
-def arena_of(folder: Path, server: BatchServer, **sections: Any) -> Path:
+def arena_of(
+    folder: Path, server: BatchServer, model: str = "anthropic:claude-haiku-4-5", **sections: Any
+) -> Path:
     waiting = {
-        "model": "anthropic:claude-haiku-4-5",
+        "model": model,
         "name": "batched",
         "batch": True,
         "base_url": server.url,
@@ -62,6 +65,18 @@ def arena_of(folder: Path, server: BatchServer, **sections: Any) -> Path:
     write_arena(folder, [*house(6), waiting], **sections)
     (folder / ".env").write_text(f"BATCH_KEY={KEY}\n", "utf-8")
     return folder
+
+
+@pytest.fixture(params=[(OpenAIBatches, "openai:gpt-5-mini"), (GoogleBatches, "google:gemini-2.5-flash")])
+async def another(
+    request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
+) -> AsyncIterator[tuple[FileBatchServer, str]]:
+    """A server of another provider, and a model of its."""
+    monkeypatch.setattr(batches, "QUIET_S", 0.02)
+    monkeypatch.setattr(batches, "LOOK_S", 0.02)
+    made, model = request.param
+    async with made() as running:
+        yield running, model
 
 
 async def play(folder: Path, matches: int = 4) -> RunReport:
@@ -117,6 +132,50 @@ async def test_what_an_expired_batch_left_is_asked_again_and_what_it_answered_is
     assert report.billed_nano == EACH * len(server.answered)
     assert set(Counter(server.answered).values()) == {1}
     assert {name: count for name, count in Counter(names_of(tmp_path)).items() if count > 1}
+
+
+async def test_openais_and_googles_batches_too_are_used_as_far_as_they_came(
+    tmp_path: Path, another: tuple[FileBatchServer, str]
+) -> None:
+    server, model = another
+    server.left_undone.extend(["expired", "succeeded", "expired", "errored"])
+    report = await play(arena_of(tmp_path, server, model))
+    assert report.settled == 4
+    assert not report.benched
+    assert not server.calls
+    assert report.billed_nano == EACH * len(server.answered)
+    assert report.possibly_nano == 0
+    assert set(Counter(server.answered).values()) == {1}
+    again = {name for name, count in Counter(names_of(tmp_path)).items() if count > 1}
+    assert len(again) >= 2
+    assert again <= set(server.answered)
+    assert KEY.encode() not in b"".join(server.files.values())
+    with closing(ledger_of(tmp_path)) as ledger:
+        assert not verify(ledger).problems
+
+
+async def test_a_run_of_openai_or_google_that_was_stopped_collects_and_a_refusal_benches(
+    tmp_path: Path, another: tuple[FileBatchServer, str]
+) -> None:
+    server, model = another
+    server.ended = False
+
+    async def look(runner: Runner) -> None:
+        while not (now := runner.progress()).waiting or now.calls_in_flight:
+            await asyncio.sleep(0.01)
+        runner.stop()
+
+    with open_arena(arena_of(tmp_path, server, model)) as arena:
+        await arena.play(2, beside=look)
+    sent = names_of(tmp_path)
+    server.ended = True
+    report = await play(tmp_path, 2)
+    assert set(sent) <= set(server.answered)
+    assert set(Counter(server.answered).values()) == {1}
+    assert report.billed_nano == EACH * len(server.answered)
+    server.refuse = 403
+    refused = await play(tmp_path, 8)
+    assert "access denied" in refused.benched["batched"]
 
 
 async def test_a_killed_run_is_picked_up_with_nothing_paid_twice(tmp_path: Path, server: BatchServer) -> None:

@@ -59,16 +59,20 @@ class BatchServer:
 
     async def __aenter__(self) -> BatchServer:
         app = web.Application(client_max_size=64 * 2**20)
-        app.router.add_post("/v1/messages/batches", self._create)
-        app.router.add_get("/v1/messages/batches/{id}", self._status)
-        app.router.add_get("/v1/messages/batches/{id}/results", self._results)
-        app.router.add_post("/v1/messages", self._message)
+        self.route(app.router)
         self._runner = web.AppRunner(app, access_log=None, shutdown_timeout=0.05)
         await self._runner.setup()
         site = web.TCPSite(self._runner, "127.0.0.1", 0)
         await site.start()
         self.port = self._runner.addresses[0][1]
         return self
+
+    def route(self, router: web.UrlDispatcher) -> None:
+        """The provider's addresses."""
+        router.add_post("/v1/messages/batches", self._create)
+        router.add_get("/v1/messages/batches/{id}", self._status)
+        router.add_get("/v1/messages/batches/{id}/results", self._results)
+        router.add_post("/v1/messages", self._message)
 
     async def __aexit__(self, *_: object) -> None:
         assert self._runner is not None

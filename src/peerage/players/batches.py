@@ -173,7 +173,11 @@ class BatchClient:
                 raise result
             response = self._provider.model.batch_decode(result, request)
         except Exception as error:
-            return self._provider.failed(error, call, request, age_s)
+            try:
+                return self._provider.failed(error, call, request, age_s)
+            except PlayerError as failure:
+                failure.maybe_paid = False  # providers bill what a batch answered, and nothing else
+                raise
         return self._provider.answered(response, request, age_s)
 
     # ------------------------------------------------------------------------------ sending a batch
