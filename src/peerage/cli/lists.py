@@ -165,12 +165,12 @@ def audit(
     seed: Annotated[int, typer.Option(min=0, help="The same seed gives the same figures.")] = 0,
     shape: Shape = Format.table,
 ) -> None:
-    """Plant faults into simulated votes or scores: which would be noticed?
+    """Plant faults into simulated judging: which would be noticed?
 
     Every vote or score on record is given again by chance, in the same matches by as able judges: once
-    honestly, once with a lazy judge, one who tosses a coin, friends, a ring against the leader. Shown is how often the
-    report on judges names the guilty, how often anybody else, and by how many points ratings move, as they
-    are and corrected. Nothing is asked of anybody and nothing is written.
+    honestly, once with a lazy judge, one who tosses a coin, friends, a ring against the leader. Shown is
+    how often the report on judges names the guilty, how often anybody else, and by how many points ratings
+    move, as they are and corrected. Nothing is asked of anybody and nothing is written.
     """
     from msgspec import to_builtins
 
