@@ -33,6 +33,13 @@ LABEL_PX = 15
 """Between two labels that would overlap."""
 EDGE = 24
 """Between the first and the last point and the ends of an axis."""
+EDGE_Y = 12
+CROWD = 12
+"""Of more points than so many, a name stands right at its own or nowhere."""
+LABEL_MOST = 150
+"""Pixels of a name, which is cut beyond."""
+LETTER_PX = 7.2
+"""A letter's width in the widest of the usual fonts; the chart is drawn with another one."""
 
 HIGH = {"field": "high"}
 TIP: Mapping[str, Any] = {"description": {"field": "tip"}}
@@ -98,16 +105,21 @@ def frontier(offers: Values, rating: str, price: str, unit: str = "${:.3g}") -> 
     # Logarithmic where costs span more than a factor of eight and none is zero.
     scale = "log" if costs and min(costs) > 0 and max(costs) > 8 * min(costs) else "linear"
     step = {"type": "line", "color": COLOURS[0], "interpolate": "step-after"}
+
+    def exact(field: str, title: str = "") -> dict[str, Any]:  # names are placed by it, to the pixel
+        return {**_quantity(field, title), "scale": {"zero": False, "nice": False, "padding": EDGE_Y}}
+
     color = {"condition": {"test": "datum.best", "value": COLOURS[0]}, "value": QUIET}
     layers = [
-        _layer({"type": "rule", "color": LINE, "strokeWidth": 2, "aria": False}, y=_y("low"), y2=HIGH),
-        _layer({**step, "aria": False}, "datum.best", y=_y("rating")),
-        _layer({"type": "circle", "size": 55, "opacity": 1}, y=_y("rating", rating), color=color, **TIP),
+        _layer({"type": "rule", "color": LINE, "strokeWidth": 2, "aria": False}, y=exact("low"), y2=HIGH),
+        _layer({**step, "aria": False}, "datum.best", y=exact("rating")),
+        _layer({"type": "circle", "size": 55, "opacity": 1}, y=exact("rating", rating), color=color, **TIP),
         _labels(
             _placed(offers, scale),
             {"expr": "datum.align"},
             {"expr": "datum.dx"},
             {"expr": "datum.dy"},
+            scale=exact("at")["scale"],
             color={"condition": {"test": "datum.best", "value": INK}, "value": QUIET},
         ),
     ]
@@ -160,14 +172,15 @@ def trajectories(
         ),
         _layer({"type": "line", "strokeWidth": 2, "aria": False}, coloured, y=_y("rating"), color=colour),
         _layer({"type": "circle", "size": 80, "opacity": 0}, coloured, y=_y("rating"), **TIP),
-        _labels(labels, "left", 6, 0, limit=98 if width == WIDTH else 200, color=colour),
+        _labels(labels, "left", 6, 0, limit=98 if width == WIDTH else 180, color=colour),
     ]
     if marks:
         dashed = _layer({"type": "rule", "color": QUIET, "strokeDash": [4, 3]}, **TIP)
         told = _shown([{"match": at, "tip": why} for at, why in marks])
         layers.append({"data": {"values": told}, **dashed})
-    x = {**_quantity("match", "matches"), "scale": {"nice": False}}
-    return _spec({"x": x, "detail": {"field": "player"}}, layers, rows, width=width)
+    ticks, right = (3, 10) if width == WIDTH else (5, 40)
+    x = {**_quantity("match", "matches"), "scale": {"nice": False}, "axis": {"tickCount": ticks}}
+    return _spec({"x": x, "detail": {"field": "player"}}, layers, rows, right, width)
 
 
 def reliability(bins: Values) -> Spec:
@@ -308,7 +321,7 @@ def _placed(offers: Values, scale: str) -> list[dict[str, Any]]:
     points: list[tuple[float, float]] = [
         (
             EDGE + (cost - min(costs)) / wide * (width - 2 * EDGE),
-            (max(ends) - one["rating"]) / high * height,
+            EDGE_Y + (max(ends) - one["rating"]) / high * (height - 2 * EDGE_Y),
         )
         for cost, one in zip(costs, offers, strict=True)
     ]
@@ -330,14 +343,15 @@ def _placed(offers: Values, scale: str) -> list[dict[str, Any]]:
         return over
 
     found = []
+    near = (-10, 11, -25, 26) if len(offers) > CROWD else (-10, 11, -25, 26, -40, 41, -55, 56)
     for best in (True, False):
         for offer, (x, y) in reversed([*zip(offers, points, strict=True)]):
             if offer["best"] is not best:
                 continue
-            long = min(150.0, 7.0 * len(offer["player"]))
+            long = LETTER_PX * len(_fitted(offer["player"], LABEL_MOST))
             choices = [
                 (crowded(x + dx - long * (dx < 0), y + dy, long), place, dx, dy)
-                for place, (dy, dx) in enumerate(product((-10, 11, -25, 26, -40, 41, -55, 56), (-7, 7)))
+                for place, (dy, dx) in enumerate(product(near, (-7, 7)))
             ]
             bad, _, dx, dy = min(choices)
             if bad < (8 if best else 4):
@@ -359,14 +373,28 @@ def _apart(wanted: Sequence[float], ends: Sequence[float]) -> list[float]:
 
 
 def _labels(
-    rows: Values, align: Any, dx: Any, dy: Any, *, limit: int = 150, **encoding: Any
+    rows: Values,
+    align: Any,
+    dx: Any,
+    dy: Any,
+    *,
+    limit: int = LABEL_MOST,
+    scale: Mapping[str, Any] | None = None,
+    **encoding: Any,
 ) -> dict[str, Any]:
-    """The names of players at their heights `at`, so many pixels beside their points."""
-    mark = {"type": "text", "color": INK, "fontSize": 12, "limit": limit, "aria": False}
-    layer = _layer(
-        {**mark, "align": align, "dx": dx, "dy": dy}, y=_y("at"), text={"field": "player"}, **encoding
-    )
-    return {"data": {"values": _shown(rows)}, **layer}
+    """The names of players, `limit` pixels long at most, at their heights `at`, so many pixels beside their
+    points."""
+    mark = {"type": "text", "color": INK, "fontSize": 12, "aria": False, "align": align, "dx": dx, "dy": dy}
+    y = {**_y("at"), "scale": scale} if scale else _y("at")
+    layer = _layer(mark, y=y, text={"field": "player"}, **encoding)
+    named = [{**row, "player": _fitted(visible(row["player"]), limit)} for row in rows]
+    return {"data": {"values": _shown(named)}, **layer}
+
+
+def _fitted(name: str, limit: float) -> str:
+    """A name that is `limit` pixels long at most."""
+    most = int(limit / LETTER_PX)
+    return name if len(name) <= most else f"{name[: most - 1]}…"
 
 
 def _quantity(field: str, title: str = "") -> dict[str, Any]:

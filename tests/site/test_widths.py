@@ -1,0 +1,122 @@
+"""Pages of arenas of three, eight and sixty players, at the width of a phone, a tablet and a desk: nothing is
+cut off, broken inside a word or printed over something else."""
+
+from __future__ import annotations
+
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Page
+from tests.engine.arenas import play, write_arena
+from tests.site.browsers import needed
+
+from peerage.site.addresses import player_page
+from peerage.site.pages import ASSETS, body
+from peerage.site.reading import Site
+
+pytestmark = needed
+
+NAMES = (
+    "house:0.95",
+    "gpt-5.1-mini",
+    "claude-sonnet-4.5",
+    "gemini-3-pro-preview",
+    "llama-4-maverick-17b-128e-instruct",
+    "qwen3-235b-a22b-thinking-2507",
+    "mistral-large",
+    "grok-4",
+)
+MATCHES = {3: 12, 8: 40, 60: 120}
+PAGES = ("index.html", "leaderboard/trueskill.html", "judges.html", "costs.html", "head-to-head.html")
+PROMPTS = [
+    {"prompt": "Name a bridge.", "category": "bridges"},
+    {"prompt": "When is it high?", "category": "tides"},
+]
+
+LOOK = """() => {
+  const wrong = [], seen = (node) => node.checkVisibility() && node.getBoundingClientRect().width > 0;
+  const wide = document.documentElement.scrollWidth;
+  if (wide > innerWidth) wrong.push(`the page is ${wide} wide`);
+  for (const table of document.querySelectorAll("table.board")) {
+    if (table.scrollWidth > table.parentElement.clientWidth)
+      wrong.push(`the board is ${table.scrollWidth} wide`);
+    for (const cell of [...table.querySelectorAll("td, th")].filter(seen)) {
+      const range = document.createRange();
+      range.selectNodeContents(cell);
+      const inside = range.getBoundingClientRect(), box = cell.getBoundingClientRect();
+      if (inside.left < box.left - 1 || inside.right > box.right + 1)
+        wrong.push(`${cell.textContent} leaves its cell`);
+    }
+  }
+  // A name is broken after its punctuation, or not at all.
+  for (const link of [...document.querySelectorAll(".player a, .player b")].filter(seen)) {
+    const parts = document.createTreeWalker(link, NodeFilter.SHOW_TEXT);
+    while (parts.nextNode()) {
+      for (const word of parts.currentNode.data.matchAll(/\\S+/g)) {
+        const range = document.createRange();
+        range.setStart(parts.currentNode, word.index);
+        range.setEnd(parts.currentNode, word.index + word[0].length);
+        const lines = new Set([...range.getClientRects()].map((box) => Math.round(box.top)));
+        if (lines.size > 1) wrong.push(`${link.textContent} is broken within ${word[0]}`);
+      }
+    }
+  }
+  for (const drawing of [...document.querySelectorAll(".drawing")].filter(seen)) {
+    const texts = [...drawing.querySelectorAll("text")].filter(seen)
+      .map((text) => [text.textContent, text.getBoundingClientRect()]);
+    texts.forEach(([text, box], place) => {
+      if (box.left < 0 || box.right > innerWidth) wrong.push(`${text} leaves the page`);
+      for (const [other, there] of texts.slice(place + 1)) {
+        const across = Math.min(box.right, there.right) - Math.max(box.left, there.left);
+        const down = Math.min(box.bottom, there.bottom) - Math.max(box.top, there.top);
+        if (across > 1 && down > 4) wrong.push(`${text} lies over ${other}`);
+      }
+    });
+  }
+  return wrong;
+}"""
+
+
+@pytest.fixture(scope="module", autouse=True)
+def built(tmp_path_factory: pytest.TempPathFactory) -> dict[int, tuple[Path, tuple[str, ...]]]:
+    """The pages of each arena, made before the browser starts: where, and which."""
+    return {count: _built(tmp_path_factory.mktemp(f"of-{count}"), count) for count in MATCHES}
+
+
+def _built(folder: Path, count: int) -> tuple[Path, tuple[str, ...]]:
+    names = [NAMES[at % 8] + (f" v{at // 8 + 1}" if at >= 8 else "") for at in range(count)]
+    players = [
+        {
+            "name": name,
+            "model": f"house:{0.2 + 0.7 * at / (count - 1):.2f}",
+            "price": {"input": 0.05 * 1.12**at, "output": 0.4 * 1.12**at},
+        }
+        for at, name in enumerate(names)
+    ]
+    write_arena(folder, players, rules={"prompts": PROMPTS, "judges": 1})
+    play(folder, MATCHES[count])
+    paths = (*PAGES, player_page(names[-1]))
+    with closing(Site.open(folder)) as site:
+        for path in (*paths, *(f"assets/{name}" for name in ASSETS)):
+            (folder / path).parent.mkdir(exist_ok=True)
+            (folder / path).write_bytes(body(site, path) or b"")
+    return folder, paths
+
+
+@pytest.mark.parametrize("count", MATCHES)
+def test_at_every_width_nothing_is_cut_off_broken_or_printed_over(
+    tab: Page, built: dict[int, tuple[Path, tuple[str, ...]]], count: int
+) -> None:
+    folder, paths = built[count]
+    for path in paths:
+        tab.goto(f"file://{folder}/{path}")
+        for width in (360, 768, 1280):
+            tab.set_viewport_size({"width": width, "height": 900})
+            assert tab.evaluate(LOOK) == [], (path, width)
+        if path in PAGES[:1]:
+            for scheme in ("light", "dark"):
+                tab.emulate_media(color_scheme=scheme)
+                found = Axe().run(tab, options={"resultTypes": ["violations"], "preload": False})
+                assert found.violations_count == 0, found.generate_report()
