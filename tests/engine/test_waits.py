@@ -38,10 +38,11 @@ from peerage.engine.probes import bench_by_probes, entries, probe_players
 from peerage.engine.runner import Runner
 from peerage.ledger import open_ledger
 from peerage.ledger.codec import by_hex, read_fixture
+from peerage.ledger.database import Row
+from peerage.ledger.database_ledger import DatabaseLedger
 from peerage.ledger.disclosure import write_redacted
 from peerage.ledger.log import finished
-from peerage.ledger.sql import SqlLedger
-from peerage.ledger.sql_rows import Row
+from peerage.ledger.sql import SqlDatabase
 from peerage.ledger.sqlite import SqliteFile
 from peerage.ledger.verify import verify
 from peerage.ledger.waits import TOPIC, read_wait, waits
@@ -500,7 +501,7 @@ def test_a_match_is_read_by_its_number_as_it_was_at_one_moment(
         before = ledger.match(away)
         assert before is not None
         assert before.record is None
-        file = cast(SqlLedger, ledger)._file
+        file = cast(SqlDatabase, cast(DatabaseLedger, ledger)._database)._store
         found, reads = SqliteFile.rows, count(1)
 
         def meanwhile(self: SqliteFile, connection: Connection, wanted: Select[Any]) -> Iterator[Row]:

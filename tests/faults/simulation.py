@@ -50,7 +50,7 @@ from peerage.engine.runner import LEFT_OPEN, Runner
 from peerage.engine.virtual import VirtualLoop
 from peerage.ledger import Ledger, LedgerBusy, LedgerError, open_ledger, sqlite
 from peerage.ledger.codec import read_reply
-from peerage.ledger.sql import SqlLedger
+from peerage.ledger.database_ledger import DatabaseLedger
 from peerage.ledger.store import Batch
 from peerage.sealing import unseal
 
@@ -238,9 +238,9 @@ class World:
     @contextmanager
     def there(self) -> Iterator[None]:
         """While this world is there: its disk, its clock, and who watches what is written."""
-        write, commit = SqlLedger.write, Journal._write
+        write, commit = DatabaseLedger.write, Journal._write
 
-        def watched(ledger: SqlLedger, batch: Batch) -> None:
+        def watched(ledger: DatabaseLedger, batch: Batch) -> None:
             rows = self._writing = written(batch)
             try:
                 write(ledger, batch)
@@ -265,7 +265,7 @@ class World:
             now = SimpleNamespace(time_ns=lambda: self._now_ms() * 1_000_000)
             for change in (
                 patch.object(clock, "time", now),
-                patch.object(SqlLedger, "write", watched),
+                patch.object(DatabaseLedger, "write", watched),
                 patch.object(Journal, "_write", later),
                 patch.object(sqlite, "CHECKPOINT_PAGES", pages),
             ):

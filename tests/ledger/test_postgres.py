@@ -16,7 +16,7 @@ import pytest
 
 from peerage.arena import Arena, open_arena
 from peerage.ledger import Ledger, LedgerBusy, LedgerError, open_ledger
-from peerage.ledger.sql_open import access
+from peerage.ledger.databases import access
 from peerage.ledger.store import Batch, FailureRow, FixtureRow, IntentRow
 from peerage.ledger.verify import verify
 from peerage.ledger.votes import Vote, Votes

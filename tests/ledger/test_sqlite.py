@@ -11,20 +11,22 @@ import sys
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
+from typing import cast
 
 import pytest
 from bench.sample import sample
 
 from peerage.ledger import Ledger, LedgerError, open_ledger, sql_tables
-from peerage.ledger.sql import SqlLedger
+from peerage.ledger.database_ledger import DatabaseLedger
+from peerage.ledger.sql import SqlTransaction
 from peerage.ledger.store import Batch, FixtureRow, IntentRow, ReplyRow, Summary
 from peerage.ledger.verify import verify
 
 
 @pytest.fixture
-def ledger(tmp_path: Path) -> Iterator[SqlLedger]:
+def ledger(tmp_path: Path) -> Iterator[DatabaseLedger]:
     opened = open_ledger("sqlite:///arena.db", tmp_path, create=True)
-    assert isinstance(opened, SqlLedger)
+    assert isinstance(opened, DatabaseLedger)
     yield opened
     opened.close()
 
@@ -68,7 +70,7 @@ def test_relative_and_absolute_files(name: str, tmp_path: Path) -> None:
 # ------------------------------------------------------------------------------------------ the file itself
 
 
-def test_the_file_is_as_decided(ledger: SqlLedger, tmp_path: Path) -> None:
+def test_the_file_is_as_decided(ledger: DatabaseLedger, tmp_path: Path) -> None:
     with ledger.runner():
         for batch in sample(20):
             ledger.write(batch)
@@ -93,14 +95,15 @@ def test_the_page_about_the_format_lists_every_table_and_column() -> None:
     assert listed == {name: list(table.columns.keys()) for name, table in sql_tables.SCHEMA.tables.items()}
 
 
-def test_commits_are_synced_in_full(ledger: SqlLedger) -> None:
-    with ledger._file.holding(create=False) as connection:
+def test_commits_are_synced_in_full(ledger: DatabaseLedger) -> None:
+    with ledger._database.holding() as transaction:
+        connection = cast(SqlTransaction, transaction).connection
         assert connection.exec_driver_sql("PRAGMA synchronous").scalar() == 2
         assert connection.exec_driver_sql("PRAGMA journal_mode").scalar() == "wal"
 
 
 def test_a_duel_of_two_kilobyte_replies_takes_sixty_kilobytes_at_most(
-    ledger: SqlLedger, tmp_path: Path
+    ledger: DatabaseLedger, tmp_path: Path
 ) -> None:
     duels, step = 150, 60
     keys = [f"judge/{judge}/ab" for judge in range(18)]
@@ -122,7 +125,7 @@ def test_a_duel_of_two_kilobyte_replies_takes_sixty_kilobytes_at_most(
     assert (tmp_path / "arena.db").stat().st_size / duels <= 60_000
 
 
-def test_a_damaged_snapshot_is_passed_over(ledger: SqlLedger, tmp_path: Path) -> None:
+def test_a_damaged_snapshot_is_passed_over(ledger: DatabaseLedger, tmp_path: Path) -> None:
     with ledger.runner():
         ledger.write(Batch(snapshots=[(10, b"ten"), (20, b"twenty")]))
     with sqlite3.connect(tmp_path / "arena.db") as file:
@@ -134,7 +137,7 @@ def test_a_damaged_snapshot_is_passed_over(ledger: SqlLedger, tmp_path: Path) ->
 # ------------------------------------------------------------------------------------------------- versions
 
 
-def test_a_newer_ledger_is_refused(ledger: SqlLedger, tmp_path: Path) -> None:
+def test_a_newer_ledger_is_refused(ledger: DatabaseLedger, tmp_path: Path) -> None:
     with sqlite3.connect(tmp_path / "arena.db") as file:
         file.execute("UPDATE meta SET value = '7' WHERE key = 'schema'")
     file.close()
@@ -213,13 +216,14 @@ def test_no_folder(tmp_path: Path) -> None:
 # ------------------------------------------------------------------------------------- disks and permissions
 
 
-def limit_pages(ledger: SqlLedger, pages: int) -> None:
+def limit_pages(ledger: DatabaseLedger, pages: int) -> None:
     assert ledger._writer is not None
-    ledger._writer.connection.exec_driver_sql(f"PRAGMA max_page_count = {pages}")
-    ledger._writer.connection.rollback()
+    connection = cast(SqlTransaction, ledger._writer.transaction).connection
+    connection.exec_driver_sql(f"PRAGMA max_page_count = {pages}")
+    connection.rollback()
 
 
-def test_a_full_disk_loses_nothing(ledger: SqlLedger) -> None:
+def test_a_full_disk_loses_nothing(ledger: DatabaseLedger) -> None:
     written = 0
 
     def fill() -> None:
@@ -242,7 +246,8 @@ def test_a_full_disk_loses_nothing(ledger: SqlLedger) -> None:
 AS_NOBODY = """
 import os, sys
 from pathlib import Path
-import filelock, peerage.ledger.sql, peerage.ledger.sqlite, sqlalchemy.dialects.sqlite
+import filelock, peerage.ledger.database_ledger, peerage.ledger.databases, sqlalchemy.dialects.sqlite
+import peerage.ledger.sql
 from peerage.ledger import LedgerError, open_ledger
 os.setgid(65534)
 os.setuid(65534)
@@ -258,7 +263,7 @@ except LedgerError as error:
 
 @pytest.mark.skipif(os.name != "posix" or os.geteuid() != 0, reason="becomes another user, so must be root")
 @pytest.mark.parametrize("what", ["create", "open"])
-def test_a_folder_that_is_not_ours_to_write(what: str, ledger: SqlLedger, tmp_path: Path) -> None:
+def test_a_folder_that_is_not_ours_to_write(what: str, ledger: DatabaseLedger, tmp_path: Path) -> None:
     for folder in [tmp_path, *tmp_path.parents[:3]]:
         folder.chmod(0o755)
     if what == "create":
@@ -275,7 +280,7 @@ def test_a_folder_that_is_not_ours_to_write(what: str, ledger: SqlLedger, tmp_pa
 
 
 def test_a_program_that_holds_the_file(
-    ledger: SqlLedger, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ledger: DatabaseLedger, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("peerage.ledger.sqlite.PATIENCE_S", 0.05)
     other = sqlite3.connect(tmp_path / "arena.db", isolation_level=None)
@@ -287,7 +292,7 @@ def test_a_program_that_holds_the_file(
         pass
 
 
-def test_a_note_of_the_runner_that_makes_no_sense(ledger: SqlLedger, tmp_path: Path) -> None:
+def test_a_note_of_the_runner_that_makes_no_sense(ledger: DatabaseLedger, tmp_path: Path) -> None:
     with ledger.runner():
         note = tmp_path / "arena.db.runner"
         assert json.loads(note.read_text())["pid"] == os.getpid()
@@ -297,7 +302,7 @@ def test_a_note_of_the_runner_that_makes_no_sense(ledger: SqlLedger, tmp_path: P
     assert not note.exists()
 
 
-def test_a_page_of_garbage_is_named_as_damage(ledger: SqlLedger, tmp_path: Path) -> None:
+def test_a_page_of_garbage_is_named_as_damage(ledger: DatabaseLedger, tmp_path: Path) -> None:
     with ledger.runner():
         for batch in sample(50):
             ledger.write(batch)
@@ -329,7 +334,7 @@ def whole(ledger: Ledger) -> list[Summary]:
     ],
 )
 def test_numbers_that_nobody_wrote_are_damage(
-    ledger: SqlLedger, tmp_path: Path, statement: str, told: str
+    ledger: DatabaseLedger, tmp_path: Path, statement: str, told: str
 ) -> None:
     with ledger.runner():
         for batch in sample(6):
@@ -375,7 +380,9 @@ with ledger.runner():
 
 
 @pytest.mark.skipif(os.name != "posix", reason="needs limits of POSIX")
-def test_a_disk_that_fails_in_the_middle_of_a_commit_loses_nothing(ledger: SqlLedger, tmp_path: Path) -> None:
+def test_a_disk_that_fails_in_the_middle_of_a_commit_loses_nothing(
+    ledger: DatabaseLedger, tmp_path: Path
+) -> None:
     said = subprocess.run([sys.executable, "-c", TOO_LARGE, str(tmp_path)], capture_output=True, text=True)
     assert said.stderr == ""
     message, written = said.stdout.splitlines()

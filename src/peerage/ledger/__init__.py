@@ -39,13 +39,13 @@ def open_ledger(address: str, folder: Path, *, create: bool) -> Ledger:
             + "; write for example sqlite:///arena.db"
         )
     # A short command that needs no ledger must not wait for SQLAlchemy.
-    from peerage.ledger.sql import SqlLedger
-    from peerage.ledger.sql_open import database
+    from peerage.ledger.database_ledger import DatabaseLedger
+    from peerage.ledger.databases import database
 
-    ledger = SqlLedger(database(address, folder))
+    opened = database(address, folder)
     try:
-        ledger.prepare(create=create)
+        opened.prepare(create=create)
     except BaseException:
-        ledger.close()
+        opened.close()
         raise
-    return ledger
+    return DatabaseLedger(opened)

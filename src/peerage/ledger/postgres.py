@@ -44,9 +44,9 @@ from sqlalchemy import (
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.pool import NullPool, QueuePool
 
+from peerage.ledger.database import Row
 from peerage.ledger.postgres_words import explained, is_lost, parts
 from peerage.ledger.sql_database import Insert
-from peerage.ledger.sql_rows import Row
 from peerage.ledger.sql_tables import BESIDE, SCHEMA
 from peerage.ledger.store import LedgerBusy, LedgerError
 
@@ -82,7 +82,7 @@ class _Lingers(psycopg.OperationalError):
 
 
 class Postgres:
-    """One schema of one database on a server. A `sql_database.Database`."""
+    """One schema of one database on a server. A `sql_database.SqlStore`."""
 
     def __init__(self, address: str) -> None:
         """`address` is `postgresql://[USER[:PASSWORD]@]HOST[:PORT]/DATABASE`, with `?schema=NAME` where a

@@ -1,4 +1,4 @@
-"""What a database offers, over which `sql.SqlLedger` keeps a ledger: `sqlite.SqliteFile`,
+"""What an SQL database offers, over which `sql.SqlDatabase` reads and writes: `sqlite.SqliteFile`,
 `postgres.Postgres`."""
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, Protocol
 
 from sqlalchemy import Connection, Engine, MetaData, Select, Table
 
-from peerage.ledger.sql_rows import Row
+from peerage.ledger.database import Row
 
 
 class Insert(NamedTuple):
@@ -22,7 +22,7 @@ class Insert(NamedTuple):
     whole: bool = False
 
 
-class Database(Protocol):
+class SqlStore(Protocol):
     """One database. `address` opens it from any folder, `place` names it for people; neither holds a
     password."""
 
@@ -43,6 +43,9 @@ class Database(Protocol):
 
         Raises LedgerBusy, naming who holds it, and LedgerError where nothing can be written.
         """
+
+    def holder(self) -> str:
+        """Who runs the arena now, as "process NUMBER on HOST"; empty: nobody does."""
 
     def commit(self, connection: Connection, work: Callable[[], None], *, again: bool) -> None:
         """Do `work` in one transaction of the runner's, on the connection from `holding`.

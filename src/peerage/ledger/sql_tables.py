@@ -190,10 +190,3 @@ def schema_version(connection: Connection, place: object) -> int:
             "use the Peerage that wrote it or a newer one: pip install --upgrade peerage"
         )
     return version
-
-
-def damaged(place: str, what: str) -> LedgerError:
-    """The error that a ledger, at `place`, holds what nobody recorded."""
-    return LedgerError(
-        f"{place} is damaged: {what}. Restore it from a copy; `peerage verify` says what is whole"
-    )

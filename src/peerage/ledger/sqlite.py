@@ -21,9 +21,8 @@ from sqlalchemy import Connection, Engine, MetaData, Select, Table, create_engin
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.pool import NullPool, Pool, QueuePool
 
+from peerage.ledger.database import BLOCK, Row, damaged
 from peerage.ledger.sql_database import Insert
-from peerage.ledger.sql_rows import BLOCK, Row
-from peerage.ledger.sql_tables import damaged
 from peerage.ledger.store import LedgerBusy, LedgerError
 from peerage.outputs import replacing
 
@@ -38,7 +37,7 @@ LOOKED_AT_S = 0.1
 
 
 class SqliteFile:
-    """One ledger file: how to reach it, lock it, fill it, and speak of its faults. A `sql.Database`."""
+    """One ledger file: how to reach it, lock it, fill it, and speak of its faults: an `SqlStore`."""
 
     def __init__(self, address: str, folder: Path) -> None:
         """`address` is `sqlite:///FILE`, FILE relative to the arena's folder or absolute."""

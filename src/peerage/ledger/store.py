@@ -277,6 +277,9 @@ class Ledger(Protocol):
     def runner(self) -> AbstractContextManager[None]:
         """Hold the one runner's lock; raises LedgerBusy naming who holds it. Freed when the process dies."""
 
+    def holder(self) -> str:
+        """Who holds that lock now, as "process NUMBER on HOST"; empty: nobody does."""
+
     def write(self, batch: Batch) -> None:
         """Make a batch durable (full sync) in one transaction. Raises LedgerError (disk full, read-only)."""
 

@@ -24,6 +24,7 @@ import msgspec
 
 from peerage.ledger.audit import Findings, altered, audit, read_issued, settings_text, texts_of
 from peerage.ledger.checkpoints import origin
+from peerage.ledger.databases import access
 from peerage.ledger.held import Found, Logged, amendments, facts, read_log, records, stream, streams
 from peerage.ledger.held import in_play as play
 from peerage.ledger.held import votes as held_votes
@@ -33,7 +34,6 @@ from peerage.ledger.merkle import digest as digest_of
 from peerage.ledger.preregistration import TOPIC
 from peerage.ledger.secret import strange_keys
 from peerage.ledger.since import Head, Since, extends_log, extends_play, log_root
-from peerage.ledger.sql_open import access
 from peerage.ledger.store import COPY, Ledger, LedgerError
 from peerage.ledger.votes import STREAM, Votes
 

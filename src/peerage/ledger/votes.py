@@ -34,9 +34,9 @@ from sqlalchemy import (
     select,
 )
 
+from peerage.ledger.databases import sql_store
 from peerage.ledger.merkle import link, stream_genesis
-from peerage.ledger.sql_database import Database
-from peerage.ledger.sql_open import database
+from peerage.ledger.sql_database import SqlStore
 from peerage.ledger.sqlite import SqliteFile
 from peerage.ledger.store import LedgerError
 
@@ -115,13 +115,13 @@ class Votes:
         self.path = folder.resolve() / "arena.votes.db"
         """The file, beside which the key of the voters' sessions lies, also where the votes are on a
         server."""
-        self._file: Database
+        self._file: SqlStore
         if ledger_address.startswith("sqlite:///"):
             stem = ledger_address.removeprefix("sqlite:///").removesuffix(".db")
             self._file = file = SqliteFile(f"sqlite:///{stem}.votes.db", folder)
             self.path = file.path
         else:
-            self._file = database(ledger_address, folder)
+            self._file = sql_store(ledger_address, folder)
 
     def exists(self) -> bool:
         """Whether anybody has voted, or has begun to."""

@@ -165,6 +165,9 @@ class Moment:
     def close(self) -> None:
         self._ledger.close()
 
+    def holder(self) -> str:
+        return self._ledger.holder()
+
     def runner(self) -> AbstractContextManager[None]:
         raise LedgerError("a moment of a ledger is only read")
 

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from itertools import groupby
 from operator import attrgetter
-from pathlib import Path
 
 from peerage.engine.recovery import spent
 from peerage.games import hides
 from peerage.ledger.audit import read_issued
-from peerage.ledger.sqlite import SqliteFile
 from peerage.ledger.store import Ledger
 from peerage.ledger.waits import waits
 from peerage.tables import Shown
@@ -48,7 +46,7 @@ class Status(Shown, frozen=True):
 
 def status(ledger: Ledger) -> Status:
     """What `peerage status` shows. Raises LedgerError."""
-    runner = _runner(ledger.address)
+    runner = ledger.holder()
     issued, recorded = ledger.heads()
     away = waits(ledger).now
     under_way, calls, worst = list[MatchNow](), 0, 0
@@ -76,11 +74,3 @@ def status(ledger: Ledger) -> Status:
     left = issued - recorded - len(under_way) - len(away)
     costs = worst / 1e9, spent(ledger) / 1e9
     return Status(runner or None, recorded, len(away), max(0, left), calls, *costs, tuple(under_way))
-
-
-def _runner(address: str) -> str:
-    if address.startswith("sqlite://"):
-        return SqliteFile(address, Path()).holder()
-    from peerage.ledger.postgres import Postgres
-
-    return Postgres(address).holder()

@@ -4,13 +4,21 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from peerage.ledger.sql_database import Database
+from peerage.ledger.database import Database
+from peerage.ledger.sql_database import SqlStore
 from peerage.ledger.sqlite import SqliteFile
 from peerage.ledger.store import LedgerError
 
 
 def database(address: str, folder: Path) -> Database:
     """The database at an address; of a file relative to `folder`, or absolute. Raises LedgerError."""
+    from peerage.ledger.sql import SqlDatabase
+
+    return SqlDatabase(sql_store(address, folder))
+
+
+def sql_store(address: str, folder: Path) -> SqlStore:
+    """The SQL store at an address. Raises LedgerError."""
     if address.startswith("sqlite://"):
         return SqliteFile(address, folder)
     try:

@@ -1,0 +1,158 @@
+"""What a database offers, over which `database_ledger.DatabaseLedger` keeps a ledger: `sql.SqlDatabase` on
+SQLite and PostgreSQL, `mongo.Mongo`.
+
+Matches are asked for by number: a `range` is read as one, in order; of other numbers rows come in the order
+in which these are given.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
+from typing import Any, Protocol
+
+from peerage.ledger.store import (
+    Amendment,
+    Batch,
+    Entry,
+    Exchange,
+    FixtureRow,
+    LedgerError,
+    OldAmendment,
+    Pin,
+    RecordRow,
+)
+
+BLOCK = 500
+"""Rows that are read at once."""
+
+END = 2**63 - 1
+"""Beyond every number."""
+
+Row = tuple[Any, ...]
+
+
+class Rows(Protocol):
+    """What is stored, read."""
+
+    def facts(self) -> dict[str, str]:
+        """The facts of the arena."""
+
+    def texts(self, digests: Sequence[bytes] | None) -> Iterator[tuple[bytes, bytes]]:
+        """Texts with their digests; all of them where `digests` is None."""
+
+    def fixtures(self, matches: Sequence[int]) -> Iterator[FixtureRow]:
+        """Fixtures."""
+
+    def exchanges(self, matches: Sequence[int], *, unanswered: bool = False) -> Iterator[Exchange]:
+        """Attempts by match, and in order of writing."""
+
+    def records(self, matches: Sequence[int]) -> Iterator[RecordRow]:
+        """Records."""
+
+    def links(self, matches: Sequence[int]) -> Iterator[tuple[int, int, bytes]]:
+        """Number, time and chain value of records, in any order."""
+
+    def summaries(self, matches: Sequence[int]) -> Iterator[Row]:
+        """Rows of the narrow table, as `narrow.deep` takes them."""
+
+    def newest(self) -> tuple[int, int]:
+        """The highest number of a fixture and of a record, 0 where there is none."""
+
+    def last_snapshot(self, at_most: int | None) -> tuple[int, bytes] | None:
+        """The newest snapshot, or the newest after at most so many matches."""
+
+    def snapshots(self) -> Iterator[tuple[int, bytes, int]]:
+        """All snapshots, with their checksums."""
+
+    def log(self, after: int = 0) -> Iterator[Entry]:
+        """The log from behind a position on."""
+
+    def last_entry(self, about: str = "") -> Entry | None:
+        """The newest entry about something, or, where `about` is empty or ends in a blank, about what begins
+        so."""
+
+    def pin(self) -> Pin:
+        """The newest row of each kind."""
+
+    def spent_by(self, last: int | None, but_for: Sequence[int]) -> dict[str, int]:
+        """As `store.Ledger.spent_by` has it, by numbers of matches, some of which are left out."""
+
+    def said(self, topic: str) -> Iterator[Amendment]:
+        """What the log's entries on a topic, or any, say."""
+
+    def any_said(self, topic: str) -> bool:
+        """Whether there are any."""
+
+    def topics(self) -> Mapping[str, int]:
+        """How much was said on each topic, in the earlier form too."""
+
+    def streams(self, topic: str) -> Iterator[OldAmendment]:
+        """Amendments of the earlier form."""
+
+
+class Transaction(Rows, Protocol):
+    """What the one runner writes: within `Database.commit` all of it or nothing. It reads what it has
+    written."""
+
+    def insert(self, batch: Batch) -> None:
+        """Write the rows of a batch, but for amendments and what concerns the log."""
+
+    def enter(
+        self, rows: Sequence[tuple[int, str, bytes, bytes]], said: Sequence[tuple[int, Amendment]]
+    ) -> None:
+        """Write entries into the log, and what those about a topic say, by position."""
+
+    def clear(self) -> None:
+        """Remove the narrow table's rows, and all snapshots."""
+
+    def modernize(self) -> bool:
+        """Whether this was a ledger of an earlier form, to which what it lacks was added now."""
+
+
+class Database(Protocol):
+    """One database. `address` opens it from any folder, `place` names it for people; neither holds a
+    password. `rows` is what anybody may read, in any thread."""
+
+    address: str
+    place: str
+    rows: Rows
+
+    def prepare(self, *, create: bool) -> None:
+        """Check that this is a ledger we can use; make one (`create`) where there is none.
+
+        Raises LedgerError when there is none, when it is something else, or newer than this program.
+        """
+
+    def moment(self) -> AbstractContextManager[Rows]:
+        """All rows as they are at one moment; to be given back soon."""
+
+    def holding(self) -> AbstractContextManager[Transaction]:
+        """Hold the one runner's lock. Raises LedgerBusy, naming who holds it, and LedgerError where nothing
+        can be written."""
+
+    def holder(self) -> str:
+        """Who holds the lock now, as "process NUMBER on HOST"; empty: nobody does."""
+
+    def commit(self, work: Callable[[], None], *, again: bool) -> None:
+        """Do `work` with the transaction from `holding`, and make it durable.
+
+        Where the connection is lost it is waited for, and the work is done `again` unless it became durable.
+        """
+
+    def integrity(self) -> Sequence[str]:
+        """What the database itself finds wrong, what is in it that is none of a ledger's or missing there,
+        and rows that belong to no match or request."""
+
+    def counts(self) -> Mapping[str, int]:
+        """How many rows there are of records and of the narrow table, by name of the table."""
+
+    def close(self) -> None:
+        """Release what is held; safe to call twice."""
+
+
+def damaged(place: str, what: str) -> LedgerError:
+    """The error that a ledger, at `place`, holds what nobody recorded."""
+    return LedgerError(
+        f"{place} is damaged: {what}. Restore it from a copy; `peerage verify` says what is whole"
+    )

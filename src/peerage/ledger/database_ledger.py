@@ -1,0 +1,213 @@
+"""The ledger over a `database.Database`, whichever it is; `store.Ledger` states the contract."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from hashlib import sha256
+from itertools import islice
+from zlib import crc32
+
+from peerage.ledger import narrow
+from peerage.ledger.database import BLOCK, Database, damaged
+from peerage.ledger.lineup import LineUp
+from peerage.ledger.log import Rolling
+from peerage.ledger.store import (
+    Amendment,
+    Batch,
+    Entry,
+    Exchange,
+    FixtureRow,
+    LedgerError,
+    MatchRows,
+    OldAmendment,
+    Pin,
+    RecordRow,
+    Summary,
+)
+from peerage.ledger.writer import Writer
+
+_MOST = 10**15  # matches; what is beyond was not counted by us, and numbers after it do not fit a column
+
+
+class DatabaseLedger:
+    """The `Ledger` protocol over one database."""
+
+    def __init__(self, database: Database) -> None:
+        self.address = database.address
+        self._database = database
+        self._rows = database.rows
+        self._writer: Writer | None = None
+        self._writing = threading.Lock()
+        self._lineup = LineUp(database.rows)
+
+    # ------------------------------------------------------------------------------------------ writing
+
+    @contextmanager
+    def runner(self) -> Iterator[None]:
+        with self._database.holding() as transaction:
+            self._writer = Writer(transaction)
+            try:
+                yield
+            finally:
+                # A full disk must not hide why the run ended; the log then ends as after a crash.
+                if self._writer.written:
+                    with suppress(LedgerError):
+                        self._commit(Writer.end)
+                with self._writing:
+                    self._writer = None
+
+    def holder(self) -> str:
+        return self._database.holder()
+
+    def write(self, batch: Batch) -> None:
+        if "schema" in batch.meta:
+            raise LedgerError("the schema version is not for a runner to write")
+        self._commit(lambda writer: writer.write(batch))
+
+    def replace_summaries(self, summaries: Iterable[Summary]) -> None:
+        self._commit(lambda writer: writer.rewrite(summaries), again=False)
+
+    def _commit(self, work: Callable[[Writer], None], *, again: bool = True) -> None:
+        """One transaction: what is written and its entries in the log become durable together. What cannot be
+        done `again` is not, where the connection is lost."""
+        with self._writing:
+            if self._writer is None:
+                raise LedgerError(f"{self.address} is written only inside `with ledger.runner():`")
+            transaction, writers = self._writer.transaction, [self._writer]
+
+            def done() -> None:
+                # What a writer knows of a transaction that failed is of no use for the next.
+                writer = writers.pop() if writers else Writer(transaction)
+                self._writer = Writer(transaction)
+                work(writer)
+                known.append(writer)
+
+            known: list[Writer] = []
+            self._database.commit(done, again=again)
+            self._writer = known[-1]
+
+    # ------------------------------------------------------------------------------------------ reading
+
+    def meta(self) -> Mapping[str, str]:
+        return self._rows.facts()
+
+    def texts(self, digests: Iterable[bytes] | None = None) -> dict[bytes, str]:
+        rows = self._rows.texts(None if digests is None else list(digests))
+        # Damage stays visible: bytes that are no text become marks, which no longer fit the digest.
+        return {bytes(digest): bytes(body).decode(errors="replace") for digest, body in rows}
+
+    def match(self, number: int, *, exchanges: bool = True) -> MatchRows | None:
+        if not 0 < number <= _MOST:
+            return None
+        with self._database.moment() as rows:
+            fixture = next(rows.fixtures([number]), None)
+            if fixture is None:
+                return None
+            record = next(rows.records([number]), None)
+            return MatchRows(fixture, record, list(rows.exchanges([number])) if exchanges else [])
+
+    def fixtures(self, first: int = 1, last: int | None = None) -> Iterator[FixtureRow]:
+        yield from self._rows.fixtures(self._lineup.numbers(first, last))
+
+    def exchanges(
+        self, first: int, last: int | None = None, *, unanswered: bool = False
+    ) -> Iterator[Exchange]:
+        yield from self._rows.exchanges(self._lineup.numbers(first, last), unanswered=unanswered)
+
+    def records(self, first: int = 1, last: int | None = None) -> Iterator[RecordRow]:
+        yield from self._rows.records(self._lineup.numbers(first, last))
+
+    def summaries(self, first: int = 1, last: int | None = None) -> Iterator[Summary]:
+        rows = self._rows.summaries(self._lineup.numbers(first, last))
+        while part := list(islice(rows, BLOCK)):
+            yield from narrow.deep(part)
+
+    def narrow(self) -> Iterator[Summary]:
+        entry = self._rows.last_entry("narrow ")
+        about, logged = ("narrow 0", b"") if entry is None else (entry.about, entry.digest)
+        number = about.removeprefix("narrow ")
+        if not number.isdecimal():
+            raise damaged(self._database.place, f"its log is about {about!r}")
+        due, seen = int(number), Rolling()
+        rows = self._rows.summaries(self._lineup.numbers(1, None))
+        while part := list(islice(rows, BLOCK)):
+            if seen.rows < due:
+                seen.add([tuple(row) for row in part[: due - seen.rows]])
+                if seen.rows == due and seen.digest() != logged:
+                    break
+            yield from narrow.deep(part)
+        else:
+            if seen.rows == due:
+                return
+        raise LedgerError(
+            f"{self._database.place} is damaged: its narrow table is not what was logged of it after match "
+            f"{due}. `peerage verify` names the match, `peerage replay --mend` writes the table again"
+        )
+
+    def log(self) -> Iterator[Entry]:
+        return self._rows.log()
+
+    def snapshot(self, at_most: int | None = None) -> tuple[int, bytes] | None:
+        while found := self._rows.last_snapshot(at_most):
+            number, body = found
+            logged = self._rows.last_entry(f"snapshot {number}")
+            if logged is not None and logged.digest == sha256(body).digest():
+                return number, body
+            at_most = number - 1
+        return None
+
+    def snapshots(self) -> Iterator[tuple[int, bytes, bool]]:
+        for number, body, checksum in self._rows.snapshots():
+            yield number, body, crc32(body) == checksum
+
+    def pin(self) -> Pin:
+        with self._database.moment() as rows:
+            return rows.pin()
+
+    def heads(self) -> tuple[int, int]:
+        order = self._lineup.order()
+        newest = self._rows.newest()
+        for table, number in zip(("fixtures", "records"), newest, strict=True):
+            if number > _MOST:
+                raise damaged(self._database.place, f"{table} holds a match {number}")
+        return newest if order is None else (newest[0], order.folded)
+
+    def place(self, number: int) -> int:
+        order = self._lineup.order()
+        return number if order is None else order.places.get(number, number)
+
+    def numbers(self, first: int, last: int) -> Sequence[int]:
+        return self._lineup.numbers(first, last)
+
+    def spent_by(self, last: int | None = None) -> dict[str, int]:
+        left_out = list[int]()
+        if last is not None and (order := self._lineup.order()) is not None:
+            last, left_out = len(order.numbers), [*order.numbers[last:]]
+        return self._rows.spent_by(last, left_out)
+
+    def amendments(self, topic: str = "") -> Iterator[Amendment]:
+        for old in self.streams(topic):
+            yield Amendment(old.stream, old.body, old.at_ms)
+        yield from self._rows.said(topic)
+
+    def topics(self) -> Mapping[str, int]:
+        return self._rows.topics()
+
+    def streams(self, topic: str = "") -> Iterator[OldAmendment]:
+        return self._rows.streams(topic)
+
+    def integrity(self) -> Sequence[str]:
+        problems = list(self._database.integrity())
+        # Where matches wait, rows are found by the log: one that it does not know is never read.
+        if (order := self._lineup.order()) is not None:
+            problems += [
+                f"the table {table} holds {count - order.folded} rows that the log does not know"
+                for table, count in self._database.counts().items()
+                if count > order.folded
+            ]
+        return problems
+
+    def close(self) -> None:
+        self._database.close()

@@ -1,0 +1,66 @@
+"""The line-up: all matches of an arena in one order, those on record as they were folded, then the others.
+
+A match's number is its name; its place in the line-up is where it was folded, counted from 1. Where no match
+ever waited the two are the same. Otherwise the log tells the order: matches entered it as they were folded.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from threading import Lock
+from typing import NamedTuple
+
+from peerage.ledger.database import END, Rows
+from peerage.ledger.log import finished
+from peerage.ledger.store import LedgerError
+from peerage.ledger.waits import TOPIC
+
+MOST_OPEN = 10**7
+"""More matches than that are never under way; a number beyond was not counted by us."""
+
+
+class Order(NamedTuple):
+    """The numbers of all matches issued in order, the first `folded` of them on record, and their places."""
+
+    folded: int
+    numbers: Sequence[int]
+    places: Mapping[int, int]
+
+
+class LineUp:
+    """What one reader knows of the order; the log only grows, so it is read once."""
+
+    def __init__(self, rows: Rows) -> None:
+        self._rows = rows
+        self._position = 0
+        self._folded: dict[int, None] = {}
+        self._order: Order | None = None
+        self._lock = Lock()
+
+    def order(self) -> Order | None:
+        """The order as it is now; None where no match ever waited."""
+        with self._lock:
+            if self._order is None and not self._rows.any_said(TOPIC):
+                return None
+            for entry in self._rows.log(self._position):
+                self._position = entry.position
+                if number := finished(entry.about):
+                    self._folded.setdefault(number)
+            issued, _ = self._rows.newest()
+            folded = len(self._folded)
+            if issued > folded + MOST_OPEN:
+                raise LedgerError(f"the table fixtures holds a match {issued}, which was never issued")
+            known = self._order
+            if known is None or (known.folded, len(known.numbers)) != (folded, max(folded, issued)):
+                others = [number for number in range(1, issued + 1) if number not in self._folded]
+                numbers = [*self._folded, *others]
+                places = {number: place for place, number in enumerate(numbers, 1)}
+                self._order = Order(folded, numbers, places)
+            return self._order
+
+    def numbers(self, first: int, last: int | None) -> Sequence[int]:
+        """The numbers of the matches at places first..last."""
+        order = self.order()
+        if order is None or (last is not None and last < 1):
+            return range(first, END if last is None else last + 1)
+        return order.numbers[max(first, 1) - 1 : last]

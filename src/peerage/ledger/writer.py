@@ -1,0 +1,163 @@
+"""Writes into a ledger: rows, and within the same transaction the log's entries about them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from hashlib import sha256
+from itertools import groupby, islice
+from operator import attrgetter
+
+from peerage.ledger.database import BLOCK, END, Transaction
+from peerage.ledger.lineup import LineUp
+from peerage.ledger.log import GENESIS, Rolling, extended, of_amendment, of_play, of_record
+from peerage.ledger.log import digest as digest_of
+from peerage.ledger.store import UNLOGGED, Amendment, Batch, Summary
+
+Said = tuple[str, bytes] | Amendment
+"""An entry to come: what it is about with its digest, or an amendment."""
+
+_NOTHING = sha256(b"").digest()
+
+
+class Writer:
+    """Writes inside its caller's transactions. After one that failed a new writer must be made."""
+
+    def __init__(self, transaction: Transaction) -> None:
+        self.transaction = transaction
+        self._head: tuple[int, bytes] | None = None
+        self._folded: list[int] = []
+        self._newest = 0
+        self._narrow: Rolling | None = None
+        self._narrow_logged = 0
+        self.written = False
+
+    def write(self, batch: Batch) -> None:
+        """Write a batch and log it, or for a copy the entries that come along."""
+        if batch.log is None:
+            self._prepare()
+        self.transaction.insert(batch)
+        if batch.log is None:
+            self._note(batch)
+        else:
+            rows = [(row.position, row.about, row.digest, row.chain) for row in batch.log]
+            self.transaction.enter(rows, [(row.position, row) for row in batch.amendments])
+
+    def rewrite(self, summaries: Iterable[Summary]) -> None:
+        """Write the narrow table again, log that, and drop what was made of it."""
+        self._prepare()
+        self.transaction.clear()
+        rows = iter(summaries)
+        while part := list(islice(rows, BLOCK)):
+            self.transaction.insert(Batch(summaries=part))
+        self._narrow = None
+        self._append(self._narrow_entry())
+
+    def end(self) -> None:
+        """Log everything that is in play when a run ends."""
+        recorded, order = len(self._folded), LineUp(self.transaction).order()
+        here = range(recorded + 1, END) if order is None else sorted(order.numbers[recorded:])
+        in_play = of_play(self.transaction.fixtures(here), self.transaction.exchanges(here))
+        self._append([*self._narrow_entry(), (f"in play {recorded}", in_play)])
+
+    def _prepare(self) -> None:
+        """Find the end of the log before anything else is written; begin one where there is none."""
+        if self._head is not None:
+            return
+        earlier = self.transaction.modernize()
+        last = self.transaction.last_entry()
+        self._head = (last.position, last.chain) if last else (0, GENESIS)
+        order = LineUp(self.transaction).order()
+        self._newest = self.transaction.newest()[1]
+        self._folded = [*range(1, self._newest + 1)] if order is None else [*order.numbers[: order.folded]]
+        if earlier:
+            self._upgrade(logged=last is not None)
+        self._append([(f"run {len(self._folded)}", _NOTHING)])
+
+    def _note(self, batch: Batch) -> None:
+        """Log what a batch has just written."""
+        facts = {key: value for key, value in batch.meta.items() if key not in UNLOGGED}
+        said: list[Said] = [*_facts(facts)]
+        recorded = [row.number for row in batch.records]
+        late = [row.match for rows in (batch.intents, batch.replies, batch.failures) for row in rows]
+        again = {match for match in late if match <= self._newest}.difference(recorded)
+        again = {number for number, *_ in self.transaction.links(sorted(again))} if again else again
+        matches = self._records([*again, *recorded])
+        before = len(self._folded)
+        self._folded += recorded
+        self._newest = max(self._newest, *recorded, 0)
+        said += [matches[number] for number in sorted(again)]
+        snapshots = dict(batch.snapshots)
+        places = [*batch.places, *[0] * (len(batch.amendments) - len(batch.places))]
+        # What rests on a record stands after it and before the next, however many a batch holds.
+        for place, number in enumerate([0, *recorded]):
+            if place:
+                said.append(matches[number])
+            said += [row for row, at in zip(batch.amendments, places, strict=True) if at == place]
+            if before + place in snapshots:
+                said += self._snapshot(before + place, snapshots.pop(before + place))
+        for number, body in snapshots.items():
+            said += self._snapshot(number, body)
+        if batch.votes is not None:
+            said.append((f"votes {batch.votes[0]}", batch.votes[1]))
+        self._append(said)
+
+    def _snapshot(self, number: int, body: bytes) -> list[Said]:
+        return [*self._narrow_entry(number), (f"snapshot {number}", sha256(body).digest())]
+
+    def _upgrade(self, *, logged: bool) -> None:
+        """Mark that a ledger of an earlier form goes on; what no log held yet is logged as it is."""
+        self._append([(f"upgrade {len(self._folded)}", _NOTHING)])
+        old = list(self.transaction.streams(""))
+        chains = {row.stream: bytes(row.chain) for row in sorted(old, key=attrgetter("stream", "sequence"))}
+        self._append([(f"stream {name}", chain) for name, chain in chains.items()])
+        if logged:
+            return
+        meta = self.transaction.facts()
+        self._append(_facts({key: value for key, value in meta.items() if key not in UNLOGGED}))
+        filed = [(row.id, row.stream, row.sequence, row.at_ms) for row in old]
+        self._append([(f"amendment {row[0]}", digest_of(row)) for row in filed])
+        for at in range(0, len(self._folded), BLOCK):
+            self._append(self._records(self._folded[at : at + BLOCK]).values())
+
+    def _records(self, numbers: Sequence[int]) -> dict[int, tuple[str, bytes]]:
+        """The entries about finished matches."""
+        if not numbers:
+            return {}
+        links = {number: (at_ms, chain) for number, at_ms, chain in self.transaction.links(numbers)}
+        played = self.transaction.exchanges(numbers)
+        asked = {match: list(rows) for match, rows in groupby(played, attrgetter("match"))}
+        return {
+            number: (f"record {number}", of_record(*links.get(number, (0, GENESIS)), asked.get(number, ())))
+            for number in numbers
+        }
+
+    def _narrow_entry(self, last: int | None = None) -> list[Said]:
+        """The entry about the narrow table up to match `last`, or further where that was logged; none where
+        it was."""
+        if self._narrow is None:
+            self._narrow, self._narrow_logged = Rolling(), 0
+        rows = self.transaction.summaries(self._folded[self._narrow.rows : last])
+        while part := list(islice(rows, BLOCK)):
+            self._narrow.add(part)
+        if self._narrow_logged == self._narrow.rows:
+            return []
+        self._narrow_logged = self._narrow.rows
+        return [(f"narrow {self._narrow.rows}", self._narrow.digest())]
+
+    def _append(self, said: Iterable[Said]) -> None:
+        assert self._head is not None
+        entries = list(said)
+        abouts = [
+            (one.topic, of_amendment(one.at_ms, one.body)) if isinstance(one, Amendment) else one
+            for one in entries
+        ]
+        rows = list(extended(*self._head, abouts))
+        if rows:
+            filed = zip([row[0] for row in rows], entries, strict=True)
+            self.transaction.enter(rows, [(at, one) for at, one in filed if isinstance(one, Amendment)])
+            self._head = rows[-1][0], rows[-1][3]
+            self.written = True
+
+
+def _facts(meta: Mapping[str, str]) -> Iterator[tuple[str, bytes]]:
+    return ((f"fact {key}", sha256(value.encode()).digest()) for key, value in meta.items())
