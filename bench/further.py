@@ -1,7 +1,8 @@
 """How often the true number of further matches lies in the range that `peerage plan` states. Arenas of
 simulated players, paired by each policy with matches in flight, are asked after so many matches what it
-takes to tell each pair apart and to know the best, and then play on until it is known, to `MOST` times the
-matches at most. A range that is open above `MOST` holds what took longer.
+takes to tell each pair apart, to know the best, and (to 50 Elo) the first three, the order of all and the
+place of one. Then they play on until it is known, to `MOST` times the matches at most. A range that is open
+above `MOST` holds what took longer.
 
 Usage: python -m bench.further [ARENAS [PART PARTS]]    (40: about ten minutes on one core)
 """
@@ -20,12 +21,12 @@ import numpy as np
 from bench.arenas import Cell, matches_of
 from peerage.ratings.bradley_terry import Pair, fit
 from peerage.ratings.claims import gap_needed
-from peerage.ratings.further import Table, ranges, times
+from peerage.ratings.further import BEST, Aim, Table, ranges, times, times_of
 from peerage.ratings.kernels import Floats
 from peerage.scheduling.policies import Policy
 
 MOST = 16
-KINDS = ((True, True), (True, False), (False, True), (False, False))  # a pair or the best, closed or open
+KINDS = [(kind, closed) for kind in ("pair", "best", "goal") for closed in (True, False)]
 STEP = 1.03
 CELLS = [
     (Policy(name), Cell(players, pool, lag=32), start)
@@ -42,10 +43,10 @@ CELLS = [
 
 
 class Asked(NamedTuple):
-    """A range that was stated: whether of a pair or of the best, whether `closed` within `MOST`, whether it
-    `held` the true number, and whether that was `above` what was told as likely, None without any."""
+    """A range that was stated: of a pair, the best or another goal, whether `closed` within `MOST`, whether
+    it `held` the true number, and whether that was `above` what was told as likely, None without any."""
 
-    pair: bool
+    kind: str
     closed: bool
     held: bool
     above: bool | None
@@ -69,39 +70,41 @@ def arena(played: Sequence[tuple[int, int, float]], cell: Cell, start: int, numb
     down = np.argsort(-rating).tolist()
     pairs = [(a, b) for a, b in combinations(down, 2) if rating[a] - rating[b] <= needed[a, b]]
     table = Table(rating, error)
-    stated = ranges(table, pairs, number)
-    about = [times(table, down[0], down[1:]), *[times(table, a, [b]) for a, b in pairs]]
-    took = [0.0 if _best_known(rating, needed) else math.inf, *[math.inf] * len(pairs)]
+    within = 50.0  # Elo
+    goals = [Aim("top", 3, within=within), Aim("order", within=within), Aim("placed", within=within)]
+    aims = [BEST, *goals]
+    stated = [*[ranges(table, [], number, aim)[0] for aim in aims], *ranges(table, pairs, number)[1:]]
+    about = [*[times_of(table, aim) for aim in aims], *[times(table, a, [b]) for a, b in pairs]]
+    kinds = ["best", *["goal"] * len(goals), *["pair"] * len(pairs)]
+    took = [0.0 if aim.reached(rating, needed) else math.inf for aim in aims] + [math.inf] * len(pairs)
     total = start
     while total < MOST * start and math.inf in took:
         more = max(1, int(total * (STEP - 1)))
         rating, needed, _ = play(more)
         total += more
-        told = [_best_known(rating, needed), *[abs(rating[a] - rating[b]) > needed[a, b] for a, b in pairs]]
+        told = [
+            *[bool(aim.reached(rating, needed)) for aim in aims],
+            *[abs(rating[a] - rating[b]) > needed[a, b] for a, b in pairs],
+        ]
         took = [
             total / start if one == math.inf and now else one for one, now in zip(took, told, strict=True)
         ]
     return [
         Asked(
-            at > 0,
+            kind,
             high <= MOST,
             low <= true and (true <= high or high > MOST),
             None if one is None or one > MOST else true > one,
         )
-        for at, (true, (low, high), one) in enumerate(zip(took, stated, about, strict=True))
+        for kind, true, (low, high), one in zip(kinds, took, stated, about, strict=True)
         if true
     ]
-
-
-def _best_known(rating: Floats, needed: Floats) -> bool:
-    first = int(rating.argmax())
-    return bool(np.delete(rating[first] - rating > needed[first], first).all())
 
 
 def told(name: str, asked: Sequence[Asked]) -> str:
     """A line of the table."""
     kinds = [
-        [one.held for one in asked if one.pair is pair and one.closed is closed] for pair, closed in KINDS
+        [one.held for one in asked if one.kind == kind and one.closed is closed] for kind, closed in KINDS
     ]
     shares = [f"{np.mean(kind):.0%} of {len(kind)}" if kind else "" for kind in kinds]
     above = [one.above for one in asked if one.above is not None]
@@ -109,10 +112,9 @@ def told(name: str, asked: Sequence[Asked]) -> str:
 
 
 def main(arenas: int = 40, part: int = 1, parts: int = 1) -> None:
-    print(
-        "| policy, players, pool, asked after | pairs | pairs, open | best | best, open | above the likely |"
-    )
-    print("|---|--:|--:|--:|--:|--:|")
+    heads = [f"{kind}{'' if closed else ', open'}" for kind, closed in KINDS]
+    print(f"| policy, players, pool, asked after | {' | '.join(heads)} | above the likely |")
+    print(f"|---|{'--:|' * 7}")
     every: list[Asked] = []
     for policy, cell, start in CELLS[part - 1 :: parts]:
         played = matches_of(policy, cell, arenas, MOST * start + start // 2)

@@ -166,7 +166,7 @@ def main(arenas: int = 200, only: int = 0) -> None:
         ("The same, at tables of many", table(tables, [RANDOM, SWISS, ORDER], arenas, loss, LOSS)),
         (
             "Matches until the first three are in their order in 95% of arenas",
-            table([Cell(12, "even gaps")], three, arenas, first_three, 0.05, most=1500),
+            table([Cell(12, "even gaps")], three, arenas, first_three, 0.05, most=800),
         ),
         (
             f"Dollars to an ordering loss of {LOSS:g} Elo, seats costing 1 to {FOLD}",

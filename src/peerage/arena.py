@@ -188,15 +188,16 @@ class Arena:
         the first beats the others, what weakens that, and what it takes to be sure."""
         return self._board(track, game, topic, side).verdict
 
-    def outlook(self, one: str = "", other: str = "", track: str = "") -> Outlook:
+    def outlook(self, one: str = "", other: str = "", track: str = "", until: str = "") -> Outlook:
         """What it takes to tell two players apart (of each two neighbours, where none are named) and to know
         the best: further matches, their price, the range in which they lie with 80%, and the next most
-        telling match.
+        telling match. `until` is a goal as `arena.yaml` has it, which is taken where none is given.
 
         Raises ScopeError where a player has no match, or the track's errors do not shrink with the matches.
         """
         from peerage.scheduling.standing import LEARNING
         from peerage.settings import suggest
+        from peerage.settings.until import goal_of
         from peerage.tables.outlook import SHRINKING, outlook
         from peerage.tables.played import ScopeError
 
@@ -210,7 +211,14 @@ class Arena:
         if (one or other) and (not one or not other or one == other):
             raise ScopeError("name two players to tell apart, or none for all neighbours")
         learns = self.settings.pairing.policy in LEARNING
-        made = outlook(found.rows, found.verdict.matches, (one, other) if one else None, learns=learns)
+        try:
+            goal = goal_of(until, names) if until else self.settings.goal
+        except ValueError as error:
+            raise ScopeError(f"until: {error}") from None
+        if goal is not None and goal.player and goal.player not in names:
+            goal = None
+        two = (one, other) if one else None
+        made = outlook(found.rows, found.verdict.matches, two, learns=learns, goal=goal)
         if made is None:
             raise ScopeError(
                 f"track {found.track} has no errors yet that shrink with the matches: play more, or take one "

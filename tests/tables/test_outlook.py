@@ -6,7 +6,6 @@ import json
 from itertools import combinations
 from math import inf
 from pathlib import Path
-from statistics import NormalDist
 
 import msgspec
 import numpy as np
@@ -18,8 +17,10 @@ from peerage.arena import Arena
 from peerage.cli.main import app
 from peerage.ratings.bradley_terry import Pair, fit
 from peerage.ratings.claims import gap_needed
-from peerage.ratings.further import Table, ranges, times
+from peerage.ratings.further import Aim, Table, ranges, times, times_of
 from peerage.ratings.kernels import Floats
+from peerage.scheduling.goal import Known
+from peerage.scheduling.standing import Ended, Goal
 from peerage.tables.outlook import outlook, table_of
 from peerage.tables.played import ScopeError
 
@@ -73,7 +74,7 @@ def test_the_next_match_is_that_which_takes_most_from_the_loss_of_wrong_orders()
             for i, j in combinations(range(4), 2):
                 way = np.eye(4)[i] - np.eye(4)[j]
                 now = way @ before @ way
-                cost = NormalDist().pdf((rating[i] - rating[j]) / now**0.5) / (2 * now**0.5)
+                cost = np.exp(-((rating[i] - rating[j]) ** 2) / now) / now**0.5
                 total += cost * (way @ covariance @ way)
             return total
 
@@ -110,6 +111,48 @@ def test_chances_prices_and_what_is_known() -> None:
     left = outlook(gone, 300)
     assert left is not None
     assert left.next == ("ada", "cid")
+
+
+@pytest.mark.parametrize(
+    ("goal", "aim"),
+    [
+        (Goal("top", 1), Aim("top")),
+        (Goal("top", 2, within=30), Aim("top", 2, within=30)),
+        (Goal("order", within=80), Aim("order", within=80)),
+        (Goal("placed", player="p2", within=40), Aim("placed", player=2, within=40)),
+    ],
+)
+def test_a_goal_is_reached_in_the_outlook_when_a_run_would_end(goal: Goal, aim: Aim) -> None:
+    rng = np.random.default_rng(5)
+    known, counts = Known(goal, [f"p{at}" for at in range(4)]), np.zeros((4, 4))
+    found = []
+    for _ in range(12):
+        for a, b in combinations(range(4), 2):
+            for _ in range(12):
+                won = rng.random() < 1 / (1 + np.exp(0.9 * (a - b)))
+                counts[(a, b) if won else (b, a)] += 1
+                known.note(Ended("duel", (f"p{a}", f"p{b}"), (1.0, 0.0) if won else (0.0, 1.0)))
+        pairs = [Pair(a, b, counts[a, b], counts[b, a]) for a, b in combinations(range(4), 2)]
+        table = fit(pairs, 4)
+        found.append(bool(aim.reached(table.rating, gap_needed(table.covariance))))
+        assert found[-1] == known.state.reached
+    assert set(found) == {False, True}
+    few = Table(table.rating, 3 * table.error)
+    more = times_of(few, aim)
+    assert more is not None
+    (span,) = ranges(few, [], aim=aim)
+    assert span[0] <= more <= span[1]
+
+
+def test_the_outlook_has_what_a_run_is_to_find_out(folder: Path, arena: Arena) -> None:
+    found = arena.outlook(until="top 2 known to 60")
+    assert found.until is not None
+    assert found.lines[0].startswith("Until top 2 known to 60: ")
+    told = cli.invoke(app, ["plan", "--until", "top 2 known to 60", "--dir", str(folder)]).stdout
+    assert told == "\n".join(found.lines) + "\n"
+    with pytest.raises(ScopeError, match="until: 'nobody placed': no player is called 'nobody'"):
+        arena.outlook(until="nobody placed")
+    assert arena.outlook().until is None
 
 
 def test_where_pairing_learns_no_range_is_stated() -> None:

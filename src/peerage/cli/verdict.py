@@ -44,6 +44,14 @@ def plan(
     track: Annotated[
         Track | None, typer.Option(help="By another table.", show_default="bt, of several games overall")
     ] = None,
+    until: Annotated[
+        str,
+        typer.Option(
+            help="Also what it takes to know this: `best known`, `top 3 known`, `order known to 50`, `NAME "
+            "placed`.",
+            show_default="what arena.yaml says",
+        ),
+    ] = "",
     shape: Written = Report.text,
 ) -> None:
     """Say how many more matches it takes to be sure, at what price.
@@ -51,7 +59,7 @@ def plan(
     In brackets stands the range in which that lies with 80%. Asks nobody and writes nothing.
     """
     with arena_in(folder) as arena, told_scope():
-        found = arena.outlook(one, other, track or "")
+        found = arena.outlook(one, other, track or "", until)
     _tell(found, shape)
 
 

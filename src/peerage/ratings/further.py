@@ -14,8 +14,8 @@ further results from those; after t times the matches an estimate r with error s
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Sequence
+from typing import Literal, NamedTuple
 
 import numpy as np
 
@@ -53,6 +53,37 @@ class Table(NamedTuple):
         return middle + sure * (self.rating - middle), sure * variance
 
 
+class Aim(NamedTuple):
+    """An order to know: of the first `places` before all others, of everybody, or (`placed`) of `player` with
+    everybody, by index. A pair in the wrong order by less than `within` points does not matter."""
+
+    kind: Literal["top", "order", "placed"]
+    places: int = 1
+    player: int = 0
+    within: float = 0.0
+
+    def reached(self, rating: Floats, needed: Floats) -> np.ndarray:
+        """Whether it is known from ratings of shape (..., players) and the gaps that claims need."""
+        rank = np.argsort(np.argsort(-rating, axis=-1), axis=-1)
+        better, worse = rank[..., :, None], rank[..., None, :]
+        of = better < worse
+        if self.kind == "top":
+            of &= (better < self.places) & (worse >= self.places)
+        elif self.kind == "placed":
+            own = np.arange(rating.shape[-1]) == self.player
+            of &= own[:, None] | own
+        gap = rating[..., :, None] - rating[..., None, :]
+        return np.asarray((~of | (gap - needed > -self.within)).all(axis=(-2, -1)))
+
+
+BEST = Aim("top")
+
+
+def times_of(table: Table, aim: Aim) -> float | None:
+    """So many times the matches so far until an aim is reached, if the ratings hold; as `times`."""
+    return _when(lambda many: bool(aim.reached(table.rating, _needed(table, many))))
+
+
 def times(table: Table, one: int, others: Sequence[int]) -> float | None:
     """So many times the matches so far until `one` can be claimed to be above `others`, if the ratings hold;
     1 if it can be now, None when `HOPELESS` or not ahead."""
@@ -60,10 +91,16 @@ def times(table: Table, one: int, others: Sequence[int]) -> float | None:
     if not len(gaps) or gaps.min() <= 0:
         return None
 
-    def told(many: float) -> bool:
-        needed = gap_needed(table.covariance / many, unit=table.unit)
-        return bool((gaps > needed[one, others]).all())
+    return _when(lambda many: bool((gaps > _needed(table, many)[one, others]).all()))
 
+
+def _needed(table: Table, many: float) -> Floats:
+    """The gaps that claims need after so many times the matches."""
+    return gap_needed(table.covariance / many, unit=table.unit)
+
+
+def _when(told: Callable[[float], bool]) -> float | None:
+    """The least number from which on something is told, to a hundredth; None beyond `HOPELESS`."""
     if not told(HOPELESS):
         return None
     few, many = 1.0, float(HOPELESS)
@@ -73,9 +110,11 @@ def times(table: Table, one: int, others: Sequence[int]) -> float | None:
     return many
 
 
-def ranges(table: Table, pairs: Sequence[tuple[int, int]], seed: int = 0) -> tuple[tuple[float, float], ...]:
-    """Between how many times the matches so far it is known who is best, and then who of each pair is better;
-    infinite where that may take more than `HOPELESS`."""
+def ranges(
+    table: Table, pairs: Sequence[tuple[int, int]], seed: int = 0, aim: Aim = BEST
+) -> tuple[tuple[float, float], ...]:
+    """Between how many times the matches so far an aim is reached, by default to know who is best, and then
+    who of each pair is better; infinite where that may take more than `HOPELESS`."""
     rng = np.random.default_rng(seed)
     size = len(table.rating)
     mean, variance = table.truth
@@ -83,17 +122,14 @@ def ranges(table: Table, pairs: Sequence[tuple[int, int]], seed: int = 0) -> tup
     truth = mean + np.sqrt(variance) * rng.standard_normal((COURSES, size))
     first, second = np.array(pairs, np.int64).reshape(-1, 2).T
     at = np.full((1 + len(pairs), COURSES), np.inf)
-    walk, before, courses = np.zeros((COURSES, size)), 0.0, np.arange(COURSES)
+    walk, before = np.zeros((COURSES, size)), 0.0
     for step in _STEPS:
         walk += np.sqrt(step - before) * rng.standard_normal((COURSES, size))
         before = step
         rating = (table.rating + step * truth + error * walk) / (1 + step)
-        needed = gap_needed(table.covariance / (1 + step), unit=table.unit)
-        leader = rating.argmax(axis=1)
-        ahead = rating[courses, leader][:, None] - rating > needed[leader]
-        ahead[courses, leader] = True
+        needed = _needed(table, 1 + step)
         told = np.abs(rating[:, first] - rating[:, second]) > needed[first, second]
-        now = np.vstack([ahead.all(axis=1), told.T])
+        now = np.vstack([aim.reached(rating, needed), told.T])
         at = np.where(now & np.isinf(at), 1 + step, at)
     ends = np.quantile(at, [(1 - INSIDE) / 2, (1 + INSIDE) / 2], axis=1, method="inverted_cdf")
     return tuple([(float(low), float(high)) for low, high in ends.T])

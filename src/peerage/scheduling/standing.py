@@ -70,6 +70,11 @@ class Goal(NamedTuple):
     player: str = ""
     within: float = 0.0
 
+    def __str__(self) -> str:
+        what = {"top": f"top {self.places}" if self.places > 1 else "best", "order": "order"}
+        to = f" to {self.within:g}" if self.within else ""
+        return f"{self.player} placed{to}" if self.kind == "placed" else f"{what[self.kind]} known{to}"
+
 
 class Ended(NamedTuple):
     """A match as pairing learns of it: the contestants and their scores, none where it had no result;

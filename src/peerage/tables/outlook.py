@@ -12,10 +12,11 @@ import numpy as np
 from msgspec import Struct
 
 from peerage.figures import dollars, percent
-from peerage.ratings.claims import SHARE_UNIT
-from peerage.ratings.further import HOPELESS, Table, ranges, times
+from peerage.ratings.claims import SHARE_UNIT, gap_needed
+from peerage.ratings.further import HOPELESS, Aim, Table, ranges, times, times_of
 from peerage.ratings.table import POINTS, Z95
 from peerage.scheduling.order import gain, of_order
+from peerage.scheduling.standing import Goal
 from peerage.tables import Shown
 from peerage.tables.row import Row
 
@@ -50,13 +51,15 @@ class Pair(Struct, frozen=True):
 
 class Outlook(Shown, frozen=True):
     """What it takes to be sure of the best player and of `pairs`; `next` are the players whose match says
-    most about the order of all, None where fewer than two play. `lines` say it in sentences."""
+    most about the order of all, None where fewer than two play. `until` is what it takes to know what a run
+    was asked for, None where nothing was. `lines` say it in sentences."""
 
     lines: tuple[str, ...]
     matches: int
     best: Further
     pairs: tuple[Pair, ...]
     next: tuple[str, str] | None
+    until: Further | None = None
 
 
 def table_of(ranked: Sequence[Row]) -> Table | None:
@@ -86,9 +89,15 @@ def per_match(rows: Sequence[Row], matches: int) -> float | None:
 
 
 def outlook(
-    rows: Sequence[Row], matches: int, names: tuple[str, str] | None = None, *, learns: bool = False
+    rows: Sequence[Row],
+    matches: int,
+    names: tuple[str, str] | None = None,
+    *,
+    learns: bool = False,
+    goal: Goal | None = None,
 ) -> Outlook | None:
-    """What it takes after so many decided `matches`, of two players by name, else of neighbours in the table.
+    """What it takes after so many decided `matches`, of two players by name, else of neighbours in the table,
+    and to reach a `goal`.
 
     Where pairing `learns` from results, it gives each pair fewer or more matches later on than so far, and no
     range is stated. None where the rows of this track have no errors that shrink with the matches.
@@ -122,8 +131,18 @@ def outlook(
             )
         )
     following = _next(ranked, table)
-    lines = (*_lines(best, found, following), *([LEARNS] if learns else ()))
-    return Outlook(lines, matches, best, tuple(found), following)
+    until = None
+    if goal is not None:
+        aim = Aim(goal.kind, goal.places, place.get(goal.player, 0), goal.within * table.unit / POINTS)
+        many, (span, *_) = times_of(table, aim), ranges(table, [], aim=aim)
+        if any(row.rank is None and row.status == "active" for row in rows):
+            many, span = None, (1.0, inf)  # who has not played yet is not known
+        if many is not None and aim.reached(table.rating, gap_needed(table.covariance, unit=table.unit)):
+            many = 1.0
+        more = None if many is None else _rounded(matches * (many - 1)) if many > 1 else 0
+        until = _further(more, (1.0, inf) if learns else span, matches, each)
+    lines = (*_lines(best, found, following, goal, until), *([LEARNS] if learns else ()))
+    return Outlook(lines, matches, best, tuple(found), following, until)
 
 
 def _further(more: int | None, span: tuple[float, float], matches: int, each: float | None) -> Further:
@@ -155,7 +174,15 @@ def _next(ranked: Sequence[Row], table: Table) -> tuple[str, str] | None:
     return (ranked[one].player, ranked[other].player) if gains[one, other] >= 0 else None
 
 
-def _lines(best: Further, pairs: Sequence[Pair], following: tuple[str, str] | None) -> Iterator[str]:
+def _lines(
+    best: Further,
+    pairs: Sequence[Pair],
+    following: tuple[str, str] | None,
+    goal: Goal | None,
+    until: Further | None,
+) -> Iterator[str]:
+    if goal is not None and until is not None:
+        yield f"Until {goal}: {_told(until)}."
     yield f"To know the best: {_told(best)}."
     for pair in pairs:
         sure = percent(pair.better) if pair.better < 0.99 else "over 99%"
