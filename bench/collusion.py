@@ -2,9 +2,10 @@
 
 Judges differ in discernment, generosity and noise; authors differ in skill, answers and questions by
 chance. Among the honest are judges that always pick the first answer, judges that toss a coin, harsh ones,
-and such as love to give 8 to 10. Planted are two that always vote for each other, two that give each other
-more points, and four that vote the leader down. The tables of docs/judging.md. Usage: python -m
-bench.collusion [POOLS [PART]]
+such as love to give 8 to 10, and two camps about the best author. Planted are two that always vote for each
+other, two that give each other more points, one that gives another more or less, and four that vote the
+leader down. A false accusation is a favour, or a judge said to say nothing, that is none. The tables of
+docs/judging.md. Usage: python -m bench.collusion [POOLS [PART]]
 """
 
 from __future__ import annotations
@@ -16,8 +17,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from peerage.judging import simulated_scores
 from peerage.judging.favours import favours
 from peerage.judging.marks import Marks
+from peerage.judging.simulated_scores import Scored, Sway, drawn
 
 Rng = np.random.Generator
 Pair = tuple[str, str]
@@ -25,10 +28,11 @@ FRIENDS: set[Pair] = {("p00", "p01"), ("p01", "p00")}
 
 
 class Pool(NamedTuple):
-    """What judges marked, and which favours were planted: judge and author."""
+    """What judges marked, which favours were planted (judge and author), and which judges say nothing."""
 
     marks: Marks
     planted: set[Pair]
+    idle: frozenset[str] = frozenset()
 
 
 def _name(number: int) -> str:
@@ -95,7 +99,8 @@ def votes(
     twice = [np.concatenate([columns[0], columns[0]])]
     twice.append(np.concatenate([columns[1], np.broadcast_to(b, judge.shape).ravel()]))
     twice += [np.concatenate([columns[2], columns[2]]), np.concatenate([columns[3], 1 - columns[3]])]
-    return Pool(marks_of(players, *twice), planted)
+    silent = frozenset([_name(at) for at in range(players - lazy - random, players)])
+    return Pool(marks_of(players, *twice), planted, silent)
 
 
 def scores(
@@ -104,29 +109,33 @@ def scores(
     questions: int,
     *,
     bribe: float = 0.0,
+    favour: float = 0.0,
     generous: float = 0.0,
     lazy: int = 0,
     random: int = 0,
+    harsh: int = 0,
+    sides: float = 0.0,
 ) -> Pool:
-    """A tournament: everybody scores everybody else's answer to every question in whole points from 0 to 10.
+    """A tournament (`judging.simulated_scores`): everybody scores everybody else's answer to every question
+    in whole points from 0 to 10.
 
-    The first two give each other `bribe` points more; all scores are `generous` points up, where the scale
-    ends at 10. The last `lazy` always give 7, the `random` before them anything.
+    The first two give each other `bribe` points more, or the first gives the second `favour` more (or less);
+    all scores are `generous` points up, where the scale ends at 10. The last `lazy` always give the same, the
+    `random` before them anything, and the `harsh` before those 2.5 points less. Half of the judges give the
+    best author `sides` points more, half less.
     """
-    skill, generosity = rng.normal(0, 1.2, players), rng.normal(generous, 1, players)
-    slope, noise = rng.uniform(0.5, 1.3, players), rng.uniform(1, 2, players)
-    quality = skill + rng.normal(0, 0.7, (questions, 1)) + rng.normal(size=(questions, players))
-    given = 5.5 + generosity[:, None] + slope[:, None] * quality[:, None, :]
-    given = given + rng.normal(size=given.shape) * noise[:, None]
-    given[:, 0, 1] += bribe
-    given[:, 1, 0] += bribe
-    given[:, players - lazy - random :] = rng.normal(6, 2, given[:, players - lazy - random :].shape)
-    given[:, players - lazy :] = 7
-    contest, judge, author = np.indices(given.shape)
-    others = judge != author
-    whole = np.clip(np.round(given), 0, 10)
-    marks = marks_of(players, judge[others], author[others], contest[others], whole[others])
-    return Pool(marks, FRIENDS if bribe else set())
+    made, chances = drawn(Scored(players, questions, generous=generous, seed=int(rng.integers(2**31))), 0)
+    of, at = made.marks, np.arange(players)
+    towards = favour * ((of.judge == 0) & (of.author == 1))
+    towards = towards + bribe * ((of.judge < 2) & (of.author < 2))
+    if sides:
+        towards = towards + simulated_scores.sides(made, sides)
+    first = players - lazy - random
+    towards = towards - 2.5 * ((of.judge < first) & (of.judge >= first - harsh))
+    idle = (at >= first) & (at < players - lazy)
+    sway = Sway(towards, np.where(idle, 0.0, 1.0), at >= players - lazy)
+    planted = FRIENDS if bribe else {("p00", "p01")} if favour else set()
+    return Pool(made.scored(chances, sway), planted, frozenset([_name(one) for one in range(first, players)]))
 
 
 class Case(NamedTuple):
@@ -147,6 +156,18 @@ def _scored(players: int, questions: int, plant: str, **how: float) -> Case:
     return Case(about, plant, lambda rng: scores(rng, players, questions, **how))  # type: ignore[arg-type]
 
 
+SCORING: dict[str, dict[str, float]] = {
+    "": {},
+    "; loves 8 to 10": {"generous": 3.0},
+    "; 1 lazy, 1 random, 1 harsh": {"lazy": 1, "random": 1, "harsh": 1},
+    "; two camps about the best": {"sides": 1.5},
+}
+SCORED: dict[str, dict[str, float]] = {
+    "1 gives another 2 points more": {"favour": 2.0},
+    "1 gives another 2 points less": {"favour": -2.0},
+    "2 friends, +2": {"bribe": 2.0},
+    "2 friends, +1": {"bribe": 1.0},
+}
 HONEST = [
     *[_voted(players, matches, "none") for players in (4, 6, 10, 20) for matches in (100, 600, 3000)],
     *[
@@ -156,13 +177,12 @@ HONEST = [
     ],
     _voted(10, 600, "none; 2 lazy, 1 random, asked once", lazy=2, random=1, once=True),
     _voted(10, 600, "none; skills alike", spread=0.1),
-    *[_scored(players, questions, "none") for players in (4, 10) for questions in (20, 150, 600)],
     *[
-        _scored(players, questions, "none; loves 8 to 10", generous=3)
-        for players in (4, 6, 10, 20)
+        _scored(players, questions, f"none{about}", **how)
+        for about, how in SCORING.items()
+        for players in (5, 6, 10, 20)
         for questions in (20, 150, 600)
     ],
-    *[_scored(10, questions, "none; 1 lazy, 2 random", lazy=1, random=2) for questions in (20, 150)],
 ]
 PLANTED = [
     *[
@@ -175,11 +195,11 @@ PLANTED = [
     _voted(10, 550, "2 friends; 2 lazy, 1 random", friends=1.0, lazy=2, random=1),
     _voted(10, 550, "4 against the leader", ring=4),
     *[
-        _scored(players, questions, f"2 friends, +{bribe:g}", bribe=bribe)
-        for players, questions in ((5, 60), (6, 60), (10, 60), (10, 240))
-        for bribe in (1.0, 2.0)
+        _scored(players, questions, f"{about}{of}", **how, **scale)
+        for about, how in SCORED.items()
+        for players, questions in ((5, 60), (6, 60), (10, 60), (20, 60), (5, 240))
+        for of, scale in (("", {}), ("; loves 8 to 10", {"generous": 3.0}))
     ],
-    _scored(10, 60, "2 friends, +2; loves 8 to 10", bribe=2, generous=3),
 ]
 
 
@@ -195,8 +215,9 @@ def measured(case: Case, pools: int, seed: int = 1) -> Rates:
     accused = found = planted = 0
     for at in range(pools):
         pool = case.make(np.random.default_rng([seed, at]))
-        hits = {(pair.judge, pair.author) for pair in favours(pool.marks).favours if pair.found}
-        accused += bool(hits - pool.planted)
+        examined = favours(pool.marks)
+        hits = {(pair.judge, pair.author) for pair in examined.favours if pair.found}
+        accused += bool(hits - pool.planted or examined.faulty - pool.idle)
         found += len(hits & pool.planted)
         planted += len(pool.planted)
     return Rates(accused / pools, found / planted if planted else math.nan)

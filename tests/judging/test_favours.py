@@ -64,11 +64,11 @@ def test_lazy_and_random_judges_are_named_and_accused_of_nothing(once: bool, spr
         assert not {pair.judge for pair in examined.favours} & examined.mute.keys()
 
 
-@pytest.mark.parametrize("questions", [20, 150, 600])
-def test_judges_who_love_eight_to_ten_are_accused_of_nothing(questions: int) -> None:
+@pytest.mark.parametrize(("questions", "pools"), [(20, 20), (150, 5), (600, 3)])
+def test_judges_who_love_eight_to_ten_are_accused_of_nothing(questions: int, pools: int) -> None:
     """A scale that ends at 10 squeezes the best together: the more marks, the surer that looks."""
-    for seed in range(3):
-        assert not found(scores(np.random.default_rng([5, seed]), 8, questions, generous=3))
+    rates = measured(_case(8, questions, generous=3.0), pools, seed=5)
+    assert rates.accused <= (0.1 if questions == 20 else 0)
 
 
 def test_a_harsh_judge_says_the_same_as_a_generous_one() -> None:
@@ -244,3 +244,34 @@ def _by(code: np.ndarray) -> list[np.ndarray]:
 def test_both_rates(case: Case) -> None:
     rates = measured(case, 20, seed=9)
     assert rates.accused <= 0.2, "5% at most in the long run, give or take as much in twenty pools"
+
+
+@pytest.mark.parametrize("points", [2.0, -2.0])
+@pytest.mark.parametrize(("players", "least"), [(5, 0.75), (6, 0.85)])
+def test_small_pools_find_who_scores_one_author_up_or_down(players: int, least: float, points: float) -> None:
+    """60 shared scores; what is hard, easy or well done is known from the other scores of the answer."""
+    rates = measured(_case(players, 60, favour=points), 20)
+    assert rates.found >= least
+    assert rates.accused <= 0.1
+
+
+def test_long_tournaments_on_a_clipped_scale_accuse_nobody() -> None:
+    assert measured(_case(20, 600, generous=3.0), 2).accused == 0
+    assert measured(_case(10, 150, generous=3.0, lazy=1, random=1, harsh=1), 5).accused == 0
+    assert measured(_case(9, 100, sides=1.5), 5).accused <= 0.2
+
+
+def _case(players: int, questions: int, **how: float) -> Case:
+    return Case("", "", lambda rng: scores(rng, players, questions, **how))  # type: ignore[arg-type]
+
+
+def test_of_four_who_score_two_may_be_friends_and_nobody_can_tell_which() -> None:
+    """Two who give each other more look like the other two doing so, but for levels and skills."""
+    friends = np.zeros((4, 4))
+    friends[0, 1] = friends[1, 0] = 1.0
+    others = np.zeros((4, 4))
+    others[2, 3] = others[3, 2] = 1.0
+    side = np.array([0.5, 0.5, -0.5, -0.5])
+    apart = ~np.eye(4, dtype=np.bool_)
+    assert np.allclose((friends - others)[apart], (side[:, None] + side)[apart])
+    assert not found(scores(np.random.default_rng(4), 4, 200, bribe=2.5))

@@ -17,7 +17,8 @@ from typing import Literal, NamedTuple, TypeAlias, get_args
 
 import numpy as np
 
-from peerage.judging.favours import JUDGES, Examined, favours
+from peerage.judging.evidence import JUDGES
+from peerage.judging.favours import Examined, favours
 from peerage.judging.style import STYLE
 from peerage.judging.votes import Votes
 from peerage.ratings.bradley_terry import BradleyTerry, fit_duels

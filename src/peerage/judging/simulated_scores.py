@@ -275,13 +275,22 @@ def ring(of: Tournament, members: int, points: float = 3.0) -> ScorePlant:
 
 
 def camps(of: Tournament, points: float = 1.5) -> ScorePlant:
-    """Half of the judges give the leader more, the other half less: nobody can tell who is out of step, and
-    nobody is to be accused."""
+    """As many judges give the leader more as give it less: nobody can tell who is out of step, and nobody is
+    to be accused."""
+    sway, leader = replace(of.honest, towards=sides(of, points)), of.marks.authors[int(np.argmax(of.skill))]
+    return ScorePlant(
+        f"half of the judges giving {leader}, the best, {points:g} points more, half less", lambda _: sway
+    )
+
+
+def sides(of: Tournament, points: float) -> Floats:
+    """What each mark is swayed by where half of the leader's judges are for it and half against it."""
     m, leader = of.marks, int(np.argmax(of.skill))
-    side = np.where(np.arange(len(m.judges)) % 2 == 0, points, -points)
-    sway = replace(of.honest, towards=side[m.judge] * (m.author == leader))
-    about = f"half of the judges giving {m.authors[leader]}, the best, {points:g} points more, half less"
-    return ScorePlant(about, lambda _: sway)
+    judges = [at for at in range(len(m.judges)) if m.judges[at] != m.authors[leader]]
+    lean = np.zeros(len(m.judges))
+    half = len(judges) // 2
+    lean[judges[:half]], lean[judges[half : 2 * half]] = points, -points
+    return np.asarray(lean[m.judge] * (m.author == leader))
 
 
 def _pairs(

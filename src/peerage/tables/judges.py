@@ -19,7 +19,8 @@ from peerage.judging.ballots import Ballots, ballots_in
 from peerage.judging.columns import Columns
 from peerage.judging.comparisons import errors, in_orders
 from peerage.judging.estimates import Estimate
-from peerage.judging.favours import FEWEST, LEVEL, Mute, favours
+from peerage.judging.evidence import Mute
+from peerage.judging.favours import FEWEST, LEVEL, favours
 from peerage.judging.marks import Marks, marks_in
 from peerage.judging.normalisation import normalised
 from peerage.judging.preference import (

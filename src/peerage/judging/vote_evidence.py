@@ -1,0 +1,119 @@
+"""What a judge's votes say about an author beyond the strengths that all other judges see.
+
+A judge's orders are held against the strengths of the authors as all the *other* judges see them, with a
+slope and a bend of its own (how discerning it is, and where it gives out). What is left for an author is a
+score test of one more or less in favour of it (Rao 1948).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from peerage.judging.comparisons import SPREADS, compared
+from peerage.judging.evidence import DULL, JUDGES, Mute, Scores, matched, median_of
+from peerage.judging.marks import Flags, Marks
+from peerage.judging.votes import Votes
+from peerage.ratings.judges import Cells, Slopes, View, others, slopes
+from peerage.ratings.kernels import Floats
+
+
+class VoteEvidence:
+    """Votes, or marks of two answers at a time."""
+
+    worth = 0.4  # a median is worth that share of a mean
+
+    def __init__(self, given: Marks | Votes) -> None:
+        table = compared(given)
+        self.judges, self.authors = table.judges, table.authors
+        self.marks, self.undecided = table.marks, table.undecided
+        self._cells, self._decided = table.orders
+        self._many = np.maximum(self._cells.games.sum(axis=2), 1)
+        self._squares_of = table.squares
+        self.freedom = np.full(self.marks.shape, np.inf)
+        self._heard = np.zeros(0, np.bool_)
+        self._last: View | None = None
+
+    def _hear(self, heard: Flags) -> None:
+        if np.array_equal(heard, self._heard):
+            return
+        self._heard, self._last = heard, None
+        nobody = np.zeros(self.marks.shape, np.bool_)
+        chance = slopes(self._cells, nobody, self._seen(nobody).strength, SPREADS).chance
+        self._squares = self._squares_of(chance)
+
+    def spread(self, scores: Scores, kept: Flags, part: float) -> float:
+        return matched(scores, kept, np.median, median_of(part))
+
+    def mute(self, aside: Flags, heard: Flags) -> dict[int, Mute]:
+        """Where they decided: who calls a tie unless sure is harsh, and no coin."""
+        self._hear(heard)
+        decided = self._decided
+        fitted = slopes(decided, aside, self._seen(aside).strength, SPREADS)
+        slope, error = fitted.value[:, 0], np.sqrt(fitted.inverse[:, 0, 0])
+        asked = heard & (decided.games.sum(axis=(1, 2)) > 0)
+        if asked.sum() < JUDGES:
+            return {}
+        highest = slope + 1.96 * error
+        dull = asked & (highest < DULL * float(np.median(slope[asked]))) & ~_partial(decided, fitted)
+        return {at: "contrary" if highest[at] < 0 else "coin" for at in np.flatnonzero(dull).tolist()}
+
+    def _seen(self, aside: Flags) -> View:
+        view = others(self._cells, ~aside & self._heard[:, None], self._last)
+        self._last = view
+        return view
+
+    def scores(self, aside: Flags, heard: Flags) -> Scores:
+        self._hear(heard)
+        view, n = self._seen(aside), self.marks.shape[1]
+        fitted = slopes(self._cells, aside, view.strength, SPREADS)
+        weight = self._cells.games * fitted.chance * (1 - fitted.chance)
+        among = ~(aside[:, :, None] | aside[:, None, :])
+        own = (weight * among).sum(axis=2)
+        noise = (self._squares * ~aside).sum(axis=1) / np.maximum(own.sum(axis=1), 1e-9)
+        noise = np.maximum(noise, 0.05)[:, None]
+        versus = weight * ~aside[:, None, :]
+        residual = (self._cells.points - self._cells.games * fitted.chance) * ~aside[:, None, :]
+        with_own = _gaps(versus, fitted.columns)
+        explained = with_own @ fitted.inverse
+        lost = (explained * with_own).sum(axis=2)
+        information = versus.sum(axis=2)
+        # a pair that entered the judge's slope has drawn it towards itself; one set aside has not
+        variance = noise * (information + np.where(aside, lost, -lost))
+        steepness = fitted.value[:, :1] + 2 * fitted.value[:, 1:] * view.strength
+        change = -versus
+        change[:, range(n), range(n)] += information
+        drawn = _gaps(weight * among, fitted.columns)
+        change = (change - explained @ drawn.transpose(0, 2, 1)) * steepness[:, None, :]
+        doubt = np.maximum(((change @ view.covariance) * change).sum(axis=2), 0.0)
+        third = noise**2 * (versus * (1 - 2 * fitted.chance)).sum(axis=2)
+        left = residual.sum(axis=2)
+        return Scores(
+            left,
+            np.maximum(np.where(aside, information, information - lost), 0.0),
+            np.maximum(variance, 0.0) + doubt + 1e-12,
+            third,
+            left / self._many,
+        )
+
+
+def _partial(decided: Cells, fitted: Slopes) -> Flags:
+    """The judges that take sides for some authors or against them, whatever their slope: what a coin gives
+    each author scatters no more than chance does (Pearson's χ², at 99%; more where the median judge's does),
+    and who prefers its kin is no coin."""
+    games, chance = decided.games, fitted.chance
+    left = (decided.points - games * chance).sum(axis=2)
+    noise = (games * chance * (1 - chance)).sum(axis=2)
+    known = (noise > 1e-9).sum(axis=1)
+    squares = np.divide(left**2, noise, out=np.zeros_like(noise), where=noise > 1e-9).sum(axis=1)
+    free = np.maximum(known - 2.0, 1.0)
+    spread = 2 / (9 * free)  # of the cube root (Wilson, Hilferty 1931)
+    most = (1 - spread + 2.33 * np.sqrt(spread)) ** 3
+    ratio = squares * (1 - 1 / np.maximum(known, 2)) / free
+    return np.asarray(
+        ratio > most * max(1.0, float(np.median(ratio[known > 2])) if (known > 2).any() else 1.0)
+    )
+
+
+def _gaps(weight: Floats, columns: Floats) -> Floats:
+    """How far each author is from the others by `columns`: weighted sums for each judge and author."""
+    return np.asarray(weight.sum(axis=2)[:, :, None] * columns - weight @ columns)
