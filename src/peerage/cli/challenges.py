@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
 
 import typer
 
-from peerage.cli.options import HERE, Folder, Force, Format, Report, Shape, Written, group, say
+from peerage.cli.options import HERE, Folder, Force, Format, Report, Shape, Written, group, prose, say
 from peerage.clock import now_ms
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ def list_(folder: Folder = HERE, answers: Answers = False, shape: Shape = Format
     with _opened(folder) as arena:
         found = [row.as_dict() for row in rows(_pool(arena), answers=answers)]
     if not found and shape is Format.table:
-        say("the pool is empty: matches of the challenge exchange fill it; `peerage games` has its rules")
+        prose("the pool is empty: matches of the challenge exchange fill it; `peerage games` has its rules")
         return
     columns = [
         *texts(challenge_id="Challenge", author_llm="Author", state="State"),

@@ -310,10 +310,10 @@ def show_corrected(arena: Arena, correct: str, shape: Format, scope: Scope) -> N
         *numbers(str, corrected_rank=""),
         *texts(player="Player"),
         *numbers(whole, rating="Rating", corrected="Corrected"),
-        *numbers(lambda points: f"{points:+,.0f}", difference="Difference"),
+        *numbers(lambda points: f"{points:+,.0f}", difference="Difference ~2"),
         *numbers(str, interval="95%"),
         *numbers(span, rank_range="Ranks"),
-        *numbers(str, rank="Before"),
+        *numbers(str, rank="Before ~1"),
     ]
     title = f"{arena.settings.name}: what would change, corrected for {', '.join(wanted)}"
     show(rows, columns, shape, title=title, notes=found[0].notes)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from peerage.cli.options import HERE, Folder, Format, Shape, arena_in, ledger_in
+from peerage.cli.options import HERE, Folder, Format, Shape, arena_in, ledger_in, prose
 from peerage.cli.output import Titled, counted, hundredths, numbers, show, show_parts, signed, texts, titled
 from peerage.clock import now_ms
 from peerage.figures import measured, moment, percent, whole
@@ -151,12 +151,12 @@ def judges(
         report = counted(arena.ledger, arena.settings, level, people)
         found = report.as_dict()
     for remark in found["remarks"] if of is None and shape.for_people else ():
-        typer.echo(remark)
+        prose(remark)
     beyond = [row for row in found["favours"] if row["found"] or not shape.for_people]
     if beyond or of != "favours" or not shape.for_people:
         show_parts(found | {"favours": beyond}, _JUDGES, of, shape, "judges")
     if of in (None, "favours") and shape.for_people:
-        typer.echo(told_of_favours(report, level))
+        prose(told_of_favours(report, level))
 
 
 def audit(

@@ -106,6 +106,20 @@ def say(text: str, *, err: bool = False) -> None:
     typer.echo(visible(text), err=err)
 
 
+def prose(text: str) -> None:
+    """Write a sentence as `say` does; a terminal gets it in lines that end between words, a pipe in one."""
+    from shutil import get_terminal_size
+    from textwrap import fill
+
+    if sys.stdout.isatty():
+        wide = get_terminal_size().columns
+        whole = [
+            fill(line, wide, break_long_words=False, break_on_hyphens=False) for line in text.splitlines()
+        ]
+        text = "\n".join(whole)
+    say(text)
+
+
 @contextmanager
 def drawing(what: str = "pages need") -> Iterator[None]:
     """Say how to install what draws and serves pages, where it is missing: before anything is written."""

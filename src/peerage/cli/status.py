@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import typer
-
-from peerage.cli.options import HERE, Folder, Format, Shape, ledger_in, say
+from peerage.cli.options import HERE, Folder, Format, Shape, ledger_in, prose
 from peerage.cli.output import counted, numbers, show, show_json, texts
 from peerage.figures import dollars, moment, whole
 
@@ -27,14 +25,14 @@ def status(folder: Folder = HERE, shape: Shape = Format.table) -> None:
         more = [(found.waiting, "waiting"), (found.issued, "issued and not begun")]
         parts = [counted(found.recorded, "match", "matches") + " on record"]
         parts += [f"{whole(count)} {what}" for count, what in more if count]
-        say(f"{runs}: {', '.join(parts)}")
+        prose(f"{runs}: {', '.join(parts)}")
         if found.open_calls:
             calls = f"{counted(found.open_calls, 'call')} for at most {dollars(found.open_usd)}"
             state = (
                 "in flight" if found.runner else "left open by a crash; the next run counts them as billed"
             )
-            say(f"{calls} {state}")
-        say(f"{dollars(found.spent_usd)} spent at most")
+            prose(f"{calls} {state}")
+        prose(f"{dollars(found.spent_usd)} spent at most")
     if found.under_way or not shape.for_people:
         columns = [
             *numbers(str, match="Match", round="Round ~2"),
@@ -47,4 +45,4 @@ def status(folder: Folder = HERE, shape: Shape = Format.table) -> None:
         title = counted(len(found.under_way), "match under way", "matches under way")
         show([one.as_dict() for one in found.under_way], columns, shape, title=title)
     if found.open_calls and not found.runner and shape.for_people:
-        typer.echo("`peerage run` goes on with what is under way")
+        prose("`peerage run` goes on with what is under way")

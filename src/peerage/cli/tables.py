@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from peerage.cli.leaderboard import Game, Topic, told_scope
-from peerage.cli.options import HERE, Folder, Format, Shape, arena_in
+from peerage.cli.options import HERE, Folder, Format, Shape, arena_in, prose
 from peerage.cli.output import Titled, hundredths, numbers, show_json, show_parts, signed, texts, titled
 from peerage.cli.streams import exact
 from peerage.figures import dollars, percent, seconds, tenths, whole
@@ -65,7 +65,7 @@ def show_stats(
     show_parts(found, _STATS, of, shape, "players")
     if of is None and found["voids"] and shape.for_people:
         reasons = ", ".join(f"{number} {reason}" for reason, number in found["voids"].items())
-        typer.echo(f"matches without a result: {reasons}")
+        prose(f"matches without a result: {reasons}")
 
 
 _STATS: Mapping[str, Titled] = {

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from peerage.cli.leaderboard import Game, Topic, Track, told_scope
-from peerage.cli.options import HERE, Folder, Format, Report, Written, arena_in, say
+from peerage.cli.options import HERE, Folder, Format, Report, Written, arena_in, prose
 from peerage.cli.output import Column, numbers, show, show_json, texts
 from peerage.figures import ranked, seconds, whole
 
@@ -112,7 +112,7 @@ def compare(
         show(met, columns, Format.table)
     for name, matches in ((one, found.won), (other, found.lost)):
         if matches:
-            say(f"the last that {name} won: {', '.join(f'match {number}' for number in matches)}")
+            prose(f"the last that {name} won: {', '.join(f'match {number}' for number in matches)}")
 
 
 def _tell(found: Verdict | Outlook | Comparison, shape: Report) -> None:
@@ -120,4 +120,4 @@ def _tell(found: Verdict | Outlook | Comparison, shape: Report) -> None:
         show_json(found.as_dict())
         return
     for line in found.lines:
-        say(line)
+        prose(line)

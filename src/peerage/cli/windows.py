@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-import typer
-
-from peerage.cli.options import HERE, Folder, Format, Shape, arena_in
+from peerage.cli.options import HERE, Folder, Format, Shape, arena_in, prose
 from peerage.cli.output import Titled, numbers, show_parts, texts, titled
 from peerage.figures import dollars, moment, percent, tenths, whole
 
@@ -23,7 +21,7 @@ def windows(folder: Folder = HERE, shape: Shape = Format.table) -> None:
     with arena_in(folder) as arena:
         found = shown_windows(arena.ledger, arena.settings, arena.folder).as_dict()
     if shape is Format.table and not found["plan"] and not found["past"]:
-        typer.echo("no host is named in arena.yaml; see `hosts` in docs/local-models.md")
+        prose("no host is named in arena.yaml; see `hosts` in docs/local-models.md")
         return
     show_parts(found, _WINDOWS, None, shape, "past")
 

@@ -1,0 +1,105 @@
+"""Every command that shows a table or says a sentence, in terminals of 60, 80 and 120 columns."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import re
+import struct
+import sys
+import termios
+from contextlib import suppress
+from pathlib import Path
+from threading import Thread
+
+import pytest
+from tests.engine.arenas import play, write_arena
+from typer.testing import CliRunner
+
+from peerage.cli.main import app
+
+COMMANDS = (
+    "leaderboard",
+    "leaderboard --track trueskill",
+    "leaderboard --track cost",
+    "leaderboard --track glicko2",
+    "leaderboard --by topic",
+    "leaderboard --correct all",
+    "leaderboard --without-judge house:0.2",
+    "verdict",
+    "plan",
+    "compare house:0.95 house:0.2",
+    "stats",
+    "judges",
+    "estimate",
+    "players",
+    "queue",
+    "status",
+    "windows",
+    "challenges list",
+    "tournament progress",
+)
+STAY = {
+    "leaderboard": ("Rank", "Player", "Rating", "95%", "W"),
+    "leaderboard --correct all": ("Player", "Rating", "Corrected", "95%", "Ranks"),
+    "stats": ("Player", "Matches", "W"),
+    "compare house:0.95 house:0.2": ("Player", "Rank", "Rating", "W"),
+}
+NOTE = re.compile(r"^ (Rank|Above|Per 100|Billed): ")
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    skills = (0.2, 0.35, 0.45, 0.55, 0.65, 0.75, 0.95)
+    price = {"input": 0.1, "output": 0.4}
+    players = [{"name": f"house:{skill}", "model": f"house:{skill}", "price": price} for skill in skills]
+    made = write_arena(tmp_path_factory.mktemp("terminal"), players)
+    play(made, 40)
+    return made
+
+
+def typed(words: list[str], width: int, patch: pytest.MonkeyPatch) -> str:
+    """What a command writes in a terminal so many columns wide."""
+    import pty
+
+    window, inside = pty.openpty()
+    fcntl.ioctl(inside, termios.TIOCSWINSZ, struct.pack("HHHH", 50, width, 0, 0))
+    seen = bytearray()
+
+    def read() -> None:
+        with suppress(OSError):  # EIO: nobody writes there any more
+            while more := os.read(window, 65_536):
+                seen.extend(more)
+
+    reading = Thread(target=read)
+    reading.start()
+    with patch.context() as here, open(inside, "w", encoding="utf-8") as terminal:
+        here.setattr(sys, "stdout", terminal)
+        # The terminal of the test run itself is asked before this one.
+        for name, value in (("COLUMNS", str(width)), ("TERM", "xterm"), ("NO_COLOR", "1")):
+            here.setenv(name, value)
+        app(words, standalone_mode=False)
+    reading.join()
+    os.close(window)
+    return re.sub(r"\x1b\[[\d;]*m", "", seen.decode().replace("\r\n", "\n"))
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_no_word_is_broken_and_what_matters_stays(
+    folder: Path, command: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    words = [*command.split(), "--dir", str(folder)]
+    whole = CliRunner().invoke(app, words)
+    assert whole.exit_code == 0, whole.output
+    known = set(whole.output.split())
+    for width in (60, 80, 120):
+        text = typed(words, width, monkeypatch)
+        assert max(map(len, text.splitlines())) <= width
+        # What else there is in a wider terminal is the last note, and the one thing a pipe does not get.
+        table, _, _ = text.partition(" in a wider terminal also: ")
+        assert [word for word in table.split() if word not in known and set(word) != {"─"}] == []
+        heads = {title for line in table.splitlines() for title in re.split(r"\s{2,}", line.strip())}
+        assert set(STAY.get(command, ())) <= heads | set(table.split())
+        for line in table.splitlines():
+            if note := NOTE.match(line):
+                assert note[1] in heads
