@@ -79,6 +79,18 @@ def test_a_demo_goes_on_where_it_stopped_and_stands_where_an_unbroken_one_stands
     assert "24 matches, 0 of them now" in again
 
 
+def test_what_to_do_next_can_be_done(demo: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    said = peerage("demo", "--matches", "24", "--seed", "3", "--dir", str(demo))
+    lines = said[said.index("next: ") + len("next: ") :].splitlines()
+    commands = [shlex.split(line.strip().partition("    ")[0].partition("  ")[0])[1:] for line in lines]
+    assert {words[0] for words in commands} == {"serve", "match", "stats", "verify", "report", "init"}
+    for words in commands:
+        if words[0] != "serve":  # which never ends
+            peerage(*words)
+    assert (tmp_path / "my-arena" / "arena.yaml").is_file()
+
+
 def test_another_seed_on_a_begun_arena_is_refused(demo: Path) -> None:
     assert "seed in arena.yaml" in peerage("demo", "--seed", "4", "--dir", str(demo), code=2)
 
