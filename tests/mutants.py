@@ -96,7 +96,7 @@ def prepare(name: str) -> Path:
         "pytest_add_cli_args_test_selection": [
             f"tests/{each}" for each in part.tests if (ROOT / "tests" / each).exists()
         ],
-        "also_copy": ["docs", "examples", "README.md", "constraints.txt"],
+        "also_copy": ["bench", "docs", "examples", "README.md", "constraints.txt"],
         "use_git_change_detection": False,
         "track_dependencies": False,
     }
