@@ -14,6 +14,7 @@ from tests.site.test_match_markup import HOSTILE
 
 from peerage.blocks import Board, Quoted
 from peerage.cli.match import FOLD, markdown, text
+from peerage.games.cost import CostUnit
 from peerage.protocol import visible
 
 
@@ -56,3 +57,12 @@ def test_in_markdown_no_words_close_their_fence() -> None:
     words = "```\n# a heading\n````text"
     told = markdown(msgspec.structs.replace(view("duel-prompts"), blocks=(Quoted("A", words),)))
     assert f"`````text\n{words}\n`````" in told
+
+
+def test_costs_of_play_have_their_unit() -> None:
+    match = msgspec.structs.replace(view("duel-prompts"), costs={"A": 0.25, "B": None})
+    console = Console(width=200)
+    assert "cost of play: A $0.2500, B unknown" in text(match, console, False)
+    seconds = CostUnit(dollars=0, seconds=1).name
+    assert "cost of play, in seconds: A 0.25, B unknown" in text(match, console, False, seconds)
+    assert CostUnit(seconds=0.01, kwh=2).name == "0.01 × seconds + dollars + 2 × kWh"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 from tests.engine.arenas import ledger_of, play, write_arena
@@ -79,3 +80,19 @@ def test_there_must_be_others_to_be_placed_among(tmp_path: Path) -> None:
     assert "no match is on record" in peerage("place", NEW, "--dir", str(folder), code=2)
     write_arena(tmp_path, 5, pairing={"policy": "place"})
     assert "state `until: NAME placed`" in peerage("run", "--dir", str(folder), code=2)
+
+
+def test_with_an_empty_pool_it_says_what_fills_it_and_plays_nothing(tmp_path: Path) -> None:
+    folder = tmp_path
+    folder.joinpath("arena.yaml").write_text(
+        "game: challenge-exchange\nplayers: [house:0.9, house:0.6, house:0.3]\n", "utf-8"
+    )
+    peerage("run", "--matches", "1", "--yes", "--dir", str(folder))
+    there = peerage("challenges", "list", "--format", "json", "--dir", str(folder))
+    for one in json.loads(there):
+        peerage("challenges", "retire", one["challenge_id"], "--dir", str(folder))
+    had = len(fixtures(folder, 1))
+    told = " ".join(peerage("place", NEW, "--yes", "--dir", str(folder), code=2).split())
+    assert "challenge-exchange has no challenge in its pool that may come up" in told
+    assert "`peerage run` plays the arena, which writes some" in told
+    assert len(fixtures(folder, 1)) == had

@@ -35,7 +35,7 @@ READERS: dict[str, Callable[[Arena], Any]] = {
     "bt": lambda arena: arena.leaderboard("bt"),
     "raw": lambda arena: arena.leaderboard("raw"),
     "stats": lambda arena: arena.stats(),
-    "transcript": lambda arena: list(rendered(arena.match(2), full=True)),
+    "transcript": lambda arena: list(rendered(arena.match(2), "dollars", full=True)),
     "jsonl": lambda arena: list(export(arena.ledger, "jsonl")),
     "csv": lambda arena: list(export(arena.ledger, "csv")),
 }

@@ -48,16 +48,17 @@ WIDE = 400
 """Characters of a line that a table may take where no terminal listens."""
 
 
-def write(match: MatchView, *, full: bool) -> None:
-    """Write the whole match to standard output; `full` adds every request word for word, as its player saw
-    it."""
-    sys.stdout.write(text(match, Console(width=None if sys.stdout.isatty() else WIDE, highlight=False), full))
+def write(match: MatchView, unit: str, *, full: bool) -> None:
+    """Write the whole match to standard output, costs of play in the arena's `unit`; `full` adds every
+    request word for word, as its player saw it."""
+    console = Console(width=None if sys.stdout.isatty() else WIDE, highlight=False)
+    sys.stdout.write(text(match, console, full, unit))
 
 
-def text(match: MatchView, console: Console, full: bool) -> str:
+def text(match: MatchView, console: Console, full: bool, unit: str = "dollars") -> str:
     """The whole match as a console writes it. Where no terminal listens, a line stays one line."""
     with console.capture() as captured:
-        for part in rendered(match, full=full):
+        for part in rendered(match, unit, full=full):
             if not isinstance(part, Line):
                 console.print(part)
                 continue
@@ -70,7 +71,7 @@ def text(match: MatchView, console: Console, full: bool) -> str:
     return "\n".join([line.rstrip() for line in captured.get().split("\n")])
 
 
-def rendered(match: MatchView, *, full: bool) -> Iterator[Part]:
+def rendered(match: MatchView, unit: str, *, full: bool) -> Iterator[Part]:
     """The match part by part, for a console."""
     yield from _head(match)
     exchanges = {one.key: one for one in match.exchanges}
@@ -78,7 +79,7 @@ def rendered(match: MatchView, *, full: bool) -> Iterator[Part]:
         yield from _block(block, match, exchanges, None if full else FOLD)
         if isinstance(block, blocks.Table) and following and not isinstance(following, blocks.Heading):
             yield Line("")
-    yield from _result(match)
+    yield from _result(match, unit)
     if full:
         for one in match.exchanges:
             yield from _exchange(one)
@@ -205,7 +206,7 @@ def _took(one: ExchangeView) -> str:
     return " · ".join(filter(None, parts))
 
 
-def _result(match: MatchView) -> Iterator[Part]:
+def _result(match: MatchView, unit: str) -> Iterator[Part]:
     failed = [one for one in match.exchanges if one.status == "void" and one.role != "contestant"]
     if failed:
         yield from _title("Failed calls")
@@ -215,9 +216,11 @@ def _result(match: MatchView) -> Iterator[Part]:
     yield Line(match.verdict, indent=2)
     if match.status == UNDER_WAY:
         return
-    costs = [f"{label} {'unknown' if cost is None else f'{cost:.6g}'}" for label, cost in match.costs.items()]
+    written = dollars if unit == "dollars" else "{:.6g}".format
+    costs = [f"{label} {'unknown' if cost is None else written(cost)}" for label, cost in match.costs.items()]
     if costs:
-        yield Line(f"cost of play: {', '.join(costs)}", indent=2)
+        of = "" if unit == "dollars" else f", in {unit}"
+        yield Line(f"cost of play{of}: {', '.join(costs)}", indent=2)
     contestants = {seat.player for seat in match.seats if seat.role == "contestant"}
     for track, moved in match.ratings.items():
         name, digits = ("TrueSkill, μ - 3σ", 1) if track == "trueskill" else (f"{track} Elo", 0)

@@ -43,6 +43,7 @@ def place(
     from peerage.engine.recovery import decided, spent
     from peerage.environment import environment
     from peerage.settings import FILE_NAME, SettingsError, extra_installed, load
+    from peerage.tables.challenges import arena_pool, pools
 
     settings = load(folder)
     known = {one.name for one in settings.players}
@@ -59,6 +60,14 @@ def place(
             raise SettingsError(
                 "no match is on record, so there is no place yet; `peerage run` plays the arena"
             )
+        if drawing := next(filter(pools, settings.lineup), ""):
+            there = arena_pool(arena.ledger, settings).entries.values()
+            if not any(entry.in_use for entry in there):
+                raise SettingsError(
+                    f"{drawing} has no challenge in its pool that may come up ({len(there)} are on record), "
+                    f"and while {name} is placed nobody writes any. `peerage run` plays the arena, which "
+                    "writes some; `peerage challenges import` enters those of other arenas"
+                )
         if budget is not None:
             limits = settings.budget.model_copy(update={"arena": before / 1e9 + budget})
             arena.settings = settings.model_copy(update={"budget": limits})

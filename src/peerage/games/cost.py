@@ -15,6 +15,13 @@ class CostUnit(Section):
     seconds: float = Field(default=0.0, ge=0, le=1e9, description="Weight of a second of latency.")
     kwh: float = Field(default=0.0, ge=0, le=1e9, description="Weight of a kilowatt-hour.")
 
+    @property
+    def name(self) -> str:
+        """What a cost of 1 is one of: `dollars`, `seconds`, `0.01 × seconds + dollars`."""
+        weights = {"dollars": self.dollars, "seconds": self.seconds, "kWh": self.kwh}
+        counted = sorted((weight, what) for what, weight in weights.items() if weight)
+        return " + ".join([what if weight == 1 else f"{weight:g} × {what}" for weight, what in counted])
+
 
 def cost(reply: Reply, unit: CostUnit) -> float | None:
     """The weighted sum for one reply (its repair included); None when a part that counts is unknown."""
