@@ -52,6 +52,7 @@ ABOVE = {
     "ledger": ("engine", "games", "players", "tables", "site", "cli", "arena", "playing"),
     "players": ("engine", "ledger", "tables", "site", "cli", "arena", "playing"),
     "engine": ("tables", "site", "cli", "arena", "playing"),
+    "cluster": ("tables", "site", "cli", "arena", "playing"),
     "tables": ("site", "cli", "arena", "playing"),
     "arena": ("cli",),
     "site": ("cli", "arena", "playing", "running"),

@@ -19,11 +19,13 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from peerage import __version__
 from peerage.clock import now_ms
+from peerage.cluster.requirements import refuse
 from peerage.engine.availability import Availability, spent_today
 from peerage.engine.benches import OVERBILLED
 from peerage.engine.budget import Budget, whole_nano
-from peerage.engine.driving import Run
+from peerage.engine.driving import Driving, Run
 from peerage.engine.hosts import Hosts
 from peerage.engine.import_recordings import admit
 from peerage.engine.journal import Journal
@@ -35,6 +37,7 @@ from peerage.engine.probes import bench_by_probes, entries, probe_costs, probe_p
 from peerage.engine.recovery import Recovered, decided, read_budget_voids, recover
 from peerage.engine.registration import as_registered, prices, registered, registrations
 from peerage.engine.report import RunReport
+from peerage.engine.reservations import Reservations
 from peerage.engine.runner import Runner
 from peerage.engine.under_way import MatchesUnderWay
 from peerage.engine.upgrades import TOPIC as UPGRADES
@@ -52,6 +55,7 @@ from peerage.players import open_client
 from peerage.players.checks import together
 from peerage.players.client import Client, PlayerError
 from peerage.players.hosted import HostedClient
+from peerage.players.keys import key_names
 from peerage.requirements import (
     budget_since,
     check,
@@ -71,6 +75,7 @@ from peerage.settings import (
 from peerage.standings import pinned_elo
 
 if TYPE_CHECKING:
+    from peerage.cluster.crew import Crew
     from peerage.engine.programs import Programs
     from peerage.players.checks import Probed
 
@@ -94,6 +99,7 @@ async def play(
     """Play an arena; see `Arena.play`. Its notices are logged, but for those that its user knows."""
     extra_installed(settings)
     enough_players(settings)
+    refuse(settings, ledger.address)
     env = environment(folder, os.environ)
     with ledger.runner():
         check_records(ledger)
@@ -139,8 +145,13 @@ async def play(
             _leave_out(ledger, lines)
             programs = await _programs(settings, [fixture for fixture, _ in recovered.pending], stack)
 
-            def drive(run: Run, journal: Journal, budget: Budget, plans: Plans) -> MatchesUnderWay:
-                calls = journal, now_ms, budget, plans, availability, programs
+            crew = _crew(folder, settings, ledger, lines, programs, clients) if not reached else None
+
+            def drive(run: Run, journal: Journal, budget: Budget, plans: Plans) -> Driving:
+                if crew is not None:
+                    return crew(run, ledger, journal, budget, availability)
+                money = budget, Reservations(budget)
+                calls = journal, now_ms, *money, plans, availability, programs
                 return MatchesUnderWay(run, lines, settings.engine, ledger, *calls)
 
             runner = Runner(
@@ -173,6 +184,43 @@ async def play(
                     await asyncio.gather(spectator, return_exceptions=True)
                 for line in lines.values():
                     _warn(line.client, warned[line.settings.name])
+
+
+def _crew(
+    folder: Path,
+    settings: ArenaSettings,
+    ledger: Ledger,
+    lines: Mapping[str, PlayerRuntime],
+    programs: Programs | None,
+    clients: Callable[[Any], Client] | None,
+) -> Callable[..., Crew] | None:
+    """What makes the driving by workers of a cluster; None where this process drives its matches."""
+    engine, budget = settings.engine, settings.budget
+    if engine.kind == "local":
+        return None
+    from peerage.cluster.crew import Crew
+    from peerage.cluster.messages import Posting
+    from peerage.cluster.on_ray import RayPlaces
+    from peerage.ledger.databases import access
+
+    cards, env = registered(ledger), environment(folder, os.environ)
+    posting = Posting(
+        __version__,
+        settings,
+        str(folder.resolve()),
+        ledger.address,
+        0,
+        {name: env[name] for player in settings.players for name in key_names(player) if env.get(name)}
+        | access(ledger.address),
+        {name: line.price for name, line in lines.items()},
+        {name: tuple(cards[name].get("left_out", ())) for name in lines},
+        not (budget.arena is budget.match is budget.player is None)
+        or any(player.daily_budget is not None for player in settings.players),
+        programs is not None,
+        clients,
+    )
+    places = RayPlaces(engine.address, engine.workers)
+    return partial(Crew, lines=lines, engine=engine, clock=now_ms, places=places, posting=posting)
 
 
 def enter(settings: ArenaSettings, ledger: Ledger, recordings: Iterable[Recording]) -> list[Outcome]:

@@ -84,6 +84,21 @@ def run(
             show_default="the settings'",
         ),
     ] = "",
+    engine: Annotated[
+        Literal["local", "ray"] | None,
+        typer.Option(
+            help="Where matches are driven: in this process, or by workers of a Ray cluster.",
+            show_default="the settings'",
+        ),
+    ] = None,
+    address: Annotated[
+        str | None,
+        typer.Option(
+            metavar="HOST:PORT",
+            help="The Ray cluster, `auto` for that of this machine; says `--engine ray` too.",
+            show_default="the settings'",
+        ),
+    ] = None,
     yes: Quiet = False,
 ) -> None:
     """Play the arena, or go on where it stopped.
@@ -109,6 +124,9 @@ def run(
         enough_players(settings)
         equipped(settings, folder)
     stated = with_goal(stated, until) if until else stated
+    where: dict[str, str] = {} if engine is None else {"kind": engine}
+    where |= {} if address is None else {"kind": "ray", "address": address}
+    stated = stated.model_copy(update={"engine": stated.engine.model_copy(update=where)})
     with opened(stated, folder, seed, budget=budget, concurrency=concurrency, probe=not no_probe) as arena:
         code = 0
         if not stats_only:

@@ -33,6 +33,9 @@ def status(folder: Folder = HERE, shape: Shape = Format.table) -> None:
             )
             prose(f"{calls} {state}")
         prose(f"{dollars(found.spent_usd)} spent at most")
+        for worker in found.workers:
+            on = counted(len(worker.matches), "match", "matches")
+            prose(f"worker {worker.number}, {worker.process}: {on}")
     if found.under_way or not shape.for_people:
         columns = [
             *numbers(str, match="Match", round="Round ~2"),
@@ -41,6 +44,7 @@ def status(folder: Folder = HERE, shape: Shape = Format.table) -> None:
             *numbers(whole, replies="Replies"),
             *texts(moment, last_ms="Last reply ~1"),
             *texts(", ".join, asks="Asks now"),
+            *(numbers(whole, worker="Worker") if found.workers or not shape.for_people else ()),
         ]
         title = counted(len(found.under_way), "match under way", "matches under way")
         show([one.as_dict() for one in found.under_way], columns, shape, title=title)

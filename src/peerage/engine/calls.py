@@ -17,14 +17,14 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from peerage.engine.availability import Availability, Away
 from peerage.engine.benches import BENCHED, OVERBILLED
-from peerage.engine.budget import Budget, Verdict, dollars
+from peerage.engine.budget import Verdict, dollars
 from peerage.engine.dispatch import Dispatcher, Lane
 from peerage.engine.journal import Journal
 from peerage.engine.pauses import Pauses
 from peerage.engine.pending import Pending, Rendering, backoff, stated_wait
 from peerage.engine.player_runtime import PlayerRuntime, raised
 from peerage.engine.pricing import MAX_STORED_CHARS, priced
-from peerage.engine.reservations import Reservations
+from peerage.engine.reservations import Paying, Purse
 from peerage.engine.troubles import Trouble, Troubles
 from peerage.ledger.codec import Text, reply_body
 from peerage.ledger.merkle import leaf
@@ -80,7 +80,8 @@ class Calls:
         engine: Engine,
         journal: Journal,
         clock: Callable[[], int],
-        budget: Budget,
+        budget: Purse,
+        paying: Paying,
         availability: Availability,
         programs: Programs | None = None,
     ) -> None:
@@ -90,7 +91,7 @@ class Calls:
         self._journal = journal
         self._clock = clock
         self._budget = budget
-        self._reservations = Reservations(budget)
+        self._reservations = paying
         self._availability = availability
         self._programs = programs
         self._loop = asyncio.get_running_loop()
@@ -144,7 +145,7 @@ class Calls:
         if (away := self._availability.away(pending.player)) is not None:
             self._matches.put_off(pending, *away)
             return
-        if not self._budget.bounded or isinstance(pending.ask, Run):
+        if isinstance(pending.ask, Run) or not self._reservations.wanted(pending.player):
             self._ready(pending)
             return
         kept = self._budget.take_up(pending.match, pending.ask.key, pending.player)
@@ -155,9 +156,9 @@ class Calls:
         prompt = Rendering(pending.ask, pending.seed)
         pending.worst = self._lines[pending.player].worst_nano(pending.ask, prompt)
         self._reservations.submit(pending)
-        self._decide()
+        self.decide()
 
-    def _decide(self) -> None:
+    def decide(self) -> None:
         """Let those calls go that need not wait for money any more."""
         for pending, verdict in self._reservations.decided(self._queued) if not self.stopped else ():
             if verdict is Verdict.YES:
@@ -273,7 +274,7 @@ class Calls:
             return
         self._journal.then(partial(self._send, pending))
         if self._reservations:
-            self._loop.call_soon(self._decide)
+            self._loop.call_soon(self.decide)
 
     def _may_leave(self, pending: Pending) -> bool:
         """Whether a call's player may be asked now; else the call is put off, waits, or is void."""
@@ -404,7 +405,7 @@ class Calls:
         wait = 0.0 if player in self._instant else backoff(self._engine, pending, asked)
         self._troubles.retried(pending, reason, wait)
         self._backing_off[pending] = self._loop.call_later(wait, self._again, pending)
-        self._decide()
+        self.decide()
         if wait:
             self._matches.look_soon()
 
@@ -440,18 +441,17 @@ class Calls:
         pending.prompt = ()
         self._pay(pending, most or 0, known=raw.cost_nano is not None, answered=True)
         self._matches.replied(pending, raw, leaf(key, pending.player, pending.body, body), model)
-        self._decide()
+        self.decide()
 
     def _pay(self, pending: Pending, nano: int, *, known: bool, answered: bool) -> None:
         """Count what an attempt has cost, or may have; what was reserved for it is free again."""
-        number, player, most = pending.match, pending.player, pending.reserved
-        before = self._budget.overrun.get(player, 0)
-        self._budget.pay(number, player, nano, most, known=known, answered=answered)
-        pending.reserved = 0
+        player, most = pending.player, pending.reserved
+        before = self._reservations.overrun.get(player, 0)
+        self._reservations.pay(pending, nano, known=known, answered=answered)
         for other in self._availability.paid(pending, nano):
             if not self.stopped:
                 self._loop.call_soon(self._go, other)
-        if self._budget.overrun.get(player, 0) > before and player not in self.benched:
+        if self._reservations.overrun.get(player, 0) > before and player not in self.benched:
             figures = f"{OVERBILLED}{dollars(nano)} for a call of at most {dollars(most)}"
             why = f"{figures}; does its provider ignore max_tokens?"
             _log.warning("%s was %s It is benched", player, why)

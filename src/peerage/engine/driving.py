@@ -1,4 +1,4 @@
-"""Where a run meets whoever drives its matches: this process (`under_way`), or workers (`crew`)."""
+"""Where a run meets whoever drives its matches: this process (`under_way`), or workers (`cluster.crew`)."""
 
 from __future__ import annotations
 
@@ -45,6 +45,9 @@ class Run(Protocol):
 
     def look_soon(self) -> None:
         """A match may have to wait, and another may begin in its place."""
+
+    def tripped(self, player: str, match: int) -> None:
+        """A call of a match got a player benched, which `Driving.benched` says."""
 
     def broken(self, error: Exception) -> None:
         """The run cannot go on, for a fault that is not a player's."""

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 
 from peerage.ledger.codec import Text
-from peerage.ledger.store import Batch, Ledger
+from peerage.ledger.store import Batch, Writes
 
 Callback = Callable[[], None]
 
@@ -24,7 +24,7 @@ class Journal:
     `broken`) or a callback raises.
     """
 
-    def __init__(self, ledger: Ledger, failed: Callable[[Exception], None], *, inline: bool = False) -> None:
+    def __init__(self, ledger: Writes, failed: Callable[[Exception], None], *, inline: bool = False) -> None:
         self._ledger = ledger
         self._failed = failed
         self._inline = inline

@@ -38,12 +38,12 @@ class Programs:
 
 
 @asynccontextmanager
-async def opened() -> AsyncIterator[Programs]:
-    """A sandbox that was seen to work; SandboxUnavailable, before anything is asked, when there is none.
+async def opened(count: int = os.cpu_count() or 1) -> AsyncIterator[Programs]:
+    """A sandbox for so many programs at once that was seen to work; SandboxUnavailable, before anything is
+    asked, when there is none.
 
     The first time on a machine this compiles the sandbox, which takes about half a minute.
     """
-    count = os.cpu_count() or 1
     async with Pool(count) as pool:
         await pool.protections()
         yield Programs(pool, count)

@@ -3,10 +3,53 @@
 from __future__ import annotations
 
 from bisect import insort
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
+from typing import Protocol
 
 from peerage.engine.budget import WAITS, Budget, Verdict
 from peerage.engine.pending import Pending
+
+
+class Purse(Protocol):
+    """The budget, as those see it who drive matches: `budget.Budget`, or what stands for it elsewhere."""
+
+    @property
+    def bounded(self) -> bool: ...
+
+    @property
+    def left(self) -> int: ...
+
+    def recall(self, number: int, player: str, nano: int) -> None: ...
+
+    def stop(self, number: int) -> None: ...
+
+    def leave(self, number: int) -> None: ...
+
+    def close(self, number: int, *, decided: bool) -> None: ...
+
+    def keep(self, number: int, key: str, player: str, nano: int) -> None: ...
+
+    def take_up(self, number: int, key: str, player: str) -> int | None: ...
+
+
+class Paying(Protocol):
+    """Where a process gets the money for its calls: `Reservations`, or what asks another process's."""
+
+    @property
+    def overrun(self) -> Mapping[str, int]: ...
+
+    def __len__(self) -> int: ...
+
+    def wanted(self, player: str) -> bool:
+        """Whether a call to a player must be submitted before it goes."""
+
+    def submit(self, pending: Pending) -> None: ...
+
+    def recall(self, unwanted: Callable[[Pending], bool]) -> list[Pending]: ...
+
+    def decided(self, queued: Callable[[str], bool]) -> Iterator[tuple[Pending, Verdict]]: ...
+
+    def pay(self, pending: Pending, nano: int, *, known: bool, answered: bool) -> None: ...
 
 
 class Reservations:
@@ -17,6 +60,13 @@ class Reservations:
         self._short: list[tuple[int, int, Pending]] = []
         self._submitted = 0
         self._deciding = False
+
+    @property
+    def overrun(self) -> Mapping[str, int]:
+        return self._budget.overrun
+
+    def wanted(self, player: str) -> bool:
+        return self._budget.bounded
 
     def __len__(self) -> int:
         return len(self._short)
@@ -69,3 +119,8 @@ class Reservations:
                 else:
                     players.add(pending.player)
         self._deciding = False
+
+    def pay(self, pending: Pending, nano: int, *, known: bool, answered: bool) -> None:
+        """Count what an attempt has cost, or may have; what was reserved for it is free again."""
+        reserved, pending.reserved = pending.reserved, 0
+        self._budget.pay(pending.match, pending.player, nano, reserved, known=known, answered=answered)

@@ -440,6 +440,9 @@ class Runner:
         if self._admission.short:  # what matches cost is known a little better with every reply
             self._admit()
 
+    def tripped(self, player: str, match: int) -> None:
+        """The match's record says so (`Folding`)."""
+
     def _finish(self, fixture: Fixture, digest: str, tally: Tally, outcome: Outcome) -> None:
         if outcome.void and fixture.number in self._waits.left:
             self._batches.ended(fixture)

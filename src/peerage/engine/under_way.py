@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 from peerage.engine.availability import Availability
 from peerage.engine.benches import want_of
-from peerage.engine.budget import Budget, dollars
+from peerage.engine.budget import dollars
 from peerage.engine.calls import Calls
 from peerage.engine.driver import Driver
 from peerage.engine.driving import CallsNow, Reason, Run, Stuck
@@ -20,11 +20,12 @@ from peerage.engine.player_runtime import PlayerRuntime
 from peerage.engine.programs import Programs
 from peerage.engine.records import ENGINE, Tally, answered_first
 from peerage.engine.recovery import Mismatch
+from peerage.engine.reservations import Paying, Purse
 from peerage.engine.troubles import Trouble
 from peerage.games.house import House
 from peerage.ledger.codec import by_hex, reply_salt
 from peerage.ledger.codec_requests import asks_the_same, request_body
-from peerage.ledger.store import Exchange, Ledger
+from peerage.ledger.store import Exchange, Texts
 from peerage.match import Fixture, Outcome
 from peerage.protocol import SANDBOX, Answered, Reply
 from peerage.settings import Engine
@@ -65,15 +66,16 @@ class MatchesUnderWay:
         run: Run,
         lines: Mapping[str, PlayerRuntime],
         engine: Engine,
-        ledger: Ledger,
+        ledger: Texts,
         journal: Journal,
         clock: Callable[[], int],
-        budget: Budget,
+        budget: Purse,
+        paying: Paying,
         plans: Plans,
         availability: Availability,
         programs: Programs | None,
     ) -> None:
-        self.calls = Calls(self, lines, engine, journal, clock, budget, availability, programs)
+        self.calls = Calls(self, lines, engine, journal, clock, budget, paying, availability, programs)
         self.unfinished: dict[int, str] = {}
         self._run = run
         self._lines = lines
@@ -195,6 +197,11 @@ class MatchesUnderWay:
         Earlier ones find out by themselves. So the first match that failed for this player, from which
         pairing knows it, is the same in whatever order calls return.
         """
+        self._run.tripped(player, match)
+        self.end_without(player, match)
+
+    def end_without(self, player: str, match: int) -> None:
+        """End the matches after `match` that cannot do without a player who is asked no more."""
         for at, one in self._matches.items():
             reason = want_of(one.fixture, self.calls.benched)
             if at > match and at not in self.unfinished and reason and not one.given_up:

@@ -70,7 +70,7 @@ logging.getLogger("psycopg").setLevel(logging.ERROR)
 Found = TypeVar("Found")
 
 
-class _Run(Struct):
+class Run(Struct):
     """The run that holds the ledger: its fence, and how many transactions there were, its own included."""
 
     fence: int
@@ -84,6 +84,9 @@ class _Lingers(psycopg.OperationalError):
 class Postgres:
     """One schema of one database on a server. A `sql_database.SqlStore`."""
 
+    _written = "SELECT written FROM runner WHERE fence = %s"
+    _count = "UPDATE runner SET written = written + 1 WHERE fence = %s AND written = %s"
+
     def __init__(self, address: str) -> None:
         """`address` is `postgresql://[USER[:PASSWORD]@]HOST[:PORT]/DATABASE`, with `?schema=NAME` where a
         database holds several arenas, and with whatever else libpq takes there."""
@@ -95,8 +98,13 @@ class Postgres:
         with self.explained():
             self._stated = conninfo_to_dict(plain)
         self._key = int.from_bytes(sha256(f"peerage {self._schema}".encode()).digest()[:8], signed=True)
-        self._run: _Run | None = None
+        self._run: Run | None = None
         self._counted = False
+
+    @property
+    def _fences(self) -> tuple[int, ...]:
+        """What tells who writes, in `_written` and `_count`."""
+        return (self._run.fence,) if self._run is not None else ()
 
     def exists(self) -> bool:
         return True
@@ -106,13 +114,13 @@ class Postgres:
         return {"PGPASSWORD": self._password} if self._password else {}
 
     def reading(self) -> Engine:
-        connect = partial(self._connect, autocommit=True)
+        connect = partial(self.connect, autocommit=True)
         return _engine(
             connect, poolclass=QueuePool, pool_size=2, max_overflow=-1, isolation_level="AUTOCOMMIT"
         )
 
     def writing(self, *, create: bool) -> Engine:
-        engine = _engine(self._connect)
+        engine = _engine(self.connect)
         event.listen(engine, "begin", self._alone)
         return engine
 
@@ -138,7 +146,7 @@ class Postgres:
         def tried() -> bool:
             """Whether the transaction is durable; that of an earlier try, perhaps."""
             with connection.begin():
-                (written,) = connection.exec_driver_sql("SELECT written FROM runner").one()
+                (written,) = connection.exec_driver_sql(self._written, self._fences).one()
             return bool(written > run.written)
 
         while True:
@@ -203,7 +211,7 @@ class Postgres:
         first = bool(some) and self._run is not None and not self._counted
         with raw.pipeline():
             if first and self._run is not None:
-                mine = raw.execute(_COUNT, (self._run.fence, self._run.written))
+                mine = raw.execute(self._count, (*self._fences, self._run.written))
             for table, rows, conflict, whole in some:
                 raw.execute(_insert_sql(table, conflict, whole), _columns(rows, conflict))
         if first and mine.rowcount != 1:
@@ -212,7 +220,7 @@ class Postgres:
 
     def holder(self) -> str:
         """Who runs the arena now, as "process NUMBER on HOST"; empty: nobody does."""
-        with self.explained(), closing(self._connect(autocommit=True)) as connection:
+        with self.explained(), closing(self.connect(autocommit=True)) as connection:
             held = _value(connection, _HOLDER, *divmod(self._key % 2**64, 2**32))
         return "process {pid} on {host}".format_map(json.loads(held)) if held else ""
 
@@ -242,7 +250,7 @@ class Postgres:
                 told = told.replace(self._password, "***").replace(quote(self._password), "***")
             raise LedgerError(told) from None
 
-    def _connect(self, *, autocommit: bool = False) -> Connected:
+    def connect(self, *, autocommit: bool = False) -> Connected:
         # PgBouncer in transaction mode refuses `options`: a runner's lock would not outlive one transaction.
         options = f"{self._stated.get('options') or ''} -c search_path={self._schema} {_SERVER_ALIVE}"
         wanted: dict[str, Any] = {
@@ -258,7 +266,7 @@ class Postgres:
     def _locked(self, create: bool) -> Connected:
         """A connection that holds the runner's lock: a new run's, or once more that of the one that goes
         on."""
-        connection = self._connect()
+        connection = self.connect()
         try:
             until = time.monotonic() + READER_AWAY_S
             while not _value(connection, "SELECT pg_try_advisory_lock(%s)", self._key):
@@ -268,15 +276,19 @@ class Postgres:
             if self._run is None:
                 holder = json.dumps({"pid": os.getpid(), "host": socket.gethostname()})
                 row = connection.execute(_BEGIN, (holder,)).fetchone()
-                self._run = _Run(*row) if row else None
+                self._run = Run(*row) if row else None
             elif _value(connection, "SELECT fence FROM runner") != self._run.fence:
                 raise self._superseded()
-            connection.execute(_WRITER)
-            connection.commit()
+            self._durably(connection)
         except BaseException:
             connection.close()
             raise
         return connection
+
+    def _durably(self, connection: Connected) -> None:
+        """Let every commit of a connection be durable."""
+        connection.execute(_WRITER)
+        connection.commit()
 
     def _refused(self, connection: Connected, until: float) -> None:
         """Somebody holds the lock: raise LedgerBusy, unless the server will soon see that nobody does."""
@@ -359,7 +371,6 @@ SELECT holder FROM runner WHERE EXISTS (SELECT FROM pg_locks
     JOIN pg_database ON pg_database.oid = database AND datname = current_database()
     WHERE locktype = 'advisory' AND granted AND objsubid = 1 AND (classid::bigint, objid::bigint) = (%s, %s))
 """
-_COUNT = "UPDATE runner SET written = written + 1 WHERE fence = %s AND written = %s"
 _WRITER = """
 SELECT set_config('enable_seqscan', 'off', false), CASE current_setting('synchronous_commit')
     WHEN 'off' THEN set_config('synchronous_commit', 'on', false) END

@@ -152,8 +152,8 @@ LOG = Table(
 LATER = [LOG, ENTRIES]
 """Tables that a ledger of an earlier form lacks until somebody writes to it."""
 
-BESIDE = ("runner", "votes")
-"""Tables that may stand beside a ledger's own: see `ledger.postgres`, `ledger.votes`."""
+BESIDE = ("runner", "votes", "workers", "leases")
+"""Tables that may stand beside a ledger's own: see `ledger.postgres`, `ledger.votes`, `ledger.leases`."""
 
 
 def make_tables(connection: Connection) -> None:

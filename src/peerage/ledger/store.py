@@ -266,6 +266,20 @@ def amended(ledger: Ledger, topic: str, kind: type[T]) -> Iterator[T]:
             raise LedgerError(f"{found}; `peerage verify` says more") from error
 
 
+class Texts(Protocol):
+    """Where long texts are."""
+
+    def texts(self, digests: Iterable[bytes] | None = None) -> dict[bytes, str]:
+        """Long texts by digest; all of them when `digests` is None."""
+
+
+class Writes(Protocol):
+    """What a journal writes to."""
+
+    def write(self, batch: Batch) -> None:
+        """Make a batch durable in one transaction. Raises LedgerError."""
+
+
 class Ledger(Protocol):
     """A store of records. Methods may block; a writer thread calls `write`, any thread may read.
 

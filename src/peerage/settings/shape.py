@@ -148,8 +148,21 @@ class Budget(Section):
 
 
 class Engine(Section):
-    """How matches are driven."""
+    """How matches are driven. `ray` alone, or `local`, is its `kind`."""
 
+    kind: Literal["local", "ray"] = Field(
+        "local",
+        description="Where: `local`, in the process of the run; `ray`, by workers of a Ray cluster, which "
+        "wants a ledger on PostgreSQL. The results are the same.",
+    )
+    address: str = Field(
+        "",
+        description="The Ray cluster: `HOST:PORT`, or `auto` for that of this machine. Default: "
+        "`$RAY_ADDRESS`, or a new one on this machine.",
+    )
+    workers: int | None = Field(
+        None, ge=1, le=10_000, description="Workers under Ray; by default one for each CPU of the cluster."
+    )
     concurrency: int = Field(
         8,
         ge=1,
@@ -177,6 +190,11 @@ class Engine(Section):
         20, ge=1, description="Matches played in a row without a result, after which the run ends."
     )
     match_deadline_s: Positive = Field(3600.0, description="A match that takes longer has no result.")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _kind_alone(cls, value: object) -> object:
+        return {"kind": value} if isinstance(value, str) else value
 
 
 class GameSettings(Section):

@@ -17,7 +17,8 @@ class MatchNow(Shown, frozen=True):
     """A match that has begun, did not leave its round, and is not on record yet: one that has ended asks
     nobody and waits for those with lower numbers. Its contestants, how many `replies` it has, when the last
     one came (Unix milliseconds), and whom it `asks` now. These three are null or empty in games that hide
-    things from their players: who is asked when would tell who holds which role."""
+    things from their players: who is asked when would tell who holds which role. `worker` is the number of
+    the worker that drives it, null where none does."""
 
     match: int
     round: int
@@ -26,13 +27,22 @@ class MatchNow(Shown, frozen=True):
     replies: int | None
     last_ms: int | None
     asks: tuple[str, ...]
+    worker: int | None = None
+
+
+class WorkerNow(Shown, frozen=True):
+    """A worker of a run on many machines: its number, its process and host, and the matches it has."""
+
+    number: int
+    process: str
+    matches: tuple[int, ...]
 
 
 class Status(Shown, frozen=True):
     """One moment of an arena. `runner` is who runs it, null when nobody does: its calls in flight were then
     left open, by a crash, and count as possibly billed. Matches: `recorded`, `waiting` for players, `issued`
     and not begun. Of the calls in flight `open_usd` is what they may cost at most, which is a part of
-    `spent_usd`."""
+    `spent_usd`. `workers` are those of a run under `engine: ray`."""
 
     runner: str | None
     recorded: int
@@ -42,11 +52,14 @@ class Status(Shown, frozen=True):
     open_usd: float
     spent_usd: float
     under_way: tuple[MatchNow, ...]
+    workers: tuple[WorkerNow, ...] = ()
 
 
 def status(ledger: Ledger) -> Status:
     """What `peerage status` shows. Raises LedgerError."""
     runner = ledger.holder()
+    workers = _workers(ledger.address) if runner else ()
+    drives = {number: one.number for one in workers for number in one.matches}
     issued, recorded = ledger.heads()
     away = waits(ledger).now
     under_way, calls, worst = list[MatchNow](), 0, 0
@@ -69,8 +82,17 @@ def status(ledger: Ledger) -> Status:
             None if closed else len(times),
             None if closed else max(times, default=None),
             () if closed else tuple(sorted({one.player for one in asked})),
+            drives.get(number),
         )
         under_way.append(now)
     left = issued - recorded - len(under_way) - len(away)
     costs = worst / 1e9, spent(ledger) / 1e9
-    return Status(runner or None, recorded, len(away), max(0, left), calls, *costs, tuple(under_way))
+    return Status(runner or None, recorded, len(away), max(0, left), calls, *costs, tuple(under_way), workers)
+
+
+def _workers(address: str) -> tuple[WorkerNow, ...]:
+    if not address.startswith("postgresql://"):
+        return ()
+    from peerage.ledger.leases import working
+
+    return tuple([WorkerNow(number, who, tuple(has)) for number, (who, has) in working(address).items()])

@@ -1,0 +1,453 @@
+"""The leader's driving of matches: workers claim and drive them, the desk decides on their money."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable, Coroutine, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from typing import NamedTuple, Protocol, TypeVar
+
+from peerage.cluster.desk import Desk
+from peerage.cluster.messages import (
+    Abandon,
+    Asks,
+    Benched,
+    Broken,
+    Decided,
+    Ended,
+    Left,
+    Logged,
+    Look,
+    News,
+    Order,
+    Paid,
+    Posting,
+    Recalled,
+    Replied,
+    State,
+    Stop,
+    Stopped,
+    Tripped,
+)
+from peerage.engine.availability import Availability, Away
+from peerage.engine.budget import Budget, Verdict, dollars
+from peerage.engine.driving import CallsNow, Run, Stuck
+from peerage.engine.journal import Journal
+from peerage.engine.player_runtime import PlayerRuntime
+from peerage.engine.records import Tally, answered_first
+from peerage.engine.troubles import Trouble
+from peerage.ledger.codec import read_reply
+from peerage.ledger.leases import Leases
+from peerage.ledger.store import Exchange, FailureRow, Ledger, LedgerError
+from peerage.match import Fixture, Outcome
+from peerage.settings import Engine
+
+PATIENCE_S = 1.0
+"""How long a worker waits for something to tell."""
+STAFF_EVERY_S = 2.0
+"""How often it is seen whether there is room for more workers."""
+DEATHS = 5
+"""Workers lost in a row before they told anything, after which the run ends."""
+LOST = "left open when its worker was lost"
+
+_log = logging.getLogger("peerage")
+Found = TypeVar("Found")
+
+
+class WorkerLost(Exception):
+    """A worker is gone: its process, its machine, or the line to it."""
+
+
+class Link(Protocol):
+    """The line to a worker."""
+
+    async def begin(self, posting: Posting) -> int:
+        """Let it get ready; its number. Raises WorkerLost, or what it raised."""
+
+    async def order(self, orders: Sequence[Order]) -> None:
+        """Raises WorkerLost."""
+
+    async def news(self, patience_s: float) -> Sequence[News]:
+        """What it has to tell. Raises WorkerLost."""
+
+    def kill(self) -> None:
+        """End it."""
+
+
+class Places(Protocol):
+    """Where workers are placed."""
+
+    def wanted(self) -> int:
+        """How many workers there should be now."""
+
+    def place(self) -> Link:
+        """Place one more; it begins when there is room."""
+
+    async def close(self) -> None:
+        """End all workers."""
+
+
+class _Match(NamedTuple):
+    """A match under way. `told` are the attempts, by key and number, whose cost is accounted for."""
+
+    fixture: Fixture
+    digest: str
+    told: set[tuple[str, int]]
+
+
+class _Seat:
+    """A worker at work, and what it is to be ordered next."""
+
+    def __init__(self, link: Link, number: int) -> None:
+        self.link = link
+        self.number = number
+        self.orders: list[Order] = []
+        self.ordering: asyncio.Task[None] | None = None
+        self.stopped: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self.state = State(CallsNow(), ())
+
+
+class Crew:
+    """The matches of a `run` that workers drive: see `engine.driving.Driving`. For the event loop's thread
+    alone. `posting` is what workers begin with, but for the run's fence."""
+
+    def __init__(
+        self,
+        run: Run,
+        ledger: Ledger,
+        journal: Journal,
+        budget: Budget,
+        availability: Availability,
+        lines: Mapping[str, PlayerRuntime],
+        engine: Engine,
+        clock: Callable[[], int],
+        places: Places,
+        posting: Posting,
+    ) -> None:
+        self.benched: dict[str, str] = {}
+        self.unfinished: dict[int, str] = {}
+        self._run = run
+        self._ledger = ledger
+        self._journal = journal
+        self._budget = budget
+        self._lines = lines
+        self._engine = engine
+        self._clock = clock
+        self._places = places
+        self._posting = posting
+        self._loop = asyncio.get_running_loop()
+        self._desk = Desk(budget, availability, lines, engine, self._decided, self._unaffordable)
+        self._matches: dict[int, _Match] = {}
+        self._left: list[Stuck] = []
+        self._seats: dict[int, _Seat] = {}
+        self._past = CallsNow()
+        self._offers: list[int] = []
+        self._over: list[int] = []
+        self._offering = False
+        self._thread = ThreadPoolExecutor(1, "leases")
+        self._leases: Leases | None = None
+        self._deaths = 0
+        self._stopping = False
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._spawn(self._staff())
+
+    def __len__(self) -> int:
+        return len(self._matches)
+
+    @property
+    def has_room(self) -> bool:
+        return len(self._matches) - len(self.unfinished) < self._engine.concurrency
+
+    @property
+    def seated(self) -> set[str]:
+        return {seat.player for match in self._matches.values() for seat in match.fixture.all_seats()}
+
+    def start(self, fixture: Fixture, digest: str, recorded: Sequence[Exchange]) -> None:
+        told = {(one.key, one.attempt) for one in recorded}
+        self._matches[fixture.number] = _Match(fixture, digest, told)
+        self._journal.then(partial(self._offer, fixture.number))
+
+    def close(self, number: int, outcome: Outcome) -> None:
+        """End a match that no worker drives any more."""
+        rows = self._ledger.match(number)
+        tally = Tally()
+        for exchange in answered_first(rows.exchanges if rows else ()).values():
+            if exchange.reply is not None:
+                tally.add_recorded(exchange)
+        self._ended(number, tally, outcome)
+
+    def stuck(self) -> Sequence[Stuck]:
+        return tuple(self._left)
+
+    def leave(self, number: int) -> None:
+        self._left = [one for one in self._left if one.fixture.number != number]
+        self._forget(number)
+        self._budget.leave(number)
+
+    def bench(self, player: str, why: str) -> None:
+        self._bench(player, why, None, 0)
+
+    def now(self) -> CallsNow:
+        states = [seat.state.calls for seat in self._seats.values()]
+        sums = [sum(column) for column in zip(self._past, *states, strict=True)]
+        return CallsNow(*sums)._replace(waiting=sums[1] + self._desk.waiting)
+
+    def troubles(self) -> tuple[Trouble, ...]:
+        found: dict[str, Trouble] = {}
+        for seat in self._seats.values():
+            for one in seat.state.troubles:
+                found.setdefault(one.player, one)
+        return tuple(found.values())
+
+    def abandon(self) -> None:
+        for seat in self._seats.values():
+            self._order(seat, Abandon())
+
+    async def stop(self, grace_s: float) -> None:
+        self._stopping = True
+        self._desk.stop()
+        for seat in self._seats.values():
+            self._order(seat, Stop(grace_s))
+        waits = [seat.stopped for seat in self._seats.values()]
+        if waits:
+            await asyncio.wait(waits, timeout=grace_s + 10)
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+        await self._places.close()
+        if self._leases is not None:
+            await self._aside(self._leases.close)
+        self._thread.shutdown(wait=False)
+
+    # ------------------------------------------------------------------------------------------- offers
+
+    def _offer(self, number: int) -> None:
+        """Let workers claim a match, which is durable by now."""
+        self._offers.append(number)
+        self._offer_soon()
+
+    def _forget(self, number: int) -> None:
+        del self._matches[number]
+        self._over.append(number)
+        if len(self._over) > self._engine.concurrency:
+            self._offer_soon()
+
+    def _offer_soon(self) -> None:
+        if not self._offering and self._leases is not None and not self._stopping:
+            self._offering = True
+            self._spawn(self._offer_now(self._leases))
+
+    async def _offer_now(self, leases: Leases) -> None:
+        try:
+            while self._offers or len(self._over) > self._engine.concurrency:
+                offers, over, self._offers, self._over = self._offers, self._over, [], []
+                await self._aside(partial(leases.offer, offers, over))
+                if offers:
+                    self._look()
+        except Exception as fault:
+            self._run.broken(fault)
+        finally:
+            self._offering = False
+
+    def _look(self) -> None:
+        places = -(-self._engine.concurrency // max(1, len(self._seats)))
+        for seat in self._seats.values():
+            self._order(seat, Look(places))
+
+    # ------------------------------------------------------------------------------------------ workers
+
+    async def _staff(self) -> None:
+        """Keep as many workers as there is room for."""
+        try:
+            self._leases = await self._aside(partial(Leases, self._ledger.address))
+            self._posting = self._posting._replace(run=self._leases.run)
+            self._offer_soon()
+            placed: set[asyncio.Task[None]] = set()
+            while True:
+                placed = {task for task in placed if not task.done()}
+                for _ in range(self._places.wanted() - len(placed)):
+                    placed.add(self._spawn(self._serve(self._places.place())))
+                await asyncio.sleep(STAFF_EVERY_S)
+        except Exception as fault:
+            self._run.broken(fault)
+
+    async def _serve(self, link: Link) -> None:
+        """Hear a worker as long as it lives."""
+        seat: _Seat | None = None
+        try:
+            number = await link.begin(self._posting)
+            seat = self._seats[number] = _Seat(link, number)
+            self._order(seat, *[Benched(name, why, None) for name, why in self.benched.items()])
+            self._look()
+            while not seat.stopped.done():
+                for news in await link.news(PATIENCE_S):
+                    self._deaths = 0
+                    self._hear(seat, news)
+        except WorkerLost as lost:
+            await self._lost(seat, lost)
+        except Exception as fault:
+            self._run.broken(fault)
+        finally:
+            if seat is not None and not seat.stopped.done():
+                seat.stopped.set_result(None)
+            link.kill()
+
+    async def _lost(self, seat: _Seat | None, lost: WorkerLost) -> None:
+        """A worker is gone: what it had goes on elsewhere, what it had in flight may have been billed."""
+        self._deaths += 1
+        if seat is not None:
+            del self._seats[seat.number]
+            self._past = CallsNow(
+                0, 0, *[sum(pair) for pair in zip(self._past[2:], seat.state.calls[2:], strict=True)]
+            )
+        if self._stopping or self._leases is None:
+            return
+        try:
+            if self._deaths > DEATHS:
+                raise LedgerError(f"{self._deaths} workers were lost in a row, the last one: {lost}")
+            if seat is not None:
+                numbers = await self._aside(partial(self._leases.revoke, seat.number))
+                numbers = [number for number in numbers if number in self._matches]
+                rows = [await self._aside(partial(self._ledger.match, number)) for number in numbers]
+                opened = sum([self._account(seat.number, one.exchanges) for one in rows if one is not None])
+                for of, (match, _, player) in self._desk.held_by(seat.number).items():
+                    self._desk.paid(of, match, player, 0, known=True, answered=False)
+                for number in numbers:
+                    self._over.append(number)
+                    self._journal.then(partial(self._offer, number))
+                _log.warning(
+                    "worker %d was lost (%s): %d of its matches go on elsewhere; %d calls it left open may "
+                    "have been billed",
+                    seat.number,
+                    lost,
+                    len(numbers),
+                    opened,
+                )
+                self._look()
+        except Exception as fault:
+            self._run.broken(fault)
+
+    def _account(self, worker: int, exchanges: Sequence[Exchange]) -> int:
+        """Count what a lost worker did not tell; how many calls it left open."""
+        opened = 0
+        held = {(match, key): of for of, (match, key, _) in self._desk.held_by(worker).items()}
+        for one in exchanges:
+            if one.reply is None and one.failure is None:
+                opened += 1
+                row = FailureRow(one.match, one.key, one.attempt, LOST, one.worst_nano, self._clock())
+                self._journal.rows.failures.append(row)
+                self._journal.touch()
+            told = self._matches[one.match].told
+            if (one.key, one.attempt) in told:
+                continue
+            told.add((one.key, one.attempt))
+            nano, known = one.lost_nano or 0, one.lost_nano == 0
+            if one.reply is not None:
+                nano = one.cost_nano or 0
+                known = read_reply(one.key, one.reply).cost_nano is not None
+            of = held.get((one.match, one.key), (worker, 0))
+            answered = one.reply is not None
+            self._desk.paid(of, one.match, one.player, nano, known=known, answered=answered)
+        return opened
+
+    def _order(self, seat: _Seat, *orders: Order) -> None:
+        seat.orders += orders
+        if seat.ordering is None and seat.orders:
+            seat.ordering = self._spawn(self._order_all(seat))
+
+    async def _order_all(self, seat: _Seat) -> None:
+        """One at a time, so that they come in order."""
+        try:
+            while seat.orders:
+                orders, seat.orders = seat.orders, []
+                await seat.link.order(orders)
+        except WorkerLost:
+            pass  # who hears its news finds out, too
+        except Exception as fault:
+            self._run.broken(fault)
+        finally:
+            seat.ordering = None
+
+    # --------------------------------------------------------------------------------------------- news
+
+    def _hear(self, seat: _Seat, news: News) -> None:
+        match news:
+            case Asks():
+                self._desk.ask(seat.number, news)
+            case Paid(ticket, number, key, attempt, player, nano, known, answered):
+                if number in self._matches:
+                    self._matches[number].told.add((key, attempt))
+                of = seat.number, ticket
+                self._desk.paid(of, number, player, nano, known=known, answered=answered)
+            case Recalled(number, player, nano):
+                self._budget.recall(number, player, nano)
+            case Ended(number, tally, outcome):
+                if number in self._matches:
+                    self._ended(number, tally, outcome)
+            case Left(number, reasons):
+                if number in self._matches:
+                    fixture, digest, _ = self._matches[number]
+                    self._left.append(Stuck(fixture, digest, reasons))
+                    self._run.look_soon()
+            case Replied(player, void):
+                self._run.replied(player, void)
+            case Tripped(player, why, number):
+                self._bench(player, why, number, seat.number)
+                self._run.look_soon()
+            case Logged(level, text):
+                _log.log(level, "%s", text)
+            case Broken(kind, text):
+                raise _same(kind, text)
+            case State():
+                seat.state = news
+            case Stopped(left_out):
+                for name, settings in left_out.items():
+                    leave_out = getattr(self._lines[name].client, "leave_out", None)
+                    if settings and leave_out is not None:
+                        leave_out(settings)
+                seat.stopped.set_result(None)
+
+    def _ended(self, number: int, tally: Tally, outcome: Outcome) -> None:
+        fixture, digest, _ = self._matches[number]
+        self._forget(number)
+        self.unfinished.pop(number, None)
+        self._budget.close(number, decided=not outcome.void)
+        self._run.ended(fixture, digest, tally, outcome)
+
+    def _bench(self, player: str, why: str, match: int | None, told_by: int) -> None:
+        if player not in self.benched:
+            self.benched[player] = why
+            for seat in self._seats.values():
+                if seat.number != told_by:
+                    self._order(seat, Benched(player, why, match))
+
+    def _decided(self, worker: int, ticket: int, verdict: Verdict | Away | str, reserved: int) -> None:
+        if (seat := self._seats.get(worker)) is not None:
+            self._order(seat, Decided(ticket, verdict, reserved))
+
+    def _unaffordable(self, match: int, worst: int) -> None:
+        self.unfinished[match] = (
+            f"{dollars(self._budget.left)} left; the next call of match {match} "
+            f"may cost up to {dollars(worst)}"
+        )
+        self._run.look_soon()
+
+    # -------------------------------------------------------------------------------------------- tasks
+
+    def _spawn(self, work: Coroutine[object, object, None]) -> asyncio.Task[None]:
+        task = self._loop.create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+        return task
+
+    async def _aside(self, work: Callable[[], Found]) -> Found:
+        return await self._loop.run_in_executor(self._thread, work)
+
+
+def _same(kind: type[Exception], text: str) -> Exception:
+    """An error of a worker, raised here."""
+    error = kind.__new__(kind)
+    error.args = (text,)
+    return error

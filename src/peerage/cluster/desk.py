@@ -1,0 +1,161 @@
+"""The leader's desk: which call of a worker may go, by the run's money and its players' limits."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from peerage.cluster.messages import Asks
+from peerage.engine.availability import Availability, Away
+from peerage.engine.budget import Budget, Verdict
+from peerage.engine.dispatch import Dispatcher, Lane
+from peerage.engine.pending import Pending
+from peerage.engine.player_runtime import PlayerRuntime
+from peerage.engine.reservations import Reservations
+from peerage.games.house import usual
+from peerage.players.client import InstantClient
+from peerage.settings import Engine
+
+_NOT_HERE: Any = None
+"""What is asked: the worker knows."""
+
+Of = tuple[int, int]
+"""Worker and ticket."""
+
+
+class Desk:
+    """Decides on the calls of all workers, in the order in which one machine would.
+
+    `answer(worker, ticket, verdict, reserved)` is called when that is decided; YES lets the call go, and
+    holds its worst case and its place in its player's lane until it is `paid`. `unaffordable(match, player,
+    worst)` tells that the arena's limit has stopped a match.
+    """
+
+    def __init__(
+        self,
+        budget: Budget,
+        availability: Availability,
+        lines: Mapping[str, PlayerRuntime],
+        engine: Engine,
+        answer: Callable[[int, int, Verdict | Away | str, int], None],
+        unaffordable: Callable[[int, int], None],
+    ) -> None:
+        self._budget = budget
+        self._availability = availability
+        self._answer = answer
+        self._unaffordable = unaffordable
+        self._reservations = Reservations(budget)
+        self._dispatcher: Dispatcher[Pending] = Dispatcher(engine.calls, self._leave)
+        self._instant: set[str] = set()
+        self._loop = asyncio.get_running_loop()
+        self._asked: dict[Of, tuple[str, int, Pending]] = {}
+        self._of: dict[Pending, Of] = {}
+        self._granted: set[Pending] = set()
+        self.stopped = False
+        for name, line in lines.items():
+            if isinstance(line.client, InstantClient):
+                self._instant.add(name)
+            one = line.settings
+            self._dispatcher.add(name, Lane(one.concurrency, one.requests_per_minute, one.tokens_per_minute))
+
+    @property
+    def waiting(self) -> int:
+        return len(self._asked) - len(self._granted)
+
+    def ask(self, worker: int, asks: Asks) -> None:
+        """Take in a call that waits to go."""
+        one = Pending(asks.match, "", asks.player, _NOT_HERE, b"", usual, 0, worst=asks.worst)
+        self._asked[worker, asks.ticket] = asks.key, asks.tokens, one
+        self._of[one] = worker, asks.ticket
+        self._submit(one)
+
+    def paid(self, of: Of, match: int, player: str, nano: int, *, known: bool, answered: bool) -> None:
+        """Count what a call has cost; what was held for it is free again, and it waits no more."""
+        one = self._forget(of)
+        if one is None:
+            one = Pending(match, "", player, _NOT_HERE, b"", usual, 0)
+        self._pay(one, nano, known=known, answered=answered)
+        self.decide()
+
+    def held_by(self, worker: int) -> dict[Of, tuple[int, str, str]]:
+        """The calls of a worker that asked and are not paid: their match, key and player."""
+        return {
+            of: (one.match, key, one.player) for of, (key, _, one) in self._asked.items() if of[0] == worker
+        }
+
+    def decide(self) -> None:
+        """Let those calls go on that need not wait for money any more."""
+        for one, verdict in self._reservations.decided(self._queued) if not self.stopped else ():
+            if verdict is Verdict.YES:
+                self._queue(one)
+            elif verdict is Verdict.ARENA:
+                self._budget.stop(one.match)
+                self._refuse(one, verdict)
+                self._unaffordable(one.match, one.worst or 0)
+            else:
+                self._refuse(one, verdict)
+
+    def stop(self) -> None:
+        """Let nothing more go."""
+        self.stopped = True
+        self._dispatcher.stop()
+
+    def _submit(self, one: Pending) -> None:
+        if self.stopped or one not in self._of:
+            return
+        if self._reservations.wanted(one.player):
+            self._reservations.submit(one)
+            self.decide()
+        else:
+            self._queue(one)
+
+    def _queued(self, player: str) -> bool:
+        return player not in self._instant and self._dispatcher.queued(player)
+
+    def _queue(self, one: Pending) -> None:
+        if one.player in self._instant:
+            self._leave(one)
+        else:
+            self._dispatcher.submit(one.player, one, self._asked[self._of[one]][1])
+
+    def _leave(self, one: Pending) -> None:
+        """Let a call go, unless its day's money is spent."""
+        never = self._availability.never(one)
+        may = False if never else self._availability.reserve(one)
+        if may is True:
+            self._granted.add(one)
+            self._answer(*self._of[one], Verdict.YES, one.reserved)
+            return
+        if one.player not in self._instant:
+            self._dispatcher.returned(one.player)
+        self._pay(one, 0, known=True, answered=False)
+        if isinstance(may, Away):
+            self._refuse(one, may)
+        elif never:
+            self._refuse(one, never)
+
+    def _refuse(self, one: Pending, verdict: Verdict | Away | str) -> None:
+        of = self._of[one]
+        self._forget(of)
+        self._answer(*of, verdict, 0)
+
+    def _forget(self, of: Of) -> Pending | None:
+        """Take a call out of wherever it waits or is counted."""
+        _, _, one = self._asked.pop(of, ("", 0, None))
+        if one is None:
+            return None
+        del self._of[one]
+        if one in self._granted:
+            self._granted.remove(one)
+            if one.player not in self._instant:
+                self._dispatcher.returned(one.player)
+        else:
+            for waits in (self._reservations.recall, self._availability.recall, self._dispatcher.withdraw):
+                waits(lambda other: other is one)
+        return one
+
+    def _pay(self, one: Pending, nano: int, *, known: bool, answered: bool) -> None:
+        self._reservations.pay(one, nano, known=known, answered=answered)
+        for other in self._availability.paid(one, nano):
+            self._loop.call_soon(self._submit, other)

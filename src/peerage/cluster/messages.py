@@ -1,0 +1,170 @@
+"""What leader and workers tell each other: a worker's news, a leader's orders."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple, TypeAlias
+
+from peerage.engine.availability import Away
+from peerage.engine.budget import Verdict
+from peerage.engine.driving import CallsNow, Reason
+from peerage.engine.records import Tally
+from peerage.engine.troubles import Trouble
+from peerage.match import Outcome
+from peerage.players.prices import Price
+from peerage.settings import ArenaSettings
+
+
+class Posting(NamedTuple):
+    """All a worker needs to begin. `env` holds the keys of players and the password of the ledger at
+    `address`; `run` is the leader's fence. `left_out` are, by player, the settings that its server does not
+    take. `clients` opens a player otherwise than by its settings."""
+
+    release: str
+    settings: ArenaSettings
+    folder: str
+    address: str
+    run: int
+    env: Mapping[str, str]
+    prices: Mapping[str, Price]
+    left_out: Mapping[str, Sequence[str]]
+    bounded: bool
+    programs: bool
+    clients: Callable[[Any], Any] | None
+
+
+# ------------------------------------------------------------------------------------------ a worker's news
+
+
+class Asks(NamedTuple):
+    """A call waits for money and its player's limits. `worst` is what it may cost at most, None unknown;
+    `ticket` is its name between the two."""
+
+    ticket: int
+    match: int
+    key: str
+    player: str
+    worst: int | None
+    tokens: int
+
+
+class Paid(NamedTuple):
+    """A call has returned, or will not be sent: what it has cost, or may have (`known` False). `ticket` is 0
+    where it needed none."""
+
+    ticket: int
+    match: int
+    key: str
+    attempt: int
+    player: str
+    nano: int
+    known: bool
+    answered: bool
+
+
+class Recalled(NamedTuple):
+    """A reply on record was fed to its match."""
+
+    match: int
+    player: str
+    nano: int
+
+
+class Ended(NamedTuple):
+    """A match has come to its outcome; what was replied in it is durable."""
+
+    match: int
+    tally: Tally
+    outcome: Outcome
+
+
+class Left(NamedTuple):
+    """A match can do nothing but wait for players, and was put down."""
+
+    match: int
+    reasons: Sequence[Reason]
+
+
+class Replied(NamedTuple):
+    """A reply is there, or it is certain that there will be none."""
+
+    player: str
+    void: bool
+
+
+class Tripped(NamedTuple):
+    """A call of a match got a player benched."""
+
+    player: str
+    why: str
+    match: int
+
+
+class Logged(NamedTuple):
+    """What a worker says for people."""
+
+    level: int
+    text: str
+
+
+class Broken(NamedTuple):
+    """The run cannot go on."""
+
+    kind: type[Exception]
+    text: str
+
+
+class State(NamedTuple):
+    """Calls of a worker at this moment."""
+
+    calls: CallsNow
+    troubles: tuple[Trouble, ...]
+
+
+class Stopped(NamedTuple):
+    """A worker has stopped: nothing of it is in flight, and all it wrote is durable."""
+
+    left_out: Mapping[str, Sequence[str]]
+
+
+News: TypeAlias = (
+    Asks | Paid | Recalled | Ended | Left | Replied | Tripped | Logged | Broken | State | Stopped
+)
+
+
+# ----------------------------------------------------------------------------------------- a leader's orders
+
+
+class Look(NamedTuple):
+    """Matches may be there to claim; a worker drives so many at once."""
+
+    places: int
+
+
+class Decided(NamedTuple):
+    """What becomes of a call that asked, and what is reserved for it. A text says why there is no reply."""
+
+    ticket: int
+    verdict: Verdict | Away | str
+    reserved: int
+
+
+class Benched(NamedTuple):
+    """A player is asked no more, and matches after `match` (None: no others) end that cannot do without."""
+
+    player: str
+    why: str
+    match: int | None
+
+
+class Stop(NamedTuple):
+    """Send nothing more, and wait so long for calls in flight."""
+
+    grace_s: float
+
+
+class Abandon(NamedTuple):
+    """Give up on calls in flight."""
+
+
+Order: TypeAlias = Look | Decided | Benched | Stop | Abandon

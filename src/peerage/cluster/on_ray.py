@@ -1,0 +1,122 @@
+"""Workers as actors of a Ray cluster: Ray places them, and says when one is gone."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar
+
+os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # nothing here reports to others
+
+import ray
+from ray.exceptions import RayActorError, RayTaskError
+
+from peerage.cluster.crew import Link, WorkerLost
+from peerage.cluster.messages import Logged, News, Order, Posting
+from peerage.settings import ArenaError
+
+Found = TypeVar("Found")
+
+
+class _Hands:
+    """A worker within an actor."""
+
+    def __init__(self) -> None:
+        self._worker: Any = None
+
+    async def begin(self, posting: Posting) -> int:
+        from peerage.cluster.worker import Worker
+
+        self._worker = Worker(posting)
+        logging.getLogger("peerage").addHandler(_Teller(self._worker.tell))
+        return int(await self._worker.begin())
+
+    async def order(self, orders: Sequence[Order]) -> None:
+        self._worker.order(orders)
+
+    async def news(self, patience_s: float) -> list[News]:
+        found: list[News] = await self._worker.news(patience_s)
+        return found
+
+    async def close(self) -> None:
+        await self._worker.close()
+
+
+class _Teller(logging.Handler):
+    """Tells the leader what is logged here."""
+
+    def __init__(self, tell: Callable[[News], None]) -> None:
+        super().__init__(logging.WARNING)
+        self._tell = tell
+        self._loop = asyncio.get_running_loop()
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self._loop.call_soon_threadsafe(self._tell, Logged(record.levelno, record.getMessage()))
+
+
+class RayLink:
+    """The line to a worker that is an actor."""
+
+    def __init__(self, actor: Any) -> None:
+        self._actor = actor
+
+    async def begin(self, posting: Posting) -> int:
+        return int(await _answered(lambda: self._actor.begin.remote(posting)))
+
+    async def order(self, orders: Sequence[Order]) -> None:
+        await _answered(lambda: self._actor.order.remote(orders))
+
+    async def news(self, patience_s: float) -> Sequence[News]:
+        found: Sequence[News] = await _answered(lambda: self._actor.news.remote(patience_s))
+        return found
+
+    def kill(self) -> None:
+        ray.kill(self._actor)
+
+
+class RayPlaces:
+    """A Ray cluster: at `address`, or where that is empty the one that `$RAY_ADDRESS` names, or a new one on
+    this machine. There is a worker for each of its CPUs, or so many as are `stated`."""
+
+    def __init__(self, address: str, stated: int | None) -> None:
+        """Raises ArenaError where the cluster cannot be reached."""
+        self._stated = stated
+        here = not address and not os.environ.get("RAY_ADDRESS")
+        more: dict[str, Any] = {"include_dashboard": False} if here else {"address": address or None}
+        try:
+            ray.init(
+                log_to_driver=False,
+                logging_level=logging.ERROR,
+                configure_logging=False,
+                namespace="peerage",
+                **more,
+            )
+        except (ConnectionError, RuntimeError, ValueError) as error:
+            where = f"the Ray cluster at {address}" if address else "a Ray cluster"
+            raise ArenaError(
+                f"{where} cannot be reached: {' '.join(str(error).split())[:300]}. `ray status` says more; "
+                "without `--address` a cluster of this machine alone is started"
+            ) from None
+        self._actors = ray.remote(num_cpus=1, max_restarts=0, max_concurrency=100)(_Hands)
+
+    def wanted(self) -> int:
+        return self._stated or max(1, int(ray.cluster_resources().get("CPU", 1)))
+
+    def place(self) -> Link:
+        return RayLink(self._actors.remote())
+
+    async def close(self) -> None:
+        ray.shutdown()
+
+
+async def _answered(call: Callable[[], Any]) -> Any:
+    """What an actor answers. Raises WorkerLost, or what it raised."""
+    try:
+        return await call()
+    except RayActorError as lost:
+        raise WorkerLost(" ".join(str(lost).split())[:200]) from None
+    except RayTaskError as failed:
+        cause = failed.cause
+        raise (cause if isinstance(cause, Exception) else ArenaError(str(failed)[-2000:])) from None

@@ -1,0 +1,35 @@
+"""What an arena must be for workers on many machines to play it."""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+
+from peerage.settings import ArenaError, ArenaSettings
+
+
+def refuse(settings: ArenaSettings, ledger: str) -> None:
+    """Raise ArenaError where the settings want workers, and these cannot play the arena."""
+    if settings.engine.kind == "local":
+        return
+    if not ledger.startswith("postgresql"):
+        raise ArenaError(
+            f"engine: ray wants a ledger on PostgreSQL, and this arena's is {ledger}: a file has one "
+            "writer, and workers on other machines do not see it. `peerage copy` moves an arena to a "
+            "server; or leave `engine: ray` away"
+        )
+    if find_spec("ray") is None:
+        raise ArenaError("engine: ray needs the extra `ray`: pip install 'peerage[ray]'")
+    for player in settings.players:
+        why = (
+            "is a person, who sits at one machine"
+            if player.is_person
+            else "is asked in batches, which one process collects"
+            if player.batch
+            else f"is served by the host {player.host!r}, which one process starts and stops"
+            if player.host
+            else ""
+        )
+        if why:
+            raise ArenaError(
+                f"{player.name} {why}; engine: ray does not do that yet. Leave it away for this arena"
+            )

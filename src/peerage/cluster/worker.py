@@ -1,0 +1,295 @@
+"""A worker: claims matches, drives them as a run on one machine does, tells the leader what comes of them."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import AsyncExitStack
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from peerage import __version__
+from peerage.clock import now_ms
+from peerage.cluster.messages import (
+    Abandon,
+    Benched,
+    Broken,
+    Decided,
+    Ended,
+    Left,
+    Look,
+    News,
+    Order,
+    Posting,
+    Replied,
+    State,
+    Stop,
+    Stopped,
+    Tripped,
+)
+from peerage.cluster.purse import AskedPurse, AskedReservations
+from peerage.engine.availability import Availability, Away
+from peerage.engine.budget import Verdict
+from peerage.engine.journal import Journal
+from peerage.engine.plans import Plans, schedulers
+from peerage.engine.player_runtime import PlayerRuntime
+from peerage.engine.records import Tally
+from peerage.engine.under_way import MatchesUnderWay
+from peerage.ledger.codec import by_hex, read_fixture
+from peerage.ledger.leases import GivenUp, WorkersLedger
+from peerage.ledger.merkle import digest as digest_of
+from peerage.match import Fixture, Outcome
+from peerage.players import open_client
+from peerage.players.client import Client
+from peerage.settings import ArenaError
+
+NO_CAP = 1_000_000
+"""Calls in flight at once: the leader's desk counts them."""
+STATE_EVERY_S = 0.5
+
+
+class Worker:
+    """One worker, on one event loop. It is an `engine.driving.Run` to the matches it drives.
+
+    `begin` opens players and ledger, `order` takes what the leader says, `news` gives what the leader is to
+    hear, `close` releases everything.
+    """
+
+    def __init__(self, posting: Posting) -> None:
+        self._posting = posting
+        self._news: list[News] = []
+        self._heard = asyncio.Event()
+        self._loop = asyncio.get_running_loop()
+        self._stack = AsyncExitStack()
+        self._places = 0
+        self._stopping = False
+        self._claiming = False
+        self._offered = False
+        self._look: asyncio.Handle | None = None
+        self._stated = 0.0
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._clients: dict[str, Client] = {}
+        self._texts: dict[bytes, str] = {}
+
+    async def begin(self) -> int:
+        """Get ready; the worker's number. Raises ArenaError, LedgerError, PlayerError, SettingsError."""
+        posting = self._posting
+        if posting.release != __version__:
+            raise ArenaError(
+                f"a worker has Peerage {__version__}, and its leader {posting.release}; install one release "
+                "on all machines"
+            )
+        os.environ.update({name: value for name, value in posting.env.items() if name == "PGPASSWORD"})
+        self._claims = ThreadPoolExecutor(1, "claims")
+        self._stack.callback(partial(self._claims.shutdown, wait=False))
+        self._ledger: WorkersLedger = await self._aside(partial(WorkersLedger, posting.address, posting.run))
+        self._stack.callback(self._ledger.close)
+        self._stack.enter_context(self._ledger.writing())
+        lines = await self._open_lines()
+        games = schedulers(posting.settings, "")
+        plans, engine = Plans(games, lines), posting.settings.engine
+        self._journal = Journal(self._ledger, self.broken)
+        self._stack.push_async_callback(self._journal.close)
+        self._paying = AskedReservations(posting.bounded, lines, self.tell, self._journal.then)
+        programs = None
+        if posting.programs:
+            from peerage.engine.programs import opened
+
+            programs = await self._stack.enter_async_context(opened(1))
+        undated = [one.model_copy(update={"daily_budget": None}) for one in posting.settings.players]
+        self._matches = MatchesUnderWay(
+            self,
+            {name: _unlimited(line) for name, line in lines.items()},
+            engine.model_copy(update={"calls": NO_CAP}),
+            self._ledger,
+            self._journal,
+            now_ms,
+            AskedPurse(posting.bounded, self.tell),
+            self._paying,
+            plans,
+            Availability(undated, now_ms),
+            programs,
+        )
+        return int(self._ledger.number)
+
+    async def _open_lines(self) -> dict[str, PlayerRuntime]:
+        posting, lines = self._posting, dict[str, PlayerRuntime]()
+        env = {**os.environ, **posting.env}
+        for player in posting.settings.players:
+            if posting.clients is not None:
+                client = posting.clients(player)
+            else:
+                client = open_client(player, env, Path(posting.folder))
+            self._stack.push_async_callback(client.close)
+            self._clients[player.name] = client
+            leave_out = getattr(client, "leave_out", None)
+            if leave_out is not None:
+                leave_out(posting.left_out.get(player.name, ()))
+            lines[player.name] = PlayerRuntime(player, client, posting.prices[player.name])
+        await asyncio.gather(*[line.client.start() for line in lines.values()])
+        return lines
+
+    async def close(self) -> None:
+        """Release everything."""
+        self._stopping = True
+        for task in self._tasks:
+            task.cancel()
+        await self._stack.aclose()
+
+    # --------------------------------------------------------------------------------------- the leader
+
+    async def news(self, patience_s: float) -> list[News]:
+        """What there is to tell; waits so long for some."""
+        if not self._news:
+            try:
+                async with asyncio.timeout(patience_s):
+                    await self._heard.wait()
+            except TimeoutError:
+                pass
+        self._heard.clear()
+        told, self._news = self._news, []
+        if self._loop.time() - self._stated > STATE_EVERY_S or any(isinstance(one, Stopped) for one in told):
+            self._stated = self._loop.time()
+            told.insert(0, State(self._matches.now(), self._matches.troubles()))
+        return told
+
+    def order(self, orders: Sequence[Order]) -> None:
+        """Do what the leader says."""
+        try:
+            for order in orders:
+                self._obey(order)
+        except Exception as fault:
+            self.broken(fault)
+
+    def _obey(self, order: Order) -> None:
+        match order:
+            case Look(places):
+                self._places, self._offered = places, True
+                self._claim_soon()
+            case Decided(ticket, verdict, reserved):
+                self._decided(ticket, verdict, reserved)
+            case Benched(player, why, match):
+                self._matches.bench(player, why)
+                if match is not None:
+                    self._matches.end_without(player, match)
+            case Stop(grace_s):
+                self._stopping = True
+                self._spawn(self._stop(grace_s))
+            case Abandon():
+                self._matches.abandon()
+
+    def _decided(self, ticket: int, verdict: Verdict | Away | str, reserved: int) -> None:
+        if isinstance(verdict, Verdict):
+            if self._paying.answered(ticket, verdict, reserved) is not None:
+                self._matches.calls.decide()
+            return
+        pending = self._paying.answered(ticket, None, 0)
+        if pending is None:
+            return
+        if isinstance(verdict, Away):
+            self._matches.put_off(pending, *verdict)
+        else:
+            self._matches.calls.void(pending, [], verdict)
+
+    async def _stop(self, grace_s: float) -> None:
+        await self._matches.stop(grace_s)
+        await self._journal.drain()
+        self.tell(Stopped({name: tuple(getattr(one, "left_out", ())) for name, one in self._clients.items()}))
+
+    def tell(self, news: News) -> None:
+        """Let the leader hear something."""
+        self._news.append(news)
+        self._heard.set()
+
+    # ------------------------------------------------------------------------------------------- claims
+
+    def _claim_soon(self) -> None:
+        if not self._claiming and self._offered and not self._stopping and self._room > 0:
+            self._claiming = True
+            self._spawn(self._claim())
+
+    @property
+    def _room(self) -> int:
+        return self._places - len(self._matches) + len(self._matches.unfinished)
+
+    async def _claim(self) -> None:
+        try:
+            self._offered = False
+            room = self._room
+            for one in await self._aside(partial(self._claimed, room)):
+                if not self._stopping:
+                    self._matches.start(*one)
+                    self._offered = True
+        except Exception as fault:
+            self.broken(fault)
+        finally:
+            self._claiming = False
+            self._claim_soon()
+
+    def _claimed(self, most: int) -> list[tuple[Fixture, str, Any]]:
+        """Claim matches, on a thread of its own."""
+        return [
+            (read_fixture(one.body, self._text), digest_of(one.body), one.recorded)
+            for one in self._ledger.claim(most)
+        ]
+
+    def _text(self, digest: str) -> str:
+        key = bytes.fromhex(digest)
+        if key not in self._texts:
+            self._texts |= self._ledger.texts([key])
+        return by_hex(self._texts)(digest)
+
+    # -------------------------------------------------------------------------- the matches it drives
+
+    def ended(self, fixture: Fixture, digest: str, tally: Tally, outcome: Outcome) -> None:
+        self._journal.then(partial(self.tell, Ended(fixture.number, tally, outcome)))
+        self._claim_soon()
+
+    def replied(self, player: str, void: bool) -> None:
+        self.tell(Replied(player, void))
+
+    def tripped(self, player: str, match: int) -> None:
+        self.tell(Tripped(player, self._matches.benched[player], match))
+
+    def look_soon(self) -> None:
+        if self._look is None:
+            self._look = self._loop.call_soon(self._look_now)
+
+    def _look_now(self) -> None:
+        self._look = None
+        if self._stopping:
+            return
+        try:
+            for stuck in self._matches.stuck():
+                number = stuck.fixture.number
+                self._matches.leave(number)
+                self._journal.then(partial(self.tell, Left(number, stuck.reasons)))
+            self._claim_soon()
+        except Exception as fault:
+            self.broken(fault)
+
+    def broken(self, error: Exception) -> None:
+        self._stopping = True
+        self._matches.abandon()
+        if not isinstance(error, GivenUp):
+            self.tell(Broken(type(error), str(error)))
+
+    # -------------------------------------------------------------------------------------------- tasks
+
+    def _spawn(self, work: Any) -> None:
+        task = self._loop.create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def _aside(self, work: Callable[[], Any]) -> Any:
+        return await self._loop.run_in_executor(self._claims, work)
+
+
+def _unlimited(line: PlayerRuntime) -> PlayerRuntime:
+    """A player whose limits are kept elsewhere."""
+    none = {"concurrency": None, "requests_per_minute": None, "tokens_per_minute": None}
+    return replace(line, settings=line.settings.model_copy(update=none))

@@ -1,0 +1,287 @@
+"""Who plays which match where several processes play one arena: workers and their leases, on PostgreSQL.
+
+The run that holds the ledger is the leader. It offers matches in the table `leases`; each worker, a row of
+`workers`, claims some of them, past those that others are just claiming (`SKIP LOCKED`), and writes what is
+asked and replied itself. Every transaction of a worker counts its own row on, under the run's fence and its
+number, with the leader's row locked: so a worker that was given up, or whose leader was followed by another,
+writes nothing more, and all rows become durable in one order.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+import time
+from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from functools import partial
+from typing import Any, NamedTuple, TypeVar
+
+import psycopg
+
+from peerage.ledger.database import Transaction
+from peerage.ledger.database_ledger import DatabaseLedger
+from peerage.ledger.postgres import AWAY_S, FIRST_TRY_S, LONGEST_TRY_S, Connected, Postgres, Run
+from peerage.ledger.postgres_words import is_lost
+from peerage.ledger.sql import SqlDatabase
+from peerage.ledger.store import Batch, Exchange, LedgerError
+
+Found = TypeVar("Found")
+
+_TABLES = """
+CREATE TABLE IF NOT EXISTS workers (run bigint NOT NULL, number bigint NOT NULL, written bigint NOT NULL,
+    gone boolean NOT NULL, who text NOT NULL, PRIMARY KEY (run, number));
+CREATE TABLE IF NOT EXISTS leases (match bigint PRIMARY KEY, run bigint NOT NULL, worker bigint, claim bigint)
+"""
+_HIRE = """
+INSERT INTO workers SELECT %(run)s, coalesce(max(number), 0) + 1, 0, false, %(who)s FROM workers
+WHERE run = %(run)s RETURNING number
+"""
+_OFFER = """
+INSERT INTO leases SELECT unnest(%s::bigint[]), fence FROM runner WHERE fence = %s ON CONFLICT DO NOTHING
+"""
+_OVER = "DELETE FROM leases WHERE run = %s AND match = ANY(%s)"
+_CLAIM = """
+UPDATE leases SET worker = %(worker)s, claim = %(claim)s WHERE match IN (SELECT match FROM leases
+    WHERE run = %(run)s AND worker IS NULL ORDER BY match LIMIT %(most)s FOR UPDATE SKIP LOCKED)
+"""
+_CLAIMED = "SELECT FROM leases WHERE run = %(run)s AND worker = %(worker)s AND claim = %(claim)s LIMIT 1"
+_MINE = """
+SELECT number, body, EXISTS (SELECT FROM intents WHERE intents.match = number) FROM fixtures
+WHERE number IN (SELECT match FROM leases WHERE run = %(run)s AND worker = %(worker)s AND claim = %(claim)s)
+ORDER BY number
+"""
+
+
+_GOES_ON = """
+SELECT workers.written FROM workers JOIN runner ON run = fence WHERE run = %s AND number = %s AND NOT gone
+"""
+_WORKING = """
+SELECT number, who, array_agg(match ORDER BY match) FILTER (WHERE match IS NOT NULL)
+FROM workers JOIN runner ON workers.run = fence
+LEFT JOIN leases ON leases.run = workers.run AND worker = number
+WHERE NOT gone GROUP BY number, who ORDER BY number
+"""
+
+
+class Claimed(NamedTuple):
+    """A match that a worker plays from now on: the body of its fixture, and what is on record of it."""
+
+    number: int
+    body: bytes
+    recorded: Sequence[Exchange]
+
+
+class _Line:
+    """A connection on which whatever is done may be done again; a server that is away is waited for."""
+
+    def __init__(self, server: Postgres) -> None:
+        self._server = server
+        self._connection: Connected | None = None
+
+    def do(self, work: Callable[[Connected], Found]) -> Found:
+        """Do some work in a transaction. Raises LedgerError."""
+        began, pause = time.monotonic(), FIRST_TRY_S
+        while True:
+            try:
+                if self._connection is None:
+                    self._connection = self._server.connect()
+                with self._connection.transaction():
+                    return work(self._connection)
+            except psycopg.Error as error:
+                self.close()
+                if not is_lost(error) or time.monotonic() - began > AWAY_S:
+                    with self._server.explained():
+                        raise
+            time.sleep(pause)
+            pause = min(2 * pause, LONGEST_TRY_S)
+
+    def close(self) -> None:
+        if self._connection is not None:
+            with suppress(psycopg.Error):
+                self._connection.close()
+            self._connection = None
+
+
+class Leases:
+    """The leader's side, for one thread at a time. Made while it holds the ledger at `address`: leases of
+    earlier runs, and their workers, end."""
+
+    def __init__(self, address: str) -> None:
+        """Raises LedgerError where the ledger is none that several processes can write to."""
+        self._line = _Line(_server(address))
+
+        def begin(connection: Connected) -> int:
+            connection.execute(_TABLES)
+            row = connection.execute("SELECT fence FROM runner FOR UPDATE").fetchone()
+            assert row is not None
+            connection.execute("DELETE FROM leases")
+            connection.execute("DELETE FROM workers")
+            return int(row[0])
+
+        self.run = self._line.do(begin)
+
+    def offer(self, matches: Collection[int], over: Collection[int]) -> None:
+        """Let workers claim some matches; end the leases of those that are `over`."""
+
+        def work(connection: Connected) -> None:
+            if over:
+                connection.execute(
+                    "DELETE FROM leases WHERE run = %s AND match = ANY(%s)", (self.run, [*over])
+                )
+            if matches:
+                connection.execute(_OFFER, ([*matches], self.run))
+
+        self._line.do(work)
+
+    def revoke(self, worker: int) -> list[int]:
+        """Give a worker up, which writes nothing from now on: the matches it has leases of, which are to be
+        offered again."""
+
+        def work(connection: Connected) -> list[int]:
+            mine = self.run, worker
+            connection.execute("UPDATE workers SET gone = true WHERE run = %s AND number = %s", mine)
+            found = connection.execute(
+                "SELECT match FROM leases WHERE run = %s AND worker = %s ORDER BY match", mine
+            )
+            return [number for (number,) in found]
+
+        return self._line.do(work)
+
+    def close(self) -> None:
+        self._line.close()
+
+
+class WorkersLedger:
+    """A worker's side: it claims matches of a `run` and writes what is asked and replied in them. `number` is
+    its fence among the run's workers. `claim` and `write` may be called by one thread each."""
+
+    def __init__(self, address: str, run: int) -> None:
+        """Raises LedgerError, also where the run has ended."""
+        self._run = run
+        self._line = _Line(_server(address))
+        who = json.dumps({"pid": os.getpid(), "host": socket.gethostname()})
+
+        def hire(connection: Connected) -> int:
+            if connection.execute("SELECT FROM runner WHERE fence = %s FOR UPDATE", (run,)).rowcount != 1:
+                raise given_up(address)
+            row = connection.execute(_HIRE, {"run": run, "who": who}).fetchone()
+            assert row is not None
+            return int(row[0])
+
+        self._claims = 0
+        self.number = self._line.do(hire)
+        self._database = SqlDatabase(_Writer(address, run, self.number))
+        self._ledger = DatabaseLedger(self._database)
+        self._transaction: Transaction | None = None
+
+    @contextmanager
+    def writing(self) -> Iterator[None]:
+        """Hold the connection that writes."""
+        with self._database.holding() as self._transaction:
+            yield
+
+    def write(self, batch: Batch) -> None:
+        """Make texts, intents, replies and failures durable. Raises LedgerError."""
+        assert self._transaction is not None
+        self._database.commit(partial(self._transaction.insert, batch), again=True)
+
+    def texts(self, digests: Collection[bytes]) -> dict[bytes, str]:
+        return self._ledger.texts(digests)
+
+    def claim(self, most: int) -> list[Claimed]:
+        """Claim so many matches, the lowest that nobody has."""
+        self._claims += 1  # where an answer of the server is lost, this tells what was claimed already
+        mine = {"run": self._run, "worker": self.number, "most": most, "claim": self._claims}
+
+        def work(connection: Connected) -> list[tuple[int, bytes, bool]]:
+            row = connection.execute(
+                "SELECT FROM workers WHERE run = %(run)s AND number = %(worker)s AND NOT gone FOR SHARE", mine
+            )
+            if row.rowcount != 1:
+                raise given_up(self._ledger.address)
+            if not connection.execute(_CLAIMED, mine).fetchone():
+                connection.execute(_CLAIM, mine)
+            return connection.execute(_MINE, mine).fetchall()
+
+        found = self._line.do(work)
+        return [Claimed(number, bytes(body), self._recorded(number, begun)) for number, body, begun in found]
+
+    def _recorded(self, number: int, begun: bool) -> Sequence[Exchange]:
+        rows = self._ledger.match(number) if begun else None
+        return rows.exchanges if rows is not None else ()
+
+    def close(self) -> None:
+        """Release the connections."""
+        self._line.close()
+        self._ledger.close()
+
+
+class _Writer(Postgres):
+    """The server, as a worker writes to it: beside others, as long as the run and it itself are wanted."""
+
+    _written = "SELECT written FROM workers WHERE run = %s AND number = %s"
+    _count = """
+    WITH leader AS MATERIALIZED (SELECT fence FROM runner WHERE fence = %s FOR UPDATE)
+    UPDATE workers SET written = written + 1 FROM leader
+    WHERE run = fence AND number = %s AND written = %s AND NOT gone
+    """
+
+    def __init__(self, address: str, run: int, number: int) -> None:
+        super().__init__(address)
+        self._of = run, number
+
+    @property
+    def _fences(self) -> tuple[int, ...]:
+        return self._of
+
+    def _locked(self, create: bool) -> Connected:
+        connection = self.connect()
+        try:
+            row = connection.execute(_GOES_ON, self._of).fetchone()
+            if row is None:
+                raise self._superseded()
+            if self._run is None:
+                self._run = Run(self._of[0], *row)
+            self._durably(connection)
+        except BaseException:
+            connection.close()
+            raise
+        return connection
+
+    def _superseded(self) -> LedgerError:
+        return given_up(self.address)
+
+
+class GivenUp(LedgerError):
+    """A worker is not wanted any more."""
+
+
+def given_up(address: str) -> GivenUp:
+    return GivenUp(
+        f"this worker was given up, or its run of {address} has ended; it wrote nothing since, and others go "
+        "on with its matches"
+    )
+
+
+def _server(address: str) -> Postgres:
+    return Postgres(address)
+
+
+def working(address: str) -> dict[int, tuple[str, list[int]]]:
+    """The workers of the run that goes on, by number: each as "process NUMBER on HOST", and the matches it
+    has leases of. Empty where none are at work."""
+    line = _Line(_server(address))
+
+    def look(connection: Connected) -> list[Any]:
+        (there,) = connection.execute("SELECT to_regclass('leases')::text").fetchone() or (None,)
+        return connection.execute(_WORKING).fetchall() if there else []
+
+    try:
+        return {
+            number: ("process {pid} on {host}".format_map(json.loads(who)), matches or [])
+            for number, who, matches in line.do(look)
+        }
+    finally:
+        line.close()

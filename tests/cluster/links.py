@@ -1,0 +1,78 @@
+"""Workers in the leader's own process, on its loop, whose line to it can be cut. What they tell passes
+through pickle, as it does under Ray."""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Sequence
+
+import pytest
+
+from peerage.cluster import on_ray
+from peerage.cluster.crew import Link, WorkerLost
+from peerage.cluster.messages import News, Order, Posting
+from peerage.cluster.worker import Worker
+
+
+class HereLink:
+    def __init__(self) -> None:
+        self.cut = False
+        self.worker: Worker | None = None
+
+    @property
+    def busy(self) -> int:
+        """Matches that the worker drives."""
+        return 0 if self.worker is None else len(self.worker._matches)
+
+    async def begin(self, posting: Posting) -> int:
+        self.worker = Worker(posting)
+        return await self.worker.begin()
+
+    async def order(self, orders: Sequence[Order]) -> None:
+        if self.cut:
+            raise WorkerLost("cut off")
+        assert self.worker is not None
+        self.worker.order(pickle.loads(pickle.dumps(orders)))
+
+    async def news(self, patience_s: float) -> Sequence[News]:
+        assert self.worker is not None
+        told = await self.worker.news(0.05)
+        if self.cut:
+            raise WorkerLost("cut off")
+        found: Sequence[News] = pickle.loads(pickle.dumps(told))
+        return found
+
+    def kill(self) -> None:
+        """A worker that was cut off goes on by itself, as one does beyond a broken line."""
+
+
+class HerePlaces:
+    """As many workers as are stated."""
+
+    def __init__(self, address: str, stated: int | None) -> None:
+        self.links: list[HereLink] = []
+        self._stated = stated or 2
+
+    def wanted(self) -> int:
+        return self._stated
+
+    def place(self) -> Link:
+        self.links.append(HereLink())
+        return self.links[-1]
+
+    async def close(self) -> None:
+        for link in self.links:
+            if link.worker is not None:
+                await link.worker.close()
+
+
+def here(monkeypatch: pytest.MonkeyPatch) -> list[HerePlaces]:
+    """Let runs place their workers here; those of each run, in order."""
+    made: list[HerePlaces] = []
+
+    def places(address: str, stated: int | None) -> HerePlaces:
+        made.append(HerePlaces(address, stated))
+        return made[-1]
+
+    monkeypatch.setattr(on_ray, "RayPlaces", places)
+    return made

@@ -1,0 +1,254 @@
+"""One arena played by several workers, on a real PostgreSQL: the same ledger and money, whoever is lost."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from tests.cluster.links import HereLink, HerePlaces, here
+from tests.engine.arenas import house, play, write_arena
+from tests.engine.clients import Cast
+from typer.testing import CliRunner
+
+from peerage.arena import open_arena
+from peerage.cli.main import app
+from peerage.engine.report import RunReport
+from peerage.engine.runner import Runner
+from peerage.ledger.leases import GivenUp
+from peerage.ledger.store import Batch, IntentRow
+from peerage.players.client import Call, PlayerError
+from peerage.settings import ArenaError
+
+if TYPE_CHECKING:
+    from tests.servers.postgres import PostgresServer
+
+pytest.importorskip("ray", reason="needs the extra `ray`")
+PAID = house(6, price={"input": 1, "output": 4})
+
+
+@pytest.fixture(scope="module")
+def alone(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
+    """Chains of the records of the same arena, as one process comes to them."""
+    folder = write_arena(tmp_path_factory.mktemp("alone"), PAID)
+    play(folder, 8)
+    with open_arena(folder) as arena:
+        return [one.chain.hex() for one in arena.ledger.records()]
+
+
+@pytest.fixture
+def placed(monkeypatch: pytest.MonkeyPatch) -> list[HerePlaces]:
+    return here(monkeypatch)
+
+
+class Played:
+    """What is on record after a run."""
+
+    def __init__(self, folder: Path, matches: int | None, **how: Any) -> None:
+        with open_arena(folder) as arena:
+            self.report: RunReport = asyncio.run(arena.play(matches, **how))
+            ledger = arena.ledger
+            self.chains = [one.chain.hex() for one in ledger.records()]
+            self.spent = sum(ledger.spent_by().values())
+            self.exchanges = list(ledger.exchanges(1))
+            self.verified = arena.verify().ok
+            log = list(ledger.log())
+            self.log = [one.about for one in log]
+
+    @property
+    def asked_again(self) -> int:
+        """Attempts after one that was replied to: there must be none, ever."""
+        replied = {(one.match, one.key): one.attempt for one in self.exchanges if one.reply is not None}
+        return sum(one.attempt > replied.get((one.match, one.key), one.attempt) for one in self.exchanges)
+
+
+def arena(folder: Path, postgres: PostgresServer, **sections: Any) -> Path:
+    engine = {"kind": "ray", "concurrency": 12, **sections.pop("engine", {})}
+    return write_arena(
+        folder, sections.pop("players", PAID), ledger=postgres.address(), engine=engine, **sections
+    )
+
+
+def soon() -> float:
+    return 0.002
+
+
+def test_workers_come_to_the_same_ledger_as_one_process(
+    tmp_path: Path, postgres: PostgresServer, placed: list[HerePlaces], alone: list[str]
+) -> None:
+    crew = Played(arena(tmp_path, postgres, budget=50, engine={"workers": 3}), 6)
+    assert crew.chains == alone[:6]
+    assert crew.verified
+    assert crew.report.billed_nano == crew.report.spent_nano == crew.spent > 0
+    assert crew.report.calls == len(crew.exchanges)
+    assert len({one.id for one in crew.exchanges}) == max(one.id for one in crew.exchanges)
+    drove = {link.worker._ledger.number for link in placed[0].links if link.worker is not None}
+    assert drove == {1, 2, 3}
+
+
+def test_a_worker_that_is_cut_off_writes_nothing_more_and_others_go_on(
+    tmp_path: Path,
+    postgres: PostgresServer,
+    placed: list[HerePlaces],
+    alone: list[str],
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    folder = arena(tmp_path, postgres, budget=50, engine={"workers": 2})
+    calls, busy = [0], list[HereLink]()
+
+    def act(call: Call, attempt: int) -> None:
+        calls[0] += 1
+        if calls[0] == 30:
+            busy.append(max(placed[0].links, key=lambda link: link.busy))
+            busy[0].cut = True
+
+    crew = Played(folder, 6, clients=Cast(act, soon))
+    assert "was lost (cut off)" in caplog.text
+    assert len(placed[0].links) == 3  # another was placed
+    assert crew.chains == alone[:6]
+    assert crew.verified
+    assert crew.asked_again == 0
+    lost = [one for one in crew.exchanges if one.failure is not None]
+    assert lost
+    assert all(one.failure and "its worker was lost" in one.failure.reason for one in lost)
+    assert crew.report.spent_nano == crew.spent  # kept by the leader as the store has it
+    cut_off = busy[0].worker
+    assert cut_off is not None
+    with pytest.raises(GivenUp, match="given up"), cut_off._ledger.writing():
+        cut_off._ledger.write(Batch(intents=[IntentRow(1, "late", 1, "p0", b"{}", 0)]))
+
+
+def test_the_budget_holds_over_all_workers(
+    tmp_path: Path, postgres: PostgresServer, placed: list[HerePlaces]
+) -> None:
+    folder = arena(tmp_path, postgres, budget=0.06, engine={"workers": 3})
+    most = [0.0]
+
+    async def watch(runner: Runner) -> None:
+        while True:
+            progress = runner.progress()
+            most[0] = max(most[0], (progress.billed_nano + progress.possibly_nano + progress.held_nano) / 1e9)
+            await asyncio.sleep(0.003)
+
+    played = Played(folder, 500, clients=Cast(lambda call, attempt: None, soon), beside=watch)
+    assert played.report.reason == "budget"
+    assert played.report.played > 0
+    assert 0.01 < played.spent / 1e9 <= 0.06
+    assert 0.01 < most[0] <= 0.06
+
+
+def test_limits_of_a_player_hold_over_all_workers(
+    tmp_path: Path, postgres: PostgresServer, placed: list[HerePlaces]
+) -> None:
+    players = house(4, concurrency=1)
+    folder = arena(tmp_path, postgres, players=players, engine={"workers": 3})
+    here_now: dict[str, int] = {}
+    most: dict[str, int] = {}
+
+    class Counting(Cast):
+        def __call__(self, settings: Any) -> Any:
+            client = super().__call__(settings)
+            inner = client.answer
+
+            async def answer(call: Call) -> Any:
+                here_now[settings.name] = here_now.get(settings.name, 0) + 1
+                most[settings.name] = max(most.get(settings.name, 0), here_now[settings.name])
+                try:
+                    return await inner(call)
+                finally:
+                    here_now[settings.name] -= 1
+
+            client.answer = answer  # type: ignore[method-assign]
+            return client
+
+    played = Played(folder, 2, clients=Counting(lambda call, attempt: None, soon))
+    assert played.report.reason == "limit"
+    assert most == {f"p{at}": 1 for at in range(4)}
+
+
+def test_a_stopped_run_goes_on_where_it_was(
+    tmp_path: Path, postgres: PostgresServer, placed: list[HerePlaces], alone: list[str]
+) -> None:
+    folder = arena(tmp_path, postgres)
+    calls = [0]
+    running: list[Runner] = []
+
+    def act(call: Call, attempt: int) -> None:
+        calls[0] += 1
+        if calls[0] == 30:
+            running[0].stop()
+
+    async def watch(runner: Runner) -> None:
+        running.append(runner)
+        await asyncio.sleep(3600)
+
+    first = Played(folder, 6, clients=Cast(act, soon), beside=watch)
+    assert first.report.reason == "interrupted"
+    assert all(one.reply is not None or one.failure is not None for one in first.exchanges)
+    second = Played(folder, 6)
+    assert (second.report.reason, second.report.possibly_paid_twice) == ("limit", 0)
+    assert second.chains == alone[:6]
+    assert second.asked_again == 0
+
+
+def test_a_player_that_fails_for_good_is_benched_everywhere(
+    tmp_path: Path, postgres: PostgresServer, placed: list[HerePlaces]
+) -> None:
+    folder = arena(tmp_path, postgres, engine={"workers": 3})
+    cast: Callable[[Any], Any] = Cast(lambda call, attempt: None, soon)
+
+    def clients(settings: Any) -> Any:
+        bad = Cast(lambda call, attempt: PlayerError("no credit (402)", kind="permanent"), soon)
+        return bad(settings) if settings.name == "p3" else cast(settings)
+
+    played = Played(folder, 6, clients=clients)
+    assert set(played.report.benched) == {"p3"}
+    assert played.report.decided == 6
+
+
+def test_status_tells_who_works_on_what(
+    tmp_path: Path, postgres: PostgresServer, placed: list[HerePlaces]
+) -> None:
+    folder = arena(tmp_path, postgres, engine={"workers": 2})
+    seen: list[dict[str, Any]] = []
+    shown: list[str] = []
+    calls = [0]
+
+    def act(call: Call, attempt: int) -> None:
+        calls[0] += 1
+        if calls[0] == 40:
+            done = CliRunner().invoke(app, ["status", "--format", "json", "--dir", str(folder)])
+            seen.append(json.loads(done.output))
+            shown.append(CliRunner().invoke(app, ["status", "--dir", str(folder)]).output)
+
+    Played(folder, 4, clients=Cast(act, soon))
+    workers = {one["number"]: one["matches"] for one in seen[0]["workers"]}
+    assert workers.keys() == {1, 2}
+    driven = {one["match"]: one["worker"] for one in seen[0]["under_way"]}
+    assert driven
+    assert all(number in workers[worker] for number, worker in driven.items() if worker is not None)
+    assert "worker 1, process" in shown[0]
+    done = CliRunner().invoke(app, ["status", "--format", "json", "--dir", str(folder)])
+    assert json.loads(done.output)["workers"] == []
+
+
+@pytest.mark.parametrize(
+    ("sections", "said"),
+    [
+        ({"ledger": "sqlite:///arena.db"}, "a file has one writer"),
+        ({"players": [*PAID, {"model": "human:me"}]}, "is a person"),
+    ],
+)
+def test_what_workers_cannot_play_is_refused_with_the_reason(
+    tmp_path: Path, postgres: PostgresServer, sections: dict[str, Any], said: str
+) -> None:
+    write_arena(
+        tmp_path,
+        **{"players": PAID, "ledger": postgres.address(), **sections},
+        engine={"kind": "ray"},
+    )
+    with open_arena(tmp_path) as arena, pytest.raises(ArenaError, match=said):
+        asyncio.run(arena.play(1))
