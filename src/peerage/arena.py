@@ -195,10 +195,9 @@ class Arena:
 
         Raises ScopeError where a player has no match, or the track's errors do not shrink with the matches.
         """
-        from peerage.scheduling.standing import LEARNING
         from peerage.settings import suggest
         from peerage.settings.until import goal_of
-        from peerage.tables.outlook import SHRINKING, outlook
+        from peerage.tables.outlook import SHRINKING, of_board
         from peerage.tables.played import ScopeError
 
         found = self._board(track, "", "", "")
@@ -210,15 +209,11 @@ class Arena:
                 raise ScopeError(f"no match is on record of a player {name!r}{suggest(name, names)}")
         if (one or other) and (not one or not other or one == other):
             raise ScopeError("name two players to tell apart, or none for all neighbours")
-        learns = self.settings.pairing.policy in LEARNING
         try:
-            goal = goal_of(until, names) if until else self.settings.goal
+            goal = goal_of(until, names) if until else None
         except ValueError as error:
             raise ScopeError(f"until: {error}") from None
-        if goal is not None and goal.player and goal.player not in names:
-            goal = None
-        two = (one, other) if one else None
-        made = outlook(found.rows, found.verdict.matches, two, learns=learns, goal=goal)
+        made = of_board(found, self.settings, (one, other) if one else None, goal)
         if made is None:
             raise ScopeError(
                 f"track {found.track} has no errors yet that shrink with the matches: play more, or take one "

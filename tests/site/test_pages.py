@@ -27,6 +27,7 @@ from peerage.site.reading import Site
 from peerage.tables.judges import FavourRow, JudgeRow, JudgesReport
 from peerage.tables.leaderboard import board
 from peerage.tables.match_view import match_view
+from peerage.tables.outlook import of_board
 
 # What a page may refer to, and what no page may hold.
 ADDRESSES = ("href", "src", "data-library")
@@ -205,6 +206,15 @@ def test_the_leaderboard_is_the_tables(pages: Site, documents: dict[str, Read]) 
         assert rows == [row.as_dict() for row in pages.table(track)]
         listed = list(csv.DictReader(io.StringIO(body(pages, f"data/leaderboard-{track}.csv").decode())))
         assert [line["player"] for line in listed] == [row["player"] for row in rows]
+
+
+def test_the_leaderboard_says_what_it_takes_to_be_sure(pages: Site, documents: dict[str, Read]) -> None:
+    track = next(one for one in pages.tracks if one == "bt")
+    path = "index.html" if track == pages.track else f"leaderboard/{track}.html"
+    found = of_board(pages.board(track), pages.settings)
+    assert found is not None
+    for line in found.lines:
+        assert line in documents[path].text
 
 
 def test_the_interval_of_a_skill_is_said_to_be_that_of_mu_and_holds_it(

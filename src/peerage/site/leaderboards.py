@@ -22,6 +22,7 @@ from peerage.site.rendering import View
 from peerage.tables.history import frontier as offers
 from peerage.tables.leaderboard import Board, Row, board
 from peerage.tables.makers import weights
+from peerage.tables.outlook import of_board
 from peerage.tables.outside import listed
 from peerage.tables.overall import Strengths, strengths
 from peerage.tables.played import Scope
@@ -157,6 +158,7 @@ def leaderboard(site: Site, wanted: Filter, asked: WhatIf = AS_PLAYED) -> View:
             "own": [
                 (row.player, note) for row in found.rows for note in row.notes if note not in found.notes
             ],
+            "outlook": of_board(found, site.settings) if everything else None,
             "charts": list(charts(site, wanted.track, found, everything=everything)),
             "data": f"data/leaderboard-{wanted.track}" if everything else "",
         },

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from math import ceil, floor, inf, isinf, log10
 from statistics import NormalDist
+from typing import TYPE_CHECKING
 
 import numpy as np
 from msgspec import Struct
@@ -16,9 +17,13 @@ from peerage.ratings.claims import SHARE_UNIT, gap_needed
 from peerage.ratings.further import HOPELESS, Aim, Table, ranges, times, times_of
 from peerage.ratings.table import POINTS, Z95
 from peerage.scheduling.order import gain, of_order
-from peerage.scheduling.standing import Goal
+from peerage.scheduling.standing import LEARNING, Goal
 from peerage.tables import Shown
 from peerage.tables.row import Row
+
+if TYPE_CHECKING:
+    from peerage.settings import ArenaSettings
+    from peerage.tables.leaderboard import Board
 
 SHRINKING = ("bt", "overall", "judge-aware", "anchored", "duplicate")
 """Tracks whose intervals shrink with the square root of the matches."""
@@ -86,6 +91,18 @@ def per_match(rows: Sequence[Row], matches: int) -> float | None:
     """Mean dollars of a match so far, None where unknown or nothing."""
     spent = [row.cost_usd for row in rows]
     return sum(filter(None, spent)) / matches or None if matches and None not in spent else None
+
+
+def of_board(
+    found: Board, settings: ArenaSettings, names: tuple[str, str] | None = None, goal: Goal | None = None
+) -> Outlook | None:
+    """The outlook of a table of the arena's own matches; without a `goal` that of the settings, where whom it
+    names has played."""
+    goal = goal or settings.goal
+    if goal is not None and goal.player and all(row.player != goal.player for row in found.rows if row.rank):
+        goal = None
+    learns = settings.pairing.policy in LEARNING
+    return outlook(found.rows, found.verdict.matches, names, learns=learns, goal=goal)
 
 
 def outlook(
