@@ -24,6 +24,7 @@ BENCHES = (
     "ratings",
     "serve",
     "site",
+    "paint",
 )
 
 
