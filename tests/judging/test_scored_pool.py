@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from tests.judging.gathered import tabled
 
 from peerage.judging.audit import audited, score_plants
 from peerage.judging.comparisons import in_orders
+from peerage.judging.corrections import corrected
 from peerage.judging.marks import Mark
 from peerage.judging.scored_pool import ScorePool, pool_of
 from peerage.judging.simulated_scores import Scale, Scored, drawn
@@ -61,3 +64,21 @@ def test_an_audit_of_scores_names_who_is_planted() -> None:
     assert rows[0].moved is None
     assert rows[-1].plant.endswith("twice, under two names: told apart")
     assert rows == list(audited(pool, seed=1, arenas=2))
+
+
+@pytest.mark.parametrize(("skill", "slope"), [(-2.0, 0.4), (2.0, 0.4)])
+def test_kin_who_discern_little_are_not_said_to_prefer_each_other(skill: float, slope: float) -> None:
+    """They see their own weak, or strong, family less far from the others than the others do."""
+    found = []
+    for number in range(6):
+        made, chances = drawn(Scored(8, 60, spread=1.5), number)
+        kin = np.array([(made.families or {})[name] == "one" for name in made.marks.authors])
+        made = replace(made, skill=np.where(kin, skill, made.skill), slope=np.where(kin, slope, made.slope))
+        votes = ScorePool(made).under(chances, None)
+        (effect,) = [
+            one
+            for one in corrected(votes, ["family"], None, made.families).after.effects
+            if one.name.startswith("family")
+        ]
+        found.append(effect.points)
+    assert abs(np.mean(found)) < 20, "without regard to discernment some 60"

@@ -97,8 +97,11 @@ def corrected(
     nothing = _NOTHING if votes.scores is None else {**_NOTHING, **_NOTHING_IN_SCORES}
     notes += [f"{kind}: nothing to correct, {nothing[kind]}" for kind, found in terms.items() if not found]
     columns = {name: column for found in terms.values() for name, column in found.items()}
+    if votes.scores is not None and any(name.startswith(("own", "family")) for name in columns):
+        columns = {_DISCERNMENT: _beyond_the_usual(told_of, weight)} | columns
     for name, column in list(columns.items()):
-        if not name.startswith("style") and _always(column, history.score, keep & (weight > 0)):
+        some = not name.startswith(("style", _DISCERNMENT))
+        if some and _always(column, history.score, keep & (weight > 0)):
             keep &= column == 0
             del columns[name]
             notes.append(f"{name}: every such vote goes that way and says nothing else: they are left out")
@@ -116,15 +119,20 @@ def corrected(
             break
         except Confounded as error:  # among votes as one-sided as these, though not among even ones
             told_apart &= np.array([name != error.name for name in columns], np.bool_)
+    if _DISCERNMENT in left:
+        plain = [not name.startswith(_LEANS) for name in columns]
+        names = [name for name in left if not name.startswith(_LEANS)]
+        table = _as_spread(table, fit_merged(tally(rows), short.only(told_apart & plain), names))
     notes += [
         f"{effect.name}: {effect.points:+.0f} points{_unit(effect.name)}"
         + (f" ({effect.lower:+.0f} to {effect.upper:+.0f})" if np.isfinite(effect.lower) else "")
         for effect in table.effects
+        if effect.name != _DISCERNMENT
     ]
     notes += [
         f"{name}: not corrected, these votes do not tell it from the players"
         for name, apart in zip(columns, told_apart, strict=True)
-        if not apart
+        if not apart and name != _DISCERNMENT
     ]
     if (weight != 1).any() or any(effect.name.startswith("family") for effect in table.effects):
         far, others = table.rating - table.rating.mean(), max(len(names) - 2, 1)
@@ -257,6 +265,37 @@ class _Told(NamedTuple):
     match: Ints
     styles: Floats | None
     families: Mapping[str, str]
+
+
+_DISCERNMENT = "discernment"
+_LEANS = ("own", "family", _DISCERNMENT)
+
+
+def _as_spread(table: BradleyTerry, plain: BradleyTerry) -> BradleyTerry:
+    """A table in the spread of one that takes all judges for equally discerning, as all others do."""
+    far, usual = (one.rating - one.rating.mean() for one in (table, plain))
+    scale = float(far @ usual / max(float(far @ far), 1e-300))
+    if not 0.5 < scale < 2:
+        return table
+    rating = table.rating.mean() + scale * far
+    return replace(table, rating=rating, covariance=table.covariance * scale**2)
+
+
+def _beyond_the_usual(told: _Told, weight: Floats) -> Floats:
+    """By how many log-odds more, or less, than the usual judge each one sees the first player ahead, for
+    being more or less discerning: judges who tell answers apart less see the weak among their kin less far
+    behind, which is no preference. Their votes on kin say nothing about their discernment here."""
+    players, history, judges, judge, *_, worth, _ = told.votes
+    theirs, each = (
+        np.array([told.families.get(name, "") or name for name in names]) for names in (judges, players)
+    )
+    kin = theirs[:, None] == each
+    each_one = replace(history, weight=weight if worth is None else weight * worth)
+    found, _ = reliabilities(counted(each_one, judge, len(judges)), kin)
+    strength = fit_duels(history).rating / POINTS
+    heard = history.weight * weight
+    usual = float(heard @ found[judge] / max(float(heard.sum()), 1e-300))
+    return np.asarray((found[judge] - usual) * (strength[history.first] - strength[history.second]))
 
 
 def _position(told: _Told) -> Iterator[tuple[str, np.ndarray]]:
