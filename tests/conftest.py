@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import signal
-from collections.abc import Generator
+import sqlite3
+from collections.abc import Generator, Iterator
+from pathlib import Path
 from random import Random
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import HealthCheck, settings
+from sqlalchemy import Engine, event
 
 from peerage.ledger import secret
 
@@ -26,6 +29,22 @@ BOUND_S = 300
 """How long a test may take, and what it has set up to end, before it counts as hung."""
 BOUNDS_S = {"slow": 3600, "real": 7200}
 """The same for tests with these marks."""
+
+LONG = (
+    "conformance/test_games.py",
+    "packages/test_steps.py",
+    "engine/test_budgets.py",
+    "faults/test_simulation.py",
+    "packages/test_packages.py",
+    "conformance/test_rules.py",
+    "cli/test_demo_games.py",
+    "faults/test_kill9.py",
+    "faults/test_cheats.py",
+    "engine/test_waits.py",
+    "cli/test_play.py",
+    "cli/test_logs.py",
+)
+"""Files that take longest, the longest first: a process that begins with one at the end plays it alone."""
 
 _DIED = pytest.StashKey[bool]()
 
@@ -55,10 +74,25 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    order = {Path(__file__).parent / name: place for place, name in enumerate(LONG)}
+    items.sort(key=lambda item: order.get(item.path, len(LONG)))
     for item in items:
         if item.get_closest_marker("timeout") is None:
             marked = [bound for mark, bound in BOUNDS_S.items() if item.get_closest_marker(mark)]
             item.add_marker(pytest.mark.timeout(max(marked, default=BOUND_S)))
+
+
+def _unsynced(connection: object, _: object) -> None:
+    if isinstance(connection, sqlite3.Connection):
+        connection.execute("PRAGMA synchronous=OFF")
+
+
+@pytest.fixture(autouse=True, scope="module")
+def unsynced_ledgers() -> Iterator[None]:
+    """Tests lose no power: their ledgers need not wait for the disk. Those of losing power have another."""
+    event.listen(Engine, "connect", _unsynced)
+    yield
+    event.remove(Engine, "connect", _unsynced)
 
 
 @pytest.fixture(scope="session")

@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.conftest import LONG
+
 CHILD = "import signal; print(signal.getsignal(signal.SIGINT) is signal.SIG_IGN)"
 PARENT = f"""
 import subprocess, sys
@@ -25,6 +27,10 @@ def test_every_test_has_a_bound(request: pytest.FixtureRequest) -> None:
         mark = item.get_closest_marker("timeout")
         assert mark is not None, item.nodeid
         assert 0 < mark.args[0] <= 7200, item.nodeid
+
+
+def test_what_takes_long_begins_first() -> None:
+    assert [name for name in LONG if not (Path(__file__).parent / name).is_file()] == []
 
 
 @pytest.mark.skipif(os.name == "nt", reason="no signal is inherited there")

@@ -23,6 +23,11 @@ from peerage.ledger.store import Batch, FixtureRow, IntentRow, ReplyRow, Summary
 from peerage.ledger.verify import verify
 
 
+@pytest.fixture(autouse=True, scope="module")
+def unsynced_ledgers() -> None:
+    """Here ledgers are synced, as arenas' are."""
+
+
 @pytest.fixture
 def ledger(tmp_path: Path) -> Iterator[DatabaseLedger]:
     opened = open_ledger("sqlite:///arena.db", tmp_path, create=True)
