@@ -229,6 +229,7 @@ def test_the_interval_of_a_skill_is_said_to_be_that_of_mu_and_holds_it(
     for low, high, at in whiskers:
         assert float(at) == pytest.approx((float(low) + float(high)) / 2, abs=0.2)
     for row in rows:
+        assert f'<td class="n rating" data-v="{row.mu}">{row.mu:,.1f}' in page, "an interval stands by its μ"
         assert f'aria-label="{row.lower:,.1f} to {row.upper:,.1f}"' in page
     for point in course(pages, "trueskill"):
         assert point["low"] < point["rating"] < point["high"]

@@ -242,10 +242,10 @@ def laid_out(
     columns = [
         *texts(placed="Rank"),
         *texts(player="Player"),
-        *numbers(shown, rating="Rating"),
-        *([Column("mu", ">μ", shown, 9), Column("sigma", ">σ", shown, 9)] if skill else ()),
+        *([Column("mu", ">μ", shown)] if skill else numbers(shown, rating="Rating")),
         *([Column("mu", ">Mean", signed)] if found.track == "points" else ()),
-        *numbers(str, interval="μ, 95%" if skill else "95%"),
+        *numbers(str, interval="95% of μ" if skill else "95%"),
+        *([Column("rating", ">μ - 3σ", shown), Column("sigma", ">σ", shown, 9)] if skill else ()),
         *numbers(str, beats="Above ~8"),
         *numbers(whole, matches="Matches ~2", wins="W", draws="D ~4", losses="L ~3", void="No result ~7"),
         *(numbers(per_hundred, cost_per_match="Per 100 ~1") if priced and found.in_dollars else ()),

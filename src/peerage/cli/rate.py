@@ -147,15 +147,19 @@ def _columns(rows: tuple[dict[str, Any], ...]) -> list[Column]:
     """Ratings of 400 points a decade are whole numbers for people; skills have three digits."""
     first = rows[0] if rows else {}
     number = _skill if "mu" in first and abs(first["rating"]) < 200 else whole
-    of_mu = " of mu" if number is _skill else ""
     own = _skill if "mu" in first and abs(first["mu"]) < 200 else whole
+    rated = numbers(number, rating="Rating", lower="Lower", upper="Upper")
+    scale = numbers(own, mu="mu", sigma="sigma") if "mu" in first else []
+    if number is _skill:  # the interval next to what it is of
+        rated = numbers(number, mu="mu", lower="Lower of mu", upper="Upper of mu", sigma="sigma")
+        scale = numbers(number, rating="mu - k sigma")
     return [
         *numbers(str, rank=""),
         *texts(player="Player"),
-        *numbers(number, rating="Rating", lower=f"Lower{of_mu}", upper=f"Upper{of_mu}"),
+        *rated,
         *numbers(span, rank_range="Ranks"),
         *numbers(_games, games="Games"),
-        *([Column("mu", ">mu", own), Column("sigma", ">sigma", own)] if "mu" in first else ()),
+        *scale,
     ]
 
 
