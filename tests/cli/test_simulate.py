@@ -128,3 +128,32 @@ def test_an_arena_is_simulated_as_it_is(folder: Path) -> None:
     assert equals["tau"] is None
     plants = {row["kind"]: row for row in rows(*own, "--plant", "position")}
     assert plants["position"]["moved"] is not None, "its judges see one order"
+
+
+def test_tournaments_are_simulated_by_questions() -> None:
+    words = ("--questions", "40", "--players", "6", "--arenas", "2", "--workers", "1")
+    nothing, favour, harsh = rows(*words, "--plant", "favour", "--plant", "harsh=2", "--usd-per-match", "0.1")
+    assert [one["questions"] for one in (nothing, favour, harsh)] == [40, 40, 40]
+    assert nothing["usd"] == 4
+    assert nothing["needed"] == pytest.approx(40 * (nothing["half_width"] / 0.25) ** 2, abs=1)
+    assert 0.1 < nothing["half_width"] < 1, "in points of the scale"
+    assert favour["moved"] > 0.1
+    assert favour["noticed"] is not None
+    assert harsh["noticed"] is None
+    table = said(*words, "--generous", "3")
+    assert "Questions" in table
+    assert "Matches" not in table
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (("--questions", "40", "--seats", "4"), "--seats says nothing"),
+        (("--questions", "40", "--plant", "position"), "no plant 'position'"),
+        (("--plant", "camps"), "no plant 'camps'"),
+        (("--generous", "2"), "give --questions too"),
+        (("--questions", "many"), "expected whole numbers"),
+    ],
+)
+def test_what_does_not_go_with_a_tournament_is_said(words: tuple[str, ...], told: str) -> None:
+    assert told in " ".join(said(*words, code=2).replace("│", " ").split())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from peerage.judging.simulation import Found, Setup
     from peerage.tables.simulate import Planted, SimulatedRow
 
-_POINTS = "{:+.0f}".format
+_POINTS, _TENTHS = "{:+.0f}".format, "{:+.2f}".format
 
 
 def simulate(
@@ -41,6 +41,20 @@ def simulate(
     matches: Annotated[
         str, typer.Option(metavar="NUMBERS", help="Matches, as 400 or 100,400,1600.", show_default="400")
     ] = "",
+    questions: Annotated[
+        str,
+        typer.Option(
+            metavar="NUMBERS",
+            help="Tournaments of so many questions, in which everybody scores everybody.",
+            show_default="duels before judges",
+        ),
+    ] = "",
+    generous: Annotated[
+        float | None,
+        typer.Option(
+            min=-5, max=5, help="Points of 10 that judges of tournaments give more; 3: they love 8 to 10."
+        ),
+    ] = None,
     seats: Annotated[
         int | None,
         typer.Option(
@@ -63,17 +77,28 @@ def simulate(
         typer.Option(
             metavar="NAME[=HOW MANY]",
             help="A fault of judges: position, lazy, lazy-once, random, harsh, length, fixed-length, family, "
-            "friends, half-friends, ring, or all; repeat it. Each is planted alone.",
+            "friends, half-friends, ring, or all; of tournaments favour, sabotage and camps too. Repeat it; "
+            "each is planted alone.",
             show_default="none",
         ),
     ] = None,
     arenas: Annotated[int, typer.Option(min=1, max=100_000, help="Simulated arenas for each row.")] = 20,
     accuracy: Annotated[
-        float, typer.Option(min=0.1, max=1000, help="Points; how many matches until intervals are ± that?")
-    ] = 25.0,
+        float | None,
+        typer.Option(
+            min=0.01,
+            max=1000,
+            help="Points; how many matches until intervals are ± that?",
+            show_default="25; tournaments 0.25",
+        ),
+    ] = None,
     usd_per_match: Annotated[
         float | None,
-        typer.Option(min=0, help="What a match costs.", show_default="the arena's, else unknown"),
+        typer.Option(
+            min=0,
+            help="What a match costs; of a tournament, a question.",
+            show_default="the arena's, else unknown",
+        ),
     ] = None,
     workers: Annotated[
         int | None, typer.Option(min=1, max=256, help="Processes.", show_default="one for each core")
@@ -94,6 +119,15 @@ def simulate(
     from peerage.judging.simulation import Setup
     from peerage.tables.simulate import rows
 
+    scored = bool(questions)
+    accuracy = accuracy or (0.25 if scored else 25.0)
+    others = {"--dir": folder, "--matches": matches, "--seats": seats, "--judges": judges}
+    others |= {"--order": order, "--pairing": pairing}
+    if scored and any(others.values()):
+        wrong = ", ".join([name for name, value in others.items() if value])
+        raise typer.BadParameter(f"--questions is a tournament, of which {wrong} says nothing")
+    if generous is not None and not scored:
+        raise typer.BadParameter("--generous is about tournaments: give --questions too")
     base, usd, title = Setup(10, 400, seed=seed), None, "Simulated arenas"
     if folder is not None:
         from peerage.tables.simulate import own
@@ -107,12 +141,13 @@ def simulate(
     pools = _listed(players, "--players", base.players)
     if sd is not None or pools != [base.players]:
         base = replace(base, skills=(), discernment=())
-    setups = [
-        replace(base, players=pool, matches=many)
-        for pool in pools
-        for many in _listed(matches, "--matches", base.matches)
-    ]
-    plants = list(_planted(plant or ()))
+    if scored:
+        base = replace(base, matches=1, spread=1.2 if sd is None else sd, generous=generous or 0.0)
+        asked = [replace(base, questions=many) for many in _listed(questions, "--questions", 0)]
+    else:
+        asked = [replace(base, matches=many) for many in _listed(matches, "--matches", base.matches)]
+    setups = [replace(one, players=pool) for pool in pools for one in asked]
+    plants = list(_planted(plant or (), scored))
     _possible(setups, plants)
     found: list[list[list[Found | None]]] = [[] for _ in setups]
     interrupted = _run(setups, plants, arenas, workers or os.cpu_count() or 1, found)
@@ -123,7 +158,7 @@ def simulate(
         if of
         for row in rows(setup, plants, of, accuracy, usd)
     ]
-    _show(listed, shape, title, accuracy, bool(base.seats))
+    _show(listed, shape, title, accuracy, bool(base.seats), scored)
     if interrupted:
         done = sum(map(len, found))
         told = f"interrupted after {done:,} of {counted(arenas * len(setups), 'arena')}"
@@ -146,18 +181,20 @@ def _listed(words: str, option: str, usual: int) -> list[int]:
     return list(dict.fromkeys(found))
 
 
-def _planted(stated: Sequence[str]) -> Iterator[Planted]:
-    from peerage.judging.simulation import KINDS
+def _planted(stated: Sequence[str], scored: bool) -> Iterator[Planted]:
+    from peerage.judging.simulated_tournaments import SCORE_KINDS, ScoreKind
+    from peerage.judging.simulation import KINDS, Kind
     from peerage.settings import suggest
 
+    kinds: Mapping[str, Kind | ScoreKind] = SCORE_KINDS if scored else KINDS
     for words in stated:
         name, _, count = words.partition("=")
         if name == "all" and not count:
-            yield from [(kind, 0) for kind in KINDS]
-        elif name not in KINDS:
-            raise typer.BadParameter(f"there is no plant {name!r}{suggest(name, (*KINDS, 'all'))}")
-        elif count and (not KINDS[name].share or not count.isdecimal() or not int(count)):
-            counts = ", ".join(kind for kind, one in KINDS.items() if one.share)
+            yield from [(kind, 0) for kind in kinds]
+        elif name not in kinds:
+            raise typer.BadParameter(f"there is no plant {name!r}{suggest(name, (*kinds, 'all'))}")
+        elif count and (not kinds[name].share or not count.isdecimal() or not int(count)):
+            counts = ", ".join(kind for kind, one in kinds.items() if one.share)
             raise typer.BadParameter(f"--plant {words!r}: expected a number from 1, with one of {counts}")
         else:
             yield name, int(count or 0)
@@ -204,29 +241,41 @@ def _run(
     return False
 
 
-def _show(listed: Sequence[SimulatedRow], shape: Format, title: str, accuracy: float, refereed: bool) -> None:
+def _show(
+    listed: Sequence[SimulatedRow], shape: Format, title: str, accuracy: float, refereed: bool, scored: bool
+) -> None:
     priced = any(row.usd is not None for row in listed)
     planted = any(row.kind for row in listed)
+    uncorrected = refereed or scored
     columns = [
-        *numbers(whole, players="Players", matches="Matches"),
+        *numbers(whole, players="Players"),
+        *numbers(whole, **({"questions": "Questions"} if scored else {"matches": "Matches"})),
         *(texts(plant="Planted") if planted or not shape.for_people else ()),
         *numbers(percent, held="Intervals hold"),
-        *(() if refereed else numbers(percent, held_corrected="Corrected ~4")),
-        *(numbers(_POINTS, moved="Moves by", corrected="Corrected") if planted else ()),
-        *(numbers("{:.0f}".format, corrected_error="± ~3") if planted else ()),
+        *(() if uncorrected else numbers(percent, held_corrected="Corrected ~4")),
+        *(numbers(_TENTHS if scored else _POINTS, moved="Moves by") if planted else ()),
+        *(numbers(_POINTS, corrected="Corrected") if planted and not scored else ()),
+        *(numbers("{:.0f}".format, corrected_error="± ~3") if planted and not scored else ()),
         *(numbers(percent, noticed="Noticed") if planted else ()),
         *(() if refereed else numbers(percent, false_alarms="False alarms")),
         *numbers(hundredths, tau="Order"),
-        *(() if refereed else numbers(hundredths, tau_corrected="Corrected ~2")),
-        *numbers("± {:.0f}".format, half_width="Interval"),
+        *(() if uncorrected else numbers(hundredths, tau_corrected="Corrected ~2")),
+        *numbers(("± {:.2f}" if scored else "± {:.0f}").format, half_width="Interval"),
         *numbers(whole, needed=f"For ± {accuracy:g}"),
         *(numbers(dollars, usd="Cost ~1", needed_usd=f"For ± {accuracy:g}") if priced else ()),
     ]
+    unit = "questions" if scored else "matches"
     notes = [
         f"Intervals hold: the share of 95% intervals with the truth in them. Order: Kendall's tau with the "
-        f"true order. For ± {accuracy:g}: matches until intervals are that narrow on average."
+        f"true order. For ± {accuracy:g}: {unit} until intervals are that narrow on average."
     ]
-    if planted:
+    if planted and scored:
+        notes.append(
+            "Moves by: points of the scale, each judge brought to an average of 5, of the score that the "
+            "fault is about, or how much farther from the truth all are on average. Noticed: `peerage "
+            "judges` names somebody guilty; false alarms: somebody else."
+        )
+    elif planted:
         notes.append(
             "Moves by: points of the rating that the fault is about, or how much farther from the truth all "
             "are on average; corrected: the same after `leaderboard --correct all`. Noticed: `peerage "

@@ -131,6 +131,7 @@ class _Test:
 
     def __init__(self, evidence: Evidence, tested: Flags, heard: Flags, level: float) -> None:
         self.evidence, self.tested, self.heard, self.level = evidence, tested, heard, level
+        self.widest = np.zeros(tested.shape[1], np.int64)
 
     def settle(self) -> Flags:
         """The pairs that stand out, once what they do to everybody else's view is out of it."""
@@ -150,6 +151,7 @@ class _Test:
             over = (2 * aside.sum(axis=0) > self.tested.sum(axis=0)) & ~turned
             aside[:, over] = self.tested[:, over] & ~aside[:, over]
             turned |= over
+        self.widest = aside.sum(axis=0)
         while aside.any():
             _, z, critical, _ = self.judged(aside)
             ratio = np.where(aside, np.abs(z) / critical, np.inf)
@@ -163,7 +165,7 @@ class _Test:
         against it, once everybody is heard, or about whom no majority is left: nobody can tell which camp is
         out of step."""
         many = self.tested.sum(axis=0)
-        found: Flags = (2 * aside.sum(axis=0) >= many) & (many > 0)
+        found: Flags = (2 * np.maximum(aside.sum(axis=0), self.widest) >= many) & (many > 0)
         camps = ~found & (aside.sum(axis=0) > _MOST * many)
         for author in np.flatnonzero(camps).tolist():
             heard = aside.copy()

@@ -14,12 +14,13 @@ from typing import Generic, Literal, NamedTuple, Protocol, TypeVar
 import numpy as np
 from msgspec import Struct
 
-from peerage.judging import planted
+from peerage.judging import planted, simulated_tournaments
 from peerage.judging.corrections import CORRECTIONS, Corrected, Correction, corrected
 from peerage.judging.favours import LEVEL
 from peerage.judging.marks import Flags
 from peerage.judging.planted import NOTHING, Luck, Plant, Pool, Schedule, cast, honest
 from peerage.judging.preference import stuck
+from peerage.judging.simulated_scores import Scored
 from peerage.judging.votes import Votes
 from peerage.ratings.bradley_terry import BradleyTerry
 from peerage.ratings.history import Game, games, pairings
@@ -40,7 +41,9 @@ class Setup(Struct, frozen=True):
     `skills` (log-odds), and differ in `discernment`, or have that. `panel` judges vote on each duel in both
     orders, or in one where `once`. Where `seats` is not 0 nobody judges: tables of so many are ranked by a
     referee. Duels are drawn at `random`, or paired by another policy (`scheduling.policies`): `k` is the K of
-    the Elo that `swiss` pairs by, `width` a stratum's width, and `top` has the first `places` in view."""
+    the Elo that `swiss` pairs by, `width` a stratum's width, and `top` has the first `places` in
+    view. With `questions` it is a tournament of so many (`simulated_scores`), in which everybody scores
+    everybody, `spread` is in points of the scale, and judges are `generous`."""
 
     players: int
     matches: int
@@ -55,6 +58,8 @@ class Setup(Struct, frozen=True):
     width: float = 50.0
     seed: int = 0
     places: int = 1
+    questions: int = 0
+    generous: float = 0.0
 
 
 class Kind(NamedTuple):
@@ -290,6 +295,8 @@ def simulated(
     """Arena `number` of a setup: first as it is, then with each plant alone, by name and how many take part
     (0: as usual). None is what cannot be planted there, such as friends who never judge each other. `rounds`
     pairs where the setup is not random."""
+    if setup.questions:
+        return _tournament(setup, plants, number)
     if setup.seats:
         return [_ranked(setup, number)]
     arenas: dict[tuple[bool, bool], tuple[Pool, Arena[Luck, Plant]]] = {}
@@ -308,6 +315,17 @@ def simulated(
         plant = kind.plant(pool, kind.members(wanted, setup.players))
         found.append(None if plant is None else here.found(plant))
     return found
+
+
+def _tournament(setup: Setup, plants: Sequence[tuple[str, int]], number: int) -> list[Found | None]:
+    played = Scored(setup.players, setup.questions, setup.spread, setup.generous, setup.seed)
+    skill, found = simulated_tournaments.simulated(played, plants, number)
+    return [
+        None
+        if one is None
+        else Found(one.noticed, one.alarm, one.moved, held=one.held, wide=one.wide, tau=tau(one.score, skill))
+        for one in found
+    ]
 
 
 def _skills(setup: Setup, rng: np.random.Generator) -> tuple[Floats, Floats]:

@@ -15,6 +15,7 @@ import msgspec
 import numpy as np
 
 from peerage.judging.audit import pool_of, shrunk
+from peerage.judging.simulated_tournaments import SCORE_KINDS
 from peerage.judging.simulation import KINDS, Found, Power, Results, Rounds, Setup, power, simulated
 from peerage.ledger.store import Ledger
 from peerage.ratings.bradley_terry import fit_duels
@@ -35,8 +36,9 @@ Arenas = Sequence[Sequence[Found | None]]
 class SimulatedRow(Shown, frozen=True):
     """What a `plant` (`kind` is its short name, empty for nothing) did to arenas of so many `players` and
     `matches`. `needed` matches bring the mean half-width of the 95% intervals, as the votes are, to the
-    accuracy asked for; `usd` is what `matches` cost, `needed_usd` what those cost. All else is as in `audit`;
-    None is what cannot be known."""
+    accuracy asked for; of a tournament that is one match of so many `questions`, `needed` are questions, and
+    figures are in points of its scale. `usd` is what `matches` cost, `needed_usd` what those cost.
+    All else is as in `audit`; None is what cannot be known."""
 
     players: int
     matches: int
@@ -56,6 +58,7 @@ class SimulatedRow(Shown, frozen=True):
     needed: int | None
     usd: float | None
     needed_usd: float | None
+    questions: int | None = None
 
 
 def simulate(
@@ -105,7 +108,8 @@ def rows(
     setup: Setup, plants: Sequence[Planted], found: Arenas, accuracy: float, usd_per_match: float | None
 ) -> Iterator[SimulatedRow]:
     """What arenas of one setup come to, the first row without a plant; `accuracy` is in points."""
-    named = [("", "nothing"), *[(kind, KINDS[kind].told(count, setup.players)) for kind, count in plants]]
+    kinds = SCORE_KINDS if setup.questions else KINDS
+    named = [("", "nothing"), *[(kind, kinds[kind].told(count, setup.players)) for kind, count in plants]]
     for place, (kind, about) in enumerate(named if not setup.seats else named[:1]):
         known = [one for arena in found if (one := arena[place]) is not None]
         if known:
@@ -115,10 +119,10 @@ def rows(
 def _row(setup: Setup, kind: str, of: Power, accuracy: float, usd_per_match: float | None) -> SimulatedRow:
     needed = None
     if of.half_width is not None:
-        needed = math.ceil(setup.matches * (of.half_width / accuracy) ** 2)
+        needed = math.ceil((setup.questions or setup.matches) * (of.half_width / accuracy) ** 2)
     cost = [
         None if usd_per_match is None or count is None else count * usd_per_match
-        for count in (setup.matches, needed)
+        for count in (setup.questions or setup.matches, needed)
     ]
     return SimulatedRow(
         setup.players,
@@ -137,7 +141,9 @@ def _row(setup: Setup, kind: str, of: Power, accuracy: float, usd_per_match: flo
         of.tau_corrected,
         of.half_width,
         needed,
-        *cost,
+        cost[0],
+        cost[1],
+        setup.questions or None,
     )
 
 
