@@ -121,8 +121,8 @@ def corrected(
             told_apart &= np.array([name != error.name for name in columns], np.bool_)
     if _DISCERNMENT in left:
         plain = [not name.startswith(_LEANS) for name in columns]
-        names = [name for name in left if not name.startswith(_LEANS)]
-        table = _as_spread(table, fit_merged(tally(rows), short.only(told_apart & plain), names))
+        kept = [name for name in left if not name.startswith(_LEANS)]
+        table = _as_spread(table, fit_merged(tally(rows), short.only(told_apart & plain), kept))
     notes += [
         f"{effect.name}: {effect.points:+.0f} points{_unit(effect.name)}"
         + (f" ({effect.lower:+.0f} to {effect.upper:+.0f})" if np.isfinite(effect.lower) else "")
