@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,8 @@ from typing import Any
 import pytest
 from tests.engine.arenas import house, play, play_stopping_at, write_arena
 from tests.engine.test_waits import Clock, clock, sound
+from tests.servers.openai_server import OpenAIServer
+from tests.servers.vllm_server import Gpu, VllmServer
 
 from peerage.arena import open_arena
 from peerage.engine import hosts
@@ -197,3 +200,37 @@ def test_a_quiet_window_is_closed(tmp_path: Path, clock: Clock) -> None:
     report = play(tmp_path, 6, clients=up)
     assert report.reason == "limit"
     assert all((one.closed_ms - one.opened_ms) / 1000 < 60 + hosts.IDLE_S for one in windows_of(tmp_path))
+
+
+async def test_vllms_models_sleep_and_wake_in_turn(tmp_path: Path) -> None:
+    gpu = Gpu()
+    async with VllmServer(name="v0", gpu=gpu) as first, VllmServer(name="v1", gpu=gpu) as second:
+        nothing = [sys.executable, "-c", ""]
+        rig = {"start": nothing, "stop": nothing, "memory": 16, "sleeps": True, "matches": 100}
+        models = [
+            {"name": name, "model": "openai:tiny", "base_url": one.url, "host": "rig", "memory": 10}
+            for name, one in (("v0", first), ("v1", second), ("again", second))
+        ]
+        arena(tmp_path, [*house(3), *models], rig, engine={"probe": False})
+        with open_arena(tmp_path) as opened:
+            report = await opened.play(16)
+        assert (report.reason, report.benched) == ("limit", {})
+        assert not gpu.faults
+        assert all(len(awake) == 1 for awake in gpu.at_calls), "one at a time"
+        assert set.union(*map(set, gpu.at_calls)) == {"v0", "v1"}
+        assert gpu.events[0][1] == "sleeps", "who is asked first need not sleep before"
+        (window,) = windows_of(tmp_path)
+        assert window.why == "done"
+        sound(tmp_path)
+
+
+async def test_a_server_without_sleep_mode_is_said(tmp_path: Path) -> None:
+    async with OpenAIServer() as server:
+        nothing = [sys.executable, "-c", ""]
+        rig = {"start": nothing, "stop": nothing, "sleeps": True, "matches": 100}
+        plain = {"name": "v", "model": "openai:tiny", "base_url": server.url, "host": "rig"}
+        arena(tmp_path, [*house(3), plain], rig, engine={"probe": False})
+        with open_arena(tmp_path) as opened:
+            report = await opened.play(8)
+    assert report.reason == "waiting"
+    assert "/is_sleeping does not answer; does vLLM run with --enable-sleep-mode" in report.note

@@ -198,12 +198,16 @@ class OpenAIServer:
         app = web.Application(client_max_size=64 * 2**20)
         app.router.add_post("/v1/chat/completions", self._answer)
         app.router.add_get("/v1/models", self._models)
+        self.route(app.router)
         self._runner = web.AppRunner(app, access_log=None, shutdown_timeout=0.05, handler_cancellation=True)
         await self._runner.setup()
         site = web.TCPSite(self._runner, "127.0.0.1", self.port, backlog=2048)
         await site.start()
         self.port = self._runner.addresses[0][1]
         return self
+
+    def route(self, router: web.UrlDispatcher) -> None:
+        """Further addresses of a server that has more."""
 
     async def __aexit__(self, *_: object) -> None:
         assert self._runner is not None

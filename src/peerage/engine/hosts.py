@@ -32,6 +32,7 @@ LOOK_S = 0.5
 LEAD = 0.1
 """Part of the longest time before whose end no more calls begin, unless calls are known to be quicker."""
 CALL_S = 10.0
+SLEEP_MODE = "does vLLM run with --enable-sleep-mode and VLLM_SERVER_DEV_MODE=1?"
 
 State: TypeAlias = Literal["closed", "opening", "up", "turning", "draining", "closing", "over"]
 
@@ -234,9 +235,6 @@ class _Host:
                     if problem := self._power.failed():
                         return problem
                     await asyncio.sleep(LOOK_S)
-                if self.settings.sleeps:
-                    for name in self._players:
-                        await self._post(name, "sleep?level=1")
                 return await self._wake(waiting)
         except TimeoutError:
             words = self._power.last_words() if self._power is not None else ""
@@ -247,7 +245,7 @@ class _Host:
         address = self.settings.ready or f"{base.rstrip('/')}/models"
         if address.startswith("/"):
             return True
-        return await _ask("GET", address) in range(200, 300)
+        return (await _ask("GET", address))[0] in range(200, 300)
 
     async def _wake(self, waiting: Mapping[str, int]) -> str:
         """Bring up as many of the players that matches wait for as fit, and others where there is room; why
@@ -260,19 +258,14 @@ class _Host:
             if room is None or self._memory[name] <= room or not chosen:
                 chosen.append(name)
                 room = None if room is None else room - self._memory[name]
-        problem = ""
-        awake: list[str] = []
-        for name in chosen:
+        if self.settings.sleeps:
             try:
-                if self.settings.sleeps:
-                    await self._post(name, "wake_up")
-                await self._clients[name].up(probe_call(), self._meter)
+                await self._let_sleep(chosen)
             except PlayerError as error:
-                await self._clients[name].down()
-                problem = f"{name}: {error}"
-                _log.warning("%s", problem)
-            else:
-                awake.append(name)
+                return str(error)
+        problems = await asyncio.gather(*map(self._up, chosen))
+        awake = [name for name, problem in zip(chosen, problems, strict=True) if not problem]
+        problem = next(filter(None, reversed(problems)), "")
         self.awake = awake
         if not awake:
             return problem
@@ -282,18 +275,34 @@ class _Host:
         self._run.host_up(awake)
         return ""
 
+    async def _let_sleep(self, chosen: Collection[str]) -> None:
+        """Put the servers of all others to sleep, where they do not yet, then wake those of the chosen."""
+        wanted = {self._server(name) for name in chosen}
+        servers = sorted({self._server(name) for name in self._players})
+        sleeping = dict(zip(servers, await asyncio.gather(*map(self._sleeps, servers)), strict=True))
+        for path, there in (
+            ("sleep?level=1", [one for one in servers if one not in wanted and not sleeping[one]]),
+            ("wake_up", [one for one in servers if one in wanted and sleeping[one]]),
+        ):
+            await asyncio.gather(*[self._post(f"{one}/{path}") for one in there])
+
+    async def _up(self, name: str) -> str:
+        """Open a player's client and warm it; why that came to nothing."""
+        try:
+            await self._clients[name].up(probe_call(), self._meter)
+        except PlayerError as error:
+            await self._clients[name].down()
+            _log.warning("%s: %s", name, error)
+            return f"{name}: {error}"
+        return ""
+
     async def _turn(self, waiting: Mapping[str, int]) -> None:
         """Let other models have the memory."""
-        await self._sleep()
-        if problem := await self._wake(waiting):
-            await self._close(f"failed: {problem}")
-
-    async def _sleep(self) -> None:
         for name in self.awake:
             await self._clients[name].down()
-            if self.settings.sleeps:
-                await self._post(name, "sleep?level=1")
         self.awake = []
+        if problem := await self._wake(waiting):
+            await self._close(f"failed: {problem}")
 
     def _drain(self) -> None:
         """The longest time is almost over: no more calls begin, unless they are known to be quicker."""
@@ -376,24 +385,33 @@ class _Host:
         _log.info("%s", self.why)
         self._run.look_soon()
 
-    async def _post(self, player: str, path: str) -> None:
-        """Ask the server of a player for what vLLM offers beside its models."""
+    def _server(self, player: str) -> str:
+        """The address of a player's server, beside whose models vLLM offers to sleep."""
         parts = urlsplit(self._players[player].base_url)
-        address = f"{parts.scheme}://{parts.netloc}/{path}"
-        if await _ask("POST", address) not in range(200, 300):
-            raise PlayerError(f"{address} does not answer; does vLLM run with --enable-sleep-mode?")
+        return f"{parts.scheme}://{parts.netloc}"
+
+    async def _sleeps(self, server: str) -> bool:
+        status, body = await _ask("GET", f"{server}/is_sleeping")
+        if status != 200:
+            raise PlayerError(f"{server}/is_sleeping does not answer; {SLEEP_MODE}")
+        return b"true" in body
+
+    async def _post(self, address: str) -> None:
+        status, _ = await _ask("POST", address, self.settings.ready_s)
+        if status not in range(200, 300):
+            raise PlayerError(f"{address} does not answer; {SLEEP_MODE}")
 
 
-async def _ask(method: str, address: str) -> int:
-    """The status with which an address answers; 0 where it does not."""
+async def _ask(method: str, address: str, within_s: float = CALL_S) -> tuple[int, bytes]:
+    """The status with which an address answers, 0 where it does not, and the beginning of what it says."""
     import aiohttp
 
-    limit = aiohttp.ClientTimeout(total=CALL_S)
+    limit = aiohttp.ClientTimeout(total=within_s)
     try:
         async with aiohttp.ClientSession(timeout=limit) as session, session.request(method, address) as came:
-            return came.status
+            return came.status, await came.content.read(1000)
     except (aiohttp.ClientError, TimeoutError, OSError):
-        return 0
+        return 0, b""
 
 
 def _gigabytes(player: PlayerSettings, folder: Path) -> float:
