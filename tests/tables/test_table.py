@@ -48,6 +48,11 @@ def test_a_table_is_a_data_frame_with_every_field(arena: Arena) -> None:
     assert list(frame.columns) == list(Row.__struct_fields__)
     assert frame["player"].tolist() == [row.player for row in arena.leaderboard("raw")]
     assert arena.head_to_head()[:0].to_pandas().empty
+    found = arena.stats()
+    for of, rows in (("players", found.players), ("judges", found.judges), ("authors", found.authors)):
+        frame = found.to_pandas(of)
+        assert list(frame.columns) == list(rows[0].__struct_fields__)
+        assert frame["player"].tolist() == [row.player for row in rows]
 
 
 def test_who_beat_whom_is_the_narrow_table_counted(arena: Arena) -> None:
@@ -107,6 +112,8 @@ def test_hostile_names_and_words_stay_text(tmp_path: Path) -> None:
     with open_arena(play_in(tmp_path, players)) as arena:
         for shown in (arena, arena.leaderboard(), arena.players, arena.head_to_head(), arena.match(1)):
             assert tags(shown._repr_html_()) <= PLAIN
+        assert tags(arena.stats()._repr_html_()) <= PLAIN
+        assert arena.stats()._repr_html_().count("<table>") == 3
         assert "&lt;img src=x onerror=y&gt;" in arena.leaderboard()._repr_html_()
         assert "onerror" not in "".join(
             part for part in arena.chart("ratings")._repr_html_().split("<") if "onerror" in part[:12]

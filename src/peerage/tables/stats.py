@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
 from msgspec import Struct
@@ -11,6 +12,7 @@ from msgspec import Struct
 from peerage.accounts import NOTHING, Account, possibly_billed
 from peerage.engine.probes import probe_costs
 from peerage.engine.registration import models_and_families, registered
+from peerage.figures import dollars, percent, seconds, whole
 from peerage.judging.ballots import ballots_in
 from peerage.judging.statistics import judge_statistics
 from peerage.ledger.codec import read_reply
@@ -29,8 +31,13 @@ from peerage.tables.readings import Readings, ReadingStats
 from peerage.tables.told import Drafts, Replies, Told, told
 from peerage.tables.windows import HostedStats, hosted_stats
 
+if TYPE_CHECKING:
+    import pandas
 
-class PlayerStats(Struct, frozen=True):
+    from peerage.tables.table import Table
+
+
+class PlayerStats(Shown, frozen=True):
     """What one player did in every role.
 
     `matches` were decided, `void_matches` came to nothing. `calls` are answered requests, `calls_as` counts
@@ -73,7 +80,7 @@ class PlayerStats(Struct, frozen=True):
     failed_later: int
 
 
-class JudgeStats(Struct, frozen=True):
+class JudgeStats(Shown, frozen=True):
     """One player as a judge; see `judging.statistics.JudgeStatistics`. `flips` counts what changed with the
     order of the answers, `agreement` is with the other judges of the same matches."""
 
@@ -90,7 +97,7 @@ class JudgeStats(Struct, frozen=True):
     kin_votes: int
 
 
-class AuthorStats(Struct, frozen=True):
+class AuthorStats(Shown, frozen=True):
     """One player as an author: finished `drafts`, how many were `approved`, the mean share of the committee
     that approved (None where no vote was valid), and `turns_lost` by an unusable, refused or void text."""
 
@@ -145,6 +152,15 @@ class Stats(Shown, frozen=True):
     hosted: tuple[HostedStats, ...]
     costs: tuple[CostStats, ...]
     kinds: tuple[KindStats, ...]
+
+    def to_pandas(self, of: Literal["players", "judges", "authors"] = "players") -> pandas.DataFrame:
+        """A data frame of players, judges or authors with a column for each field. Raises ImportError where
+        pandas is not installed."""
+        return stats_tables(self)[of].to_pandas()
+
+    def _repr_html_(self) -> str:
+        """For notebooks: what players, judges and authors did."""
+        return "".join([table._repr_html_() for table in stats_tables(self).values() if table])
 
 
 def stats(ledger: Ledger, settings: ArenaSettings, scope: Scope = EVERYTHING) -> Stats:
@@ -282,3 +298,48 @@ def _quantile(waits: Sequence[tuple[int, int]], came: int, share: float) -> floa
         if reached >= math.ceil(share * came):
             return wait / 1e3
     return None
+
+
+def stats_tables(found: Stats) -> dict[str, Table[Any]]:
+    """What players, judges and authors did, each a table."""
+    from peerage.tables.table import Column, Table
+
+    players: Table[PlayerStats] = Table(
+        found.players,
+        "Players",
+        columns=(
+            Column("Player", lambda row: row.player, False),
+            Column("Matches", lambda row: whole(row.matches)),
+            Column("Won", lambda row: whole(row.wins)),
+            Column("Drawn", lambda row: whole(row.draws)),
+            Column("Lost", lambda row: whole(row.losses)),
+            Column("Billed", lambda row: dollars(row.cost_usd)),
+            Column("Median reply", lambda row: seconds(row.latency_p50_s)),
+            Column("Invalid", lambda row: whole(row.invalid)),
+            Column("Refused", lambda row: whole(row.refused)),
+            Column("No reply", lambda row: whole(row.void)),
+        ),
+    )
+    judges: Table[JudgeStats] = Table(
+        found.judges,
+        "Judges",
+        columns=(
+            Column("Judge", lambda row: row.player, False),
+            Column("Votes", lambda row: whole(row.votes)),
+            Column("Ties", lambda row: whole(row.ties)),
+            Column("Abstained", lambda row: whole(row.abstentions)),
+            Column("Flipped", lambda row: percent(row.flip_share)),
+            Column("Agrees with the others", lambda row: percent(row.agreement)),
+        ),
+    )
+    authors: Table[AuthorStats] = Table(
+        found.authors,
+        "Authors",
+        columns=(
+            Column("Author", lambda row: row.player, False),
+            Column("Drafts", lambda row: whole(row.drafts)),
+            Column("Approved", lambda row: whole(row.approved)),
+            Column("Share that approved", lambda row: percent(row.approval)),
+        ),
+    )
+    return {"players": players, "judges": judges, "authors": authors}
