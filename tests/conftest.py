@@ -17,6 +17,7 @@ from sqlalchemy import Engine, event
 from peerage.ledger import secret
 
 if TYPE_CHECKING:
+    from tests.servers.mongo import MongoServer
     from tests.servers.postgres import PostgresServer
 
 # A busy machine is slow to draw examples; that says nothing about the program. `make test` draws the same
@@ -103,6 +104,20 @@ def postgres() -> Generator[PostgresServer, None, None]:
 
     try:
         server = PostgresServer()
+    except Missing as why:
+        pytest.skip(str(why))
+    yield server
+    server.stop()
+
+
+@pytest.fixture(scope="session")
+def mongo() -> Generator[MongoServer, None, None]:
+    """A MongoDB server of this process's own; without one the test is skipped, with the reason."""
+    pytest.importorskip("pymongo", reason="needs the extra `mongo`", exc_type=ImportError)
+    from tests.servers.mongo import Missing, MongoServer
+
+    try:
+        server = MongoServer()
     except Missing as why:
         pytest.skip(str(why))
     yield server

@@ -107,13 +107,20 @@ def test_settings_are_frozen_and_hold_their_ground_in_python() -> None:
         (
             "ledger: arena.db",
             "arena.yaml, line 1, ledger: 'arena.db' is no address of a ledger; write `sqlite:///arena.db`, "
-            "`postgresql://HOST/DATABASE`, or `$DATABASE_URL` for the address in that variable",
+            "`postgresql://HOST/DATABASE`, `mongodb://HOST/DATABASE`, or `$DATABASE_URL` for the address in "
+            "that variable",
         ),
         (
             "ledger: postgresql://me:hunter2@host:5432/db?sslmode=require",
             "arena.yaml, line 1, ledger: the address of the ledger holds a password, and this file is for "
             "others too; write `DATABASE_URL=postgresql://USER:PASSWORD@host:5432/db` into .env and `ledger: "
             "$DATABASE_URL` here",
+        ),
+        (
+            "ledger: mongodb://me:hunter2@host/db",
+            "arena.yaml, line 1, ledger: the address of the ledger holds a password, and this file is for "
+            "others too; write `MONGODB_URI=mongodb://USER:PASSWORD@host/db` into .env and `ledger: "
+            "$MONGODB_URI` here",
         ),
         (
             "rating: {cost_mode: exponential, cost_sensitivity: 0}",

@@ -5,8 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-DATABASE = "DATABASE_URL"
-"""The variable in which hosts of databases give their address, its password in it."""
+DATABASES = {
+    "DATABASE_URL": ("PostgreSQL", ("postgresql://", "postgres://")),
+    "MONGODB_URI": ("MongoDB", ("mongodb://", "mongodb+srv://")),
+}
+"""The variables in which hosts of databases give their address, its password in it, by what they are of, and
+how such addresses begin."""
+
+
+def databases(env: Mapping[str, str]) -> dict[str, str]:
+    """The variables that hold the address of a database, and what it is of."""
+    return {name: kind for name, (kind, begins) in DATABASES.items() if env.get(name, "").startswith(begins)}
 
 
 def environment(folder: Path, env: Mapping[str, str]) -> dict[str, str]:

@@ -46,19 +46,22 @@ class TestInit:
         assert {player.provider for player in settings.players} == {"anthropic", "groq"}
         assert settings.budget.arena == 5
 
+    @pytest.mark.parametrize(
+        ("variable", "scheme"), [("DATABASE_URL", "postgres"), ("MONGODB_URI", "mongodb+srv")]
+    )
     def test_the_address_of_a_database_is_found_and_not_repeated(
-        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+        self, variable: str, scheme: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.delenv("DATABASE_URL", raising=False)
-        (tmp_path / ".env").write_text("DATABASE_URL=postgres://me:hunter2@db.test/x\n")
+        monkeypatch.delenv(variable, raising=False)
+        (tmp_path / ".env").write_text(f"{variable}={scheme}://me:hunter2@db.test/x\n")
         done = cli.invoke(app, ["init", "--dir", str(tmp_path)])
-        assert "address found in DATABASE_URL" in done.stdout
+        assert f"address found in {variable}" in done.stdout
         told = cli.invoke(app, ["doctor", "--dir", str(tmp_path)]).stdout
-        assert "`ledger: $DATABASE_URL` in arena.yaml keeps records there" in told
+        assert f"`ledger: ${variable}` in arena.yaml keeps records there" in told
         text = (tmp_path / "arena.yaml").read_text()
         assert "hunter2" not in done.stdout + told + text
         (tmp_path / "arena.yaml").write_text(text.replace("# ledger:", "ledger:"))
-        assert load(tmp_path).ledger == "$DATABASE_URL"
+        assert load(tmp_path).ledger == f"${variable}"
 
     def test_an_arena_that_is_there_is_kept(self, tmp_path: Path) -> None:
         (tmp_path / "arena.yaml").write_text("name: mine\n")

@@ -38,7 +38,12 @@ def postgres(request: pytest.FixtureRequest) -> str:
     return address
 
 
-KINDS = {"sqlite": sqlite, "postgres": postgres}
+def mongo(request: pytest.FixtureRequest) -> str:
+    address: str = request.getfixturevalue("mongo").address()
+    return address
+
+
+KINDS = {"sqlite": sqlite, "postgres": postgres, "mongo": mongo}
 
 
 @pytest.fixture(params=KINDS.values(), ids=KINDS.keys())

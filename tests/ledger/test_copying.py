@@ -18,6 +18,7 @@ from peerage.ledger.store import Batch
 from peerage.ledger.votes import Vote, Votes
 
 if TYPE_CHECKING:
+    from tests.servers.mongo import MongoServer
     from tests.servers.postgres import PostgresServer
 
 DATA = Path(__file__).parents[1] / "data"
@@ -32,8 +33,10 @@ def arena(folder: Path, ledger: str = "sqlite:///arena.db") -> Arena:
     return open_arena(folder)
 
 
-def test_there_and_back_both_heads_stay(postgres: PostgresServer, tmp_path: Path) -> None:
-    server = postgres.address()
+def test_through_all_stores_and_back_both_heads_stay(
+    postgres: PostgresServer, mongo: MongoServer, tmp_path: Path
+) -> None:
+    server, other = postgres.address(), mongo.address()
     with arena(tmp_path / "one") as one:
         one.run(MATCHES)
         record = one.ledger.match(1)
@@ -42,7 +45,7 @@ def test_there_and_back_both_heads_stay(postgres: PostgresServer, tmp_path: Path
         due = one.verify()
     (tmp_path / "two").mkdir()
     back = f"sqlite:///{tmp_path}/two/arena.db"
-    for source, target in ((str(tmp_path / "one"), server), (server, back)):
+    for source, target in ((str(tmp_path / "one"), server), (server, other), (other, back)):
         done = cli.invoke(app, ["copy", source, target])
         assert f"play head: {due.head}\nlog root: {due.log_root}\n" in done.stdout, done.stderr
         assert f"copied {MATCHES} matches, 0 under way and 1 votes" in done.stdout
@@ -63,11 +66,11 @@ def _report(opened: Arena) -> Any:
     return opened.verify()
 
 
-@pytest.mark.parametrize("kind", ["sqlite", "postgres"])
+@pytest.mark.parametrize("kind", ["sqlite", "postgres", "mongo"])
 def test_a_run_goes_on_while_its_ledger_is_copied(
     kind: str, tmp_path: Path, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    address = "sqlite:///arena.db" if kind == "sqlite" else request.getfixturevalue("postgres").address()
+    address = "sqlite:///arena.db" if kind == "sqlite" else request.getfixturevalue(kind).address()
     with arena(tmp_path / "calm") as calm:
         calm.run(MATCHES)
         due = calm.verify().head

@@ -22,7 +22,7 @@ from peerage import __version__
 from peerage.cli.options import at, program
 from peerage.cli.output import counted
 from peerage.engine.probes import probe_costs
-from peerage.environment import DATABASE, environment
+from peerage.environment import databases, environment
 from peerage.figures import dollars
 from peerage.games import GAMES
 from peerage.ledger import LedgerError, LedgerMissing, open_ledger
@@ -95,6 +95,10 @@ def report(findings: Sequence[Finding]) -> Iterator[str]:
     yield f"{broken} to fix" if broken else "all that is needed is there"
 
 
+_SERVERS = {"postgres": "postgres", "mongo": "mongodb"}
+"""Extras for ledgers on a server, by how their addresses begin."""
+
+
 def _alike(one: Finding, other: Finding) -> bool:
     return one.state in ("warning", "broken") and one._replace(what="") == other._replace(what="")
 
@@ -105,7 +109,12 @@ def install_missing(folder: Path) -> None:
     extras = needed_extras(settings.players) if settings is not None else {"models"}
     if settings is not None:
         extras |= {one.what for one in _needs(settings) if one.state == "broken"}
-        extras |= {"postgres"} if settings.ledger.startswith(("postgresql://", "$")) else set()
+        at = settings.ledger
+        if at.startswith("$"):
+            at = environment(folder, os.environ).get(at[1:], "")
+        extras |= (
+            {"mongo"} if at.startswith("mongodb") else {"postgres"} if at.startswith("postgres") else set()
+        )
     lacking = sorted(extra for extra in extras if _lacking("peerage", extra))
     if not lacking:
         typer.echo("nothing to install")
@@ -218,9 +227,9 @@ async def _players(players: Sequence[PlayerSettings], env: dict[str, str], folde
 
 
 def _ledger(settings: ArenaSettings, env: dict[str, str], folder: Path) -> Iterator[Finding]:
-    if env.get(DATABASE, "").startswith(("postgresql://", "postgres://")) and settings.ledger[0] != "$":
-        about = f"holds an address of PostgreSQL; `ledger: ${DATABASE}` in {FILE_NAME} keeps records there"
-        yield Finding("ledger", DATABASE, "unused", about)
+    for variable, kind in databases(env).items() if settings.ledger[0] != "$" else ():
+        about = f"holds an address of {kind}; `ledger: ${variable}` in {FILE_NAME} keeps records there"
+        yield Finding("ledger", variable, "unused", about)
     try:
         ledger = open_ledger(settings.ledger, folder, create=False)
     except LedgerMissing:

@@ -195,9 +195,10 @@ def copy(
 ) -> None:
     """Copy a whole ledger into another store, and verify the copy.
 
-    An address is `sqlite:///FILE`, `postgresql://HOST/DATABASE`, or `'$DATABASE_URL'`, the one that stands in
-    that variable of the environment or of .env. Votes come along. A run may go on in FROM meanwhile: the copy
-    is of one moment, and has both heads of FROM as it was then. FROM stays as it is.
+    An address is `sqlite:///FILE`, `postgresql://HOST/DATABASE`, `mongodb://HOST/DATABASE`, or
+    `'$DATABASE_URL'`, the one that stands in that variable of the environment or of .env. Votes come along.
+    A run may go on in FROM meanwhile: the copy is of one moment, and has both heads of FROM as it was then.
+    FROM stays as it is.
     """
     from contextlib import closing
 

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Iterable, Mapping
 from typing import TextIO
 
-from peerage.environment import DATABASE
+from peerage.environment import DATABASES
 from peerage.players.keys import PROVIDERS, find_key
 from peerage.players.redaction import hidden
 from peerage.protocol import visible
@@ -37,7 +37,7 @@ def log_to_stderr(level: str, players: Iterable[PlayerSettings], env: Mapping[st
     """Log from `level` on; neither the players' keys nor any provider's key in `env` is ever written."""
     keys = {find_key(player, env) for player in players}
     keys |= {env.get(name, "").strip() for about in PROVIDERS.values() for name in about.key_env}
-    keys |= {env.get(DATABASE, "").strip()}
+    keys |= {env.get(name, "").strip() for name in DATABASES}
     handler = _Stderr()
     handler.setFormatter(_Plain(keys - {""}))
     logging.basicConfig(level=level, handlers=[handler])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Annotated, Any
 
 import typer
@@ -26,7 +27,7 @@ def init(
     """
     import os
 
-    from peerage.environment import DATABASE, environment
+    from peerage.environment import databases, environment
     from peerage.outputs import SETTINGS, write
     from peerage.players.keys import found_keys
     from peerage.settings import FILE_NAME, SettingsError
@@ -36,7 +37,7 @@ def init(
         raise SettingsError(f"{path} exists; `--force` replaces it, `--dir FOLDER` starts an arena elsewhere")
     folder.mkdir(parents=True, exist_ok=True)
     env = environment(folder, os.environ)
-    keys, server = found_keys(env), env.get(DATABASE, "").startswith(("postgresql://", "postgres://"))
+    keys, servers = found_keys(env), databases(env)
     if keys and seed is not None:
         raise SettingsError(
             "--seed is for house players alone: other players could know what follows from it. Leave it "
@@ -45,15 +46,15 @@ def init(
     title = name or folder.resolve().name or "arena"
     write(
         path,
-        arena_text(json.dumps(title, ensure_ascii=False), seed, keys, server=server),
+        arena_text(json.dumps(title, ensure_ascii=False), seed, keys, servers=servers),
         SETTINGS,
         force=force,
     )
     typer.echo(f"wrote {path}")
     for provider, variable in keys.items():
         typer.echo(f"  {provider}: key found in {variable}")
-    if server:
-        typer.echo(f"  PostgreSQL: address found in {DATABASE}; the last line of {FILE_NAME} would use it")
+    for variable, kind in servers.items():
+        typer.echo(f"  {kind}: address found in {variable}; a line at the end of {FILE_NAME} would use it")
     if not keys:
         typer.echo(
             "  no provider's key found, so house players stand in; put OPENAI_API_KEY=… or another into "
@@ -119,7 +120,7 @@ engine:
 """
 
 _SERVER = """
-# ledger: $DATABASE_URL    # PostgreSQL: one ledger for a team, read while it is written
+# ledger: ${variable}    # {kind}: one ledger for a team, read while it is written
 """
 
 _HOUSE = """\
@@ -152,9 +153,14 @@ def starters() -> Mapping[str, Sequence[str]]:
     return found
 
 
-def arena_text(name: str, seed: int | None, keys: Mapping[str, str], *, server: bool = False) -> str:
-    """The text of `arena.yaml`; `keys` maps each provider whose key was found to where it was. `server`
-    is whether an address for the ledger was found."""
+def arena_text(
+    name: str,
+    seed: int | None,
+    keys: Mapping[str, str],
+    servers: Mapping[str, str] = MappingProxyType({}),
+) -> str:
+    """The text of `arena.yaml`; `keys` maps each provider whose key was found to where it was. `servers`
+    are the variables that hold addresses for the ledger, and of what."""
     paid = [provider for provider in starters() if provider in keys and provider not in _UNPRICED]
     most = _SEVERAL if len(paid) > 1 else None
     lines: list[str] = []
@@ -176,7 +182,8 @@ def arena_text(name: str, seed: int | None, keys: Mapping[str, str], *, server: 
     )
     stated = "" if seed is None else f"seed: {seed}                 # for house players\n"
     head = _HEAD.format(name=name, seed=stated, players=text, budget=budget)
-    return head + _SERVER if server else head
+    lines = [_SERVER.format(variable=name, kind=kind) for name, kind in servers.items()]
+    return head + "".join(lines)
 
 
 def demo_text(

@@ -13,7 +13,8 @@ __all__ = ["Ledger", "LedgerBusy", "LedgerError", "LedgerMissing", "open_ledger"
 
 def open_ledger(address: str, folder: Path, *, create: bool) -> Ledger:
     """Open the ledger at `address`: `sqlite:///FILE`, FILE relative to the arena's folder or absolute;
-    `postgresql://HOST/DATABASE`; or `$NAME`, the variable of the environment or of `.env` that holds one.
+    `postgresql://HOST/DATABASE`; `mongodb://HOST/DATABASE`; or `$NAME`, the variable of the environment or of
+    `.env` that holds one.
 
     `create` makes it when it is not there. Raises LedgerError when it cannot be used: missing, not a
     ledger, of a newer version, not readable, or an address of a kind this version does not know.
@@ -27,16 +28,10 @@ def open_ledger(address: str, folder: Path, *, create: bool) -> Ledger:
             )
         address = stated
     scheme, _, rest = address.partition("://")
-    if scheme not in ("sqlite", "postgresql", "postgres"):
+    if scheme not in ("sqlite", "postgresql", "postgres", "mongodb", "mongodb+srv"):
         shown = f"{scheme}://{rest.rpartition('@')[2]}" if rest else address
         raise LedgerError(
-            f"ledger {shown!r}: "
-            + (
-                f"{scheme} is not built yet in this version"
-                if scheme == "mongodb"
-                else "this kind of address is unknown"
-            )
-            + "; write for example sqlite:///arena.db"
+            f"ledger {shown!r}: this kind of address is unknown; write for example sqlite:///arena.db"
         )
     # A short command that needs no ledger must not wait for SQLAlchemy.
     from peerage.ledger.database_ledger import DatabaseLedger

@@ -151,6 +151,46 @@ class Database(Protocol):
         """Release what is held; safe to call twice."""
 
 
+class VoteTable(Protocol):
+    """The stored votes, while they are read or written."""
+
+    def rows(self, after: int) -> Sequence[tuple[Any, ...]]:
+        """Number, body, chain value and time of each in order, from behind that number on."""
+
+    def filed(self) -> Sequence[tuple[int, str, int]]:
+        """Of all rows the number, and under which voter and match it is filed."""
+
+    def given(self, voter: str, match: int) -> int | None:
+        """The number of a voter's vote on a match."""
+
+    def judged_by(self, voter: str) -> set[int]:
+        """The matches that a voter has judged."""
+
+    def count(self) -> int:
+        """How many there are."""
+
+    def head(self) -> tuple[int, bytes] | None:
+        """Number and chain value of the last."""
+
+    def write(self, sequence: int, body: bytes, chain: bytes, at_ms: int, match: int, voter: str) -> None:
+        """Write one down."""
+
+
+class VoteStore(Protocol):
+    """Where votes are kept."""
+
+    place: str
+
+    def reading(self) -> AbstractContextManager[VoteTable | None]:
+        """What is there; None where nobody has voted yet."""
+
+    def writing(self) -> AbstractContextManager[VoteTable]:
+        """One transaction, durable at its end, beside which nobody else writes."""
+
+    def integrity(self) -> list[str]:
+        """What the database itself finds wrong."""
+
+
 def damaged(place: str, what: str) -> LedgerError:
     """The error that a ledger, at `place`, holds what nobody recorded."""
     return LedgerError(

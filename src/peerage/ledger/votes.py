@@ -11,53 +11,22 @@ votes too.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
 from hashlib import sha256
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias
 
 import msgspec
 from msgspec import Struct
-from sqlalchemy import (
-    BigInteger,
-    Column,
-    Connection,
-    Integer,
-    LargeBinary,
-    MetaData,
-    Select,
-    Table,
-    Text,
-    UniqueConstraint,
-    func,
-    inspect,
-    select,
-)
 
-from peerage.ledger.databases import sql_store
+from peerage.ledger.database import VoteStore, VoteTable
+from peerage.ledger.databases import vote_store
 from peerage.ledger.merkle import link, stream_genesis
-from peerage.ledger.sql_database import SqlStore
-from peerage.ledger.sqlite import SqliteFile
 from peerage.ledger.store import LedgerError
 
 STREAM = "audience"
 TIE = "tie"
 BOTH_BAD = "both bad"
 SKIPPED = "skipped"
-
-_SCHEMA = MetaData()
-_VOTES = Table(
-    "votes",
-    _SCHEMA,
-    Column("sequence", Integer, primary_key=True, nullable=False, autoincrement=False),
-    Column("match", BigInteger, nullable=False),
-    Column("voter", Text, nullable=False),
-    Column("chain", LargeBinary, nullable=False),
-    Column("at_ms", BigInteger, nullable=False),
-    Column("body", LargeBinary, nullable=False),
-    UniqueConstraint("voter", "match", name="one_vote_per_item"),
-)
-
 
 Sampling: TypeAlias = Literal["random", "telling", "chosen", "file"]
 """How a match came before a voter: by chance; by chance, with those on which judges split more often; by its
@@ -115,25 +84,23 @@ class Votes:
         self.path = folder.resolve() / "arena.votes.db"
         """The file, beside which the key of the voters' sessions lies, also where the votes are on a
         server."""
-        self._file: SqlStore
         if ledger_address.startswith("sqlite:///"):
             stem = ledger_address.removeprefix("sqlite:///").removesuffix(".db")
-            self._file = file = SqliteFile(f"sqlite:///{stem}.votes.db", folder)
-            self.path = file.path
-        else:
-            self._file = sql_store(ledger_address, folder)
+            self.path = (folder / f"{stem}.votes.db").resolve()
+        self._store: VoteStore = vote_store(ledger_address, self.path)
+        self._is_file = ledger_address.startswith("sqlite:///")
 
     def exists(self) -> bool:
         """Whether anybody has voted, or has begun to."""
-        return self.path.exists() if isinstance(self._file, SqliteFile) else self.head() is not None
+        return self.path.exists() if self._is_file else self.head() is not None
 
     def cast(self, vote: Vote, at_ms: int) -> VoteRow:
         """Append a vote and make it durable.
 
         Raises VotedAlready, or LedgerError when the file cannot be written.
         """
-        with self._writing() as connection:
-            row = _append(connection, vote, at_ms)
+        with self._store.writing() as table:
+            row = _append(table, vote, at_ms)
         if row is None:
             who = vote.expert or "this session"
             raise VotedAlready(f"{who} has judged match {vote.match} before; one vote per match")
@@ -144,26 +111,26 @@ class Votes:
 
         Raises LedgerError when the file cannot be written.
         """
-        with self._writing() as connection:
-            return sum([_append(connection, vote, at_ms) is not None for vote in votes])
+        with self._store.writing() as table:
+            return sum([_append(table, vote, at_ms) is not None for vote in votes])
 
     def take_over(self, rows: Iterable[VoteRow]) -> None:
         """Write down the votes of another store as they are; the caller knows that there are none here."""
         taken = list(rows)
         if taken:
-            with self._writing() as connection:
+            with self._store.writing() as table:
                 for row in taken:
-                    _write(connection, row, read_vote(row))
+                    _write(table, row, read_vote(row))
 
     def rows(self, after: int = 0) -> Iterator[VoteRow]:
         """The stream in order, from the vote after number `after` on."""
-        t = _VOTES.c
-        wanted = select(t.sequence, t.body, t.chain, t.at_ms).where(t.sequence > after).order_by(t.sequence)
+        with self._store.reading() as table:
+            rows = table.rows(after) if table else []
         try:
-            yield from msgspec.convert(self._read(wanted), list[VoteRow])
+            yield from msgspec.convert(rows, list[VoteRow])
         except msgspec.ValidationError as error:
             raise LedgerError(
-                f"{self._file.place} is damaged ({error}); restore it from a copy. Its table votes holds "
+                f"{self._store.place} is damaged ({error}); restore it from a copy. Its table votes holds "
                 "nothing else"
             ) from error
 
@@ -176,8 +143,8 @@ class Votes:
         before the first of the stream: these columns keep a voter from judging a match twice, and no chain
         holds them.
         """
-        t = _VOTES.c
-        filed = {at: tuple(place) for at, *place in self._read(select(t.sequence, t.voter, t.match))}
+        with self._store.reading() as table:
+            filed = {at: tuple(place) for at, *place in table.filed()} if table else {}
         before = [at for at in filed if at < 1]
         return sorted(before) + [
             row.sequence
@@ -188,75 +155,43 @@ class Votes:
 
     def integrity(self) -> list[str]:
         """What the database itself finds wrong with the file."""
-        engine = self._file.reading()
-        try:
-            with self._file.explained():
-                return self._file.integrity(engine, _SCHEMA)
-        finally:
-            engine.dispose()
+        return self._store.integrity()
 
     def given(self, voter: str, match: int) -> Vote | None:
         """What this voter said of a match."""
-        t = _VOTES.c
-        for sequence in self._read(select(t.sequence).where(t.voter == voter, t.match == match)):
-            return read_vote(next(self.rows(after=sequence[0] - 1)))
-        return None
+        with self._store.reading() as table:
+            sequence = table.given(voter, match) if table else None
+        return None if sequence is None else read_vote(next(self.rows(after=sequence - 1)))
 
     def judged_by(self, voter: str) -> set[int]:
         """The matches that this voter has judged."""
-        return {match for (match,) in self._read(select(_VOTES.c.match).where(_VOTES.c.voter == voter))}
+        with self._store.reading() as table:
+            return table.judged_by(voter) if table else set()
 
     def count(self) -> int:
         """How many votes there are."""
-        rows = list(self._read(select(func.count()).select_from(_VOTES)))
-        return int(rows[0][0]) if rows else 0
+        with self._store.reading() as table:
+            return table.count() if table else 0
 
     def head(self) -> tuple[int, bytes] | None:
         """How many votes there are, and the chain value of the last; None where nobody has voted."""
-        t = _VOTES.c
-        rows = self._read(select(t.sequence, t.chain).order_by(t.sequence.desc()).limit(1))
-        return next(((int(sequence), bytes(chain)) for sequence, chain in rows), None)
-
-    @contextmanager
-    def _writing(self) -> Iterator[Connection]:
-        # Opened for one vote: once it is closed the file holds everything and can be copied alone.
-        engine = self._file.writing(create=True)
-        try:
-            with self._file.explained(), engine.begin() as connection:
-                _SCHEMA.create_all(connection)
-                yield connection
-        finally:
-            engine.dispose()
-
-    def _read(self, wanted: Select[Any]) -> list[tuple[Any, ...]]:
-        if not self._file.exists():
-            return []
-        engine = self._file.reading()
-        try:
-            with self._file.explained(), engine.connect() as connection:
-                if not inspect(connection).has_table(_VOTES.name):  # the first vote is just being cast
-                    return []
-                return [tuple(row) for row in connection.execute(wanted)]
-        finally:
-            engine.dispose()
+        with self._store.reading() as table:
+            return table.head() if table else None
 
 
-def _append(connection: Connection, vote: Vote, at_ms: int) -> VoteRow | None:
+def _append(table: VoteTable, vote: Vote, at_ms: int) -> VoteRow | None:
     """Number, link and write a vote; None where its voter has judged its match."""
-    t = _VOTES.c
-    given = select(func.count()).where(t.voter == vote.voter, t.match == vote.match)
-    if connection.execute(given).scalar():
+    if table.given(vote.voter, vote.match) is not None:
         return None
-    last = connection.execute(select(t.sequence, t.chain).order_by(t.sequence.desc()).limit(1)).one_or_none()
-    sequence, before = (last[0] + 1, bytes(last[1])) if last else (1, stream_genesis(STREAM))
+    last, before = table.head() or (0, stream_genesis(STREAM))
     body = msgspec.json.encode(msgspec.structs.replace(vote, at_ms=at_ms))
-    row = VoteRow(sequence, body, link(before, body), at_ms)
-    _write(connection, row, vote)
+    row = VoteRow(last + 1, body, link(before, body), at_ms)
+    _write(table, row, vote)
     return row
 
 
-def _write(connection: Connection, row: VoteRow, vote: Vote) -> None:
-    connection.execute(_VOTES.insert().values(**row._asdict(), match=vote.match, voter=vote.voter))
+def _write(table: VoteTable, row: VoteRow, vote: Vote) -> None:
+    table.write(*row, match=vote.match, voter=vote.voter)
 
 
 def read_vote(row: VoteRow) -> Vote:

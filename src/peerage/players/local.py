@@ -34,7 +34,7 @@ CONTEXT = 16_384
 START_S = 180.0
 STOP_S = 5.0
 
-_SECRET = re.compile("KEY|TOKEN|SECRET|PASSW|CREDENTIAL|DATABASE_URL", re.IGNORECASE)
+_SECRET = re.compile("KEY|TOKEN|SECRET|PASSW|CREDENTIAL|DATABASE_URL|MONGODB_URI", re.IGNORECASE)
 
 if find_spec("xllamacpp") is None:
     raise ModuleNotFoundError("xllamacpp is not installed", name="xllamacpp")

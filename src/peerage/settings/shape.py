@@ -19,7 +19,7 @@ from peerage.settings.host import HostSettings
 from peerage.settings.player import NotNegative, PlayerSettings, Positive, suggest
 from peerage.settings.until import goal_of
 
-LEDGERS = ("sqlite", "postgresql")
+LEDGERS = ("sqlite", "postgresql", "mongodb", "mongodb+srv")
 
 
 WINDOW = 32
@@ -292,7 +292,8 @@ class ArenaSettings(Section):
     ledger: str = Field(
         "sqlite:///arena.db",
         description="Where records are kept: a file, relative to this folder; `postgresql://HOST/DATABASE`; "
-        "or `$DATABASE_URL`, the address in that variable of the environment or of `.env`.",
+        "`mongodb://HOST/DATABASE`; or `$DATABASE_URL`, the address in that variable of the environment or "
+        "of `.env`.",
     )
 
     @model_validator(mode="before")
@@ -353,15 +354,17 @@ class ArenaSettings(Section):
         scheme, found, rest = value.partition("://")
         login, _, host = rest.rpartition("@")
         if ":" in login or "password=" in rest:
+            name = "MONGODB_URI" if scheme.startswith("mongodb") else "DATABASE_URL"
             raise ValueError(
                 "the address of the ledger holds a password, and this file is for others too; write "
-                f"`DATABASE_URL={scheme}://USER:PASSWORD@{host.partition('?')[0]}` into .env and `ledger: "
-                "$DATABASE_URL` here"
+                f"`{name}={scheme}://USER:PASSWORD@{host.partition('?')[0]}` into .env and `ledger: "
+                f"${name}` here"
             )
         if scheme not in LEDGERS if found else not re.fullmatch(r"\$[A-Za-z_]\w*", value):
             raise ValueError(
                 f"{value!r} is no address of a ledger; write `sqlite:///arena.db`, "
-                "`postgresql://HOST/DATABASE`, or `$DATABASE_URL` for the address in that variable"
+                "`postgresql://HOST/DATABASE`, `mongodb://HOST/DATABASE`, or `$DATABASE_URL` for the address "
+                "in that variable"
             )
         return value
 

@@ -1,0 +1,420 @@
+"""A ledger's rows in MongoDB: a `database.Database`. Each arena has a database of its own on a replica set.
+
+One more document than the rows, in the collection `runner`, is the lease of the one that runs: `fence` counts
+the runners there were, `written` their transactions, `holder` says who the last one is, and `until` how long
+it holds unless it renews, by the server's clock. Each transaction first counts `written` on, under its own
+fence. So a runner that slept, and whose place another took, cannot write; and one whose connection broke
+while it committed finds out whether it did.
+
+Readers hold no transaction: each reading pins a moment of the server's, for as long as that is kept, and goes
+on behind the last row it saw where the moment or the connection is gone.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import socket
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from functools import partial
+from pathlib import Path
+from typing import Any, NamedTuple, TypeVar
+
+from bson.binary import UUID_SUBTYPE, Binary
+from bson.codec_options import CodecOptions, TypeDecoder, TypeRegistry
+from bson.int64 import Int64
+from pymongo import MongoClient
+from pymongo.client_session import ClientSession
+from pymongo.errors import CollectionInvalid, OperationFailure, PyMongoError
+from pymongo.read_concern import ReadConcern
+from pymongo.read_preferences import ReadPreference
+
+from peerage.ledger.database import Rows, Transaction
+from peerage.ledger.mongo_rows import INDEXES, Document, MongoRows, reading
+from peerage.ledger.mongo_words import explained, is_lost, known_password, parts, reads_only
+from peerage.ledger.mongo_writer import DURABLE, LEASE_S, RUNNER, UNTIL, MongoTransaction
+from peerage.ledger.store import SCHEMA_VERSION, LedgerBusy, LedgerError, LedgerMissing
+
+SCHEMES = ("mongodb", "mongodb+srv")
+AWAY_S = 600.0
+"""How long a runner waits for a server that it lost, and `READER_AWAY_S` anybody else."""
+READER_AWAY_S = 5.0
+FIRST_TRY_S, LONGEST_TRY_S = 0.02, 2.0
+RENEWED_S = 5.0
+"""How often a runner's lease is renewed."""
+
+_BELONG = (
+    ("summaries", "_id", "records"),
+    ("replies", "intent", "intents"),
+    ("failures", "intent", "intents"),
+)
+"""Collections of which each row belongs to one of another, and by which field."""
+
+_log = logging.getLogger("peerage")
+logging.getLogger("pymongo").setLevel(logging.CRITICAL)
+Found = TypeVar("Found")
+
+
+class _Run(NamedTuple):
+    """The run that holds the ledger: its fence, and how many transactions there were before it."""
+
+    fence: int
+    written: int
+
+
+class _Plain(TypeDecoder):
+    """Numbers of 64 bits come back as they were written."""
+
+    bson_type = Int64
+
+    def transform_bson(self, value: Int64) -> int:
+        return int(value)
+
+
+class Mongo:
+    """One database on a server, `base`."""
+
+    def __init__(self, address: str) -> None:
+        """`address` is `mongodb://[USER[:PASSWORD]@]HOST[:PORT]/DATABASE`, or `mongodb+srv://`, with whatever
+        options MongoDB takes there."""
+        self.address, password, name = parts(address)
+        self.place = self.address
+        self._password = known_password(self.address, password)
+        self._user = self.address.partition("://")[2].rpartition("@")[0] or "this user"
+        self._direct = "directconnection=true" in self.address.lower()
+        self._stop = threading.Event()
+        self._run: _Run | None = None
+        self._transaction: MongoTransaction | None = None
+        with self.explained():
+            self._client: MongoClient[Document] = self._connected()
+            self.base = self._client.get_database(
+                name,
+                CodecOptions(type_registry=TypeRegistry([_Plain()])),
+                read_preference=ReadPreference.PRIMARY_PREFERRED,
+                read_concern=ReadConcern("majority"),
+                write_concern=DURABLE,
+            )
+        self.rows: Rows = MongoRows(self.base, self._found)
+
+    def _connected(self) -> MongoClient[Document]:
+        known: dict[str, Any] = {"password": self._password} if self._password else {}
+        return MongoClient(
+            self.address,
+            appname=f"peerage {os.getpid()}",
+            tz_aware=False,
+            retryWrites=False,
+            connectTimeoutMS=10_000,
+            serverSelectionTimeoutMS=1_000,
+            **known,
+        )
+
+    def prepare(self, *, create: bool) -> None:
+        with self.explained():
+            self._patiently(self._is_replica_set)
+            version = self._version()
+            if version == 0 and not create:
+                raise LedgerMissing(f"there is no ledger at {self.place} yet; `peerage run` makes it")
+            if version == 0:
+                self._make()
+
+    def _is_replica_set(self) -> None:
+        if not self._client.admin.command("hello").get("setName"):
+            raise OperationFailure("it is no replica set", 20)
+
+    def _version(self) -> int:
+        names = self.base.list_collection_names()
+        found = self.base["meta"].find_one({"_id": "schema"}) if "meta" in names else None
+        if found is None and not set(names) - set(INDEXES):
+            return 0
+        stated = str((found or {}).get("value"))
+        if not (stated.isdecimal() and int(stated[:9]) > 0):
+            raise LedgerError(
+                f"{self.place} is a database, but not a ledger of Peerage: it holds "
+                f"{', '.join(sorted(names)[:5])} and no schema version. Name another one in arena.yaml"
+            )
+        if int(stated[:9]) > SCHEMA_VERSION:
+            raise LedgerError(
+                f"{self.place} has schema version {stated}, this Peerage knows versions up to "
+                f"{SCHEMA_VERSION}; use the Peerage that wrote it or a newer one: pip install --upgrade "
+                "peerage"
+            )
+        return int(stated[:9])
+
+    def _make(self) -> None:
+        """Make what is lacking of a ledger; whoever else does at the same time makes the same."""
+        there = set(self.base.list_collection_names())
+        for table, indexes in INDEXES.items():
+            if table not in there:
+                with suppress(CollectionInvalid):
+                    self.base.create_collection(table)
+            for name, fields, unique in indexes:
+                self.base[table].create_index([(field, 1) for field in fields], name=name, unique=unique)
+        self.base["runner"].update_one(
+            RUNNER, {"$setOnInsert": {"fence": 0, "written": 0, "holder": "{}"}}, upsert=True
+        )
+        version = {"_id": "schema", "value": str(SCHEMA_VERSION)}
+        self.base["meta"].replace_one({"_id": "schema"}, version, upsert=True)
+
+    # ------------------------------------------------------------------------------------------ reading
+
+    @contextmanager
+    def moment(self) -> Iterator[Rows]:
+        with self.explained(), self._client.start_session(snapshot=True) as session:
+
+            def find(table: str, where: Document, fields: Any = None, **how: Any) -> Iterator[Document]:
+                return iter(list(reading(self.base, session, table, where, fields, **how)))
+
+            yield MongoRows(self.base, find, session)
+
+    def _found(
+        self,
+        table: str,
+        where: Document,
+        fields: Mapping[str, int] | None = None,
+        *,
+        loose: bool = False,
+        **how: Any,
+    ) -> Iterator[Document]:
+        """Documents as they are at one moment, and where that is gone those behind the last at a later
+        one."""
+        last: Any = None
+
+        def begun() -> tuple[ClientSession, Iterator[Document], Document | None]:
+            session = self._client.start_session(snapshot=True)
+            try:
+                rest = where if last is None else {"$and": [where, {"_id": {"$gt": last}}]}
+                cursor = reading(self.base, session, table, rest, fields, loose=loose, **how)
+                if loose:
+                    cursor = iter(list(cursor))
+                return session, cursor, next(cursor, None)
+            except BaseException:
+                session.end_session()
+                raise
+
+        with self.explained():
+            while True:
+                session, cursor, row = self._patiently(begun)
+                with session:
+                    try:
+                        while row is not None:
+                            yield row
+                            last = row["_id"]
+                            row = next(cursor, None)
+                        return
+                    except PyMongoError as error:
+                        if not self._lost(error):
+                            raise
+
+    # ------------------------------------------------------------------------------------------ writing
+
+    @contextmanager
+    def holding(self) -> Iterator[Transaction]:
+        with self.explained():
+            session = self._client.start_session()
+            self._run = run = self._patiently(partial(self._taken, session))
+        ended = threading.Event()
+        renewer = threading.Thread(target=self._renew, args=(run, ended), daemon=True)
+        renewer.start()
+        try:
+            with session:
+                self._transaction = MongoTransaction(self.base, session, self.place)
+                yield self._transaction
+        finally:
+            ended.set()
+            with suppress(PyMongoError):
+                self.base["runner"].update_one(
+                    {**RUNNER, "fence": run.fence}, {"$set": {"holder": "{}"}, "$unset": {"until": 1}}
+                )
+            self._run = None
+
+    def _taken(self, session: ClientSession) -> _Run:
+        """Take the lease where it is free: nobody's, run out, or of a process of this machine that died."""
+        runner = self.base["runner"]
+        known = runner.find_one(RUNNER) or {}
+        held = json.loads(known.get("holder", "{}"))
+        free: list[Document] = [{"$expr": {"$lt": [{"$ifNull": ["$until", 0]}, "$$NOW"]}}]
+        if held.get("machine") == _machine() and not _alive(int(held["pid"])):
+            free.append({"holder": known["holder"]})
+        mine = bytes(session.session_id["id"]).hex()
+        holder = {"pid": os.getpid(), "host": socket.gethostname(), "machine": _machine(), "session": mine}
+        if held and runner.find_one({**RUNNER, "$or": free}, {"_id": 1}):
+            # What it left under way would hold the lease for a minute.
+            theirs = {"id": Binary(bytes.fromhex(held["session"]), UUID_SUBTYPE)}
+            self._client.admin.command("killSessions", [theirs])
+        found = runner.find_one_and_update(
+            {**RUNNER, "fence": known.get("fence"), "$or": free},
+            [
+                {
+                    "$set": {
+                        "fence": {"$add": ["$fence", 1]},
+                        "holder": {"$literal": json.dumps(holder)},
+                        "until": UNTIL,
+                    }
+                }
+            ],
+            return_document=True,
+        )
+        if found is None:
+            raise LedgerBusy(
+                f"another runner holds {self.place} (process {held.get('pid')} on {held.get('host')}); wait "
+                f"for it or stop it; of one that died on another machine the lease ends within {LEASE_S} s. "
+                "Reading commands work meanwhile"
+            )
+        return _Run(found["fence"], found["written"])
+
+    def _renew(self, run: _Run, ended: threading.Event) -> None:
+        while not ended.wait(RENEWED_S):
+            # A server that is away is waited for by who writes; a write of its own renews the lease too.
+            with suppress(PyMongoError):
+                self.base["runner"].update_one({**RUNNER, "fence": run.fence}, [{"$set": {"until": UNTIL}}])
+
+    def holder(self) -> str:
+        with self.explained():
+            row = self._patiently(
+                lambda: self.base["runner"].find_one({**RUNNER, "$expr": {"$gt": ["$until", "$$NOW"]}})
+            )
+        held = json.loads(row["holder"]) if row else {}
+        if held.get("machine") == _machine() and not _alive(int(held["pid"])):
+            return ""
+        return f"process {held['pid']} on {held['host']}" if held else ""
+
+    def commit(self, work: Callable[[], None], *, again: bool) -> None:
+        transaction, run = self._transaction, self._run
+        assert transaction is not None
+        assert run is not None
+        with self.explained():
+            while True:
+                try:
+                    transaction.begin(run.fence, run.written)
+                    work()
+                    transaction.commit()
+                    break
+                except PyMongoError as error:
+                    transaction.abort()
+                    if not (self._lost(error) or error.has_error_label("TransientTransactionError")):
+                        raise
+                    if not again:
+                        raise
+                    _log.warning("%s is away; waiting for it. Nothing recorded is lost", self.place)
+                except BaseException:
+                    transaction.abort()
+                    raise
+                if self._patiently(partial(transaction.is_durable, *run)):
+                    break
+            self._run = run._replace(written=run.written + 1)
+
+    # ------------------------------------------------------------------------------------------ the rest
+
+    def integrity(self) -> Sequence[str]:
+        with self.explained():
+            there = set(self.base.list_collection_names())
+            problems = [
+                f"{self.place} holds a collection {name}, which is none of a ledger's"
+                for name in sorted(there - set(INDEXES))
+                if not name.startswith("system.")
+            ]
+            for table, indexes in INDEXES.items():
+                known = set(self.base[table].index_information())
+                problems += [
+                    f"{self.place}: the collection {table} lacks its index {name}"
+                    for name, _, _ in indexes
+                    if name not in known
+                ]
+            issued = self._top("fixtures")
+            strays: dict[str, Document] = {
+                "fixtures": {"_id": {"$lt": 1}},
+                "records": {"_id": {"$lt": 1}},
+                "intents": {"$or": [{"match": {"$lt": 1}}, {"match": {"$gt": issued}}]},
+            }
+            for table, where in strays.items():
+                if count := self.base[table].count_documents(where):
+                    problems.append(f"the collection {table} holds {count} rows that belong to no match")
+            for table, column, of in _BELONG:
+                if count := self._apart(table, column, of):
+                    problems.append(
+                        f"the collection {table} holds {count} rows that belong to no match or request"
+                    )
+        return problems
+
+    def _apart(self, table: str, column: str, of: str) -> int:
+        """How many rows name nothing that is there, found by two walks along indexes."""
+        ours = (row[column] for row in self._found_by(table, column))
+        theirs = (row["_id"] for row in self._found_by(of, "_id"))
+        apart, other = 0, next(theirs, None)
+        for each in ours:
+            while other is not None and other < each:
+                other = next(theirs, None)
+            apart += other != each
+        return apart
+
+    def _found_by(self, table: str, column: str) -> Iterator[Document]:
+        fields = {column: 1, **({} if column == "_id" else {"_id": 0})}
+        return self.base[table].find({}, fields, sort=[(column, 1)])
+
+    def _top(self, table: str) -> int:
+        row = self.base[table].find_one({}, {"_id": 1}, sort=[("_id", -1)])
+        return int(row["_id"]) if row else 0
+
+    def counts(self) -> Mapping[str, int]:
+        with self.explained():
+            return {table: self.base[table].count_documents({}) for table in ("records", "summaries")}
+
+    def stop_waiting(self) -> None:
+        """Wait no more for a server that is away."""
+        self._stop.set()
+
+    def close(self) -> None:
+        self._client.close()
+
+    def _lost(self, error: PyMongoError) -> bool:
+        """Whether it is worth to wait: a server that is asked directly does not pass a request on."""
+        return is_lost(error) and not (self._direct and reads_only(error))
+
+    @contextmanager
+    def explained(self) -> Iterator[None]:
+        """Raise LedgerError, which says what went wrong, where, and how to fix it."""
+        try:
+            yield
+        except PyMongoError as error:
+            told = explained(error, self.place, self._user)
+            if self._password:
+                told = told.replace(self._password, "***")
+            raise LedgerError(told) from None
+
+    def _patiently(self, act: Callable[[], Found]) -> Found:
+        """What `act` gives; where the server is away it is waited for, by a run longer than by a reader."""
+        began, pause = time.monotonic(), FIRST_TRY_S
+        while True:
+            try:
+                return act()
+            except PyMongoError as error:
+                away = time.monotonic() - began
+                if not self._lost(error) or away > (READER_AWAY_S if self._run is None else AWAY_S):
+                    raise
+                if self._stop.wait(pause):
+                    raise
+            pause = min(2 * pause, LONGEST_TRY_S)
+
+
+def _machine() -> str:
+    """What tells this machine, since its start, from every other; processes of one know of each other."""
+    found = [socket.gethostname()]
+    for path in ("/proc/sys/kernel/random/boot_id", "/proc/self/ns/pid"):
+        with suppress(OSError):
+            at = Path(path)
+            found.append(str(at.readlink()) if at.is_symlink() else at.read_text().strip())
+    return " ".join(found)
+
+
+def _alive(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        pass
+    return True

@@ -1,0 +1,280 @@
+"""How a ledger's rows are kept in MongoDB, and read: a collection for each table of `sql_tables`.
+
+`_id` is a row's number, position, id, digest or key. A reply and a failure name the match and the player of
+their request, so that sums and ranges are read from indexes. A body beyond `CHUNK` bytes lies in pieces in
+the collection `chunks`, under its digest, written before the transaction, whose size is limited too.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+from pymongo.client_session import ClientSession
+from pymongo.database import Database as Base
+
+from peerage.ledger.database import BLOCK, END, Row
+from peerage.ledger.store import (
+    Amendment,
+    Entry,
+    Exchange,
+    Failure,
+    FixtureRow,
+    OldAmendment,
+    Pin,
+    RecordRow,
+    Summary,
+)
+
+CHUNK = 8_000_000
+"""Bytes of a body that one document holds; MongoDB's limit is 16 MB."""
+MATCHES = 100
+"""Matches whose attempts are read at once."""
+IDS = 100_000
+"""Requests that are counted at once, to see whether any of them is open."""
+
+Document = dict[str, Any]
+Find = Callable[..., Iterator[Document]]
+
+INDEXES: Mapping[str, Sequence[tuple[str, Sequence[str], bool]]] = {
+    "meta": (),
+    "texts": (),
+    "fixtures": (),
+    "intents": (("intents_once", ("match", "key", "attempt"), True),),
+    "replies": (
+        ("replies_once", ("intent",), True),
+        ("replies_cost", ("match", "player", "cost_nano"), False),
+    ),
+    "failures": (
+        ("failures_once", ("intent",), True),
+        ("failures_cost", ("match", "player", "cost_nano"), False),
+    ),
+    "records": (),
+    "summaries": (),
+    "snapshots": (),
+    "entries": (("entries_topic", ("topic", "_id"), False),),
+    "log": (),
+    "chunks": (),
+    "runner": (),
+    "votes": (("one_vote_per_item", ("voter", "match"), True),),
+}
+"""The collections, and of each the indexes beside that on `_id`: name, fields, whether unique."""
+
+SUMMARY = Summary.__struct_fields__[1:]
+
+
+class MongoRows:
+    """Rows as `find` reads them: (collection, filter, fields or None) to documents in the order of `_id`;
+    `loose` in any order, `down` from the last.
+
+    `session` is that of what is counted and summed: of a transaction, or None.
+    """
+
+    def __init__(self, base: Base[Document], find: Find, session: ClientSession | None = None) -> None:
+        self._base = base
+        self._find = find
+        self._session = session
+
+    def facts(self) -> dict[str, str]:
+        return {row["_id"]: row["value"] for row in self._find("meta", {})}
+
+    def texts(self, digests: Sequence[bytes] | None) -> Iterator[tuple[bytes, bytes]]:
+        wanted = [{}] if digests is None else [{"_id": {"$in": part}} for part in _parts(digests, BLOCK)]
+        for where in wanted:
+            yield from [(row["_id"], self._body(row)) for row in self._find("texts", where)]
+
+    def fixtures(self, matches: Sequence[int]) -> Iterator[FixtureRow]:
+        for row in self._of("fixtures", matches):
+            yield FixtureRow(row["_id"], row["round"], self._body(row), row["checksum"])
+
+    def records(self, matches: Sequence[int]) -> Iterator[RecordRow]:
+        for row in self._of("records", matches):
+            yield RecordRow(row["_id"], self._body(row), row["chain"], row["at_ms"])
+
+    def links(self, matches: Sequence[int]) -> Iterator[tuple[int, int, bytes]]:
+        for row in self._of("records", matches, {"at_ms": 1, "chain": 1}):
+            yield row["_id"], row["at_ms"], row["chain"]
+
+    def summaries(self, matches: Sequence[int]) -> Iterator[Row]:
+        for row in self._of("summaries", matches):
+            yield row["_id"], *[row[name] for name in SUMMARY]
+
+    def exchanges(self, matches: Sequence[int], *, unanswered: bool = False) -> Iterator[Exchange]:
+        for part in self._with_attempts(matches):
+            yield from self._attempts(part, unanswered)
+
+    def _with_attempts(self, matches: Sequence[int]) -> Iterator[Sequence[int]]:
+        """The matches in parts, as far as there are attempts in any."""
+        if isinstance(matches, range):
+            last = min(matches.stop - 1, self._top("intents", "match"))
+            matches = range(max(matches.start, 0), last + 1)
+        return _parts(matches, MATCHES)
+
+    def _attempts(self, matches: Sequence[int], unanswered: bool) -> Iterator[Exchange]:
+        where = _where("match", matches)
+        fields = {"intent": 1} if unanswered else None
+        replies = {row["intent"]: row for row in self._find("replies", where, fields, loose=True)}
+        failed = {row["intent"]: row for row in self._find("failures", where, loose=True)}
+        if unanswered:
+            ids = [row["_id"] for row in self._find("intents", where, {"_id": 1}, loose=True)]
+            where = {"_id": {"$in": [each for each in ids if each not in replies]}}
+            replies = {}
+        # Requests are read after their replies: what was answered in between has none here.
+        asked = self._find("intents", where, loose=True)
+        places = {number: place for place, number in enumerate(matches)}
+        for row in sorted(asked, key=lambda row: (places[row["match"]], row["_id"])):
+            reply, failure = replies.get(row["_id"]), failed.get(row["_id"])
+            yield Exchange(
+                row["match"],
+                row["key"],
+                row["attempt"],
+                row["player"],
+                self._body(row),
+                None if reply is None else self._body(reply),
+                row["worst_nano"],
+                None if reply is None else reply["cost_nano"],
+                row["_id"],
+                row["checksum"],
+                None if reply is None else reply["_id"],
+                None if reply is None else reply["checksum"],
+                None if reply is None else reply["at_ms"],
+                None
+                if failure is None
+                else Failure(failure["_id"], failure["reason"], failure["cost_nano"], failure["at_ms"]),
+            )
+
+    def newest(self) -> tuple[int, int]:
+        return self._top("fixtures"), self._top("records")
+
+    def last_snapshot(self, at_most: int | None) -> tuple[int, bytes] | None:
+        where = {"_id": {"$gte": 0} if at_most is None else {"$gte": 0, "$lte": at_most}}
+        row = next(self._find("snapshots", where, None, down=True, limit=1), None)
+        return None if row is None else (row["_id"], self._body(row))
+
+    def snapshots(self) -> Iterator[tuple[int, bytes, int]]:
+        for row in self._find("snapshots", {}):
+            yield row["_id"], self._body(row), row["checksum"]
+
+    def log(self, after: int = 0) -> Iterator[Entry]:
+        for row in self._find("log", {"_id": {"$gt": after}} if after else {}):
+            yield Entry(row["_id"], row["about"], row["digest"], row["chain"])
+
+    def last_entry(self, about: str = "") -> Entry | None:
+        where: Document = {"about": about} if about else {}
+        if about.endswith(" "):
+            where = {"about": {"$gte": about, "$lt": f"{about[:-1]}!"}}
+        row = next(self._find("log", where, None, down=True, limit=1), None)
+        return None if row is None else Entry(row["_id"], row["about"], row["digest"], row["chain"])
+
+    def pin(self) -> Pin:
+        return Pin(*[self._top(name) for name in ("log", "fixtures", "intents", "replies", "failures")])
+
+    def spent_by(self, last: int | None, but_for: Sequence[int]) -> dict[str, int]:
+        match: Document = {} if last is None else {"match": {"$lte": last, "$nin": list(but_for)}}
+        spent: Counter[str] = Counter()
+        for table in ("replies", "failures"):
+            # From the index alone: bodies are not read.
+            steps: list[Document] = [
+                {"$match": match or {"match": {"$gte": 0}}},
+                {"$group": {"_id": "$player", "nano": {"$sum": "$cost_nano"}}},
+            ]
+            for row in self._base[table].aggregate(steps, session=self._session, hint=f"{table}_cost"):
+                spent[row["_id"]] += int(row["nano"])
+        for row in self._unanswered():
+            if last is None or (row["match"] <= last and row["match"] not in but_for):
+                spent[row["player"]] += row["worst_nano"] or 0
+        return dict(spent)
+
+    def _unanswered(self) -> Iterator[Document]:
+        """Requests that neither a reply nor a failure followed. Ids have no gap, so most are only counted."""
+        newest = self._top("intents")
+        for first in range(1, newest + 1, IDS):
+            last = min(first + IDS - 1, newest)
+            within = {"$gte": first, "$lte": last}
+            known = sum(self._count(table, {"intent": within}) for table in ("replies", "failures"))
+            if known < last - first + 1:
+                followed = {
+                    row["intent"]
+                    for table in ("replies", "failures")
+                    for row in self._find(table, {"intent": within}, {"intent": 1, "_id": 1})
+                }
+                due = [each for each in range(first, last + 1) if each not in followed]
+                for part in _parts(due, BLOCK):
+                    fields = {"match": 1, "player": 1, "worst_nano": 1}
+                    yield from self._find("intents", {"_id": {"$in": part}}, fields)
+
+    def said(self, topic: str) -> Iterator[Amendment]:
+        for row in self._find("entries", {"topic": topic} if topic else {}):
+            yield Amendment(row["topic"], self._body(row), row["at_ms"], row["_id"])
+
+    def any_said(self, topic: str) -> bool:
+        return any(True for _ in self._find("entries", {"topic": topic}, {"_id": 1}, limit=1))
+
+    def topics(self) -> Mapping[str, int]:
+        steps: list[Document] = [{"$sort": {"topic": 1}}, {"$group": {"_id": "$topic", "rows": {"$sum": 1}}}]
+        found = self._base["entries"].aggregate(steps, session=self._session)
+        return {row["_id"]: row["rows"] for row in found}
+
+    def streams(self, topic: str) -> Iterator[OldAmendment]:
+        return iter(())  # no ledger of that form was ever here
+
+    def _of(
+        self, table: str, matches: Sequence[int], fields: Mapping[str, int] | None = None
+    ) -> Iterator[Document]:
+        if isinstance(matches, range):
+            yield from self._find(table, _where("_id", matches), fields)
+            return
+        for part in _parts(matches, BLOCK):
+            places = {number: place for place, number in enumerate(part)}
+            yield from sorted(
+                self._find(table, _where("_id", part), fields, loose=True), key=lambda row: places[row["_id"]]
+            )
+
+    def _body(self, row: Document) -> bytes:
+        if not row.get("parts"):
+            return bytes(row["body"])
+        # Outside of any moment: they were there before the row was, and stay as they are.
+        ids = [chunk_id(row["digest"], piece) for piece in range(row["parts"])]
+        pieces = self._base["chunks"].find({"_id": {"$in": ids}}, sort=[("_id", 1)])
+        return b"".join([piece["body"] for piece in pieces])
+
+    def _top(self, table: str, field: str = "_id") -> int:
+        """The highest value of a field, 0 where there is none."""
+        row = self._base[table].find_one({}, {field: 1}, sort=[(field, -1)], session=self._session)
+        return int(row[field]) if row else 0
+
+    def _count(self, table: str, where: Document) -> int:
+        return self._base[table].count_documents(where, session=self._session)
+
+
+def reading(
+    base: Base[Document],
+    session: ClientSession,
+    table: str,
+    where: Document,
+    fields: Mapping[str, int] | None = None,
+    *,
+    loose: bool = False,
+    down: bool = False,
+    limit: int = 0,
+) -> Iterator[Document]:
+    """Documents of a collection in the order of `_id`, or `loose` in any, `down` from the last."""
+    order = None if loose else [("_id", -1 if down else 1)]
+    return base[table].find(where, fields, sort=order, limit=limit, session=session)
+
+
+def chunk_id(digest: bytes, piece: int) -> Document:
+    """The `_id` of a piece of a body, of which `digest` is the SHA-256."""
+    return {"digest": digest, "piece": piece}
+
+
+def _where(field: str, matches: Sequence[int]) -> Document:
+    if not isinstance(matches, range):
+        return {field: {"$in": list(matches)}}
+    ends = {"$gte": matches.start} if matches.stop == END else {"$gte": matches.start, "$lt": matches.stop}
+    return {field: ends}
+
+
+def _parts(rows: Sequence[Any], size: int) -> Iterator[Any]:
+    return (rows[at : at + size] for at in range(0, len(rows), size))

@@ -1,0 +1,110 @@
+"""Addresses of MongoDB, and its errors in words."""
+
+from __future__ import annotations
+
+import os
+from urllib.parse import unquote, urlsplit
+
+from pymongo.errors import (
+    AutoReconnect,
+    ConfigurationError,
+    CursorNotFound,
+    InvalidURI,
+    NotPrimaryError,
+    OperationFailure,
+    PyMongoError,
+)
+
+from peerage.ledger.store import LedgerError
+
+_REPLACED = (24, 43, 237, 239, 246)
+"""Codes that say that a cursor, or the moment at which it reads, is no longer there."""
+_READS_ONLY = (10058, 10107, 11602, 13435, 13436)
+
+
+PASSWORD = "PEERAGE_MONGODB_PASSWORD"
+"""The variable by which a child process of ours is given the password."""
+_PASSWORDS: dict[str, str] = {}
+"""The password of each address opened here. Addresses get into messages, files and the arguments of
+processes, so no password is in them."""
+
+
+def known_password(address: str, stated: str) -> str:
+    """The password of an address: as stated, as it was when it was opened before, or as we were started with;
+    empty for none."""
+    if stated:
+        _PASSWORDS[address] = stated
+    return stated or _PASSWORDS.get(address, "") or os.environ.get(PASSWORD, "")
+
+
+def access(address: str) -> dict[str, str]:
+    """The variables with which a child process opens an address that was opened here."""
+    password = known_password(address, "")
+    return {PASSWORD: password} if password else {}
+
+
+def parts(address: str) -> tuple[str, str, str]:
+    """An address without its password, the password, and the name of the database."""
+    url = urlsplit(address)
+    login, at, host = url.netloc.rpartition("@")
+    user, _, password = login.partition(":")
+    place = url._replace(netloc=f"{user}{at}{host}").geturl()
+    name = unquote(url.path.removeprefix("/"))
+    if not name or set(name) & set('/\\. "$*<>:|?') or len(name.encode()) > 63:
+        raise LedgerError(
+            f"{place}: {name!r} is no name of a database; write mongodb://HOST/DATABASE. Each arena has a "
+            "database of its own"
+        )
+    return place, unquote(password), name
+
+
+def is_lost(error: BaseException) -> bool:
+    """Whether it is the connection that failed, or whatever comes after it: no server, one that starts or
+    ends, a primary that stepped down, a cursor that is gone."""
+    if isinstance(error, (AutoReconnect, CursorNotFound)):
+        return True
+    return isinstance(error, OperationFailure) and error.code in _REPLACED
+
+
+def reads_only(error: PyMongoError) -> bool:
+    """Whether the server that was asked writes nothing, since it is not the first of its set."""
+    return isinstance(error, NotPrimaryError) or getattr(error, "code", None) in _READS_ONLY
+
+
+def explained(error: PyMongoError, place: str, user: str) -> str:
+    """What went wrong, where, and how to fix it."""
+    code = getattr(error, "code", None)
+    said = " ".join(str(error).partition(", full error")[0].partition(", Timeout:")[0].split())
+    details = getattr(error, "details", None) or {}
+    if wrong := details.get("writeErrors"):
+        code, said = wrong[0].get("code"), str(wrong[0].get("errmsg", said))
+    if code == 18 or "Authentication failed" in said:
+        return (
+            f"{place} refused the password of {user}, or knows no such user; write the whole address with "
+            "the right one into .env, as MONGODB_URI=..., and `ledger: $MONGODB_URI` into arena.yaml. Where "
+            "users are kept in another database, say ?authSource=admin"
+        )
+    if code in (13, 8000):
+        return (
+            f"{place}: {user} lacks a right ({said}). An administrator gives it: the role readWrite on that "
+            "database to play, the role read to look"
+        )
+    if code == 20 or "replica set" in said:
+        return (
+            f"{place} is no replica set, and without one there are no transactions; start mongod with "
+            "--replSet NAME and initiate it once (rs.initiate()), one member is enough"
+        )
+    if reads_only(error):
+        return (
+            f"{place} only reads, as a secondary does. Reading commands work; for others give the address of "
+            "the replica set, without directConnection"
+        )
+    if code == 11000:
+        return f"a row contradicts what {place} holds: {said}; nothing of this batch was written"
+    if code == 14031:
+        return f"{place}: its disk is full; what was recorded is safe. Free some space, run again"
+    if isinstance(error, (ConfigurationError, InvalidURI)):
+        return f"{place} is no address of MongoDB: {said}"
+    if is_lost(error):
+        return f"{place} cannot be reached ({said}). Check that the server runs and that the address is right"
+    return f"{place}: {said}"
