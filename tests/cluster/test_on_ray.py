@@ -21,44 +21,114 @@ if TYPE_CHECKING:
 
 pytest.importorskip("ray", reason="needs the extra `ray`")
 PAID = house(6, price={"input": 1, "output": 4})
+MATCHES = 16
+ENV = {name: value for name, value in os.environ.items() if not name.startswith("RAY_")}
 
 
 def started(folder: Path, *words: str) -> subprocess.Popen[str]:
     command = [sys.executable, "-m", "peerage", "run", "--engine", "ray", "--yes", "--dir", str(folder)]
-    environment = {name: value for name, value in os.environ.items() if not name.startswith("RAY_")}
     return subprocess.Popen(
-        [*command, *words], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=environment
+        [*command, *words], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=ENV
     )
 
 
-def test_workers_of_a_cluster_play_one_is_killed_and_the_table_is_that_of_one_process(
-    tmp_path: Path, postgres: PostgresServer
-) -> None:
-    play(write_arena(tmp_path / "alone", PAID), 24)
-    with open_arena(tmp_path / "alone") as arena:
-        alone = [one.chain for one in arena.ledger.records()]
-    address = postgres.address()
+@pytest.fixture(scope="module")
+def alone(tmp_path_factory: pytest.TempPathFactory) -> list[bytes]:
+    """Chains of the records of the same arena, as one process comes to them."""
+    folder = write_arena(tmp_path_factory.mktemp("alone"), PAID)
+    play(folder, MATCHES)
+    return chains(folder)
+
+
+def chains(folder: Path) -> list[bytes]:
+    with open_arena(folder) as arena:
+        return [one.chain for one in arena.ledger.records()]
+
+
+def made(folder: Path, postgres: PostgresServer) -> Path:
     engine = {"workers": 2, "concurrency": 12}
-    folder = write_arena(tmp_path / "cluster", PAID, ledger=address, budget=50, engine=engine)
-    run = started(folder, "--matches", "24")
-    killed = 0
+    return write_arena(folder, PAID, ledger=postgres.address(), budget=50, engine=engine)
+
+
+def busy(folder: Path, run: subprocess.Popen[str], matches: int = 2) -> int:
+    """Wait until so many matches are on record and a worker is at others: its process."""
+    with open_arena(folder) as arena:
+        while run.poll() is None:
+            leads = arena.ledger.holder().startswith(f"process {run.pid} ")
+            if leads and arena.ledger.heads()[1] >= matches:
+                for who, has in working(arena.ledger.address).values():
+                    if has:
+                        return int(who.split()[1])
+            time.sleep(0.03)
+    pytest.fail(run.communicate()[0])
+
+
+def check(folder: Path, alone: list[bytes]) -> None:
+    """All is on record, as one process has it, and nothing was replied to twice."""
+    assert chains(folder) == alone
+    with open_arena(folder) as arena:
+        assert arena.verify().ok
+        replied = [(one.match, one.key) for one in arena.ledger.exchanges(1) if one.reply is not None]
+        assert len(replied) == len(set(replied))
+        spent = sum(arena.ledger.spent_by().values())
+        assert spent / 1e9 <= 50
+
+
+def ended(run: subprocess.Popen[str]) -> str:
+    output, _ = run.communicate()
+    assert run.returncode == 0, output
+    return output
+
+
+def test_workers_of_a_cluster_play_one_is_killed_and_the_table_is_that_of_one_process(
+    tmp_path: Path, postgres: PostgresServer, alone: list[bytes]
+) -> None:
+    folder = made(tmp_path, postgres)
+    run = started(folder, "--matches", str(MATCHES))
     try:
-        with open_arena(folder) as arena:
-            while run.poll() is None and not killed:
-                if arena.ledger.heads()[1] > 2:
-                    busy = [who for who, matches in working(address).values() if matches]
-                    if busy:
-                        killed = int(busy[0].split()[1])
-                        os.kill(killed, signal.SIGKILL)
-                time.sleep(0.05)
-            output, _ = run.communicate()
-            assert run.returncode == 0, output
-            assert killed, output
-            assert "was lost" in output
-            assert [one.chain for one in arena.ledger.records()] == alone
-            assert arena.verify().ok
-            replied = [(one.match, one.key) for one in arena.ledger.exchanges(1) if one.reply is not None]
-            assert len(replied) == len(set(replied))
+        os.kill(busy(folder, run), signal.SIGKILL)
+        assert "was lost" in ended(run)
+        check(folder, alone)
     finally:
         run.kill()
-        run.wait()
+
+
+@pytest.mark.slow
+def test_a_leader_is_killed_or_stopped_and_the_next_run_goes_on(
+    tmp_path: Path, postgres: PostgresServer, alone: list[bytes]
+) -> None:
+    folder = made(tmp_path, postgres)
+    for at, number in ((1, signal.SIGKILL), (5, signal.SIGINT)):
+        run = started(folder, "--matches", str(MATCHES))
+        busy(folder, run, at)
+        run.send_signal(number)
+        run.communicate()
+        assert run.returncode == (-9 if number is signal.SIGKILL else 130)
+    ended(started(folder, "--matches", str(MATCHES)))
+    check(folder, alone)
+
+
+@pytest.mark.slow
+def test_a_node_of_two_is_killed_and_its_matches_go_on_on_the_other(
+    tmp_path: Path, postgres: PostgresServer, alone: list[bytes]
+) -> None:
+    cluster = subprocess.Popen(
+        [sys.executable, "-m", "tests.cluster.nodes"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+        env=ENV,
+    )
+    assert cluster.stdin is not None
+    assert cluster.stdout is not None
+    folder = made(tmp_path, postgres)
+    try:
+        address = next(line for line in cluster.stdout if ":" in line).strip()
+        run = started(folder, "--matches", str(MATCHES), "--address", address)
+        busy(folder, run)
+        cluster.stdin.write("kill\n")
+        cluster.stdin.flush()
+        assert "was lost" in ended(run)
+        check(folder, alone)
+    finally:
+        cluster.communicate()

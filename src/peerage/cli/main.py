@@ -40,6 +40,7 @@ COMMANDS: Mapping[str, Mapping[str, str]] = {
         "status": "status.status",
         "queue": "lists.queue",
         "windows": "windows.windows",
+        "worker": "worker.worker",
         "simulate": "simulate.simulate",
     },
     "Read": {
