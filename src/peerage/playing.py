@@ -246,7 +246,7 @@ async def _open_lines(
         make = (
             partial(open_client, player, env, folder, hidden) if clients is None else partial(clients, player)
         )
-        client = HostedClient(player.name, make) if player.host else make()
+        client = HostedClient(player, make) if player.host else make()
         stack.push_async_callback(client.close)
         lines[player.name] = PlayerRuntime(player, client, priced[player.name])
     started = await asyncio.gather(*[line.client.start() for line in lines.values()], return_exceptions=True)

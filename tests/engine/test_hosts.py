@@ -19,6 +19,7 @@ from peerage.engine import hosts
 from peerage.ledger.windows import Window, windows
 from peerage.players.client import Answer, Call, Client, PlayerError
 from peerage.players.house import HouseClient
+from peerage.playing import ArenaError
 from peerage.settings import PlayerSettings
 
 __all__ = ["clock"]
@@ -222,6 +223,22 @@ async def test_vllms_models_sleep_and_wake_in_turn(tmp_path: Path) -> None:
         (window,) = windows_of(tmp_path)
         assert window.why == "done"
         sound(tmp_path)
+
+
+async def test_a_missing_key_is_found_before_a_host_is_paid_for(tmp_path: Path) -> None:
+    started = tmp_path / "started"
+    rig = {"start": ["touch", str(started)], "stop": ["true"], "matches": 100}
+    plain = {
+        "name": "v",
+        "model": "openai:m",
+        "base_url": "http://127.0.0.1:1/v1",
+        "key_env": "NO",
+        "host": "rig",
+    }
+    arena(tmp_path, [*house(3), plain], rig, engine={"probe": False})
+    with open_arena(tmp_path) as opened, pytest.raises((ArenaError, PlayerError), match="no key; set NO"):
+        await opened.play(8)
+    assert not started.exists()
 
 
 async def test_a_server_without_sleep_mode_is_said(tmp_path: Path) -> None:

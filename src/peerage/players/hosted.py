@@ -21,6 +21,7 @@ from msgspec.structs import replace
 
 from peerage.players.client import Answer, Call, Client, Later, PlayerError
 from peerage.players.host_guard import write
+from peerage.settings import PlayerSettings
 from peerage.settings.host import HOUR_S
 
 NOT_UP = "its host is not up"
@@ -146,8 +147,9 @@ class Meter:
 class HostedClient:
     """A player on a host. `make` opens its own client, anew for each time that it is up."""
 
-    def __init__(self, player: str, make: Callable[[], Client]) -> None:
-        self._player = player
+    def __init__(self, settings: PlayerSettings, make: Callable[[], Client]) -> None:
+        self._player = settings.name
+        self._own = settings.provider == "gguf"
         self._make = make
         self._inner: Client | None = None
         self._meter: Meter | None = None
@@ -171,7 +173,15 @@ class HostedClient:
         return self._warnings
 
     async def start(self) -> None:
-        """Nothing before its window opens."""
+        """See that its server could be asked, so that a missing key or library is found, and what is slow to
+        load is loaded, before an hour is paid for. Raises PlayerError. A model of our own begins with its
+        window."""
+        if not self._own:
+            inner = self._make()
+            try:
+                await inner.start()
+            finally:
+                await inner.close()
 
     async def up(self, warm: Call, meter: Meter) -> None:
         """Open the client and ask it one small question, so that the first match finds it warm; raises
