@@ -1,7 +1,7 @@
 """What planted faults of judges do to the ratings of scored tournaments, before and after corrections, and
 whether they are found: the table of tournaments in docs/judging.md.
 
-Tournaments of 4, 8 and 16 players whose strengths have a standard deviation of some 150 points; everybody
+Tournaments of 4 and 8 players whose strengths have a standard deviation of some 150 points; everybody
 answers 10 to 160 questions and scores everybody else's answers. Usage:
 python -m bench.planted_scores [ARENAS [--write]]; with --write the page's table is replaced.
 """
@@ -24,7 +24,7 @@ from peerage.judging.simulated_scores import NONE, Chances, Scored, ScorePlant, 
 from peerage.judging.simulation import Arena, Found, Power, power
 
 BEGIN, END = "<!-- made by `python -m bench.planted_scores 50 --write` -->", "<!-- to here, too -->"
-PLAYERS, QUESTIONS, SPREAD = (4, 8, 16), (10, 40, 160), 1.9
+PLAYERS, QUESTIONS, SPREAD = (4, 8), (10, 40, 160), 1.9
 WORKERS = os.cpu_count() or 1
 
 Build: TypeAlias = Callable[[Tournament], ScorePlant | None]

@@ -65,7 +65,7 @@ def test_lazy_judges_weigh_nothing() -> None:
     assert before > 20
     assert after < before / 2
     notes = corrected(votes("lazy", 1), ["reliability"]).notes
-    assert any(note.endswith("the votes of p07, p08, p09 say nothing") for note in notes), notes
+    assert any(note.endswith("what p07, p08, p09 said says nothing") for note in notes), notes
 
 
 def test_a_tie_says_less_by_a_judge_that_calls_many() -> None:
@@ -123,7 +123,7 @@ def test_judges_that_call_nothing_but_ties_are_no_measure_of_harshness() -> None
 
 def test_what_votes_cannot_tell_from_the_players_is_left_alone_and_named() -> None:
     changed = corrected(votes("fixed-length"), ["style"], arena("fixed-length").pool.styles)
-    assert "style length: not corrected, these votes do not tell it from the players" in changed.notes
+    assert "style length: not corrected, nothing here tells it from the players" in changed.notes
     assert changed.after.rating == pytest.approx(changed.before.rating)
 
 

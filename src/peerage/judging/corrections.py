@@ -84,7 +84,7 @@ def corrected(
         if "favours" in wanted:
             keep = ~(aside[judge, history.first] | aside[judge, history.second])
             named = ", ".join(f"{pair.judge} on {pair.author}" for pair in examined.favours if pair.found)
-            notes.append(f"favours: left out are the votes of {named}" if named else "favours: none found")
+            notes.append(f"favours: left out is what was said by {named}" if named else "favours: none found")
         if "reliability" in wanted:
             # whoever else votes on a match, a vote says as much
             even = replace(history, weight=weight if votes.worth is None else weight * votes.worth)
@@ -130,7 +130,7 @@ def corrected(
         if effect.name != _DISCERNMENT
     ]
     notes += [
-        f"{name}: not corrected, these votes do not tell it from the players"
+        f"{name}: not corrected, nothing here tells it from the players"
         for name, apart in zip(columns, told_apart, strict=True)
         if not apart and name != _DISCERNMENT
     ]
@@ -206,7 +206,7 @@ def _even_ties(history: Duels, judges: np.ndarray, judge: Ints, mute: Collection
     apart = np.log(usual_ease / ease)
     apart = np.sign(apart) * np.maximum(np.abs(apart) - np.log(_ORDINARY), 0.0)
     weight = np.minimum(np.exp(apart), _MOST_WEIGHT)[judge]
-    return np.where(tied, weight, 1.0), f"harshness: ties are from {few} to {many} of a judge's votes"
+    return np.where(tied, weight, 1.0), f"harshness: ties are from {few} to {many} of what a judge said"
 
 
 def _guilty(found: Examined, judges: np.ndarray, players: Sequence[str]) -> np.ndarray:
@@ -235,7 +235,7 @@ def _weights(
         return np.ones(len(history)), "reliability: no judge tells answers apart, all weigh the same"
     order = np.argsort(reliability)
     worst, best = (f"{reliability[at]:.2f} ({judges[at]})" for at in (order[0], order[-1]))
-    silent = f"; the votes of {', '.join(mute)} say nothing" if mute else ""
+    silent = f"; what {', '.join(mute)} said says nothing" if mute else ""
     return reliability[judge] / mean, f"reliability: from {best} to {worst}{silent}"
 
 
