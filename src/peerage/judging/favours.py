@@ -101,7 +101,9 @@ def favours(given: Marks | Votes, *, level: float = LEVEL, fewest: int = FEWEST)
 def evidence(given: Marks | Votes) -> Evidence:
     """Votes, or marks of which no judge gave more than two in a contest, as orders; other marks as scores."""
     if isinstance(given, Votes):
-        return VoteEvidence(given)
+        if given.scores is None:
+            return VoteEvidence(given)
+        given = given.scores
     marks = given.single
     return ScoreEvidence(marks) if np.bincount(marks.sheet, minlength=1).max() > 2 else VoteEvidence(marks)
 
