@@ -158,7 +158,7 @@ def leaderboard(site: Site, wanted: Filter, asked: WhatIf = AS_PLAYED) -> View:
             "own": [
                 (row.player, note) for row in found.rows for note in row.notes if note not in found.notes
             ],
-            "outlook": of_board(found, site.settings) if everything else None,
+            "outlook": of_board(found.rows, found.verdict.matches, site.settings) if everything else None,
             "charts": list(charts(site, wanted.track, found, everything=everything)),
             "data": f"data/leaderboard-{wanted.track}" if everything else "",
         },

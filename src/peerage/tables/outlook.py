@@ -23,7 +23,6 @@ from peerage.tables.row import Row
 
 if TYPE_CHECKING:
     from peerage.settings import ArenaSettings
-    from peerage.tables.leaderboard import Board
 
 SHRINKING = ("bt", "overall", "judge-aware", "anchored", "duplicate")
 """Tracks whose intervals shrink with the square root of the matches."""
@@ -94,15 +93,19 @@ def per_match(rows: Sequence[Row], matches: int) -> float | None:
 
 
 def of_board(
-    found: Board, settings: ArenaSettings, names: tuple[str, str] | None = None, goal: Goal | None = None
+    rows: Sequence[Row],
+    matches: int,
+    settings: ArenaSettings,
+    names: tuple[str, str] | None = None,
+    goal: Goal | None = None,
 ) -> Outlook | None:
-    """The outlook of a table of the arena's own matches; without a `goal` that of the settings, where whom it
-    names has played."""
+    """The outlook of a table of so many decided matches of the arena's own; without a `goal` that of the
+    settings, where whom it names has played."""
     goal = goal or settings.goal
-    if goal is not None and goal.player and all(row.player != goal.player for row in found.rows if row.rank):
+    if goal is not None and goal.player and all(row.player != goal.player for row in rows if row.rank):
         goal = None
     learns = settings.pairing.policy in LEARNING
-    return outlook(found.rows, found.verdict.matches, names, learns=learns, goal=goal)
+    return outlook(rows, matches, names, learns=learns, goal=goal)
 
 
 def outlook(
