@@ -5,10 +5,11 @@ from __future__ import annotations
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
-from threading import Thread
+from threading import Thread, Timer
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -113,6 +114,7 @@ def test_a_body_beyond_the_limit_of_a_document(ledger: Ledger) -> None:
 
 SLEEPER = """
 import sys
+import time
 from pathlib import Path
 from peerage.ledger import LedgerError, open_ledger
 from peerage.ledger.store import Batch, FixtureRow
@@ -252,3 +254,31 @@ def test_passwords_and_rights(tmp_path: Path) -> None:
                 pass
     finally:
         server.stop()
+
+
+@pytest.mark.parametrize("kind", ["mongo", "postgres"])
+def test_a_run_that_is_stopped_while_its_server_is_away_ends_at_once(
+    kind: str, request: pytest.FixtureRequest, tmp_path: Path
+) -> None:
+    server = request.getfixturevalue(kind)
+
+    def die(record: Any, _: object) -> None:
+        if record.number == 3:
+            server.kill()
+            Timer(0.5, signal.raise_signal, [signal.SIGINT]).start()
+
+    began = time.monotonic()
+    try:
+        with arena(tmp_path, server.address()) as opened:
+            with suppress(LedgerError):
+                opened.run(500, observe=die)
+            assert time.monotonic() - began < 60
+    finally:
+        server.start()
+    with open_arena(tmp_path) as opened:
+        before = opened.ledger.heads()[1]
+        in_flight = sum(1 for row in opened.ledger.exchanges(1, unanswered=True) if row.failure is None)
+        # What came back too late to be written counts as possibly billed, as after a crash.
+        assert opened.run(before + 3).possibly_paid_twice == in_flight
+        found = verify(opened.ledger, workers=1)
+        assert (found.matches, found.problems) == (before + 3, ())

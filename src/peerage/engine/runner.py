@@ -206,6 +206,7 @@ class Runner:
         if self._stopping:
             self._matches.abandon()
         self._stopping = True
+        self._ledger.stop_waiting()
         self._end("interrupted", "stopped; run again to go on")
 
     def progress(self) -> Progress:

@@ -61,6 +61,9 @@ class DatabaseLedger:
     def holder(self) -> str:
         return self._database.holder()
 
+    def stop_waiting(self) -> None:
+        self._database.stop_waiting()
+
     def write(self, batch: Batch) -> None:
         if "schema" in batch.meta:
             raise LedgerError("the schema version is not for a runner to write")

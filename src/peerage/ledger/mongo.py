@@ -47,6 +47,8 @@ FIRST_TRY_S, LONGEST_TRY_S = 0.02, 2.0
 RENEWED_S = 5.0
 """How often a runner's lease is renewed."""
 
+_HELD: set[str] = set()
+"""The sessions of runs of this process that go on."""
 _BELONG = (
     ("summaries", "_id", "records"),
     ("replies", "intent", "intents"),
@@ -213,8 +215,10 @@ class Mongo:
 
     @contextmanager
     def holding(self) -> Iterator[Transaction]:
+        self._stop.clear()
         with self.explained():
             session = self._client.start_session()
+            session_id = session.session_id["id"]
             self._run = run = self._patiently(partial(self._taken, session))
         ended = threading.Event()
         renewer = threading.Thread(target=self._renew, args=(run, ended), daemon=True)
@@ -225,6 +229,7 @@ class Mongo:
                 yield self._transaction
         finally:
             ended.set()
+            _HELD.discard(bytes(session_id).hex())
             with suppress(PyMongoError):
                 self.base["runner"].update_one(
                     {**RUNNER, "fence": run.fence}, {"$set": {"holder": "{}"}, "$unset": {"until": 1}}
@@ -237,7 +242,7 @@ class Mongo:
         known = runner.find_one(RUNNER) or {}
         held = json.loads(known.get("holder", "{}"))
         free: list[Document] = [{"$expr": {"$lt": [{"$ifNull": ["$until", 0]}, "$$NOW"]}}]
-        if held.get("machine") == _machine() and not _alive(int(held["pid"])):
+        if held.get("machine") == _machine() and self._is_over(held):
             free.append({"holder": known["holder"]})
         mine = bytes(session.session_id["id"]).hex()
         holder = {"pid": os.getpid(), "host": socket.gethostname(), "machine": _machine(), "session": mine}
@@ -264,7 +269,13 @@ class Mongo:
                 f"for it or stop it; of one that died on another machine the lease ends within {LEASE_S} s. "
                 "Reading commands work meanwhile"
             )
+        _HELD.add(mine)
         return _Run(found["fence"], found["written"])
+
+    def _is_over(self, held: Document) -> bool:
+        """Whether a run of this machine has ended, where it could not give its lease back."""
+        pid = int(held["pid"])
+        return held["session"] not in _HELD if pid == os.getpid() else not _alive(pid)
 
     def _renew(self, run: _Run, ended: threading.Event) -> None:
         while not ended.wait(RENEWED_S):
@@ -364,7 +375,6 @@ class Mongo:
             return {table: self.base[table].count_documents({}) for table in ("records", "summaries")}
 
     def stop_waiting(self) -> None:
-        """Wait no more for a server that is away."""
         self._stop.set()
 
     def close(self) -> None:

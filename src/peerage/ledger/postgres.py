@@ -21,6 +21,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from functools import lru_cache, partial
 from hashlib import sha256
+from threading import Event
 from typing import Any, TypeVar
 from urllib.parse import quote
 
@@ -99,6 +100,7 @@ class Postgres:
             self._stated = conninfo_to_dict(plain)
         self._key = int.from_bytes(sha256(f"peerage {self._schema}".encode()).digest()[:8], signed=True)
         self._run: Run | None = None
+        self._stop = Event()
         self._counted = False
 
     @property
@@ -126,6 +128,7 @@ class Postgres:
 
     @contextmanager
     def holding(self, *, create: bool) -> Iterator[Connection]:
+        self._stop.clear()
         engine = _engine(partial(self._locked, create))
         try:
             with self.explained():
@@ -138,6 +141,9 @@ class Postgres:
         finally:
             self._run = None
             engine.dispose()
+
+    def stop_waiting(self) -> None:
+        self._stop.set()
 
     def commit(self, connection: Connection, work: Callable[[], None], *, again: bool) -> None:
         run = self._run
@@ -332,11 +338,13 @@ class Postgres:
         while True:
             try:
                 return act()
-            except DBAPIError as error:
+            except DBAPIError as lost:
+                error = lost
                 away = time.monotonic() - began
                 if not is_lost(error) or away > (READER_AWAY_S if self._run is None else AWAY_S):
                     raise
-            time.sleep(pause)
+            if self._stop.wait(pause):
+                raise error
             pause = min(2 * pause, LONGEST_TRY_S)
 
 

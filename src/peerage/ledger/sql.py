@@ -278,6 +278,9 @@ class SqlDatabase:
     def holder(self) -> str:
         return self._store.holder()
 
+    def stop_waiting(self) -> None:
+        self._store.stop_waiting()
+
     def commit(self, work: Callable[[], None], *, again: bool) -> None:
         assert self._writer is not None
         with self._store.explained():

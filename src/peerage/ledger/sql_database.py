@@ -47,6 +47,9 @@ class SqlStore(Protocol):
     def holder(self) -> str:
         """Who runs the arena now, as "process NUMBER on HOST"; empty: nobody does."""
 
+    def stop_waiting(self) -> None:
+        """Wait no more for a server that is away: what waits now fails. Callable from any thread."""
+
     def commit(self, connection: Connection, work: Callable[[], None], *, again: bool) -> None:
         """Do `work` in one transaction of the runner's, on the connection from `holding`.
 

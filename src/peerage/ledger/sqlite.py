@@ -116,6 +116,9 @@ class SqliteFile:
                 connection.close()
                 engine.dispose()
 
+    def stop_waiting(self) -> None:
+        """A file is never away."""
+
     def commit(self, connection: Connection, work: Callable[[], None], *, again: bool) -> None:
         with connection.begin():
             work()

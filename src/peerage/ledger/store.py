@@ -297,6 +297,9 @@ class Ledger(Protocol):
     def write(self, batch: Batch) -> None:
         """Make a batch durable (full sync) in one transaction. Raises LedgerError (disk full, read-only)."""
 
+    def stop_waiting(self) -> None:
+        """Wait no more for a server that is away: what waits now fails. Callable from any thread."""
+
     def meta(self) -> Mapping[str, str]:
         """Facts of the arena: its seed, pairing lag, schema version."""
 

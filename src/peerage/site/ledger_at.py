@@ -168,6 +168,9 @@ class Moment:
     def holder(self) -> str:
         return self._ledger.holder()
 
+    def stop_waiting(self) -> None:
+        self._ledger.stop_waiting()
+
     def runner(self) -> AbstractContextManager[None]:
         raise LedgerError("a moment of a ledger is only read")
 
