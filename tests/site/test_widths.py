@@ -115,6 +115,11 @@ def test_at_every_width_nothing_is_cut_off_broken_or_printed_over(
         for width in (360, 768, 1280):
             tab.set_viewport_size({"width": width, "height": 900})
             assert tab.evaluate(LOOK) == [], (path, width)
+        tab.emulate_media(media="print")
+        tab.set_viewport_size({"width": 720, "height": 1_000})  # A4, without its margins
+        assert not tab.locator(".top nav, .filters, .tabs").filter(visible=True).count()
+        assert tab.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
+        tab.emulate_media(media="screen")
         if path in PAGES[:1]:
             for scheme in ("light", "dark"):
                 tab.emulate_media(color_scheme=scheme)
