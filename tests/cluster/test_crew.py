@@ -238,7 +238,7 @@ def test_status_tells_who_works_on_what(
 @pytest.mark.parametrize(
     ("sections", "said"),
     [
-        ({"ledger": "sqlite:///arena.db"}, "a file has one writer"),
+        ({"ledger": "sqlite:///arena.db"}, "A file has one writer"),
         ({"players": [*PAID, {"model": "human:me"}]}, "is a person"),
     ],
 )

@@ -13,9 +13,9 @@ def refuse(settings: ArenaSettings, ledger: str) -> None:
         return
     if not ledger.startswith("postgresql"):
         raise ArenaError(
-            f"engine: ray wants a ledger on PostgreSQL, and this arena's is {ledger}: a file has one "
-            "writer, and workers on other machines do not see it. `peerage copy` moves an arena to a "
-            "server; or leave `engine: ray` away"
+            f"engine: ray wants a ledger on PostgreSQL, where workers claim matches, and this one is "
+            f"{ledger}. A file has one writer, and workers elsewhere do not see it. `peerage copy` moves an "
+            "arena to a server; or leave `engine: ray` away"
         )
     if find_spec("ray") is None:
         raise ArenaError("engine: ray needs the extra `ray`: pip install 'peerage[ray]'")
