@@ -97,6 +97,9 @@ def _read(text: str) -> dict[str, Any]:
     return found
 
 
+_PLAIN = (str, int, float, tuple, dict, type(None))
+
+
 def stored(kind: Format) -> dict[str, Any]:
     """What a ledger stores of a format: `instruction`, `schema` (null for free text), and of ours `type` and
     settings."""
@@ -109,7 +112,11 @@ def stored(kind: Format) -> dict[str, Any]:
     if ours is None:
         return told
     fields = msgspec.structs.asdict(kind)  # type: ignore[arg-type]  # ours are structs
-    inner = {name: stored(value) if isinstance(value, Format) else value for name, value in fields.items()}
+    # Whether something keeps a protocol takes longer to ask than all else here.
+    inner = {
+        name: stored(value) if not isinstance(value, _PLAIN) and isinstance(value, Format) else value
+        for name, value in fields.items()
+    }
     return {"type": ours, **inner, **told}
 
 
