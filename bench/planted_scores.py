@@ -3,7 +3,7 @@ whether they are found: the table of tournaments in docs/judging.md.
 
 Tournaments of 4 and 8 players whose strengths have a standard deviation of some 150 points; everybody
 answers 10 to 160 questions and scores everybody else's answers. Usage:
-python -m bench.planted_scores [ARENAS [--write]]; with --write the page's table is replaced.
+python -m bench.planted_scores [ARENAS].
 """
 
 from __future__ import annotations
@@ -16,14 +16,12 @@ from functools import partial
 from itertools import product
 from typing import TypeAlias
 
-from bench.planted import PAGE
 from peerage.judging import simulated_scores as scores
 from peerage.judging.planted import RING
 from peerage.judging.scored_pool import ScorePool
 from peerage.judging.simulated_scores import NONE, Chances, Scored, ScorePlant, Tournament, drawn
 from peerage.judging.simulation import Arena, Found, Power, power
 
-BEGIN, END = "<!-- made by `python -m bench.planted_scores 50 --write` -->", "<!-- to here, too -->"
 PLAYERS, QUESTIONS, SPREAD = (4, 8), (10, 40, 160), 1.9
 WORKERS = os.cpu_count() or 1
 
@@ -105,7 +103,7 @@ def _cell(row: Power) -> str:
     return " | ".join([shift, *shares])
 
 
-def main(arenas: int, write: bool) -> None:
+def main(arenas: int) -> None:
     cells = {
         (players, questions): measured(Scored(players, questions, SPREAD), arenas, WORKERS)
         for players, questions in product(PLAYERS, QUESTIONS)
@@ -115,10 +113,7 @@ def main(arenas: int, write: bool) -> None:
     for (players, questions), rows in cells.items():
         held = [f"{one.held_corrected:.0%}" for one in rows if one.held_corrected is not None]
         print(f"{players} players, {questions} questions: corrected intervals hold in {', '.join(held)}")
-    if write:
-        before, _, rest = PAGE.read_text("utf-8").partition(BEGIN)
-        PAGE.write_text(f"{before}{BEGIN}\n\n{lines}\n\n{END}{rest.partition(END)[2]}", "utf-8")
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]) if len(sys.argv) > 1 else 50, "--write" in sys.argv)
+    main(int(sys.argv[1]) if len(sys.argv) > 1 else 50)

@@ -97,7 +97,8 @@ def corrected(
     nothing = _NOTHING if votes.scores is None else {**_NOTHING, **_NOTHING_IN_SCORES}
     notes += [f"{kind}: nothing to correct, {nothing[kind]}" for kind, found in terms.items() if not found]
     columns = {name: column for found in terms.values() for name, column in found.items()}
-    if votes.scores is not None and any(name.startswith(("own", "family")) for name in columns):
+    leaning = any(name.startswith(("own", "family")) for name in columns)
+    if votes.scores is not None and leaning and len(names) >= JUDGES:
         columns = {_DISCERNMENT: _beyond_the_usual(told_of, weight)} | columns
     for name, column in list(columns.items()):
         some = not name.startswith(("style", _DISCERNMENT))
