@@ -45,7 +45,7 @@ def fails(address: str, folder: Path, create: bool = False) -> str:
 # --------------------------------------------------------------------------------------------- addresses
 
 
-@pytest.mark.parametrize("address", ["arena.db", "mongodb://me:pass@host", "oracle://x"])
+@pytest.mark.parametrize("address", ["arena.db", "mysql://me:pass@host", "oracle://x"])
 def test_other_addresses_say_what_to_write(address: str, tmp_path: Path) -> None:
     message = fails(address, tmp_path, create=True)
     assert address.replace("me:pass@", "") in message
