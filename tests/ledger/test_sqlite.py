@@ -50,7 +50,7 @@ def test_other_addresses_say_what_to_write(address: str, tmp_path: Path) -> None
     message = fails(address, tmp_path, create=True)
     assert address.replace("me:pass@", "") in message
     assert "sqlite:///arena.db" in message
-    assert ("not built yet" in message) == address.startswith("mongodb")
+    assert "this kind of address is unknown" in message
     assert not list(tmp_path.iterdir())
 
 
