@@ -41,6 +41,7 @@ SHARED = {
     "tables/challenges.py": ({""}, "leaves out attempts at withdrawn challenges, in any game with a pool"),
     "tables/match_view.py": ({""}, "handed on as JSON, whole"),
     "tables/readings.py": ({"readings"}, "what any game may state to be read in other ways"),
+    "tables/scored.py": ({"answers"}, "what no judge was asked about, in any game whose judges give scores"),
     "tables/tournament.py": ({""}, "hands a tournament's outcome to its game's folder, whole"),
     "tables/votes.py": ({""}, "the ballots of panels, read in part"),
     "testing/conformance.py": ({"unranked"}, "the engine's"),

@@ -10,7 +10,7 @@ import numpy as np
 
 from peerage.judging import simulated_scores as scores
 from peerage.judging.favours import favours
-from peerage.judging.simulated_scores import NONE, Chances, ScorePlant, Tournament, table
+from peerage.judging.simulated_scores import NONE, Chances, ScorePlant, Tournament, drawn, table
 from peerage.ratings.kernels import Floats
 from peerage.ratings.student import quantile
 
@@ -105,7 +105,7 @@ def simulated(
 ) -> tuple[Floats, list[Result | None]]:
     """Tournament `number` of a setup, first as it is, then with each plant alone, by name and how many take
     part (0: as usual), None for what cannot be planted there; and the players' skills."""
-    made, chances = scores.drawn(setup, number)
+    made, chances = drawn(setup, number)
     clean = table(made.scored(chances, made.honest)).score
     found: list[Result | None] = [result(made, chances, NONE, clean)]
     for name, wanted in plants:
