@@ -16,7 +16,7 @@ from typer.testing import CliRunner, Result
 from peerage.cli.main import app
 
 cli = CliRunner()
-MATCHES = 30
+MATCHES = 40
 
 
 @pytest.fixture(scope="module")
@@ -38,7 +38,7 @@ def run(folder: Path, *words: str, typed: str = "", code: int = 0) -> Result:
 
 
 def test_votes_count_in_judges_table_export_and_verify(folder: Path) -> None:
-    said = run(folder, "annotate", "--as", "ada", typed="a\nb\nmaybe\nt\nn\ns\n" + "a\nb\n" * 20).output
+    said = run(folder, "annotate", "--as", "ada", typed="a\nb\nmaybe\nt\nn\ns\n" + "a\nb\n" * 25).output
     there = int(said.partition("0 of ")[2].split()[0])
     assert "That is none of them: 'maybe'." in said
     assert "there is no duel left that you have not judged" in said

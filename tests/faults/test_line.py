@@ -132,5 +132,8 @@ def _written_again(place: Postgres, connection: Connection, work: Callable[[], N
 def test_a_bug_put_back_is_found(due: str, postgres: PostgresServer, tmp_path: Path) -> None:
     store = pytest.importorskip("peerage.ledger.postgres")
     uncounted = "UPDATE runner SET written = written + 1 WHERE fence = %s AND %s >= 0"
-    with patch.object(store.Postgres, "commit", _written_again), patch.object(store, "_COUNT", uncounted):
+    with (
+        patch.object(store.Postgres, "commit", _written_again),
+        patch.object(store.Postgres, "_count", uncounted),
+    ):
         assert any(behind_a_line(seed, tmp_path / str(seed), postgres, due)[0] for seed in range(1, 6))

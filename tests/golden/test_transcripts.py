@@ -72,7 +72,9 @@ def modules() -> Iterator[Any]:
     """Everything that a prompt may come from: house players reply, and people are shown what they are."""
     for package in (peerage.games, peerage.judging, peerage.challenges):
         for found in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
-            if not found.name.endswith((".house", ".show", ".report", ".corrections", ".simulation")):
+            if not found.name.endswith(
+                (".house", ".show", ".report", ".corrections", ".simulation", ".simulated_tournaments")
+            ):
                 yield importlib.import_module(found.name)
 
 

@@ -6,6 +6,7 @@ import asyncio
 import logging
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from functools import partial
 from typing import NamedTuple, Protocol, TypeVar
 
@@ -138,6 +139,7 @@ class Crew:
         self._places = places
         self._posting = posting
         self._loop = asyncio.get_running_loop()
+        self._short = asyncio.Event()
         self._desk = Desk(budget, availability, lines, engine, self._decided, self._unaffordable)
         self._matches: dict[int, _Match] = {}
         self._left: list[Stuck] = []
@@ -269,7 +271,9 @@ class Crew:
                 placed = {task for task in placed if not task.done()}
                 for _ in range(self._places.wanted() - len(placed)):
                     placed.add(self._spawn(self._serve(self._places.place())))
-                await asyncio.sleep(STAFF_EVERY_S)
+                self._short.clear()
+                with suppress(TimeoutError):
+                    await asyncio.wait_for(self._short.wait(), STAFF_EVERY_S)
         except Exception as fault:
             self._run.broken(fault)
 
@@ -326,6 +330,7 @@ class Crew:
                     opened,
                 )
                 self._look()
+            self._short.set()
         except Exception as fault:
             self._run.broken(fault)
 
