@@ -48,7 +48,7 @@ ENDS := -o faulthandler_timeout=600 -o faulthandler_exit_on_timeout=true --max-w
 # Tests of real processes and clocks share the machine. What fails beside others is tried once more by itself,
 # and the run says so; what fails twice is a failure.
 test: $(VENV)/.dev           ## run the test suite
-	$(BIN)/python -m pytest -n auto --dist loadfile --no-loadscope-reorder $(ENDS) || { [ $$? -eq 1 ] && \
+	$(BIN)/python -m pytest -n auto --dist loadfile --no-loadscope-reorder -rs $(ENDS) || { [ $$? -eq 1 ] && \
 		echo "Once more, one after another: what failed" && $(BIN)/python -m pytest --last-failed --lfnf=none; }
 
 MONGO := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/peerage-tests
