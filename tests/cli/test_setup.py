@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from datetime import date
+from importlib import metadata
 from pathlib import Path
 
 import pytest
@@ -129,6 +130,39 @@ class TestDoctor:
         (tmp_path / "arena.yaml").write_text(demo_text(1, "code-golf"), "utf-8")
         doctor.install_missing(tmp_path)
         assert [words[-1] for words in ran] == ["peerage[sandbox]"]
+
+    @pytest.mark.parametrize("ledger", ["sqlite:///arena.db", "postgresql://nobody@127.0.0.1:1/none"])
+    def test_many_machines_want_a_ledger_on_postgresql(self, tmp_path: Path, ledger: str) -> None:
+        text = demo_text(1, "duel") + f"ledger: {ledger}\nengine: ray\n"
+        (tmp_path / "arena.yaml").write_text(text, "utf-8")
+        shown = self.examined(tmp_path, 1)
+        assert ("engine: ray wants a ledger on PostgreSQL" in shown) == ledger.startswith("sqlite")
+
+    @pytest.mark.parametrize(
+        ("engine", "address", "lacks"),
+        [
+            ("ray", "postgresql://nobody@127.0.0.1:1/none", {"postgres", "ray"}),
+            ("local", "postgres://nobody@127.0.0.1:1/none", {"postgres"}),
+            ("local", "mongodb://127.0.0.1:1/none", {"mongo"}),
+        ],
+    )
+    def test_extras_of_ledger_and_engine_are_named_and_installed(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, engine: str, address: str, lacks: set[str]
+    ) -> None:
+        monkeypatch.setattr(doctor, "_lacking", lambda package, extra: [extra])
+        monkeypatch.setattr(doctor, "_ledger", lambda settings, env, folder: ())  # nobody is there
+        ran: list[list[str]] = []
+        monkeypatch.setattr(
+            "subprocess.run", lambda words, check: ran.append(words) or type("Done", (), {"returncode": 0})
+        )
+        (tmp_path / ".env").write_text(f"DATABASE_URL={address}\n", "utf-8")
+        text = demo_text(1, "duel") + f"ledger: $DATABASE_URL\nengine: {engine}\n"
+        (tmp_path / "arena.yaml").write_text(text, "utf-8")
+        found = doctor.examine(tmp_path)
+        broken = {one.what for one in found if one.area == "installation" and one.state == "broken"}
+        assert broken == lacks & {*metadata.metadata("peerage").get_all("Provides-Extra", [])}
+        doctor.install_missing(tmp_path)
+        assert [words[-1] for words in ran] == [f"peerage[{','.join(sorted(lacks))}]"]
 
     def test_wrong_settings_are_named_with_their_line(self, tmp_path: Path) -> None:
         (tmp_path / "arena.yaml").write_text("players: [house:0.1, house:0.2]\nseed: x\n")

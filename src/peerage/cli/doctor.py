@@ -9,7 +9,7 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from importlib import metadata
 from importlib.util import find_spec
@@ -21,6 +21,7 @@ import typer
 from peerage import __version__
 from peerage.cli.options import at, program
 from peerage.cli.output import counted
+from peerage.cluster.requirements import refuse
 from peerage.engine.probes import probe_costs
 from peerage.environment import databases, environment
 from peerage.figures import dollars
@@ -34,6 +35,7 @@ from peerage.sandbox import image
 from peerage.settings import (
     EVERY,
     FILE_NAME,
+    ArenaError,
     ArenaSettings,
     PlayerSettings,
     SettingsError,
@@ -68,9 +70,10 @@ def examine(folder: Path) -> list[Finding]:
     env = environment(folder, os.environ)
     players = settings.players if settings is not None else ()
     return [
-        *_installation(players),
+        *_installation(_needed(settings, env)),
         *_spare_keys(players, env),
         *arena,
+        *(_engine(settings, env) if settings is not None else ()),
         *asyncio.run(_players(players, env, folder)),
         *(_ledger(settings, env, folder) if settings is not None else ()),
         *(_needs(settings) if settings is not None else ()),
@@ -106,15 +109,10 @@ def _alike(one: Finding, other: Finding) -> bool:
 def install_missing(folder: Path) -> None:
     """Install the extras that the arena lacks (without an arena: models), with this Python's pip."""
     settings, _ = _arena(folder)
-    extras = needed_extras(settings.players) if settings is not None else {"models"}
+    extras = {"models"}
     if settings is not None:
+        extras = _needed(settings, environment(folder, os.environ))
         extras |= {one.what for one in _needs(settings) if one.state == "broken"}
-        at = settings.ledger
-        if at.startswith("$"):
-            at = environment(folder, os.environ).get(at[1:], "")
-        extras |= (
-            {"mongo"} if at.startswith("mongodb") else {"postgres"} if at.startswith("postgres") else set()
-        )
     lacking = sorted(extra for extra in extras if _lacking("peerage", extra))
     if not lacking:
         typer.echo("nothing to install")
@@ -136,6 +134,23 @@ def install_missing(folder: Path) -> None:
 def needed_extras(players: Sequence[PlayerSettings]) -> set[str]:
     """The extras of this package that these players lack."""
     return {extra for player in players if (extra := checks.missing_extra(player))}
+
+
+def _needed(settings: ArenaSettings | None, env: Mapping[str, str]) -> set[str]:
+    """The extras that players, ledger and engine of an arena lack."""
+    if settings is None:
+        return set()
+    there = _address(settings, env)
+    extras = {extra for extra, begins in _SERVERS.items() if there.startswith(begins)}
+    if settings.engine.kind == "ray":
+        extras.add("ray")
+    return needed_extras(settings.players) | {extra for extra in extras if _lacking("peerage", extra)}
+
+
+def _address(settings: ArenaSettings, env: Mapping[str, str]) -> str:
+    """Where the ledger is; empty where that is in a variable that is not set."""
+    stated = settings.ledger
+    return env.get(stated[1:], "") if stated.startswith("$") else stated
 
 
 def _arena(folder: Path) -> tuple[ArenaSettings | None, list[Finding]]:
@@ -169,11 +184,10 @@ def _arena(folder: Path) -> tuple[ArenaSettings | None, list[Finding]]:
     return settings, found
 
 
-def _installation(players: Sequence[PlayerSettings]) -> Iterator[Finding]:
+def _installation(needed: Collection[str]) -> Iterator[Finding]:
     area = "installation"
     about = f"{__version__}, Python {platform.python_version()} on {sys.platform}"
     yield Finding(area, "peerage", "ok", about)
-    needed = needed_extras(players)
     for extra in metadata.metadata("peerage").get_all("Provides-Extra") or ():
         lacking = ", ".join(_lacking("peerage", extra))
         if extra in needed:
@@ -256,6 +270,19 @@ def _ledger(settings: ArenaSettings, env: dict[str, str], folder: Path) -> Itera
         most = dollars(held / 1e9)
         about = f"{len(waiting)} calls without a reply, worth at most {most}: in flight, or left by a crash"
         yield Finding("ledger", "open calls", "warning", about, "`peerage run` goes on with them")
+
+
+def _engine(settings: ArenaSettings, env: Mapping[str, str]) -> Iterator[Finding]:
+    """Whether workers on many machines, where the settings want them, can play the arena."""
+    there = _address(settings, env)
+    if settings.engine.kind == "local" or not there:  # which is told with the ledger
+        return
+    try:
+        refuse(settings, "postgresql" if there.startswith("postgres") else settings.ledger)
+    except ArenaError as error:
+        yield Finding("arena", "engine", "broken", str(error))
+    else:
+        yield Finding("arena", "engine", "ok", f"ray, {settings.engine.address or 'on this machine'}")
 
 
 def _needs(settings: ArenaSettings) -> Iterator[Finding]:
