@@ -3,7 +3,8 @@
 #   docker build -t peerage .
 #   docker run --rm -it -v "$PWD/my-arena:/arena" peerage demo
 #
-# compose.yaml has the server and a service that plays.
+# compose.yaml has the server and a service that plays; `--build-arg EXTRAS=models,sandbox,ray` makes the image of
+# examples/cluster.
 FROM python:3.12-slim AS wheel
 WORKDIR /source
 COPY pyproject.toml README.md LICENSE ./
@@ -13,7 +14,8 @@ RUN python -m pip wheel --quiet --no-deps --wheel-dir /wheels .
 FROM python:3.12-slim
 COPY --from=wheel /wheels /wheels
 COPY constraints.txt /wheels/
-RUN python -m pip install --quiet --no-cache-dir --constraint /wheels/constraints.txt "$(echo /wheels/peerage-*.whl)[models,site,sandbox]"
+ARG EXTRAS
+RUN python -m pip install --quiet --no-cache-dir --constraint /wheels/constraints.txt "$(echo /wheels/peerage-*.whl)[${EXTRAS:-models,site,sandbox}]"
 RUN useradd --create-home peerage && mkdir /arena && chown peerage /arena
 USER peerage
 WORKDIR /arena

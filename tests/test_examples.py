@@ -30,7 +30,7 @@ EXAMPLES = sorted((Path(__file__).parents[1] / "examples").glob("*/arena.yaml"))
 
 def test_there_are_examples() -> None:
     assert {path.parent.name for path in EXAMPLES} >= {
-        "smollm2", "openrouter", "clinical", "own-prompts", "support-tickets", "nightly"
+        "smollm2", "openrouter", "clinical", "own-prompts", "support-tickets", "nightly", "cluster"
     }  # fmt: skip
 
 
