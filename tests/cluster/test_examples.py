@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 import shlex
+import tomllib
 from collections.abc import Iterator
-from importlib import metadata
 from pathlib import Path
 from typing import Any
 
@@ -90,7 +90,8 @@ def test_the_image_has_what_a_worker_needs_and_ledgers_are_found() -> None:
     there = services()
     extras = there["head"]["build"]["args"]["EXTRAS"].split(",")
     assert "ray" in extras
-    assert {*extras} <= {*metadata.metadata("peerage").get_all("Provides-Extra", [])} | {"ray"}
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    assert {*extras} <= {*project["optional-dependencies"]}
     assert "[${EXTRAS:-" in (ROOT / "Dockerfile").read_text("utf-8")
     settings = load(HERE)
     variable = settings.ledger.removeprefix("$")

@@ -15,7 +15,7 @@ def refuse(settings: ArenaSettings, ledger: str) -> None:
         raise ArenaError(
             f"engine: ray wants a ledger on PostgreSQL, where workers claim matches, and this one is "
             f"{ledger}. A file has one writer, and workers elsewhere do not see it. `peerage copy` moves an "
-            "arena to a server; or leave `engine: ray` away"
+            "arena to a server; or remove `engine: ray`"
         )
     if find_spec("ray") is None:
         raise ArenaError("engine: ray needs the extra `ray`: pip install 'peerage[ray]'")
@@ -31,5 +31,5 @@ def refuse(settings: ArenaSettings, ledger: str) -> None:
         )
         if why:
             raise ArenaError(
-                f"{player.name} {why}; engine: ray does not do that yet. Leave it away for this arena"
+                f"{player.name} {why}; engine: ray does not do that yet. Remove it for this arena"
             )
