@@ -15,6 +15,7 @@ ONE_GAME = {
     "cli/imports.py": ({"color_obfuscation"}, "enters a benchmark's own file, by the name of its layout"),
     "cli/ledger.py": ({"challenge_exchange"}, "writes a benchmark's own folder, by the name of its layout"),
     "cli/rejudge.py": ({"rejudgement", "rescoring"}, "their command: nobody starts these games by name"),
+    "engine/recorded_answers.py": ({"rejudgement"}, "makes what this game judges, of files"),
     "engine/rejudge.py": ({"rejudgement", "rescoring"}, "makes the fixtures of these games"),
     "site/audience.py": ({"last_arena"}, "the page of `peerage tournament page`"),
     "tables/challenge_files.py": ({"challenge_exchange"}, "reads for a benchmark's own folder"),

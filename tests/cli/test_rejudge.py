@@ -92,3 +92,55 @@ def test_what_cannot_be_is_told(demo: Path, tmp_path: Path, monkeypatch: pytest.
     peerage("demo", "--game", "color-obfuscation", "--matches", "2", "--dir", str(colors))
     said = peerage("rejudge", "--dir", str(colors), "--judges", "house:0.9", code=2)
     assert "nothing to judge again" in said
+
+
+LOGS = Path(__file__).parents[1] / "data/inspect"
+LONGER = """\
+import re, sys
+text = sys.stdin.read()
+first, second = (re.search(rf"<<<answer {name} \\\\w+>>>(.*?)<<<end", text, re.S) for name in "AB")
+print('{"reason": "longer", "verdict": "%s"}' % "BA"[len(first[1]) > len(second[1])])
+"""
+
+
+def test_answers_of_logs_are_judged_by_peers(tmp_path: Path) -> None:
+    """Real logs of three models before a judge that prefers the longer answer."""
+    (tmp_path / "judge.py").write_text(LONGER.replace("\\\\", "\\"), "utf-8")
+    judge = f"command:{shlex.quote(sys.executable)} {shlex.quote(str(tmp_path / 'judge.py'))}"
+    at = ["--dir", str(tmp_path), "--yes"]
+    alone = peerage("rejudge", str(LOGS / "quiz-one.eval"), *at, "--judges", judge, code=1)
+    assert "left out: 6 answers to a question that no other player was asked" in alone
+    assert "name the logs of several models at once" in alone
+    assert not (tmp_path / "judged").exists()
+    pair = [str(LOGS / f"quiz-{name}.eval") for name in ("one", "two")]
+    said = peerage("rejudge", *pair, *at, "--judges", judge, "--matches", "2")
+    assert "6 pairs of answers to 6 questions" in said
+    assert "2 of 2 matches judged, 2 of them decided; 2 have scores on file" in said
+    said = peerage("rejudge", str(LOGS), *at, "--matches", "8")
+    assert "18 pairs of answers to 6 questions" in said
+    assert "no interval: pairs on one question hang together" in said
+    found = json.loads(peerage("rejudge", str(LOGS), *at, "--report", "--format", "json"))
+    assert (found["issued"], found["decided"], found["compared"]) == (8, 8, 8)
+    assert {row["player"] for row in found["players"]} == {
+        f"mockllm/{name}" for name in ("one", "two", "three")
+    }
+    assert found["players"][0]["lower_after"] is None
+    there = ["--dir", str(tmp_path / "judged")]
+    assert "whole: 8 matches" in peerage("verify", *there)
+    assert "all follows: 8 of 8" in peerage("replay", *there)
+    assert "Two recorded answers to quiz/" in peerage("match", "1", *there)
+
+
+def test_answers_without_scores_are_ranked_by_the_judges_alone(tmp_path: Path) -> None:
+    rows = "".join(f"{name},c{at},Why {at}?,{name} says\n" for at in range(3) for name in "ab")
+    (tmp_path / "x.csv").write_text(f"model,challenge,question,answer\n{rows}", "utf-8")
+    at = [str(tmp_path / "x.csv"), "--dir", str(tmp_path)]
+    said = peerage("rejudge", *at, "--judges", "house:0.9", "--judges", "house:0.8")
+    assert "house players cannot read" in said
+    assert "Bradley-Terry by the new panel" in said
+    assert "0 have scores on file" in said
+    (tmp_path / "y.csv").write_text("player,challenge,solved\na,c,1\n", "utf-8")
+    said = peerage(
+        "rejudge", str(tmp_path / "y.csv"), "--dir", str(tmp_path), "--judges", "house:0.9", code=1
+    )
+    assert "y.csv, row 1: expected a recorded answer" in said

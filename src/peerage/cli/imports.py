@@ -48,8 +48,8 @@ def enter(
     digest as entries of the log, verified like matches, and counted only where a table says so. Answers to
     the same challenges, such as Inspect's logs, become games: one for each challenge, of all who answered it,
     in all the files together. Battles of the Color Obfuscation Benchmark are played again from the recorded
-    replies. Makes an arena in the folder
-    when there is none; what was entered before is skipped.
+    replies. Makes an arena in the folder when there is none; what was entered before is skipped.
+    `peerage rejudge FILE...` has the answers of such logs judged.
     """
     paths = [Path(name) for name in named(files)]
     kinds = [layout if layout != "auto" else _kind(path) for path in paths]

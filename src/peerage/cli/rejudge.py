@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
 from itertools import zip_longest
 from pathlib import Path
@@ -11,19 +11,38 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from peerage.cli.options import HERE, Folder, Format, Quiet, Shape, arena_in
+from peerage.cli.options import HERE, Folder, Format, Quiet, Shape, arena_in, say
 from peerage.clock import now_ms
+from peerage.figures import DASH
 
 if TYPE_CHECKING:
     from peerage.arena import Arena
+    from peerage.engine.recorded_answers import FromFile
     from peerage.engine.rejudge import Issued
-    from peerage.settings import ArenaSettings
+    from peerage.ledger.store import Ledger
+    from peerage.settings import ArenaSettings, PlayerSettings
 
 INTO = "rejudged"
 """The folder, in that of the arena, which holds the new arena if not told otherwise."""
 
 
+FILES_INTO = "judged"
+"""The same, for answers of files."""
+
+
+class NoAnswers(ValueError):
+    """Files hold nothing that judges can compare; the message says why."""
+
+
 def rejudge(
+    files: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="FILE...",
+            help="Files of recorded answers, such as Inspect's logs, in place of an arena's.",
+            show_default="the arena's own",
+        ),
+    ] = None,
     judges: Annotated[
         list[str] | None,
         typer.Option(
@@ -33,7 +52,7 @@ def rejudge(
     ] = None,
     folder: Folder = HERE,
     to: Annotated[
-        Path | None, typer.Option(help="Folder of the new arena.", show_default="rejudged, in the arena's")
+        Path | None, typer.Option(help="Folder of the new arena.", show_default="rejudged; of files, judged")
     ] = None,
     max_matches: Annotated[
         int | None,
@@ -51,24 +70,35 @@ def rejudge(
 ) -> None:
     """Ask a new panel about recorded answers; how far ranks move.
 
-    Answers of duels are compared again, those of tournaments scored again. Only judges are asked, and only
-    they cost. The verdicts make an arena of their own, which verify, replay,
-    match, judges and export read like any other; no rating of the first arena moves. The same command goes on
-    where it stopped.
+    Answers of duels are compared again, those of tournaments scored again. Of FILES (logs of Inspect, or rows
+    with player, challenge, question, answer) every two players' answers to one question are compared: name
+    the logs of all models at once. Only judges are asked, and only they cost. The verdicts make an arena of
+    their own, which verify, replay, match, judges and export read like any other; no rating of the first
+    arena moves. The same command goes on where it stopped.
     """
+    from contextlib import nullcontext
+
     from peerage.arena import Arena
     from peerage.cli.play import equipped
-    from peerage.engine.rejudge import issue
     from peerage.ledger import open_ledger
     from peerage.ledger.secret import arena_secret
     from peerage.outputs import SETTINGS, write
-    from peerage.settings import FILE_NAME, rules_of
+    from peerage.settings import FILE_NAME, load, loads, rules_of
 
-    target, code = to or folder / INTO, 0
-    with arena_in(folder) as source:
-        settings, text = _settings(source.settings, target, judges or (), report)
+    target, code = to or folder / (FILES_INTO if files else INTO), 0
+    answers = _answers(files) if files and not report else ()
+    with nullcontext() if files else arena_in(folder) as source:
+        if source is not None:
+            asked = source.settings
+        elif (folder / FILE_NAME).exists():
+            asked = load(folder, reading=True)
+        else:
+            asked = loads("{name: recorded answers, players: []}", "")
+        settings, text = _settings(asked, target, judges or (), report, bool(files))
         if not report:
             equipped(settings, folder)
+        if answers and (house := [one.name for one in settings.players if one.provider == "house"]):
+            say(f"{', '.join(house)}: house players cannot read, and judge answers of files by lot", err=True)
         if text:
             target.mkdir(parents=True, exist_ok=True)
             write(target / FILE_NAME, text, SETTINGS)
@@ -79,8 +109,8 @@ def rejudge(
         with Arena(folder, settings, open_ledger(settings.ledger, target, create=not report)) as arena:
             if not report:
                 with arena.ledger.runner():
-                    issued = issue(
-                        source.ledger,
+                    issued = _issue(
+                        source.ledger if source else answers,
                         arena.ledger,
                         rules_of(settings),
                         settings.players,
@@ -88,8 +118,51 @@ def rejudge(
                         limit=max_matches,
                     )
                 code = _judge(arena, issued, yes, shape)
-            _show(arena, shape)
+            _show(arena, shape, bool(files))
     raise typer.Exit(code)
+
+
+def _issue(source: Ledger | Sequence[FromFile], *rest: Any, **options: Any) -> Issued:
+    """Write down what is to be judged, of an arena's ledger or of files."""
+    from peerage.engine.recorded_answers import same_model
+    from peerage.engine.rejudge import issue, issue_items
+
+    def wrote(judge: PlayerSettings, author: str) -> bool:
+        return judge.name == author or same_model(judge.public_model, author)
+
+    if isinstance(source, Sequence):
+        return issue_items(source, wrote, *rest, **options)
+    return issue(source, *rest, **options)
+
+
+def _answers(files: Sequence[str]) -> Sequence[FromFile]:
+    """The pairs of recorded answers in files, having said what was left out. Raises NoAnswers."""
+    from peerage.cli.output import counted
+    from peerage.cli.rate import named
+    from peerage.engine.recorded_answers import paired
+    from peerage.inputs import opened
+    from peerage.ratings.streams import rows
+
+    def lines() -> Iterator[tuple[str, dict[str, Any]]]:
+        for name in dict.fromkeys(named(list(files))):
+            with opened(Path(name)) as stream:
+                for number, row in rows(stream, name):
+                    yield f"{name}, row {number}", row
+
+    try:
+        found = paired(lines())
+    except ValueError as error:
+        raise NoAnswers(str(error)) from None
+    for note in found.notes:
+        say(note, err=True)
+    if not found.items:
+        raise NoAnswers(
+            f"{files[0]}: no two players answered the same question, so there is nothing to judge; name the "
+            "logs of several models at once"
+        )
+    questions = len({item.record for item in found.items})
+    say(f"{counted(len(found.items), 'pair')} of answers to {counted(questions, 'question')}", err=True)
+    return found.items
 
 
 def _judged(source: ArenaSettings) -> str:
@@ -106,13 +179,14 @@ def _judged(source: ArenaSettings) -> str:
 
 
 def _settings(
-    source: ArenaSettings, target: Path, judges: Sequence[str], report: bool
+    source: ArenaSettings, target: Path, judges: Sequence[str], report: bool, files: bool
 ) -> tuple[ArenaSettings, str]:
     """The settings of the arena of rejudgements, and the text to write them down with when there is none."""
     import yaml
 
     from peerage.engine.rejudge import rules_like
     from peerage.games.rejudgement import GAME as REJUDGEMENT
+    from peerage.games.rejudgement import RejudgementRules
     from peerage.games.rescoring import GAME as RESCORING
     from peerage.games.rescoring import RescoringRules
     from peerage.settings import FILE_NAME, SettingsError, load, loads, rules_of
@@ -120,7 +194,7 @@ def _settings(
     path = target / FILE_NAME
     if path.exists():
         settings = load(target)
-        if settings.game not in (REJUDGEMENT.name, RESCORING.name):
+        if settings.game != REJUDGEMENT.name and (files or settings.game != RESCORING.name):
             raise SettingsError(
                 f"{path} is an arena of {settings.game!r}; `--to FOLDER` names another folder"
             )
@@ -135,7 +209,7 @@ def _settings(
             )
         return settings, ""
     game = _judged(source)
-    rules = rules_like(game, rules_of(source, game))
+    rules = RejudgementRules() if files else rules_like(game, rules_of(source, game))
     scores = isinstance(rules, RescoringRules)
     if scores and not judges:
         judges = [player.name for player in source.players]
@@ -156,9 +230,9 @@ def _settings(
         for name, host in source.hosts.items()
         if any(one.get("host") == name for one in players)
     }
-    text = "# Answers recorded in another arena, judged again. `peerage rejudge` made it.\n" + yaml.safe_dump(
+    text = "# Recorded answers, judged again. `peerage rejudge` made it.\n" + yaml.safe_dump(
         {
-            "name": f"{source.name}, judged again",
+            "name": f"{source.name}, judged{'' if files else ' again'}",
             **({} if source.seed is None else {"seed": source.seed}),
             "game": RESCORING.name if scores else REJUDGEMENT.name,
             "players": players,
@@ -217,7 +291,7 @@ def _agree(arena: Arena, yes: bool, note: str = "") -> None:
     agree(arena, plan, yes, question="Ask the judges?", note=note)
 
 
-def _show(arena: Arena, shape: Format) -> None:
+def _show(arena: Arena, shape: Format, files: bool) -> None:
     """Write what was found to standard output."""
     from peerage.cli.output import Column, hundredths, numbers, show, show_json, texts
     from peerage.figures import percent, whole
@@ -233,7 +307,9 @@ def _show(arena: Arena, shape: Format) -> None:
         *numbers(whole, rank_after=""),
         *texts(player="Player"),
         *numbers(whole, rank_before="Rank before"),
-        Column("places", ">Moved", lambda places: f"{places:+d}" if places else "0"),
+        Column(
+            "places", ">Moved", lambda places: DASH if places is None else f"{places:+d}" if places else "0"
+        ),
     ]
     rows = found["players"]
     if scores:
@@ -250,7 +326,11 @@ def _show(arena: Arena, shape: Format) -> None:
         if found["correlation"] is not None:
             notes.append(f"Pearson's r of the answers' two means: {found['correlation']:.2f}")
     else:
-        title = "Bradley-Terry by the first and by the new panel"
+        title = (
+            f"Bradley-Terry by {'the scores on file' if files else 'the first'} and by the new panel"
+            if found["compared"]
+            else "Bradley-Terry by the new panel"
+        )
         columns += [
             *numbers(whole, rating_before="Rating before"),
             *numbers(str, interval_before="95% ~2"),
@@ -262,10 +342,18 @@ def _show(arena: Arena, shape: Format) -> None:
             for row in rows:
                 for when in ("before", "after"):
                     row[f"interval_{when}"] = _interval(row, when)
+        judged, before = "judged again", "were decided by both panels"
+        if files:
+            judged, before = "judged", "have scores on file"
         notes = [
-            f"{found['judged']} of {found['issued']} matches judged again, {found['decided']} of them "
-            f"decided; {found['compared']} were decided by both panels"
+            f"{found['judged']} of {found['issued']} matches {judged}, {found['decided']} of them "
+            f"decided; {found['compared']} {before}"
         ]
+        if any(row["lower_after"] is None for row in rows):
+            notes.append(
+                "no interval: pairs on one question hang together, and of fewer than ten questions nothing "
+                "can be claimed"
+            )
         if found["compared"]:
             notes.append(
                 f"{found['changed']} of those ({percent(found['changed'] / found['compared'])}) came out "
@@ -275,11 +363,18 @@ def _show(arena: Arena, shape: Format) -> None:
             bounds = ""
             if found["agreement_lower"] is not None:
                 bounds = f" (95%: {found['agreement_lower']:.2f} to {found['agreement_upper']:.2f})"
-            notes.append(f"Krippendorff's α of the two panels' verdicts: {found['agreement']:.2f}{bounds}")
+            whose = "panel's verdicts and the scores" if files else "two panels' verdicts"
+            notes.append(f"Krippendorff's α of the {whose}: {found['agreement']:.2f}{bounds}")
     if found["tau"] is not None:
         notes.append(f"Kendall's τ of the two rankings: {found['tau']:.2f}")
     show(rows, columns, shape, title=f"{arena.settings.name}: {title}", notes=notes)
 
 
+def _moved(places: int | None) -> str:
+    return DASH if places is None else f"{places:+d}" if places else "0"
+
+
 def _interval(row: dict[str, Any], when: str) -> str:
+    if row[f"lower_{when}"] is None:
+        return DASH
     return f"{row[f'lower_{when}']:.0f} – {row[f'upper_{when}']:.0f}"

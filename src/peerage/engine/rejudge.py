@@ -162,21 +162,41 @@ def issue(
     secret: str,
     limit: int | None = None,
 ) -> Issued:
-    """Write fixtures into `target` for what was judged in `source`, until it holds `limit` (None: all): a
-    match for each duel, or for each question of a tournament, by the kind of `rules`.
-
-    They come in an order that the arena's `secret` draws, so any number of them is a sample; those issued
-    before stay. Nobody judges an answer of its own, by name or by model. The caller holds the runner's lock
-    of `target`.
+    """Write fixtures into `target` for what was judged in `source`, as `issue_items` does: a match for each
+    duel, or for each question of a tournament, by the kind of `rules`. Nobody judges an answer of its own, by
+    name or by model.
     """
     models = {name: str(card.get("model", "")) for name, card in registered(source).items()}
+    all_items: Iterable[Item | ScoredItem] = (
+        items(source) if isinstance(rules, RejudgementRules) else scored_items(source)
+    )
+
+    def wrote(judge: PlayerSettings, author: str) -> bool:
+        return judge.name == author or judge.public_model == models.get(author, "-")
+
+    return issue_items(all_items, wrote, target, rules, judges, secret=secret, limit=limit)
+
+
+def issue_items(
+    all_items: Iterable[Item | ScoredItem],
+    wrote_it: Callable[[PlayerSettings, str], bool],
+    target: Ledger,
+    rules: RejudgementRules | RescoringRules,
+    judges: Sequence[PlayerSettings],
+    *,
+    secret: str,
+    limit: int | None = None,
+) -> Issued:
+    """Write a fixture into `target` for each item, until it holds `limit` (None: all).
+
+    They come in an order that the arena's `secret` draws, so any number of them is a sample; those issued
+    before stay. `wrote_it` says whether a judge is an author, who does not judge its own. The caller holds
+    the runner's lock of `target`.
+    """
     texts = by_hex(target.texts())
     known = {_name(read_fixture(row.body, texts).drawn) for row in target.fixtures()}
     number, _ = target.heads()
     settings = rules.model_dump(mode="json")
-    all_items: Iterable[Item | ScoredItem] = (
-        items(source) if isinstance(rules, RejudgementRules) else scored_items(source)
-    )
     game = REJUDGEMENT if isinstance(rules, RejudgementRules) else RESCORING
     drawn = {_name(one): one for one in map(msgspec.to_builtins, all_items)}
     batch, unjudgeable = Batch(), 0
@@ -185,13 +205,7 @@ def issue(
             continue
         one = drawn[name]
         own = {
-            judge.name: tuple(
-                [
-                    label
-                    for label, author in one["authors"].items()
-                    if judge.name == author or judge.public_model == models.get(author, "-")
-                ]
-            )
+            judge.name: tuple([label for label, author in one["authors"].items() if wrote_it(judge, author)])
             for judge in judges
         }
         if game is RESCORING:

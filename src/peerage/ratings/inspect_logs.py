@@ -36,8 +36,8 @@ def of_json(log: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
 
 def of_zip(stream: BinaryIO) -> Iterator[dict[str, Any]]:
     """The answers of an `.eval` file: `player` (the model), `challenge` (task and sample), `solved`, and for
-    people `question` and `answer`. Samples without a score, such as those that ended with an error, have
-    None. Raises LogError."""
+    judges `question` and `answer`. Samples without a score, such as those that ended with an error, have
+    None, and those that ended with an error no answer either. Raises LogError."""
     try:
         with zipfile.ZipFile(stream) as log:
             names = [one for one in log.namelist() if one.startswith("samples/")]
@@ -78,13 +78,14 @@ def _json(log: zipfile.ZipFile, stream: BinaryIO, name: str) -> Any:
 
 def _rows(about: Mapping[str, Any], samples: Iterable[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
     for sample in samples:
+        said = (sample.get("output") or {}).get("completion", "")
         yield {
             "player": about["model"],
             "challenge": f"{about['task']}/{sample['id']}",
             "solved": _solved(sample.get("scores") or {}),
             "epoch": sample.get("epoch", 1),
-            "question": _text(sample.get("input")),
-            "answer": (sample.get("output") or {}).get("completion", ""),
+            "question": _asked(sample.get("input"), sample.get("choices")),
+            "answer": None if sample.get("error") else said,
         }
 
 
@@ -100,12 +101,25 @@ def _solved(scores: Mapping[str, Any]) -> float | None:
     return None
 
 
-def _text(said: Any) -> str:
-    """What the model was asked: a text, or the last message of its user."""
+def _asked(said: Any, choices: Any) -> str:
+    """All that the model was asked: a text, or its messages by role, then the choices that it had; empty
+    where some of it is no text."""
     if isinstance(said, str):
-        return said
-    parts = [one for one in said or () if isinstance(one, Mapping) and one.get("role") == "user"]
-    content = parts[-1].get("content", "") if parts else ""
+        texts = [said]
+    else:
+        turns = [(str(one.get("role", "")), _text(one.get("content", ""))) for one in said or ()]
+        if not all(text for _, text in turns):
+            return ""
+        alone = len(turns) == 1
+        texts = [text if alone else f"{role}: {text}" for role, text in turns]
+    letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+    texts += [f"{letter}) {choice}" for letter, choice in zip(letters, choices or (), strict=False)]
+    return "\n".join(texts)
+
+
+def _text(content: Any) -> str:
+    """The text of a message; empty where it holds something else, such as a picture."""
     if isinstance(content, str):
         return content
-    return "\n".join([str(one.get("text", "")) for one in content if isinstance(one, Mapping)])
+    parts = [one.get("text") if isinstance(one, Mapping) else None for one in content or ()]
+    return "\n".join([part for part in parts if isinstance(part, str)]) if all(parts) else ""

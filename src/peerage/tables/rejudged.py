@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from itertools import combinations
+from math import isnan
 from statistics import StatisticsError, correlation
 from typing import NamedTuple, TypeAlias
 
@@ -19,25 +20,28 @@ from peerage.judging.scores import Grade, recorded
 from peerage.judging.scores_standing import normalised_grades, of, received
 from peerage.ledger.codec import by_hex, read_fixture, read_record
 from peerage.ledger.store import Ledger
-from peerage.ratings.bradley_terry import BradleyTerry, Pair, fit
+from peerage.ratings.bradley_terry import BradleyTerry, fit_duels
+from peerage.ratings.history import duels
+from peerage.ratings.rows import fit_clustered
 from peerage.tables import Shown
 
 
 class Moved(Struct, frozen=True):
     """One player before and after: Bradley-Terry over the matches that both panels decided, by the first
-    panel's verdicts and by the new one's, each with its 95% interval. `places` is by how many ranks it rose
-    (below 0: fell)."""
+    panel's verdicts and by the new one's, each with its 95% interval (None where nothing can be claimed).
+    `places` is by how many ranks it rose (below 0: fell). Answers of files were judged before by the scores
+    recorded with them; where no pair has any, all that is said of before is None."""
 
     player: str
-    rank_before: int
+    rank_before: int | None
     rank_after: int
-    places: int
-    rating_before: float
-    lower_before: float
-    upper_before: float
+    places: int | None
+    rating_before: float | None
+    lower_before: float | None
+    upper_before: float | None
     rating_after: float
-    lower_after: float
-    upper_after: float
+    lower_after: float | None
+    upper_after: float | None
     matches: int
 
 
@@ -47,7 +51,8 @@ class Rejudged(Shown, frozen=True):
     `issued` matches are to be judged again and `judged` are done, of which the new panel decided `decided`,
     and both panels `compared`; `changed` of those came out otherwise, `reversed` with the other winner. `tau`
     is Kendall's τ-b between the two rankings, 1 when they are the same, -1 when one is the other upside down,
-    None where it is not defined. `agreement` is Krippendorff's α of the two verdicts, with 95% bounds.
+    None where it is not defined. `agreement` is Krippendorff's α of the two verdicts, with 95% bounds (None
+    where one question was judged in several pairs, which hang together).
     """
 
     issued: int
@@ -66,72 +71,86 @@ class Rejudged(Shown, frozen=True):
 class _Compared(NamedTuple):
     first: str
     second: str
-    before: float
+    before: float | None
     after: float
+    record: str
 
 
 def rejudged(target: Ledger) -> Rejudged:
     """Compare the panels over what a ledger of rejudgements holds. Raises LedgerError."""
     texts, (issued, last) = by_hex(target.texts()), target.heads()
-    compared: list[_Compared] = []
-    decided = 0
+    found: list[_Compared] = []
     for row, record in zip(target.fixtures(1, last), target.records(1, last), strict=True):
         outcome = read_record(record.body).outcome
-        if outcome.void:
-            continue
-        decided += 1
-        item = item_of(read_fixture(row.body, texts))
-        if item.score is not None:
+        if not outcome.void:
+            item = item_of(read_fixture(row.body, texts))
             first, second = item.authors.values()
-            compared.append(_Compared(first, second, item.score, outcome.facts[0]["score"]))
+            found.append(_Compared(first, second, item.score, outcome.facts[0]["score"], item.record))
+    both = [(one.before, one.after) for one in found if one.before is not None]
+    compared = [one for one in found if one.before is not None] or found
     names = sorted({name for one in compared for name in (one.first, one.second)})
-    places = {name: at for at, name in enumerate(names)}
-    before, after = (
-        fit([_pair(places, one, score) for one, score in zip(compared, scores, strict=True)], len(names))
-        for scores in ([one.before for one in compared], [one.after for one in compared])
-    )
-    verdicts = alpha(spelt([(_verdict(one.before), _verdict(one.after)) for one in compared]))
+    after = _fit(names, compared, [one.after for one in compared])
+    before = _fit(names, compared, [score for score, _ in both]) if both else None
+    verdicts = alpha(spelt([(_verdict(score), _verdict(now)) for score, now in both]))
+    bounds = (verdicts.lower, verdicts.upper) if verdicts and _apart(compared) else (None, None)
     return Rejudged(
         issued,
         last,
-        decided,
-        len(compared),
-        sum(one.before != one.after for one in compared),
-        sum(abs(one.before - one.after) == 1 for one in compared),
-        kendall_tau([row.rank for row in before.rows], [row.rank for row in after.rows]),
+        len(found),
+        len(both),
+        sum(score != now for score, now in both),
+        sum(abs(score - now) == 1 for score, now in both),
+        kendall_tau([row.rank for row in before.rows], [row.rank for row in after.rows]) if before else None,
         verdicts.value if verdicts else None,
-        verdicts.lower if verdicts else None,
-        verdicts.upper if verdicts else None,
+        *bounds,
         tuple(_moved(names, before, after)),
     )
 
 
-def _pair(places: Mapping[str, int], one: _Compared, score: float) -> Pair:
-    return Pair(places[one.first], places[one.second], score > 0.5, score < 0.5, score == 0.5)
+def _apart(compared: Sequence[_Compared]) -> bool:
+    """Whether no two matches are on one record, or one question of a file, whose pairs share answers."""
+    return len({one.record for one in compared}) == len(compared)
+
+
+def _fit(names: Sequence[str], compared: Sequence[_Compared], scores: Sequence[float]) -> BradleyTerry:
+    place = {name: at for at, name in enumerate(names)}
+    first, second = [place[one.first] for one in compared], [place[one.second] for one in compared]
+    history = duels(len(names), first, second, scores)
+    if _apart(compared):
+        return fit_duels(history)
+    code = {record: at for at, record in enumerate(dict.fromkeys(one.record for one in compared))}
+    return fit_clustered(history, [code[one.record] for one in compared])
 
 
 def _verdict(score: float) -> str:
     return TIE if score == 0.5 else FIRST if score > 0.5 else SECOND
 
 
-def _moved(names: Sequence[str], before: BradleyTerry, after: BradleyTerry) -> list[Moved]:
-    rows = [
-        Moved(
-            name,
-            was.rank,
-            now.rank,
-            was.rank - now.rank,
-            was.rating,
-            was.lower,
-            was.upper,
-            now.rating,
-            now.lower,
-            now.upper,
-            round(now.games),
+def _moved(names: Sequence[str], before: BradleyTerry | None, after: BradleyTerry) -> list[Moved]:
+    rows = []
+    for at, (name, now) in enumerate(zip(names, after.rows, strict=True)):
+        was = before.rows[at] if before else None
+        rows.append(
+            Moved(
+                name,
+                was.rank if was else None,
+                now.rank,
+                was.rank - now.rank if was else None,
+                was.rating if was else None,
+                _claimed(was.lower) if was else None,
+                _claimed(was.upper) if was else None,
+                now.rating,
+                _claimed(now.lower),
+                _claimed(now.upper),
+                round(now.games),
+            )
         )
-        for name, was, now in zip(names, before.rows, after.rows, strict=True)
-    ]
     return sorted(rows, key=lambda row: (row.rank_after, row.player))
+
+
+def _claimed(bound: float | None) -> float | None:
+    """A bound of an interval; None where there is none."""
+    return None if bound is None or isnan(bound) else bound
 
 
 class ScoreMoved(Struct, frozen=True):

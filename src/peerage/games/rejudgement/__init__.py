@@ -44,7 +44,8 @@ class Given(Struct, frozen=True):
 class Item(Struct, frozen=True):
     """Two recorded answers, and all that their first judges were shown.
 
-    `source` is the match they come from, `record` the SHA-256 (hex) of its record. `asked` is the system and
+    `source` is the match they come from, `record` the SHA-256 (hex) of its record (of answers in files 0 and
+    that of the question; see `engine.recorded_answers`). `asked` is the system and
     the user template, `given` what fills its places but the answers, `ties` and `format`. `authors` and
     `answers` are by label, the answers as judges saw them; `hidden` is the true quality of house players'
     answers, which only house judges see. `score` is what the first panel found for answer A, None when it was
@@ -137,9 +138,16 @@ def show(fixture: Fixture, outcome: Outcome, replies: Replies) -> Iterator[Block
         if item.score == 0.5
         else f"preferred {FIRST if item.score > 0.5 else SECOND}"
     )
-    yield Heading("What is judged again")
-    yield Sentence(f"Match {item.source} of the arena that the answers come from; its panel {found}.")
-    yield Sentence(f"Its record: {item.record}", "quiet")
+    sample = fixture.drawn.get("sample")
+    if sample is None:
+        yield Heading("What is judged again")
+        yield Sentence(f"Match {item.source} of the arena that the answers come from; its panel {found}.")
+        yield Sentence(f"Its record: {item.record}", "quiet")
+    else:
+        yield Heading("What is judged")
+        yield Sentence(f"Two recorded answers to {sample}.")
+        if item.score is not None:
+            yield Sentence(f"The score recorded with them {found}.")
     for given in item.given.values():
         if given.label is not None:
             yield Task(given.text, given.label)

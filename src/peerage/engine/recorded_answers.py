@@ -1,0 +1,146 @@
+"""Answers that others recorded (logs of Inspect, or rows in files), in pairs for judges to compare.
+
+    found = paired(rows)     # player, challenge, question, answer; if there, epoch and solved
+    found.items              # two answers of two players to one question, word for word the same
+    found.notes              # what was left out, and why, in words
+
+Whatever stands in such a file is hostile: question and answers reach judges between markers, and what is too
+long is left out.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from hashlib import sha256
+from itertools import combinations
+from typing import Any, NamedTuple
+
+import msgspec
+
+from peerage.formats import storable
+from peerage.games.rejudgement import FIRST, SECOND, Given, Item
+from peerage.judging.prompts import COMPARE
+from peerage.protocol import visible
+from peerage.ratings.fields import as_name, columns, first_of
+from peerage.ratings.streams import DataError
+
+LONGEST = 100_000
+"""Characters of a question or an answer that judges can be shown."""
+COLUMNS = ("player", "challenge", "question", "answer")
+
+
+class FromFile(Item, frozen=True, kw_only=True):
+    """An item of a file: `record` is the SHA-256 (hex) of the question and its name, `id` that of the two
+    answers, `sample` names the question for people. `score` is 1, ½ or 0 by what the file says was solved,
+    None where it does not."""
+
+    id: str
+    sample: str
+
+
+class Recorded(NamedTuple):
+    """Pairs for judges, and what was left out."""
+
+    items: tuple[FromFile, ...]
+    notes: tuple[str, ...]
+
+
+class _Answer(NamedTuple):
+    player: str
+    text: str
+    solved: float | None
+
+
+def paired(rows: Iterable[tuple[str, Mapping[str, Any]]]) -> Recorded:
+    """Every two players' answers to the same question, try by try (`epoch`); `rows` come with their place.
+
+    Raises DataError, which names the place, for rows that are no recorded answers.
+    """
+    found: dict[tuple[str, int], dict[str, dict[str, _Answer]]] = {}
+    out: Counter[str] = Counter()
+    for where, row in rows:
+        missing = [name for name in COLUMNS if name not in row and first_of(row, name) is None]
+        if missing:
+            raise DataError(
+                f"{where}: expected a recorded answer ({', '.join(COLUMNS)}) or a log of Inspect; "
+                f"there is no {missing[0]}, and the columns are {columns(row)}"
+            )
+        player = as_name(storable(str(first_of(row, "player"))), f"{where}, player")
+        sample = as_name(storable(str(first_of(row, "challenge"))), f"{where}, challenge")
+        asked, said = row["question"], row["answer"]
+        if said is None:
+            out["{} ended in an error, without an answer"] += 1
+        elif not isinstance(asked, str) or not isinstance(said, str) or not asked.strip():
+            out["{} to something else than text, which judges cannot be shown"] += 1
+        elif max(len(asked), len(said)) > LONGEST:
+            out[f"{{}} longer than {LONGEST:,} characters, or to a question that is"] += 1
+        else:
+            tries = found.setdefault((sample, _whole(row.get("epoch"))), {})
+            answers = tries.setdefault(storable(asked), {})
+            if player in answers:
+                out["{} that the same player gave again: the first in the files counts"] += 1
+            else:
+                answers[player] = _Answer(player, storable(said), _number(first_of(row, "solved")))
+    alone = sum(len(given) == 1 for asked in found.values() for given in asked.values())
+    if alone:
+        out["{} to a question that no other player was asked in the same words"] = alone
+    notes = [
+        f"left out: {reason.format(f'{count:,} answer' + 's' * (count > 1))}" for reason, count in out.items()
+    ]
+    return Recorded(tuple(_pairs(found)), tuple(notes))
+
+
+def _pairs(found: Mapping[tuple[str, int], Mapping[str, Mapping[str, _Answer]]]) -> Iterator[FromFile]:
+    for (sample, again), asked in found.items():
+        for question, given in asked.items():
+            record = _digest([sample, question])
+            for first, second in combinations(sorted(given.values()), 2):
+                yield FromFile(
+                    source=0,
+                    record=record,
+                    asked=(COMPARE.system, COMPARE.user),
+                    given={"question": Given(question, "question")},
+                    authors={FIRST: first.player, SECOND: second.player},
+                    answers={FIRST: first.text, SECOND: second.text},
+                    hidden={},
+                    score=_better(first.solved, second.solved),
+                    topic="",
+                    id=_digest([again, first.player, first.text, second.player, second.text]),
+                    sample=visible(sample) + (f", try {again}" if again > 1 else ""),
+                )
+
+
+def same_model(one: str, other: str) -> bool:
+    """Whether two names may be of one model, however its provider is written: `openai/x` and `openai:x`."""
+    first, second = (name.lower().replace(":", "/").rpartition("/")[2] for name in (one, other))
+    return first == second
+
+
+def _digest(said: list[Any]) -> str:
+    return sha256(msgspec.json.encode(said)).hexdigest()
+
+
+def _better(first: float | None, second: float | None) -> float | None:
+    if first is None or second is None:
+        return None
+    return 0.5 if first == second else float(first > second)
+
+
+def _whole(value: Any) -> int:
+    try:
+        return int(value or 1)
+    except (TypeError, ValueError, OverflowError):
+        return 1
+
+
+def _number(value: Any) -> float | None:
+    """What was solved, as a number; None for what cannot be compared."""
+    words = {"true": 1.0, "false": 0.0}
+    if isinstance(value, str):
+        value = words.get(value.strip().lower(), value)
+    try:
+        number = float(value)
+    except (TypeError, ValueError, OverflowError):
+        return None
+    return number if number == number else None
