@@ -14,8 +14,8 @@ import typer
 
 REACH_S = 10.0
 """How long the head may take to accept a connection."""
-LEAVE_S = 20.0
-"""How long a machine that leaves may take to end what it started."""
+LEAVE_S = 45.0
+"""How long a machine that leaves may take to end what it started; Ray drains it for 30 s first."""
 
 
 def worker(
