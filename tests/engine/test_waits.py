@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import math
 import random
 import sqlite3
 from collections.abc import Callable, Iterator
@@ -11,6 +12,7 @@ from datetime import date
 from hashlib import sha256
 from itertools import count
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, cast
 
 import msgspec
@@ -36,6 +38,7 @@ from peerage.engine.dropping import drop
 from peerage.engine.player_runtime import PlayerRuntime
 from peerage.engine.probes import bench_by_probes, entries, probe_players
 from peerage.engine.runner import Runner
+from peerage.engine.waiting import Away, WaitingMatches
 from peerage.ledger import open_ledger
 from peerage.ledger.codec import by_hex, read_fixture
 from peerage.ledger.database import Row
@@ -515,3 +518,18 @@ def test_a_match_is_read_by_its_number_as_it_was_at_one_moment(
         after = ledger.match(away)
         assert after is not None
         assert after.record is not None
+
+
+async def test_a_timer_that_comes_a_little_early_finds_what_is_due(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Clocks count in floats; where nothing were due then, nobody would look again."""
+    loop, due = asyncio.get_running_loop(), 1496.102
+    waiting = WaitingMatches({"ann"}, {}, lambda: None)
+    match = cast("Fixture", SimpleNamespace(number=3, seed="s", seats=()))
+    monkeypatch.setattr(loop, "time", lambda: due - 5)
+    waiting.add(Away(match, "", "ann", due, said=True), saved=True)
+    assert waiting.next() is None
+    monkeypatch.setattr(loop, "time", lambda: math.nextafter(due, 0))
+    found = waiting.next()
+    assert found is not None
+    assert found.fixture.number == 3
+    waiting.stop()

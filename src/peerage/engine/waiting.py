@@ -26,6 +26,8 @@ STAY_S = 3600.0
 there is no sign."""
 LOOK_AGAIN_S = 30.0
 """Seconds between two looks whether people are still there."""
+EARLY_S = 1e-6
+"""How much sooner than asked for a timer may come: one that finds nothing due then would be the last."""
 
 
 class Away(NamedTuple):
@@ -145,7 +147,7 @@ class WaitingMatches:
         """The first match that may go on now, by the highest priority of its contestants and then by its
         number; without one `look` is called when there may be. Without `room` for another only one whose
         reply is there: those under way may wait for the money that is kept for it."""
-        now, tried = self._loop.time(), set(self._tried.values())
+        now, tried = self._loop.time() + EARLY_S, set(self._tried.values())
         if now < self._none_before or not (room or self._woken):
             return None
         saved = [away for number, away in self._away.items() if number not in self._unsaved]
