@@ -18,9 +18,10 @@ from peerage.judging.marks import MARKS, Mark, add_marks
 from peerage.judging.preference import LONGER
 from peerage.match import Fixture, Outcome, Seat
 from peerage.ratings.bradley_terry import fit_duels
+from peerage.ratings.circles import Circle, Circles
 from peerage.ratings.history import duels
 from peerage.ratings.influence import Flip, fewest_to_flip
-from peerage.tables.judges import JudgesReport, Measure, _flipped, _remarks, judges, judges_of
+from peerage.tables.judges import JudgesReport, Measure, _circling, _flipped, _remarks, judges, judges_of
 from peerage.tables.matches import Matches
 from peerage.tables.told import CHALLENGES, scores, told
 from peerage.tables.votes import votes
@@ -216,3 +217,16 @@ def test_scores_beside_votes_are_left_out(arena: Arena, report: JudgesReport) ->
         add_marks(scored, [Mark(judge, author, "9999/q1", score) for judge, score in others])
     read.marks = joined([read.marks, scored.columns()], MARKS)
     assert judges_of(arena.ledger, arena.settings, read) == report
+
+
+def test_results_that_go_round_are_told_with_who_beats_whom(report: JudgesReport) -> None:
+    found = (Circle((2, 0, 1), 0.001), Circle((2, 0, 3), 0.01))
+    (told,) = _circling(Circles(4, 10, found), ("ann", "bo", "cy", "di"))
+    assert told.startswith(
+        "Results go round: cy beats ann, ann beats bo and bo beats cy, beyond chance, and 1 more "
+    )
+    assert not list(_circling(Circles(4, 10, ()), ("ann", "bo", "cy", "di")))
+    (measure,) = [one for one in report.measures if one.measure == "circles"]
+    assert measure.units > 0
+    assert measure.value is not None
+    assert 0 <= measure.value <= measure.units

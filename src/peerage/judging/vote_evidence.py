@@ -9,12 +9,15 @@ from __future__ import annotations
 
 import numpy as np
 
-from peerage.judging.comparisons import SPREADS, compared
+from peerage.judging.comparisons import SPREADS, compared, in_orders
 from peerage.judging.evidence import DULL, JUDGES, Mute, Scores, matched, median_of
 from peerage.judging.marks import Flags, Marks
 from peerage.judging.votes import Votes
+from peerage.ratings.circles import circles
+from peerage.ratings.history import Duels
 from peerage.ratings.judges import Cells, Slopes, View, others, slopes
 from peerage.ratings.kernels import Floats
+from peerage.ratings.merging import coded
 
 
 class VoteEvidence:
@@ -23,7 +26,7 @@ class VoteEvidence:
     worth = 0.4  # a median is worth that share of a mean
 
     def __init__(self, given: Marks | Votes) -> None:
-        table = compared(given)
+        table = compared(_in_order(given))
         self.judges, self.authors = table.judges, table.authors
         self.marks, self.undecided = table.marks, table.undecided
         self._cells, self._decided = table.orders
@@ -94,6 +97,33 @@ class VoteEvidence:
             third,
             left / self._many,
         )
+
+
+def _in_order(given: Marks | Votes) -> Marks | Votes:
+    """What was given, without the pairs of players who beat each other in circles: no strengths explain
+    those, and who judged them is not to blame."""
+    votes = given if isinstance(given, Votes) else in_orders(given)
+    history, match = votes.history, coded(votes.matches)[1]
+    found = circles(history, match).found
+    if not found:
+        return given
+    apart = np.zeros((history.players, history.players), np.bool_)
+    for circle in found:
+        for one, next_one in zip(circle.players, (*circle.players[1:], circle.players[0]), strict=True):
+            apart[one, next_one] = apart[next_one, one] = True
+    left = apart[history.first, history.second]
+    if isinstance(given, Marks):
+        going = np.zeros(len(given.contests), np.bool_)
+        going[votes.matches[left]] = True
+        return given.only(~going[given.contest])
+    kept = ~left
+    score, weight = history.score[kept], history.weight[kept]
+    return given._replace(
+        history=Duels(history.players, history.first[kept], history.second[kept], score, weight),
+        judge=given.judge[kept],
+        matches=given.matches[kept],
+        shown=given.shown[kept],
+    )
 
 
 def _partial(decided: Cells, fitted: Slopes) -> Flags:

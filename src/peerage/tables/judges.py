@@ -7,7 +7,7 @@ Votes and scores have no common unit: in an arena with both, scores are left out
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Set
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import replace
 
 import numpy as np
@@ -36,9 +36,11 @@ from peerage.judging.statistics import JudgeStatistics, judge_statistics
 from peerage.judging.votes import Votes as Cast
 from peerage.ledger.store import Ledger
 from peerage.ledger.votes import Votes as PeoplesVotes
+from peerage.ratings.circles import Circles, circles
 from peerage.ratings.influence import Flip, fewest_to_flip, shifts
 from peerage.ratings.judges import counted, reliabilities
 from peerage.ratings.kernels import Floats, Ints
+from peerage.ratings.merging import coded
 from peerage.ratings.table import Z95
 from peerage.settings import ArenaSettings
 from peerage.tables import Shown
@@ -186,6 +188,10 @@ def judges_of(
         anchors = anchored(ballots, verdicts)
         people_rows = tuple(people_listed(anchors))
         remarks = [*told_of_people(anchors), *remarks]
+    if cast is not None and len(ballots):
+        going = circles(cast.history, coded(cast.matches)[1])
+        measures += (Measure("circles", going.round, None, None, going.threes, _ROUND),)
+        remarks += _circling(going, cast.players)
     if cast is not None:
         for flip, whose, many, of in _hanging(marks, cast, unit):
             about = f"the fewest {of} found without which another is first, by Bradley-Terry on the {unit}"
@@ -268,6 +274,24 @@ def _flipped(flip: Flip, marks: Marks, judges: Ints, total: int, unit: str = "vo
         some = f"these {count:,} of {total:,} {unit}" if count > 1 else f"one of {total:,} {unit}"
         whose = f"{votes.max():,} of them are {mostly}'s" if count > 1 else f"It is {mostly}'s"
         yield f"Without {some} {rival} is ahead of {leader}, who is first by all. {whose}."
+
+
+_ROUND = (
+    "threes of players whose results go round: each won most of its matches with the next, and the last with "
+    "the first; among close players some do by chance"
+)
+
+
+def _circling(going: Circles, players: Sequence[str]) -> Iterator[str]:
+    """The surest circle beyond chance, if any, and how many more there are."""
+    for circle in going.found[:1]:
+        a, b, c = (players[at] for at in circle.players)
+        more = len(going.found) - 1
+        others = f", and {more:,} more circle{'s' if more > 1 else ''}" if more else ""
+        yield (
+            f"Results go round: {a} beats {b}, {b} beats {c} and {c} beats {a}, beyond chance{others}. "
+            "No rating can show that: compare those two by two."
+        )
 
 
 _FEW_VOTES, _SMALL_SHARE = 3, 0.01  # so few votes are worth a remark
