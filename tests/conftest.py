@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import signal
 import sqlite3
 from collections.abc import Generator, Iterator
@@ -96,14 +97,14 @@ def unsynced_ledgers() -> Iterator[None]:
     event.remove(Engine, "connect", _unsynced)
 
 
-@pytest.fixture(scope="session")
-def postgres() -> Generator[PostgresServer, None, None]:
-    """A PostgreSQL server of this process's own; without one the test is skipped, with the reason."""
-    pytest.importorskip("psycopg", reason="needs the extra `postgres`", exc_type=ImportError)
-    from tests.servers.postgres import Missing, PostgresServer
+def _own_server(kind: str, package: str) -> Iterator[Any]:
+    """A server of this process's own; without one the test is skipped, with the reason."""
+    pytest.importorskip(package, reason=f"needs the extra `{kind}`", exc_type=ImportError)
+    from tests.servers.own_server import Missing
 
+    module = importlib.import_module(f"tests.servers.{kind}")
     try:
-        server = PostgresServer()
+        server = getattr(module, f"{kind.capitalize()}Server")()
     except Missing as why:
         pytest.skip(str(why))
     yield server
@@ -111,17 +112,13 @@ def postgres() -> Generator[PostgresServer, None, None]:
 
 
 @pytest.fixture(scope="session")
-def mongo() -> Generator[MongoServer, None, None]:
-    """A MongoDB server of this process's own; without one the test is skipped, with the reason."""
-    pytest.importorskip("pymongo", reason="needs the extra `mongo`", exc_type=ImportError)
-    from tests.servers.mongo import Missing, MongoServer
+def postgres() -> Iterator[PostgresServer]:
+    yield from _own_server("postgres", "psycopg")
 
-    try:
-        server = MongoServer()
-    except Missing as why:
-        pytest.skip(str(why))
-    yield server
-    server.stop()
+
+@pytest.fixture(scope="session")
+def mongo() -> Iterator[MongoServer]:
+    yield from _own_server("mongo", "pymongo")
 
 
 @pytest.hookimpl(wrapper=True)

@@ -1,182 +1,35 @@
-"""What only a ledger on PostgreSQL does: fences, lost connections, rights, votes; on a real server."""
+"""What only a ledger on PostgreSQL does: transactions, rights, passwords; on a real server."""
 
 from __future__ import annotations
 
 import os
-import signal
-import subprocess
-import sys
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
-from threading import Thread
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
+from tests.ledger.on_servers import fails, fixture
 
-from peerage.arena import Arena, open_arena
-from peerage.ledger import Ledger, LedgerBusy, LedgerError, open_ledger
+from peerage.ledger import Ledger, LedgerError, open_ledger
 from peerage.ledger.databases import access
-from peerage.ledger.store import Batch, FailureRow, FixtureRow, IntentRow
-from peerage.ledger.verify import verify
-from peerage.ledger.votes import Vote, Votes
+from peerage.ledger.store import Batch, FailureRow, IntentRow
 
 if TYPE_CHECKING:
     from tests.servers.postgres import PostgresServer
 
-PLAYERS = "players: [house:0.9, house:0.7, house:0.5, house:0.3]\n"
-MATCHES = 70
-
 
 @pytest.fixture
-def address(postgres: PostgresServer) -> str:
-    return postgres.address()
-
-
-@pytest.fixture
-def ledger(address: str) -> Iterator[Ledger]:
-    with closing(open_ledger(address, Path(), create=True)) as opened:
+def ledger(postgres: PostgresServer) -> Iterator[Ledger]:
+    with closing(open_ledger(postgres.address(), Path(), create=True)) as opened:
         yield opened
-
-
-def arena(folder: Path, address: str = "") -> Arena:
-    folder.mkdir(exist_ok=True)
-    stated = f"ledger: {address}\n" if address else ""
-    (folder / "arena.yaml").write_text(f"name: a\nseed: 5\ngame: allocation\n{PLAYERS}{stated}")
-    return open_arena(folder)
-
-
-def fixture(number: int) -> Batch:
-    return Batch(fixtures=[FixtureRow(number, 1, b"{}")])
-
-
-def fails(address: str, create: bool = False, folder: Path = Path()) -> str:
-    with pytest.raises(LedgerError) as caught:
-        open_ledger(address, folder, create=create).close()
-    return str(caught.value)
-
-
-# ----------------------------------------------------------------------------------------------- whole arenas
-
-
-def test_the_same_arena_has_the_same_head_as_on_sqlite_even_where_the_server_dies_in_mid_run(
-    address: str, postgres: PostgresServer, tmp_path: Path
-) -> None:
-    with arena(tmp_path / "file") as here:
-        here.run(MATCHES)
-        due = here.verify()
-    starter = Thread(target=postgres.start)
-
-    def die(record: Any, _: object) -> None:
-        if record.number == MATCHES // 2:
-            postgres.kill()
-            starter.start()
-
-    with arena(tmp_path / "server", address) as there:
-        report = there.run(MATCHES, observe=die)
-        starter.join()
-        found = verify(there.ledger, workers=2)
-        assert (report.reason, report.possibly_paid_twice) == ("limit", 0)
-        assert (found.problems, found.ended) == ((), True)
-        assert (found.matches, found.head) == (due.matches, due.head)
-        assert {row.attempt for row in there.ledger.exchanges(1)} == {1}
-        assert there.replay().ok
-    assert not [path.name for path in (tmp_path / "server").iterdir() if "arena.db" in path.name]
-
-
-def test_votes_lie_in_the_same_schema_and_are_verified(address: str, tmp_path: Path) -> None:
-    with arena(tmp_path, address) as opened:
-        opened.run(3)
-        votes = Votes(opened.ledger.address, tmp_path)
-        assert (votes.exists(), votes.count(), list(votes.rows())) == (False, 0, [])
-        votes.cast(Vote(1, "00", ("A", "B"), "tie", "v"), 7)
-        assert (votes.exists(), votes.count(), votes.judged_by("v")) == (True, 1, {1})
-        assert [problem.what for problem in opened.verify().problems] == [
-            "votes were given on a record that is not this one"
-        ]
-    assert not list(tmp_path.glob("*.db"))
-
-
-# ------------------------------------------------------------------------------------------ one runner writes
-
-SLEEPER = """
-import sys
-from pathlib import Path
-from peerage.ledger import LedgerError, open_ledger
-from peerage.ledger.store import Batch, FixtureRow
-ledger = open_ledger(sys.argv[1], Path(), create=False)
-try:
-    with ledger.runner():
-        ledger.write(Batch(fixtures=[FixtureRow(1, 1, b"{}")]))
-        print("holds", flush=True)
-        sys.stdin.readline()
-        ledger.write(Batch(fixtures=[FixtureRow(9, 1, b"{}")]))
-        print("wrote")
-except LedgerError as error:
-    print(error)
-"""
-
-
-def test_a_runner_that_slept_cannot_write_after_another_took_over(
-    ledger: Ledger, postgres: PostgresServer
-) -> None:
-    command = [sys.executable, "-c", SLEEPER, ledger.address]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as sleeper:
-        assert sleeper.stdout is not None
-        assert sleeper.stdout.readline() == "holds\n"
-        sleeper.send_signal(signal.SIGSTOP)
-        try:
-            with pytest.raises(LedgerBusy, match=f"process {sleeper.pid}"), ledger.runner():
-                pass
-            # What the server does to a line on which nobody answers any more.
-            postgres.sql(
-                "SELECT pg_terminate_backend(pid, 60000) FROM pg_stat_activity "
-                f"WHERE application_name = 'peerage {sleeper.pid}'"
-            )
-            with ledger.runner():
-                ledger.write(fixture(2))
-        finally:
-            sleeper.send_signal(signal.SIGCONT)
-        said, _ = sleeper.communicate("\n")
-    assert "another runner took" in said
-    assert "wrote" not in said.splitlines()
-    assert [row.number for row in ledger.fixtures()] == [1, 2]
-
-
-@pytest.mark.parametrize("durable", [False, True])
-def test_what_was_under_way_when_the_line_broke_is_written_once(
-    durable: bool, ledger: Ledger, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    import psycopg
-
-    commit, breaks = psycopg.Connection.commit, [True]
-
-    def broken(self: Any) -> None:
-        if breaks.pop() if breaks else False:
-            if durable:
-                commit(self)
-            self.close()
-            raise psycopg.OperationalError("server closed the connection unexpectedly")
-        commit(self)
-
-    with ledger.runner():
-        ledger.write(fixture(1))
-        monkeypatch.setattr(psycopg.Connection, "commit", broken)
-        ledger.write(Batch(fixtures=[FixtureRow(2, 1, b"{}")], intents=[IntentRow(2, "k", 1, "p", b"{}", 1)]))
-        assert not breaks
-        ledger.write(fixture(3))
-    assert [row.number for row in ledger.fixtures()] == [1, 2, 3]
-    assert len(list(ledger.exchanges(1))) == 1
 
 
 def test_a_reader_outlives_its_server(ledger: Ledger, postgres: PostgresServer) -> None:
     with ledger.runner():
         ledger.write(fixture(1))
     rows = ledger.fixtures()
-    postgres.sql(
-        "SELECT pg_terminate_backend(pid, 60000) FROM pg_stat_activity "
-        f"WHERE application_name = 'peerage {os.getpid()}'"
-    )
+    postgres.give_up(ledger.address, os.getpid())
     assert [row.number for row in rows] == [1]
     assert ledger.heads() == (1, 0)
 
@@ -207,16 +60,6 @@ def test_what_no_text_of_postgres_holds_is_marked(ledger: Ledger) -> None:
 
 
 # -------------------------------------------------------------------------------------------- what goes wrong
-
-
-def test_there_is_no_ledger_yet(address: str) -> None:
-    assert "`peerage run` makes" in fails(address)
-
-
-def test_a_server_that_is_away() -> None:
-    message = fails("postgresql://me@/db?host=/nowhere", create=True)
-    assert "postgresql://me@/db?host=/nowhere cannot be reached" in message
-    assert "Check that the server runs" in message
 
 
 def test_a_wrong_password_is_told_and_never_printed(postgres: PostgresServer, tmp_path: Path) -> None:

@@ -12,25 +12,16 @@ import secrets
 import shutil
 import signal
 import socket
-import subprocess
 import tempfile
-import time
 import zipfile
 from pathlib import Path
 from typing import Any
 
 from pymongo import MongoClient
 from pymongo.errors import OperationFailure, PyMongoError
+from tests.servers.own_server import Missing, OwnServer
 
 CACHE = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "peerage-tests"
-PATIENCE_S = 120
-
-# The server ends with whoever started it, also where that was killed.
-_AS_LONG_AS_WE_LIVE = '"$@" </dev/null & cat >/dev/null; kill -KILL $! 2>/dev/null; wait $!'
-
-
-class Missing(Exception):
-    """No server can be started here; the message says why."""
 
 
 def _program() -> tuple[str, str]:
@@ -60,56 +51,46 @@ def _program() -> tuple[str, str]:
     return str(place / "mongod"), str(place)
 
 
-class MongoServer:
+class MongoServer(OwnServer):
     """A server in a folder of its own. `address()` is of a database that nobody used before."""
 
-    def __init__(self, *, login: bool = False) -> None:
-        """With `login` users and their passwords are asked for. Raises Missing."""
+    def __init__(self, *, login: bool = False, alone: bool = False) -> None:
+        """With `login` users and their passwords are asked for; `alone` it is no replica set. Raises
+        Missing."""
         self._program, self._libraries = _program()
-        self.folder = Path(tempfile.mkdtemp(prefix="mongo-", dir="/tmp"))
-        self._key = self.folder / "key"
-        self._key.write_text(secrets.token_hex(32))
-        self._key.chmod(0o600)
-        self._login = login
+        super().__init__("mongo-")
+        key = self.folder / "key"
+        key.write_text(secrets.token_hex(32))
+        key.chmod(0o600)
+        self._more = [*(["--keyFile", str(key)] if login else []), *([] if alone else ["--replSet", "tests"])]
+        self._alone = alone
         with socket.socket() as free:
             free.bind(("127.0.0.1", 0))
             self.port = free.getsockname()[1]
-        self._server: subprocess.Popen[bytes] | None = None
         self.start()
 
-    def start(self, *more: str) -> None:
+    def start(self) -> None:
         """Start the server, and return when it can be written to."""
-        (self.folder / "data").mkdir(exist_ok=True)
-        command = [self._program, "--dbpath", str(self.folder / "data"), "--port", str(self.port)]
-        command += ["--bind_ip", "127.0.0.1", "--replSet", "tests", "--wiredTigerCacheSizeGB", "0.25"]
-        command += [
-            "--oplogSize",
-            "200",
-            "--nounixsocket",
-            "--setParameter",
-            "diagnosticDataCollectionEnabled=false",
-        ]
-        command += ["--keyFile", str(self._key)] if self._login else []
-        with (self.folder / "log").open("ab") as log:
-            self._server = subprocess.Popen(
-                ["sh", "-c", _AS_LONG_AS_WE_LIVE, "sh", *command, *more],
-                stdin=subprocess.PIPE,
-                stdout=log,
-                stderr=log,
+        data = self.folder / "data"
+        data.mkdir(exist_ok=True)
+        stated = f"--dbpath {data} --port {self.port} --bind_ip 127.0.0.1 --wiredTigerCacheSizeGB 0.25"
+        stated += " --oplogSize 200 --nounixsocket --setParameter diagnosticDataCollectionEnabled=false"
+        with self.client() as client:
+            self._begin(
+                [self._program, *stated.split(), *self._more],
+                lambda: self._answers(client),
                 env={**os.environ, "LD_LIBRARY_PATH": self._libraries},
             )
-        until = time.monotonic() + PATIENCE_S
-        with self.client() as client:
-            while True:
-                try:
-                    if client.admin.command("hello").get("isWritablePrimary"):
-                        return
-                    self._initiate(client)
-                except PyMongoError as error:
-                    if self._server.poll() is not None or time.monotonic() > until:
-                        why = (self.folder / "log").read_text()[-500:]
-                        raise Missing(f"mongod does not start ({error}): {why}") from None
-                time.sleep(0.05)
+
+    def _answers(self, client: MongoClient[Any]) -> bool:
+        try:
+            if client.admin.command("hello").get("isWritablePrimary"):
+                return True
+            if not self._alone:
+                self._initiate(client)
+        except PyMongoError:
+            pass
+        return False
 
     def _initiate(self, client: MongoClient[Any]) -> None:
         member = {"_id": 0, "host": f"127.0.0.1:{self.port}"}
@@ -131,14 +112,11 @@ class MongoServer:
         os.kill(int((self.folder / "data" / "mongod.lock").read_text()), signal.SIGKILL)
         self._end()
 
-    def stop(self) -> None:
-        self._end()
-        shutil.rmtree(self.folder, ignore_errors=True)
-
-    def _end(self) -> None:
-        if self._server is not None and self._server.stdin is not None:
-            self._server.stdin.close()
-            self._server.wait()
+    def give_up(self, address: str, pid: int) -> None:
+        """Let the lease of whoever runs the arena at an address be over."""
+        with self.client() as client:
+            base = client[address.rpartition("/")[2]]
+            base["runner"].update_one({"_id": "runner"}, [{"$set": {"until": "$$NOW"}}])
 
     def address(self, login: str = "", base: str = "", options: str = "") -> str:
         at = f"{login}@" if login else ""

@@ -8,23 +8,14 @@ import secrets
 import shutil
 import signal
 import subprocess
-import tempfile
 import time
 from pathlib import Path
 from typing import Any
 
 import psycopg
+from tests.servers.own_server import PATIENCE_S, Missing, OwnServer
 
 PLACES = "/usr/lib/postgresql/*/bin", "/usr/pgsql-*/bin", "/opt/homebrew/opt/postgresql*/bin"
-PATIENCE_S = 120
-
-
-# The server ends with whoever started it, also where that was killed; SIGINT disconnects clients.
-_AS_LONG_AS_WE_LIVE = '"$@" </dev/null & cat >/dev/null; kill -INT $! 2>/dev/null; wait $!'
-
-
-class Missing(Exception):
-    """No server can be started here; the message says why."""
 
 
 def _programs() -> Path:
@@ -47,14 +38,16 @@ def _parent(stat: Path) -> str:
     return "" if state == "Z" else parent
 
 
-class PostgresServer:
+class PostgresServer(OwnServer):
     """A server on a Unix socket in a folder of its own. `address()` is of a schema that nobody used
     before."""
+
+    ends_by = "INT"  # which disconnects clients
 
     def __init__(self) -> None:
         """Raises Missing."""
         self._bin = _programs()
-        self.folder = Path(tempfile.mkdtemp(prefix="pg-", dir="/tmp"))
+        super().__init__("pg-")
         self._as: dict[str, Any] = {"cwd": self.folder}
         if os.geteuid() == 0:  # which PostgreSQL refuses
             try:
@@ -68,7 +61,6 @@ class PostgresServer:
         self._do([*made, "--no-sync", "-E", "UTF8", "--locale=C"])
         hba = self.folder / "data" / "pg_hba.conf"
         hba.write_text("local secret all scram-sha-256\nlocal all all trust\nlocal replication all trust\n")
-        self._server: subprocess.Popen[bytes] | None = None
         self.start()
 
     def _do(self, command: list[Any]) -> None:
@@ -89,23 +81,14 @@ class PostgresServer:
         }
         stated = [word for name, value in settings.items() for word in ("-c", f"{name}={value}")]
         command = [str(self._bin / "postgres"), "-D", str(self.folder / "data"), *stated]
-        with (self.folder / "log").open("ab") as log:
-            self._server = subprocess.Popen(
-                ["sh", "-c", _AS_LONG_AS_WE_LIVE, "sh", *command],
-                stdin=subprocess.PIPE,
-                stdout=log,
-                stderr=log,
-                **self._as,
-            )
-        until = time.monotonic() + PATIENCE_S
-        while True:
-            try:
-                self.sql("SELECT 1")
-                return
-            except psycopg.OperationalError:
-                if self._server.poll() is not None or time.monotonic() > until:
-                    raise Missing(f"it does not start: {(self.folder / 'log').read_text()[-500:]}") from None
-                time.sleep(0.02)
+        self._begin(command, self._answers, **self._as)
+
+    def _answers(self) -> bool:
+        try:
+            self.sql("SELECT 1")
+        except psycopg.OperationalError:
+            return False
+        return True
 
     def kill(self) -> None:
         """End the server and its children at once, as the kernel or a power failure would."""
@@ -121,14 +104,12 @@ class PostgresServer:
         while any(_parent(Path("/proc", each, "stat")) for each in children) and time.monotonic() < until:
             time.sleep(0.01)
 
-    def stop(self) -> None:
-        self._end()
-        shutil.rmtree(self.folder, ignore_errors=True)
-
-    def _end(self) -> None:
-        if self._server is not None and self._server.stdin is not None:
-            self._server.stdin.close()
-            self._server.wait()
+    def give_up(self, address: str, pid: int) -> None:
+        """End a process's lines, as the server does with those on which nobody answers any more."""
+        self.sql(
+            "SELECT pg_terminate_backend(pid, 60000) FROM pg_stat_activity "
+            f"WHERE application_name = 'peerage {pid}'"
+        )
 
     def address(self, schema: str = "", user: str = "tester", password: str = "") -> str:
         login = f"{user}:{password}" if password else user

@@ -10,24 +10,20 @@ writes nothing more, and all rows become durable in one order.
 from __future__ import annotations
 
 import json
-import os
-import socket
-import time
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import partial
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 import psycopg
 
 from peerage.ledger.database import Transaction
 from peerage.ledger.database_ledger import DatabaseLedger
-from peerage.ledger.postgres import AWAY_S, FIRST_TRY_S, LONGEST_TRY_S, Connected, Postgres, Run
+from peerage.ledger.postgres import Connected, Postgres, Run
 from peerage.ledger.postgres_words import is_lost
+from peerage.ledger.server import Found, Patience, note, told
 from peerage.ledger.sql import SqlDatabase
 from peerage.ledger.store import Batch, Exchange, LedgerError
-
-Found = TypeVar("Found")
 
 _TABLES = """
 CREATE TABLE IF NOT EXISTS workers (run bigint NOT NULL, number bigint NOT NULL, written bigint NOT NULL,
@@ -78,24 +74,25 @@ class _Line:
 
     def __init__(self, server: Postgres) -> None:
         self._server = server
+        self._patience = Patience(server.place, is_lost)
+        self._patience.runs = True
         self._connection: Connected | None = None
 
     def do(self, work: Callable[[Connected], Found]) -> Found:
         """Do some work in a transaction. Raises LedgerError."""
-        began, pause = time.monotonic(), FIRST_TRY_S
-        while True:
+
+        def tried() -> Found:
             try:
                 if self._connection is None:
                     self._connection = self._server.connect()
                 with self._connection.transaction():
                     return work(self._connection)
-            except psycopg.Error as error:
+            except psycopg.Error:
                 self.close()
-                if not is_lost(error) or time.monotonic() - began > AWAY_S:
-                    with self._server.explained():
-                        raise
-            time.sleep(pause)
-            pause = min(2 * pause, LONGEST_TRY_S)
+                raise
+
+        with self._server.explained():
+            return self._patience.wait(tried)
 
     def close(self) -> None:
         if self._connection is not None:
@@ -161,12 +158,11 @@ class WorkersLedger:
         """Raises LedgerError, also where the run has ended."""
         self._run = run
         self._line = _Line(_server(address))
-        who = json.dumps({"pid": os.getpid(), "host": socket.gethostname()})
 
         def hire(connection: Connected) -> int:
             if connection.execute("SELECT FROM runner WHERE fence = %s FOR UPDATE", (run,)).rowcount != 1:
                 raise given_up(address)
-            row = connection.execute(_HIRE, {"run": run, "who": who}).fetchone()
+            row = connection.execute(_HIRE, {"run": run, "who": note()}).fetchone()
             assert row is not None
             return int(row[0])
 
@@ -279,9 +275,6 @@ def working(address: str) -> dict[int, tuple[str, list[int]]]:
         return connection.execute(_WORKING).fetchall() if there else []
 
     try:
-        return {
-            number: ("process {pid} on {host}".format_map(json.loads(who)), matches or [])
-            for number, who, matches in line.do(look)
-        }
+        return {number: (told(json.loads(who)), matches or []) for number, who, matches in line.do(look)}
     finally:
         line.close()

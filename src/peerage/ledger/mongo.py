@@ -17,12 +17,11 @@ import logging
 import os
 import socket
 import threading
-import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 from bson.binary import UUID_SUBTYPE, Binary
 from bson.codec_options import CodecOptions, TypeDecoder, TypeRegistry
@@ -36,14 +35,11 @@ from pymongo.read_preferences import ReadPreference
 from peerage.ledger.database import Rows, Transaction
 from peerage.ledger.mongo_rows import INDEXES, Document, MongoRows, reading
 from peerage.ledger.mongo_words import explained, is_lost, known_password, parts, reads_only
-from peerage.ledger.mongo_writer import DURABLE, LEASE_S, RUNNER, UNTIL, MongoTransaction
-from peerage.ledger.store import SCHEMA_VERSION, LedgerBusy, LedgerError, LedgerMissing
+from peerage.ledger.mongo_writer import DURABLE, LEASE_S, RUNNER, UNTIL, MongoTransaction, sweep
+from peerage.ledger.server import Patience, busy, is_alive, note, told
+from peerage.ledger.store import SCHEMA_VERSION, LedgerError, LedgerMissing
 
 SCHEMES = ("mongodb", "mongodb+srv")
-AWAY_S = 600.0
-"""How long a runner waits for a server that it lost, and `READER_AWAY_S` anybody else."""
-READER_AWAY_S = 5.0
-FIRST_TRY_S, LONGEST_TRY_S = 0.02, 2.0
 RENEWED_S = 5.0
 """How often a runner's lease is renewed."""
 
@@ -56,9 +52,7 @@ _BELONG = (
 )
 """Collections of which each row belongs to one of another, and by which field."""
 
-_log = logging.getLogger("peerage")
 logging.getLogger("pymongo").setLevel(logging.CRITICAL)
-Found = TypeVar("Found")
 
 
 class _Run(NamedTuple):
@@ -88,7 +82,7 @@ class Mongo:
         self._password = known_password(self.address, password)
         self._user = self.address.partition("://")[2].rpartition("@")[0] or "this user"
         self._direct = "directconnection=true" in self.address.lower()
-        self._stop = threading.Event()
+        self._patience = Patience(self.place, self._lost)
         self._run: _Run | None = None
         self._transaction: MongoTransaction | None = None
         with self.explained():
@@ -116,7 +110,7 @@ class Mongo:
 
     def prepare(self, *, create: bool) -> None:
         with self.explained():
-            self._patiently(self._is_replica_set)
+            self._patience.wait(self._is_replica_set)
             version = self._version()
             if version == 0 and not create:
                 raise LedgerMissing(f"there is no ledger at {self.place} yet; `peerage run` makes it")
@@ -199,7 +193,7 @@ class Mongo:
 
         with self.explained():
             while True:
-                session, cursor, row = self._patiently(begun)
+                session, cursor, row = self._patience.wait(begun)
                 with session:
                     try:
                         while row is not None:
@@ -215,16 +209,19 @@ class Mongo:
 
     @contextmanager
     def holding(self) -> Iterator[Transaction]:
-        self._stop.clear()
+        self._patience.stopped.clear()
         with self.explained():
             session = self._client.start_session()
             session_id = session.session_id["id"]
-            self._run = run = self._patiently(partial(self._taken, session))
+            self._run = run = self._patience.wait(partial(self._taken, session))
+        self._patience.runs = True
         ended = threading.Event()
         renewer = threading.Thread(target=self._renew, args=(run, ended), daemon=True)
         renewer.start()
         try:
             with session:
+                with self.explained():
+                    self._patience.wait(partial(sweep, self.base))
                 self._transaction = MongoTransaction(self.base, session, self.place)
                 yield self._transaction
         finally:
@@ -234,7 +231,7 @@ class Mongo:
                 self.base["runner"].update_one(
                     {**RUNNER, "fence": run.fence}, {"$set": {"holder": "{}"}, "$unset": {"until": 1}}
                 )
-            self._run = None
+            self._run, self._patience.runs = None, False
 
     def _taken(self, session: ClientSession) -> _Run:
         """Take the lease where it is free: nobody's, run out, or of a process of this machine that died."""
@@ -245,7 +242,6 @@ class Mongo:
         if held.get("machine") == _machine() and self._is_over(held):
             free.append({"holder": known["holder"]})
         mine = bytes(session.session_id["id"]).hex()
-        holder = {"pid": os.getpid(), "host": socket.gethostname(), "machine": _machine(), "session": mine}
         if held and runner.find_one({**RUNNER, "$or": free}, {"_id": 1}):
             # What it left under way would hold the lease for a minute.
             theirs = {"id": Binary(bytes.fromhex(held["session"]), UUID_SUBTYPE)}
@@ -256,7 +252,7 @@ class Mongo:
                 {
                     "$set": {
                         "fence": {"$add": ["$fence", 1]},
-                        "holder": {"$literal": json.dumps(holder)},
+                        "holder": {"$literal": note(machine=_machine(), session=mine)},
                         "until": UNTIL,
                     }
                 }
@@ -264,10 +260,8 @@ class Mongo:
             return_document=True,
         )
         if found is None:
-            raise LedgerBusy(
-                f"another runner holds {self.place} (process {held.get('pid')} on {held.get('host')}); wait "
-                f"for it or stop it; of one that died on another machine the lease ends within {LEASE_S} s. "
-                "Reading commands work meanwhile"
+            raise busy(
+                self.place, held, f"; of one that died on another machine the lease ends within {LEASE_S} s"
             )
         _HELD.add(mine)
         return _Run(found["fence"], found["written"])
@@ -275,7 +269,7 @@ class Mongo:
     def _is_over(self, held: Document) -> bool:
         """Whether a run of this machine has ended, where it could not give its lease back."""
         pid = int(held["pid"])
-        return held["session"] not in _HELD if pid == os.getpid() else not _alive(pid)
+        return held["session"] not in _HELD if pid == os.getpid() else not is_alive(pid)
 
     def _renew(self, run: _Run, ended: threading.Event) -> None:
         while not ended.wait(RENEWED_S):
@@ -285,37 +279,30 @@ class Mongo:
 
     def holder(self) -> str:
         with self.explained():
-            row = self._patiently(
+            row = self._patience.wait(
                 lambda: self.base["runner"].find_one({**RUNNER, "$expr": {"$gt": ["$until", "$$NOW"]}})
             )
         held = json.loads(row["holder"]) if row else {}
-        if held.get("machine") == _machine() and not _alive(int(held["pid"])):
+        if held.get("machine") == _machine() and not is_alive(int(held["pid"])):
             return ""
-        return f"process {held['pid']} on {held['host']}" if held else ""
+        return told(held)
 
     def commit(self, work: Callable[[], None], *, again: bool) -> None:
         transaction, run = self._transaction, self._run
         assert transaction is not None
         assert run is not None
+
+        def attempt() -> None:
+            try:
+                transaction.begin(run.fence, run.written)
+                work()
+                transaction.commit()
+            except BaseException:
+                transaction.abort()
+                raise
+
         with self.explained():
-            while True:
-                try:
-                    transaction.begin(run.fence, run.written)
-                    work()
-                    transaction.commit()
-                    break
-                except PyMongoError as error:
-                    transaction.abort()
-                    if not (self._lost(error) or error.has_error_label("TransientTransactionError")):
-                        raise
-                    if not again:
-                        raise
-                    _log.warning("%s is away; waiting for it. Nothing recorded is lost", self.place)
-                except BaseException:
-                    transaction.abort()
-                    raise
-                if self._patiently(partial(transaction.is_durable, *run)):
-                    break
+            self._patience.commit(attempt, partial(transaction.is_durable, *run), again=again)
             self._run = run._replace(written=run.written + 1)
 
     # ------------------------------------------------------------------------------------------ the rest
@@ -375,14 +362,17 @@ class Mongo:
             return {table: self.base[table].count_documents({}) for table in ("records", "summaries")}
 
     def stop_waiting(self) -> None:
-        self._stop.set()
+        self._patience.stopped.set()
 
     def close(self) -> None:
         self._client.close()
 
-    def _lost(self, error: PyMongoError) -> bool:
+    def _lost(self, error: Exception) -> bool:
         """Whether it is worth to wait: a server that is asked directly does not pass a request on."""
-        return is_lost(error) and not (self._direct and reads_only(error))
+        if not isinstance(error, PyMongoError):
+            return False
+        passes = error.has_error_label("TransientTransactionError")
+        return passes or (is_lost(error) and not (self._direct and reads_only(error)))
 
     @contextmanager
     def explained(self) -> Iterator[None]:
@@ -390,24 +380,10 @@ class Mongo:
         try:
             yield
         except PyMongoError as error:
-            told = explained(error, self.place, self._user)
+            why = explained(error, self.place, self._user)
             if self._password:
-                told = told.replace(self._password, "***")
-            raise LedgerError(told) from None
-
-    def _patiently(self, act: Callable[[], Found]) -> Found:
-        """What `act` gives; where the server is away it is waited for, by a run longer than by a reader."""
-        began, pause = time.monotonic(), FIRST_TRY_S
-        while True:
-            try:
-                return act()
-            except PyMongoError as error:
-                away = time.monotonic() - began
-                if not self._lost(error) or away > (READER_AWAY_S if self._run is None else AWAY_S):
-                    raise
-                if self._stop.wait(pause):
-                    raise
-            pause = min(2 * pause, LONGEST_TRY_S)
+                why = why.replace(self._password, "***")
+            raise LedgerError(why) from None
 
 
 def _machine() -> str:
@@ -418,13 +394,3 @@ def _machine() -> str:
             at = Path(path)
             found.append(str(at.readlink()) if at.is_symlink() else at.read_text().strip())
     return " ".join(found)
-
-
-def _alive(pid: int) -> bool:
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    except PermissionError:
-        pass
-    return True

@@ -16,9 +16,10 @@ from pymongo.read_concern import ReadConcern
 from pymongo.read_preferences import ReadPreference
 from pymongo.write_concern import WriteConcern
 
-from peerage.ledger.database import BLOCK
+from peerage.ledger.database import BLOCK, END
 from peerage.ledger.mongo_rows import CHUNK, SUMMARY, Document, MongoRows, chunk_id, reading
 from peerage.ledger.narrow import flat
+from peerage.ledger.server import superseded
 from peerage.ledger.store import Amendment, Batch, Exchange, FailureRow, LedgerError, ReplyRow
 
 DURABLE = WriteConcern("majority", j=True)
@@ -26,6 +27,9 @@ LEASE_S = 30
 """How long a runner's lease holds unless it is renewed."""
 UNTIL = {"$add": ["$$NOW", LEASE_S * 1000]}
 RUNNER = {"_id": "runner"}
+PIECES = "pieces "
+"""Begins the ids of the marks, beside the lease, of bodies in pieces that no row holds yet."""
+_WITH_BODIES = ("texts", "fixtures", "intents", "replies", "records", "snapshots", "entries")
 _Asked = tuple[int, str, int]
 """Match, key and attempt of a request."""
 
@@ -39,10 +43,12 @@ class MongoTransaction(MongoRows):
         self._place = place
         self._open: dict[_Asked, tuple[int, str]] = {}
         self._newest: dict[str, int] = {}
+        self._aside = set[bytes]()
 
     def begin(self, fence: int, written: int) -> None:
         """Begin a transaction of the runner with this fence, which has `written` so many before. Raises
         LedgerError where another took over."""
+        self._aside = set()
         self._in.start_transaction(ReadConcern("snapshot"), DURABLE, ReadPreference.PRIMARY)
         counted = self._base["runner"].update_one(
             {**RUNNER, "fence": fence, "written": written},
@@ -50,10 +56,7 @@ class MongoTransaction(MongoRows):
             session=self._in,
         )
         if counted.matched_count != 1:
-            raise LedgerError(
-                f"another runner took {self._place} over while this one could not be reached; this one wrote "
-                "nothing since. Let that one run, or stop it and run again"
-            )
+            raise superseded(self._place)
 
     def commit(self) -> None:
         self._in.commit_transaction()
@@ -249,10 +252,30 @@ class MongoTransaction(MongoRows):
         for row in rows:
             body = row.get("body", b"")
             if len(body) > CHUNK:
-                pieces = [body[at : at + CHUNK] for at in range(0, len(body), CHUNK)]
                 digest = sha256(body).digest()
-                row |= {"body": b"", "parts": len(pieces), "digest": digest}
-                for number, piece in enumerate(pieces):
-                    one = {"_id": chunk_id(digest, number), "body": piece}
-                    self._base["chunks"].replace_one({"_id": one["_id"]}, one, upsert=True)
+                row |= {"body": b"", "parts": -(-len(body) // CHUNK), "digest": digest}
+                self._put_aside(digest, body)
         return rows
+
+    def _put_aside(self, digest: bytes, body: bytes) -> None:
+        """Write a body in pieces, outside of the transaction; inside it they cease to be ones to `sweep`."""
+        if digest in self._aside:
+            return
+        self._aside.add(digest)
+        runner, mark = self._base["runner"], {"_id": f"{PIECES}{digest.hex()}"}
+        runner.replace_one(mark, mark, upsert=True)
+        for piece, at in enumerate(range(0, len(body), CHUNK)):
+            one = {"_id": chunk_id(digest, piece), "body": body[at : at + CHUNK]}
+            self._base["chunks"].replace_one({"_id": one["_id"]}, one, upsert=True)
+        runner.delete_one(mark, session=self._in)
+
+
+def sweep(base: Base[Document]) -> None:
+    """Remove pieces of bodies that no row came to hold: a run ended, or was overtaken, before its transaction
+    did. For the one runner."""
+    for mark in base["runner"].find({"_id": {"$regex": f"^{PIECES}"}}):
+        digest = bytes.fromhex(mark["_id"].removeprefix(PIECES))
+        # One that was overtaken may have marked those of a row that another wrote, so all rows are asked.
+        if not any(base[table].find_one({"digest": digest}, {"_id": 1}) for table in _WITH_BODIES):
+            base["chunks"].delete_many({"_id": {"$gte": chunk_id(digest, 0), "$lt": chunk_id(digest, END)}})
+        base["runner"].delete_one({"_id": mark["_id"]})

@@ -21,8 +21,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from functools import lru_cache, partial
 from hashlib import sha256
-from threading import Event
-from typing import Any, TypeVar
+from typing import Any
 from urllib.parse import quote
 
 import psycopg
@@ -47,28 +46,22 @@ from sqlalchemy.pool import NullPool, QueuePool
 
 from peerage.ledger.database import Row
 from peerage.ledger.postgres_words import explained, is_lost, parts
+from peerage.ledger.server import FIRST_TRY_S, READER_AWAY_S, Patience, busy, is_alive, note, superseded, told
 from peerage.ledger.sql_database import Insert
 from peerage.ledger.sql_tables import BESIDE, SCHEMA
-from peerage.ledger.store import LedgerBusy, LedgerError
+from peerage.ledger.store import LedgerError
 
 SCHEMES = ("postgresql", "postgres")
 BLOCK, NARROW_BLOCK = 1_000, 10_000
 """Rows that one statement reads, with bodies and without."""
-AWAY_S = 600.0
-"""How long a runner waits for a server that it lost, and `READER_AWAY_S` anybody else."""
-READER_AWAY_S = 5.0
-FIRST_TRY_S, LONGEST_TRY_S = 0.02, 2.0
-
 _ALIVE = {"keepalives": 1, "keepalives_idle": 30, "keepalives_interval": 10, "keepalives_count": 3}
 """With these either side notices within a minute or so that the other is gone without a word."""
 _PASSWORDS: dict[str, str] = {}
 """The password of each address opened here. Addresses get into messages, files and the arguments of
 processes, so no password is in them."""
 
-_log = logging.getLogger("peerage")
 # It tells of a line that broke in its own words, beside the error that is handled here.
 logging.getLogger("psycopg").setLevel(logging.ERROR)
-Found = TypeVar("Found")
 
 
 class Run(Struct):
@@ -100,7 +93,7 @@ class Postgres:
             self._stated = conninfo_to_dict(plain)
         self._key = int.from_bytes(sha256(f"peerage {self._schema}".encode()).digest()[:8], signed=True)
         self._run: Run | None = None
-        self._stop = Event()
+        self._patience = Patience(self.place, is_lost)
         self._counted = False
 
     @property
@@ -128,48 +121,44 @@ class Postgres:
 
     @contextmanager
     def holding(self, *, create: bool) -> Iterator[Connection]:
-        self._stop.clear()
+        self._patience.stopped.clear()
         engine = _engine(partial(self._locked, create))
         try:
             with self.explained():
                 connection = engine.connect()
+            self._patience.runs = True
             try:
                 yield connection
             finally:
                 with suppress(DBAPIError):
                     connection.close()
         finally:
-            self._run = None
+            self._run, self._patience.runs = None, False
             engine.dispose()
 
     def stop_waiting(self) -> None:
-        self._stop.set()
+        self._patience.stopped.set()
 
     def commit(self, connection: Connection, work: Callable[[], None], *, again: bool) -> None:
         run = self._run
         assert run is not None
 
-        def tried() -> bool:
-            """Whether the transaction is durable; that of an earlier try, perhaps."""
+        def attempt() -> None:
+            self._counted = False
+            try:
+                with connection.begin():
+                    work()
+            except (DBAPIError, psycopg.Error) as error:
+                if is_lost(error):
+                    connection.invalidate()
+                raise
+
+        def durable() -> bool:
             with connection.begin():
                 (written,) = connection.exec_driver_sql(self._written, self._fences).one()
             return bool(written > run.written)
 
-        while True:
-            try:
-                self._counted = False
-                with connection.begin():
-                    work()
-                break
-            except (DBAPIError, psycopg.Error) as error:
-                if not is_lost(error):
-                    raise
-                connection.invalidate()
-                if not again:
-                    raise
-                _log.warning("%s is away; waiting for it. Nothing recorded is lost", self.place)
-            if self._patiently(tried):
-                break
+        self._patience.commit(attempt, durable, again=again)
         run.written += self._counted
 
     @contextmanager
@@ -183,7 +172,7 @@ class Postgres:
                 raise
             return connection
 
-        with self._patiently(begun) as connection:
+        with self._patience.wait(begun) as connection:
             yield connection
 
     def rows(self, connection: Connection, wanted: Select[Any]) -> Iterator[Row]:
@@ -196,13 +185,13 @@ class Postgres:
 
         order = wanted._order_by_clauses
         if not order or wanted._limit_clause is not None:
-            yield from self._patiently(partial(block, wanted))
+            yield from self._patience.wait(partial(block, wanted))
             return
         columns = list(wanted.selected_columns)
         places = [columns.index(column) for column in order]
         size = BLOCK if any(column.name == "body" for column in columns) else NARROW_BLOCK
         part = wanted.limit(size)
-        while found := self._patiently(partial(block, part)):
+        while found := self._patience.wait(partial(block, part)):
             yield from found
             if len(found) < size:
                 return
@@ -228,7 +217,7 @@ class Postgres:
         """Who runs the arena now, as "process NUMBER on HOST"; empty: nobody does."""
         with self.explained(), closing(self.connect(autocommit=True)) as connection:
             held = _value(connection, _HOLDER, *divmod(self._key % 2**64, 2**32))
-        return "process {pid} on {host}".format_map(json.loads(held)) if held else ""
+        return told(json.loads(held or "{}"))
 
     def integrity(self, engine: Engine, tables: MetaData) -> list[str]:
         with engine.connect() as connection:
@@ -251,10 +240,10 @@ class Postgres:
         try:
             yield
         except (DBAPIError, psycopg.Error, OSError) as error:
-            told = explained(error, self.place, str(self._stated.get("user") or "this user"), self._schema)
+            why = explained(error, self.place, str(self._stated.get("user") or "this user"), self._schema)
             if self._password:
-                told = told.replace(self._password, "***").replace(quote(self._password), "***")
-            raise LedgerError(told) from None
+                why = why.replace(self._password, "***").replace(quote(self._password), "***")
+            raise LedgerError(why) from None
 
     def connect(self, *, autocommit: bool = False) -> Connected:
         # PgBouncer in transaction mode refuses `options`: a runner's lock would not outlive one transaction.
@@ -280,8 +269,7 @@ class Postgres:
             if create:
                 self._prepare(connection)
             if self._run is None:
-                holder = json.dumps({"pid": os.getpid(), "host": socket.gethostname()})
-                row = connection.execute(_BEGIN, (holder,)).fetchone()
+                row = connection.execute(_BEGIN, (note(),)).fetchone()
                 self._run = Run(*row) if row else None
             elif _value(connection, "SELECT fence FROM runner") != self._run.fence:
                 raise self._superseded()
@@ -306,11 +294,8 @@ class Postgres:
                 raise self._superseded()
             raise _Lingers(f"{self.place} has not noticed yet that the connection is gone")
         held = json.loads(holder)
-        if held.get("host") != socket.gethostname() or _alive(held["pid"]) or time.monotonic() > until:
-            raise LedgerBusy(
-                f"another runner holds {self.place} (process {held.get('pid')} on {held.get('host')}); wait "
-                "for it or stop it. Reading commands work meanwhile"
-            )
+        if held.get("host") != socket.gethostname() or is_alive(held["pid"]) or time.monotonic() > until:
+            raise busy(self.place, held)
         time.sleep(FIRST_TRY_S)
 
     def _prepare(self, connection: Connected) -> None:
@@ -327,25 +312,7 @@ class Postgres:
         connection.exec_driver_sql("SELECT pg_advisory_xact_lock(%s)", (self._key ^ 1,))
 
     def _superseded(self) -> LedgerError:
-        return LedgerError(
-            f"another runner took {self.place} over while this one could not be reached; this one wrote "
-            "nothing since. Let that one run, or stop it and run again"
-        )
-
-    def _patiently(self, act: Callable[[], Found]) -> Found:
-        """What `act` gives; where the server is away it is waited for, by a run longer than by a reader."""
-        began, pause = time.monotonic(), FIRST_TRY_S
-        while True:
-            try:
-                return act()
-            except DBAPIError as lost:
-                error = lost
-                away = time.monotonic() - began
-                if not is_lost(error) or away > (READER_AWAY_S if self._run is None else AWAY_S):
-                    raise
-            if self._stop.wait(pause):
-                raise error
-            pause = min(2 * pause, LONGEST_TRY_S)
+        return superseded(self.place)
 
 
 Connected = psycopg.Connection[Any]
@@ -360,16 +327,6 @@ def _engine(connect: Callable[[], Connected], **how: Any) -> Engine:
 def _value(connection: Connected, sql: str, *values: Any) -> Any:
     row = connection.execute(sql, values).fetchone()
     return row[0] if row else None
-
-
-def _alive(pid: int) -> bool:
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    except PermissionError:
-        pass
-    return True
 
 
 _SERVER_ALIVE = "-c tcp_keepalives_idle=30 -c tcp_keepalives_interval=10 -c tcp_keepalives_count=3"

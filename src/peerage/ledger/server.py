@@ -1,0 +1,102 @@
+"""What ledgers on servers share: a server that is away is waited for, a commit is looked up where nobody
+knows whether it came through, and a note says who holds the ledger."""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import socket
+import time
+from collections.abc import Callable, Mapping
+from threading import Event
+from typing import Any, TypeVar
+
+from peerage.ledger.store import LedgerBusy, LedgerError
+
+AWAY_S = 600.0
+"""How long a runner waits for a server that it lost, and `READER_AWAY_S` anybody else."""
+READER_AWAY_S = 5.0
+FIRST_TRY_S, LONGEST_TRY_S = 0.02, 2.0
+
+_log = logging.getLogger("peerage")
+Found = TypeVar("Found")
+
+
+class Patience:
+    """Waits for one server, `place`. `lost` says of an error whether it is the connection that failed.
+
+    `runs` is true while a run holds the ledger there, which waits longer; when `stopped` is set, what waits
+    now fails.
+    """
+
+    def __init__(self, place: str, lost: Callable[[Exception], bool]) -> None:
+        self.runs = False
+        self.stopped = Event()
+        self._place = place
+        self._lost = lost
+
+    def wait(self, act: Callable[[], Found]) -> Found:
+        """What `act` gives; where the server is away it is tried again."""
+        began, pause = time.monotonic(), FIRST_TRY_S
+        while True:
+            try:
+                return act()
+            except Exception as error:
+                away = time.monotonic() - began
+                if not self._lost(error) or away > (AWAY_S if self.runs else READER_AWAY_S):
+                    raise
+                if self.stopped.wait(pause):
+                    raise
+            pause = min(2 * pause, LONGEST_TRY_S)
+
+    def commit(self, attempt: Callable[[], None], durable: Callable[[], bool], *, again: bool) -> None:
+        """Make an `attempt` at a transaction. Where the connection is lost, see whether it became `durable`
+        once the server is back, and make another if not; none where nothing may be done `again`."""
+        while True:
+            try:
+                attempt()
+                return
+            except Exception as error:
+                if not (again and self._lost(error)):
+                    raise
+                _log.warning("%s is away; waiting for it. Nothing recorded is lost", self._place)
+            if self.wait(durable):
+                return
+
+
+def note(**more: str) -> str:
+    """This process, as the note of a run says who holds the ledger; with whatever `more` there is to say."""
+    return json.dumps({"pid": os.getpid(), "host": socket.gethostname(), **more})
+
+
+def told(held: Mapping[str, Any]) -> str:
+    """The process that a note names; empty for an empty note."""
+    return f"process {held.get('pid')} on {held.get('host')}" if held else ""
+
+
+def is_alive(pid: int) -> bool:
+    """Whether there is such a process on this machine."""
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        pass
+    return True
+
+
+def busy(place: str, held: Mapping[str, Any], more: str = "") -> LedgerBusy:
+    """The error that another runner holds the ledger."""
+    return LedgerBusy(
+        f"another runner holds {place} ({told(held)}); wait for it or stop it{more}. Reading commands work "
+        "meanwhile"
+    )
+
+
+def superseded(place: str) -> LedgerError:
+    """The error that another runner took over."""
+    return LedgerError(
+        f"another runner took {place} over while this one could not be reached; this one wrote nothing "
+        "since. Let that one run, or stop it and run again"
+    )
