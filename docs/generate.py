@@ -38,7 +38,7 @@ from peerage.tables.challenges import ChallengeRow, Tried
 from peerage.tables.compare import Comparison, Met
 from peerage.tables.corrected import CorrectedRow
 from peerage.tables.costs import CostStats, KindStats
-from peerage.tables.judges import ChallengeSort, FavourRow, JudgeRow, JudgesReport, Measure
+from peerage.tables.judge_rows import ChallengeSort, FavourRow, JudgeRow, JudgesReport, Measure
 from peerage.tables.leaderboard import Row
 from peerage.tables.makers import MakerRow
 from peerage.tables.match_view import Digests, ExchangeView, MatchView, SeatView

@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 
 from peerage.cli import rate as command
 from peerage.ratings import elo, history, methods, tie_models
-from peerage.ratings.data import Layout
+from peerage.ratings.fields import Layout
 
 RECORDED = Path(__file__).parents[1] / "data"
 app = typer.Typer(rich_markup_mode=None)

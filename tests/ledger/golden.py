@@ -24,7 +24,7 @@ from peerage.ledger.secret import disclose
 from peerage.ledger.store import amend
 from peerage.players.client import Call, Client, PlayerError
 from peerage.ratings import data as reading
-from peerage.ratings.data import Battles
+from peerage.ratings.battles import Battles
 from peerage.settings import PlayerSettings
 
 SETTINGS: dict[str, Any] = {

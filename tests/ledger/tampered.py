@@ -21,7 +21,7 @@ from peerage.ledger.store import amend
 from peerage.ledger.votes import Vote, Votes
 from peerage.players.client import Call, PlayerError
 from peerage.ratings import data as reading
-from peerage.ratings.data import Battles
+from peerage.ratings.battles import Battles
 
 PRICE = {"input": 1.0, "output": 4.0}
 BATTLES = b"model_a,model_b,winner\nx,y,model_a\ny,x,tie\nz,y,model_b\n"

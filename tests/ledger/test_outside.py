@@ -16,7 +16,8 @@ from peerage.ledger.outside import LABELS, TOPIC, Source, enter, read, rows, sou
 from peerage.ledger.store import Amendment, Batch
 from peerage.ledger.verify import verify
 from peerage.ratings import data as reading
-from peerage.ratings.data import Battles, Played
+from peerage.ratings.battles import Battles
+from peerage.ratings.played import Played
 
 BATTLES = (
     b"model_a,model_b,winner,weight,judge,question,timestamp\n"

@@ -8,8 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from peerage.ratings.data import Battles, Layout, Played, read
-from peerage.ratings.fields import control_of
+from peerage.ratings.battles import Battles
+from peerage.ratings.data import read
+from peerage.ratings.fields import Layout, control_of
+from peerage.ratings.played import Played
 from peerage.ratings.streams import DataError, rows
 
 RECORDED = Path(__file__).parents[1] / "data"

@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from peerage.ratings.data import Played, read
+from peerage.ratings.data import read
+from peerage.ratings.played import Played
 from peerage.ratings.streams import DataError
 
 HEADER = "number,round,game,topic,status,seat,player,score,cost,raw,cost_elo,spent_nano,at_ms\n"

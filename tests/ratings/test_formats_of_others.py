@@ -14,7 +14,9 @@ import numpy as np
 import pytest
 
 from peerage.ratings.answers import Answers
-from peerage.ratings.data import Battles, as_games, read
+from peerage.ratings.battles import Battles
+from peerage.ratings.data import read
+from peerage.ratings.played import as_games
 from peerage.ratings.streams import DataError
 
 DATA = Path(__file__).parents[1] / "data"

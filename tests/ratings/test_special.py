@@ -9,9 +9,11 @@ import numpy as np
 import pytest
 
 from peerage.ratings.answers import Answers
-from peerage.ratings.data import Battles, Played, read
+from peerage.ratings.battles import Battles
+from peerage.ratings.data import read
 from peerage.ratings.history import duels
 from peerage.ratings.methods import METHODS, Options, Report, rate
+from peerage.ratings.played import Played
 from peerage.ratings.prediction_powered import fit as powered
 from peerage.ratings.streams import DataError
 

@@ -24,7 +24,7 @@ from peerage.site.addresses import match_page, number_in, player_page, slug
 from peerage.site.leaderboards import course, priced
 from peerage.site.pages import POLICY, page, paths
 from peerage.site.reading import Site
-from peerage.tables.judges import FavourRow, JudgeRow, JudgesReport
+from peerage.tables.judge_rows import FavourRow, JudgeRow, JudgesReport
 from peerage.tables.leaderboard import board
 from peerage.tables.match_view import match_view
 from peerage.tables.outlook import of_board

@@ -11,7 +11,8 @@ from tests.engine.arenas import play, write_arena
 from peerage.arena import Arena, open_arena
 from peerage.judging.people import FEWEST
 from peerage.ledger.votes import Vote, Votes, expert_voter
-from peerage.tables.judges import JudgesReport, judges
+from peerage.tables.judge_rows import JudgesReport
+from peerage.tables.judges import judges
 from peerage.tables.leaderboard import board
 from peerage.tables.matches import Matches
 from peerage.tables.people_votes import finished

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from msgspec.structs import replace
 from tests.engine.arenas import play, write_arena
 from tests.judging.gathered import tabled
 from tests.tables.conftest import MATCHES
@@ -21,7 +22,9 @@ from peerage.ratings.bradley_terry import fit_duels
 from peerage.ratings.circles import Circle, Circles
 from peerage.ratings.history import duels
 from peerage.ratings.influence import Flip, fewest_to_flip
-from peerage.tables.judges import JudgesReport, Measure, _circling, _flipped, _remarks, judges, judges_of
+from peerage.tables.judge_rows import FavourRow, JudgesReport, Measure
+from peerage.tables.judges import judges, judges_of
+from peerage.tables.judges_told import circling, flipped, remarks
 from peerage.tables.matches import Matches
 from peerage.tables.told import CHALLENGES, scores, told
 from peerage.tables.votes import votes
@@ -84,19 +87,19 @@ def test_votes_are_worth_less_than_their_number(report: JudgesReport) -> None:
 def test_votes_worth_little_are_told_with_the_reason(shared: float, worth: float, why: str) -> None:
     figures = {"votes": 5.0, "effective_votes": worth, "shared_errors": shared}
     measures = [Measure(name, value, None, None, 9, "") for name, value in figures.items()]
-    (told,) = _remarks(measures, [], {}, [], frozenset())
+    (told,) = remarks(measures, [], {}, [], frozenset())
     assert told == f"5 votes are worth {worth:.2g} independent ones of the median judge: {why}."
-    (told,) = _remarks(measures, [], {}, [], frozenset(), "scores")
+    (told,) = remarks(measures, [], {}, [], frozenset(), "scores")
     assert told.startswith("5 scores are worth ")
 
 
 def test_what_first_place_hangs_on_is_told_as_found() -> None:
     marks = tabled([Mark("kim", author, str(at), value) for at in range(9) for author, value in ANSWERS])
-    (one,) = _flipped(Flip(0, 1, np.array([4])), marks, np.zeros(1, np.int64), 9)
+    (one,) = flipped(Flip(0, 1, np.array([4])), marks, np.zeros(1, np.int64), 9)
     assert one == "Without one of 9 votes bo is ahead of ann, who is first by all. It is kim's."
-    (two,) = _flipped(Flip(0, 1, np.array([4, 5])), marks, np.zeros(2, np.int64), 9)
+    (two,) = flipped(Flip(0, 1, np.array([4, 5])), marks, np.zeros(2, np.int64), 9)
     assert two == ("Without these 2 of 9 votes bo is ahead of ann, who is first by all. 2 of them are kim's.")
-    (judge,) = _flipped(Flip(0, 1, np.array([0])), marks, np.zeros(1, np.int64), 5, "judges")
+    (judge,) = flipped(Flip(0, 1, np.array([0])), marks, np.zeros(1, np.int64), 5, "judges")
     assert judge == "Without the judge kim bo is ahead of ann, who is first by all 5."
 
 
@@ -221,12 +224,23 @@ def test_scores_beside_votes_are_left_out(arena: Arena, report: JudgesReport) ->
 
 def test_results_that_go_round_are_told_with_who_beats_whom(report: JudgesReport) -> None:
     found = (Circle((2, 0, 1), 0.001), Circle((2, 0, 3), 0.01))
-    (told,) = _circling(Circles(4, 10, found), ("ann", "bo", "cy", "di"))
+    (told,) = circling(Circles(4, 10, found), ("ann", "bo", "cy", "di"))
     assert told.startswith(
         "Results go round: cy beats ann, ann beats bo and bo beats cy, beyond chance, and 1 more "
     )
-    assert not list(_circling(Circles(4, 10, ()), ("ann", "bo", "cy", "di")))
+    assert not list(circling(Circles(4, 10, ()), ("ann", "bo", "cy", "di")))
     (measure,) = [one for one in report.measures if one.measure == "circles"]
     assert measure.units > 0
     assert measure.value is not None
     assert 0 <= measure.value <= measure.units
+
+
+def test_favour_is_told_with_how_much_of_what() -> None:
+    pair = FavourRow("kim", "ann", 40, 0.25, 1e-6, 1e-4, True)
+    (one,) = remarks([], [], {}, [pair, replace(pair, found=False)], frozenset(), "scores")
+    assert one == (
+        "kim favours ann: by 25% of 40 marks more than the other judges explain. "
+        "It may be taste: read its scores."
+    )
+    (one,) = remarks([], [], {}, [replace(pair, excess=-0.25)], frozenset())
+    assert one.startswith("kim does down ann: by 25% ")

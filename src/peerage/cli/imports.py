@@ -17,7 +17,8 @@ from peerage.inputs import opened
 if TYPE_CHECKING:
     from peerage.arena import Arena
     from peerage.ledger.outside import Source
-    from peerage.ratings.data import Battles, Played
+    from peerage.ratings.battles import Battles
+    from peerage.ratings.played import Played
 
 _OUTSIDE = """\
 # Results of others, entered by `peerage import`; name players here and `peerage run` plays beside them.
@@ -91,7 +92,8 @@ def _read(path: Path, kind: str) -> tuple[Source, Battles | Played]:
     from peerage.formats import storable
     from peerage.ledger.outside import LABELS, Source
     from peerage.ratings.answers import Answers
-    from peerage.ratings.data import Battles, read
+    from peerage.ratings.battles import Battles
+    from peerage.ratings.data import read
 
     with _told(), opened(path) as stream:
         digest = file_digest(stream, "sha256").hexdigest()
@@ -110,7 +112,8 @@ def _together(paths: list[Path]) -> tuple[Source, Played]:
     from peerage.formats import storable
     from peerage.ledger.outside import Source
     from peerage.ratings.answers import Answers
-    from peerage.ratings.data import as_games, read
+    from peerage.ratings.data import read
+    from peerage.ratings.played import as_games
 
     paths = sorted(dict.fromkeys(paths))
     with _told(), ExitStack() as stack:

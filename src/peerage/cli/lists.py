@@ -15,7 +15,7 @@ from peerage.clock import now_ms
 from peerage.figures import measured, moment, percent, whole
 
 if TYPE_CHECKING:
-    from peerage.tables.judges import JudgesReport
+    from peerage.tables.judge_rows import JudgesReport
 
 
 def players(

@@ -16,9 +16,11 @@ from msgspec import Struct
 from msgspec.structs import astuple
 
 from peerage.ledger.store import Amendment, Ledger, LedgerError, amend
-from peerage.ratings.data import BOTH_BAD, Battles, Layout, Played, Used
+from peerage.ratings.battles import BOTH_BAD, Battles
+from peerage.ratings.fields import Layout
 from peerage.ratings.history import Game, duels
 from peerage.ratings.kernels import Floats
+from peerage.ratings.played import Played, Used
 
 TOPIC = "outside"
 LABELS = ("judge", "question")

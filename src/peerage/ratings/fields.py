@@ -7,9 +7,11 @@ import json
 import math
 from collections.abc import Mapping
 from datetime import datetime
-from typing import Any
+from typing import Any, Literal
 
 from peerage.ratings.streams import DataError
+
+Layout = Literal["auto", "battles", "games", "answers", "valyrian", "cob", "fastchat"]
 
 _SAME = {
     "question": ("question", "question_id"),

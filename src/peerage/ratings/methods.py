@@ -1,6 +1,6 @@
 """One door to every method: data in, table out. What `peerage rate` calls.
 
->>> from peerage.ratings.data import Battles
+>>> from peerage.ratings.battles import Battles
 >>> played = Battles(("ann", "bob"), duels(2, [0, 0, 1], [1, 1, 0], [1, 0.5, 1]))
 >>> report = rate(played, Options(method="bt"))
 >>> [(row["player"], row["rank"], row["games"]) for row in report.rows]
@@ -17,11 +17,12 @@ import numpy as np
 
 from peerage.ratings import bradley_terry, glicko2, published, special, trueskill, weng_lin
 from peerage.ratings.answers import Answers
+from peerage.ratings.battles import Battles
 from peerage.ratings.clusters import FEWEST
-from peerage.ratings.data import Battles, Played
 from peerage.ratings.elo import CostMode, DuelResult, EloSettings, fold
 from peerage.ratings.history import Duels, Games, Seats, as_games, duels, games, pairings, shared
 from peerage.ratings.orders import elo
+from peerage.ratings.played import Played
 from peerage.ratings.resampling import bootstrap
 from peerage.ratings.rows import fit_clustered, fit_covariates
 from peerage.ratings.special import Table

@@ -13,7 +13,7 @@ import numpy as np
 
 from peerage.ratings import irt, judges, prediction_powered, through_time
 from peerage.ratings.answers import Answers
-from peerage.ratings.data import Battles
+from peerage.ratings.battles import Battles
 from peerage.ratings.history import Duels
 from peerage.ratings.table import Z95, Row, rows_of, separated
 

@@ -29,7 +29,8 @@ from peerage.tables.calibration import CalibrationRow
 from peerage.tables.challenges import ChallengeRow, arena_pool, pools, rows
 from peerage.tables.compare import PACED, speeds_of
 from peerage.tables.corrected import CorrectedRow, what_would_change
-from peerage.tables.judges import JudgesReport, judges_of
+from peerage.tables.judge_rows import JudgesReport
+from peerage.tables.judges import judges_of
 from peerage.tables.leaderboard import Board, Row, board, first_track, weights_of
 from peerage.tables.matches import Match, Matches
 from peerage.tables.overall import Profile, profiles

@@ -15,9 +15,10 @@ from peerage.accounts import NOTHING, Account
 from peerage.ledger.outside import Source, read, sources
 from peerage.ledger.store import Ledger
 from peerage.protocol import visible
-from peerage.ratings.data import Battles, Used
+from peerage.ratings.battles import Battles
 from peerage.ratings.history import Duels, Games, as_games, games, pairings, shared
 from peerage.ratings.kernels import Floats, Ints
+from peerage.ratings.played import Used
 from peerage.tables.in_series import Hanging
 
 

@@ -1,0 +1,105 @@
+"""What the report on judges says in words, the gravest first: see `judges`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+
+import numpy as np
+
+from peerage.judging.evidence import Mute
+from peerage.judging.marks import Marks
+from peerage.judging.preference import ONE_SIDED
+from peerage.ratings.circles import Circles
+from peerage.ratings.influence import Flip
+from peerage.ratings.kernels import Ints
+from peerage.tables.judge_rows import ChallengeSort, FavourRow, JudgeRow, Measure
+
+_MUTE: Mapping[Mute, str] = {
+    "alike": "finds all answers alike: its {} say nothing. Exclude it?",
+    "tied": "has found all answers alike so far, in too few {} to say that it always will.",
+    "coin": "judges as if it tossed a coin: its {} say nothing. Exclude it?",
+    "contrary": "prefers the worse answer by the measure of all other judges. Exclude it?",
+}
+
+
+def remarks(
+    measures: Iterable[Measure],
+    rows: Iterable[JudgeRow],
+    mute: Mapping[str, Mute],
+    pairs: Iterable[FavourRow],
+    leaning: Set[str],
+    unit: str = "votes",
+) -> Iterator[str]:
+    """What a reader should know first, the gravest first; judges gave so many of `unit`."""
+    for row in rows:
+        even = row.first_share is None or row.judge not in leaning
+        place = "" if even or row.first_share is None else "first" if row.first_share > 0.5 else "second"
+        share = 0.0 if row.first_share is None else max(row.first_share, 1 - row.first_share)
+        if place and share >= ONE_SIDED:
+            yield f"{row.judge} picks the {place} answer in {share:.0%} of its verdicts. Exclude it?"
+        elif row.judge in mute:
+            yield f"{row.judge} {_MUTE[mute[row.judge]].format(unit)}"
+        elif place and share >= _LEANING:
+            yield f"{row.judge} leans to the answer shown {place}: {share:.0%} of its verdicts."
+    for pair in pairs:
+        if pair.found:
+            what = "favours" if pair.excess > 0 else "does down"
+            yield (
+                f"{pair.judge} {what} {pair.author}: by {abs(pair.excess):.0%} of {pair.marks} marks more "
+                f"than the other judges explain. It may be taste: read its {unit}."
+            )
+    figures = {one.measure: one.value for one in measures}
+    votes, effective = figures.get("votes"), figures.get("effective_votes")
+    if votes is not None and effective is not None and effective < _WORTH * votes:
+        apart = 1 / (1 + (votes - 1) * max(figures.get("shared_errors") or 0.0, 0.0))
+        told = "the judges err alike" if apart <= effective / votes / apart else _UNEQUAL
+        yield f"{votes:.3g} {unit} are worth {effective:.2g} independent ones of the median judge: {told}."
+
+
+_LEANING = 0.6  # share of verdicts for one place
+_UNEQUAL = "some hardly tell answers apart, or weigh little"
+_WORTH = 0.75  # of their number: votes worth less are worth a remark
+
+
+def flipped(flip: Flip, marks: Marks, judges: Ints, total: int, unit: str = "votes") -> Iterator[str]:
+    """What first place hangs on, where that is little; `judges` are those of what is left out."""
+    leader, rival = marks.authors[flip.leader], marks.authors[flip.rival]
+    count = len(flip.rows)
+    if unit == "judges":
+        if count == 1:
+            alone = marks.judges[int(flip.rows[0])]
+            yield f"Without the judge {alone} {rival} is ahead of {leader}, who is first by all {total}."
+    elif not count:
+        yield f"{leader} and {rival} are first together by these {unit}."
+    elif count <= max(_FEW_VOTES, _SMALL_SHARE * total):
+        names, votes = np.unique(judges, return_counts=True)
+        mostly = marks.judges[names[np.argmax(votes)]]
+        some = f"these {count:,} of {total:,} {unit}" if count > 1 else f"one of {total:,} {unit}"
+        whose = f"{votes.max():,} of them are {mostly}'s" if count > 1 else f"It is {mostly}'s"
+        yield f"Without {some} {rival} is ahead of {leader}, who is first by all. {whose}."
+
+
+def circling(going: Circles, players: Sequence[str]) -> Iterator[str]:
+    """The surest circle beyond chance, if any, and how many more there are."""
+    for circle in going.found[:1]:
+        a, b, c = (players[at] for at in circle.players)
+        more = len(going.found) - 1
+        others = f", and {more:,} more circle{'s' if more > 1 else ''}" if more else ""
+        yield (
+            f"Results go round: {a} beats {b}, {b} beats {c} and {c} beats {a}, beyond chance{others}. "
+            "No rating can show that: compare those two by two."
+        )
+
+
+_FEW_VOTES, _SMALL_SHARE = 3, 0.01  # so few votes are worth a remark
+
+
+def dull(sorts: Iterable[ChallengeSort]) -> Iterator[str]:
+    """The challenges that tell nobody apart."""
+    for one in sorts:
+        if one.tell_upper is not None and one.tell_upper < _TELLS:
+            ties = f"{one.ties:.0%} of their votes are ties"
+            yield f"Challenges of {one.kind} {one.name} tell nobody apart: {ties}."
+
+
+_TELLS = 0.5  # of what challenges tell as a rule: surely less than that is worth a remark
