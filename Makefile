@@ -9,7 +9,7 @@ PIP    := $(BIN)/python -m pip --disable-pip-version-check
 export PYTHONDONTWRITEBYTECODE :=
 
 .DEFAULT_GOAL := help
-.PHONY: help run test cover test-all lint format bench bench-numbers real docs docs-site golden mutants constraints clean mongo
+.PHONY: help run test cover test-all lint format bench bench-numbers real docs docs-site golden mutants constraints clean mongo kills
 
 help:             ## list the targets
 	@sed -n 's/^\([a-z-]*\): .*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
@@ -61,8 +61,11 @@ mongo: $(BIN)/peerage        ## fetch a MongoDB server for tests (70 MB), once
 cover: $(VENV)/.dev          ## the same, with the lines that no test runs; takes twice as long
 	$(BIN)/python -m pytest -n auto --dist loadfile --no-loadscope-reorder --cov --cov-report=term-missing:skip-covered $(ENDS)
 
-test-all: $(VENV)/.dev       ## the suite with its slow parts (300 kills, long simulations)
+test-all: $(VENV)/.dev       ## the suite with its slow parts (500 kills, long simulations)
 	$(BIN)/python -m pytest -m 'not real' --hypothesis-profile=explore
+
+kills: $(VENV)/.dev          ## kill what plays on a Ray cluster, 200 times; goes on where it stopped
+	PEERAGE_KILLS=.kills $(BIN)/python -m pytest -m slow tests/cluster/test_kills.py
 
 lint: $(VENV)/.dev           ## style, imports, types
 	$(BIN)/python -m ruff check .
@@ -114,4 +117,4 @@ constraints:      ## pin today's versions of everything, from an environment of 
 	rm -rf .constraints
 
 clean:            ## remove what the targets made
-	rm -rf $(VENV) demo .mutants .pytest_cache .mypy_cache .ruff_cache .coverage
+	rm -rf $(VENV) demo .kills .mutants .pytest_cache .mypy_cache .ruff_cache .coverage

@@ -1,20 +1,41 @@
-"""A real Ray cluster of two nodes on this machine, in a process of its own: prints its address, then kills
-one node for each line it reads, and ends with its input."""
+"""A real Ray cluster of two nodes on this machine, in a process of its own.
+
+Prints its address. Each line it reads has it `kill` a node with all its processes, or `add` one, which it
+confirms; it ends with its input.
+"""
 
 from __future__ import annotations
 
+import os
+import signal
 import sys
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
 
 from ray.cluster_utils import Cluster
+
+
+def kill(cluster: Cluster, node: Any) -> None:
+    """SIGKILL to the workers of a node and to what placed them there."""
+    (raylet,) = [one.process.pid for one in node.all_processes["raylet"]]
+    children = Path(f"/proc/{raylet}/task/{raylet}/children")
+    for one in [*children.read_text().split(), raylet]:
+        with suppress(ProcessLookupError):
+            os.kill(int(one), signal.SIGKILL)
+    cluster.remove_node(node, allow_graceful=False)
 
 
 def main() -> None:
     cluster = Cluster(initialize_head=True, head_node_args={"num_cpus": 0, "include_dashboard": False})
     nodes = [cluster.add_node(num_cpus=1) for _ in range(2)]
     print(cluster.address, flush=True)
-    for _ in sys.stdin:
-        cluster.remove_node(nodes.pop(), allow_graceful=False)
-        print("killed", flush=True)
+    for line in sys.stdin:
+        if line == "kill\n":
+            kill(cluster, nodes.pop(0))
+        else:
+            nodes.append(cluster.add_node(num_cpus=1))
+        print("done", flush=True)
     cluster.shutdown()
 
 

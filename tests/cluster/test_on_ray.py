@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from tests.cluster.kills import Nodes
 from tests.engine.arenas import house, play, write_arena
 
 from peerage.arena import open_arena
@@ -80,14 +81,19 @@ def ended(run: subprocess.Popen[str]) -> str:
     return output
 
 
-def test_workers_of_a_cluster_play_one_is_killed_and_the_table_is_that_of_one_process(
+def test_a_worker_and_the_server_are_killed_and_the_table_is_that_of_one_process(
     tmp_path: Path, postgres: PostgresServer, alone: list[bytes]
 ) -> None:
     folder = made(tmp_path, postgres)
     run = started(folder, "--matches", str(MATCHES))
     try:
-        os.kill(busy(folder, run), signal.SIGKILL)
-        assert "was lost" in ended(run)
+        worker = busy(folder, run)
+        postgres.kill()
+        os.kill(worker, signal.SIGKILL)
+        postgres.start()
+        said = ended(run)
+        assert "was lost" in said
+        assert "is away; waiting for it" in said
         check(folder, alone)
     finally:
         run.kill()
@@ -112,23 +118,13 @@ def test_a_leader_is_killed_or_stopped_and_the_next_run_goes_on(
 def test_a_node_of_two_is_killed_and_its_matches_go_on_on_the_other(
     tmp_path: Path, postgres: PostgresServer, alone: list[bytes]
 ) -> None:
-    cluster = subprocess.Popen(
-        [sys.executable, "-m", "tests.cluster.nodes"],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        text=True,
-        env=ENV,
-    )
-    assert cluster.stdin is not None
-    assert cluster.stdout is not None
+    nodes = Nodes()
     folder = made(tmp_path, postgres)
     try:
-        address = next(line for line in cluster.stdout if ":" in line).strip()
-        run = started(folder, "--matches", str(MATCHES), "--address", address)
+        run = started(folder, "--matches", str(MATCHES), "--address", nodes.address)
         busy(folder, run)
-        cluster.stdin.write("kill\n")
-        cluster.stdin.flush()
+        nodes.do("kill")
         assert "was lost" in ended(run)
         check(folder, alone)
     finally:
-        cluster.communicate()
+        nodes.close()

@@ -93,7 +93,8 @@ def play_stopping_at(
 
 
 def ledger_of(folder: Path) -> Ledger:
-    return open_ledger("sqlite:///arena.db", folder, create=False)
+    settings = yaml.safe_load((folder / "arena.yaml").read_text("utf-8"))
+    return open_ledger(settings.get("ledger", "sqlite:///arena.db"), folder, create=False)
 
 
 def head(folder: Path) -> tuple[int, str]:

@@ -40,7 +40,8 @@ FEW = (1, 2, 4, 32)
 
 class Trial(NamedTuple):
     """An arena to be killed, and with how many matches at once its runs play. `slow` is how much longer than
-    others it takes to start: a sandbox takes its time. `games` are several in place of `game` and `rules`."""
+    others it takes to start: a sandbox takes its time. `games` are several in place of `game` and `rules`.
+    No reply takes longer than `longest_s`, most take far less."""
 
     game: str
     matches: int
@@ -55,6 +56,7 @@ class Trial(NamedTuple):
     cut: bool = False
     faults: Mapping[str, float] = {}
     games: Mapping[str, Any] = {}
+    longest_s: float = 0.05
 
 
 TRIALS = {
@@ -116,7 +118,15 @@ def playable() -> list[str]:
     return [name for name, trial in TRIALS.items() if not trial.sandbox or image.installed()]
 
 
-def arena(trial: Trial, folder: Path, concurrency: int, dollars: float | None = None) -> None:
+def arena(
+    trial: Trial,
+    folder: Path,
+    concurrency: int,
+    dollars: float | None = None,
+    *,
+    engine: Mapping[str, Any] | None = None,
+    **more: Any,
+) -> None:
     """Write (or rewrite) the arena's settings."""
     one = {"price": {"input": 1, "output": 4}, "faults": dict(trial.faults)}
     players = [
@@ -124,12 +134,13 @@ def arena(trial: Trial, folder: Path, concurrency: int, dollars: float | None = 
     ]
     if trial.benched:
         players.append({"model": "house:0.5", "name": DEAD})
-    engine = {
+    stated = {
         "concurrency": concurrency,
         "calls": 512 if dollars is None else 64,
         "backoff_s": 0.01,
         "pause_max_s": 0.05,
         "bench_after": 1_000,
+        **(engine or {}),
     }
     folder.mkdir(parents=True, exist_ok=True)
     mine = [json.dumps({"prompt": f"Name river number {at}, and say why it matters."}) for at in range(20)]
@@ -139,9 +150,10 @@ def arena(trial: Trial, folder: Path, concurrency: int, dollars: float | None = 
         players,
         **({"games": dict(trial.games)} if trial.games else {"game": trial.game}),
         rules=dict(trial.rules),
-        engine=engine,
+        engine=stated,
         pairing={"window": 96},
         budget=dollars,
+        **more,
     )
     if trial.benched and not (folder / "arena.db").exists():
         with open_arena(folder) as opened, opened.ledger.runner():
@@ -165,6 +177,7 @@ class Booking:
         self._tries: Counter[tuple[str, str]] = Counter()
         self._book = os.open(folder / BOOK, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
         self._told = told
+        self._longest_s = trial.longest_s
 
     async def start(self) -> None:
         """Nothing to get ready."""
@@ -183,7 +196,7 @@ class Booking:
         cost = self._price.cost_nano(answer.input_tokens, answer.output_tokens, 0) if worked else 0
         os.write(self._book, msgspec.json.encode([call.seed, call.key, cost]) + b"\n")
         os.write(self._told, b".")
-        await asyncio.sleep(min(0.05, answer.latency_s * 0.003))
+        await asyncio.sleep(self._longest_s * min(1.0, answer.latency_s * 0.06))
         if fails:
             raise PlayerError("overloaded (503)", maybe_paid=worked)
         return answer

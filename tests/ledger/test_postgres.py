@@ -81,6 +81,14 @@ def test_a_wrong_password_is_told_and_never_printed(postgres: PostgresServer, tm
     assert "NOWHERE is set neither" in fails("$NOWHERE", folder=tmp_path)
 
 
+def test_no_statement_of_a_run_is_compiled(ledger: Ledger) -> None:
+    from peerage.ledger.postgres import Postgres
+
+    with closing(Postgres(ledger.address)._locked(False)) as connection:
+        plan = connection.execute("EXPLAIN ANALYZE UPDATE runner SET written = written WHERE fence = 1")
+        assert "JIT" not in str(plan.fetchall())
+
+
 def test_rights_and_replicas(ledger: Ledger, postgres: PostgresServer) -> None:
     schema = ledger.address.rpartition("schema=")[2]
     with ledger.runner():

@@ -84,7 +84,10 @@ class RayPlaces:
         """Raises ArenaError where the cluster cannot be reached."""
         self._stated = stated
         here = not address and not os.environ.get("RAY_ADDRESS")
-        more: dict[str, Any] = {"include_dashboard": False} if here else {"address": address or None}
+        # "local", or Ray would join any cluster that it finds on this machine.
+        more: dict[str, Any] = (
+            {"address": "local", "include_dashboard": False} if here else {"address": address or None}
+        )
         try:
             ray.init(
                 log_to_driver=False,
