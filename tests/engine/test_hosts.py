@@ -6,6 +6,7 @@ import asyncio
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import pytest
@@ -18,7 +19,7 @@ from peerage.arena import open_arena
 from peerage.engine import hosts
 from peerage.ledger.windows import Window, windows
 from peerage.players.client import Answer, Call, Client, PlayerError
-from peerage.players.house import HouseClient
+from peerage.players.house import HouseClient, PacedClient
 from peerage.playing import ArenaError
 from peerage.settings import PlayerSettings
 
@@ -38,16 +39,25 @@ def hosted(count: int, **more: Any) -> list[dict[str, Any]]:
 
 
 class Served:
-    """A model that notes when it is up; a call takes so many seconds."""
+    """A model that notes when it is up; a call takes so many seconds, and loading it so many."""
 
-    def __init__(self, settings: PlayerSettings, up: set[str], seen: list[set[str]], seconds: float) -> None:
+    def __init__(
+        self,
+        settings: PlayerSettings,
+        up: set[str],
+        seen: list[set[str]],
+        seconds: float,
+        load_s: float = 0.0,
+    ) -> None:
         self._name = settings.name
         self._house = HouseClient(settings)
         self._up = up
         self._seen = seen
         self._seconds = seconds
+        self._load_s = load_s
 
     async def start(self) -> None:
+        await asyncio.sleep(self._load_s)
         self._up.add(self._name)
 
     async def close(self) -> None:
@@ -201,6 +211,73 @@ def test_a_quiet_window_is_closed(tmp_path: Path, clock: Clock) -> None:
     report = play(tmp_path, 6, clients=up)
     assert report.reason == "limit"
     assert all((one.closed_ms - one.opened_ms) / 1000 < 60 + hosts.IDLE_S for one in windows_of(tmp_path))
+
+
+def test_a_host_waits_for_no_match_that_could_go_on(tmp_path: Path, clock: Clock) -> None:
+    """One that had asked for its player before it was up, and waited for others until after."""
+    arena(tmp_path, [*house(2), *hosted(2, memory=10)], {"memory": 16, "matches": 20})
+    rng = Random(1)
+
+    def clients(one: PlayerSettings) -> Client:
+        if one.host:
+            return Served(one, set(), [], 5.0, load_s=30.0)
+        return PacedClient(HouseClient(one), lambda *_: rng.uniform(1.0, 90.0))
+
+    report = play(tmp_path, 42, clients=clients)
+    assert (report.reason, report.waiting) == ("limit", ())
+    idle = [(one.closed_ms - one.opened_ms - (one.busy_ms or 0)) / 1000 for one in windows_of(tmp_path)]
+    assert max(idle) < 300, "ten minutes when it waits until the players are asked again anyway"
+    sound(tmp_path)
+
+
+def test_a_model_that_is_not_needed_makes_room_while_others_go_on(tmp_path: Path, clock: Clock) -> None:
+    arena(tmp_path, [*house(3), *hosted(3, memory=10)], {"memory": 24, "matches": 100})
+    up, calls, beside = set[str](), list[str](), list[int]()
+
+    class Watched(Served):
+        async def start(self) -> None:
+            beside.append(len(calls))
+            await super().start()
+
+        async def answer(self, call: Call) -> Answer:
+            calls.append(self._name)
+            self._seconds = 4.0 + len(seen) % 7
+            try:
+                return await super().answer(call)
+            finally:
+                calls.remove(self._name)
+
+    seen: list[set[str]] = []
+
+    def clients(one: PlayerSettings) -> Client:
+        return Watched(one, up, seen, 0.0, load_s=3.0) if one.host else HouseClient(one)
+
+    assert play(tmp_path, 40, clients=clients).reason == "limit"
+    assert all(len(one) <= 2 for one in seen)
+    assert set.union(*seen) == {"h0", "h1", "h2"}
+    assert any(beside), "a model was loaded while calls to another were on their way"
+    assert len(windows_of(tmp_path)) == 1
+    sound(tmp_path)
+
+
+def test_a_model_that_does_not_come_up_holds_up_no_other(tmp_path: Path, clock: Clock) -> None:
+    class Broken(Served):
+        async def answer(self, call: Call) -> Answer:
+            raise PlayerError("no memory", kind="permanent")
+
+    arena(tmp_path, [*house(4), *hosted(2)], {"matches": 100})
+
+    def clients(one: PlayerSettings) -> Client:
+        if not one.host:
+            return HouseClient(one)
+        return (Broken if one.name == "h0" else Served)(one, set(), [], 1.0)
+
+    report = play(tmp_path, 20, clients=clients)
+    assert (report.reason, report.note) == ("waiting", "h0: no memory")
+    assert {one.player for one in report.waiting} == {"h0"}
+    (window,) = windows_of(tmp_path)
+    assert (window.why, window.used["h1"].calls > 0) == ("done", True)
+    sound(tmp_path)
 
 
 async def test_vllms_models_sleep_and_wake_in_turn(tmp_path: Path) -> None:

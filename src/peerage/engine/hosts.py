@@ -3,8 +3,9 @@
 A match that asks a player whose host is not up waits, as for a player out of hours, after all else that it
 asks is done (*preload*). The host is started when as many matches wait as its settings say, or when a run
 has nothing else to do; its players are warmed by one call each, and all their matches go on together
-(*batch*). Models that do not fit its memory together are up in turn, in one window. It is stopped after the
-last call, when its longest time is over, when the run ends or dies (*auto-shutdown*).
+(*batch*). Models that do not fit its memory together are up in turn, in one window: one that is not needed
+makes room while others go on. The host is stopped after the last call, when its longest time is over, when
+the run ends or dies (*auto-shutdown*).
 """
 
 from __future__ import annotations
@@ -22,17 +23,19 @@ from peerage.ledger.windows import Use, Window, record_of
 from peerage.players.checks import probe_call
 from peerage.players.client import PlayerError
 from peerage.players.hosted import NOT_UP, HostedClient, Meter, Power
+from peerage.players.sleep_mode import asked, let_sleep
 from peerage.settings import HostSettings, PlayerSettings
 from peerage.settings.host import HOUR_S
 
 IDLE_S = 20.0
-"""After how long without a call a host is stopped though matches under way might still ask its players."""
-LOOK_S = 0.5
+"""After how long without a call a host is stopped at the latest though matches under way might still ask its
+players, and their models make room for others: sooner where starting, or turning, took less."""
+LEAST_S = 1.0
+"""Seconds in which a call that is due is on its way."""
+LOOK_S = 0.2
 """Seconds between two looks whether a starting host is ready."""
 LEAD = 0.1
 """Part of the longest time before whose end no more calls begin, unless calls are known to be quicker."""
-CALL_S = 10.0
-SLEEP_MODE = "does vLLM run with --enable-sleep-mode and VLLM_SERVER_DEV_MODE=1?"
 
 State: TypeAlias = Literal["closed", "opening", "up", "turning", "draining", "closing", "over"]
 
@@ -97,14 +100,16 @@ class Hosts:
     def away(self, player: str) -> Away | None:
         """Why a player's host does not serve it now."""
         host = self._of.get(player)
-        if host is None or (host.state == "up" and player in host.awake):
+        if host is None or (host.state in ("up", "turning") and player in host.awake):
             return None
-        return Away(host.why or NOT_UP, None)
+        return Away(host.out.get(player) or host.why or NOT_UP, None)
 
     @property
     def problems(self) -> str:
-        """Why hosts are not started again in this run; empty where all may be."""
-        return "; ".join([host.why for host in self._hosts.values() if host.state == "over"])
+        """Why hosts, or models of theirs, are not started again in this run; empty where all may be."""
+        hosts = self._hosts.values()
+        found = [why for host in hosts for why in (host.why * (host.state == "over"), *host.out.values())]
+        return "; ".join(filter(None, found))
 
     def look(self, needed: Needed) -> bool:
         """Start, turn and stop hosts as is needed now; whether the run is to stay for one."""
@@ -133,6 +138,8 @@ class _Host:
         self.state: State = "closed"
         self.awake: list[str] = []
         self.why = ""
+        self.out: dict[str, str] = {}
+        """Players whose models did not come up, and why: they are not tried again in this run."""
         self._name = name
         self._players = {one.name: one for one in players}
         self._clients = {one.name: clients[one.name] for one in players}
@@ -149,6 +156,7 @@ class _Host:
         self._ready_ms: int | None = None
         self._reserved = 0
         self._lasts_s = 0.0
+        self._took_s = {"start": 0.0, "turn": 0.0}
         self._memory = {one.name: _gigabytes(one, folder) for one in players}
 
     def serve(self, run: Run, set_aside: Callable[[int], int], hours_over: Callable[[str], bool]) -> None:
@@ -163,21 +171,31 @@ class _Host:
         waiting = {
             name: needed.waiting[name]
             for name in self._players
-            if needed.waiting.get(name) and not self._hours_over(name)
+            if needed.waiting.get(name) and name not in self.out and not self._hours_over(name)
         }
-        seated = needed.seated & set(self.awake)
         if self.state == "closed":
             if waiting and (needed.idle or sum(waiting.values()) >= self.settings.matches):
                 self._begin(self._open(waiting))
-        elif self.state == "up" and not self._meter.in_flight.total():
-            quiet_s = self._loop.time() - self._meter.last
-            if waiting.keys() & set(self.awake) or (seated and quiet_s < IDLE_S):
-                self._look_again(IDLE_S - quiet_s)
-            elif asleep := waiting.keys() - set(self.awake):
-                self._begin(self._turn({name: waiting[name] for name in asleep}))
-            else:
-                self._begin(self._close("done"))
+        elif self.state == "up":
+            self._attend(waiting, needed.seated)
         return self.state not in ("closed", "over")
+
+    def _attend(self, waiting: Mapping[str, int], seated: Set[str]) -> None:
+        """Let models that nobody needs now make room for others; with none that is needed, stop the host."""
+        asleep = {name: count for name, count in waiting.items() if name not in self.awake}
+        patience = max(LEAST_S, min(IDLE_S, self._took_s["turn" if asleep else "start"]))
+        now, last = self._loop.time(), self._meter.last
+        kept = {name for name in self.awake if waiting.get(name) or self._meter.in_flight[name]}
+        soon = {name: last[name] + patience - now for name in seated & set(self.awake) - kept}
+        soon = {name: seconds for name, seconds in soon.items() if seconds > 0}
+        kept |= soon.keys()
+        if asleep and not asleep.keys().isdisjoint(self._chosen(asleep, kept)):
+            self._begin(self._turn(asleep, kept))
+        elif kept:
+            self._look_again(min(soon.values(), default=IDLE_S))
+        else:
+            self.awake = []
+            self._begin(self._close("done"))
 
     def _look_again(self, seconds: float) -> None:
         if self._idle is not None:
@@ -204,7 +222,7 @@ class _Host:
         if wanted and self._lasts_s < min(60.0, longest):
             self._give_up("the budget has no money left for a window")
             return
-        self._opened_ms, self._ready_ms = self._clock(), None
+        self._opened_ms, self._ready_ms, began = self._clock(), None, self._loop.time()
         self._meter = Meter(self._rate, self._loop.time)
         ends = self._loop.time() + self._lasts_s
         self._timers = [self._loop.call_at(ends, self._cut)]
@@ -224,6 +242,7 @@ class _Host:
         if problem:
             await self._close(f"failed: {problem}")
             return
+        self._took_s["start"] = self._loop.time() - began
         lead = min(LEAD * self._lasts_s, 600.0)
         self._timers.append(self._loop.call_at(ends - lead, self._drain))
 
@@ -245,46 +264,56 @@ class _Host:
         address = self.settings.ready or f"{base.rstrip('/')}/models"
         if address.startswith("/"):
             return True
-        return (await _ask("GET", address))[0] in range(200, 300)
+        return (await asked("GET", address))[0] in range(200, 300)
 
-    async def _wake(self, waiting: Mapping[str, int]) -> str:
-        """Bring up as many of the players that matches wait for as fit, and others where there is room; why
-        none is up."""
+    def _chosen(self, waiting: Mapping[str, int], kept: Set[str]) -> list[str]:
+        """The players whose models are up next: those `kept`, then as many that matches wait for as fit, and
+        others where there is room."""
         room = self.settings.memory
         chosen: list[str] = []
         for name in sorted(
-            self._players, key=lambda one: (-waiting.get(one, 0), -self._players[one].priority, one)
+            self._players.keys() - self.out.keys(),
+            key=lambda one: (
+                one not in kept,
+                -waiting.get(one, 0),
+                one not in self.awake,
+                -self._players[one].priority,
+                one,
+            ),
         ):
             if room is None or self._memory[name] <= room or not chosen:
                 chosen.append(name)
                 room = None if room is None else room - self._memory[name]
+        return chosen
+
+    async def _wake(self, waiting: Mapping[str, int], kept: Set[str] = frozenset()) -> str:
+        """Bring up those who are to be up next, and down who is not; why none is up."""
+        began = self._loop.time()
+        chosen = self._chosen(waiting, kept)
+        for name in (gone := [one for one in self.awake if one not in chosen]):
+            self.awake.remove(name)
+        for name in gone:
+            await self._clients[name].down()
+        fresh = [one for one in chosen if one not in self.awake]
         if self.settings.sleeps:
             try:
-                await self._let_sleep(chosen)
+                servers = {self._server(name) for name in self._players}
+                await let_sleep(servers, {self._server(name) for name in chosen}, self.settings.ready_s)
             except PlayerError as error:
                 return str(error)
-        problems = await asyncio.gather(*map(self._up, chosen))
-        awake = [name for name, problem in zip(chosen, problems, strict=True) if not problem]
-        problem = next(filter(None, reversed(problems)), "")
-        self.awake = awake
-        if not awake:
-            return problem
+        problems = dict(zip(fresh, await asyncio.gather(*map(self._up, fresh)), strict=True))
+        self.out |= {name: problem for name, problem in problems.items() if problem}
+        woken = [name for name in fresh if name not in self.out]
+        self.awake += woken
+        if not self.awake:
+            return next(filter(None, reversed(problems.values())), "")
+        now = self._loop.time()
+        self._took_s["turn"] = now - began
         self._ready_ms = self._ready_ms or self._clock()
-        self._meter.last = self._loop.time()
+        self._meter.last.update(dict.fromkeys(woken, now))
         self.state, self.why = "up", ""
-        self._run.host_up(awake)
+        self._run.host_up(woken)
         return ""
-
-    async def _let_sleep(self, chosen: Collection[str]) -> None:
-        """Put the servers of all others to sleep, where they do not yet, then wake those of the chosen."""
-        wanted = {self._server(name) for name in chosen}
-        servers = sorted({self._server(name) for name in self._players})
-        sleeping = dict(zip(servers, await asyncio.gather(*map(self._sleeps, servers)), strict=True))
-        for path, there in (
-            ("sleep?level=1", [one for one in servers if one not in wanted and not sleeping[one]]),
-            ("wake_up", [one for one in servers if one in wanted and sleeping[one]]),
-        ):
-            await asyncio.gather(*[self._post(f"{one}/{path}") for one in there])
 
     async def _up(self, name: str) -> str:
         """Open a player's client and warm it; why that came to nothing."""
@@ -296,12 +325,9 @@ class _Host:
             return f"{name}: {error}"
         return ""
 
-    async def _turn(self, waiting: Mapping[str, int]) -> None:
-        """Let other models have the memory."""
-        for name in self.awake:
-            await self._clients[name].down()
-        self.awake = []
-        if problem := await self._wake(waiting):
+    async def _turn(self, waiting: Mapping[str, int], kept: Set[str]) -> None:
+        """Let other models have the memory that those do not need that are not `kept`."""
+        if problem := await self._wake(waiting, kept):
             await self._close(f"failed: {problem}")
 
     def _drain(self) -> None:
@@ -310,6 +336,8 @@ class _Host:
         lead = 2 * self._meter.slowest_s
         if self.state == "up" and self._meter.calls and lead < left:
             self._timers.append(self._loop.call_later(left - lead, self._drain))
+        elif self.state == "turning":
+            self._timers.append(self._loop.call_later(LEAST_S, self._drain))
         elif self.state == "up":
             self.state, self.why = "draining", f"the longest window of {self._name} is over"
             self._begin(self._when_quiet())
@@ -389,29 +417,6 @@ class _Host:
         """The address of a player's server, beside whose models vLLM offers to sleep."""
         parts = urlsplit(self._players[player].base_url)
         return f"{parts.scheme}://{parts.netloc}"
-
-    async def _sleeps(self, server: str) -> bool:
-        status, body = await _ask("GET", f"{server}/is_sleeping")
-        if status != 200:
-            raise PlayerError(f"{server}/is_sleeping does not answer; {SLEEP_MODE}")
-        return b"true" in body
-
-    async def _post(self, address: str) -> None:
-        status, _ = await _ask("POST", address, self.settings.ready_s)
-        if status not in range(200, 300):
-            raise PlayerError(f"{address} does not answer; {SLEEP_MODE}")
-
-
-async def _ask(method: str, address: str, within_s: float = CALL_S) -> tuple[int, bytes]:
-    """The status with which an address answers, 0 where it does not, and the beginning of what it says."""
-    import aiohttp
-
-    limit = aiohttp.ClientTimeout(total=within_s)
-    try:
-        async with aiohttp.ClientSession(timeout=limit) as session, session.request(method, address) as came:
-            return came.status, await came.content.read(1000)
-    except (aiohttp.ClientError, TimeoutError, OSError):
-        return 0, b""
 
 
 def _gigabytes(player: PlayerSettings, folder: Path) -> float:

@@ -43,6 +43,7 @@ from peerage.ledger.windows import TOPIC as WINDOWS
 from peerage.ledger.windows import Window
 from peerage.match import Fixture, MatchRecord, Outcome
 from peerage.players.client import Awaited
+from peerage.players.hosted import NOT_UP
 from peerage.protocol import SANDBOX
 from peerage.scheduling.goal import Known
 from peerage.settings import ArenaSettings
@@ -421,6 +422,8 @@ class Runner:
         due = inf if until_ms is None and self._hosts.away(player) else self._loop.time() + seconds
         away = Away(fixture, digest, player, due, until_ms is not None)
         self._waiting.add(away, saved=False)
+        if why == NOT_UP and not self._hosts.away(player):  # it was started meanwhile
+            self._waiting.back([player])
         self._journal.then(partial(self._waiting.saved, number))
 
     def _enter(self, fixture: Fixture, entry: Wait) -> None:

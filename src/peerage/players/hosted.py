@@ -109,7 +109,7 @@ class Meter:
         self.calls: Counter[str] = Counter()
         self.billed: Counter[str] = Counter()
         self.matches: set[str] = set()
-        self.last = clock()
+        self.last: dict[str, float] = {}
         self.slowest_s = 0.0
 
     @contextmanager
@@ -134,7 +134,7 @@ class Meter:
             self.in_flight[player] -= 1
             self.seconds[player] = self.seconds.get(player, 0.0) + self._at - began
             self.slowest_s = max(self.slowest_s, self._at - began)
-            self.last = self._at
+            self.last[player] = self._at
 
     def _tick(self) -> None:
         now = self._clock()
