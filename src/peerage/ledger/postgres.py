@@ -131,7 +131,7 @@ class Postgres:
                 yield connection
             finally:
                 with suppress(DBAPIError):
-                    if not (connection.invalidated or self._stop.is_set()):
+                    if not (connection.invalidated or self._patience.stopped.is_set()):
                         # Or who comes next may find it locked: the server notices later that we are gone.
                         connection.rollback()
                         connection.exec_driver_sql("SELECT pg_advisory_unlock_all()")
