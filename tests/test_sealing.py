@@ -1,5 +1,7 @@
 """Sealed values: digests do not change when they are redacted, and no text can pass for one."""
 
+from hashlib import sha256
+
 import msgspec
 import pytest
 from hypothesis import given
@@ -9,7 +11,7 @@ from peerage.ledger.codec import read_reply, read_said, reply_body, reply_salt
 from peerage.ledger.codec_requests import read_request, request_body
 from peerage.ledger.merkle import digest, leaf, link
 from peerage.protocol import Ask, Message, Quote, Reply, Run, Text
-from peerage.sealing import REDACTED, Sealed, committed, salt, seal, unseal
+from peerage.sealing import REDACTED, Sealed, committed, match_key, salt, seal, sealing_key, unseal
 
 SALT = salt("secret", "name")
 JSON = st.recursive(
@@ -91,3 +93,24 @@ def test_a_sealed_program_too() -> None:
     assert isinstance(redacted, Run)
     assert (redacted.source, redacted.stdin) == (REDACTED, REDACTED)
     assert b"42" not in committed(body)[:20]
+
+
+def test_keys_and_salts_are_those_of_every_ledger_there_is() -> None:
+    """They are what opens the sealed values of ledgers already written."""
+    assert match_key("secret", 7) == "777a71997a1a4284799bf6973ef273e71fe42f8da1c94dc7cf49af98f9ead62b"
+    assert sealing_key("secret") == "35b247d79ba8d171af65ea6d01c1268df678d7d5bd357ee129c3f3d4778b1086"
+    assert salt("secret", "name") == "c597338bb7f5627a87b45f9df813ae79"
+    assert reply_salt("s", "k") == salt("s", "reply/k")
+
+
+def test_a_commitment_is_the_digest_of_the_sealed_bytes() -> None:
+    body = b'[{"~salt":"00000000000000000000000000000000","value":"1"},2]'
+    sealed = sha256(body[1:-3]).hexdigest()
+    assert committed(body) == b'[{"sealed":"%b"},2]' % sealed.encode()
+    two = b"[%b,%b]" % (msgspec.json.encode(seal("a" * 32, 1)), msgspec.json.encode(seal("b" * 32, 2)))
+    assert committed(two, {"a" * 32}).count(b"value") == 1
+    assert committed(two, {"a" * 32}).startswith(b'[{"~salt":"' + b"a" * 32)
+    with pytest.raises(
+        Sealed, match=r"^this part of the ledger is sealed; whoever runs the arena can open it$"
+    ):
+        unseal({"sealed": "x"})

@@ -106,14 +106,17 @@ def template_parts(template: str) -> tuple[tuple[bool, str], ...]:
     parts: list[tuple[bool, str]] = []
     at = 0
     for found in _PLACE.finditer(template):
-        parts.append((False, template[at : found.start()]))
+        parts.append((False, _plain(template[at : found.start()])))
         parts.append((True, found[1]) if found[1] else (False, found[0][0]))
         at = found.end()
-    parts.append((False, template[at:]))
-    for is_place, text in parts:
-        if not is_place and text not in ("{", "}") and ("{" in text or "}" in text):
-            raise ValueError(f"a stray brace in the template, near {text.strip()[:60]!r}; write {{{{ or }}}}")
+    parts.append((False, _plain(template[at:])))
     return tuple(part for part in parts if part[1])
+
+
+def _plain(text: str) -> str:
+    if "{" in text or "}" in text:
+        raise ValueError(f"a stray brace in the template, near {text.strip()[:60]!r}; write {{{{ or }}}}")
+    return text
 
 
 @lru_cache(maxsize=4096)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from hashlib import sha256
 from random import Random
 from typing import Annotated, Any
 
@@ -23,10 +24,23 @@ from peerage.formats import (
     stored,
 )
 from peerage.games.duel import GAME as DUEL
-from peerage.ledger.codec import MissingText, by_hex, fixture_body, read_fixture, text_digest
+from peerage.ledger.codec import (
+    MissingText,
+    Said,
+    by_hex,
+    fixture_body,
+    named_model,
+    read_fixture,
+    read_reply,
+    read_said,
+    reply_body,
+    seed_salt,
+    text_digest,
+)
 from peerage.ledger.codec_requests import INLINE_CHARS, asks_the_same, read_request, request_body
 from peerage.match import Fixture
-from peerage.protocol import Ask, Message, Quote, Text
+from peerage.protocol import Ask, Message, Quote, Reply, Text
+from peerage.sealing import Kept, committed, salt
 
 
 def request(fill: dict[str, str | Quote], temperature: float | None = None) -> Ask:
@@ -196,3 +210,68 @@ def test_replies_of_earlier_types_that_are_structs_now_are_read_as_the_objects_t
     assert kind.parse('Here:\n```json\n{"description": "Add.", "tests": []}\n```').description == "Add."
     with pytest.raises(FormatError):
         kind.parse("I cannot think of one.")
+
+
+@pytest.mark.parametrize("digest", ["00" * 32, "no digest", ""])
+def test_a_text_that_is_not_there_is_named(digest: str) -> None:
+    with pytest.raises(MissingText) as missing:
+        by_hex({text_digest("there"): "there"})(digest)
+    assert missing.value.args == (digest,)
+    assert str(missing.value) == (
+        f"the text {digest}, to which a record refers, is missing; `peerage verify` says more"
+    )
+    assert by_hex({text_digest("there"): "there"})(text_digest("there").hex()) == "there"
+
+
+def test_a_text_s_digest_is_of_its_utf_8() -> None:
+    assert text_digest("é") == sha256(b"\xc3\xa9").digest()
+
+
+def test_the_key_of_a_match_is_sealed_by_itself_and_gone_from_a_redacted_copy() -> None:
+    fixture = Fixture(1, 1, "duel", 1, "5", (), {}, {"max_drafts": 2})
+    body, texts = fixture_body(fixture)
+    data = msgspec.json.decode(body)
+    assert data["seed"] == {"~salt": salt("5", "key"), "value": '"5"'}
+    assert seed_salt("5") == salt("5", "key")
+    assert data["settings"] == texts[0][0].hex() == text_digest('{"max_drafts":2}').hex()
+    assert "series" not in data
+    assert "slots" not in data
+    redacted = read_fixture(committed(body), by_hex(dict(texts)))
+    assert redacted == msgspec.structs.replace(fixture, seed="")
+    plain = msgspec.json.encode({**data, "seed": "5"})
+    assert read_fixture(plain, by_hex(dict(texts))) == fixture, "as version 0.1.0 wrote it"
+
+
+def test_a_fixture_s_settings_are_one_text_whatever_their_order() -> None:
+    one, other = ({"a": 1, "b": {"c": 2, "d": 3}}, {"b": {"d": 3, "c": 2}, "a": 1})
+    made = [Fixture(1, 1, "duel", 1, "5", (), {}, settings) for settings in (one, other)]
+    assert fixture_body(made[0]) == fixture_body(made[1])
+    with pytest.raises(MissingText, match="None"):
+        read_fixture(b"{}", by_hex({}))
+
+
+def test_a_series_and_slots_are_stored_where_there_are_any() -> None:
+    fixture = Fixture(1, 1, "duel", 1, "5", (), {}, {}, series=3, slots={"A": 1})  # type: ignore[arg-type]
+    data = msgspec.json.decode(fixture_body(fixture)[0])
+    assert (data["series"], data["slots"]) == (3, {"A": 1})
+
+
+WHOLE = Reply("ok", "said", None, "why", 1, 2, 3, 4, 5, {"true": 0.5}, "k", 6, True, 7)
+
+
+@pytest.mark.parametrize("salted", ["", "0f" * 16])
+def test_a_reply_is_stored_whole_and_reads_back(salted: str) -> None:
+    body = reply_body(WHOLE, "model-1", "prices 3", True, salted)
+    text = Kept(salted, "said") if salted else "said"
+    stored = Said("ok", text, "why", 1, 2, 3, 4, 5, "model-1", "prices 3", True, {"true": 0.5}, 6, True, 7)
+    assert read_said(body) == stored
+    assert (stored.withheld, stored.words) == (False, "said")
+    assert read_reply("k", body) == WHOLE
+    assert named_model(body) == "model-1"
+
+
+def test_what_is_not_said_takes_no_room() -> None:
+    assert reply_body(Reply("void")) == b'{"status":"void"}'
+    assert named_model(b'{"status":"void"}') == ""
+    redacted = read_said(committed(reply_body(WHOLE, salt="0f" * 16)))
+    assert (redacted.withheld, redacted.words) == (True, "(sealed)")

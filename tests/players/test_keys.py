@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from peerage.environment import environment
-from peerage.players.keys import find_key, found_keys
+from peerage.players.keys import extra_of, find_key, found_keys, key_place
 from peerage.settings import PlayerSettings
 
 
@@ -42,3 +42,29 @@ def test_found_keys_name_the_variable_and_ignore_blanks() -> None:
 def test_which_key_goes_where(stated: dict[str, str], key: str) -> None:
     env = {"OPENAI_API_KEY": "o", "MINE": "m", "GEMINI_API_KEY": "g"}
     assert find_key(PlayerSettings(**stated), env) == key  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("model", "extra"),
+    [
+        ("openai:a", "models"),
+        ("anthropic:a", "anthropic"),
+        ("google:a", "google"),
+        ("gguf:model.gguf", "local"),
+        ("http://h/agent", "models"),
+        ("https://h/agent", "models"),
+        ("house:0.5", ""),
+        ("command:run", ""),
+    ],
+)
+def test_which_extra_a_player_needs(model: str, extra: str) -> None:
+    assert extra_of(PlayerSettings(model=model)) == extra
+
+
+def test_the_place_of_a_key_is_the_first_variable_that_holds_one() -> None:
+    google = PlayerSettings(model="google:a")
+    assert key_place(google, {"GOOGLE_API_KEY": "a", "GEMINI_API_KEY": "b"}) == "GOOGLE_API_KEY"
+    assert key_place(google, {"GOOGLE_API_KEY": " ", "GEMINI_API_KEY": "b"}) == "GEMINI_API_KEY"
+    assert key_place(google, {"OPENAI_API_KEY": "o"}) == ""
+    assert find_key(google, {"GEMINI_API_KEY": " b\n"}) == "b"
+    assert found_keys({"GOOGLE_API_KEY": "a", "GEMINI_API_KEY": "b"}) == {"google": "GOOGLE_API_KEY"}

@@ -8,8 +8,9 @@ from urllib.parse import quote
 
 import pytest
 
-from peerage.players.client import Answer, PlayerError
-from peerage.players.redaction import keyless, named_failure, secrets_of, without_key
+from peerage.players.client import Answer, Later, PlayerError
+from peerage.players.redaction import hidden, keyless, named, named_failure, secrets_of, without_key
+from peerage.settings import PlayerSettings
 
 KEY = "sk-canary-0123456789abcdef"
 
@@ -84,3 +85,76 @@ def test_what_an_address_holds_is_a_secret_too() -> None:
         "hunter22", "token=abcdefgh&n=1", "abcdefgh", "1",
     }  # fmt: skip
     assert keyless(Answer("try hunter22", 0.1), secrets_of("http://u:hunter22@h")).text == "try [key]"
+
+
+def test_an_address_without_secrets_holds_none() -> None:
+    assert set(secrets_of("https://h/p")) == {""}
+
+
+@pytest.mark.parametrize(("length", "whole"), [(600, True), (601, False), (9000, False)])
+def test_a_failure_is_told_in_600_characters(length: int, whole: bool) -> None:
+    said = "x" * (length - len("ada: "))
+    told = str(named_failure(PlayerError(said), "ada", []))
+    assert told == f"ada: {said}" if whole else told == f"ada: {'x' * (600 - len('ada: ') - 1)}…"
+
+
+def test_a_failure_is_one_visible_line_that_names_its_player_once() -> None:
+    assert str(named_failure(PlayerError("a\n\tb  c\x1b"), "ada", [])) == "ada: a b c\ufffd"
+    assert str(named_failure(PlayerError("ada: gone"), "ada", [])) == "ada: gone"
+    assert str(named_failure(PlayerError("ada gone"), "ada", [])) == "ada: ada gone"
+
+
+def test_a_failure_stays_of_its_kind() -> None:
+    failed = named_failure(PlayerError("x", kind="permanent", retry_after_s=2.5, maybe_paid=True), "ada", [])
+    assert (failed.kind, failed.retry_after_s, failed.maybe_paid) == ("permanent", 2.5, True)
+    later = named_failure(Later(f"asleep {KEY}", 1234, sent=True), "ada", [KEY])
+    assert isinstance(later, Later)
+    assert (str(later), later.until_ms, later.sent) == ("ada: asleep [key]", 1234, True)
+
+
+@pytest.mark.parametrize(
+    ("secret", "said", "left"),
+    [
+        ("abcde", "abcde", "abcde"),
+        ("abcdef", "abcdef", "[key]"),
+        ("0123456789abcdef", "cut: 0123456789abc, 789abcdef, 6789abcdef", "cut: [key], 789abcdef, [key]"),
+        ("0123456789abcde", "cut: 0123456789abc", "cut: 0123456789abc"),
+        ("0123456789abcdef", "0123456789abX, 012345678", "[key]X, 012345678"),
+        ("0123456789abcdef", "X6789abcdef56789abcdef.", "X[key][key]."),
+    ],
+)
+def test_what_is_too_short_to_be_a_key_or_a_part_of_one_is_left(secret: str, said: str, left: str) -> None:
+    assert hidden(said, [secret]) == left
+    assert hidden(said, ["another-key-of-some-length", secret]) == left
+
+
+class Failing:
+    """A client as `named` knows one."""
+
+    def __init__(self, result: Answer | Exception | str) -> None:
+        self._settings = PlayerSettings(model="house:0.5", name="ada", timeout_s=90)
+        self._secrets = (KEY,)
+        self.result = result
+
+    @named
+    async def answer(self, question: str) -> Answer | str:
+        """Answer."""
+        assert question == "why"
+        if isinstance(self.result, Exception):
+            raise self.result
+        return self.result
+
+
+async def test_a_client_s_failures_name_its_player_and_its_answers_tell_no_key() -> None:
+    assert await Failing(Answer(KEY, 0.1)).answer("why") == Answer("[key]", 0.1)
+    assert await Failing(KEY).answer("why") == KEY, "no answer of a model"
+    with pytest.raises(PlayerError, match=r"^ada: no reply within 90 s$") as late:
+        await Failing(TimeoutError()).answer("why")
+    assert late.value.maybe_paid
+    assert late.value.__suppress_context__, "a traceback would tell the key"
+    with pytest.raises(PlayerError, match=r"^ada: bad \[key\]$") as failed:
+        await Failing(PlayerError(f"bad {KEY}")).answer("why")
+    assert not failed.value.maybe_paid
+    with pytest.raises(ZeroDivisionError):
+        await Failing(ZeroDivisionError()).answer("why")
+    assert (Failing.answer.__name__, Failing.answer.__doc__) == ("answer", "Answer.")

@@ -102,8 +102,8 @@ def escaped(text: str) -> Markup:
 def score(value: float) -> str:
     """A score, a half as ½."""
     if value % 1 == 0.5 and value >= 0:
-        return f"{value:.0f}½" if value > 1 else "½"
-    return f"{value:.3g}"
+        return f"{int(value) or ''}½"
+    return f"{value:.3g}" if abs(value) < 1000 else f"{value:,.0f}"
 
 
 def as_json(value: object, indent: int | None = None) -> str:

@@ -1,0 +1,135 @@
+"""Templates escape whatever they write, and values are written as people write them."""
+
+from __future__ import annotations
+
+from base64 import b64decode
+from collections.abc import Iterator
+from hashlib import sha256
+from typing import Any
+
+import jinja2
+import pytest
+from markupsafe import Markup
+
+from peerage.site.rendering import as_json, breakable, environment, escaped, inline, render, score, sign
+
+HOSTILE = "<script>\"a\" & 'b'</script>\u202egnp\x00"
+SHOWN = "&lt;script&gt;&#34;a&#34; &amp; &#39;b&#39;&lt;/script&gt;\ufffdgnp\ufffd"
+
+
+def written(template: str, **values: Any) -> str:
+    return environment().from_string(template).render(values)
+
+
+@pytest.fixture
+def templates() -> Iterator[dict[str, str]]:
+    """Templates of a test's own, in the environment that the pages come from."""
+    made = environment()
+    kept, found = made.loader, dict[str, str]()
+    made.loader = jinja2.DictLoader(found)
+    yield found
+    made.loader = kept
+
+
+def test_what_a_template_writes_is_escaped_and_made_visible() -> None:
+    assert written("{{ it }}", it=HOSTILE) == SHOWN
+    assert written('<a title="{{ it }}">', it=HOSTILE) == f'<a title="{SHOWN}">'
+    assert written("{{ it|as_json }}", it=[HOSTILE]).count("&lt;script&gt;") == 1
+    assert written("{{ it }}", it=Markup("<b>")) == "<b>", "our own markup stays as it is"
+    assert escaped(HOSTILE) == Markup(SHOWN)
+
+
+def test_a_name_that_is_not_there_is_an_error() -> None:
+    with pytest.raises(jinja2.UndefinedError, match="'there' is undefined"):
+        written("{{ there }}")
+
+
+def test_lines_of_statements_leave_no_blank_lines() -> None:
+    assert written("<p>\n  {% if yes %}\n  a\n  {% endif %}\n</p>", yes=True) == "<p>\n  a\n</p>"
+
+
+def test_a_page_is_utf_8_and_no_lone_surrogate_breaks_it(templates: dict[str, str]) -> None:
+    templates["page"] = "<p>{{ it }}</p>é"
+    assert render("page", {"it": "½ <b> 日"}) == "<p>½ &lt;b&gt; 日</p>é".encode()
+    assert render("page", {"it": Markup("a\ud800b")}) == "<p>a?b</p>é".encode()
+
+
+def test_the_policy_names_a_script_by_the_digest_of_its_bytes() -> None:
+    text = "let é = 1"
+    found = inline(text)
+    assert found.startswith("'sha256-")
+    assert found.endswith("'")
+    assert b64decode(found[8:-1]) == sha256(text.encode("utf-8")).digest()
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"),
+    [
+        (0.0, "0"),
+        (0.5, "½"),
+        (1.0, "1"),
+        (1.5, "1½"),
+        (2.5, "2½"),
+        (3.5, "3½"),
+        (-0.5, "-0.5"),
+        (1 / 3, "0.333"),
+        (12.25, "12.2"),
+        (999, "999"),
+        (1000, "1,000"),
+        (-1000, "-1,000"),
+        (12345.6, "12,346"),
+    ],
+)
+def test_a_score_is_written_as_it_is(value: float, shown: str) -> None:
+    assert score(value) == shown
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"), [(None, "–"), (0.0, "+0.00"), (1.234, "+1.23"), (-1.234, "−1.23")]
+)
+def test_a_difference_has_its_sign(value: float | None, shown: str) -> None:
+    assert sign(value) == shown
+
+
+def test_json_keeps_letters_and_is_indented_where_asked() -> None:
+    assert as_json({"é": [1]}) == '{"é": [1]}'
+    assert as_json({"é": 1}, indent=2) == '{\n  "é": 1\n}'
+
+
+@pytest.mark.parametrize(
+    ("name", "shown"),
+    [
+        ("a/b:c-d_e.f,", "a/b:c-d_e.f,"),  # twelve characters stay together
+        ("a/b:c-d_e.f,g", "a/<wbr>b:<wbr>c-<wbr>d_<wbr>e.<wbr>f,g"),
+        ("<b>", "&lt;b&gt;"),
+        ("a\u202e<b>/long name", "a\ufffd&lt;b&gt;/<wbr>long name"),
+    ],
+)
+def test_a_long_name_may_be_broken_after_its_punctuation(name: str, shown: str) -> None:
+    assert breakable(name) == Markup(shown)
+    assert written("{{ it|wbr }}", it=name) == shown
+
+
+@pytest.mark.parametrize(
+    ("said", "shown"),
+    [
+        ("0.5|money", "$0.5000"),
+        ("1234.5|whole", "1,234"),
+        ("1234.5|measured", "1,234.50"),
+        ("1234.56|tenths", "1,234.6"),
+        ("0.5|percent", "50%"),
+        ("0.5|seconds", "500 ms"),
+        ("0|time", "1970-01-01 00:00 UTC"),
+        ("(1, 3)|ranks", "1–3"),
+        ("0.02|per_hundred", "$2.00"),
+        ("1.5|score", "1½"),
+        ("(-1)|sign", "−1.00"),
+        ("percent(0.5)", "50%"),
+        ("sign(2)", "+2.00"),
+        ("match_page(21)", "matches/21.html#m21"),
+        ("slug('ada')", "ada-fdee430d"),
+        ("player_page('ada')", "players/ada-fdee430d.html"),
+    ],
+)
+def test_templates_have_these_at_hand(said: str, shown: str) -> None:
+    assert written(f"{{{{ {said} }}}}") == shown
