@@ -1,0 +1,88 @@
+"""The host of `windows`: serves models in turn, as vLLM with sleep mode does, and marks what it is asked for.
+
+python host_server.py serve MARKS PORT PORT
+python host_server.py stop MARKS
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import threading
+import time
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import ClassVar
+
+SLOWLY_S = 0.15
+
+
+def mark(word: str) -> None:
+    """Append a word to the file of marks."""
+    file = os.open(sys.argv[2], os.O_WRONLY | os.O_APPEND)
+    os.write(file, f"{word}\n".encode())
+    os.close(file)
+
+
+class Handler(BaseHTTPRequestHandler):
+    """One model."""
+
+    protocol_version = "HTTP/1.1"
+    sleeping: ClassVar[dict[int, bool]] = {}
+
+    def log_message(self, format: str, *args: object) -> None:
+        """Say nothing."""
+
+    def do_GET(self) -> None:
+        port = self.server.server_address[1]
+        self._say({"is_sleeping": self.sleeping[port], "data": [{"id": "m"}]})
+
+    def do_POST(self) -> None:
+        body = json.loads(self.rfile.read(int(self.headers.get("Content-Length") or 0)) or b"{}")
+        if "messages" not in body:
+            self.sleeping[self.server.server_address[1]] = self.path.startswith("/sleep")
+            if self.path.startswith("/wake_up"):
+                mark("turning")
+                time.sleep(SLOWLY_S)
+            self._say({})
+            return
+        told = json.dumps(body["messages"])
+        warm = "Your hand" not in told
+        mark("warming" if warm else "call")
+        time.sleep(SLOWLY_S if warm else 0.03)
+        text = "ready" if warm else json.dumps({"points": len(told) % 7})
+        message = {"role": "assistant", "content": text}
+        choice = {"index": 0, "message": message, "finish_reason": "stop"}
+        usage = {"prompt_tokens": 9, "completion_tokens": 3, "total_tokens": 12}
+        self._say(
+            {"id": "1", "object": "chat.completion", "created": 1, "model": "m", "choices": [choice]}
+            | {"usage": usage}
+        )
+
+    def _say(self, what: dict[str, object]) -> None:
+        body = json.dumps(what).encode()
+        self.send_response(200)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+
+def main() -> None:
+    if sys.argv[1] == "stop":
+        mark("stopping")
+        time.sleep(SLOWLY_S)
+        return
+    mark(f"pid:{os.getpid()}")
+    mark("starting")
+    time.sleep(SLOWLY_S)
+    ports = [int(port) for port in sys.argv[3:]]
+    Handler.sleeping = dict.fromkeys(ports, False)
+    servers = [ThreadingHTTPServer(("127.0.0.1", port), Handler) for port in ports]
+    for server in servers[1:]:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+    servers[0].serve_forever()
+
+
+if __name__ == "__main__":
+    main()
