@@ -6,7 +6,9 @@ import re
 
 import pytest
 
+from peerage.site import drawings
 from peerage.site.charts import chart, frontier, trajectories
+from peerage.site.drawings import Drawings
 
 CROWDED = (
     *((6.8, 1658), (9.3, 1610), (9.6, 1647), (9.7, 1490), (10.2, 1662), (10.3, 1652), (10.8, 1602)),
@@ -64,3 +66,24 @@ def test_a_course_without_intervals_is_drawn() -> None:
     drawn = chart("Ratings", "", "course", points, trajectories(points, ["a", "b"], "Elo")).svg
     assert ">a<" in drawn
     assert ">b<" in drawn
+
+
+def test_a_chart_that_another_process_packed_is_not_drawn_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    first, second = Drawings(), Drawings()
+    drawn = first.svg('{"mark": "point"}')
+    second.unpack(first.pack())
+    monkeypatch.setattr(drawings, "drawn", lambda spec: f"drawn again: {spec}")
+    assert second.svg('{"mark": "point"}') == drawn
+    assert second.svg("{}") == "drawn again: {}"
+    second.unpack(b"damaged")
+    assert Drawings().svg("{}") == "drawn again: {}"
+
+
+def test_charts_of_another_version_of_the_library_are_drawn_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    first, second = Drawings(), Drawings()
+    first.svg('{"mark": "point"}')
+    packed = first.pack()
+    monkeypatch.setattr(drawings, "version", lambda name: "0.0")
+    second.unpack(packed)
+    monkeypatch.setattr(drawings, "drawn", lambda spec: "drawn again")
+    assert second.svg('{"mark": "point"}') == "drawn again"

@@ -29,11 +29,14 @@ from peerage.ledger.store import MENDED
 from peerage.outputs import SITE, Folder, OutputRefused, arena_files, marked
 from peerage.site import charts, downloads
 from peerage.site.addresses import BUNDLE, number_in
+from peerage.site.drawings import DRAWINGS
 from peerage.site.pages import body, menu, paths
 from peerage.site.reading import Site
 from peerage.tables.told import Told, together, told
 
 STATE = ".peerage-site/state.json"
+DRAWN = ".peerage-site/charts"
+"""The charts of the last build: those whose data stay are not drawn again."""
 
 PROGRAM = Path(peerage.__file__).parent
 
@@ -87,6 +90,8 @@ def build(site: Site, folder: Path, out: Path, workers: int | None = None, *, fo
 
 
 def _build(site: Site, folder: Path, target: Folder, workers: int | None) -> Built:
+    with suppress(OSError):
+        DRAWINGS.unpack((target.root / DRAWN).read_bytes())
     charts.begin()
     before = _state(target)
     settled = _settled(site, before) if before.seal == _seal(site, before.number) else 0
@@ -108,6 +113,7 @@ def _build(site: Site, folder: Path, target: Folder, workers: int | None) -> Bui
     for path in copies:
         written += downloads.update(site, path, target.place(path))
     removed = _remove(target, before, {*wanted, *copies})
+    target.write(DRAWN, DRAWINGS.pack(), durable=False)
     if hasattr(os, "sync"):  # what the state says was written is on the disk, whatever happens next
         os.sync()
     _store(target, State(site.number, _seal(site, site.number), (*light, *copies), _signed(site)))
@@ -247,7 +253,7 @@ _worker: list[Site] = []
 
 
 def _open(folder: Path, number: int) -> None:
-    gc.set_threshold(100_000, 50, 100)  # as the command line has it, which workers do not pass
+    gc.set_threshold(300_000, 50, 100)  # as the command line has it, which workers do not pass
     threading.Thread(target=_end_with_parent, daemon=True).start()
     _worker.append(Site.open(folder).at(number))
 

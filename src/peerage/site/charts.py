@@ -10,7 +10,6 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping, Sequence
-from functools import lru_cache
 from itertools import pairwise, product
 from math import log
 from threading import Thread
@@ -19,6 +18,7 @@ from typing import Any, NamedTuple, TypeAlias
 from markupsafe import Markup
 
 from peerage.protocol import visible
+from peerage.site.drawings import DRAWINGS, drawn
 
 INK, QUIET, LINE = "#111111", "#666666", "#dddddd"
 COLOURS = ("#0a56a5", "#b3541e", "#2b7a4b", "#7a3f8f", "#8a6d00", "#00717d")
@@ -89,12 +89,12 @@ def chart(title: str, about: str, name: str, rows: Values, spec: Spec, wide: Spe
 
 def _inside(spec: Spec, said: str) -> Markup:
     """A spec drawn to stand in a page, whose style sheet gives sizes; it needs no declarations of its own."""
-    drawn = _svg(json.dumps(spec))
-    size = re.search(r'viewBox="([^"]*)"', drawn)
+    svg = DRAWINGS.svg(json.dumps(spec))
+    size = re.search(r'viewBox="([^"]*)"', svg)
     head = Markup('<svg viewBox="{}" role="img" aria-label="{}">').format(
         size.group(1) if size else f"0 0 {WIDTH} {HEIGHT}", said
     )
-    return head + Markup(drawn[drawn.index(">") + 1 :])
+    return head + Markup(svg[svg.index(">") + 1 :])
 
 
 def frontier(offers: Values, rating: str, price: str, unit: str = "${:.3g}") -> Spec:
@@ -279,26 +279,12 @@ def scaling(rows: Values) -> Spec:
 
 def picture(spec: Spec) -> str:
     """A spec as an SVG file of its own, with no page behind it to give it a colour."""
-    return _svg(json.dumps({**spec, "width": 2 * WIDTH, "background": "white"}))
+    return DRAWINGS.svg(json.dumps({**spec, "width": 2 * WIDTH, "background": "white"}))
 
 
 def begin() -> None:
-    """Have the library start in a thread: its first chart takes a second, others a tenth of that."""
-
-    def start() -> None:
-        _svg(json.dumps(frontier([], "", "")))
-
-    Thread(target=start, daemon=True).start()
-
-
-@lru_cache(maxsize=256)
-def _svg(spec: str) -> str:
-    """A spec drawn; what Vega tells screen readers of a mark is its tooltip."""
-    import vl_convert
-
-    drawn = str(vl_convert.vegalite_to_svg(spec))
-    drawn = re.sub(r' (?:role="graphics-\w+"|aria-roledescription="[^"]*")', "", drawn)
-    return re.sub(r'<(path|line) aria-label="([^"]*)"([^>]*)/>', r"<\1\3><title>\2</title></\1>", drawn)
+    """Have the library start in a thread: its first chart takes half a second, others a tenth of that."""
+    Thread(target=drawn, args=(json.dumps(frontier([], "", "")),), daemon=True).start()
 
 
 def embedded(data: Mapping[str, Any]) -> Markup:
