@@ -134,6 +134,9 @@ class Database(Protocol):
     def holder(self) -> str:
         """Who holds the lock now, as "process NUMBER on HOST"; empty: nobody does."""
 
+    def listening(self) -> AbstractContextManager[Callable[[], bool] | None]:
+        """As `store.Ledger` has it."""
+
     def stop_waiting(self) -> None:
         """Wait no more for a server that is away: what waits now fails. Callable from any thread."""
 

@@ -42,7 +42,20 @@ from peerage.ledger.store import SCHEMA_VERSION, LedgerError, LedgerMissing
 SCHEMES = ("mongodb", "mongodb+srv")
 RENEWED_S = 5.0
 """How often a runner's lease is renewed."""
+HEARD_MS = 5_000
+"""How long a listener's question waits at the server, in milliseconds."""
 
+_COMMITTED = [
+    {
+        "$match": {
+            "$or": [
+                {"updateDescription.updatedFields.written": {"$exists": True}},
+                {"documentKey._id": "votes"},
+            ]
+        }
+    }
+]
+"""Changes of the collection `runner` that come with a transaction: a lease that is renewed tells nothing."""
 _HELD: set[str] = set()
 """The sessions of runs of this process that go on."""
 _BELONG = (
@@ -360,6 +373,14 @@ class Mongo:
     def counts(self) -> Mapping[str, int]:
         with self.explained():
             return {table: self.base[table].count_documents({}) for table in ("records", "summaries")}
+
+    @contextmanager
+    def listening(self) -> Iterator[Callable[[], bool]]:
+        with (
+            self.explained(),
+            self.base["runner"].watch(_COMMITTED, max_await_time_ms=HEARD_MS) as changes,
+        ):
+            yield lambda: changes.try_next() is not None
 
     def stop_waiting(self) -> None:
         self._patience.stopped.set()

@@ -5,7 +5,7 @@ Each arena has a schema of its own, by default `peerage`, with the tables of `sq
 who the last one is. A runner holds an advisory lock as long as its connection lives, and each of its
 transactions first counts `written` on, under its own fence. So one that slept, whose connection was closed
 and whose place another took, cannot write; and one whose connection broke while it committed finds out
-whether it did.
+whether it did. The same statement notifies whoever listens, which the server does once it is committed.
 
 Readers hold no transaction open: they read block by block, each from behind the last row of the one before.
 """
@@ -54,6 +54,9 @@ from peerage.ledger.store import LedgerError
 SCHEMES = ("postgresql", "postgres")
 BLOCK, NARROW_BLOCK = 1_000, 10_000
 """Rows that one statement reads, with bodies and without."""
+HEARD_S = 1.0
+"""How long a listener waits at a time; it asks the server nothing meanwhile."""
+
 _ALIVE = {"keepalives": 1, "keepalives_idle": 30, "keepalives_interval": 10, "keepalives_count": 3}
 """With these either side notices within a minute or so that the other is gone without a word."""
 _PASSWORDS: dict[str, str] = {}
@@ -92,6 +95,7 @@ class Postgres:
         with self.explained():
             self._stated = conninfo_to_dict(plain)
         self._key = int.from_bytes(sha256(f"peerage {self._schema}".encode()).digest()[:8], signed=True)
+        self._channel = f"peerage_{self._key % 2**64:x}"
         self._run: Run | None = None
         self._patience = Patience(self.place, is_lost)
         self._counted = False
@@ -139,6 +143,12 @@ class Postgres:
         finally:
             self._run, self._patience.runs = None, False
             engine.dispose()
+
+    @contextmanager
+    def listening(self) -> Iterator[Callable[[], bool]]:
+        with self.explained(), closing(self.connect(autocommit=True)) as connection:
+            connection.execute(f"LISTEN {self._channel}")
+            yield lambda: bool(list(connection.notifies(timeout=HEARD_S, stop_after=1)))
 
     def stop_waiting(self) -> None:
         self._patience.stopped.set()
@@ -210,7 +220,8 @@ class Postgres:
         first = bool(some) and self._run is not None and not self._counted
         with raw.pipeline():
             if first and self._run is not None:
-                mine = raw.execute(self._count, (*self._fences, self._run.written))
+                counted = f"{self._count} RETURNING pg_notify('{self._channel}', '')"
+                mine = raw.execute(counted, (*self._fences, self._run.written))
             for table, rows, conflict, whole in some:
                 raw.execute(_insert_sql(table, conflict, whole), _columns(rows, conflict))
         if first and mine.rowcount != 1:
@@ -313,7 +324,9 @@ class Postgres:
             connection.execute("INSERT INTO runner VALUES (0, 0, '{}')")
 
     def _alone(self, connection: Connection) -> None:
-        connection.exec_driver_sql("SELECT pg_advisory_xact_lock(%s)", (self._key ^ 1,))
+        connection.exec_driver_sql(
+            "SELECT pg_advisory_xact_lock(%s), pg_notify(%s, '')", (self._key ^ 1, self._channel)
+        )
 
     def _superseded(self) -> LedgerError:
         return superseded(self.place)

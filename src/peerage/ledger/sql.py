@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from functools import partial
 from itertools import starmap
 from typing import Any
@@ -277,6 +277,9 @@ class SqlDatabase:
 
     def holder(self) -> str:
         return self._store.holder()
+
+    def listening(self) -> AbstractContextManager[Callable[[], bool] | None]:
+        return self._store.listening()
 
     def stop_waiting(self) -> None:
         self._store.stop_waiting()

@@ -11,7 +11,7 @@ import os
 import socket
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import closing, contextmanager, suppress
+from contextlib import AbstractContextManager, closing, contextmanager, nullcontext, suppress
 from functools import cache, lru_cache
 from itertools import chain
 from pathlib import Path
@@ -115,6 +115,9 @@ class SqliteFile:
                 self._settle(connection)
                 connection.close()
                 engine.dispose()
+
+    def listening(self) -> AbstractContextManager[None]:
+        return nullcontext()
 
     def stop_waiting(self) -> None:
         """A file is never away."""

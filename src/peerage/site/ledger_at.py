@@ -168,6 +168,9 @@ class Moment:
     def holder(self) -> str:
         return self._ledger.holder()
 
+    def listening(self) -> AbstractContextManager[Callable[[], bool] | None]:
+        return self._ledger.listening()
+
     def stop_waiting(self) -> None:
         self._ledger.stop_waiting()
 
