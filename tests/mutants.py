@@ -50,7 +50,10 @@ PARTS = {
     ),
     "recovery": Part(
         ["engine/recovery.py", "engine/journal.py", "ledger/waits.py"],
-        ["engine/test_recovery.py", "engine/test_journal.py", "engine/test_waits.py"],
+        [
+            *("engine/test_recovery.py", "engine/test_journal.py", "engine/test_waits.py"),
+            "ledger/test_wait_entries.py",
+        ],
     ),
     "codec": Part(
         ["ledger/codec.py", "ledger/merkle.py", "ledger/log.py", "sealing.py"],
@@ -70,7 +73,10 @@ PARTS = {
     ),
     "provider": Part(
         ["players/provider.py", "players/failures.py", "players/wire.py", "players/thinking.py"],
-        ["players/test_provider.py", "players/test_wiring.py", "players/test_thinking.py"],
+        [
+            *("players/test_failures.py", "players/test_provider.py", "players/test_wiring.py"),
+            "players/test_thinking.py",
+        ],
     ),
     "settings": Part(["settings/*.py"], ["test_settings.py", "test_hours.py"]),
     "scheduling": Part(["scheduling/*.py"], ["scheduling"]),
@@ -79,15 +85,7 @@ PARTS = {
     "escaping": Part(["protocol.py", "site/rendering.py"], ["test_protocol.py", "site/test_rendering.py"]),
 }
 
-_MAKE = """
-from pathlib import Path
-from mutmut.__main__ import copy_also_copy_files, copy_src_dir, create_mutants, setup_source_paths
-Path("mutants").mkdir(exist_ok=True)
-copy_src_dir()
-copy_also_copy_files()
-setup_source_paths()
-create_mutants(1)
-"""
+DRIVER = [sys.executable, str(ROOT / "tests/mutating.py")]
 
 _DIFFS = """
 import json, sys
@@ -107,7 +105,8 @@ def _sources(part: Part) -> list[str]:
 def prepare(name: str) -> Path:
     """The part's folder, with the sources as they are now."""
     part, folder = PARTS[name], WORK / name
-    listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, check=True, capture_output=True, text=True)
+    every = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
+    listed = subprocess.run(every, cwd=ROOT, check=True, capture_output=True, text=True)
     for path in filter(None, listed.stdout.split("\0")):
         here, there = ROOT / path, folder / path
         if here.is_file() and not (there.exists() and there.read_bytes() == here.read_bytes()):
@@ -122,10 +121,9 @@ def prepare(name: str) -> Path:
             f"tests/{each}" for each in part.tests if (ROOT / "tests" / each).exists()
         ],
         "also_copy": ["bench", "docs", "examples", "README.md", "constraints.txt"],
-        "type_check_command": [
-            *(sys.executable, "-m", "mypy", "--output", "json", "--no-warn-unused-ignores"),
-            *("--cache-dir", str(WORK / "mypy"), *_sources(part)),
-        ],
+        "type_check_command": [*DRIVER, "mypy", *_sources(part)],
+        "timeout_multiplier": 6.0,
+        "timeout_constant": 3.0,
         "process_isolation": "forkserver",  # no cache that earlier tests filled hides a change
         "use_git_change_detection": False,
         "track_dependencies": False,
@@ -138,19 +136,19 @@ def prepare(name: str) -> Path:
 
 def run(name: str, processes: str, sample: int) -> None:
     """Try what was not tried yet, and again what no test noticed where tests are others now."""
-    tests = hashlib.sha256()
-    for path in sorted((ROOT / "tests").rglob("*.py")):
-        tests.update(path.read_bytes())
+    tests, sources = hashlib.sha256(), hashlib.sha256()
+    for digest, room in ((tests, "tests"), (sources, "src")):
+        for path in sorted((ROOT / room).rglob("*.py")):
+            digest.update(path.read_bytes())
     folder = prepare(name)
-    seen = folder / "tests-seen"
-    changed = not seen.exists() or seen.read_text() != tests.hexdigest()
-    if changed:
+    seen, now = folder / "seen", [tests.hexdigest(), sources.hexdigest()]
+    before = seen.read_text().split() if seen.exists() else ["", ""]
+    if before != now:
         (folder / "mutants" / "mutmut-stats.json").unlink(missing_ok=True)
-    subprocess.run([sys.executable, "-c", _MAKE], cwd=folder, check=True, stdout=subprocess.DEVNULL)
-    _mark(folder, sample, again=changed)
-    seen.write_text(tests.hexdigest())
-    command = [sys.executable, "-m", "mutmut", "run", "--max-children", processes]
-    subprocess.run(command, cwd=folder, check=True)
+    subprocess.run([*DRIVER, "make"], cwd=folder, check=True, stdout=subprocess.DEVNULL)
+    _mark(folder, sample, again=before[0] != now[0])
+    seen.write_text("\n".join(now))
+    subprocess.run([*DRIVER, "run", processes], cwd=folder, check=True)
 
 
 def drawn(names: Collection[str], sample: int) -> set[str]:

@@ -9,10 +9,15 @@ from urllib.parse import quote
 import pytest
 
 from peerage.players.client import Answer, Later, PlayerError
-from peerage.players.redaction import hidden, keyless, named, named_failure, secrets_of, without_key
+from peerage.players.redaction import _forms, hidden, keyless, named, named_failure, secrets_of, without_key
 from peerage.settings import PlayerSettings
 
 KEY = "sk-canary-0123456789abcdef"
+
+
+@pytest.fixture(autouse=True)
+def no_forms_of_earlier_tests() -> None:
+    _forms.cache_clear()
 
 
 @pytest.mark.parametrize(
@@ -56,6 +61,10 @@ SLASHED = "Ab+/c d:9xé-_~0123"
         (KEY, "".join(f"%{ord(one):02X}" for one in KEY), "[key]"),
         (KEY, "".join(f"%{ord(one):02x}" for one in KEY[:9]) + KEY[9:], "[key]"),
         (SLASHED, quote(SLASHED, safe=""), "[key]"),
+        ("pass>?>?", base64.b64encode(b"pass>?>?").decode(), "[key]"),
+        ("pass>?>?", base64.urlsafe_b64encode(b"pass>?>?").decode(), "[key]"),
+        ("key~~~~~~", base64.urlsafe_b64encode(b"key~~~~~~").decode(), "[key]"),
+        ("half\ud800key", "%68alf\ud800key", "[key]"),
         (SLASHED, quote(SLASHED), "[key]"),
         (SLASHED, f"https://h/?k={quote(SLASHED)[::1]}&z=1", "https://h/?k=[key]&z=1"),
     ],

@@ -101,6 +101,7 @@ def test_json_keeps_letters_and_is_indented_where_asked() -> None:
     [
         ("a/b:c-d_e.f,", "a/b:c-d_e.f,"),  # twelve characters stay together
         ("a/b:c-d_e.f,g", "a/<wbr>b:<wbr>c-<wbr>d_<wbr>e.<wbr>f,g"),
+        ("neXt LaXge letters", "neXt LaXge letters"),
         ("<b>", "&lt;b&gt;"),
         ("a\u202e<b>/long name", "a\ufffd&lt;b&gt;/<wbr>long name"),
     ],

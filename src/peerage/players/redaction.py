@@ -108,13 +108,14 @@ def _worth_hiding(secrets: Iterable[str]) -> list[str]:
 def _forms(secret: str) -> re.Pattern[str]:
     """What a key looks like: plain or percent-encoded, backwards, in base64."""
     forms = [_escaped(secret), _escaped(secret[::-1])]
+    stored = secret.encode("utf-8", "replace")
     if len(secret) < LONG_SECRET:
-        whole = b64encode(secret.encode()).decode().rstrip("=")
+        whole = b64encode(stored).decode().rstrip("=")
         forms += [re.escape(whole), re.escape(_url_safe(whole))]
         begins = r"(?:(?<![^\W_])|(?<=%[0-9a-fA-F]{2}))"
         return re.compile(rf"{begins}(?:{'|'.join(forms)})(?![^\W_])={{0,2}}")
     for ahead in range(3):
-        core = _base64_core(secret.encode(), ahead)
+        core = _base64_core(stored, ahead)
         shared = "[A-Za-z0-9+/_-]?"  # at either end a character holds bits of the key and of its neighbour
         forms += [
             f"{shared if ahead else ''}{re.escape(one)}{shared}={{0,2}}" for one in (core, _url_safe(core))
