@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
+from peerage.cli.completion import played_games, player_names, topic_names
 from peerage.cli.options import HERE, Folder, Format, Shape, arena_in
 from peerage.cli.output import Column, numbers, show, signed, texts
 from peerage.cli.strengths import show_by_game
@@ -34,8 +35,18 @@ Track = Literal[
     "overall",
 ]
 Whose = Literal["played", "outside", "all"]
-Game = Annotated[str, typer.Option(help="Count the matches of this game alone.", show_default="all")]
-Topic = Annotated[str, typer.Option(help="Count the matches on this topic alone.", show_default="all")]
+Game = Annotated[
+    str,
+    typer.Option(
+        help="Count the matches of this game alone.", show_default="all", autocompletion=played_games
+    ),
+]
+Topic = Annotated[
+    str,
+    typer.Option(
+        help="Count the matches on this topic alone.", show_default="all", autocompletion=topic_names
+    ),
+]
 
 TITLES = {
     "bt": "Bradley-Terry rating with 95% intervals",
@@ -82,7 +93,11 @@ def leaderboard(
     ] = "played",
     without_judge: Annotated[
         list[str] | None,
-        typer.Option(metavar="JUDGE", help="What if: what this judge said does not count; repeat it."),
+        typer.Option(
+            metavar="JUDGE",
+            help="What if: what this judge said does not count; repeat it.",
+            autocompletion=player_names,
+        ),
     ] = None,
     weights: Annotated[
         Literal["equal"] | None, typer.Option(help="What if: every judge's vote weighs the same.")

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
+from peerage.cli.completion import player_names
 from peerage.cli.options import HERE, Folder, Format, Shape, arena_in, ledger_in, prose
 from peerage.cli.output import Titled, counted, hundredths, numbers, show, show_parts, signed, texts, titled
 from peerage.clock import now_ms
@@ -20,7 +21,12 @@ if TYPE_CHECKING:
 
 def players(
     name: Annotated[
-        str, typer.Argument(help="One of them: how strong it is in each game.", show_default="all")
+        str,
+        typer.Argument(
+            help="One of them: how strong it is in each game.",
+            show_default="all",
+            autocompletion=player_names,
+        ),
     ] = "",
     folder: Folder = HERE,
     shape: Shape = Format.table,

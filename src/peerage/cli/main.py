@@ -20,7 +20,7 @@ import typer
 from typer.core import TyperGroup
 from typer.main import get_command, get_group
 
-from peerage.cli import streams
+from peerage.cli import COMPLETING, streams
 
 USAGE = 2
 FAILED = 1
@@ -30,7 +30,12 @@ _USAGE = ("SettingsError", "ArenaError", "OutputRefused", "InputRefused")
 
 
 COMMANDS: Mapping[str, Mapping[str, str]] = {
-    "Begin": {"demo": "play.demo", "init": "setup.init", "doctor": "setup.doctor"},
+    "Begin": {
+        "demo": "play.demo",
+        "init": "setup.init",
+        "doctor": "setup.doctor",
+        "completion": "completion.completion",
+    },
     "Play": {
         "run": "play.run",
         "place": "place.place",
@@ -176,7 +181,11 @@ def main() -> None:
     # At its end Python looks for cycles several times over among what is freed at once: a fifth of the time
     # of a short command.
     atexit.register(gc.freeze)
-    app()
+    if COMPLETING in os.environ:
+        from typer._completion_classes import completion_init
+
+        completion_init()
+    app(complete_var=COMPLETING)
 
 
 @app.callback(invoke_without_command=True)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
+from peerage.cli.completion import player_names
 from peerage.cli.leaderboard import Game, Topic, told_scope
 from peerage.cli.options import HERE, Folder, Format, Shape, arena_in, prose
 from peerage.cli.output import Titled, hundredths, numbers, show_json, show_parts, signed, texts, titled
@@ -164,7 +165,13 @@ def match(
     folder: Folder = HERE,
     full: Annotated[bool, typer.Option("--full", help="Every request too, word for word.")] = False,
     seat: Annotated[
-        str, typer.Option("--as", metavar="SEAT", help="What this seat could see: its letter, or its player.")
+        str,
+        typer.Option(
+            "--as",
+            metavar="SEAT",
+            help="What this seat could see: its letter, or its player.",
+            autocompletion=player_names,
+        ),
     ] = "",
     shape: Annotated[Telling, typer.Option("--format", help="How to write it.")] = "text",
 ) -> None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from peerage.cli.completion import player_names
 from peerage.cli.leaderboard import Game, Topic, Track, told_scope
 from peerage.cli.options import HERE, Folder, Format, Report, Written, arena_in, prose
 from peerage.cli.output import Column, numbers, show, show_json, texts
@@ -38,8 +39,12 @@ def verdict(
 
 
 def plan(
-    one: Annotated[str, typer.Argument(help="A player.", show_default="all neighbours")] = "",
-    other: Annotated[str, typer.Argument(help="The player to tell it from.", show_default="")] = "",
+    one: Annotated[
+        str, typer.Argument(help="A player.", show_default="all neighbours", autocompletion=player_names)
+    ] = "",
+    other: Annotated[
+        str, typer.Argument(help="The player to tell it from.", show_default="", autocompletion=player_names)
+    ] = "",
     folder: Folder = HERE,
     track: Annotated[
         Track | None, typer.Option(help="By another table.", show_default="bt, of several games overall")
@@ -64,8 +69,8 @@ def plan(
 
 
 def compare(
-    one: Annotated[str, typer.Argument(help="A player.")],
-    other: Annotated[str, typer.Argument(help="Another one.")],
+    one: Annotated[str, typer.Argument(help="A player.", autocompletion=player_names)],
+    other: Annotated[str, typer.Argument(help="Another one.", autocompletion=player_names)],
     folder: Folder = HERE,
     track: Annotated[
         Track | None,
