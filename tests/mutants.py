@@ -78,7 +78,7 @@ PARTS = {
             "players/test_thinking.py",
         ],
     ),
-    "settings": Part(["settings/*.py"], ["test_settings.py", "test_hours.py"]),
+    "settings": Part(["settings/*.py"], ["test_settings.py", "test_settings_players.py", "test_hours.py"]),
     "scheduling": Part(["scheduling/*.py"], ["scheduling"]),
     "judging": Part(["judging/*.py"], ["judging"]),
     "ratings": Part(["ratings/*.py"], ["ratings"], ["ratings/*kernels.py"]),

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import json
 import os
+import resource
 import subprocess
 import sys
 from collections.abc import Collection
@@ -33,6 +34,10 @@ def make() -> None:
     create_mutants(1)
 
 
+MEMORY = 8 * 2**30
+"""Bytes of address space: a loop that never ends may gather without end too."""
+
+
 def run(processes: str) -> None:
     import mutmut.__main__ as program
     from mutmut.workers.isolation import ForkServerRunner
@@ -45,6 +50,7 @@ def run(processes: str) -> None:
         for function, tests in state.tests_by_mangled_function_name.items():
             state.tests_by_mangled_function_name[function] = quickest(tests, state.duration_by_test)
 
+    resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
     program.collect_or_load_stats = collect
     # They passed when they were timed, and are timed again when anything changed (`tests.mutants`).
     ForkServerRunner.run_clean_tests = lambda self, tests: 0
