@@ -49,9 +49,9 @@ class Shell(StrEnum):
 
 
 def completion(shell: Annotated[Shell, typer.Argument(help="Your shell.")]) -> None:
-    """Print the script by which your shell completes commands, options and names.
+    """Let your shell complete commands, options and names.
 
-    bash: add `eval "$(peerage completion bash)"` to ~/.bashrc; zsh: the same with zsh to ~/.zshrc, after
+    It prints a script. bash: add `eval "$(peerage completion bash)"` to ~/.bashrc; zsh: the same with zsh to ~/.zshrc, after
     compinit; fish: `peerage completion fish > ~/.config/fish/completions/peerage.fish`; PowerShell: `peerage
     completion powershell >> $PROFILE`.
     """
