@@ -51,9 +51,9 @@ class Shell(StrEnum):
 def completion(shell: Annotated[Shell, typer.Argument(help="Your shell.")]) -> None:
     """Let your shell complete commands, options and names.
 
-    It prints a script. bash: add `eval "$(peerage completion bash)"` to ~/.bashrc; zsh: the same with zsh to ~/.zshrc, after
-    compinit; fish: `peerage completion fish > ~/.config/fish/completions/peerage.fish`; PowerShell: `peerage
-    completion powershell >> $PROFILE`.
+    Prints a script. bash: add `eval "$(peerage completion bash)"` to ~/.bashrc; zsh: the same with zsh to
+    ~/.zshrc, after compinit; fish: `peerage completion fish > ~/.config/fish/completions/peerage.fish`;
+    PowerShell: `peerage completion powershell >> $PROFILE`.
     """
     from typer._completion_shared import get_completion_script
 
