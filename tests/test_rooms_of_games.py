@@ -30,7 +30,7 @@ SHARED = {
     "engine/driver.py": ({""}, "adds `unranked`"),
     "engine/folding.py": ({"by"}, "the engine's own mark on what it voided"),
     "engine/rejudge.py": ({""}, "knows by it what it issued before"),
-    "engine/replay.py": ({"by"}, "the engine's own mark on what it voided"),
+    "engine/replayed.py": ({"by"}, "the engine's own mark on what it voided"),
     "judging/ballots.py": ({"ballots"}, "written and read by panels, for every game with a panel"),
     "ledger/audit.py": ({"topic", "category"}, "`Fixture.topic`, where a fixture is read in part"),
     "ledger/disclosure.py": ({""}, "opens what belongs to a retired challenge, in any game with a pool"),

@@ -234,7 +234,7 @@ def test_a_game_of_another_version_is_counted_not_accused(
 ) -> None:
     here = GAMES["duel"].version
     newer = dataclasses.replace(GAMES["duel"], version=99)
-    monkeypatch.setattr("peerage.engine.replay.installed", {"duel": newer}.get)
+    monkeypatch.setattr("peerage.engine.replayed.installed", {"duel": newer}.get)
     report = forger.replay()
     assert report.ok
     release = f"peerage=={peerage.__version__}"

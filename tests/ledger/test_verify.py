@@ -377,5 +377,5 @@ def test_a_helper_that_fails_is_an_error_not_a_finding(
 ) -> None:
     ledger = opened()
     monkeypatch.setattr(ledger, "address", f"sqlite:///{copy}.gone")
-    with pytest.raises(LedgerError, match=r"checked matches 1 to 6 failed: .*no ledger at"):
+    with pytest.raises(LedgerError, match=r"^no ledger at|there is no ledger"):
         verify(ledger, workers=2)

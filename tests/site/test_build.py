@@ -7,9 +7,10 @@ import shutil
 import sqlite3
 import subprocess
 import sys
+import time
 from contextlib import closing
-from multiprocessing import active_children
 from pathlib import Path
+from typing import Any
 from xml.etree import ElementTree
 
 import msgspec
@@ -23,6 +24,7 @@ from peerage.cli.main import app
 from peerage.engine.replay import mend
 from peerage.ledger import open_ledger
 from peerage.outputs import Folder, OutputRefused
+from peerage.parallel import Processes
 from peerage.protocol import visible
 from peerage.site import build as site_build
 from peerage.site import downloads, preview
@@ -115,15 +117,15 @@ def test_somebody_elses_folder_is_left_alone(arena: Path, tmp_path: Path) -> Non
 
 def interrupted(site: Site, folder: Path, out: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Begin a build that ends after three pages, before there is anything that all pages load."""
-    left = iter(range(3))
+    left = list(range(3))
 
     def stops(site: Site, path: str) -> bytes | None:
-        next(left)
+        left.pop()
         return body(site, path)
 
     with monkeypatch.context() as patch:
         patch.setattr(site_build, "body", stops)
-        with pytest.raises(StopIteration):
+        with pytest.raises(IndexError):
             build(site, folder, out, workers=1)
 
 
@@ -146,20 +148,20 @@ def test_a_build_that_was_interrupted_begins_again(
 
 
 WORKING = """
-import os, sys, time
-from concurrent.futures import ProcessPoolExecutor
-from multiprocessing import get_context
-from pathlib import Path
-from peerage.site.build import _open
-pool = ProcessPoolExecutor(1, get_context("spawn"), _open, (Path(sys.argv[1]), 0))
-pool.submit(os.getpid).result()
+import os, time
+from peerage.parallel import Processes
+helpers = Processes(1)
+helpers.submit(os.getpid).result()
+helpers.submit(time.sleep, 600)
 print("at work", flush=True)
 time.sleep(600)
 """
 
 
-def test_workers_end_when_their_build_is_killed(arena: Path) -> None:
-    building = subprocess.Popen([sys.executable, "-c", WORKING, str(arena)], stdout=subprocess.PIPE)
+def test_helpers_end_when_what_started_them_is_killed() -> None:
+    building = subprocess.Popen(
+        [sys.executable, "-c", WORKING], stdout=subprocess.PIPE, stderr=subprocess.STDOUT
+    )
     assert building.stdout is not None
     try:
         assert building.stdout.readline() == b"at work\n"
@@ -172,11 +174,20 @@ def test_workers_end_when_their_build_is_killed(arena: Path) -> None:
 def test_a_worker_that_is_killed_is_reported(
     arena: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    helpers: list[Processes] = []
+
+    def hired(*stated: Any) -> Processes:
+        helpers.append(Processes(*stated))
+        return helpers[0]
+
     def kills(site: Site, out: Path, wanted: list[str]) -> int:
-        for worker in active_children():
-            worker.kill()
+        while not helpers[0]._started:
+            time.sleep(0.01)
+        for one in helpers[0]._started:
+            one.kill()
         return 0
 
+    monkeypatch.setattr(site_build, "Processes", hired)
     monkeypatch.setattr(site_build, "_write", kills)
     site = Site.open(arena)
     with pytest.raises(SiteError, match="build again"):

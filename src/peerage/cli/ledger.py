@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from peerage.cli.options import HERE, Folder, Force, Report, Written, at, ledger_in, say
+from peerage.cli.options import HERE, Address, Folder, Force, Report, Written, at, helpers, ledger_in, say
 from peerage.clock import now_ms
 
 if TYPE_CHECKING:
@@ -51,6 +51,7 @@ def verify(
         list[str] | None,
         typer.Option(metavar="KEY", help="Who must have signed them: a public key, or a file of such."),
     ] = None,
+    address: Address = "",
     shape: Written = Report.text,
 ) -> None:
     """Check that no byte of the ledger was altered.
@@ -76,9 +77,14 @@ def verify(
         raise typer.BadParameter(str(error), param_hint="--since") from None
     keys = keys_of(key or ())
     kept = [one for stated in checkpoint or () for one in kept_of(stated, keys)]
-    with _arena(folder) as arena, ledger_in(arena) as ledger:
+    with (
+        _arena(folder) as arena,
+        ledger_in(arena) as ledger,
+        helpers(address, ledger.address) as helping,
+    ):
         every = (*kept_in(arena), *kept)
-        report = check(ledger, votes=Votes(ledger.address, arena), since=head, kept=every)
+        votes = Votes(ledger.address, arena)
+        report = check(ledger, votes=votes, since=head, kept=every, helpers=helping)
     code = 0 if report.ok else 1
     if shape is Report.json:
         _leave(report, code)
@@ -134,6 +140,7 @@ def replay(
     mended: Annotated[
         bool, typer.Option("--mend", help="Write the narrow table and the newest snapshot again.")
     ] = False,
+    address: Address = "",
     shape: Written = Report.text,
 ) -> None:
     """Recompute every outcome and rating from the replies.
@@ -146,8 +153,8 @@ def replay(
     from peerage.engine.replay import mend
     from peerage.engine.replay import replay as recompute
 
-    with ledger_in(folder) as ledger:
-        report = (mend if mended else recompute)(ledger)
+    with ledger_in(folder) as ledger, helpers(address, ledger.address) as helping:
+        report = (mend if mended else recompute)(ledger, helpers=helping, folder=folder)
     code, said = 0, "all follows"
     if not report.ok:
         code, said = 1, "replay differs"

@@ -16,6 +16,7 @@ import typer
 if TYPE_CHECKING:
     from peerage.arena import Arena
     from peerage.ledger.store import Ledger
+    from peerage.parallel import Helpers
 
 
 class Format(StrEnum):
@@ -43,6 +44,16 @@ Shape = Annotated[Format, typer.Option("--format", help="How to write the table.
 Written = Annotated[Report, typer.Option("--format", help="How to write it.")]
 Quiet = Annotated[bool, typer.Option("--yes", help="Ask nothing; for scripts.")]
 
+Address = Annotated[
+    str,
+    typer.Option(
+        "--address",
+        metavar="HOST:PORT",
+        help="Share the work with a Ray cluster that is there, `auto` for that of this machine; the ledger "
+        "must be on a server.",
+        show_default="this machine's cores",
+    ),
+]
 Force = Annotated[
     bool, typer.Option("--force", help="Replace what is there even if Peerage did not write it.")
 ]
@@ -77,6 +88,21 @@ def ledger_in(folder: Path) -> AbstractContextManager[Ledger]:
     ledger = open_ledger(settings.ledger, folder, create=False)
     _close_windows(folder, ledger)
     return closing(ledger)
+
+
+def helpers(address: str, ledger: str) -> Helpers:
+    """Who shares the work on the ledger at the address `ledger`: the free CPUs of the Ray cluster at
+    `address`, or where that is empty this machine's. Raises ArenaError."""
+    if address:
+        from peerage.cluster.tasks import Tasks
+
+        return Tasks(address, ledger)
+    import os
+
+    from peerage.ledger.databases import access
+    from peerage.parallel import Processes
+
+    return Processes(os.cpu_count() or 1, access(ledger))
 
 
 def _close_windows(folder: Path, ledger: Ledger) -> None:

@@ -9,6 +9,7 @@ import socket
 import sys
 from contextlib import closing, suppress
 from errno import EADDRINUSE
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Annotated
@@ -16,7 +17,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from peerage.cli.annotate import stated
-from peerage.cli.options import HERE, Folder, Force, drawing, group
+from peerage.cli.options import HERE, Address, Folder, Force, drawing, group, helpers
 
 if TYPE_CHECKING:
     from peerage.site.server import Server
@@ -40,6 +41,7 @@ def build(
         str,
         typer.Option(help="Where the pages will be: links to them get a picture, wrong addresses a page."),
     ] = "",
+    address: Address = "",
     force: Force = False,
 ) -> None:
     """Write the arena as a folder of pages.
@@ -57,7 +59,8 @@ def build(
 
             folder = Path(restored)
             restore(results, folder)
-        built = build_folder(folder, out, url=url, force=force)
+        hire = partial(helpers, address) if address else None
+        built = build_folder(folder, out, url=url, force=force, hire=hire)
     gone = f", {built.removed} removed" if built.removed else ""
     typer.echo(f"{built.written:,} pages written, {built.kept:,} unchanged{gone}\nopen {out / 'index.html'}")
 

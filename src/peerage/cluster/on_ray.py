@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import os
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
-
-os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # nothing here reports to others
 
 import ray
 from ray.exceptions import RayActorError, RayTaskError
 
+from peerage.cluster.connection import connect
 from peerage.cluster.crew import Link, WorkerLost
 from peerage.cluster.messages import Logged, News, Order, Posting
 from peerage.settings import ArenaError
@@ -83,25 +81,7 @@ class RayPlaces:
     def __init__(self, address: str, stated: int | None) -> None:
         """Raises ArenaError where the cluster cannot be reached."""
         self._stated = stated
-        here = not address and not os.environ.get("RAY_ADDRESS")
-        # "local", or Ray would join any cluster that it finds on this machine.
-        more: dict[str, Any] = (
-            {"address": "local", "include_dashboard": False} if here else {"address": address or None}
-        )
-        try:
-            ray.init(
-                log_to_driver=False,
-                logging_level=logging.ERROR,
-                configure_logging=False,
-                namespace="peerage",
-                **more,
-            )
-        except (ConnectionError, RuntimeError, ValueError) as error:
-            where = f"the Ray cluster at {address}" if address else "a Ray cluster"
-            raise ArenaError(
-                f"{where} cannot be reached: {' '.join(str(error).split())[:300]}. `ray status` says more; "
-                "without `--address` a cluster of this machine alone is started"
-            ) from None
+        connect(address)
         self._actors = ray.remote(num_cpus=1, max_restarts=0, max_concurrency=100)(_Hands)
 
     def wanted(self) -> int:

@@ -13,36 +13,32 @@ are sealed in this copy. The roots, totals and ratings of all these are checked 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from itertools import groupby
-from operator import attrgetter
+from itertools import chain
+from pathlib import Path
 from typing import Any
 
 import msgspec
 
 from peerage.accounts import Account, Position, count, read_snapshot, snapshot_body
-from peerage.engine.driver import Driver, GameError
 from peerage.engine.model_watch import Change, Watch, changes
-from peerage.engine.records import ENGINE, Tally, answered_first, settle
-from peerage.games import installed, plays
-from peerage.games.game import GameSpec
+from peerage.engine.records import settle
+from peerage.engine.replayed import BLOCK, UNREADABLE, Replayed, by_helper, replayed, short
 from peerage.ledger.codec import by_hex, read_fixture, read_record
-from peerage.ledger.codec_requests import asks_the_same, request_body
 from peerage.ledger.merkle import digest as digest_of
 from peerage.ledger.narrow import is_time
 from peerage.ledger.places import places
-from peerage.ledger.store import MENDED, Batch, Exchange, FixtureRow, Ledger, RecordRow, Summary
+from peerage.ledger.store import MENDED, Batch, FixtureRow, Ledger, LedgerError, RecordRow, Summary
 from peerage.ledger.waits import waits
-from peerage.match import FIRST_RELEASE, Fixture, MatchRecord, Outcome
-from peerage.protocol import SANDBOX
+from peerage.match import FIRST_RELEASE, Fixture, MatchRecord
+from peerage.parallel import Helpers, Lost, in_order
 from peerage.ratings.elo import EloSettings
-from peerage.sealing import Sealed
 from peerage.settings import Rating
 from peerage.standings import NOBODY, Standings, pinned_elo
 
-BLOCK = 256
-"""Matches read at a time."""
+PARALLEL_FROM = 2_000
+"""Matches from which on helpers are worth it, and the most that one of them plays again at a time."""
 
 TOLERANCE = 1e-6
 """By how much a recomputed rating, weight or share may differ: another machine's last bits, nothing more."""
@@ -102,15 +98,27 @@ class ReplayReport:
         return not self.elsewhere and not self.sealed
 
 
-def replay(ledger: Ledger, progress: Callable[[int, int], None] | None = None) -> ReplayReport:
+def replay(
+    ledger: Ledger,
+    progress: Callable[[int, int], None] | None = None,
+    helpers: Helpers | None = None,
+    folder: Path | None = None,
+) -> ReplayReport:
     """Recompute the finished matches of a ledger; a running arena may go on writing.
 
-    `progress(done, all)` is called now and then. Raises LedgerError when the ledger cannot be read.
+    `progress(done, all)` is called now and then. Where it is worth it `helpers` play the matches again; the
+    games of files that they need are in the arena's `folder`. Raises LedgerError when the ledger cannot be
+    read.
     """
-    return _Replay(ledger, ledger.summaries).run(progress)
+    return _Replay(ledger, ledger.summaries).run(progress, helpers, folder)
 
 
-def mend(ledger: Ledger, progress: Callable[[int, int], None] | None = None) -> ReplayReport:
+def mend(
+    ledger: Ledger,
+    progress: Callable[[int, int], None] | None = None,
+    helpers: Helpers | None = None,
+    folder: Path | None = None,
+) -> ReplayReport:
     """Write again what follows from the records, where these follow from the replies: the narrow table and
     the newest snapshot, which are not compared.
 
@@ -118,7 +126,7 @@ def mend(ledger: Ledger, progress: Callable[[int, int], None] | None = None) -> 
     """
     with ledger.runner():
         recomputed = _Replay(ledger, None)
-        report = recomputed.run(progress)
+        report = recomputed.run(progress, helpers, folder)
         if report.ok:
             ledger.replace_summaries(recomputed.summaries)
             times = int(ledger.meta().get(MENDED, "0")) + 1
@@ -127,19 +135,8 @@ def mend(ledger: Ledger, progress: Callable[[int, int], None] | None = None) -> 
     return report
 
 
-def _game_of(fixture: Fixture) -> GameSpec[Any] | None:
-    """The game that a fixture was made for, when this program has it in that version."""
-    spec = installed(fixture.game)
-    known = spec is not None and plays(spec, fixture.game, fixture.version, fixture.release)
-    return spec if known else None
-
-
-def _sealed(fixture: Fixture) -> bool:
-    try:
-        _ = fixture.secret
-    except Sealed:
-        return True
-    return False
+class _Unreadable(Exception):
+    """What somebody else could not read."""
 
 
 class _Replay:
@@ -157,7 +154,6 @@ class _Replay:
         self._elo: EloSettings = pinned_elo(meta, Rating())
         self._texts = by_hex(ledger.texts())
         self._places = places(ledger)
-        self._rules: dict[tuple[str, str], Any] = {}
         self._standings = NOBODY
         self._past: dict[int, Standings] = {0: NOBODY}  # as far back as fixtures still refer to
         self._oldest = 0
@@ -178,23 +174,26 @@ class _Replay:
         self._elsewhere: dict[tuple[str, int, str], Elsewhere] = {}
         self._found: list[Difference] = []
 
-    def run(self, progress: Callable[[int, int], None] | None) -> ReplayReport:
+    def run(
+        self,
+        progress: Callable[[int, int], None] | None,
+        helpers: Helpers | None,
+        folder: Path | None,
+    ) -> ReplayReport:
         _, last = self._ledger.heads()
         stored = None
         for number, body, fits in self._ledger.snapshots() if self._stored else ():
             if fits and number <= last:
                 stored = number, body
+        again = self._again(last, helpers, folder)
         for first in range(1, last + 1, BLOCK):
             span = first, min(first + BLOCK - 1, last)
             fixtures = {row.number: row for row in self._ledger.fixtures(*span)}
             summaries = {row.number: row for row in self._stored(*span)} if self._stored else {}
-            grouped = groupby(self._ledger.exchanges(*span), attrgetter("match"))
-            exchanges = {number: tuple(rows) for number, rows in grouped}
             for at, row in enumerate(self._ledger.records(*span), first):
-                found = exchanges.get(row.number, ())
                 try:
-                    self._match(row, fixtures.get(row.number), found, summaries.get(row.number))
-                except (msgspec.MsgspecError, UnicodeDecodeError, KeyError) as error:
+                    self._match(row, fixtures.get(row.number), next(again), summaries.get(row.number))
+                except (*UNREADABLE, _Unreadable) as error:
                     self._differ(row.number, "stored form", "something else", f"cannot be read: {error}")
                     self._past[at] = self._standings
                 if stored is not None and stored[0] == at:
@@ -217,7 +216,7 @@ class _Replay:
         self,
         row: RecordRow,
         issued: FixtureRow | None,
-        exchanges: Iterable[Exchange],
+        again: Replayed,
         summary: Summary | None,
     ) -> None:
         record = read_record(row.body)
@@ -228,8 +227,12 @@ class _Replay:
             return
         fixture = read_fixture(issued.body, self._texts)
         self._seats(fixture)
-        tally = Tally()
-        outcome = self._outcome(fixture, issued.body, record, answered_first(exchanges), tally)
+        for one in again.differs:
+            self._differ(row.number, *one)
+        tally, outcome = again.tally, again.outcome
+        if tally is None or outcome is None:
+            raise _Unreadable(again.unreadable)
+        self._count(fixture, again.how)
         digest = digest_of(issued.body)
         settled = settle(fixture, digest, tally, outcome, self._standings, self._elo, row.at_ms)
         if settled.body != row.body:
@@ -250,68 +253,31 @@ class _Replay:
         """The snapshot as it must be."""
         return snapshot_body(self._standings, self._accounts)
 
-    # ------------------------------------------------------------------------------------ one match again
-
-    def _outcome(
-        self,
-        fixture: Fixture,
-        body: bytes,
-        record: MatchRecord,
-        recorded: dict[str, Exchange],
-        tally: Tally,
-    ) -> Outcome:
-        """The outcome that follows from the replies, or the recorded one where none can be derived."""
-        spec, sealed = _game_of(fixture), _sealed(fixture)
-        by_engine = bool(record.outcome.void) and record.outcome.detail.get("by") == ENGINE
-        if by_engine or spec is None or sealed:
-            for exchange in recorded.values():
-                if exchange.reply is not None:
-                    tally.add_recorded(exchange)
-            if by_engine:
-                self._as_stated += 1
-            elif spec is None:
-                self._count_elsewhere(fixture)
-            else:
-                self._sealed += 1
-            return record.outcome
-        driver = Driver(spec, fixture, self._rules_of(spec.rules, fixture, body))
-        players = {seat.label: seat.player for seat in fixture.all_seats()} | {SANDBOX: SANDBOX}
+    def _again(self, last: int, helpers: Helpers | None, folder: Path | None) -> Iterator[Replayed]:
+        """What follows of each finished match by itself."""
+        if helpers is None or last < PARALLEL_FROM:
+            yield from replayed(self._ledger, 1, last)
+            return
+        each = min(PARALLEL_FROM, max(BLOCK, last // (4 * helpers.count)))
+        of = self._ledger.address, folder and folder.resolve()
+        parts = [(*of, first, min(first + each - 1, last)) for first in range(1, last + 1, each)]
         try:
-            todo = driver.start()
-            while todo:
-                ask = todo.pop()
-                exchange = recorded.pop(ask.key, _UNANSWERED)
-                if exchange.reply is None:
-                    self._differ(fixture.number, f"reply to {ask.key}", "none", "the game asks for it")
-                    continue
-                if not asks_the_same(exchange.request, ask, fixture.secret, self._texts):
-                    asked, _ = request_body(ask, fixture.secret)
-                    self._differ(
-                        fixture.number, f"request {ask.key}", _short(exchange.request), _short(asked)
-                    )
-                if exchange.player != players[ask.to]:
-                    self._differ(fixture.number, f"player of {ask.key}", exchange.player, players[ask.to])
-                todo.extend(driver.feed(ask.key, tally.add_recorded(exchange)))
-        except GameError as error:
-            self._differ(fixture.number, "play", "a finished match", str(error))
-        for key, exchange in recorded.items():
-            if exchange.reply is not None:
-                self._differ(fixture.number, f"reply to {key}", _short(exchange.reply), "it is never asked")
-                tally.add_recorded(exchange)
-        self._recomputed += 1
-        return driver.outcome if driver.outcome is not None else record.outcome
+            yield from chain.from_iterable(in_order(helpers, by_helper, parts))
+        except Lost as lost:
+            raise LedgerError(f"{lost}; replay again") from None
+
+    def _count(self, fixture: Fixture, how: str) -> None:
+        self._recomputed += how == "again"
+        self._as_stated += how == "stated"
+        self._sealed += how == "sealed"
+        if how == "elsewhere":
+            self._count_elsewhere(fixture)
 
     def _count_elsewhere(self, fixture: Fixture) -> None:
         which = fixture.game, fixture.version, fixture.release or FIRST_RELEASE
         one = self._elsewhere.get(which, Elsewhere(*which, 0, fixture.number, fixture.number))
         first, last = min(one.first, fixture.number), max(one.last, fixture.number)
         self._elsewhere[which] = Elsewhere(*which, one.matches + 1, first, last)
-
-    def _rules_of(self, rules: Any, fixture: Fixture, body: bytes) -> Any:
-        key = fixture.game, _light(body).settings
-        if key not in self._rules:
-            self._rules[key] = rules.model_validate(fixture.settings)
-        return self._rules[key]
 
     def _seats(self, fixture: Fixture) -> None:
         """Seats carry the ratings that the match was paired, and its judges weighted, by."""
@@ -341,7 +307,7 @@ class _Replay:
         for about in {**recorded, **derived}:
             before, after = recorded.get(about), derived.get(about)
             if before != after and not _alike(_plain(before), _plain(after)):
-                self._differ(number, about, _short(before), _short(after))
+                self._differ(number, about, short(before), short(after))
 
     def _compare_models(self, last: int) -> None:
         """Compare what is on record of the models that providers named; a running arena may have gone on."""
@@ -363,13 +329,9 @@ class _Replay:
         self._found.append(Difference(match, about, recorded, recomputed))
 
 
-_UNANSWERED = Exchange(0, "", 0, "", b"", None, None, None)
-
-
 class _Light(msgspec.Struct):
-    """The little of a fixture that is needed more often than the rest."""
+    """The little that is needed of the fixtures of matches that waited."""
 
-    settings: str
     snapshot: int
 
 
@@ -413,10 +375,3 @@ def _alike(a: Any, b: Any) -> bool:
 
 def _plain(value: Any) -> Any:
     return msgspec.json.decode(msgspec.json.encode(value))
-
-
-def _short(value: Any) -> str:
-    if not isinstance(value, str):
-        body = value if isinstance(value, bytes) else msgspec.json.encode(value, order="sorted")
-        value = body.decode(errors="replace")
-    return value if len(value) <= 300 else f"{value[:300]}… ({len(value)} characters)"

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import gc
 import re
-import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing
@@ -363,19 +362,14 @@ def _compare(summary: Summary | None, header: _Record, issued: _Issued, at_ms: i
     ]
 
 
-def main(address: str, first: str, last: str, replies: str) -> None:
-    """Write the findings of a span to standard output, as MessagePack."""
+def audited(address: str, first: int, last: int, replies: bool) -> bytes:
+    """The findings of a span of the ledger at an address, as MessagePack. Raises LedgerError."""
     from peerage.ledger import open_ledger
 
     # Rows by the million and no cycles among them: the collector would only walk them.
     gc.disable()
     try:
         with closing(open_ledger(address, Path(), create=False)) as ledger:
-            found = audit(ledger, int(first), int(last), replies=replies == "replies")
-    except LedgerError as error:
-        sys.exit(str(error))
-    sys.stdout.buffer.write(msgspec.msgpack.encode(found))
-
-
-if __name__ == "__main__":
-    main(*sys.argv[1:])
+            return msgspec.msgpack.encode(audit(ledger, first, last, replies=replies))
+    finally:
+        gc.enable()

@@ -11,18 +11,16 @@ checkpoints that were `kept` (`ledger.kept`).
 from __future__ import annotations
 
 import os
-import subprocess
-import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from hashlib import sha256
-from itertools import pairwise, zip_longest
+from itertools import pairwise
 from zlib import crc32
 
 import msgspec
 
-from peerage.ledger.audit import Findings, altered, audit, read_issued, settings_text, texts_of
+from peerage.ledger.audit import Findings, altered, audit, audited, read_issued, settings_text, texts_of
 from peerage.ledger.checkpoints import origin
 from peerage.ledger.databases import access
 from peerage.ledger.held import Found, Logged, amendments, facts, read_log, records, stream, streams
@@ -36,6 +34,7 @@ from peerage.ledger.secret import strange_keys
 from peerage.ledger.since import Head, Since, extends_log, extends_play, log_root
 from peerage.ledger.store import COPY, Ledger, LedgerError
 from peerage.ledger.votes import STREAM, Votes
+from peerage.parallel import Helpers, Lost, Processes
 
 PARALLEL_FROM = 4_000
 """Records from which on it is worth a second process, and for as many again another."""
@@ -91,14 +90,16 @@ def verify(
     votes: Votes | None = None,
     since: Head | None = None,
     kept: Sequence[Kept] = (),
+    helpers: Helpers | None = None,
 ) -> Report:
-    """Check a whole ledger and the `votes` on it, in `workers` processes (by default as many as it is worth),
-    and whether it extends the one whose head is `since`, and those whose checkpoints were `kept`.
+    """Check a whole ledger and the `votes` on it, and whether it extends the one whose head is `since`, and
+    those whose checkpoints were `kept`. Requests and replies are read by `helpers` where it is worth it, by
+    default in `workers` processes of this machine.
 
     A running arena may go on writing meanwhile; what was finished at the start is checked. Raises
     LedgerError when the ledger cannot be read at all.
     """
-    return _verify(ledger, workers, votes, since, kept, replies=True)
+    return _verify(ledger, workers, votes, since, kept, helpers, replies=True)
 
 
 def check_records(ledger: Ledger) -> None:
@@ -107,7 +108,7 @@ def check_records(ledger: Ledger) -> None:
 
     Raises LedgerError, which says what is wrong first and what to do about it.
     """
-    report = _verify(ledger, None, None, None, (), replies=False)
+    report = _verify(ledger, None, None, None, (), None, replies=False)
     if report.problems:
         first, more = report.problems[0], len(report.problems) - 1
         raise LedgerError(
@@ -131,13 +132,14 @@ def _verify(
     votes: Votes | None,
     since: Head | None,
     kept: Sequence[Kept],
+    helpers: Helpers | None,
     *,
     replies: bool,
 ) -> Report:
     issued, recorded = ledger.heads()
     if workers is None:
         worth = PARALLEL_FROM if replies else PARALLEL_FROM * 5
-        workers = min(os.cpu_count() or 1, 1 + recorded // worth)
+        workers = min(helpers.count if helpers else os.cpu_count() or 1, 1 + recorded // worth)
     cuts = [recorded * part // workers for part in range(workers + 1)]
     spans = [(before + 1, cut) for before, cut in pairwise(cuts) if before < cut]
     problems: list[Found] = []
@@ -148,7 +150,10 @@ def _verify(
     heads: dict[str, str] = {}
     copy = COPY in ledger.meta()
     with ExitStack() as stack:
-        helpers = [_start(stack, ledger, *span, replies) for span in spans] if len(spans) > 1 else []
+        parts = [(ledger.address, *span, replies) for span in spans] if len(spans) > 1 else []
+        if parts and helpers is None:
+            helpers = stack.enter_context(Processes(len(parts), access(ledger.address)))
+        jobs = [helpers.submit(audited, *part) for part in parts] if helpers else []
         if replies:
             with _noted(problems):
                 problems += [(None, what) for what in ledger.integrity()]
@@ -157,14 +162,19 @@ def _verify(
             problems += logged.problems
         with _noted(problems):
             known = ledger.texts()
-        if helpers:
+        if jobs:
             follows = _follows(ledger, recorded, logged)
         found = Findings()
-        for span, helper in zip_longest(spans, helpers):
-            found.add(audit(ledger, *span, replies=replies) if helper is None else _finish(helper, span))
+        for span in spans if not jobs else ():
+            found.add(audit(ledger, *span, replies=replies))
+        try:
+            for job in jobs:
+                found.add(msgspec.msgpack.decode(job.result(), type=Findings))
+        except Lost as error:
+            raise LedgerError(f"{error}; what it was to check is not checked. Verify again") from None
     problems += found.problems
     if not found.problems:
-        problems += follows if helpers else _follows(ledger, recorded, logged)
+        problems += follows if jobs else _follows(ledger, recorded, logged)
     with _noted(problems):
         in_play, needed = _in_play(ledger, recorded, issued, copy)
         problems += in_play
@@ -246,32 +256,6 @@ def _follows(ledger: Ledger, recorded: int, logged: Logged) -> list[Found]:
         return [*problems(ledger, recorded, elo, logged.snapshots)]
     except (LedgerError, msgspec.MsgspecError, ArithmeticError, ValueError, KeyError, IndexError) as error:
         return [(None, f"the ratings cannot be computed again: {error}")]
-
-
-def _start(stack: ExitStack, ledger: Ledger, first: int, last: int, replies: bool) -> subprocess.Popen[bytes]:
-    span = [str(first), str(last), "replies" if replies else "records"]
-    command = [sys.executable, "-P", "-m", "peerage.ledger.audit", ledger.address, *span]
-    helper = stack.enter_context(
-        subprocess.Popen(
-            command,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            env={**os.environ, **access(ledger.address)},
-        )
-    )
-    stack.callback(helper.kill)
-    return helper
-
-
-def _finish(helper: subprocess.Popen[bytes], span: tuple[int, int]) -> Findings:
-    said, complaint = helper.communicate()
-    if helper.returncode:
-        raise LedgerError(
-            f"the process that checked matches {span[0]} to {span[1]} failed: "
-            f"{complaint.decode(errors='replace').strip()[-500:]}"
-        )
-    return msgspec.msgpack.decode(said, type=Findings)
 
 
 @contextmanager

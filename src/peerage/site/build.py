@@ -7,15 +7,12 @@ are cores.
 
 from __future__ import annotations
 
-import gc
 import os
-import threading
-from collections.abc import Iterable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
-from contextlib import closing, contextmanager, suppress
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, closing, contextmanager, nullcontext, suppress
+from functools import lru_cache
 from hashlib import sha256
-from multiprocessing import get_context, parent_process
 from pathlib import Path
 from typing import NamedTuple
 
@@ -25,8 +22,14 @@ from msgspec import Struct
 
 import peerage
 from peerage.challenges.pool import STREAM
+from peerage.ledger import open_ledger
+from peerage.ledger.databases import access
+from peerage.ledger.kept import Kept
 from peerage.ledger.store import MENDED
+from peerage.ledger.votes import Votes
 from peerage.outputs import SITE, Folder, OutputRefused, arena_files, marked
+from peerage.parallel import Helpers, Lost, Processes, in_order
+from peerage.settings import load
 from peerage.site import charts, downloads
 from peerage.site.addresses import BUNDLE, number_in
 from peerage.site.drawings import DRAWINGS
@@ -73,11 +76,20 @@ class Built(NamedTuple):
     removed: int
 
 
-def build(site: Site, folder: Path, out: Path, workers: int | None = None, *, force: bool = False) -> Built:
+def build(
+    site: Site,
+    folder: Path,
+    out: Path,
+    workers: int | None = None,
+    *,
+    force: bool = False,
+    helpers: Helpers | None = None,
+) -> Built:
     """Write the pages of `site`, whose arena is in `folder`, to `out`.
 
-    What an earlier build wrote and is no page any more is removed; other files are left alone. `workers`
-    processes are used, by default one for each core where it is worth it. Raises OutputRefused when `out`
+    What an earlier build wrote and is no page any more is removed; other files are left alone. Where it is
+    worth it `helpers` read matches and make their pages, by default `workers` processes of this machine, one
+    for each core. Raises OutputRefused when `out`
     holds something else, unless told to `force` it, and where a link leads out of it; SiteError, LedgerError
     and OSError.
     """
@@ -86,10 +98,10 @@ def build(site: Site, folder: Path, out: Path, workers: int | None = None, *, fo
     target = Folder(out, arena_files(folder, site.ledger.address))
     with _alone(target):
         target.tidy()
-        return _build(site, folder, target, workers)
+        return _build(site, folder, target, workers, helpers)
 
 
-def _build(site: Site, folder: Path, target: Folder, workers: int | None) -> Built:
+def _build(site: Site, folder: Path, target: Folder, workers: int | None, helpers: Helpers | None) -> Built:
     with suppress(OSError):
         DRAWINGS.unpack((target.root / DRAWN).read_bytes())
     charts.begin()
@@ -105,9 +117,12 @@ def _build(site: Site, folder: Path, target: Folder, workers: int | None) -> Bui
     if workers is None:
         workers = (os.cpu_count() or 1) if site.number >= PARALLEL_FROM else 1
     if workers > 1:
-        written = _in_parallel(site, folder, target, workers, chunks, light)
+        with ExitStack() as stack:
+            if helpers is None:
+                helpers = stack.enter_context(Processes(workers, access(site.ledger.address)))
+            written = _in_parallel(site, folder, target, helpers, chunks, light)
     else:
-        found = [_chunk(site, target, *chunk) for chunk in chunks]
+        found = [(_read(site, *span), _write(site, target, pages)) for *span, pages in chunks]
         site.told = together([part for part, _ in found])
         written = sum([more for _, more in found]) + _write(site, target, light)
     for path in copies:
@@ -119,6 +134,9 @@ def _build(site: Site, folder: Path, target: Folder, workers: int | None) -> Bui
     _store(target, State(site.number, _seal(site, site.number), (*light, *copies), _signed(site)))
     return Built(written, len(wanted) + len(copies) - written, removed)
 
+
+Page = tuple[str, bytes]
+"""The path of a page, and the page."""
 
 Chunk = tuple[int, int, Sequence[str]]
 """The first and the last of some matches, and those of their pages of transcripts that are to be written."""
@@ -155,28 +173,38 @@ def _settled(site: Site, before: State) -> int:
     return min(before.number, site.covered(site.checkpoints[known - 1].checkpoint.size)) if known else 0
 
 
-def _chunk(site: Site, target: Folder, first: int, last: int, pages: Sequence[str]) -> tuple[Told, int]:
-    """Read some matches and write their pages: what they tell, and how many files were written."""
+def _read(site: Site, first: int, last: int) -> Told:
+    """What some matches tell, which are held for their pages."""
     site.reader.hold(first, last)
-    return told(site.reader.matches(first, last)), _write(site, target, pages)
+    return told(site.reader.matches(first, last))
 
 
 def _in_parallel(
-    site: Site, folder: Path, target: Folder, workers: int, chunks: Sequence[Chunk], light: Sequence[str]
+    site: Site, folder: Path, target: Folder, helpers: Helpers, chunks: Sequence[Chunk], light: Sequence[str]
 ) -> int:
-    """Write the transcripts in so many processes, and the other pages; how many were written."""
-    try:
-        with ProcessPoolExecutor(workers, get_context("spawn"), _open, (folder, site.number)) as pool:
-            jobs = [pool.submit(_in_worker, target, chunk) for chunk in chunks]
+    """Let helpers make the transcripts, and make the other pages; how many were written."""
+    of = folder.resolve(), site.ledger.address, site.number, tuple(site.checkpoints)
+    theirs = target if helpers.here else None
+
+    def collected() -> tuple[Told, int]:
+        found, written = list[Told](), 0
+        for part, pages in in_order(helpers, _by_helper, [(*of, theirs, *chunk) for chunk in chunks]):
+            found.append(msgspec.msgpack.decode(part, type=Told))
+            written += pages if isinstance(pages, int) else _written(target, pages)
+        return together(found), written
+
+    with ThreadPoolExecutor(1) as aside:
+        collecting = aside.submit(collected)
+        try:
             # What all matches tell is on few pages: the others are made meanwhile.
             written = _write(site, target, [path for path in light if not path.startswith(TELLING)])
-            found = [job.result() for job in jobs]
-    except BrokenProcessPool:
-        raise SiteError(
-            "a process that makes pages was ended from outside, or ran out of memory; build again"
-        ) from None
-    site.told = together([msgspec.msgpack.decode(part, type=Told) for part, _ in found])
-    written += sum([more for _, more in found])
+            site.told, theirs_written = collecting.result()
+        except Lost as lost:
+            raise SiteError(f"{lost}; build again") from None
+        except BaseException:
+            helpers.shutdown(cancel_futures=True)
+            raise
+    written += theirs_written
     return written + _write(site, target, [path for path in light if path.startswith(TELLING)])
 
 
@@ -227,14 +255,20 @@ def _seal(site: Site, number: int) -> str:
     return made_of.hexdigest()
 
 
-def _write(site: Site, target: Folder, wanted: Iterable[str]) -> int:
-    """Write these pages where they differ from what is there; how many did."""
-    written = 0
+def _made(site: Site, wanted: Iterable[str]) -> Iterator[Page]:
     for path in wanted:
         made = body(site, path)
         assert made is not None, path
-        written += target.write(path, made, durable=False)
-    return written
+        yield path, made
+
+
+def _write(site: Site, target: Folder, wanted: Iterable[str]) -> int:
+    """Write these pages where they differ from what is there; how many did."""
+    return _written(target, _made(site, wanted))
+
+
+def _written(target: Folder, pages: Iterable[Page]) -> int:
+    return sum([target.write(path, made, durable=False) for path, made in pages])
 
 
 def _remove(target: Folder, before: State, wanted: set[str]) -> int:
@@ -249,31 +283,44 @@ def _remove(target: Folder, before: State, wanted: set[str]) -> int:
     return gone
 
 
-_worker: list[Site] = []
+def _by_helper(
+    folder: Path,
+    address: str,
+    number: int,
+    checkpoints: Sequence[Kept],
+    target: Folder | None,
+    first: int,
+    last: int,
+    wanted: Sequence[str],
+) -> tuple[bytes, int | list[Page]]:
+    """What some matches tell, as MessagePack, and how many of their pages were written to `target`; the pages
+    themselves where it is on another machine."""
+    site = _opened(folder, address, number)
+    site.checkpoints = checkpoints  # this machine's may be older
+    found = msgspec.msgpack.encode(_read(site, first, last))
+    pages = _made(site, wanted)
+    return found, list(pages) if target is None else _written(target, pages)
 
 
-def _open(folder: Path, number: int) -> None:
-    gc.set_threshold(300_000, 50, 100)  # as the command line has it, which workers do not pass
-    threading.Thread(target=_end_with_parent, daemon=True).start()
-    _worker.append(Site.open(folder).at(number))
+@lru_cache(1)
+def _opened(folder: Path, address: str, number: int) -> Site:
+    settings = load(folder, reading=True)
+    ledger = open_ledger(address, folder, create=False)
+    return Site(settings, ledger, Votes(ledger.address, folder), number=number, folder=folder)
 
 
-def _end_with_parent() -> None:
-    """Leave when the build is killed: a worker would wait for work forever, and disturb the next build."""
-    parent = parent_process()
-    assert parent is not None
-    parent.join()
-    os._exit(1)
-
-
-def _in_worker(target: Folder, chunk: Chunk) -> tuple[bytes, int]:
-    found, written = _chunk(_worker[0], target, *chunk)
-    return msgspec.msgpack.encode(found), written
-
-
-def build_folder(folder: Path, out: Path, *, url: str = "", force: bool = False) -> Built:
+def build_folder(
+    folder: Path,
+    out: Path,
+    *,
+    url: str = "",
+    force: bool = False,
+    hire: Callable[[str], Helpers] | None = None,
+) -> Built:
     """Build the site of the arena in `folder`; with its `url` it gets a page for addresses at which nothing
-    is, and a picture for links to it. Raises SettingsError too."""
+    is, and a picture for links to it. `hire` gives helpers for work on the ledger at an address. Raises
+    SettingsError too."""
     with closing(Site.open(folder)) as site:
         site.url = url and f"{url.rstrip('/')}/"
-        return build(site, folder, out, force=force)
+        with nullcontext() if hire is None else hire(site.ledger.address) as helpers:
+            return build(site, folder, out, force=force, helpers=helpers)

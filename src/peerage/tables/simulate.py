@@ -4,11 +4,8 @@
 from __future__ import annotations
 
 import math
-import signal
 from collections.abc import Generator, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor
 from functools import partial
-from multiprocessing import get_context
 from typing import NamedTuple
 
 import msgspec
@@ -18,6 +15,7 @@ from peerage.judging.audit import pool_of, shrunk
 from peerage.judging.simulated_tournaments import SCORE_KINDS
 from peerage.judging.simulation import KINDS, Found, Power, Results, Rounds, Setup, power, simulated
 from peerage.ledger.store import Ledger
+from peerage.parallel import Processes, in_order
 from peerage.ratings.bradley_terry import fit_duels
 from peerage.ratings.merging import coded
 from peerage.scheduling import standing
@@ -71,13 +69,8 @@ def simulate(
     if workers < 2:
         yield from map(one, tasks)
         return
-    # Ctrl+C is for the one who asked: workers end when it tells them to.
-    ignoring = (signal.SIGINT, signal.SIG_IGN)
-    pool = ProcessPoolExecutor(workers, get_context("spawn"), signal.signal, ignoring)
-    try:
-        yield from pool.map(one, tasks)
-    finally:
-        pool.shutdown(cancel_futures=True)
+    with Processes(workers) as helpers:
+        yield from in_order(helpers, one, [(task,) for task in tasks])
 
 
 def _one(

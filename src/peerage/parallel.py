@@ -1,0 +1,141 @@
+"""Work in parts, done by helpers: processes of this machine, or tasks of a cluster (`cluster.tasks`).
+
+A part is a function of a module, with arguments and a result that pickle. What is large it reads itself, from
+the ledger, and it says nothing of where it was done: the results are those of one process.
+"""
+
+from __future__ import annotations
+
+import gc
+import os
+import pickle
+import signal
+import subprocess
+import sys
+import threading
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from concurrent.futures import Executor, Future, ThreadPoolExecutor
+from contextlib import suppress
+from queue import SimpleQueue
+from typing import Any, ParamSpec, TypeVar
+
+Found = TypeVar("Found")
+Given = ParamSpec("Given")
+
+
+class Lost(Exception):
+    """Whoever did a part is gone; the message says how."""
+
+
+class Helpers(Executor):
+    """Does calls elsewhere, `count` at once. What a call raises is raised by its future, Lost where
+    whoever did it is gone. To leave its context ends all calls that are not done."""
+
+    count: int
+    here: bool
+    """Whether on this machine, so that they may write its files."""
+
+
+def in_order(
+    helpers: Helpers, work: Callable[..., Found], parts: Iterable[tuple[Any, ...]]
+) -> Iterator[Found]:
+    """The results of all parts, in their order; a few parts ahead are done meanwhile, no more."""
+    ahead: deque[Future[Found]] = deque()
+    for part in parts:
+        ahead.append(helpers.submit(work, *part))
+        if len(ahead) > 2 * helpers.count:
+            yield ahead.popleft().result()
+    while ahead:
+        yield ahead.popleft().result()
+
+
+class Processes(Helpers):
+    """Processes of this machine, each started when it is first needed; `env` are further variables of theirs.
+
+    Unlike those of `multiprocessing` they do not run the caller's main module again, so that a script may
+    call what uses them, and they end with the process that started them, however it ended.
+    """
+
+    here = True
+
+    def __init__(self, count: int, env: Mapping[str, str] | None = None) -> None:
+        self.count = count
+        self._env = {**os.environ, **(env or {})}
+        self._threads = ThreadPoolExecutor(count, "helper")
+        self._mine = threading.local()
+        self._started: list[subprocess.Popen[bytes]] = []
+        self._over = False
+
+    def submit(
+        self, work: Callable[Given, Found], /, *args: Given.args, **kwargs: Given.kwargs
+    ) -> Future[Found]:
+        return self._threads.submit(self._call, work, args, kwargs)
+
+    def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
+        self._over = True
+        self._threads.shutdown(wait=False, cancel_futures=True)
+        for process in self._started:
+            process.kill()
+        self._threads.shutdown(wait=wait)
+        for process in self._started:
+            with process:  # closes its pipes, and waits for it
+                pass
+
+    def _call(self, work: Callable[..., Found], args: Any, kwargs: Any) -> Found:
+        process = getattr(self._mine, "process", None)
+        if process is None:
+            process = self._mine.process = self._start()
+        assert process.stdin is not None
+        assert process.stdout is not None
+        try:
+            pickle.dump(pickle.dumps((work, args, kwargs)), process.stdin)
+            process.stdin.flush()
+            done, found = pickle.load(process.stdout)
+        except (EOFError, OSError):
+            raise Lost("a process that helps was ended from outside, or ran out of memory") from None
+        if not done:
+            raise found
+        result: Found = found
+        return result
+
+    def _start(self) -> subprocess.Popen[bytes]:
+        # -P: whoever looks at somebody else's arena runs none of its files.
+        command = [sys.executable, "-P", "-m", "peerage.parallel"]
+        process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=self._env)
+        self._started.append(process)
+        if self._over:
+            process.kill()
+        return process
+
+
+def main() -> None:
+    """Do the calls that come on standard input, and write what they give to standard output."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # it is for the one who asked, who ends us
+    gc.set_threshold(300_000, 50, 100)  # as the command line has it
+    answers = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)
+    calls: SimpleQueue[bytes] = SimpleQueue()
+    threading.Thread(target=_hear, args=(calls,), daemon=True).start()
+    while True:
+        call = calls.get()
+        try:
+            work, args, kwargs = pickle.loads(call)
+            answer = pickle.dumps((True, work(*args, **kwargs)))
+        except Exception as error:
+            answer = pickle.dumps((False, error))
+        with suppress(BrokenPipeError):
+            answers.write(answer)
+            answers.flush()
+
+
+def _hear(calls: SimpleQueue[bytes]) -> None:
+    """Take in calls; leave, also in the middle of one, when nobody can ask for more."""
+    with suppress(EOFError):
+        while True:
+            calls.put(pickle.load(sys.stdin.buffer))
+    os._exit(0)
+
+
+if __name__ == "__main__":
+    main()
