@@ -21,7 +21,9 @@ from peerage.games import tracks_of
 from peerage.ledger.store import LedgerError, Summary
 from peerage.match import DONE as DONE
 from peerage.ratings.elo import DuelResult, EloSettings, EloState, extend, fold, trajectory, update
-from peerage.settings import Rating
+from peerage.scheduling.standing import Standing
+from peerage.settings import PlayerSettings, Rating
+from peerage.settings.weights import group_of
 
 
 def elo_settings(rating: Rating) -> EloSettings:
@@ -99,6 +101,13 @@ class Standings(msgspec.Struct, frozen=True, dict=True):
 
     def skill(self, player: str) -> Skill:
         return self.skills.get(player, Skill())
+
+    def before_pairing(self, player: PlayerSettings, initial: float) -> Standing:
+        """A player as pairing sees it."""
+        rated, skill = self.of(player.name, initial), self.skill(player.name)
+        return Standing(
+            player.name, player.family, *rated, skill.mu, player.slots, player.priority, group_of(player)
+        )
 
     @classmethod
     def from_bytes(cls, body: bytes) -> Standings:

@@ -123,6 +123,40 @@ def test_who_is_away_is_left_out_and_who_joins_catches_up(name: PolicyName) -> N
     assert arena.seats["p00"] >= 0.75 * min(arena.seats[one.player] - before[one.player] for one in pool[4:])
 
 
+@every_policy
+@pytest.mark.parametrize("kin", [True, False])
+def test_two_groups_meet_in_the_share_of_matches_that_is_asked_for(name: PolicyName, kin: bool) -> None:
+    """Here the second group is much weaker, so that `swiss`, `order` and the like leave it to itself."""
+    group = {one.player: "proprietary" if at < 5 else "open" for at, one in enumerate(standings(9))}
+    pool = [one._replace(group=group[one.player]) for one in standings(9, families=0 if kin else 5)]
+    unknown = [*pool, Standing("p98", "f98", 1500.0, 1400.0), Standing("p99", "f99", 1500.0, 1400.0)]
+
+    def share(arena: Arena) -> float:
+        met = [group[a] != group[b] for pairs in arena.rounds for a, b in pairs if {a, b} <= {*group}]
+        return sum(met) / len(met)
+
+    for players in (pool, unknown):
+        arena = Arena(Policy(name, across=0.8), gap=60.0, lag=2)
+        for _ in range(40):
+            assert arena.play(players, kin)
+        assert 0.75 < share(arena) < 0.95
+        assert set(arena.seats) == {one.player for one in players}
+    family = {one.player: one.family for one in pool}
+    pairs = [both for pairs in arena.rounds for both in pairs if {*both} <= {*family}]
+    assert kin or all(family[a] != family[b] for a, b in pairs)
+
+
+@every_policy
+def test_a_share_between_groups_changes_nothing_where_there_are_not_two(
+    name: PolicyName,
+) -> None:
+    for groups in ("", "open"):
+        pool = [one._replace(group=groups) for one in standings(8)]
+        plain, floored = Arena(Policy(name)), Arena(Policy(name, across=1.0))
+        for _ in range(20):
+            assert plain.play(pool) == floored.play(pool)
+
+
 def test_everybody_meets_everybody_once_in_a_round_robin() -> None:
     for size in (2, 5, 8):
         arena = Arena(Policy("round-robin"))

@@ -2,7 +2,7 @@
 
 import pytest
 
-from peerage.tables.makers import MakerRow, maker_of, makers, picked, weights
+from peerage.tables.makers import MakerRow, maker_of, makers, picked
 
 FAMILIES = {"a1": "acme/alpha", "a2": "acme/alpha", "a3": "acme/beta", "z1": "zeta/z", "own": ""}
 
@@ -26,24 +26,3 @@ def test_a_maker_that_keeps_the_best_of_its_tries_is_named() -> None:
         "looks better than it is"
     ]
     assert not list(picked(FAMILIES, ["a1", "a2"], ["a1", "a2", "z1"])), "nobody is left of zeta"
-
-
-@pytest.mark.parametrize(
-    ("card", "kind"),
-    [
-        ({"model": "gguf:models/qwen.gguf"}, "open"),
-        ({"model": "openai:gpt-5"}, "proprietary"),
-        ({"model": "openai:gpt-oss-120b"}, "open"),
-        ({"model": "openai:my-model", "base_url": "http://localhost:8000/v1"}, ""),
-        ({"model": "openrouter:anthropic/claude-sonnet-4.5"}, "proprietary"),
-        ({"model": "openrouter:google/gemma-3-27b-it"}, "open"),
-        ({"model": "openrouter:meta-llama/llama-4"}, ""),
-        ({"model": "mistral:large", "open_weights": False}, "proprietary"),
-        ({"model": "house:0.5", "open_weights": True}, "open"),
-        ({}, ""),
-    ],
-)
-def test_whether_weights_are_open_follows_from_what_is_stated_or_else_from_who_made_them(
-    card: dict[str, object], kind: str
-) -> None:
-    assert weights(card) == kind

@@ -93,14 +93,7 @@ class Rounds:
         basis = self._next - self._lag
         standings = self._after_round[basis] if basis > 0 else NOBODY
         pool = [
-            Standing(
-                player.name,
-                player.family,
-                *standings.of(player.name, self._initial),
-                standings.skill(player.name).mu,
-                player.slots,
-                player.priority,
-            )
+            standings.before_pairing(player, self._initial)
             for player in self._players
             if not self._left_out(player.name)
         ]

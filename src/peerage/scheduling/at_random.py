@@ -2,30 +2,29 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from random import Random
 
-from peerage.scheduling.standing import History, Standing
+from peerage.scheduling.standing import History, Standing, may_meet
 
 
 def pair(
-    standings: Sequence[Standing], history: History, lot: str, kin: bool = True
+    standings: Sequence[Standing], history: History, lot: str, kin: bool = True, across: bool = False
 ) -> tuple[tuple[str, str], ...]:
     """As many pairs as there can be. Of an odd number, one of those who played most sits out. Without `kin`
-    players of one family never meet: the largest family is seated first, which leaves out the fewest."""
+    players of one family never meet, where `across` none of one group: those who may meet the fewest are
+    seated first, which leaves out the fewest."""
     rng = Random(lot)
-    family = {one.player: one.player if kin else one.family for one in sorted(standings)}
-    left = rng.sample(list(family), len(family))
+    left = rng.sample(sorted(standings), len(standings))
     if len(left) % 2:
-        left.remove(max(left, key=history.played))
+        left.remove(max(left, key=lambda one: history.played(one.player)))
     found: list[tuple[str, str]] = []
     while left:
-        sizes = Counter(family[one] for one in left)
-        first = max(left, key=lambda one: sizes[family[one]])
-        others = [one for one in left if family[one] != family[first]]
-        if not others:
-            break
-        found.append((first, others[0]))
-        left = [one for one in left if one not in found[-1]]
+        barred = not kin or across
+        first = min(left, key=lambda one: sum(may_meet(one, other, kin, across) for other in left) * barred)
+        others = [one for one in left if one != first and may_meet(first, one, kin, across)]
+        left.remove(first)
+        if others:
+            found.append((first.player, others[0].player))
+            left.remove(others[0])
     return tuple(found)

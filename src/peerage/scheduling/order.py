@@ -33,7 +33,7 @@ from random import Random
 import numpy as np
 
 from peerage.ratings.kernels import Floats, exp_array
-from peerage.scheduling.standing import History, Results, Standing
+from peerage.scheduling.standing import History, Results, Standing, may_meet
 from peerage.scheduling.strengths import Strengths, known, laplacian, product, total, turned
 
 FLOOR = 5
@@ -54,6 +54,7 @@ def draw_up(
     loss: Loss,
     *,
     kin: bool = True,
+    across: bool = False,
     once: bool = False,
     seats: int = 2,
     count: int | None = None,
@@ -63,18 +64,17 @@ def draw_up(
     """Half as many matches of `seats` as there are players, or `count`, the most telling first; `lot` decides
     among equals.
 
-    Without `kin` players of one family never meet; where `once`, nobody plays twice in a round. `only` names
-    one who plays in all of them. With a `price` of each player's seat, in any unit, it is not what a match
-    says that counts but that divided by the price of its seats; equal prices change nothing. The same
-    arguments give the same matches on every machine.
+    Without `kin` players of one family never meet, where `across` none of one group; where `once`, nobody
+    plays twice in a round. `only` names one who plays in all of them. With a `price` of each player's seat,
+    in any unit, it is not what a match says that counts but that divided by the price of its seats; equal
+    prices change nothing. The same arguments give the same matches on every machine.
     """
     pool = sorted(standings)
     size = len(pool)
     if size < 2:
         return ()
     names = [one.player for one in pool]
-    family = np.unique([one.family for one in pool], return_inverse=True)[1]
-    free = (family[:, None] != family) | kin
+    free = np.array([[may_meet(one, other, kin, across) for other in pool] for one in pool])
     np.fill_diagonal(free, False)
     strengths = known(names, history, results, seats)
     played = np.array([history.played(name) for name in names])

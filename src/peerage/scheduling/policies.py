@@ -7,6 +7,7 @@ the same pairs, on any machine.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import combinations
 from typing import NamedTuple
 
 from peerage.scheduling import at_random, certify, groups, order, place, round_robin, swiss, top
@@ -16,13 +17,14 @@ from peerage.scheduling.standing import LEARNING, History, PolicyName, Results, 
 class Policy(NamedTuple):
     """How players are paired: `width` is that of `swiss`'s strata in Elo, `places` counts the first places
     that `top` has in view, `player` is whom `place` is about. `per_dollar`: those who learn divide what a
-    match says by what it costs."""
+    match says by what it costs. `across` is the least share of matches of two that are between groups."""
 
     name: PolicyName = "swiss"
     width: float = 50.0
     places: int = 1
     player: str = ""
     per_dollar: bool = False
+    across: float = 0.0
 
     @property
     def learns(self) -> bool:
@@ -39,18 +41,35 @@ class Policy(NamedTuple):
         once: bool = False,
     ) -> tuple[tuple[str, str], ...]:
         """The pairs of a round, each the higher seeded first: by cost Elo, equals by name. Without `kin`
-        players of one family never meet; where `once`, nobody plays twice in it."""
-        pairs: Sequence[Sequence[str]]
-        if self.name == "swiss":
-            return swiss.pair(standings, history, lot, self.width, kin).pairs
-        if self.name == "random":
-            pairs = at_random.pair(standings, history, lot, kin)
-        elif self.name == "round-robin":
-            pairs = round_robin.pair(standings, history, lot, kin)
-        else:
-            pairs = self._learnt(standings, history, results, lot, kin, once)
+        players of one family never meet; where `once`, nobody plays twice in it.
+
+        A round that would leave fewer than the share `across` of all matches between groups is drawn up once
+        more, of such matches alone.
+        """
+        pairs = self._drawn_up(standings, history, results, lot, kin, once)
+        if self.across and not self.player and _apart(standings, history, pairs) < self.across:
+            named = [one for one in standings if one.group]
+            pairs = self._drawn_up(named, history, results, lot, kin, once, across=True) or pairs
         seed = {one.player: (-one.cost, one.player) for one in standings}
         return tuple([(a, b) if seed[a] < seed[b] else (b, a) for a, b in pairs])
+
+    def _drawn_up(
+        self,
+        standings: Sequence[Standing],
+        history: History,
+        results: Results,
+        lot: str,
+        kin: bool,
+        once: bool,
+        across: bool = False,
+    ) -> Sequence[Sequence[str]]:
+        if self.name == "swiss":
+            return swiss.pair(standings, history, lot, self.width, kin, across).pairs
+        if self.name == "random":
+            return at_random.pair(standings, history, lot, kin, across)
+        if self.name == "round-robin":
+            return round_robin.pair(standings, history, lot, kin, across)
+        return self._learnt(standings, history, results, lot, kin, once, across=across)
 
     def seat(
         self,
@@ -87,6 +106,7 @@ class Policy(NamedTuple):
         once: bool,
         seats: int = 2,
         count: int | None = None,
+        across: bool = False,
     ) -> tuple[tuple[str, ...], ...]:
         price = results.prices([one.player for one in standings]) if self.per_dollar else {}
         if self.name == "place":
@@ -99,11 +119,26 @@ class Policy(NamedTuple):
             lot,
             losses[self.name],
             kin=kin,
+            across=across,
             once=once,
             seats=seats,
             count=count,
             price=price,
         )
+
+
+def _apart(standings: Sequence[Standing], history: History, pairs: Sequence[Sequence[str]]) -> float:
+    """The share of matches between groups, of those between players of any, with these `pairs`; 1 where there
+    are no two groups or no matches."""
+    group = {one.player: one.group for one in standings if one.group}
+    counts = {both: history.met(*both) for both in combinations(sorted(group), 2)}
+    for a, b in pairs:
+        both = min(a, b), max(a, b)
+        if both in counts:
+            counts[both] += 1
+    apart = sum(count for (a, b), count in counts.items() if group[a] != group[b])
+    every = sum(counts.values())
+    return apart / every if every and len(set(group.values())) > 1 else 1.0
 
 
 SWISS = Policy()

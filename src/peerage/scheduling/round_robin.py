@@ -10,20 +10,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 from random import Random
 
-from peerage.scheduling.standing import History, Standing
+from peerage.scheduling.standing import History, Standing, may_meet
 
 
 def pair(
-    standings: Sequence[Standing], history: History, lot: str, kin: bool = True
+    standings: Sequence[Standing], history: History, lot: str, kin: bool = True, across: bool = False
 ) -> tuple[tuple[str, str], ...]:
     """The next round; `lot` decides among equals. Of an odd number one sits out. Without `kin` players of one
-    family never meet, and who would meet its own in this round sits out too."""
-    family = {one.player: one.player if kin else one.family for one in sorted(standings)}
-    circle = [*family, *[""] * (len(family) % 2)]
+    family never meet, where `across` none of one group, and who would in this round sits out too."""
+    circle = [*sorted(standings), *[None] * (len(standings) % 2)]
     rounds = []
     for _ in circle[1:]:
         opposite = zip(circle[: len(circle) // 2], reversed(circle), strict=False)
-        pairs = tuple([(a, b) for a, b in opposite if a and b and family[a] != family[b]])
+        pairs = tuple([(a.player, b.player) for a, b in opposite if a and b and may_meet(a, b, kin, across)])
         if pairs:
             rounds.append(pairs)
         circle = [circle[0], circle[-1], *circle[1:-1]]

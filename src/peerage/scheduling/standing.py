@@ -16,8 +16,9 @@ LEARNING: tuple[PolicyName, ...] = ("order", "top", "certify", "place")
 class Standing(NamedTuple):
     """A player as the scheduler sees it: its kin and its ratings in the snapshot a round is paired by.
 
-    `mu` is the mean of its TrueSkill skill, which games of more than two group by; `slots` are the seats that
-    it may hold in one match, `priority` how often it is a contestant beside the others.
+    `mu` is the mean of its TrueSkill skill, which games of more than two group by; `slots` are the seats
+    that it may hold in one match, `priority` how often it is a contestant beside the others. `group`:
+    whether its weights are open or proprietary, empty where nobody knows.
     """
 
     player: str
@@ -27,6 +28,13 @@ class Standing(NamedTuple):
     mu: float = 25.0
     slots: int = 1
     priority: int = 1
+    group: str = ""
+
+
+def may_meet(a: Standing, b: Standing, kin: bool, across: bool = False) -> bool:
+    """Whether two players may: without `kin` not those of one family, where `across` only those of two
+    groups."""
+    return (kin or a.family != b.family) and not (across and a.group == b.group)
 
 
 class History:

@@ -24,7 +24,7 @@ from typing import NamedTuple
 
 import rustworkx
 
-from peerage.scheduling.standing import History, Standing
+from peerage.scheduling.standing import History, Standing, may_meet
 
 ALL_PAIRS_UP_TO = 32
 """Arenas of this size or less consider every pair; larger ones each player's neighbourhood."""
@@ -45,15 +45,21 @@ class Round(NamedTuple):
 
 
 def pair(
-    standings: Sequence[Standing], history: History, seed: str, width: float = 50.0, kin: bool = True
+    standings: Sequence[Standing],
+    history: History,
+    seed: str,
+    width: float = 50.0,
+    kin: bool = True,
+    across: bool = False,
 ) -> Round:
     """One round in which everybody plays once, except one player when their number is odd.
 
     The bye goes to whoever has been issued the most matches, drawn by `seed` among equals: byes of players
-    who joined together never differ by more than one, and a newcomer plays until it has caught up. The higher
-    seed has the higher cost Elo, and among equals the name that sorts first. The same arguments always give
-    the same round: among equally light matchings `seed` decides. Fewer than two players make no pair. Without
-    `kin` players of one family never meet; whoever has nobody left to meet sits the round out.
+    who joined together never differ by more than one, and a newcomer plays until it has caught up. The
+    higher seed has the higher cost Elo, and among equals the name that sorts first. The same arguments
+    always give the same round: among equally light matchings `seed` decides. Fewer than two players make no
+    pair. Without `kin` players of one family never meet, where `across` none of one group; whoever has
+    nobody left to meet sits the round out.
     """
     rng = Random(seed)
     order = sorted(standings, key=lambda standing: (-standing.cost, standing.player))
@@ -70,7 +76,7 @@ def pair(
     graph.add_nodes_from([None] * len(order))
     edges: list[tuple[int, int, int]] = []
     for i, j, met in _candidates([standing.player for standing in order], history):
-        if not kin and order[i].family == order[j].family:
+        if not may_meet(order[i], order[j], kin, across):
             continue
         distance = milli[i] - milli[j]
         weight = distance if not met and strata[i] == strata[j] else (apart + distance) * (1 + met)

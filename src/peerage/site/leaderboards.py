@@ -15,13 +15,13 @@ from peerage.figures import per_hundred
 from peerage.games import installed
 from peerage.ledger.outside import TOPIC
 from peerage.settings import rules_of
+from peerage.settings.weights import weights
 from peerage.site.addresses import slug
 from peerage.site.charts import WHOLE, Chart, chart, frontier, reliability, trajectories
 from peerage.site.reading import Site
 from peerage.site.rendering import View
 from peerage.tables.history import frontier as offers
 from peerage.tables.leaderboard import Board, Row, board
-from peerage.tables.makers import weights
 from peerage.tables.outlook import of_board
 from peerage.tables.outside import listed
 from peerage.tables.overall import Strengths, strengths

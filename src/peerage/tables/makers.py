@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from typing import Any, Literal
 
 from msgspec import Struct
 
@@ -35,25 +34,6 @@ class MakerRow(Struct, frozen=True):
 def maker_of(family: str) -> str:
     """Who made the models of a family: openai of openai/gpt."""
     return family.partition("/")[0]
-
-
-def weights(card: Mapping[str, Any]) -> Literal["open", "proprietary", ""]:
-    """Whether anybody can download a player's weights: as its `card`, its settings as registered, states, or
-    else as provider and model say; empty where they do not."""
-    stated = card.get("open_weights")
-    if stated is not None:
-        return "open" if stated else "proprietary"
-    provider, _, name = str(card.get("model", "")).lower().partition(":")
-    if provider in ("gguf", "ollama", "huggingface") or any(word in name for word in _OPEN):
-        return "open"
-    if provider == "openrouter":
-        provider, _, name = name.partition("/")
-    return "proprietary" if provider in _CLOSED and not card.get("base_url") else ""
-
-
-_OPEN = ("gpt-oss", "gemma")
-"""Models with open weights of makers that otherwise keep theirs."""
-_CLOSED = ("openai", "anthropic", "google", "xai", "x-ai")
 
 
 def makers(

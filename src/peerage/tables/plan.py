@@ -14,7 +14,7 @@ from peerage.games.game import CallBound
 from peerage.match import Fixture
 from peerage.players.prices import Price
 from peerage.scheduling.fixtures import by_need, next_round, remember
-from peerage.scheduling.standing import History, Standing
+from peerage.scheduling.standing import History
 from peerage.settings import ArenaSettings, PlayerSettings
 from peerage.standings import NOBODY, Standings
 from peerage.tables import Shown
@@ -135,17 +135,7 @@ def _fixtures(
     """The first `count` matches of rounds paired from `standings`; fewer for fewer than two players, none of
     a game whose fixtures are made and not paired."""
     games = [one for one in schedulers(settings, f"{settings.seed or 0}").values() if one.spec.contestants[1]]
-    pool = [
-        Standing(
-            p.name,
-            p.family,
-            *standings.of(p.name, settings.rating.initial),
-            standings.skill(p.name).mu,
-            p.slots,
-            p.priority,
-        )
-        for p in settings.players
-    ]
+    pool = [standings.before_pairing(player, settings.rating.initial) for player in settings.players]
     histories = {one.spec.name: deepcopy(issued.get(one.spec.name, History())) for one in games}
     fixtures: list[Fixture] = []
     while games and len(fixtures) < count:
