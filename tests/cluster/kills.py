@@ -52,6 +52,8 @@ MOST_CALLS = 60
 AT_ONCE = 0.2
 """The share of kills that follow the one before within moments, whatever is being mended."""
 DONE = "done.jsonl"
+AGAIN = 75
+"""The exit code of a run that found no server when it began."""
 PATIENCE_S = 300.0
 ROOT = Path(__file__).parents[2]
 ENV = {name: value for name, value in os.environ.items() if not name.startswith("RAY_")}
@@ -135,7 +137,7 @@ class Campaign:
                 leader.wait()
             if leader.returncode == 0:
                 break
-            if leader.returncode != -signal.SIGKILL:
+            if leader.returncode not in (-signal.SIGKILL, AGAIN):
                 self.different.append(f"a run ended with {leader.returncode}, see {self._log.name}")
                 break
         self._log.close()

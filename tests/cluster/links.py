@@ -4,7 +4,7 @@ through pickle, as it does under Ray."""
 from __future__ import annotations
 
 import pickle
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import pytest
 
@@ -17,6 +17,7 @@ from peerage.cluster.worker import Worker
 class HereLink:
     def __init__(self) -> None:
         self.cut = False
+        self.where = ""
         self.worker: Worker | None = None
 
     @property
@@ -51,6 +52,7 @@ class HerePlaces:
 
     def __init__(self, address: str, stated: int | None) -> None:
         self.links: list[HereLink] = []
+        self.departing: set[str] = set()
         self._stated = stated or 2
 
     def wanted(self) -> int:
@@ -58,7 +60,11 @@ class HerePlaces:
 
     def place(self) -> Link:
         self.links.append(HereLink())
+        self.links[-1].where = f"machine {len(self.links)}"
         return self.links[-1]
+
+    def leaving(self) -> Mapping[str, float]:
+        return dict.fromkeys(self.departing, 10.0)
 
     async def close(self) -> None:
         for link in self.links:

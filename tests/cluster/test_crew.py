@@ -16,6 +16,7 @@ from typer.testing import CliRunner
 
 from peerage.arena import open_arena
 from peerage.cli.main import app
+from peerage.cluster import crew as crews
 from peerage.engine.report import RunReport
 from peerage.engine.runner import Runner
 from peerage.ledger.leases import GivenUp
@@ -105,7 +106,10 @@ def test_a_worker_that_is_cut_off_writes_nothing_more_and_others_go_on(
             busy.append(max(placed[0].links, key=lambda link: link.busy))
             busy[0].cut = True
 
-    crew = Played(folder, 6, clients=Cast(act, soon))
+    def seconds() -> float:
+        return 0.5 if 20 <= calls[0] <= 30 else soon()  # so that the cut finds calls in flight
+
+    crew = Played(folder, 6, clients=Cast(act, seconds))
     assert "was lost (cut off)" in caplog.text
     assert len(placed[0].links) == 3  # another was placed
     assert crew.chains == alone[:6]
@@ -119,6 +123,34 @@ def test_a_worker_that_is_cut_off_writes_nothing_more_and_others_go_on(
     assert cut_off is not None
     with pytest.raises(GivenUp, match="given up"), cut_off._ledger.writing():
         cut_off._ledger.write(Batch(intents=[IntentRow(1, "late", 1, "p0", b"{}", 0)]))
+
+
+def test_a_worker_whose_machine_leaves_gives_its_matches_back(
+    tmp_path: Path,
+    postgres: PostgresServer,
+    placed: list[HerePlaces],
+    alone: list[str],
+    caplog: pytest.LogCaptureFixture,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(crews, "STAFF_EVERY_S", 0.01)
+    folder = arena(tmp_path, postgres, budget=50, engine={"workers": 2})
+    calls = [0]
+
+    def act(call: Call, attempt: int) -> None:
+        calls[0] += 1
+        if calls[0] == 30:
+            placed[0].departing.add(max(placed[0].links, key=lambda link: link.busy).where)
+
+    played = Played(folder, 6, clients=Cast(act, soon))
+    assert "has left, as its machine does" in caplog.text
+    assert "; 0 calls it left open may have been billed" in caplog.text
+    assert played.chains == alone[:6]
+    assert played.verified
+    lost = [one.failure for one in played.exchanges if one.failure is not None]
+    assert all(one.reason.startswith("not sent") for one in lost)  # what was in flight came in
+    assert played.report.possibly_nano == 0
+    assert played.report.spent_nano == played.spent
 
 
 def test_the_budget_holds_over_all_workers(

@@ -7,6 +7,10 @@ import signal
 import socket
 import subprocess
 import sys
+import threading
+from collections import deque
+from collections.abc import Callable, Iterable
+from functools import partial
 from importlib.util import find_spec
 from typing import Annotated
 
@@ -16,6 +20,8 @@ REACH_S = 10.0
 """How long the head may take to accept a connection."""
 LEAVE_S = 45.0
 """How long a machine that leaves may take to end what it started; Ray drains it for 30 s first."""
+MOST_LINES = 200
+"""Lines that are kept of what Ray says here."""
 
 
 def worker(
@@ -27,8 +33,8 @@ def worker(
 ) -> None:
     """Let this machine play for runs of a Ray cluster, until Ctrl+C.
 
-    A run under `engine: ray` places workers here as soon as it sees the machine. What they have under way
-    when it leaves goes on elsewhere.
+    A run under `engine: ray` places workers here as soon as it sees the machine. When it leaves, calls in
+    flight return, and what else is under way goes on elsewhere.
     """
     from peerage.settings import ArenaError
 
@@ -38,19 +44,63 @@ def worker(
     command = [sys.executable, "-m", "ray.scripts.scripts", "start", f"--address={address}", "--block"]
     if cpus is not None:
         command.append(f"--num-cpus={cpus}")
-    environment = {"RAY_USAGE_STATS_ENABLED": "0", **os.environ}
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
-    node = subprocess.Popen(command, env=environment)
+    node = subprocess.Popen(
+        command,
+        env={"RAY_USAGE_STATS_ENABLED": "0", **os.environ},
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        errors="replace",
+        start_new_session=True,  # Ctrl+C is for us: Ray would end its processes at once
+    )
+    said: deque[str] = deque(maxlen=MOST_LINES)
+    joined = partial(typer.echo, f"this machine has joined {address}; Ctrl+C lets it leave")
+    reading = threading.Thread(target=_read, args=(node.stdout, said, joined), daemon=True)
+    reading.start()
+    for number in (signal.SIGTERM, getattr(signal, "SIGHUP", signal.SIGTERM)):
+        signal.signal(number, signal.default_int_handler)
     try:
         code = node.wait()
-    except KeyboardInterrupt:  # of this process alone, perhaps
-        node.terminate()
-        try:
-            node.wait(LEAVE_S)
-        except subprocess.TimeoutExpired:
-            node.kill()
-        code = 0
-    raise typer.Exit(code and 1)
+    except KeyboardInterrupt:
+        _leave(node)
+        return
+    if code:
+        reading.join(1.0)
+        raise ArenaError(_why(address, said))
+
+
+def _leave(node: subprocess.Popen[str]) -> None:
+    """Let workers give back what they have under way, and end."""
+    typer.echo("leaving: calls in flight return, matches go on elsewhere; Ctrl+C again gives them up")
+    node.terminate()
+    try:
+        node.wait(LEAVE_S)
+    except (KeyboardInterrupt, subprocess.TimeoutExpired):
+        node.kill()
+
+
+def _read(lines: Iterable[str], said: deque[str], joined: Callable[[], None]) -> None:
+    """Keep what Ray says to itself, but for the news that it has begun."""
+    for line in lines:
+        said.append(line.strip())
+        if "block forever" in line:
+            joined()
+
+
+def _why(address: str, said: Iterable[str]) -> str:
+    """Why Ray has ended."""
+    from peerage.settings import ArenaError
+
+    try:
+        _reach(address)
+    except ArenaError:
+        return (
+            f"the head of the cluster at {address} is gone, and this machine is free. What ran here goes on "
+            "with the next `peerage run`"
+        )
+    errors = [line for line in said if "Error:" in line] or [line for line in said if line][-1:]
+    return f"Ray ended on this machine, while the head at {address} is there: {' '.join(errors)[-500:]}"
 
 
 def _reach(address: str) -> None:

@@ -51,6 +51,8 @@ STAFF_EVERY_S = 2.0
 """How often it is seen whether there is room for more workers."""
 DEATHS = 5
 """Workers lost in a row before they told anything, after which the run ends."""
+LEAVE_S = 5.0
+"""How long before its machine leaves a worker gives up on calls in flight."""
 LOST = "left open when its worker was lost"
 
 _log = logging.getLogger("peerage")
@@ -62,7 +64,9 @@ class WorkerLost(Exception):
 
 
 class Link(Protocol):
-    """The line to a worker."""
+    """The line to a worker. `where` names its machine, once it has begun."""
+
+    where: str
 
     async def begin(self, posting: Posting) -> int:
         """Let it get ready; its number. Raises WorkerLost, or what it raised."""
@@ -86,6 +90,9 @@ class Places(Protocol):
     def place(self) -> Link:
         """Place one more; it begins when there is room."""
 
+    def leaving(self) -> Mapping[str, float]:
+        """The machines that are about to leave, and in how many seconds."""
+
     async def close(self) -> None:
         """End all workers."""
 
@@ -108,6 +115,7 @@ class _Seat:
         self.ordering: asyncio.Task[None] | None = None
         self.stopped: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self.state = State(CallsNow(), ())
+        self.leaves = False
 
 
 class Crew:
@@ -271,6 +279,11 @@ class Crew:
                 placed = {task for task in placed if not task.done()}
                 for _ in range(self._places.wanted() - len(placed)):
                     placed.add(self._spawn(self._serve(self._places.place())))
+                leaving = self._places.leaving()
+                for seat in self._seats.values():
+                    if seat.link.where in leaving and not seat.leaves:
+                        seat.leaves = True
+                        self._order(seat, Stop(max(0.0, leaving[seat.link.where] - LEAVE_S)))
                 self._short.clear()
                 with suppress(TimeoutError):
                     await asyncio.wait_for(self._short.wait(), STAFF_EVERY_S)
@@ -289,6 +302,8 @@ class Crew:
                 for news in await link.news(PATIENCE_S):
                     self._deaths = 0
                     self._hear(seat, news)
+            if not self._stopping:
+                await self._hand_on(seat, "has left, as its machine does")
         except WorkerLost as lost:
             await self._lost(seat, lost)
         except Exception as fault:
@@ -299,40 +314,41 @@ class Crew:
             link.kill()
 
     async def _lost(self, seat: _Seat | None, lost: WorkerLost) -> None:
-        """A worker is gone: what it had goes on elsewhere, what it had in flight may have been billed."""
         self._deaths += 1
-        if seat is not None:
-            del self._seats[seat.number]
-            self._past = CallsNow(
-                0, 0, *[sum(pair) for pair in zip(self._past[2:], seat.state.calls[2:], strict=True)]
-            )
-        if self._stopping or self._leases is None:
-            return
         try:
-            if self._deaths > DEATHS:
+            if self._deaths > DEATHS and not self._stopping:
                 raise LedgerError(f"{self._deaths} workers were lost in a row, the last one: {lost}")
             if seat is not None:
-                numbers = await self._aside(partial(self._leases.revoke, seat.number))
-                numbers = [number for number in numbers if number in self._matches]
-                rows = [await self._aside(partial(self._ledger.match, number)) for number in numbers]
-                opened = sum([self._account(seat.number, one.exchanges) for one in rows if one is not None])
-                for of, (match, _, player) in self._desk.held_by(seat.number).items():
-                    self._desk.paid(of, match, player, 0, known=True, answered=False)
-                for number in numbers:
-                    self._over.append(number)
-                    self._journal.then(partial(self._offer, number))
-                _log.warning(
-                    "worker %d was lost (%s): %d of its matches go on elsewhere; %d calls it left open may "
-                    "have been billed",
-                    seat.number,
-                    lost,
-                    len(numbers),
-                    opened,
-                )
-                self._look()
+                await self._hand_on(seat, f"was lost ({lost})")
             self._short.set()
         except Exception as fault:
             self._run.broken(fault)
+
+    async def _hand_on(self, seat: _Seat, why: str) -> None:
+        """A worker is gone: what it had goes on elsewhere, what it had in flight may have been billed."""
+        del self._seats[seat.number]
+        past = [sum(pair) for pair in zip(self._past[2:], seat.state.calls[2:], strict=True)]
+        self._past = CallsNow(0, 0, *past)
+        if self._stopping or self._leases is None:
+            return
+        numbers = await self._aside(partial(self._leases.revoke, seat.number))
+        numbers = [number for number in numbers if number in self._matches]
+        rows = [await self._aside(partial(self._ledger.match, number)) for number in numbers]
+        opened = sum([self._account(seat.number, one.exchanges) for one in rows if one is not None])
+        for of, (match, _, player) in self._desk.held_by(seat.number).items():
+            self._desk.paid(of, match, player, 0, known=True, answered=False)
+        for number in numbers:
+            self._over.append(number)
+            self._journal.then(partial(self._offer, number))
+        _log.warning(
+            "worker %d %s: %d of its matches go on elsewhere; %d calls it left open may have been billed",
+            seat.number,
+            why,
+            len(numbers),
+            opened,
+        )
+        self._look()
+        self._short.set()
 
     def _account(self, worker: int, exchanges: Sequence[Exchange]) -> int:
         """Count what a lost worker did not tell; how many calls it left open."""

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Sequence
+import time
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar
 
 import ray
+from ray._private.state import state
 from ray.exceptions import RayActorError, RayTaskError
 
 from peerage.cluster.connection import connect
@@ -15,6 +17,8 @@ from peerage.cluster.crew import Link, WorkerLost
 from peerage.cluster.messages import Logged, News, Order, Posting
 from peerage.settings import ArenaError
 
+NO_DEADLINE_S = 60.0
+"""How long a worker has whose machine is to leave at no stated time."""
 Found = TypeVar("Found")
 
 
@@ -24,12 +28,12 @@ class _Hands:
     def __init__(self) -> None:
         self._worker: Any = None
 
-    async def begin(self, posting: Posting) -> int:
+    async def begin(self, posting: Posting) -> tuple[int, str]:
         from peerage.cluster.worker import Worker
 
         self._worker = Worker(posting)
         logging.getLogger("peerage").addHandler(_Teller(self._worker.tell))
-        return int(await self._worker.begin())
+        return await self._worker.begin(), ray.get_runtime_context().get_node_id()
 
     async def order(self, orders: Sequence[Order]) -> None:
         self._worker.order(orders)
@@ -59,9 +63,11 @@ class RayLink:
 
     def __init__(self, actor: Any) -> None:
         self._actor = actor
+        self.where = ""
 
     async def begin(self, posting: Posting) -> int:
-        return int(await _answered(lambda: self._actor.begin.remote(posting)))
+        number, self.where = await _answered(lambda: self._actor.begin.remote(posting))
+        return int(number)
 
     async def order(self, orders: Sequence[Order]) -> None:
         await _answered(lambda: self._actor.order.remote(orders))
@@ -89,6 +95,10 @@ class RayPlaces:
 
     def place(self) -> Link:
         return RayLink(self._actors.remote())
+
+    def leaving(self) -> Mapping[str, float]:
+        nodes = state.get_draining_nodes()
+        return {node: at / 1e3 - time.time() if at else NO_DEADLINE_S for node, at in nodes.items()}
 
     async def close(self) -> None:
         ray.shutdown()

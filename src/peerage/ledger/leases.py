@@ -227,6 +227,7 @@ class _Writer(Postgres):
     def __init__(self, address: str, run: int, number: int) -> None:
         super().__init__(address)
         self._of = run, number
+        self._patience.runs = True
 
     @property
     def _fences(self) -> tuple[int, ...]:

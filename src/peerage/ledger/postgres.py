@@ -129,7 +129,7 @@ class Postgres:
         engine = _engine(partial(self._locked, create))
         try:
             with self.explained():
-                connection = engine.connect()
+                connection = self._patience.wait(engine.connect)
             self._patience.runs = True
             try:
                 yield connection
@@ -139,6 +139,7 @@ class Postgres:
                         # Or who comes next may find it locked: the server notices later that we are gone.
                         connection.rollback()
                         connection.exec_driver_sql("SELECT pg_advisory_unlock_all()")
+                with suppress(DBAPIError):
                     connection.close()
         finally:
             self._run, self._patience.runs = None, False
