@@ -147,6 +147,19 @@ def test_two_groups_meet_in_the_share_of_matches_that_is_asked_for(name: PolicyN
 
 
 @every_policy
+def test_one_open_model_among_many_plays_no_more_than_by_lot_unless_asked(name: PolicyName) -> None:
+    pool = [one._replace(group="open" if one.player == "p00" else "proprietary") for one in standings(20)]
+    seats = {}
+    for across in (None, 0.4):
+        arena = Arena(Policy(name, across=across), gap=0.0)
+        for _ in range(40):
+            arena.play(pool)
+        seats[across] = arena.seats["p00"] / (sum(arena.seats.values()) / len(pool))
+    assert seats[None] < 1.6
+    assert seats[0.4] > 2
+
+
+@every_policy
 def test_a_share_between_groups_changes_nothing_where_there_are_not_two(
     name: PolicyName,
 ) -> None:

@@ -13,18 +13,22 @@ from typing import NamedTuple
 from peerage.scheduling import at_random, certify, groups, order, place, round_robin, swiss, top
 from peerage.scheduling.standing import LEARNING, History, PolicyName, Results, Standing
 
+ACROSS = 0.2
+"""The least share of matches between groups: see `bench/across.py`."""
+
 
 class Policy(NamedTuple):
     """How players are paired: `width` is that of `swiss`'s strata in Elo, `places` counts the first places
     that `top` has in view, `player` is whom `place` is about. `per_dollar`: those who learn divide what a
-    match says by what it costs. `across` is the least share of matches of two that are between groups."""
+    match says by what it costs. `across` is the least share of matches of two that are between groups; None:
+    `ACROSS`, or what pairing by lot would come to where that is less."""
 
     name: PolicyName = "swiss"
     width: float = 50.0
     places: int = 1
     player: str = ""
     per_dollar: bool = False
-    across: float = 0.0
+    across: float | None = 0.0
 
     @property
     def learns(self) -> bool:
@@ -47,11 +51,17 @@ class Policy(NamedTuple):
         more, of such matches alone.
         """
         pairs = self._drawn_up(standings, history, results, lot, kin, once)
-        if self.across and not self.player and _apart(standings, history, pairs) < self.across:
-            named = [one for one in standings if one.group]
+        named = [one for one in standings if one.group]
+        if not self.player and _apart(named, history, pairs) < self._least(named):
             pairs = self._drawn_up(named, history, results, lot, kin, once, across=True) or pairs
         seed = {one.player: (-one.cost, one.player) for one in standings}
         return tuple([(a, b) if seed[a] < seed[b] else (b, a) for a, b in pairs])
+
+    def _least(self, named: Sequence[Standing]) -> float:
+        if self.across is not None:
+            return self.across
+        apart = [one.group != other.group for one, other in combinations(named, 2)]
+        return min(ACROSS, sum(apart) / max(len(apart), 1))
 
     def _drawn_up(
         self,
@@ -127,10 +137,10 @@ class Policy(NamedTuple):
         )
 
 
-def _apart(standings: Sequence[Standing], history: History, pairs: Sequence[Sequence[str]]) -> float:
+def _apart(named: Sequence[Standing], history: History, pairs: Sequence[Sequence[str]]) -> float:
     """The share of matches between groups, of those between players of any, with these `pairs`; 1 where there
     are no two groups or no matches."""
-    group = {one.player: one.group for one in standings if one.group}
+    group = {one.player: one.group for one in named}
     counts = {both: history.met(*both) for both in combinations(sorted(group), 2)}
     for a, b in pairs:
         both = min(a, b), max(a, b)

@@ -65,12 +65,13 @@ class Pairing(Section):
         description="What `order`, `top`, `certify` and `place` make the most of. `dollar`: they divide what "
         "a match would say by what its seats are expected to cost, so that cheap players play more often.",
     )
-    across: Share = Field(
-        0.2,
+    across: Share | None = Field(
+        None,
         description="The least share of matches of two that open and proprietary models play against each "
         "other, of all between players known to be one or the other (`open_weights`, or by provider and "
         "model; players of `hosts` count as open): a round that would leave fewer is paired of such matches "
-        "alone. 0: as the policy has it.",
+        "alone. 0: as the policy has it. By default 0.2, or what pairing by lot would come to where that is "
+        "less, as with one open player among many.",
     )
     series: Literal["seats", "tasks"] | None = Field(
         None,
