@@ -187,8 +187,11 @@ class MongoRows:
         return dict(spent)
 
     def _unanswered(self) -> Iterator[Document]:
-        """Requests that neither a reply nor a failure followed. Ids have no gap, so most are only counted."""
+        """Requests that neither a reply nor a failure followed. Ids have no gap, so where there are
+        none that follows from the newest ids, and else most are only counted."""
         newest = self._top("intents")
+        if newest == self._top("replies") + self._top("failures"):
+            return
         for first in range(1, newest + 1, IDS):
             last = min(first + IDS - 1, newest)
             within = {"$gte": first, "$lte": last}

@@ -19,6 +19,10 @@ _LISTS = {
 }
 """The columns that hold lists, and how many of them are read at once: five times as fast as one by one."""
 
+_SAME = {name: dict[str, Any]() for name in ("game", "topic", "status", "players", "scores")}
+"""Values of columns that repeat, by their text: a million rows share them instead of holding their own."""
+_MOST_SAME = 50_000
+
 _PLACES = {name: place for place, name in enumerate(Summary.__struct_fields__)}
 _YEAR_10_000 = 253_402_300_800_000
 
@@ -39,8 +43,13 @@ def deep(rows: Sequence[Sequence[Any]]) -> Iterator[Summary]:
                 f"the narrow table holds {at_ms}, which is no time in milliseconds; `peerage verify` says "
                 "where"
             )
+    texts = {name: columns[_PLACES[name]] for name in _SAME}
     for name, decode in _LISTS.items():
         columns[_PLACES[name]] = _column(decode, columns[_PLACES[name]])
+    for name, known in _SAME.items():
+        if len(known) > _MOST_SAME:
+            known.clear()
+        columns[_PLACES[name]] = tuple(map(known.setdefault, texts[name], columns[_PLACES[name]]))
     lengths = list(zip(*[map(len, columns[_PLACES[name]]) for name in _LISTS], strict=True))
     for players, *others in set(lengths):
         if not {0, players}.issuperset(others):
