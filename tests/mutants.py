@@ -52,7 +52,7 @@ PARTS = {
         ["engine/recovery.py", "engine/journal.py", "ledger/waits.py"],
         [
             *("engine/test_recovery.py", "engine/test_journal.py", "engine/test_waits.py"),
-            "ledger/test_wait_entries.py",
+            *("engine/test_recovery_folds.py", "ledger/test_wait_entries.py"),
         ],
     ),
     "codec": Part(

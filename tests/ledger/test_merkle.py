@@ -47,10 +47,12 @@ def test_small_roots_by_hand() -> None:
     assert root([a]) == a
     assert root([a, b]) == node(a, b)
     assert root([a, b, c]) == node(node(a, b), c)
+    assert levels([a, b]) == [[a, b], [node(a, b)]]
+    assert levels([a, b, c]) == [[a, b, c], [node(a, b), c], [root([a, b, c])]]
 
 
 def test_proof_of_a_leaf_that_is_not_there() -> None:
-    with pytest.raises(IndexError):
+    with pytest.raises(IndexError, match=r"^leaf 1 of 1$"):
         proof(levels([b"x" * 32]), 1)
     assert not check_proof(b"x" * 32, 1, 1, (), b"x" * 32)
     assert not check_proof(b"x" * 32, -1, 1, (), b"x" * 32)
@@ -58,7 +60,7 @@ def test_proof_of_a_leaf_that_is_not_there() -> None:
 
 @pytest.mark.parametrize("first", [0, 3])
 def test_no_proof_of_a_beginning_that_is_none(first: int) -> None:
-    with pytest.raises(IndexError):
+    with pytest.raises(IndexError, match=rf"^the first {first} of 2 leaves$"):
         consistency([b"x" * 32, b"y" * 32], first)
 
 
