@@ -75,10 +75,16 @@ PARTS = {
         ["players/provider.py", "players/failures.py", "players/wire.py", "players/thinking.py"],
         [
             *("players/test_failures.py", "players/test_provider.py", "players/test_wiring.py"),
-            "players/test_thinking.py",
+            *("players/test_thinking.py", "players/test_thinking_settings.py", "players/test_native.py"),
         ],
     ),
-    "settings": Part(["settings/*.py"], ["test_settings.py", "test_settings_players.py", "test_hours.py"]),
+    "settings": Part(
+        ["settings/*.py"],
+        [
+            *("test_settings.py", "test_settings_players.py", "test_settings_reading.py"),
+            "test_hours.py",
+        ],
+    ),
     "scheduling": Part(["scheduling/*.py"], ["scheduling"]),
     "judging": Part(["judging/*.py"], ["judging"]),
     "ratings": Part(["ratings/*.py"], ["ratings"], ["ratings/*kernels.py"]),

@@ -1,0 +1,211 @@
+"""Settings from a file: games in files, what an arena is for reading alone, and how mistakes are shown."""
+
+from __future__ import annotations
+
+import logging
+from datetime import datetime
+from pathlib import Path
+from zoneinfo import ZoneInfo
+
+import pytest
+from pydantic import BaseModel, Field
+
+from peerage import games
+from peerage.settings import SettingsError, enough_players, load, loads
+from peerage.settings.game_file import load_file
+from peerage.settings.hours import closed_until, open_until, read_hours
+from peerage.settings.lineup import too_few
+from peerage.settings.mistakes import _model_at
+from peerage.settings.shape import ArenaSettings, usual_window
+from peerage.settings.source import dotted, parsed, shown
+
+EXAMPLE = (Path(__file__).parents[1] / "src/peerage/testing/example.py").read_text("utf-8")
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An arena whose game is a file that this user has not run yet."""
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    monkeypatch.setattr(games, "_FILES", {})
+    (tmp_path / "sale.py").write_text(EXAMPLE, "utf-8")
+    (tmp_path / "arena.yaml").write_text("game: ./sale.py\nplayers: [house:0.5, house:0.6]\n", "utf-8")
+    return tmp_path
+
+
+def test_a_game_s_file_is_run_to_play_and_by_nobody_who_only_reads(
+    folder: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    with caplog.at_level(logging.WARNING, "peerage"):
+        assert load(folder, reading=True).game == "sale", "known by the name of its file"
+    assert "is a program that you have not run yet, and reading an arena runs none" in caplog.text
+    with pytest.raises(ImportError, match=r"then `peerage games check .*sale\.py` runs it$"):
+        load_file(folder / "sale.py", reading=True)
+    assert load(folder).game == "example"
+    assert load(folder, reading=True).game == "example", "now this user has run it"
+    assert load_file(folder / "sale.py") is load_file(folder / "sale.py", reading=True)
+
+
+def test_several_games_may_be_files_too(folder: Path) -> None:
+    for text in ("games: [./sale.py, duel]", "games: {./sale.py: 2, duel: 1}"):
+        assert [*loads(f"{text}\nplayers: [house:0.5]", folder=folder).lineup] == ["example", "duel"]
+
+
+@pytest.mark.parametrize(
+    ("body", "told"),
+    [
+        ("1 / 0", r"bad\.py, line 1: ZeroDivisionError: division by zero"),
+        ("x = 1\ndef (", r"bad\.py, line 2: SyntaxError: "),
+        ("def f():\n    raise ValueError('no')\n\nf()", r"bad\.py, line 2: ValueError: no"),
+        ("GAME = 3", r"bad\.py holds no GAME = GameSpec\(…\); `peerage games new NAME` writes an example$"),
+        (None, r"the game's file .*bad\.py cannot be read: No such file or directory"),
+    ],
+)
+def test_what_is_wrong_with_a_game_s_file_is_told_with_its_line(
+    body: str | None, told: str, folder: Path
+) -> None:
+    if body is not None:
+        (folder / "bad.py").write_text(body, "utf-8")
+    with pytest.raises(ImportError, match=told):
+        load_file(folder / "bad.py")
+    with pytest.raises(SettingsError, match=rf"^arena\.yaml, line 1, game: .*{told}"):
+        loads("game: bad.py", folder=folder)
+
+
+@pytest.mark.parametrize(
+    ("concurrency", "per_round", "window"),
+    [
+        (1, 1.0, 2),  # two rounds
+        (2, 1.0, 4),  # twice the concurrency
+        (3, 1.0, 4),  # four rounds are fewer
+        (8, 1.0, 8),  # never fewer than the concurrency
+        (4, 3.0, 8),
+        (6, 2.5, 10),
+        (1, 2.5, 5),
+        (100, 1.0, 32),
+    ],
+)
+def test_as_many_matches_are_under_way_as_let_pairing_learn_early(
+    concurrency: int, per_round: float, window: int
+) -> None:
+    assert usual_window(concurrency, per_round) == window
+
+
+def test_one_game_of_several_alone() -> None:
+    several = loads("games: {duel: {rules: {judges: 3}}, code-golf: 2}\nplayers: [house:0.5]")
+    duel = several.alone("duel")
+    assert (duel.game, duel.games, duel.rules, duel.players) == ("duel", {}, {"judges": 3}, several.players)
+
+
+@pytest.mark.parametrize(
+    ("players", "told"),
+    [
+        ("house:0.5", "players: found 1, and a match of 'trivia' has 2 contestants. Add lines under "
+         "`players:`; `house:0.5` is a player that needs no key, or let players hold several seats with "
+         "`slots: 2`"),
+        ("{model: house:0.5, slots: 2}", "players: found 1 for 2 seats, and a match of 'trivia' has 2"),
+        ("house:0.5, house:0.6", ""),
+    ],
+)  # fmt: skip
+def test_seats_need_players(players: str, told: str) -> None:
+    found = too_few(loads(f"game: trivia\nplayers: [{players}]"))
+    assert found.startswith(told)
+    assert bool(found) == bool(told)
+
+
+def test_several_seats_are_for_games_that_allow_them() -> None:
+    slots = "players: [{model: house:0.5, slots: 3}, house:0.6]"
+    enough_players(loads(f"game: trivia\n{slots}"))
+    with pytest.raises(SettingsError) as wrong:
+        enough_players(loads(f"games: [market, last-arena]\n{slots}"))
+    assert str(wrong.value) == (
+        "players: house:0.5 has `slots: 3`, and nobody holds several seats of a match of market or "
+        "last-arena. Take `slots` away"
+    )
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (None, "nothing"), ({"a": 1}, "a mapping"), ([1], "a list"), ("x", "'x'"), (1.5, "1.5"),
+        ("x" * 58, f"'{'x' * 58}'"), ("x" * 59, f"'{'x' * 58}…"),
+    ],
+)  # fmt: skip
+def test_what_was_found_is_shown_in_a_few_words(value: object, text: str) -> None:
+    assert shown(value) == text
+
+
+def test_a_place_is_named_by_its_deepest_part_that_stands_in_the_file() -> None:
+    _, source = parsed("seed: 1\nplayers:\n  - model: x\n    price:\n      input: 1\n", "a.yaml")
+    assert source.place(("players", 0, "price", "output")) == "a.yaml, line 4, players[1].price.output"
+    assert source.place(("players", 1)) == "a.yaml, line 2, players[2]"
+    assert source.place(("seed", "deeper")) == "a.yaml, line 1, seed.deeper"
+    assert source.place(("rules",)) == "a.yaml, rules"
+    assert source.place(()) == "a.yaml"
+    assert dotted(("a", 0, 1, "b")) == "a[1][2].b"
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("a: b\nc: {d\n", "a.yaml, line 3, column 1: expected ',' or '}', but got '<stream end>' while "
+         "parsing a flow mapping; put text with special characters in quotes"),
+        ("a: @b", "a.yaml, line 1, column 4: found character '@' that cannot start any token while scanning "
+         "for the next token; put text with special characters in quotes"),
+        ("a: *b", "a.yaml, line 1, column 4: found undefined alias 'b'; put text with special characters in "
+         "quotes"),
+        ("a: b\nc\nd: e", "a.yaml, line 3, column 1: could not find expected ':' while scanning a simple "
+         "key; check the indentation and the colon of this line and the one above"),
+        ("a\n\n\x07", "a.yaml, line 3: found the control character U+0007; remove it"),
+    ],
+)  # fmt: skip
+def test_what_is_no_yaml_is_told_with_its_place(text: str, told: str) -> None:
+    with pytest.raises(SettingsError) as wrong:
+        parsed(text, "a.yaml")
+    assert str(wrong.value) == told
+
+
+class Leaf(BaseModel):
+    deep: int = 0
+
+
+class Tree(BaseModel):
+    one: Leaf = Field(default_factory=Leaf)
+    maybe: Leaf | None = None
+    many: tuple[Leaf, ...] = ()
+    named: dict[str, Leaf] = Field(default_factory=dict)
+    plain: int = 0
+
+
+@pytest.mark.parametrize(
+    ("path", "model"),
+    [
+        ((), Tree), (("one",), Leaf), (("maybe",), Leaf), (("many", 2), Leaf), (("named", "x"), Leaf),
+        (("plain",), None), (("absent",), None), (("one", "deep"), None),
+    ],
+)  # fmt: skip
+def test_the_model_behind_a_place_is_found(path: tuple[str | int, ...], model: object) -> None:
+    assert _model_at(Tree, path) is model
+
+
+def test_an_unknown_key_is_held_against_those_of_its_own_place() -> None:
+    with pytest.raises(SettingsError, match=r"hosts\.gpu\.usd_per_our: unknown key; did you mean 'usd_per_h"):
+        loads("hosts: {gpu: {usd_per_our: 1}}")
+    assert set(ArenaSettings.model_fields) >= {"hosts", "players"}
+
+
+@pytest.mark.parametrize("text", ["24:00-1:00", "9:60-10:00", "9:00-10:60", "9:00-24:01"])
+def test_a_day_has_24_hours_of_60_minutes(text: str) -> None:
+    with pytest.raises(ValueError, match=f"'{text}' is no time of day; hours go from 0:00 to 24:00"):
+        read_hours(text)
+
+
+def test_hours_of_another_zone_are_of_its_own_days() -> None:
+    """On Sunday evening in London it is Monday in Auckland."""
+    hours = read_hours("mon 0:00-24:00 Pacific/Auckland")
+    london = datetime(2026, 11, 22, 18, 0, tzinfo=ZoneInfo("Europe/London"))
+    now = round(london.timestamp() * 1000)
+    assert closed_until(hours, now) is None
+    assert open_until(hours, now) == round(
+        datetime(2026, 11, 24, tzinfo=ZoneInfo("Pacific/Auckland")).timestamp() * 1000
+    )
+    assert closed_until(read_hours("23:59-24:00"), now) == now + (5 * 60 + 59) * 60_000
