@@ -186,9 +186,8 @@ class _TerminalBar:
 
     def draw(self, progress: Progress) -> None:
         self._live.start()
-        self._live.update(
-            self._task, description=_line(progress), total=progress.limit, completed=progress.decided
-        )
+        done, total = progress.so_far or (progress.decided, None)
+        self._live.update(self._task, description=_line(progress), total=total, completed=done)
 
     def end(self, report: RunReport | None) -> None:
         if report is not None:
@@ -208,8 +207,9 @@ class _CellBar:
         self._shown = display(HTML("<p>starting</p>"), display_id=True)
 
     def draw(self, progress: Progress) -> None:
-        if progress.limit:
-            bar = f'<progress value="{progress.decided}" max="{progress.limit}"></progress>'
+        if progress.so_far:
+            done, total = progress.so_far
+            bar = f'<progress value="{done}" max="{total}"></progress>'
         else:
             bar = "<progress></progress>"
         self._shown.update(self._html(f"<p>{bar} {escape(_line(progress))}</p>"))

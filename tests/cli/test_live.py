@@ -7,6 +7,7 @@ import io
 import re
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from rich.console import Console
@@ -22,6 +23,7 @@ from peerage.ledger.store import LedgerError, Summary
 from peerage.players.client import Answer, Call
 from peerage.players.house import HouseClient, PacedClient
 from peerage.settings import PlayerSettings
+from peerage.tables import outlook
 from peerage.tables.leaderboard import Board
 
 
@@ -84,6 +86,62 @@ def test_a_terminal_shows_progress_table_and_verdicts(tmp_path: Path) -> None:
     assert " beat " in shown
     assert "Ctrl+C" in shown
     assert f"{sum(one.bits for one in kinds):,.1f} bits known" in shown
+
+
+@pytest.mark.parametrize("until", ["", "top 2 known"])
+def test_it_shows_what_it_takes_to_be_sure_and_what_a_dollar_brought(tmp_path: Path, until: str) -> None:
+    """As `plan` and `stats --of costs` say it, in lines that no terminal breaks."""
+    (tmp_path / "arena.yaml").write_text(demo_text(1) + f"\nuntil: {until}\n" * bool(until), "utf-8")
+    with open_arena(tmp_path) as arena:
+        spectator = Spectator(arena, 40, None, Console(file=io.StringIO()))
+        table = spectator.table
+        arena.run(40, observe=spectator.observe, beside=spectator.watch)
+        table._ahead_at = 0.0
+        table.computed()
+        assert spectator._runner is not None
+        progress = spectator._runner.progress()
+        found, stats = arena.outlook(), arena.stats()
+        console = Console(file=(screen := io.StringIO()), force_terminal=True, width=120, color_system=None)
+        spectator._console = console
+        console.print(spectator._view(progress))
+    first, *more = table.ahead(60)
+    assert first == (f"{until}: {found.until}" if until else f"who is best: {found.best}")
+    assert found.next is not None
+    following = f"most telling next: {found.next[0]} against {found.next[1]}"
+    assert more == [following] * bool(until)
+    assert [*table.ahead()] == [f"{first} · {following}"]
+    best = max(stats.costs, key=lambda row: row.bits_per_usd or 0.0)
+    assert best.bits_per_usd
+    assert next(iter(table.bought(60))).startswith(
+        f"per dollar: {best.player} {best.matches_per_usd:,.0f} matches"
+    )
+    assert all(len(line) <= width for width in (60, 80, 120) for line in table.bought(width))
+    assert first in screen.getvalue()
+    assert "per dollar" in screen.getvalue()
+    assert progress.so_far == (progress.until.pairs if progress.until else (40, 40))
+
+
+def test_what_takes_long_to_compute_is_computed_seldom(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "arena.yaml").write_text(demo_text(1), "utf-8")
+    times: list[int] = []
+    really = outlook.of_board
+
+    def counting(*given: Any) -> Any:
+        times.append(len(times))
+        return really(*given)
+
+    monkeypatch.setattr(outlook, "of_board", counting)
+    with open_arena(tmp_path) as arena:
+        arena.run(8)
+        so_far = TableSoFar(arena)
+        so_far.computed()
+        assert times == [], "not in the first moments of a run"
+        so_far._ahead_at = 0.0
+        for _ in range(5):
+            so_far.computed()
+    assert len(times) == 1
 
 
 def test_after_the_first_ctrl_c_it_says_what_it_waits_for(tmp_path: Path) -> None:

@@ -88,7 +88,7 @@ class Spectator:
             if not self._batch and time.monotonic() - last >= LINE_S:
                 last = time.monotonic()
                 self._say(self._line(progress, progress.settled))
-                for line in troubles(progress):
+                for line in (*self.table.ahead(), *troubles(progress)):
                     self._say(f"  {line}")
 
     def _say(self, line: str) -> None:
@@ -123,15 +123,15 @@ class Spectator:
         from rich.text import Text
 
         parts: list[Any] = [Text(self._line(progress, progress.settled), style="bold")]
-        if progress.limit:
+        if progress.so_far:
+            done, total = progress.so_far
             # A bar alone ends no line: what follows would begin beside it.
-            parts.append(Padding(ProgressBar(total=progress.limit, completed=progress.decided, width=60), 0))
-        elif progress.until is not None:
-            known, needed = progress.until.pairs
-            parts.append(Padding(ProgressBar(total=max(needed, 1), completed=known, width=60), 0))
-        if (drawn := self.table.shown(self._console.width, TOP)) is not None:
+            parts.append(Padding(ProgressBar(total=max(total, 1), completed=done, width=60), 0))
+        width = self._console.width
+        quiet = [*self.table.ahead(width), *self.table.bought(width)]
+        if (drawn := self.table.shown(width, TOP)) is not None:
             parts.append(drawn)
-        for style, lines in (("dim", self._recent), ("yellow", troubles(progress))):
+        for style, lines in (("dim", quiet), ("dim", self._recent), ("yellow", troubles(progress))):
             parts += [Text(line, style=style, overflow="ellipsis", no_wrap=True) for line in lines]
         parts.append(Text(hint(progress), style="bold yellow" if progress.stopping else "dim italic"))
         return Group(*parts)

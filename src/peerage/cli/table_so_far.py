@@ -4,20 +4,30 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
 from peerage.cli.leaderboard import TITLES, laid_out
 from peerage.cli.output import counted, fit, table
 from peerage.figures import tenths, whole
+from peerage.protocol import visible
 
 if TYPE_CHECKING:
     from peerage.arena import Arena
+    from peerage.ledger import Ledger
+    from peerage.settings import ArenaSettings
+    from peerage.tables.costs import Gained
     from peerage.tables.leaderboard import Board
+    from peerage.tables.outlook import Outlook
+    from peerage.tables.played import Played
 
 AT_MOST = 0.02
 """The share of one processor that computing the table may take."""
+AHEAD_AT_MOST = 0.02
+"""The same for what it takes to be sure."""
+PAIR_S = 0.0006
+"""About what that takes for each pair of players, before it is known."""
 SOONEST_S = 1.0
 """Seconds between two tables at least."""
 LOOK_S = 0.25
@@ -31,6 +41,9 @@ class TableSoFar:
         self.found: Board | None = None
         self.bits = 0.0
         """The information that the matches brought up to then."""
+        self.outlook: Outlook | None = None
+        self._ahead_at = time.monotonic() + PAIR_S * len(arena.settings.players) ** 2 / AHEAD_AT_MOST
+        self._bought: tuple[Sequence[str], ...] = ()
 
     async def keep(self, decided: Callable[[], int]) -> None:
         """Compute the table again and again until cancelled, whenever more matches are `decided`: on a thread
@@ -67,6 +80,31 @@ class TableSoFar:
         title = f"{TITLES[self.found.track]}, after {counted(matches, 'match', 'matches')}"
         return table(rows[:top], fit(rows, columns, width), title)
 
+    def ahead(self, width: int = 1_000) -> Iterator[str]:
+        """What it takes to know what the run is to find out, and the match that says most; without that, in
+        one line, what it takes to know the best. Lines of `width` characters; none while nobody can say."""
+        if self.outlook is None:
+            return
+        found, until = self.outlook, self._arena.settings.until
+        told = f"{until}: {found.until}" if found.until else f"who is best: {found.best}"
+        following = "most telling next: {} against {}".format(*found.next) if found.next else ""
+        whole_line = f"{told} · {following}" if following else told
+        if len(whole_line) <= width:
+            yield visible(whole_line)
+        else:
+            yield from map(visible, filter(None, [told, following if found.until else ""]))
+
+    def bought(self, width: int) -> Iterator[str]:
+        """What a dollar brings, a line for players and one for kinds of matches, the most first; none while
+        nothing is known to be spent."""
+        for parts in self._bought:
+            line, *more = parts
+            for part in more:
+                if len(line) + len(part) + 2 > width:
+                    break
+                line += f", {part}"
+            yield visible(line)
+
     def computed(self) -> tuple[Board, float]:
         """The table, and the seconds of a processor that it took, the modules it needs not counted."""
         from peerage.ledger import open_ledger
@@ -79,5 +117,53 @@ class TableSoFar:
         with closing(open_ledger(address, folder, create=False)) as ledger:
             played = Played(ledger, EVERYTHING)
             found = board(ledger, self._arena.settings, played=played)
-            self.bits = gained(played).bits
-        return found, time.thread_time() - began
+            brought = gained(played)
+            self.bits = brought.bits
+            took = time.thread_time() - began
+            self._look_ahead(found, ledger, played, brought)
+        return found, took
+
+    def _look_ahead(self, found: Board, ledger: Ledger, played: Played, brought: Gained) -> None:
+        """Compute what it takes to be sure and what a dollar brought, unless that was done not long ago for
+        the time that it takes."""
+        from peerage.tables.leaderboard import board
+        from peerage.tables.outlook import SHRINKING, of_board
+
+        began, now = time.thread_time(), time.monotonic()
+        if now < self._ahead_at:
+            return
+        settings = self._arena.settings
+        if found.track not in SHRINKING:
+            found = board(ledger, settings, "bt", played=played)
+        self.outlook = of_board(found.rows, found.verdict.matches, settings)
+        self._bought = tuple(_bought(ledger, settings, played, brought))
+        self._ahead_at = now + (time.thread_time() - began) / AHEAD_AT_MOST
+
+
+def _bought(
+    ledger: Ledger, settings: ArenaSettings, played: Played, brought: Gained
+) -> Iterator[Sequence[str]]:
+    """Matches and bits a dollar, of players and of kinds of matches."""
+    from peerage.accounts import position
+    from peerage.standings import pinned_elo
+    from peerage.tables.costs import cost_stats, kind_stats
+    from peerage.tables.windows import hosted_stats
+
+    accounts = position(ledger, pinned_elo(ledger.meta(), settings.rating)).accounts
+    players = cost_stats([*accounts], accounts, hosted_stats(ledger), brought)
+    kinds = [*kind_stats(played, brought)]
+    by_player = [(one.bits_per_usd, one.matches_per_usd, one.player) for one in players]
+    by_kind = [(one.bits_per_usd, one.matches_per_usd, one.kind) for one in kinds] if len(kinds) > 1 else []
+    for what, rows in (("per dollar", by_player), ("by kind", by_kind)):
+        first, *more = [
+            f"{name} {_short(matches)} matches and {_short(bits)} bits"
+            for bits, matches, name in sorted(rows, key=lambda row: (-(row[0] or 0.0), row[2]))
+            if bits is not None and matches is not None
+        ] or [""]
+        if first:
+            yield [f"{what}: {first}", *more]
+
+
+def _short(value: float) -> str:
+    """A number to two digits at least."""
+    return whole(value) if value >= 10 else tenths(value)

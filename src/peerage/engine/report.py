@@ -42,6 +42,14 @@ class Progress:
     waiting: tuple[Waiting, ...] = ()
     until: State | None = None
 
+    @property
+    def so_far(self) -> tuple[int, int] | None:
+        """How far the run is, of how far: in pairs known of those that it is to find out, else in matches of
+        its limit; None where it has neither."""
+        if self.until is not None:
+            return self.until.pairs
+        return (self.decided, self.limit) if self.limit else None
+
 
 @dataclass(frozen=True)
 class RunReport:

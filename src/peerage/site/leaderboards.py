@@ -22,7 +22,7 @@ from peerage.site.reading import Site
 from peerage.site.rendering import View
 from peerage.tables.history import frontier as offers
 from peerage.tables.leaderboard import Board, Row, board
-from peerage.tables.outlook import of_board
+from peerage.tables.outlook import SHRINKING, Outlook, of_board
 from peerage.tables.outside import listed
 from peerage.tables.overall import Strengths, strengths
 from peerage.tables.played import Scope
@@ -158,12 +158,20 @@ def leaderboard(site: Site, wanted: Filter, asked: WhatIf = AS_PLAYED) -> View:
             "own": [
                 (row.player, note) for row in found.rows for note in row.notes if note not in found.notes
             ],
-            "outlook": of_board(found.rows, found.verdict.matches, site.settings) if everything else None,
+            "outlook": ahead(site, found) if everything else None,
             "charts": list(charts(site, wanted.track, found, everything=everything)),
             "data": f"data/leaderboard-{wanted.track}" if everything else "",
         },
         "index.html",
     )
+
+
+def ahead(site: Site, found: Board) -> Outlook | None:
+    """What it takes to be sure, by a table; where the arena's own has no errors that shrink with the matches,
+    as `peerage plan` by Bradley-Terry."""
+    if found.track == site.track not in SHRINKING:
+        found = site.board("bt")
+    return of_board(found.rows, found.verdict.matches, site.settings)
 
 
 def offered(site: Site, wanted: Filter) -> dict[str, bool] | None:

@@ -4,6 +4,7 @@ with the range in which that lies, and the match that says most about the order.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from html import escape
 from itertools import pairwise
 from math import ceil, floor, inf, isinf, log10
 from statistics import NormalDist
@@ -41,6 +42,20 @@ class Further(Struct, frozen=True):
     at_most: int | None
     usd: float | None
 
+    def __str__(self) -> str:
+        if self.matches == 0:
+            return "known"
+        if self.at_least is None:
+            span = ""
+        elif self.at_most is None:
+            span = f" ({self.at_least:,} or more)"
+        else:
+            span = f" ({self.at_least:,} to {self.at_most:,})"
+        if self.matches is None:
+            return f"no number of matches in sight{span}"
+        price = f", {dollars(self.usd)}" if self.usd else ""
+        return f"about {self.matches:,} more matches{price}{span}"
+
 
 class Pair(Struct, frozen=True):
     """Two players, the better rated first: the chance, 0 to 1, that it is the `better` one, the share of
@@ -64,6 +79,15 @@ class Outlook(Shown, frozen=True):
     pairs: tuple[Pair, ...]
     next: tuple[str, str] | None
     until: Further | None = None
+
+    def __str__(self) -> str:
+        return "\n".join(self.lines)
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        """For notebooks."""
+        return "<ul>" + "".join(f"<li>{escape(line)}</li>" for line in self.lines) + "</ul>"
 
 
 def table_of(ranked: Sequence[Row]) -> Table | None:
@@ -202,28 +226,13 @@ def _lines(
     until: Further | None,
 ) -> Iterator[str]:
     if goal is not None and until is not None:
-        yield f"Until {goal}: {_told(until)}."
-    yield f"To know the best: {_told(best)}."
+        yield f"Until {goal}: {until}."
+    yield f"To know the best: {best}."
     for pair in pairs:
         sure = percent(pair.better) if pair.better < 0.99 else "over 99%"
         yield (
-            f"To tell {pair.one} from {pair.other}: {_told(pair.further)}; {pair.one} is better with "
+            f"To tell {pair.one} from {pair.other}: {pair.further}; {pair.one} is better with "
             f"{sure} and wins {percent(pair.wins)} of their matches by the ratings."
         )
     if following:
         yield f"The match that says most about the order: {following[0]} against {following[1]}."
-
-
-def _told(further: Further) -> str:
-    if further.matches == 0:
-        return "known"
-    if further.at_least is None:
-        span = ""
-    elif further.at_most is None:
-        span = f" ({further.at_least:,} or more)"
-    else:
-        span = f" ({further.at_least:,} to {further.at_most:,})"
-    if further.matches is None:
-        return f"no number of matches in sight{span}"
-    price = f", {dollars(further.usd)}" if further.usd else ""
-    return f"about {further.matches:,} more matches{price}{span}"
