@@ -11,8 +11,10 @@ from functools import partial
 from typing import NamedTuple, Protocol, TypeVar
 
 from peerage.cluster.desk import Desk
+from peerage.cluster.hosted import asked
 from peerage.cluster.messages import (
     Abandon,
+    AskHost,
     Asks,
     Benched,
     Broken,
@@ -397,6 +399,8 @@ class Crew:
         match news:
             case Asks():
                 self._desk.ask(seat.number, news)
+            case AskHost():
+                self._spawn(self._ask_host(seat, news))
             case Paid(ticket, number, key, attempt, player, nano, known, answered):
                 if number in self._matches:
                     self._matches[number].told.add((key, attempt))
@@ -429,6 +433,12 @@ class Crew:
                     if settings and leave_out is not None:
                         leave_out(settings)
                 seat.stopped.set_result(None)
+
+    async def _ask_host(self, seat: _Seat, asks: AskHost) -> None:
+        try:
+            self._order(seat, await asked(self._lines[asks.player].client, asks))
+        except Exception as fault:
+            self._run.broken(fault)
 
     def _ended(self, number: int, tally: Tally, outcome: Outcome) -> None:
         fixture, digest, _ = self._matches[number]

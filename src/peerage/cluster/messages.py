@@ -11,6 +11,7 @@ from peerage.engine.driving import CallsNow, Reason
 from peerage.engine.records import Tally
 from peerage.engine.troubles import Trouble
 from peerage.match import Outcome
+from peerage.players.client import Answer, Call, PlayerError
 from peerage.players.prices import Price
 from peerage.settings import ArenaSettings
 
@@ -60,6 +61,15 @@ class Paid(NamedTuple):
     nano: int
     known: bool
     answered: bool
+
+
+class AskHost(NamedTuple):
+    """A call to a player on a host, which the leader itself sends: it knows whether the host is up, and what
+    part of its hour each call is billed."""
+
+    ticket: int
+    player: str
+    call: Call
 
 
 class Recalled(NamedTuple):
@@ -128,7 +138,7 @@ class Stopped(NamedTuple):
 
 
 News: TypeAlias = (
-    Asks | Paid | Recalled | Ended | Left | Replied | Tripped | Logged | Broken | State | Stopped
+    Asks | AskHost | Paid | Recalled | Ended | Left | Replied | Tripped | Logged | Broken | State | Stopped
 )
 
 
@@ -149,6 +159,13 @@ class Decided(NamedTuple):
     reserved: int
 
 
+class HostSaid(NamedTuple):
+    """What came of a call to a player on a host."""
+
+    ticket: int
+    came: Answer | PlayerError
+
+
 class Benched(NamedTuple):
     """A player is asked no more, and matches after `match` (None: no others) end that cannot do without."""
 
@@ -167,4 +184,4 @@ class Abandon(NamedTuple):
     """Give up on calls in flight."""
 
 
-Order: TypeAlias = Look | Decided | Benched | Stop | Abandon
+Order: TypeAlias = Look | Decided | HostSaid | Benched | Stop | Abandon

@@ -25,8 +25,6 @@ def refuse(settings: ArenaSettings, ledger: str) -> None:
             if player.is_person
             else "is asked in batches, which one process collects"
             if player.batch
-            else f"is served by the host {player.host!r}, which one process starts and stops"
-            if player.host
             else ""
         )
         if why:

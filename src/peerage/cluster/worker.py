@@ -14,12 +14,14 @@ from typing import Any
 
 from peerage import __version__
 from peerage.clock import now_ms
+from peerage.cluster.hosted import ByLeader
 from peerage.cluster.messages import (
     Abandon,
     Benched,
     Broken,
     Decided,
     Ended,
+    HostSaid,
     Left,
     Look,
     News,
@@ -73,6 +75,7 @@ class Worker:
         self._stated = 0.0
         self._tasks: set[asyncio.Task[None]] = set()
         self._clients: dict[str, Client] = {}
+        self._leader = ByLeader(self.tell)
         self._texts: dict[bytes, str] = {}
 
     async def begin(self) -> int:
@@ -120,7 +123,10 @@ class Worker:
         posting, lines = self._posting, dict[str, PlayerRuntime]()
         env = {**os.environ, **posting.env}
         for player in posting.settings.players:
-            if posting.clients is not None:
+            client: Client
+            if player.host:
+                client = self._leader.client(player.name, is_house=player.provider == "house")
+            elif posting.clients is not None:
                 client = posting.clients(player)
             else:
                 client = open_client(player, env, Path(posting.folder))
@@ -172,6 +178,8 @@ class Worker:
                 self._claim_soon()
             case Decided(ticket, verdict, reserved):
                 self._decided(ticket, verdict, reserved)
+            case HostSaid(ticket, came):
+                self._leader.said(ticket, came)
             case Benched(player, why, match):
                 self._matches.bench(player, why)
                 if match is not None:

@@ -1,0 +1,76 @@
+"""Players on hosts, as a worker asks them: by the leader, which starts and stops their hosts.
+
+So windows, what is asked in them, and each call's share of the hour are those of one machine.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from itertools import count
+
+from msgspec.structs import replace
+
+from peerage.cluster.messages import AskHost, HostSaid, News
+from peerage.games.house import usual
+from peerage.players.client import Answer, Call, Client, PlayerError
+
+
+class ByLeader:
+    """What the leader said to the calls of one worker; `tell` lets the leader hear of one."""
+
+    def __init__(self, tell: Callable[[News], None]) -> None:
+        self._tell = tell
+        self._tickets = count(1)
+        self._asked: dict[int, asyncio.Future[Answer]] = {}
+
+    def client(self, player: str, *, is_house: bool) -> Client:
+        """The client of a player on a host. House players reply by what others must not be shown."""
+        return _OnHost(self, player, is_house)
+
+    async def ask(self, player: str, call: Call) -> Answer:
+        """Raises PlayerError."""
+        ticket = next(self._tickets)
+        self._asked[ticket] = asyncio.get_running_loop().create_future()
+        try:
+            self._tell(AskHost(ticket, player, call))
+            return await self._asked[ticket]
+        finally:
+            del self._asked[ticket]
+
+    def said(self, ticket: int, came: Answer | PlayerError) -> None:
+        """Take in what came of a call, unless nobody waits for it any more."""
+        waits = self._asked.get(ticket)
+        if waits is None or waits.done():
+            return
+        if isinstance(came, PlayerError):
+            waits.set_exception(came)
+        else:
+            waits.set_result(came)
+
+
+class _OnHost:
+    """The client of one player on a host; implements `Client`."""
+
+    def __init__(self, leader: ByLeader, player: str, is_house: bool) -> None:
+        self._leader = leader
+        self._player = player
+        self._is_house = is_house
+
+    async def start(self) -> None:
+        """The leader starts its host."""
+
+    async def answer(self, call: Call) -> Answer:
+        plain = call if self._is_house else replace(call, oracle=None, house=usual)
+        return await self._leader.ask(self._player, plain)
+
+    async def close(self) -> None:
+        """The leader stops its host."""
+
+
+async def asked(client: Client, asks: AskHost) -> HostSaid:
+    """What the leader tells a worker of a call. Raises what is no player's fault."""
+    try:
+        return HostSaid(asks.ticket, await client.answer(asks.call))
+    except PlayerError as error:
+        return HostSaid(asks.ticket, error)
