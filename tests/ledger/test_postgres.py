@@ -81,6 +81,22 @@ def test_a_wrong_password_is_told_and_never_printed(postgres: PostgresServer, tm
     assert "NOWHERE is set neither" in fails("$NOWHERE", folder=tmp_path)
 
 
+def test_a_run_whose_connection_breaks_as_it_ends_is_logged_whole(
+    ledger: Ledger, postgres: PostgresServer
+) -> None:
+    with ledger.runner():
+        ledger.write(fixture(1))
+        postgres.sql(
+            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
+            f"WHERE application_name = 'peerage {os.getpid()}' AND query !~ 'pg_stat_activity'"
+        )
+    abouts = [entry.about for entry in ledger.log()]
+    assert abouts[-1] == "in play 0"
+    with ledger.runner():
+        ledger.write(fixture(2))
+    assert ledger.heads() == (2, 0)
+
+
 def test_no_statement_of_a_run_is_compiled(ledger: Ledger) -> None:
     from peerage.ledger.postgres import Postgres
 

@@ -42,7 +42,7 @@ from peerage.engine.player_runtime import PlayerRuntime
 from peerage.engine.records import Tally, answered_first
 from peerage.engine.troubles import Trouble
 from peerage.ledger.codec import read_reply
-from peerage.ledger.leases import Leases
+from peerage.ledger.leases import Leases, patiently
 from peerage.ledger.store import Exchange, FailureRow, Ledger, LedgerError
 from peerage.match import Fixture, Outcome
 from peerage.settings import Engine
@@ -335,7 +335,9 @@ class Crew:
             return
         numbers = await self._aside(partial(self._leases.revoke, seat.number))
         numbers = [number for number in numbers if number in self._matches]
-        rows = [await self._aside(partial(self._ledger.match, number)) for number in numbers]
+        rows = [
+            await self._aside(partial(patiently, partial(self._ledger.match, number))) for number in numbers
+        ]
         opened = sum([self._account(seat.number, one.exchanges) for one in rows if one is not None])
         for of, (match, _, player) in self._desk.held_by(seat.number).items():
             self._desk.paid(of, match, player, 0, known=True, answered=False)

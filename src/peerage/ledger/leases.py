@@ -23,7 +23,7 @@ from peerage.ledger.postgres import Connected, Postgres, Run
 from peerage.ledger.postgres_words import is_lost
 from peerage.ledger.server import Found, Patience, note, told
 from peerage.ledger.sql import SqlDatabase
-from peerage.ledger.store import Batch, Exchange, LedgerError
+from peerage.ledger.store import Batch, Exchange, LedgerAway, LedgerError
 
 _TABLES = """
 CREATE TABLE IF NOT EXISTS workers (run bigint NOT NULL, number bigint NOT NULL, written bigint NOT NULL,
@@ -99,6 +99,13 @@ class _Line:
             with suppress(psycopg.Error):
                 self._connection.close()
             self._connection = None
+
+
+def patiently(read: Callable[[], Found]) -> Found:
+    """What is read from a ledger in the middle of a run; a server that is away is waited for."""
+    patience = Patience("", lambda error: isinstance(error, LedgerAway))
+    patience.runs = True
+    return patience.wait(read)
 
 
 class Leases:
@@ -184,7 +191,7 @@ class WorkersLedger:
         self._database.commit(partial(self._transaction.insert, batch), again=True)
 
     def texts(self, digests: Collection[bytes]) -> dict[bytes, str]:
-        return self._ledger.texts(digests)
+        return patiently(partial(self._ledger.texts, digests))
 
     def claim(self, most: int) -> list[Claimed]:
         """Claim so many matches, the lowest that nobody has."""
@@ -205,7 +212,7 @@ class WorkersLedger:
         return [Claimed(number, bytes(body), self._recorded(number, begun)) for number, body, begun in found]
 
     def _recorded(self, number: int, begun: bool) -> Sequence[Exchange]:
-        rows = self._ledger.match(number) if begun else None
+        rows = patiently(partial(self._ledger.match, number)) if begun else None
         return rows.exchanges if rows is not None else ()
 
     def close(self) -> None:

@@ -49,7 +49,7 @@ from peerage.ledger.postgres_words import explained, is_lost, parts
 from peerage.ledger.server import FIRST_TRY_S, READER_AWAY_S, Patience, busy, is_alive, note, superseded, told
 from peerage.ledger.sql_database import Insert
 from peerage.ledger.sql_tables import BESIDE, SCHEMA
-from peerage.ledger.store import LedgerError
+from peerage.ledger.store import LedgerAway, LedgerError
 
 SCHEMES = ("postgresql", "postgres")
 BLOCK, NARROW_BLOCK = 1_000, 10_000
@@ -259,7 +259,7 @@ class Postgres:
             why = explained(error, self.place, str(self._stated.get("user") or "this user"), self._schema)
             if self._password:
                 why = why.replace(self._password, "***").replace(quote(self._password), "***")
-            raise LedgerError(why) from None
+            raise (LedgerAway if is_lost(error) else LedgerError)(why) from None
 
     def connect(self, *, autocommit: bool = False) -> Connected:
         # PgBouncer in transaction mode refuses `options`: a runner's lock would not outlive one transaction.

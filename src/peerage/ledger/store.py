@@ -37,6 +37,10 @@ class LedgerMissing(LedgerError):
     """There is no ledger yet."""
 
 
+class LedgerAway(LedgerError):
+    """The ledger's server cannot be reached now."""
+
+
 class LedgerBusy(LedgerError):
     """Another runner holds the ledger."""
 

@@ -54,6 +54,7 @@ class Writer:
 
     def end(self) -> None:
         """Log everything that is in play when a run ends."""
+        self._prepare()
         recorded, order = len(self._folded), LineUp(self.transaction).order()
         here = range(recorded + 1, END) if order is None else sorted(order.numbers[recorded:])
         in_play = of_play(self.transaction.fixtures(here), self.transaction.exchanges(here))
