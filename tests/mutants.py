@@ -82,7 +82,7 @@ PARTS = {
         ["settings/*.py"],
         [
             *("test_settings.py", "test_settings_players.py", "test_settings_reading.py"),
-            "test_hours.py",
+            *("test_hours.py", "test_weights.py"),
         ],
     ),
     "scheduling": Part(["scheduling/*.py"], ["scheduling"]),

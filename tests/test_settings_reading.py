@@ -209,3 +209,10 @@ def test_hours_of_another_zone_are_of_its_own_days() -> None:
         datetime(2026, 11, 24, tzinfo=ZoneInfo("Pacific/Auckland")).timestamp() * 1000
     )
     assert closed_until(read_hours("23:59-24:00"), now) == now + (5 * 60 + 59) * 60_000
+
+
+def test_a_stretch_that_began_yesterday_goes_on_where_it_is_already_tomorrow_in_greenwich() -> None:
+    pacific = ZoneInfo("America/Los_Angeles")
+    now, ends = (round(datetime(2026, 11, 23, hour, tzinfo=pacific).timestamp() * 1000) for hour in (17, 19))
+    hours = read_hours("sun 20:00-19:00 America/Los_Angeles")
+    assert (closed_until(hours, now), open_until(hours, now)) == (None, ends)

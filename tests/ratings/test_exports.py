@@ -47,6 +47,8 @@ def test_lines_of_one_match_share_its_number_not_the_name_of_what_was_played() -
 def test_a_document_is_a_game_by_its_scores() -> None:
     played = reading("\n".join(map(json.dumps, [document(), document("no_answer")])))
     assert (played.names, [list(game.ranks) for game in played.games]) == (("x", "y"), [[0.0, -1.0]])
+    assert played.times is not None
+    assert played.times.tolist() == [5.0], "seconds"
     assert played.notes == ("1 rows of matches without a result are left out",)
 
 
