@@ -44,8 +44,11 @@ class Rows(Protocol):
     def fixtures(self, matches: Sequence[int]) -> Iterator[FixtureRow]:
         """Fixtures."""
 
-    def exchanges(self, matches: Sequence[int], *, unanswered: bool = False) -> Iterator[Exchange]:
-        """Attempts by match, and in order of writing."""
+    def exchanges(
+        self, matches: Sequence[int], *, unanswered: bool = False, bodies: bool = True
+    ) -> Iterator[Exchange]:
+        """Attempts by match, and in order of writing; without `bodies` those of what was answered may be
+        empty."""
 
     def records(self, matches: Sequence[int]) -> Iterator[RecordRow]:
         """Records."""

@@ -100,9 +100,11 @@ class MongoRows:
         for row in self._of("summaries", matches):
             yield row["_id"], *[row[name] for name in SUMMARY]
 
-    def exchanges(self, matches: Sequence[int], *, unanswered: bool = False) -> Iterator[Exchange]:
+    def exchanges(
+        self, matches: Sequence[int], *, unanswered: bool = False, bodies: bool = True
+    ) -> Iterator[Exchange]:
         for part in self._with_attempts(matches):
-            yield from self._attempts(part, unanswered)
+            yield from self._attempts(part, unanswered, bodies)
 
     def _with_attempts(self, matches: Sequence[int]) -> Iterator[Sequence[int]]:
         """The matches in parts, as far as there are attempts in any."""
@@ -111,9 +113,9 @@ class MongoRows:
             matches = range(max(matches.start, 0), last + 1)
         return _parts(matches, MATCHES)
 
-    def _attempts(self, matches: Sequence[int], unanswered: bool) -> Iterator[Exchange]:
+    def _attempts(self, matches: Sequence[int], unanswered: bool, bodies: bool) -> Iterator[Exchange]:
         where = _where("match", matches)
-        fields = {"intent": 1} if unanswered else None
+        fields = {"intent": 1} if unanswered else None if bodies else {"body": 0}
         replies = {row["intent"]: row for row in self._find("replies", where, fields, loose=True)}
         failed = {row["intent"]: row for row in self._find("failures", where, loose=True)}
         if unanswered:
@@ -131,7 +133,7 @@ class MongoRows:
                 row["attempt"],
                 row["player"],
                 self._body(row),
-                None if reply is None else self._body(reply),
+                None if reply is None else self._body(reply) if bodies else b"",
                 row["worst_nano"],
                 None if reply is None else reply["cost_nano"],
                 row["_id"],

@@ -84,8 +84,10 @@ class SqlRows:
         wanted = select(t.number, t.round, t.body, t.checksum).order_by(t.number)
         return starmap(FixtureRow, picked(self._read, wanted, matches))
 
-    def exchanges(self, matches: Sequence[int], *, unanswered: bool = False) -> Iterator[Exchange]:
-        return attempts(self._read, matches, unanswered=unanswered)
+    def exchanges(
+        self, matches: Sequence[int], *, unanswered: bool = False, bodies: bool = True
+    ) -> Iterator[Exchange]:
+        return attempts(self._read, matches, unanswered=unanswered, bodies=bodies)
 
     def records(self, matches: Sequence[int]) -> Iterator[RecordRow]:
         t = RECORDS.c

@@ -7,13 +7,18 @@ from itertools import groupby
 from operator import itemgetter
 from typing import Any
 
-from sqlalchemy import ColumnElement, Select, select
+from sqlalchemy import ColumnElement, LargeBinary, Select, case, literal, select
 
 from peerage.ledger.database import BLOCK, END, Row
 from peerage.ledger.sql_tables import FAILURES, INTENTS, REPLIES
 from peerage.ledger.store import Exchange, Failure
 
 Read = Callable[[Select[Any]], Iterable[Row]]
+
+
+_EMPTY = literal(b"", LargeBinary)
+_REQUEST = case((REPLIES.c.id.is_(None), INTENTS.c.body), else_=_EMPTY).label("request")
+_REPLY = case((REPLIES.c.id.is_not(None), _EMPTY)).label("reply")
 
 
 def span(column: ColumnElement[int], matches: range) -> ColumnElement[bool]:
@@ -33,10 +38,14 @@ def picked(read: Read, wanted: Select[Any], matches: Sequence[int]) -> Iterator[
         yield from sorted(read(wanted.where(match.in_(block))), key=lambda row: places[row[0]])
 
 
-def attempts(read: Read, matches: Sequence[int], *, unanswered: bool = False) -> Iterator[Exchange]:
-    """Every attempt in the matches, by match and in order of writing."""
+def attempts(
+    read: Read, matches: Sequence[int], *, unanswered: bool = False, bodies: bool = True
+) -> Iterator[Exchange]:
+    """Every attempt in the matches, by match and in order of writing; without `bodies` those of what was
+    answered are empty."""
     i, r, f = INTENTS.c, REPLIES.c, FAILURES.c
-    asked = (i.match, i.key, i.attempt, i.player, i.body, r.body, i.worst_nano, r.cost_nano)
+    said = (i.body, r.body) if bodies else (_REQUEST, _REPLY)
+    asked = (i.match, i.key, i.attempt, i.player, *said, i.worst_nano, r.cost_nano)
     wanted = (
         select(*asked, i.id, i.checksum, r.id, r.checksum, r.at_ms)
         .select_from(INTENTS.outerjoin(REPLIES, r.intent == i.id))

@@ -125,7 +125,7 @@ class Writer:
         if not numbers:
             return {}
         links = {number: (at_ms, chain) for number, at_ms, chain in self.transaction.links(numbers)}
-        played = self.transaction.exchanges(numbers)
+        played = self.transaction.exchanges(numbers, bodies=False)
         asked = {match: list(rows) for match, rows in groupby(played, attrgetter("match"))}
         return {
             number: (f"record {number}", of_record(*links.get(number, (0, GENESIS)), asked.get(number, ())))
