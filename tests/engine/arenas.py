@@ -93,7 +93,8 @@ def play_stopping_at(
 
 
 def ledger_of(folder: Path) -> Ledger:
-    settings = yaml.safe_load((folder / "arena.yaml").read_text("utf-8"))
+    stated = folder / "arena.yaml"
+    settings = yaml.safe_load(stated.read_text("utf-8")) if stated.exists() else {}
     return open_ledger(settings.get("ledger", "sqlite:///arena.db"), folder, create=False)
 
 
