@@ -271,7 +271,7 @@ def test_status_tells_who_works_on_what(
     ("sections", "said"),
     [
         ({"ledger": "sqlite:///arena.db"}, "A file has one writer"),
-        ({"players": [*PAID, {"model": "human:me"}]}, "is a person"),
+        ({"players": [*PAID, {"model": "openai:gpt-5-mini", "batch": True}]}, "is asked in batches"),
     ],
 )
 def test_what_workers_cannot_play_is_refused_with_the_reason(

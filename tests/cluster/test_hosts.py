@@ -1,4 +1,4 @@
-"""Players on a host under workers: the leader starts, asks and stops it, as on one machine."""
+"""Players that the leader asks for its workers: on a host that it starts and stops, and people."""
 
 from __future__ import annotations
 
@@ -12,6 +12,8 @@ from tests.cluster.links import HerePlaces, here
 from tests.cluster.test_crew import Played
 from tests.engine.arenas import house, write_arena
 from tests.engine.test_hosts import HANDS, windows_of
+from tests.engine.test_people import arena as people_arena
+from tests.engine.test_people import clients, somebody
 
 if TYPE_CHECKING:
     from tests.servers.postgres import PostgresServer
@@ -66,3 +68,17 @@ def test_workers_ask_a_real_server_that_the_leader_starts_and_stops(
     assert crew.report.billed_nano == sum(one.held_nano for one in opened)
     with socket.socket() as one, pytest.raises(OSError, match="refused"):
         one.connect(("127.0.0.1", port))
+
+
+def test_a_person_is_asked_where_the_leader_is_and_matches_wait(
+    tmp_path: Path, postgres: PostgresServer, placed: list[HerePlaces]
+) -> None:
+    engine = {"kind": "ray", "workers": 2, "concurrency": 6}
+    people_arena(tmp_path, ledger=postgres.address(), engine=engine)
+    with somebody(tmp_path) as replied:
+        crew = Played(tmp_path, 8, clients=clients(tmp_path))
+    assert crew.verified
+    assert (crew.report.reason, crew.report.decided, crew.asked_again) == ("limit", 8, 0)
+    assert len(placed[0].links) == 2
+    mine = [one for one in crew.exchanges if one.player == "me" and one.reply is not None]
+    assert 0 < len(mine) <= len(replied)

@@ -10,11 +10,11 @@ from contextlib import suppress
 from functools import partial
 from typing import NamedTuple, Protocol, TypeVar
 
+from peerage.cluster.by_leader import asked
 from peerage.cluster.desk import Desk
-from peerage.cluster.hosted import asked
 from peerage.cluster.messages import (
     Abandon,
-    AskHost,
+    AskLeader,
     Asks,
     Benched,
     Broken,
@@ -401,8 +401,8 @@ class Crew:
         match news:
             case Asks():
                 self._desk.ask(seat.number, news)
-            case AskHost():
-                self._spawn(self._ask_host(seat, news))
+            case AskLeader():
+                self._spawn(self._ask_by_leader(seat, news))
             case Paid(ticket, number, key, attempt, player, nano, known, answered):
                 if number in self._matches:
                     self._matches[number].told.add((key, attempt))
@@ -436,7 +436,7 @@ class Crew:
                         leave_out(settings)
                 seat.stopped.set_result(None)
 
-    async def _ask_host(self, seat: _Seat, asks: AskHost) -> None:
+    async def _ask_by_leader(self, seat: _Seat, asks: AskLeader) -> None:
         try:
             self._order(seat, await asked(self._lines[asks.player].client, asks))
         except Exception as fault:

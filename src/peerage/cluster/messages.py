@@ -63,9 +63,9 @@ class Paid(NamedTuple):
     answered: bool
 
 
-class AskHost(NamedTuple):
-    """A call to a player on a host, which the leader itself sends: it knows whether the host is up, and what
-    part of its hour each call is billed."""
+class AskLeader(NamedTuple):
+    """A call that the leader itself sends: to a person, or to a player on a host, of which it knows whether
+    it is up, and what part of its hour each call is billed."""
 
     ticket: int
     player: str
@@ -138,7 +138,7 @@ class Stopped(NamedTuple):
 
 
 News: TypeAlias = (
-    Asks | AskHost | Paid | Recalled | Ended | Left | Replied | Tripped | Logged | Broken | State | Stopped
+    Asks | AskLeader | Paid | Recalled | Ended | Left | Replied | Tripped | Logged | Broken | State | Stopped
 )
 
 
@@ -159,8 +159,8 @@ class Decided(NamedTuple):
     reserved: int
 
 
-class HostSaid(NamedTuple):
-    """What came of a call to a player on a host."""
+class LeaderSaid(NamedTuple):
+    """What came of a call that the leader sent."""
 
     ticket: int
     came: Answer | PlayerError
@@ -184,4 +184,4 @@ class Abandon(NamedTuple):
     """Give up on calls in flight."""
 
 
-Order: TypeAlias = Look | Decided | HostSaid | Benched | Stop | Abandon
+Order: TypeAlias = Look | Decided | LeaderSaid | Benched | Stop | Abandon

@@ -20,14 +20,8 @@ def refuse(settings: ArenaSettings, ledger: str) -> None:
     if find_spec("ray") is None:
         raise ArenaError("engine: ray needs the extra `ray`: pip install 'peerage[ray]'")
     for player in settings.players:
-        why = (
-            "is a person, who sits at one machine"
-            if player.is_person
-            else "is asked in batches, which one process collects"
-            if player.batch
-            else ""
-        )
-        if why:
+        if player.batch:
             raise ArenaError(
-                f"{player.name} {why}; engine: ray does not do that yet. Remove it for this arena"
+                f"{player.name} is asked in batches, which one process collects; engine: ray does not do "
+                "that yet. Remove it for this arena"
             )

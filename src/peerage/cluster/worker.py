@@ -14,14 +14,14 @@ from typing import Any
 
 from peerage import __version__
 from peerage.clock import now_ms
-from peerage.cluster.hosted import ByLeader
+from peerage.cluster.by_leader import ByLeader
 from peerage.cluster.messages import (
     Abandon,
     Benched,
     Broken,
     Decided,
     Ended,
-    HostSaid,
+    LeaderSaid,
     Left,
     Look,
     News,
@@ -124,7 +124,7 @@ class Worker:
         env = {**os.environ, **posting.env}
         for player in posting.settings.players:
             client: Client
-            if player.host:
+            if player.host or player.is_person:
                 client = self._leader.client(player.name, is_house=player.provider == "house")
             elif posting.clients is not None:
                 client = posting.clients(player)
@@ -178,7 +178,7 @@ class Worker:
                 self._claim_soon()
             case Decided(ticket, verdict, reserved):
                 self._decided(ticket, verdict, reserved)
-            case HostSaid(ticket, came):
+            case LeaderSaid(ticket, came):
                 self._leader.said(ticket, came)
             case Benched(player, why, match):
                 self._matches.bench(player, why)

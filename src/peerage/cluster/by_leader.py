@@ -1,7 +1,5 @@
-"""Players on hosts, as a worker asks them: by the leader, which starts and stops their hosts.
-
-So windows, what is asked in them, and each call's share of the hour are those of one machine.
-"""
+"""Players that the leader itself asks for workers: those on hosts, which it starts and stops, and people, who
+sit at its machine. So windows, each call's share of the hour, and waiting are as on one machine."""
 
 from __future__ import annotations
 
@@ -11,7 +9,7 @@ from itertools import count
 
 from msgspec.structs import replace
 
-from peerage.cluster.messages import AskHost, HostSaid, News
+from peerage.cluster.messages import AskLeader, LeaderSaid, News
 from peerage.games.house import usual
 from peerage.players.client import Answer, Call, Client, PlayerError
 
@@ -25,15 +23,15 @@ class ByLeader:
         self._asked: dict[int, asyncio.Future[Answer]] = {}
 
     def client(self, player: str, *, is_house: bool) -> Client:
-        """The client of a player on a host. House players reply by what others must not be shown."""
-        return _OnHost(self, player, is_house)
+        """The client of such a player. House players reply by what others must not be shown."""
+        return _ByLeader(self, player, is_house)
 
     async def ask(self, player: str, call: Call) -> Answer:
         """Raises PlayerError."""
         ticket = next(self._tickets)
         self._asked[ticket] = asyncio.get_running_loop().create_future()
         try:
-            self._tell(AskHost(ticket, player, call))
+            self._tell(AskLeader(ticket, player, call))
             return await self._asked[ticket]
         finally:
             del self._asked[ticket]
@@ -49,8 +47,8 @@ class ByLeader:
             waits.set_result(came)
 
 
-class _OnHost:
-    """The client of one player on a host; implements `Client`."""
+class _ByLeader:
+    """The client of one player; implements `Client`."""
 
     def __init__(self, leader: ByLeader, player: str, is_house: bool) -> None:
         self._leader = leader
@@ -58,19 +56,19 @@ class _OnHost:
         self._is_house = is_house
 
     async def start(self) -> None:
-        """The leader starts its host."""
+        """The leader does."""
 
     async def answer(self, call: Call) -> Answer:
         plain = call if self._is_house else replace(call, oracle=None, house=usual)
         return await self._leader.ask(self._player, plain)
 
     async def close(self) -> None:
-        """The leader stops its host."""
+        """The leader does."""
 
 
-async def asked(client: Client, asks: AskHost) -> HostSaid:
+async def asked(client: Client, asks: AskLeader) -> LeaderSaid:
     """What the leader tells a worker of a call. Raises what is no player's fault."""
     try:
-        return HostSaid(asks.ticket, await client.answer(asks.call))
+        return LeaderSaid(asks.ticket, await client.answer(asks.call))
     except PlayerError as error:
-        return HostSaid(asks.ticket, error)
+        return LeaderSaid(asks.ticket, error)
