@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 from tests.engine.arenas import asked_again, house, ledger_of, write_arena
 from tests.servers.anthropic_batches import PRICE, BatchServer
 from tests.servers.other_batches import FileBatchServer, GoogleBatches, OpenAIBatches
@@ -224,6 +225,34 @@ async def test_a_provider_that_refuses_benches_its_player(tmp_path: Path, server
     assert "access denied" in report.benched["batched"]
     assert KEY not in json.dumps(dict(report.benched))
     assert not names_of(tmp_path)
+
+
+async def test_what_a_removed_player_left_at_its_provider_counts_at_its_worst(
+    tmp_path: Path, server: BatchServer
+) -> None:
+    arena_of(tmp_path, server)
+    with open_arena(tmp_path) as arena:
+
+        async def look(runner: Runner) -> None:
+            server.ended = False
+            while not (now := runner.progress()).waiting or now.calls_in_flight:
+                await asyncio.sleep(0.01)
+            runner.stop()
+
+        await arena.play(4, beside=look)
+    most = sum(nano or 0 for one in sent_of(tmp_path) for nano in one.requests.values())
+    assert most > 0
+    settings = (tmp_path / "arena.yaml").read_text("utf-8")
+    said = yaml.safe_load(settings)
+    said["players"] = [one for one in said["players"] if "batch" not in one]
+    del said["seed"]  # house players alone would follow it
+    (tmp_path / "arena.yaml").write_text(yaml.safe_dump(said), "utf-8")
+    without = await play(tmp_path, 6)
+    assert without.waiting == ()
+    assert without.billed_nano + without.possibly_nano == most
+    with closing(ledger_of(tmp_path)) as ledger:
+        assert sum(ledger.spent_by().values()) == most
+        assert not verify(ledger).problems
 
 
 async def test_a_dropped_match_counts_at_its_worst_and_then_what_its_batch_cost(

@@ -110,12 +110,14 @@ class Batches:
         self._over = False
 
     def take_up(self, pending: Iterable[Fixture], waits: Waits) -> None:
-        """Let players that are asked in batches go on with those that earlier runs sent."""
-        if not self._clients:
-            return
-        sent = [one for one in sent_batches(self._ledger) if one.player in self._clients]
+        """Let players that are asked in batches go on with those that earlier runs sent.
+
+        What was sent for a player that has left the arena counts at its worst, until the player is back and
+        reads it.
+        """
+        sent = [*sent_batches(self._ledger)]
         self._most = most_by_request(sent)
-        nobody_asks = unread(self._ledger, waits, self._most)
+        nobody_asks = unread(self._ledger, waits, self._most) if self._clients else {}
         for name, client in self._clients.items():
             mine = {
                 request: partial(self._came, one)

@@ -182,12 +182,16 @@ class Calls:
             self._dispatcher.submit(pending.player, pending, tokens)
 
     def void(self, pending: Pending, texts: list[Text], reason: str) -> None:
-        """Record a void reply to a request that nobody will be asked."""
+        """Record a void reply to a request that nobody will be asked. What a provider holds of it in a batch
+        may cost what is kept for that."""
         self._journal.texts(texts)
-        pending.worst = 0
+        kept = self._budget.take_up(pending.match, pending.ask.key, pending.player)
+        if kept is not None:
+            pending.reserved = kept
+        pending.worst = kept or 0
         self._intend(pending)
         # Not at once: a long match past its deadline would go through all its requests on one stack.
-        self._journal.then(partial(self._void, pending, reason, 0))
+        self._journal.then(partial(self._void, pending, reason, pending.worst))
 
     def expire(self, match: int) -> None:
         """A match is past its deadline: whatever of it still waits to be sent is void."""
