@@ -64,6 +64,9 @@ def test_what_was_built_before_is_not_written_again(tmp_path: Path) -> None:
     play(arena, 62, clients=hostile)
     second = build_folder(arena, out)
     assert 0 < second.written < first.written
+    told = [*site_build._chunks(62, 0, 60, 30, out)]
+    assert [(since, pages) for _, _, since, pages in told] == [(31, ["matches/41.html", "matches/61.html"])]
+    assert [*site_build._chunks(62, 0, 90, 62, out)] == []
     # The first page was full, and linked to the second; the second was not full.
     assert {path.name for path, stamp in stamps.items() if path.stat().st_mtime_ns == stamp} == {"1.html"}
 
@@ -78,13 +81,13 @@ def test_what_was_built_before_is_not_written_again(tmp_path: Path) -> None:
 def test_transcripts_are_made_again_when_what_makes_them_has_changed(
     pages: Site, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
-    before = site_build._seal(pages, 20)
+    before = site_build._seal(pages, 20, site_build._program())
     program = Path(shutil.copytree(site_build.PROGRAM, tmp_path / "program"))
     monkeypatch.setattr(site_build, "PROGRAM", program)
-    assert site_build._seal(pages, 20) == before
+    assert site_build._seal(pages, 20, site_build._program()) == before
     with (program / name).open("ab") as file:
         file.write(b"\n")
-    assert site_build._seal(pages, 20) != before
+    assert site_build._seal(pages, 20, site_build._program()) != before
 
 
 def test_pages_that_are_none_any_more_go_and_strange_files_stay(

@@ -64,12 +64,15 @@ class Aim(NamedTuple):
 
     def reached(self, rating: Floats, needed: Floats) -> np.ndarray:
         """Whether it is known from ratings of shape (..., players) and the gaps that claims need."""
-        rank = np.argsort(np.argsort(-rating, axis=-1), axis=-1)
-        better, worse = rank[..., :, None], rank[..., None, :]
-        of = better < worse
-        if self.kind == "top":
-            of &= (better < self.places) & (worse >= self.places)
-        elif self.kind == "placed":
+        order = np.argsort(-rating, axis=-1)
+        if self.kind == "top":  # of sixty players a tenth of the time that all pairs take
+            ranked = np.take_along_axis(rating, order, axis=-1)
+            ahead = ranked[..., : self.places, None] - ranked[..., None, self.places :]
+            gaps = needed[order[..., : self.places, None], order[..., None, self.places :]]
+            return np.asarray((ahead - gaps > -self.within).all(axis=(-2, -1)))
+        rank = np.argsort(order, axis=-1)
+        of = rank[..., :, None] < rank[..., None, :]
+        if self.kind == "placed":
             own = np.arange(rating.shape[-1]) == self.player
             of &= own[:, None] | own
         gap = rating[..., :, None] - rating[..., None, :]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+from functools import lru_cache
 
 BUNDLE = 20
 """Matches on one page of transcripts."""
@@ -12,6 +13,7 @@ SHARD = 10_000
 """Matches in one piece of the index that the browser searches."""
 
 
+@lru_cache(maxsize=4_096)
 def slug(name: str) -> str:
     """A name as part of an address: readable, and told apart by its digest whatever characters it holds."""
     plain = re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")[:40].strip("-")

@@ -1,8 +1,8 @@
 """The static export: every page as a file.
 
-The transcript of a finished match never changes: a full page of transcripts is written once. Each build makes
-everything else again. In a long arena matches are read and transcripts written in as many processes as there
-are cores.
+The transcript of a finished match never changes: a full page of transcripts is written once, and what the
+match tells of players and judges is read once. Each build makes everything else again. In a long arena
+matches are read and transcripts written in as many processes as there are cores.
 """
 
 from __future__ import annotations
@@ -49,7 +49,10 @@ CHUNK = 1_000
 PARALLEL_FROM = 2 * CHUNK
 """Matches from which on it is worth more than one process."""
 
-TELLING = ("players/", "challenges.html", "judges.html")
+TOLD = ".peerage-site/told"
+"""What the matches of the last build told: they are not read again."""
+
+TELLING = ("players/", "challenges.html", "judges.html", "costs.html")
 """How the paths begin of pages that show what all matches tell."""
 
 
@@ -105,51 +108,59 @@ def _build(site: Site, folder: Path, target: Folder, workers: int | None, helper
     with suppress(OSError):
         DRAWINGS.unpack((target.root / DRAWN).read_bytes())
     charts.begin()
-    before = _state(target)
-    settled = _settled(site, before) if before.seal == _seal(site, before.number) else 0
+    before, program = _state(target), _program()
+    same = before.seal == _seal(site, before.number, program)
+    settled = _settled(site, before) if same else 0
+    known = _told(target, before.number) if same else Told()
     wanted = list(paths(site))
     light = [path for path in wanted if not _of_matches(path)]
     copies = downloads.paths(site)
     # A build that is interrupted leaves a folder known to hold a site, and whose files are known.
     there = tuple(dict.fromkeys((*before.files, *light, *copies)))
     _store(target, State(max(before.number, site.number), files=there))
-    chunks = list(_chunks(site.number, site.covered(site.signed_to), settled, target.root))
+    chunks = list(_chunks(site.number, site.covered(site.signed_to), settled, known.matches, target.root))
     if workers is None:
-        workers = (os.cpu_count() or 1) if site.number >= PARALLEL_FROM else 1
+        long = sum([last - first + 1 for first, last, *_ in chunks]) >= PARALLEL_FROM
+        workers = (os.cpu_count() or 1) if long else 1
     if workers > 1:
         with ExitStack() as stack:
             if helpers is None:
                 helpers = stack.enter_context(Processes(workers, access(site.ledger.address)))
-            written = _in_parallel(site, folder, target, helpers, chunks, light)
+            written = _in_parallel(site, folder, target, helpers, chunks, light, known)
     else:
         found = [(_read(site, *span), _write(site, target, pages)) for *span, pages in chunks]
-        site.told = together([part for part, _ in found])
+        site.told = together([known, *[part for part, _ in found]])
         written = sum([more for _, more in found]) + _write(site, target, light)
     for path in copies:
         written += downloads.update(site, path, target.place(path))
     removed = _remove(target, before, {*wanted, *copies})
     target.write(DRAWN, DRAWINGS.pack(), durable=False)
+    target.write(TOLD, msgspec.msgpack.encode(site.told), durable=False)
     if hasattr(os, "sync"):  # what the state says was written is on the disk, whatever happens next
         os.sync()
-    _store(target, State(site.number, _seal(site, site.number), (*light, *copies), _signed(site)))
+    _store(target, State(site.number, _seal(site, site.number, program), (*light, *copies), _signed(site)))
     return Built(written, len(wanted) + len(copies) - written, removed)
 
 
 Page = tuple[str, bytes]
 """The path of a page, and the page."""
 
-Chunk = tuple[int, int, Sequence[str]]
-"""The first and the last of some matches, and those of their pages of transcripts that are to be written."""
+Chunk = tuple[int, int, int, Sequence[str]]
+"""The first and the last of some matches, the first of them that is to tell, and those of their pages of
+transcripts that are to be written."""
 
 
-def _chunks(number: int, proven: int, settled: int, out: Path) -> Iterator[Chunk]:
-    """All matches; the pages are those that are not in `out`, full and linked to the next one, and the proofs
-    of the first `proven` of them."""
+def _chunks(number: int, proven: int, settled: int, known: int, out: Path) -> Iterator[Chunk]:
+    """All matches with which anything is to be done. What the first `known` tell is known; the pages are
+    those that are not in `out`, full and linked to the next one, and the proofs of the first `proven`."""
     for first in range(1, number + 1, CHUNK):
         last = min(first + CHUNK - 1, number)
         pages = [(at, f"matches/{at}.html") for at in range(first, last + 1, BUNDLE)]
         pages += [(at, f"proofs/{at}.jsonl") for at in range(first, min(last, proven) + 1, BUNDLE)]
-        yield first, last, [path for at, path in pages if at + BUNDLE > settled or not (out / path).is_file()]
+        due = [(at, path) for at, path in pages if at + BUNDLE > settled or not (out / path).is_file()]
+        tells = max(first, known + 1)
+        if due or tells <= last:
+            yield min([tells, *[at for at, _ in due]]), last, tells, [path for _, path in due]
 
 
 def _of_matches(path: str) -> bool:
@@ -173,14 +184,28 @@ def _settled(site: Site, before: State) -> int:
     return min(before.number, site.covered(site.checkpoints[known - 1].checkpoint.size)) if known else 0
 
 
-def _read(site: Site, first: int, last: int) -> Told:
-    """What some matches tell, which are held for their pages."""
+def _read(site: Site, first: int, last: int, tells: int) -> Told:
+    """What some matches tell, from `tells` on; all are held for their pages."""
     site.reader.hold(first, last)
-    return told(site.reader.matches(first, last))
+    return told(site.reader.matches(tells, last))
+
+
+def _told(target: Folder, number: int) -> Told:
+    """What the matches of an earlier build, `number` of them, told; nothing where that was not kept."""
+    with suppress(OSError, msgspec.MsgspecError):
+        found = msgspec.msgpack.decode((target.root / TOLD).read_bytes(), type=Told)
+        return found if found.matches == number else Told()
+    return Told()
 
 
 def _in_parallel(
-    site: Site, folder: Path, target: Folder, helpers: Helpers, chunks: Sequence[Chunk], light: Sequence[str]
+    site: Site,
+    folder: Path,
+    target: Folder,
+    helpers: Helpers,
+    chunks: Sequence[Chunk],
+    light: Sequence[str],
+    known: Told,
 ) -> int:
     """Let helpers make the transcripts, and make the other pages; how many were written."""
     of = folder.resolve(), site.ledger.address, site.number, tuple(site.checkpoints)
@@ -191,7 +216,7 @@ def _in_parallel(
         for part, pages in in_order(helpers, _by_helper, [(*of, theirs, *chunk) for chunk in chunks]):
             found.append(msgspec.msgpack.decode(part, type=Told))
             written += pages if isinstance(pages, int) else _written(target, pages)
-        return together(found), written
+        return together([known, *found]), written
 
     with ThreadPoolExecutor(1) as aside:
         collecting = aside.submit(collected)
@@ -242,17 +267,24 @@ def _alone(target: Folder) -> Iterator[None]:
         raise SiteError(f"another build is writing to {target.root}; wait until it has ended") from None
 
 
-def _seal(site: Site, number: int) -> str:
+def _seal(site: Site, number: int, program: bytes) -> str:
     """A digest of all that the transcripts up to match `number` were made from: the matches, by the chain and
     the time of the last one; the frame around them; withdrawn and retired challenges; and the program."""
     mended = site.moment.meta().get(MENDED, "")
     last = [(row.chain, row.at_ms) for row in site.moment.records(number, number)]
     made_of = sha256(repr((site.settings.name, menu(site), mended, last)).encode("utf-8", "surrogatepass"))
-    for file in sorted(PROGRAM.rglob("*.py")) + sorted(PROGRAM.rglob("*.html")):
-        made_of.update(file.read_bytes())
+    made_of.update(program)
     for row in site.moment.amendments(STREAM):
         made_of.update(row.body)
     return made_of.hexdigest()
+
+
+def _program() -> bytes:
+    """A digest of the program, whose every file may have a part in a page."""
+    made_of = sha256()
+    for file in sorted(PROGRAM.rglob("*.py")) + sorted(PROGRAM.rglob("*.html")):
+        made_of.update(file.read_bytes())
+    return made_of.digest()
 
 
 def _made(site: Site, wanted: Iterable[str]) -> Iterator[Page]:
@@ -291,13 +323,14 @@ def _by_helper(
     target: Folder | None,
     first: int,
     last: int,
+    tells: int,
     wanted: Sequence[str],
 ) -> tuple[bytes, int | list[Page]]:
     """What some matches tell, as MessagePack, and how many of their pages were written to `target`; the pages
     themselves where it is on another machine."""
     site = _opened(folder, address, number)
     site.checkpoints = checkpoints  # this machine's may be older
-    found = msgspec.msgpack.encode(_read(site, first, last))
+    found = msgspec.msgpack.encode(_read(site, first, last, tells))
     pages = _made(site, wanted)
     return found, list(pages) if target is None else _written(target, pages)
 

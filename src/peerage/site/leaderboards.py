@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from peerage.engine.registration import registered, stated
+from peerage.engine.registration import stated
 from peerage.figures import per_hundred
 from peerage.games import installed
 from peerage.ledger.outside import TOPIC
@@ -215,7 +215,7 @@ def _outside(site: Site) -> View:
 
 def weights_of(site: Site) -> dict[str, str]:
     """Whose weights are open and whose proprietary, as settings say, or for who left the ledger."""
-    cards = registered(site.moment) | {one.name: stated(one) for one in site.settings.players}
+    cards = {**site.cards, **{one.name: stated(one) for one in site.settings.players}}
     return {name: weights(card) for name, card in cards.items()}
 
 

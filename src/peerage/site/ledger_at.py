@@ -38,9 +38,10 @@ def public(ledger: Ledger) -> Ledger:
 class Moment:
     """A `Ledger` that ends with record `number`, to be read alone; what is sealed is redacted.
 
-    The narrow table is read once and kept: from it come most of the numbers on every page. `known` is its
-    beginning, where that was read before. `revealed` are the salts of what is shown all the same, by default
-    those that the retirement of challenges disclosed.
+    The narrow table, the amendments on each topic and what was spent are read once and kept: most of the
+    numbers on every page come from them. `known` is the beginning of the table, where that was read before.
+    `revealed` are the salts of what is shown all the same, by default those that the retirement of challenges
+    disclosed.
     """
 
     def __init__(
@@ -57,6 +58,8 @@ class Moment:
         self._revealed = revealed
         self._summaries: Sequence[Summary] | None = None
         self._snapshot: tuple[int, bytes] | None = None
+        self._said: dict[str, Sequence[Amendment]] = {}
+        self._spent: dict[int, dict[str, int]] = {}
 
     @cached_property
     def _shown(self) -> Callable[..., Any]:
@@ -145,10 +148,17 @@ class Moment:
         return self._ledger.texts(digests)
 
     def spent_by(self, last: int | None = None) -> dict[str, int]:
-        return self._ledger.spent_by(self._end(last))
+        end = self._end(last)
+        if end not in self._spent:
+            self._spent[end] = self._ledger.spent_by(end)
+        return dict(self._spent[end])
 
     def amendments(self, topic: str = "") -> Iterator[Amendment]:
-        return map(self._shown, self._ledger.amendments(topic))
+        if not topic:
+            return map(self._shown, self._ledger.amendments())
+        if topic not in self._said:
+            self._said[topic] = [*map(self._shown, self._ledger.amendments(topic))]
+        return iter(self._said[topic])
 
     def topics(self) -> Mapping[str, int]:
         return self._ledger.topics()

@@ -6,8 +6,6 @@ from collections.abc import Iterator, Mapping
 from itertools import combinations
 from typing import Any
 
-from peerage.engine.model_watch import changes
-from peerage.engine.registration import registered
 from peerage.protocol import visible
 from peerage.site.addresses import player_page, slug
 from peerage.site.charts import chart, strength, trajectories
@@ -78,7 +76,7 @@ def _player(site: Site, name: str) -> View:
     mine = site.tally.players.get(name, Mine())
     against = sorted(mine.against.items(), key=lambda pair: order.get(pair[0], len(order)))
     points = course(site, site.track, (name,))
-    models = changes(site.moment).get(name, [])
+    models = site.models.get(name, [])
     marks = [(one.match, one.told) for one in models if one.before]
     charts = []
     strengths = [one for one in site.profiles if one.player == name and one.rank]
@@ -147,7 +145,7 @@ def most_played(fields: Mapping[str, Field]) -> list[tuple[str, Record, float | 
 
 def _card(site: Site, name: str) -> Mapping[str, Any]:
     """What is on record about a player: its model and settings, without what it left at its default."""
-    card = registered(site.moment).get(name, {})
+    card = site.cards.get(name, {})
     hidden = ("name", "identity")
     return {
         key: value for key, value in card.items() if value not in (None, "", {}, []) and key not in hidden
@@ -156,7 +154,7 @@ def _card(site: Site, name: str) -> Mapping[str, Any]:
 
 def _versions(site: Site, name: str) -> list[str]:
     """The other versions of a player, the first one first."""
-    cards = registered(site.moment)
+    cards = site.cards
     line = cards.get(name, {}).get("versions_of", name)
     rated = {row.player for row in site.table()}
     same = [one for one, card in cards.items() if card.get("versions_of", one) == line]

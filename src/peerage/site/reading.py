@@ -6,9 +6,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from itertools import islice
 from pathlib import Path
-from typing import NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from peerage.challenges.pool import STREAM
+from peerage.engine.model_watch import Change, changes
+from peerage.engine.registration import registered
 from peerage.games import installed, tracks_of
 from peerage.judging.corrections import CORRECTIONS
 from peerage.ledger import Ledger, open_ledger
@@ -365,6 +367,16 @@ class Site:
     def speeds(self) -> Mapping[str, float]:
         """Everybody's median seconds to a reply as a contestant, in the newest matches."""
         return speeds_of(self.reader.matches(max(1, self.number - PACED + 1), self.number))
+
+    @cached_property
+    def cards(self) -> Mapping[str, Mapping[str, Any]]:
+        """The newest card of every player that ever played."""
+        return registered(self.moment)
+
+    @cached_property
+    def models(self) -> Mapping[str, Sequence[Change]]:
+        """Which models providers named, by player."""
+        return changes(self.moment)
 
     @cached_property
     def reader(self) -> Reader:

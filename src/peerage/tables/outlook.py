@@ -154,9 +154,7 @@ def outlook(
     first, second = sorted(place[name] for name in names) if names else (0, 0)
     pairs = [(first, second)] if names else [*pairwise(range(len(ranked)))]
     each = per_match(rows, matches)
-    of_best, *of_pairs = ranges(table, pairs)
-    if learns:
-        of_best, of_pairs = (1.0, inf), [(1.0, inf)] * len(pairs)
+    of_best, *of_pairs = [(1.0, inf)] * (1 + len(pairs)) if learns else ranges(table, pairs)
     best = _further(until_best(ranked, matches), of_best, matches, each)
     mean, variance = table.truth
     found = []
