@@ -286,6 +286,7 @@ WITHIN = {
     "ledger/sqlite.py": "the draft that `replacing` gives",
     "site/downloads.py": "the draft that `replacing` gives",
     "outputs.py": "here",
+    "parallel.py": "a pipe to the process that asked",
 }
 """The modules that write files in another way, and what."""
 
