@@ -103,3 +103,12 @@ def test_no_word_is_broken_and_what_matters_stays(
         for line in table.splitlines():
             if note := NOTE.match(line):
                 assert note[1] in heads
+
+
+def test_of_topics_and_players_nobody_is_left_out(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    words = ["leaderboard", "--by", "topic", "--dir", str(folder)]
+    whole = CliRunner().invoke(app, words).output
+    told = typed(words, 60, monkeypatch)
+    assert max(map(len, told.splitlines())) <= 60
+    assert "in a wider terminal" not in told
+    assert {*whole.split()} <= {*told.split()}

@@ -149,7 +149,8 @@ def test_the_outlook_has_what_a_run_is_to_find_out(folder: Path, arena: Arena) -
     assert found.until is not None
     assert found.lines[0].startswith("Until top 2 known to 60: ")
     told = cli.invoke(app, ["plan", "--until", "top 2 known to 60", "--dir", str(folder)]).stdout
-    assert told == "\n".join(found.lines) + "\n"
+    assert told == f"{found}\n"
+    assert found._repr_html_().startswith("<p><strong>Until top 2 known to 60: ")
     with pytest.raises(ScopeError, match="until: 'nobody placed': no player is called 'nobody'"):
         arena.outlook(until="nobody placed")
     assert arena.outlook().until is None

@@ -73,9 +73,12 @@ def show(
     notes: Sequence[str] = (),
     head: Sequence[str] = (),
     to: TextIO | None = None,
+    split: bool = False,
 ) -> None:
     """Write a table to `to`, by default standard output; for people alone `head` stands above it, its first
-    line strong, and `notes` under it: one that begins with a column's title only where that is shown."""
+    line strong, and `notes` under it: one that begins with a column's title only where that is shown. With
+    `split` the columns for which a terminal is too narrow follow in further tables, in place of being left
+    out."""
     to = sys.stdout if to is None else to
     match shape:
         case Format.json:
@@ -87,7 +90,7 @@ def show(
         case Format.markdown:
             _markdown(rows, columns, title, notes, head, to)
         case Format.table:
-            to.write(drawn(rows, columns, title, notes, to, head))
+            to.write(drawn(rows, columns, title, notes, to, head, split=split))
 
 
 def show_parts(
@@ -128,6 +131,8 @@ def drawn(
     notes: Sequence[str],
     to: TextIO,
     head: Sequence[str] = (),
+    *,
+    split: bool = False,
 ) -> str:
     """The table as text, as wide as the terminal; in a pipe as wide as it needs to be."""
     from rich.console import Console
@@ -138,7 +143,15 @@ def drawn(
 
     console = Console(file=to, width=None if to.isatty() else 400, highlight=False)
     fitting = fit(rows, columns, console.width)
-    if left_out := [column.title for column in columns if column not in fitting]:
+    parts, rest = [fitting], [column for column in columns if column not in fitting]
+    while split and rest:
+        least = min(column.spare for column in rest) - 1
+        again = [columns[0], *(column._replace(spare=column.spare - least) for column in rest)]
+        most = fit(rows, again, console.width)
+        shown = max(1, len(most) - 1)
+        parts.append([columns[0], *rest[:shown]])
+        rest = rest[shown:]
+    if left_out := [column.title for column in rest]:
         notes = [note for note in notes if note.partition(":")[0] not in left_out]
         notes += [f"in a wider terminal also: {', '.join(dict.fromkeys(left_out))}"]
     with console.capture() as captured:
@@ -146,7 +159,8 @@ def drawn(
             console.print(Text(visible(line), style="" if place else "bold"), soft_wrap=not to.isatty())
         if head:
             console.print()
-        console.print(table(rows, fitting, title))
+        for place, part in enumerate(parts):
+            console.print(table(rows, part, "" if place else title))
         for note in notes:
             console.print(Padding(Text(visible(note), style="dim"), (0, 1)), soft_wrap=not to.isatty())
     return "\n".join(line.rstrip() for line in captured.get().splitlines()) + "\n"

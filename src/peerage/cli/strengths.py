@@ -55,7 +55,8 @@ def show_by_game(arena: Arena, shape: Format, scope: Scope, by: Literal["game", 
     ]
     if any(one.few for one in grid.cells.values()):
         notes.append(f"In brackets: fewer than {FEW} matches there, too few to say anything")
-    show(lines, columns, shape, title=f"{arena.settings.name}: shares of wins, {by} by {by}", notes=notes)
+    title = f"{arena.settings.name}: shares of wins, {by} by {by}"
+    show(lines, columns, shape, title=title, notes=notes, split=True)
 
 
 def _cell(one: Profile | None) -> str | None:

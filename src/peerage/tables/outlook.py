@@ -19,7 +19,7 @@ from peerage.ratings.further import HOPELESS, Aim, Table, ranges, times, times_o
 from peerage.ratings.table import POINTS, Z95
 from peerage.scheduling.order import gain, of_order
 from peerage.scheduling.standing import LEARNING, Goal
-from peerage.tables import Shown
+from peerage.tables import Sentences
 from peerage.tables.row import Row
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ class Pair(Struct, frozen=True):
     further: Further
 
 
-class Outlook(Shown, frozen=True):
+class Outlook(Sentences, frozen=True):
     """What it takes to be sure of the best player and of `pairs`; `next` are the players whose match says
     most about the order of all, None where fewer than two play. `until` is what it takes to know what a run
     was asked for, None where nothing was. `lines` say it in sentences."""

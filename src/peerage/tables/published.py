@@ -102,7 +102,7 @@ def _card(ledger: Ledger, name: str, board: Board, files: Mapping[str, str]) -> 
         "contestants": "a line for each match and contestant: score, cost, ratings after it",
         "replies": "every request and reply, word for word",
         "votes": "each vote of a judge on a decided duel, a battle in LMArena's columns",
-        "leaderboard": "the table below, every field",
+        "leaderboard": "the table above, every field",
     }
     told = [
         f"# {_text(name)}",

@@ -4,7 +4,6 @@ whom, what weakens all that, and what it takes to be sure. Terminal, pages, repo
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from html import escape
 from math import inf, log
 from statistics import NormalDist
 from typing import NamedTuple
@@ -16,7 +15,7 @@ from peerage.figures import dollars, per_hundred, percent
 from peerage.ratings.kernels import Floats
 from peerage.ratings.table import POINTS
 from peerage.ratings.trueskill import TrueSkillSettings
-from peerage.tables import Shown
+from peerage.tables import Sentences
 from peerage.tables.outlook import SHRINKING, per_match, until_best
 from peerage.tables.row import Row
 
@@ -53,7 +52,7 @@ class Flips(NamedTuple):
     flipped: int
 
 
-class Verdict(Shown, frozen=True):
+class Verdict(Sentences, frozen=True):
     """What a table comes to.
 
     `lines` say it in sentences, the answer first. `best` is the player that beats all others with 95%
@@ -75,16 +74,6 @@ class Verdict(Shown, frozen=True):
     weakened_by: tuple[str, ...] = ()
     further_matches: int | None = None
     further_usd: float | None = None
-
-    def __str__(self) -> str:
-        return "\n".join(self.lines)
-
-    __repr__ = __str__
-
-    def _repr_html_(self) -> str:
-        """For notebooks: the answer, and what belongs to it."""
-        first, *more = map(escape, self.lines)
-        return f"<p><strong>{first}</strong></p>" + "".join(f"<p>{line}</p>" for line in more)
 
 
 def verdict(
