@@ -201,7 +201,7 @@ def test_goals_as_people_write_them(text: str, goal: Goal) -> None:
 @pytest.mark.parametrize(
     ("text", "told"),
     [
-        ("best placed", "'best placed' says nothing to find out; did you mean 'NAME placed'?"),
+        ("best placed", "'best placed': no player is called 'best'; known: ada, bob, cyd"),
         ("ada known", "'ada known' says nothing to find out"),
         ("bst known", "'bst known' says nothing to find out; did you mean 'best known'?"),
         ("zoe placed", "'zoe placed': no player is called 'zoe'; known: ada, bob, cyd"),

@@ -67,6 +67,30 @@ def test_an_unknown_option_is_a_usage_error() -> None:
     assert "--colour" in shown.stderr
 
 
+@pytest.mark.parametrize(
+    ("words", "meant"),
+    [
+        (("leaderboard", "--track", "btt"), "'overall'. Did you mean 'bt'?"),
+        (("rate", "--method", "TrueSkil", "-"), "Did you mean 'trueskill'?"),
+        (("leaderboard", "--track", "zzz"), ""),
+        (("leaderboard", "my arena"), "(my arena). Did you mean --dir 'my arena'?"),
+        (("status", "my arena"), "Did you mean --dir 'my arena'?"),
+        (("status", "nowhere"), ""),
+        (("status", "x" * 5000), ""),
+        (("completion", "bash", "my arena"), ""),  # which has no --dir
+    ],
+)
+def test_what_was_nearly_right_is_told_as_it_was_meant(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...], meant: str
+) -> None:
+    (tmp_path / "my arena").mkdir()
+    monkeypatch.chdir(tmp_path)
+    shown = cli.invoke(app, words)
+    assert shown.exit_code == 2
+    assert meant in shown.stderr
+    assert ("Did you mean" in shown.stderr) == bool(meant)
+
+
 def test_settings_that_cannot_be_used_leave_with_2(tmp_path: Path) -> None:
     shown = cli.invoke(app, ["players", "--dir", str(tmp_path)])
     assert shown.exit_code == 2

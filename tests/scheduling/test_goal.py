@@ -101,7 +101,7 @@ def test_goals_are_read(text: str, goal: Goal) -> None:
         ("cod placed", "no player is called 'cod'; did you mean 'cid'"),
         ("top 4 known", "there are 4 players, so expected top 1 to 3"),
         ("top 0 known", "expected top 1 to 3"),
-        ("order placed", "says nothing to find out"),
+        ("order placed", "no player is called 'order'; known: "),
         ("cid known", "says nothing to find out"),
         ("", "says nothing to find out"),
     ],
@@ -109,6 +109,12 @@ def test_goals_are_read(text: str, goal: Goal) -> None:
 def test_what_is_no_goal_is_told(text: str, told: str) -> None:
     with pytest.raises(ValueError, match=told):
         goal_of(text, NAMES)
+
+
+@pytest.mark.parametrize("name", ["best", "order", "top 3", "best known"])
+def test_a_player_whose_name_is_a_word_of_goals_is_placed_like_any(name: str) -> None:
+    assert goal_of(f"{name} placed to 30", [name, "ada", "bob"]) == Goal("placed", player=name, within=30.0)
+    assert goal_of("best known", [name, "ada", "bob"]) == Goal("top", 1)
 
 
 def test_counts_of_pairs_come_to_what_the_matches_come_to() -> None:

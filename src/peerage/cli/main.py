@@ -152,8 +152,8 @@ class Commands(TyperGroup):
             raise typer.Exit(FAILED) from None
         except Exception as error:
             if type(error).__module__.startswith(("typer.", "click.")):
-                if said := getattr(error, "message", ""):
-                    error.message = said.removeprefix("Value error, ")  # type: ignore[attr-defined]
+                if said := getattr(error, "message", "").removeprefix("Value error, "):
+                    error.message = said + _meant(error, said)  # type: ignore[attr-defined]
                 raise
             _debug()
             raise typer.Exit(_tell(error)) from None
@@ -197,6 +197,23 @@ def _program(
 
         typer.echo(f"peerage {__version__}")
         raise typer.Exit
+
+
+def _meant(error: Any, said: str) -> str:
+    """What was probably meant, after the message of a usage error: the nearest of an option's choices, and
+    `--dir FOLDER` for a folder where no argument is expected. Empty where nothing is near."""
+    import re
+    import shlex
+    from difflib import get_close_matches
+
+    if wrong := re.fullmatch(r"'(.*?)' is not one of ('.*')\.?", said, re.DOTALL):
+        near = get_close_matches(wrong[1].lower(), re.findall("'(.+?)'", wrong[2]), n=1)
+        return f" Did you mean {near[0]!r}?" if near else ""
+    extra = re.fullmatch(r"Got unexpected extra arguments?(?:\(s\))? \((.*)\)", said, re.DOTALL)
+    known = [name for param in error.ctx.command.params for name in param.opts] if extra else []
+    if extra and "--dir" in known and os.path.isdir(extra[1]):  # noqa: PTH112 - false for what no path can be
+        return f". Did you mean --dir {shlex.quote(extra[1])}?"
+    return ""
 
 
 def _debug() -> None:

@@ -12,8 +12,8 @@ PLACED_WITHIN = 50.0
 """Elo by which the order next to a placed player may be wrong, where nothing is said: equals never part."""
 FORMS = ("best known", "top 3 known", "order known to 50", "NAME placed")
 _FORM = re.compile(
-    r"(?:(?P<best>best)|top (?P<places>\d{1,6})|(?P<order>order)|(?P<player>.+?)) "
-    r"(?P<what>known|placed)(?: to (?P<within>\d{1,6}(?:\.\d+)?))?"
+    r"(?:(?:best|top (?P<places>\d{1,6})|(?P<order>order)) known|(?P<player>.+?) placed)"
+    r"(?: to (?P<within>\d{1,6}(?:\.\d+)?))?"
 )
 
 
@@ -21,7 +21,7 @@ def goal_of(text: str, players: Sequence[str]) -> Goal:
     """What a run of these players is to find out. Raises ValueError where that is none of the forms, or names
     nobody."""
     found = _FORM.fullmatch(" ".join(text.split()))
-    if found is None or (found["what"] == "placed") != (found["player"] is not None):
+    if found is None:
         raise ValueError(f"{text!r} says nothing to find out{suggest(text, FORMS)}")
     within = float(found["within"] or 0.0)
     if found["player"] is not None:
