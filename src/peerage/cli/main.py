@@ -211,7 +211,7 @@ def _meant(error: Any, said: str) -> str:
         return f" Did you mean {near[0]!r}?" if near else ""
     extra = re.fullmatch(r"Got unexpected extra arguments?(?:\(s\))? \((.*)\)", said, re.DOTALL)
     known = [name for param in error.ctx.command.params for name in param.opts] if extra else []
-    if extra and "--dir" in known and os.path.isdir(extra[1]):  # noqa: PTH112 - false for what no path can be
+    if extra and "--dir" in known and os.path.isdir(extra[1]):
         return f". Did you mean --dir {shlex.quote(extra[1])}?"
     return ""
 
