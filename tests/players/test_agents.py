@@ -160,6 +160,16 @@ async def test_a_failing_program_tells_the_end_of_its_errors(tmp_path: Path) -> 
     error = await failure(agent, tmp_path, {**os.environ, "K": SECRET})
     assert (error.kind, error.maybe_paid) == ("transient", True)
     assert "exit code 3" in str(error)
+    assert str(error).endswith("the [key] end")
+
+
+async def test_a_programs_traceback_is_told_in_one_line(tmp_path: Path) -> None:
+    deep = "def f(n):\n    if n: f(n - 1)\n    else: raise ValueError('the provider said 503')\n"
+    source = f"import sys\nprint('warming up', file=sys.stderr)\n{deep}for n in range(9): pass\nf(90)\n"
+    agent = program(tmp_path, source, name="Mine")
+    error = await failure(agent, tmp_path)
+    script = agent.words[-1].rpartition("/")[2]
+    assert str(error) == f"Mine: exit code 1: warming up ValueError: the provider said 503 ({script}, line 5)"
 
 
 async def test_an_error_object_says_whether_to_retry(tmp_path: Path) -> None:

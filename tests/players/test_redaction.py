@@ -3,13 +3,23 @@
 from __future__ import annotations
 
 import base64
+import traceback
 from collections.abc import Callable
 from urllib.parse import quote
 
 import pytest
 
 from peerage.players.client import Answer, Later, PlayerError
-from peerage.players.redaction import _forms, hidden, keyless, named, named_failure, secrets_of, without_key
+from peerage.players.redaction import (
+    _forms,
+    hidden,
+    keyless,
+    named,
+    named_failure,
+    secrets_of,
+    without_key,
+    without_traceback,
+)
 from peerage.settings import PlayerSettings
 
 KEY = "sk-canary-0123456789abcdef"
@@ -167,3 +177,40 @@ async def test_a_client_s_failures_name_its_player_and_its_answers_tell_no_key()
     with pytest.raises(ZeroDivisionError):
         await Failing(ZeroDivisionError()).answer("why")
     assert (Failing.answer.__name__, Failing.answer.__doc__) == ("answer", "Answer.")
+
+
+def _raised(cause: Exception | None, error: Exception) -> str:
+    try:
+        try:
+            raise cause or error
+        except KeyError as first:
+            raise error from first
+    except Exception:
+        return traceback.format_exc()
+
+
+@pytest.mark.parametrize(
+    ("error", "told"),
+    [
+        (ValueError("no key\nat all"), "ValueError: no key at all"),
+        (ExceptionGroup("g", [ValueError("y")]), "ExceptionGroup: g (1 sub-exception) ValueError: y"),
+    ],
+)
+@pytest.mark.parametrize("cause", [None, KeyError("z")])
+@pytest.mark.parametrize("before", ["the provider failed (500): ", "a log\n"])
+def test_a_traceback_is_told_as_its_last_words(
+    error: Exception, told: str, cause: Exception | None, before: str
+) -> None:
+    """As a server or a program may send one, whatever it says before."""
+    said = str(named_failure(PlayerError(before + _raised(cause, error)), "p", ()))
+    assert said.startswith(" ".join(f"p: {before}{told} (test_redaction.py, line ".split()))
+    assert "File" not in said
+    assert "Traceback" not in said
+
+
+def test_a_traceback_cut_at_its_head_is_found_too_and_other_words_stay() -> None:
+    whole = _raised(None, ValueError("no key"))
+    cut = whole[whole.index("  File") :]
+    assert without_traceback(cut).startswith("ValueError: no key (")
+    for text in ("", "Traceback (most recent call last):", 'see File "x", line 2', "  | a table\n  + b"):
+        assert without_traceback(text) == text

@@ -26,7 +26,7 @@ import msgspec
 
 from peerage.players.agent_protocol import reply_from, reply_from_bytes, request_of
 from peerage.players.client import MAX_BODY, Answer, Call, PlayerError
-from peerage.players.redaction import named
+from peerage.players.redaction import named, without_traceback
 from peerage.sandbox.confined import END_S, available
 from peerage.sandbox.jail import supported
 from peerage.settings import PlayerSettings
@@ -41,7 +41,10 @@ ALLOWED = (
 AGENT_FOLDER = "PEERAGE_AGENT_DIR"
 """The variable that tells a program the folder in which it may keep what it remembers."""
 
-STDERR_KEPT = 2_000
+STDERR_KEPT = 65_536
+"""Bytes of standard error, from its end, in which a traceback is found."""
+LAST_WORDS = 400
+"""Characters of them that are told."""
 
 BROKEN_AFTER = 3
 """Exit codes other than 0 before a program has ever worked, until it is taken for broken."""
@@ -51,7 +54,7 @@ class CommandClient:
     """A program run for every call: the request on standard input, the reply on standard output, exit code 0.
 
     Any other exit code is a transient failure, until it is plain that the program cannot run here; the end of
-    standard error goes into its message.
+    standard error goes into its message, of a traceback its last words.
     """
 
     def __init__(
@@ -138,7 +141,8 @@ class CommandClient:
         if len(content) > MAX_BODY:
             raise PlayerError(f"wrote more than {MAX_BODY // 2**20} MiB", maybe_paid=True)
         if code != 0:
-            end = complaint.decode("utf-8", "replace").strip()
+            end = without_traceback(complaint.decode("utf-8", "replace")).strip()
+            end = end if len(end) <= LAST_WORDS else f"…{end[-LAST_WORDS:]}"
             self._broken += 1
             # A program that never worked and ends badly again and again is not there, or cannot run here.
             hopeless = not self._worked and self._broken >= BROKEN_AFTER

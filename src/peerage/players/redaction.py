@@ -58,7 +58,7 @@ def named(method: Method) -> Method:
 
 def named_failure(error: PlayerError, player: str, secrets: Iterable[str]) -> PlayerError:
     """`error` with the player's name in front, shortened, printable, its keys replaced by `[key]`."""
-    told = " ".join(visible(hidden(str(error), secrets)).split())
+    told = " ".join(visible(without_traceback(hidden(str(error), secrets))).split())
     if not told.startswith(f"{player}: "):
         told = f"{player}: {told}"
     told = told if len(told) <= LONGEST else told[: LONGEST - 1] + "…"
@@ -70,6 +70,32 @@ def named_failure(error: PlayerError, player: str, secrets: Iterable[str]) -> Pl
         retry_after_s=error.retry_after_s,
         maybe_paid=error.maybe_paid,
     )
+
+
+_MARGIN = re.compile(r"^ +[|+](?:-.*$| ?)", re.MULTILINE)
+"""What stands before the lines of an exception group, and between its parts."""
+_FRAME = re.compile(r'^ *File "(?P<file>.*)", line (?P<line>\d+).*\n?', re.MULTILINE)
+_TRACEBACK = re.compile(
+    rf"(?:\+ )?(?:Exception Group )?Traceback \(most recent call last\):|{_FRAME.pattern}", re.MULTILINE
+)
+_CODE = re.compile(r"(?:[ \t].*\n?)*")
+"""The lines below a frame, which quote the program."""
+
+
+def without_traceback(text: str) -> str:
+    """`text` with the Python tracebacks in it, the first whole or begun in the middle, shortened to the last
+    exception and the place that raised it: `ValueError: no key (agent.py, line 3)`."""
+    bare = _MARGIN.sub("", text)
+    begun = _TRACEBACK.search(bare)
+    if begun is None:
+        return text
+    frames = list(_FRAME.finditer(bare, begun.start()))
+    if not frames:
+        return text
+    last = frames[-1]
+    said = _CODE.sub("", bare[last.end() :], count=1).strip()
+    name = last["file"].replace("\\", "/").rpartition("/")[2]
+    return f"{bare[: begun.start()]}{said} ({name}, line {last['line']})"
 
 
 def hidden(text: str, secrets: Iterable[str]) -> str:
