@@ -103,6 +103,7 @@ def test_no_word_is_broken_and_what_matters_stays(
         for line in table.splitlines():
             if note := NOTE.match(line):
                 assert note[1] in heads
+        assert "Above" in heads or "Above" not in table
 
 
 def test_of_topics_and_players_nobody_is_left_out(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -282,10 +282,10 @@ def laid_out(
     once = any(row.claims_hold_at == "one look" for row in found.rows)
     often = "at one look" if once else "however often you look"
     notes = [
-        "Rank: in brackets those still possible with 95% confidence",
+        f"Rank: in brackets those still possible with 95% confidence, {often}",
         "Above: the ranks of the players that this one beats with the same confidence",
         "Per 100: dollars for 100 matches of its own play, judging apart",
-        f"Ranks in brackets and Above hold {often}, the 95% intervals at one look",
+        "the 95% intervals hold at one look",
         *shared,
     ]
     if not (priced and found.in_dollars):
