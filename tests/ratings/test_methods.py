@@ -63,6 +63,7 @@ def test_every_method_finds_the_best_and_the_worst(arena: Battles, method: Metho
         assert set(row) >= {"player", "rating", "lower", "upper", "rank", "rank_range", "games"}
         assert row["rank_range"][0] <= row["rank"] <= row["rank_range"][1]
         assert row["lower"] < row["upper"]
+    assert report.notes[-1].startswith("intervals and ranges of ranks are for one look")
     assert sum(row["games"] for row in report.rows) == 1200
     assert [row["rank"] for row in report.rows] == sorted(row["rank"] for row in report.rows)
 
@@ -177,6 +178,8 @@ def test_notes_say_what_a_reader_must_know(arena: Battles) -> None:
     assert "length" in " ".join(rate(arena, Options(controls=("length",))).notes)
     assert "reliability" in " ".join(rate(arena, Options(method="judge-aware")).notes)
     assert "leader by order: m0" in " ".join(rate(arena, Options(method="elo", k=4.0)).notes)
+    # Where nothing is claimed, nothing is said to hold.
+    assert "one look" not in " ".join(rate(arena, Options(method="elo", track="cost")).notes)
     apart = Battles(("x", "y"), duels(2, [0], [1], [1]))
     assert "not everybody can be compared: 2 groups" in rate(apart, Options()).notes[0]
 

@@ -45,6 +45,7 @@ Method = Literal[
     "irt",
 ]
 METHODS: tuple[Method, ...] = get_args(Method)
+ONE_LOOK = "intervals and ranges of ranks are for one look: they do not hold however often you look"
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +116,10 @@ def rate(data: Battles | Played | Answers, options: Options) -> Report:
     for row, further in zip(plain, table.extra, strict=False):
         row |= further
     plain.sort(key=lambda row: (-row["rating"], row["player"]))
-    return Report(table.title, tuple(plain), (*data.notes, *table.notes), tuple(table.challenges))
+    notes = (*data.notes, *table.notes)
+    if any(row["lower"] is not None for row in plain):
+        notes += (ONE_LOOK,)
+    return Report(table.title, tuple(plain), notes, tuple(table.challenges))
 
 
 def _fitting(data: Battles | Played | Answers) -> Method:
