@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import doctest
 import importlib.util
 import json
 import re
@@ -21,6 +22,20 @@ from peerage.settings import ArenaSettings, PlayerSettings
 DOCS = Path(__file__).parents[1] / "docs"
 GAMES_HERE = DOCS.parent / "src" / "peerage" / "games"
 GAME_PAGES = sorted(GAMES_HERE.glob("*/README.md"))
+
+
+WITH_EXAMPLES = [
+    ".".join(path.relative_to(DOCS.parent / "src").with_suffix("").parts).removesuffix(".__init__")
+    for path in sorted((DOCS.parent / "src").rglob("*.py"))
+    if re.search(r"^ *>>> ", path.read_text("utf-8"), re.MULTILINE)
+]
+
+
+@pytest.mark.parametrize("module", WITH_EXAMPLES)
+def test_examples_in_docstrings_come_to_what_they_say(module: str) -> None:
+    tried = doctest.testmod(importlib.import_module(module))
+    assert tried.attempted
+    assert not tried.failed, "what was expected and what came stand above"
 
 
 @pytest.fixture(scope="module")

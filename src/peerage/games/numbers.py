@@ -1,10 +1,10 @@
 """Tasks about lists of integers, drawn step by step, so that none comes twice. Pure.
 
     >>> plan = drawn(Random("seed"), 1)
-    >>> print(statement(plan))
+    >>> print(statement(plan))  # doctest: +ELLIPSIS
     Read a line of integers, separated by single spaces. Then, in this order:
-    1. …
-    2. Print …
+    1. Replace every number below 23 by 23.
+    2. Print their sum, where numbers count with plus and minus in turn, ...
 
 A step (`numbers.toml`) has slots: choices of words, each with its code, and numbers. A statement says what
 each slot means, and a program does it: a wrong choice or number in one slot is a bug. A player who has seen

@@ -1,9 +1,13 @@
 """Series: matches that share what luck there is, so that they can be compared. Pure.
 
-    >>> list(in_series("seats", [("Ada", "Bo")], 7, True))
-    [(('Ada', 'Bo'), 7, 7), (('Bo', 'Ada'), 7, 7)]
-    >>> list(in_series("tasks", [("Ada", "Bo"), ("Cy", "Di")], 7, False))
-    [(('Ada', 'Bo'), 7, 7), (('Cy', 'Di'), 7, 7)]
+    >>> for planned in in_series("seats", [("Ada", "Bo")], 7, True):
+    ...     print(*planned)
+    ('Ada', 'Bo') 7 7
+    ('Bo', 'Ada') 7 7
+    >>> for planned in in_series("tasks", [("Ada", "Bo"), ("Cy", "Di")], 7, False):
+    ...     print(*planned)
+    ('Ada', 'Bo') 7 7
+    ('Cy', 'Di') 7 7
 
 In a series of `seats` those who meet do so once for each seat: the seats are rotated, so that each of n
 players sits in each of n seats once. All play one task where the game says that nobody gains by having met it
