@@ -9,8 +9,8 @@ from collections.abc import Mapping, Sequence
 import pytest
 
 from peerage.cluster import on_ray
-from peerage.cluster.crew import Link, WorkerLost
 from peerage.cluster.messages import News, Order, Posting
+from peerage.cluster.places import Link, WorkerLost
 from peerage.cluster.worker import Worker
 
 

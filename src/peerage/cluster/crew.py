@@ -8,7 +8,7 @@ from collections.abc import Callable, Coroutine, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from functools import partial
-from typing import NamedTuple, Protocol, TypeVar
+from typing import NamedTuple, TypeVar
 
 from peerage.cluster.by_leader import asked
 from peerage.cluster.desk import Desk
@@ -34,6 +34,7 @@ from peerage.cluster.messages import (
     Stopped,
     Tripped,
 )
+from peerage.cluster.places import Link, Places, WorkerLost
 from peerage.engine.availability import Availability, Away
 from peerage.engine.budget import Budget, Verdict, dollars
 from peerage.engine.driving import CallsNow, Run, Stuck
@@ -59,44 +60,6 @@ LOST = "left open when its worker was lost"
 
 _log = logging.getLogger("peerage")
 Found = TypeVar("Found")
-
-
-class WorkerLost(Exception):
-    """A worker is gone: its process, its machine, or the line to it."""
-
-
-class Link(Protocol):
-    """The line to a worker. `where` names its machine, once it has begun."""
-
-    where: str
-
-    async def begin(self, posting: Posting) -> int:
-        """Let it get ready; its number. Raises WorkerLost, or what it raised."""
-
-    async def order(self, orders: Sequence[Order]) -> None:
-        """Raises WorkerLost."""
-
-    async def news(self, patience_s: float) -> Sequence[News]:
-        """What it has to tell. Raises WorkerLost."""
-
-    def kill(self) -> None:
-        """End it."""
-
-
-class Places(Protocol):
-    """Where workers are placed."""
-
-    def wanted(self) -> int:
-        """How many workers there should be now."""
-
-    def place(self) -> Link:
-        """Place one more; it begins when there is room."""
-
-    def leaving(self) -> Mapping[str, float]:
-        """The machines that are about to leave, and in how many seconds."""
-
-    async def close(self) -> None:
-        """End all workers."""
 
 
 class _Match(NamedTuple):

@@ -13,8 +13,8 @@ from ray._private.state import state
 from ray.exceptions import RayActorError, RayTaskError
 
 from peerage.cluster.connection import connect
-from peerage.cluster.crew import Link, WorkerLost
 from peerage.cluster.messages import Logged, News, Order, Posting
+from peerage.cluster.places import Link, WorkerLost
 from peerage.settings import ArenaError
 
 NO_DEADLINE_S = 60.0
