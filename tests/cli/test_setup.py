@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import tomllib
 from datetime import date
+from email.message import Message
 from importlib import metadata
 from pathlib import Path
 
@@ -97,6 +99,19 @@ class TestDoctor:
         done = cli.invoke(app, ["doctor", "--dir", str(folder)])
         assert done.exit_code == code, done.output
         return done.stdout
+
+    def test_every_extra_is_listed_but_those_for_work_on_peerage_itself(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        stated = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text("utf-8"))
+        extras = stated["project"]["optional-dependencies"]
+        built = Message()  # what a package built now says of itself: the one installed may be older
+        for extra in extras:
+            built["Provides-Extra"] = extra
+        monkeypatch.setattr(metadata, "metadata", lambda package: built)
+        listed = {one.what for one in doctor.examine(tmp_path) if one.area == "installation"}
+        assert listed == {"peerage", *extras} - {"dev", "bench", "docs", "mutants"}
+        assert "mongo" in listed
 
     def test_without_an_arena(self, tmp_path: Path) -> None:
         assert f"`peerage init --dir {tmp_path}` writes one" in self.examined(tmp_path)

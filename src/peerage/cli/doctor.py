@@ -48,7 +48,7 @@ MARKS = {"ok": "✓", "unused": "·", "warning": "!", "broken": "✗"}
 ROOM_BYTES = 1_000_000_000
 """Free space below which a disk is reported: some 16,000 duels of 60 KB."""
 
-OURS = ("dev", "bench", "docs")  # extras for those who work on Peerage itself
+OURS = ("dev", "bench", "docs", "mutants")  # extras for those who work on Peerage itself
 
 
 State: TypeAlias = Literal["ok", "unused", "warning", "broken"]
