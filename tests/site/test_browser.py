@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 import re
-from contextlib import suppress
+from contextlib import closing, suppress
 from itertools import combinations
 from pathlib import Path
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Error, Page
+from tests.engine.arenas import play, write_arena
 from tests.site.arenas import MATCHES, NAMES
 from tests.site.browsers import DESK, PATIENCE_MS, PHONE, needed
 
 from peerage.figures import per_hundred
 from peerage.site import leaderboards
 from peerage.site.addresses import player_page
-from peerage.site.pages import ASSETS, body
+from peerage.site.pages import ASSETS, body, document
 from peerage.site.reading import Site
+from peerage.site.rendering import View
 
 pytestmark = needed
 
@@ -54,6 +56,29 @@ def open_page(tab: Page, built: Path, path: str) -> None:
     tab.goto(f"file://{built}/{path}")
 
 
+@pytest.fixture(scope="module", autouse=True)
+def unusual(sealed: Path, tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
+    """Pages of a pool, of quizzes, and of nothing, made before the browser starts."""
+    out = tmp_path_factory.mktemp("unusual")
+    quizzes = write_arena(out / "arena", 4, games={"trivia": {}, "logic": {}}, rules={})
+    play(quizzes, 2)
+    shown = []
+    for folder, paths in (
+        (sealed, ("costs.html", "challenges.html", "matches/1.html")),
+        (quizzes, ("matches/1.html",)),
+    ):
+        with closing(Site.open(folder)) as site:
+            made = {path: body(site, path) or b"" for path in (*paths, *(f"assets/{one}" for one in ASSETS))}
+            missing = View("missing.html", "Nothing here", {"path": "/x"})
+            made["404.html"] = document(site, "404.html", missing)
+        for path, page in made.items():
+            at = out / folder.name / "pages" / path
+            at.parent.mkdir(parents=True, exist_ok=True)
+            at.write_bytes(page)
+        shown += [out / folder.name / "pages" / path for path in paths]
+    return [*shown, out / quizzes.name / "pages" / "404.html"]
+
+
 @pytest.mark.parametrize("path", PAGES)
 def test_pages_show_without_error_and_fit_in_light_and_dark(tab: Page, built: Path, path: str) -> None:
     if "*" in path:  # which pages there are follows from the ratings
@@ -70,6 +95,19 @@ def test_pages_show_without_error_and_fit_in_light_and_dark(tab: Page, built: Pa
         assert tab.locator("main :is(h1, h2):visible").count() > 0
         found = Axe().run(tab, options={"resultTypes": ["violations"], "preload": False})
         assert found.violations_count == 0, found.generate_report()
+
+
+def test_what_is_folded_and_what_few_arenas_have_is_for_everybody_too(
+    tab: Page, built: Path, unusual: list[Path]
+) -> None:
+    for path in (built / "method.html", *unusual):
+        tab.goto(f"file://{path}#m2")
+        assert tab.locator("main h1:visible").count() == 1
+        tab.evaluate("document.querySelectorAll('details').forEach((one) => { one.open = true; })")
+        for scheme, rules in (("light", {}), ("dark", {"runOnly": ["color-contrast"]})):
+            tab.emulate_media(color_scheme=scheme)
+            found = Axe().run(tab, options={"resultTypes": ["violations"], "preload": False, **rules})
+            assert found.violations_count == 0, f"{path}: {found.generate_report()}"
 
 
 @pytest.mark.parametrize("path", ["index.html", "costs.html", player_page(NAMES[5])])

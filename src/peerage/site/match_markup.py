@@ -257,7 +257,7 @@ def _text(text: str, about: str, kind: str = "said") -> str:
     if len(text) <= FOLD:
         return f'<div class="{kind}">{shown(text)}</div>\n' if text else ""
     rest = text[FOLD:]
-    frame = f' tabindex="0" role="region" aria-label="More of {_name(about)}"' if len(rest) > LONG else ""
+    frame = f' tabindex="0" role="group" aria-label="More of {_name(about)}"' if len(rest) > LONG else ""
     return (
         f'<div class="{kind}">{shown(text[:FOLD])}</div>\n<details><summary>{len(rest):,} more characters'
         f'</summary><div class="{kind}"{frame}>{shown(rest)}</div></details>\n'
@@ -280,6 +280,8 @@ def _table(block: blocks.Table) -> str:
     numeric = [name.startswith(">") for name in block.columns]
     heads = [
         f'<th class="{"n" if number else "t"}" scope="col">{shown(name.lstrip(">"))}</th>'
+        if name
+        else "<td></td>"
         for name, number in zip(block.columns, numeric, strict=True)
     ]
     rows = []
@@ -292,7 +294,7 @@ def _table(block: blocks.Table) -> str:
     title = f"<caption>{shown(block.title)}</caption>\n" if block.title else ""
     about = shown(block.title or ", ".join(filter(None, [name.lstrip(">") for name in block.columns])))
     return (
-        f'<div class="wide" tabindex="0" role="region" aria-label="{about}">\n<table>\n{title}'
+        f'<div class="wide" tabindex="0" role="group" aria-label="{about}">\n<table>\n{title}'
         f"<thead><tr>{''.join(heads)}</tr></thead>\n<tbody>\n{''.join(rows)}</tbody>\n</table>\n</div>\n"
     )
 
@@ -345,7 +347,7 @@ def _numbers(match: Match, tracks: Mapping[str, str]) -> str:
         )
     return (
         '<section class="stage">\n<h3>What it cost and what it moved</h3>\n<div class="wide" tabindex="0" '
-        f'role="region" aria-label="Costs and ratings of match {match.number}">\n<table>\n<thead><tr>'
+        f'role="group" aria-label="Costs and ratings of match {match.number}">\n<table>\n<thead><tr>'
         '<th scope="col">Player</th><th class="n" scope="col">Calls</th>'
         '<th class="n" scope="col">Tokens in</th><th class="n" scope="col">out</th>'
         f'<th class="n" scope="col">Cost</th>{"".join(heads)}</tr></thead>\n<tbody>\n'
