@@ -49,6 +49,8 @@ def test_a_panel_is_asked_and_the_ledger_holds(demo: Path) -> None:
     assert "whole: 10 matches" in peerage("verify", *there)
     assert "all follows: 10 of 10" in peerage("replay", *there)
     assert "judged again" in peerage("match", "1", *there)
+    assert "by the first and by the new panel" in peerage("leaderboard", *there)
+    assert len(peerage("export", *there, "--format", "votes").splitlines()) == 20
     assert "house:0.99" in peerage("judges", *there)
 
 
@@ -129,6 +131,17 @@ def test_answers_of_logs_are_judged_by_peers(tmp_path: Path) -> None:
     assert "whole: 8 matches" in peerage("verify", *there)
     assert "all follows: 8 of 8" in peerage("replay", *there)
     assert "Two recorded answers to quiz/" in peerage("match", "1", *there)
+    assert json.loads(peerage("leaderboard", *there, "--format", "json")) == found
+    assert "by the scores on file and by the new panel" in " ".join(peerage("leaderboard", *there).split())
+    assert "leave all options out" in peerage("leaderboard", *there, "--track", "raw", code=2)
+    assert "people can judge duels alone" in " ".join(peerage("annotate", *there, code=1).split())
+    votes = [json.loads(line) for line in peerage("export", *there, "--format", "votes").splitlines()]
+    assert [vote["question_id"] for vote in votes] == [str(number) for number in range(1, 9)]
+    assert 2 <= len({vote["question"] for vote in votes}) <= 6
+    (tmp_path / "votes.jsonl").write_text("".join(f"{json.dumps(vote)}\n" for vote in votes), "utf-8")
+    rated = json.loads(peerage("rate", str(tmp_path / "votes.jsonl"), "--output", "json"))
+    ratings = {row["player"]: round(row["rating"]) for row in rated}
+    assert ratings == {row["player"]: round(row["rating_after"]) for row in found["players"]}
 
 
 def test_answers_without_scores_are_ranked_by_the_judges_alone(tmp_path: Path) -> None:

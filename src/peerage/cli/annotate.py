@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from peerage.cli.options import HERE, Folder, arena_in, say
+from peerage.cli.options import HERE, Folder, arena_in, at, program, say
 from peerage.clock import now_ms
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ LONGEST_NAME = 100
 
 
 class VotesError(Exception):
-    """A file of votes cannot be taken in; the message says why."""
+    """Votes cannot be taken, from a file or here; the message says why."""
 
 
 _KEYS: dict[str, Verdict] = {
@@ -67,6 +67,7 @@ def annotate(
     from peerage.cli.output import counted
     from peerage.ledger.votes import Votes
     from peerage.site.annotation import Annotator
+    from peerage.tables.rejudged import of_answers
 
     if match is not None and most_telling:
         raise typer.BadParameter("--match and --most-telling contradict each other: leave one out")
@@ -77,6 +78,12 @@ def annotate(
                 raise typer.BadParameter("--from takes the votes of a file: leave all other options out")
             _take_in(arena.ledger, votes, file)
             return
+        if of_answers(arena.settings.game):
+            raise VotesError(
+                "this arena holds recorded answers that `peerage rejudge` had judged, and people "
+                f"can judge duels alone; `{program()} leaderboard{at(folder)}` shows the judges' ranking, "
+                f"`{program()} judges{at(folder)}` how they agree"
+            )
         expert = stated(name)
         annotator = Annotator(arena.ledger, votes, expert, SystemRandom(), telling=most_telling, again=again)
         given, there = annotator.progress()

@@ -140,6 +140,7 @@ def leaderboard(
     notes and JSON say what was asked.
     """
     from peerage.tables.played import Scope
+    from peerage.tables.rejudged import of_answers
     from peerage.tables.what_if import WhatIf
 
     words = {stated for stated in weight or () if stated in ("alike", "matches")}
@@ -147,6 +148,10 @@ def leaderboard(
     without = tuple(dict.fromkeys(without_judge or ()))
     what_if = WhatIf(without, weights == "equal", k, tau_c, not no_propagation, not no_ties)
     with arena_in(folder) as arena, told_scope():
+        if of_answers(arena.settings.game):
+            others = (track, game, topic, side, weight, correct, by, what_if.told, source != "played")
+            _show_rejudged(arena, shape, plain=not any(others))
+            return
         if correct:
             if track not in (None, "bt") or source != "played" or what_if.told:
                 raise typer.BadParameter(
@@ -171,6 +176,21 @@ def leaderboard(
             return
         scope = Scope(game, topic, of_games, source, side, parts)
         show_leaderboard(arena, track or "", shape, scope, what_if)
+
+
+def _show_rejudged(arena: Arena, shape: Format, *, plain: bool) -> None:
+    """The ranking of recorded answers by their new judges: nobody played here."""
+    from peerage.cli.rejudged import show_rejudged
+    from peerage.tables.rejudged import of_files, of_scores
+
+    if not plain:
+        raise typer.BadParameter(
+            "this arena holds recorded answers that `peerage rejudge` had judged; its ranking has one track "
+            "and no what-if: leave all options out but --dir and --format. `peerage export --format votes` "
+            "writes the verdicts, which `peerage rate` rates by other methods"
+        )
+    files = not of_scores(arena.settings.game) and of_files(arena.ledger)
+    show_rejudged(arena, shape, files=files)
 
 
 def _parts(arena: Arena, words: Set[str], of_games: Mapping[str, float]) -> dict[str, float]:

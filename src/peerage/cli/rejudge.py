@@ -13,7 +13,6 @@ import typer
 
 from peerage.cli.options import HERE, Folder, Format, Quiet, Shape, arena_in, say
 from peerage.clock import now_ms
-from peerage.figures import DASH
 
 if TYPE_CHECKING:
     from peerage.arena import Arena
@@ -80,6 +79,7 @@ def rejudge(
 
     from peerage.arena import Arena
     from peerage.cli.play import equipped
+    from peerage.cli.rejudged import show_rejudged
     from peerage.ledger import open_ledger
     from peerage.ledger.secret import arena_secret
     from peerage.outputs import SETTINGS, write
@@ -118,7 +118,7 @@ def rejudge(
                         limit=max_matches,
                     )
                 code = _judge(arena, issued, yes, shape)
-            _show(arena, shape, bool(files))
+            show_rejudged(arena, shape, files=bool(files))
     raise typer.Exit(code)
 
 
@@ -289,92 +289,3 @@ def _agree(arena: Arena, yes: bool, note: str = "") -> None:
         return
     plan = partial(of_fixtures, settings, fixtures=todo, matches=len(todo))
     agree(arena, plan, yes, question="Ask the judges?", note=note)
-
-
-def _show(arena: Arena, shape: Format, files: bool) -> None:
-    """Write what was found to standard output."""
-    from peerage.cli.output import Column, hundredths, numbers, show, show_json, texts
-    from peerage.figures import percent, whole
-    from peerage.games.rescoring import GAME as RESCORING
-    from peerage.tables.rejudged import rejudged, rescored
-
-    scores = arena.settings.game == RESCORING.name
-    found = (rescored if scores else rejudged)(arena.ledger).as_dict()
-    if shape is Format.json:
-        show_json(found)
-        return
-    columns = [
-        *numbers(whole, rank_after=""),
-        *texts(player="Player"),
-        *numbers(whole, rank_before="Rank before"),
-        Column(
-            "places", ">Moved", lambda places: DASH if places is None else f"{places:+d}" if places else "0"
-        ),
-    ]
-    rows = found["players"]
-    if scores:
-        title = "scores by the first and by the new judges"
-        columns += [
-            *numbers(hundredths, score_before="Score before", se_before="± ~1"),
-            *numbers(hundredths, score_after="after", se_after="± ~1"),
-            *numbers(whole, answers="Answers ~2"),
-        ]
-        notes = [
-            f"{found['judged']} of {found['issued']} questions scored again, {found['decided']} of them with "
-            f"enough scores; {found['answers']} answers have both, which average 5 on each side"
-        ]
-        if found["correlation"] is not None:
-            notes.append(f"Pearson's r of the answers' two means: {found['correlation']:.2f}")
-    else:
-        title = (
-            f"Bradley-Terry by {'the scores on file' if files else 'the first'} and by the new panel"
-            if found["compared"]
-            else "Bradley-Terry by the new panel"
-        )
-        columns += [
-            *numbers(whole, rating_before="Rating before"),
-            *numbers(str, interval_before="95% ~2"),
-            *numbers(whole, rating_after="after"),
-            *numbers(str, interval_after="95% ~1"),
-            *numbers(whole, matches="Matches ~3"),
-        ]
-        if shape is not Format.csv:
-            for row in rows:
-                for when in ("before", "after"):
-                    row[f"interval_{when}"] = _interval(row, when)
-        judged, before = "judged again", "were decided by both panels"
-        if files:
-            judged, before = "judged", "have scores on file"
-        notes = [
-            f"{found['judged']} of {found['issued']} matches {judged}, {found['decided']} of them "
-            f"decided; {found['compared']} {before}"
-        ]
-        if any(row["lower_after"] is None for row in rows):
-            notes.append(
-                "no interval: pairs on one question hang together, and of fewer than ten questions nothing "
-                "can be claimed"
-            )
-        if found["compared"]:
-            notes.append(
-                f"{found['changed']} of those ({percent(found['changed'] / found['compared'])}) came out "
-                f"otherwise, {found['reversed']} with the other winner"
-            )
-        if found["agreement"] is not None:
-            bounds = ""
-            if found["agreement_lower"] is not None:
-                bounds = f" (95%: {found['agreement_lower']:.2f} to {found['agreement_upper']:.2f})"
-            whose = "panel's verdicts and the scores" if files else "two panels' verdicts"
-            notes.append(f"Krippendorff's α of the {whose}: {found['agreement']:.2f}{bounds}")
-    if found["tau"] is not None:
-        notes.append(f"Kendall's τ of the two rankings: {found['tau']:.2f}")
-    show(rows, columns, shape, title=f"{arena.settings.name}: {title}", notes=notes)
-
-
-def _moved(places: int | None) -> str:
-    return DASH if places is None else f"{places:+d}" if places else "0"
-
-
-def _interval(row: dict[str, Any], when: str) -> str:
-    if row[f"lower_{when}"] is None:
-        return DASH
-    return f"{row[f'lower_{when}']:.0f} – {row[f'upper_{when}']:.0f}"

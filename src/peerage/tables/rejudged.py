@@ -12,6 +12,8 @@ from msgspec import Struct
 
 from peerage.blocks import names
 from peerage.games.rejudgement import FIRST, SECOND, item_of
+from peerage.games.rejudgement import GAME as REJUDGEMENT
+from peerage.games.rescoring import GAME as RESCORING
 from peerage.games.rescoring import item_of as scored_item_of
 from peerage.judging.agreement import alpha, spelt
 from peerage.judging.normalisation import MEAN, Mode
@@ -74,6 +76,22 @@ class _Compared(NamedTuple):
     before: float | None
     after: float
     record: str
+
+
+def of_answers(game: str) -> bool:
+    """Whether an arena of this game holds recorded answers that were judged, or scored, again."""
+    return game == REJUDGEMENT.name or of_scores(game)
+
+
+def of_scores(game: str) -> bool:
+    """Whether an arena of this game holds recorded answers that were scored again."""
+    return game == RESCORING.name
+
+
+def of_files(target: Ledger) -> bool:
+    """Whether the answers that a ledger of rejudgements holds are of files. Raises LedgerError."""
+    texts = by_hex(target.texts())
+    return any(item_of(read_fixture(row.body, texts)).source == 0 for row in target.fixtures(1, 1))
 
 
 def rejudged(target: Ledger) -> Rejudged:

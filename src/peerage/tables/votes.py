@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence, Set
 import msgspec
 import numpy as np
 
+from peerage.games.rejudgement import GAME as REJUDGEMENT
 from peerage.judging.ballots import UNUSABLE
 from peerage.judging.panel import ABSTAIN, TIE, Ballot
 from peerage.judging.votes import Votes
@@ -30,6 +31,21 @@ class _Fixture(msgspec.Struct):
 
     seats: tuple[_Seat, ...]
     officials: dict[str, tuple[_Seat, ...]]
+
+
+class _Drawn(msgspec.Struct):
+    record: str
+    authors: dict[str, str]
+
+
+class _Rejudgement(msgspec.Struct):
+    """The same of recorded answers that are judged again: nobody has a seat, and their authors are drawn."""
+
+    officials: dict[str, tuple[_Seat, ...]]
+    drawn: _Drawn
+
+    def as_duel(self) -> _Fixture:
+        return _Fixture(tuple([_Seat(*one) for one in self.drawn.authors.items()]), self.officials)
 
 
 class _Detail(msgspec.Struct):
@@ -65,8 +81,9 @@ def votes(
     shown: list[int] = []
     for summary, fixture, ballots in _ballots(ledger, matches):
         issued = tuple([seat.player for seat in fixture.seats])
+        players = issued if summary.game == REJUDGEMENT.name else summary.players
         # Of more than two some may be unranked, and one may hold several seats.
-        if not {*summary.players} <= {*issued} or (len(issued) == 2 and issued != summary.players):
+        if not {*players} <= {*issued} or (len(issued) == 2 and issued != players):
             raise LedgerError(
                 f"{ledger.address}: match {summary.number} was issued to others than the narrow table says; "
                 "`peerage verify` says more"
@@ -80,7 +97,7 @@ def votes(
         if len(fixture.seats) != 2 or not valid:
             continue
         label = fixture.seats[0].label
-        first, second = (places.setdefault(player, len(places)) for player in summary.players)
+        first, second = (places.setdefault(player, len(places)) for player in players)
         weight = weights.get(summary.game, 1.0) / len(valid)
         for ballot in valid:
             rows.append((first, second, 0.5 if ballot.vote == TIE else float(ballot.vote == label), weight))
@@ -108,13 +125,19 @@ def flips(ledger: Ledger, matches: Sequence[Summary]) -> tuple[int, int]:
 
 
 def battles(ledger: Ledger) -> Iterator[str]:
-    """Every valid vote on a decided duel as a line of JSON: a battle in LMArena's columns.
+    """Every valid vote on a decided duel, or on recorded answers that were judged again, as a line of JSON: a
+    battle in LMArena's columns.
 
-    `question_id` is the match, `tstamp` seconds since 1970; the votes of one match share a `weight` of 1.
-    Raises LedgerError.
+    `question_id` is the match, `tstamp` seconds since 1970; the votes of one match share a `weight` of 1. Of
+    answers judged again `question` tells which pairs share one, and hang together. Raises LedgerError.
     """
-    decided = [summary for summary in amended(ledger) if summary.status == DONE and summary.players]
+    decided = [
+        summary
+        for summary in amended(ledger)
+        if summary.status == DONE and (summary.players or summary.game == REJUDGEMENT.name)
+    ]
     cast = votes(ledger, decided, {})
+    questions = _questions(ledger, decided)
     at_ms = {summary.number: summary.at_ms for summary in decided}
     history, winner = cast.history, {1.0: "model_a", 0.5: "tie", 0.0: "model_b"}
     for first, second, score, weight, judge, match in zip(
@@ -134,8 +157,18 @@ def battles(ledger: Ledger) -> Iterator[str]:
             "judge": cast.judges[judge],
             "tstamp": at_ms[match] / 1000,
             "weight": weight,
+            **({"question": questions[match]} if match in questions else {}),
         }
         yield f"{msgspec.json.encode(row).decode()}\n"
+
+
+def _questions(ledger: Ledger, matches: Sequence[Summary]) -> dict[int, str]:
+    """What is judged again in each match: the digest of its question, or of the record it comes from."""
+    again = {summary.number for summary in matches if summary.game == REJUDGEMENT.name}
+    if not again:
+        return {}
+    read, rows = msgspec.json.Decoder(_Rejudgement).decode, ledger.fixtures()
+    return {row.number: read(row.body).drawn.record for row in rows if row.number in again}
 
 
 def _ballots(
@@ -146,10 +179,13 @@ def _ballots(
     span = ledger.place(matches[0].number), ledger.place(matches[-1].number)
     wanted = {summary.number: summary for summary in matches}
     read_fixture = msgspec.json.Decoder(_Fixture).decode
+    read_rejudgement = msgspec.json.Decoder(_Rejudgement).decode
     read_record = msgspec.json.Decoder(_Record).decode
     for issued, record in zip(ledger.fixtures(*span), ledger.records(*span), strict=False):
         if issued.number != record.number:
             raise LedgerError(f"{ledger.address} lacks rows; `peerage verify` says which")
         summary = wanted.get(record.number)
         if summary is not None:
-            yield summary, read_fixture(issued.body), read_record(record.body).outcome.detail.ballots
+            again = summary.game == REJUDGEMENT.name
+            fixture = read_rejudgement(issued.body).as_duel() if again else read_fixture(issued.body)
+            yield summary, fixture, read_record(record.body).outcome.detail.ballots
