@@ -133,7 +133,7 @@ HEADER = {"eval": {"model": "m", "task": "t"}, "status": "success"}
 def test_older_logs_and_logs_in_json_say_the_same() -> None:
     samples = [
         {"id": 1, "epoch": 1, "scores": {"first": {"value": "P"}, "second": {"value": "C"}}},
-        {"id": 1, "epoch": 2, "scores": {"first": {"value": 1}}},
+        {"id": 1, "epoch": 2, "scores": {"first": {"value": {"exact": 1}}}},
         {"id": 2, "epoch": 1, "scores": {}, "error": {"message": "it broke"}},
     ]
     for name, body in (
@@ -151,7 +151,8 @@ def test_older_logs_and_logs_in_json_say_the_same() -> None:
     [
         (b"PK no zip", "not an Inspect log: File is not a zip file"),
         (log({"other": 1}), "not an Inspect log"),
-        (log(HEADER, {"id": 1, "scores": {"a": {"value": {"x": 1}}}}), "expected C, P, I, N or a number"),
+        (log(HEADER, {"id": 1, "scores": {"a": {"value": {"x": "y"}}}}), "expected C, P, I, N or a number"),
+        (log(HEADER, {"id": 1, "scores": {"a": {"value": {"x": 1, "y": 0}}}}), r"2 entries \(x, y\)"),
         (LOGS[0].read_bytes()[:9_000], "not an Inspect log"),
     ],
 )

@@ -90,9 +90,17 @@ def _rows(about: Mapping[str, Any], samples: Iterable[Mapping[str, Any]]) -> Ite
 
 
 def _solved(scores: Mapping[str, Any]) -> float | None:
-    """The value of the first score; None where there is none."""
+    """The value of the first score, or that of its only entry; None where there is none."""
     for score in scores.values():
         value = score["value"] if isinstance(score, Mapping) else score
+        if isinstance(value, Mapping) and value:
+            if len(value) > 1:
+                named = ", ".join([str(name)[:60] for name in list(value)[:10]])
+                raise LogError(
+                    f"a score has {len(value)} entries ({named}); expected one: score the log again by a "
+                    "scorer that gives one value"
+                )
+            (value,) = value.values()
         if isinstance(value, str) and value in _VALUES:
             return _VALUES[value]
         if isinstance(value, bool | int | float):
