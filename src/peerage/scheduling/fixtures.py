@@ -13,13 +13,12 @@ from pydantic import BaseModel
 
 from peerage.games import release_of
 from peerage.games.game import GameSpec
-from peerage.match import Fixture, Seat, Slots, topic_of
+from peerage.match import Fixture, Seat, Slots
 from peerage.scheduling import groups
 from peerage.scheduling.officials import Shortage, by_merit, choose
 from peerage.scheduling.policies import SWISS, Policy
 from peerage.scheduling.series import Series, in_series
 from peerage.scheduling.standing import History, Results, Standing
-from peerage.scheduling.topics import by_topic
 from peerage.scheduling.turns import in_turn
 from peerage.sealing import match_key
 
@@ -102,8 +101,7 @@ def next_round(
     """The fixtures of round `round`, the first of them numbered `number`; empty for fewer than two players.
 
     `standings` are the ratings after `snapshot` matches, `paired_from` is the place of the newest entry that
-    pairing took in. Seats are drawn by lot, and each topic goes
-    to those who met it least. A series that rotates seats makes a match of each rotation.
+    pairing took in. Seats are drawn by lot. A series that rotates seats makes a match of each rotation.
     `draw` gives what is drawn for a match by its number, where the game's own `draw` does not. `results` are
     the game's, as far as `standings` know them, for policies that learn from them. `history` is only read;
     fold the fixtures into it with `remember` once they are issued. Raises `Unstaffed` when a match has too
@@ -135,9 +133,6 @@ def next_round(
         return Seat(label, player, ratings[player].raw, ratings[player].cost)
 
     drawing = draw or partial(scheduler.spec.draw, scheduler.rules, scheduler.secret)
-    if scheduler.series is None:
-        topics = [topic_of(drawing(at)) for at in range(number, number + len(seated))]
-        seated = tuple(by_topic(seated, topics, history))
     fixtures: list[Fixture] = []
     planned = in_series(scheduler.series, seated, number, scheduler.spec.rotates(scheduler.rules))
     for at, (contestants, first, task) in enumerate(planned, number):
@@ -175,4 +170,4 @@ def next_round(
 def remember(history: History, fixtures: Sequence[Fixture]) -> None:
     """Fold issued fixtures of one game into the history that the next pairing reads."""
     for fixture in fixtures:
-        history.remember([seat.player for seat in fixture.seats], fixture.topic)
+        history.remember([seat.player for seat in fixture.seats])
