@@ -20,7 +20,6 @@ ONE_GAME = {
     "site/audience.py": ({"last_arena"}, "the page of `peerage tournament page`"),
     "tables/challenge_files.py": ({"challenge_exchange"}, "reads for a benchmark's own folder"),
     "tables/rejudged.py": ({"rejudgement", "rescoring"}, "compares what these games found"),
-    "tables/votes.py": ({"rejudgement"}, "reads of whom verdicts are where nobody has a seat"),
     "tables/tournament.py": ({"last_arena"}, "the tables of `peerage tournament`"),
 }
 # What no game owns: of an outcome's detail or what was drawn, the keys that all games share, and who reads
@@ -30,14 +29,13 @@ SHARED = {
     "challenges/drafting.py": ({"drafts"}, "written and read by drafting, for every game that drafts"),
     "engine/driver.py": ({""}, "adds `unranked`"),
     "engine/folding.py": ({"by"}, "the engine's own mark on what it voided"),
-    "engine/recovery.py": ({""}, "what the topic is, for `match.topic_of`, where a fixture is read in part"),
     "engine/rejudge.py": ({""}, "knows by it what it issued before"),
     "engine/replayed.py": ({"by"}, "the engine's own mark on what it voided"),
     "judging/ballots.py": ({"ballots"}, "written and read by panels, for every game with a panel"),
     "ledger/audit.py": ({"topic", "category"}, "`Fixture.topic`, where a fixture is read in part"),
     "ledger/disclosure.py": ({""}, "opens what belongs to a retired challenge, in any game with a pool"),
     "match.py": (
-        {"", "secret", "prompt", "authors"},
+        {"", "secret", "topic", "category", "prompt", "authors"},
         "the fixture's own names for them",
     ),
     "site/server.py": ({""}, "the detail of an error of HTTP"),

@@ -30,7 +30,7 @@ from peerage.ledger.codec import by_hex, read_fixture
 from peerage.ledger.verify import verify
 from peerage.match import Fixture
 
-MATCHES = 33
+MATCHES = 36
 BLIND = {"seats": 3, "proof": "blind"}
 GAMES: dict[str, Any] = {
     "duel": {"rules": SMALL},
