@@ -20,6 +20,7 @@ ONE_GAME = {
     "site/audience.py": ({"last_arena"}, "the page of `peerage tournament page`"),
     "tables/challenge_files.py": ({"challenge_exchange"}, "reads for a benchmark's own folder"),
     "tables/rejudged.py": ({"rejudgement", "rescoring"}, "compares what these games found"),
+    "tables/votes.py": ({"rejudgement"}, "reads of whom verdicts are where nobody has a seat"),
     "tables/tournament.py": ({"last_arena"}, "the tables of `peerage tournament`"),
 }
 # What no game owns: of an outcome's detail or what was drawn, the keys that all games share, and who reads

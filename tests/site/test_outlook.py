@@ -26,4 +26,4 @@ def test_a_board_whose_errors_do_not_shrink_has_it_by_bradley_terry(tmp_path: Pa
     text = unescape(shown.body.decode())
     assert found.lines[0].startswith("Until best known: ")
     assert all(f"<li>{line}</li>" in text for line in found.lines)
-    assert found._repr_html_().count("<li>") == len(found.lines)
+    assert found._repr_html_().count("<p>") == len(found.lines)

@@ -4,7 +4,6 @@ with the range in which that lies, and the match that says most about the order.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from html import escape
 from itertools import pairwise
 from math import ceil, floor, inf, isinf, log10
 from statistics import NormalDist
@@ -79,15 +78,6 @@ class Outlook(Sentences, frozen=True):
     pairs: tuple[Pair, ...]
     next: tuple[str, str] | None
     until: Further | None = None
-
-    def __str__(self) -> str:
-        return "\n".join(self.lines)
-
-    __repr__ = __str__
-
-    def _repr_html_(self) -> str:
-        """For notebooks."""
-        return "<ul>" + "".join(f"<li>{escape(line)}</li>" for line in self.lines) + "</ul>"
 
 
 def table_of(ranked: Sequence[Row]) -> Table | None:
