@@ -21,7 +21,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from bson.binary import UUID_SUBTYPE, Binary
 from bson.codec_options import CodecOptions, TypeDecoder, TypeRegistry
@@ -38,6 +38,8 @@ from peerage.ledger.mongo_words import explained, is_lost, known_password, parts
 from peerage.ledger.mongo_writer import DURABLE, LEASE_S, RUNNER, UNTIL, MongoTransaction, sweep
 from peerage.ledger.server import Patience, busy, is_alive, note, told
 from peerage.ledger.store import SCHEMA_VERSION, LedgerError, LedgerMissing
+
+Found = TypeVar("Found")
 
 SCHEMES = ("mongodb", "mongodb+srv")
 RENEWED_S = 5.0
@@ -107,7 +109,7 @@ class Mongo:
                 read_concern=ReadConcern("majority"),
                 write_concern=DURABLE,
             )
-        self.rows: Rows = MongoRows(self.base, self._found)
+        self.rows: Rows = MongoRows(self.base, self._found, patiently=self._patiently)
 
     def _connected(self) -> MongoClient[Document]:
         known: dict[str, Any] = {"password": self._password} if self._password else {}
@@ -394,6 +396,10 @@ class Mongo:
             return False
         passes = error.has_error_label("TransientTransactionError")
         return passes or (is_lost(error) and not (self._direct and reads_only(error)))
+
+    def _patiently(self, ask: Callable[[], Found]) -> Found:
+        with self.explained():
+            return self._patience.wait(ask)
 
     @contextmanager
     def explained(self) -> Iterator[None]:

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any
+from functools import partial
+from typing import Any, Protocol, TypeVar
 
 from pymongo.client_session import ClientSession
 from pymongo.database import Database as Base
@@ -36,6 +37,7 @@ IDS = 100_000
 
 Document = dict[str, Any]
 Find = Callable[..., Iterator[Document]]
+Found = TypeVar("Found")
 
 INDEXES: Mapping[str, Sequence[tuple[str, Sequence[str], bool]]] = {
     "meta": (),
@@ -64,14 +66,26 @@ INDEXES: Mapping[str, Sequence[tuple[str, Sequence[str], bool]]] = {
 SUMMARY = Summary.__struct_fields__[1:]
 
 
+class Patiently(Protocol):
+    def __call__(self, ask: Callable[[], Found], /) -> Found: ...
+
+
 class MongoRows:
     """Rows as `find` reads them: (collection, filter, fields or None) to documents in the order of `_id`;
     `loose` in any order, `down` from the last.
 
-    `session` is that of what is counted and summed: of a transaction, or None.
+    `session` is that of what is counted and summed: of a transaction, or None. `patiently` asks a server
+    again that was away.
     """
 
-    def __init__(self, base: Base[Document], find: Find, session: ClientSession | None = None) -> None:
+    def __init__(
+        self,
+        base: Base[Document],
+        find: Find,
+        session: ClientSession | None = None,
+        patiently: Patiently = lambda ask: ask(),
+    ) -> None:
+        self._patiently = patiently
         self._base = base
         self._find = find
         self._session = session
@@ -181,7 +195,7 @@ class MongoRows:
                 {"$match": match or {"match": {"$gte": 0}}},
                 {"$group": {"_id": "$player", "nano": {"$sum": "$cost_nano"}}},
             ]
-            for row in self._base[table].aggregate(steps, session=self._session, hint=f"{table}_cost"):
+            for row in self._patiently(partial(self._summed, table, steps, hint=f"{table}_cost")):
                 spent[row["_id"]] += int(row["nano"])
         for row in self._unanswered():
             if last is None or (row["match"] <= last and row["match"] not in but_for):
@@ -218,8 +232,10 @@ class MongoRows:
 
     def topics(self) -> Mapping[str, int]:
         steps: list[Document] = [{"$sort": {"topic": 1}}, {"$group": {"_id": "$topic", "rows": {"$sum": 1}}}]
-        found = self._base["entries"].aggregate(steps, session=self._session)
-        return {row["_id"]: row["rows"] for row in found}
+        return {row["_id"]: row["rows"] for row in self._patiently(partial(self._summed, "entries", steps))}
+
+    def _summed(self, table: str, steps: Sequence[Document], **how: Any) -> list[Document]:
+        return list(self._base[table].aggregate(steps, session=self._session, **how))
 
     def streams(self, topic: str) -> Iterator[OldAmendment]:
         return iter(())  # no ledger of that form was ever here
@@ -241,16 +257,20 @@ class MongoRows:
             return bytes(row["body"])
         # Outside of any moment: they were there before the row was, and stay as they are.
         ids = [chunk_id(row["digest"], piece) for piece in range(row["parts"])]
-        pieces = self._base["chunks"].find({"_id": {"$in": ids}}, sort=[("_id", 1)])
-        return b"".join([piece["body"] for piece in pieces])
+
+        def read() -> list[Document]:
+            return list(self._base["chunks"].find({"_id": {"$in": ids}}, sort=[("_id", 1)]))
+
+        return b"".join([piece["body"] for piece in self._patiently(read)])
 
     def _top(self, table: str, field: str = "_id") -> int:
         """The highest value of a field, 0 where there is none."""
-        row = self._base[table].find_one({}, {field: 1}, sort=[(field, -1)], session=self._session)
+        newest = partial(self._base[table].find_one, sort=[(field, -1)], session=self._session)
+        row = self._patiently(partial(newest, {}, {field: 1}))
         return int(row[field]) if row else 0
 
     def _count(self, table: str, where: Document) -> int:
-        return self._base[table].count_documents(where, session=self._session)
+        return self._patiently(partial(self._base[table].count_documents, where, session=self._session))
 
 
 def reading(
