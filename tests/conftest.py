@@ -6,6 +6,7 @@ import importlib
 import signal
 import sqlite3
 from collections.abc import Generator, Iterator
+from contextlib import closing
 from pathlib import Path
 from random import Random
 from types import SimpleNamespace
@@ -15,7 +16,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 from sqlalchemy import Engine, event
 
-from peerage.ledger import secret
+from peerage.ledger import Ledger, open_ledger, secret
 
 if TYPE_CHECKING:
     from tests.servers.mongo import MongoServer
@@ -119,6 +120,24 @@ def postgres() -> Iterator[PostgresServer]:
 @pytest.fixture(scope="session")
 def mongo() -> Iterator[MongoServer]:
     yield from _own_server("mongo", "pymongo")
+
+
+@pytest.fixture(params=["postgres", "mongo"])
+def store(request: pytest.FixtureRequest) -> str:
+    """Each kind of server that keeps ledgers."""
+    return str(request.param)
+
+
+@pytest.fixture
+def store_server(store: str, request: pytest.FixtureRequest) -> Any:
+    return request.getfixturevalue(store)
+
+
+@pytest.fixture
+def stored(store_server: Any) -> Iterator[Ledger]:
+    """A new ledger on a server of each kind."""
+    with closing(open_ledger(store_server.address(), Path(), create=True)) as opened:
+        yield opened
 
 
 @pytest.hookimpl(wrapper=True)

@@ -227,11 +227,10 @@ async def test_a_provider_that_refuses_benches_its_player(tmp_path: Path, server
     assert not names_of(tmp_path)
 
 
-async def test_what_a_removed_player_left_at_its_provider_counts_at_its_worst(
-    tmp_path: Path, server: BatchServer
-) -> None:
-    arena_of(tmp_path, server)
-    with open_arena(tmp_path) as arena:
+async def stopped_in_a_batch(folder: Path, server: BatchServer) -> None:
+    """An arena whose run was stopped while all that it asked lay in a batch."""
+    arena_of(folder, server)
+    with open_arena(folder) as arena:
 
         async def look(runner: Runner) -> None:
             server.ended = False
@@ -240,6 +239,12 @@ async def test_what_a_removed_player_left_at_its_provider_counts_at_its_worst(
             runner.stop()
 
         await arena.play(4, beside=look)
+
+
+async def test_what_a_removed_player_left_at_its_provider_counts_at_its_worst(
+    tmp_path: Path, server: BatchServer
+) -> None:
+    await stopped_in_a_batch(tmp_path, server)
     most = sum(nano or 0 for one in sent_of(tmp_path) for nano in one.requests.values())
     assert most > 0
     settings = (tmp_path / "arena.yaml").read_text("utf-8")
@@ -258,16 +263,7 @@ async def test_what_a_removed_player_left_at_its_provider_counts_at_its_worst(
 async def test_a_dropped_match_counts_at_its_worst_and_then_what_its_batch_cost(
     tmp_path: Path, server: BatchServer
 ) -> None:
-    arena_of(tmp_path, server)
-    with open_arena(tmp_path) as arena:
-
-        async def look(runner: Runner) -> None:
-            server.ended = False
-            while not (now := runner.progress()).waiting or now.calls_in_flight:
-                await asyncio.sleep(0.01)
-            runner.stop()
-
-        await arena.play(4, beside=look)
+    await stopped_in_a_batch(tmp_path, server)
     with closing(ledger_of(tmp_path)) as ledger:
         for number in sorted(waits(ledger).now):
             drop(ledger, number, "not wanted", 1_800_000_000_000)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from tests.ledger.on_servers import fails, fixture
@@ -59,6 +59,34 @@ def test_pieces_that_no_row_holds_are_swept(
         assert base["chunks"].count_documents({}) == 3
         assert base["runner"].count_documents({}) == 1
     assert [row.body for row in ledger.records()] == [kept]
+
+
+def test_sums_and_counts_are_asked_again_where_the_line_broke(
+    ledger: Ledger, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from pymongo.collection import Collection
+    from pymongo.errors import AutoReconnect
+
+    with ledger.runner():
+        ledger.write(Batch(fixtures=[FixtureRow(1, 1, b"{}")], intents=[IntentRow(1, "k", 1, "p", b"{}", 1)]))
+    expected = ledger.topics(), ledger.spent_by(), ledger.heads()
+    broken: list[str] = []
+
+    def breaks_once(name: str) -> None:
+        real = getattr(Collection, name)
+
+        def asked(*given: Any, **how: Any) -> Any:
+            if name not in broken:
+                broken.append(name)
+                raise AutoReconnect("the line broke")
+            return real(*given, **how)
+
+        monkeypatch.setattr(Collection, name, asked)
+
+    for name in ("aggregate", "count_documents", "find_one"):
+        breaks_once(name)
+    assert (ledger.topics(), ledger.spent_by(), ledger.heads()) == expected
+    assert sorted(broken) == ["aggregate", "count_documents", "find_one"]
 
 
 def test_a_server_that_is_no_replica_set() -> None:

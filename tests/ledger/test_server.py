@@ -6,8 +6,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
-from contextlib import closing, suppress
+from contextlib import suppress
 from pathlib import Path
 from threading import Thread, Timer
 from typing import Any
@@ -16,28 +15,12 @@ import pytest
 from tests.ledger.on_servers import arena, fails, fixture
 
 from peerage.arena import open_arena
-from peerage.ledger import Ledger, LedgerBusy, LedgerError, open_ledger
+from peerage.ledger import Ledger, LedgerBusy, LedgerError
 from peerage.ledger.store import Batch, IntentRow
 from peerage.ledger.verify import verify
 from peerage.ledger.votes import Vote, VotedAlready, Votes
 
 MATCHES = 40
-
-
-@pytest.fixture(params=["postgres", "mongo"])
-def kind(request: pytest.FixtureRequest) -> str:
-    return str(request.param)
-
-
-@pytest.fixture
-def server(kind: str, request: pytest.FixtureRequest) -> Any:
-    return request.getfixturevalue(kind)
-
-
-@pytest.fixture
-def ledger(server: Any) -> Iterator[Ledger]:
-    with closing(open_ledger(server.address(), Path(), create=True)) as opened:
-        yield opened
 
 
 @pytest.fixture(scope="module")
@@ -50,16 +33,16 @@ def due(tmp_path_factory: pytest.TempPathFactory) -> tuple[int, str]:
 
 
 def test_the_same_arena_has_the_same_head_as_on_sqlite_even_where_the_server_dies_in_mid_run(
-    server: Any, due: tuple[int, str], tmp_path: Path
+    store_server: Any, due: tuple[int, str], tmp_path: Path
 ) -> None:
-    starter = Thread(target=server.start)
+    starter = Thread(target=store_server.start)
 
     def die(record: Any, _: object) -> None:
         if record.number == MATCHES // 2:
-            server.kill()
+            store_server.kill()
             starter.start()
 
-    with arena(tmp_path, server.address()) as there:
+    with arena(tmp_path, store_server.address()) as there:
         report = there.run(MATCHES, observe=die)
         starter.join()
         found = verify(there.ledger, workers=2)
@@ -71,8 +54,8 @@ def test_the_same_arena_has_the_same_head_as_on_sqlite_even_where_the_server_die
     assert not list(tmp_path.glob("*arena.db*"))
 
 
-def test_votes_lie_beside_the_ledger_and_are_verified(server: Any, tmp_path: Path) -> None:
-    with arena(tmp_path, server.address()) as opened:
+def test_votes_lie_beside_the_ledger_and_are_verified(store_server: Any, tmp_path: Path) -> None:
+    with arena(tmp_path, store_server.address()) as opened:
         opened.run(3)
         votes = Votes(opened.ledger.address, tmp_path)
         assert (votes.exists(), votes.count(), list(votes.rows())) == (False, 0, [])
@@ -108,31 +91,31 @@ except LedgerError as error:
 """
 
 
-def test_a_runner_that_slept_cannot_write_after_another_took_over(ledger: Ledger, server: Any) -> None:
-    command = [sys.executable, "-c", SLEEPER, ledger.address]
+def test_a_runner_that_slept_cannot_write_after_another_took_over(stored: Ledger, store_server: Any) -> None:
+    command = [sys.executable, "-c", SLEEPER, stored.address]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as sleeper:
         assert sleeper.stdout is not None
         assert sleeper.stdout.readline() == "holds\n"
         sleeper.send_signal(signal.SIGSTOP)
         try:
-            assert ledger.holder().startswith(f"process {sleeper.pid} on ")
-            with pytest.raises(LedgerBusy, match=f"process {sleeper.pid}"), ledger.runner():
+            assert stored.holder().startswith(f"process {sleeper.pid} on ")
+            with pytest.raises(LedgerBusy, match=f"process {sleeper.pid}"), stored.runner():
                 pass
-            server.give_up(ledger.address, sleeper.pid)
-            with ledger.runner():
-                ledger.write(fixture(2))
+            store_server.give_up(stored.address, sleeper.pid)
+            with stored.runner():
+                stored.write(fixture(2))
         finally:
             sleeper.send_signal(signal.SIGCONT)
         said, _ = sleeper.communicate("\n")
     assert "another runner took" in said
     assert "wrote" not in said.splitlines()
-    assert [row.number for row in ledger.fixtures()] == [1, 2]
-    assert ledger.holder() == ""
+    assert [row.number for row in stored.fixtures()] == [1, 2]
+    assert stored.holder() == ""
 
 
-def _breaking(kind: str) -> tuple[Any, str, Exception]:
+def _breaking(store: str) -> tuple[Any, str, Exception]:
     """What commits, and the error where the line breaks meanwhile."""
-    if kind == "mongo":
+    if store == "mongo":
         from pymongo.client_session import ClientSession
         from pymongo.errors import AutoReconnect
 
@@ -145,38 +128,40 @@ def _breaking(kind: str) -> tuple[Any, str, Exception]:
 
 @pytest.mark.parametrize("durable", [False, True])
 def test_what_was_under_way_when_the_line_broke_is_written_once(
-    durable: bool, kind: str, ledger: Ledger, monkeypatch: pytest.MonkeyPatch
+    durable: bool, store: str, stored: Ledger, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    owner, name, lost = _breaking(kind)
+    owner, name, lost = _breaking(store)
     commit, breaks = getattr(owner, name), [True]
 
     def broken(self: Any) -> None:
         if breaks.pop() if breaks else False:
             if durable:
                 commit(self)
-            if kind == "postgres":
+            if store == "postgres":
                 self.close()
             raise lost
         commit(self)
 
-    with ledger.runner():
-        ledger.write(fixture(1))
+    with stored.runner():
+        stored.write(fixture(1))
         monkeypatch.setattr(owner, name, broken)
-        ledger.write(Batch(fixtures=fixture(2).fixtures, intents=[IntentRow(2, "k", 1, "p", b"{}", 1)]))
+        stored.write(Batch(fixtures=fixture(2).fixtures, intents=[IntentRow(2, "k", 1, "p", b"{}", 1)]))
         assert not breaks
-        ledger.write(fixture(3))
-    assert [row.number for row in ledger.fixtures()] == [1, 2, 3]
-    assert len(list(ledger.exchanges(1))) == 1
+        stored.write(fixture(3))
+    assert [row.number for row in stored.fixtures()] == [1, 2, 3]
+    assert len(list(stored.exchanges(1))) == 1
 
 
 @pytest.mark.parametrize(
-    ("kind", "address"),
+    ("store", "address"),
     [
         ("postgres", "postgresql://me:hunter2@/db?host=/nowhere"),
         ("mongo", "mongodb://me:hunter2@127.0.0.1:1/x"),
     ],
 )
-def test_a_server_that_is_away(kind: str, server: Any, address: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_server_that_is_away(
+    store: str, store_server: Any, address: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("peerage.ledger.server.READER_AWAY_S", 0.0)
     message = fails(address, create=True)
     assert f"{address.replace(':hunter2', '')} cannot be reached" in message
@@ -184,24 +169,26 @@ def test_a_server_that_is_away(kind: str, server: Any, address: str, monkeypatch
     assert "hunter2" not in message
 
 
-def test_there_is_no_ledger_yet(server: Any) -> None:
-    assert "`peerage run` makes" in fails(server.address())
+def test_there_is_no_ledger_yet(store_server: Any) -> None:
+    assert "`peerage run` makes" in fails(store_server.address())
 
 
-def test_a_run_that_is_stopped_while_its_server_is_away_ends_at_once(server: Any, tmp_path: Path) -> None:
+def test_a_run_that_is_stopped_while_its_server_is_away_ends_at_once(
+    store_server: Any, tmp_path: Path
+) -> None:
     def die(record: Any, _: object) -> None:
         if record.number == 3:
-            server.kill()
+            store_server.kill()
             Timer(0.5, signal.raise_signal, [signal.SIGINT]).start()
 
     began = time.monotonic()
     try:
-        with arena(tmp_path, server.address()) as opened:
+        with arena(tmp_path, store_server.address()) as opened:
             with suppress(LedgerError):
                 opened.run(500, observe=die)
             assert time.monotonic() - began < 60
     finally:
-        server.start()
+        store_server.start()
     with open_arena(tmp_path) as opened:
         before = opened.ledger.heads()[1]
         in_flight = sum(1 for row in opened.ledger.exchanges(1, unanswered=True) if row.failure is None)

@@ -146,6 +146,22 @@ def test_two_groups_meet_in_the_share_of_matches_that_is_asked_for(name: PolicyN
     assert kin or all(family[a] != family[b] for a, b in pairs)
 
 
+def test_groups_that_a_policy_leaves_to_themselves_meet_in_a_fifth_of_the_matches_by_default() -> None:
+    pool = [
+        one._replace(group="proprietary" if at < 6 else "open", cost=one.cost - 600 * (at >= 6))
+        for at, one in enumerate(standings(12))
+    ]
+    group = {one.player: one.group for one in pool}
+    shares = []
+    for across in (0.0, None):
+        arena = Arena(Policy("swiss", across=across), gap=0.0)
+        for _ in range(60):
+            arena.play(pool)
+        shares.append(np.mean([group[a] != group[b] for pairs in arena.rounds for a, b in pairs]))
+    assert shares[0] < 0.15
+    assert 0.19 < shares[1] < 0.3
+
+
 @every_policy
 def test_one_open_model_among_many_plays_no_more_than_by_lot_unless_asked(name: PolicyName) -> None:
     pool = [one._replace(group="open" if one.player == "p00" else "proprietary") for one in standings(20)]

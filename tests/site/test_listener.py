@@ -6,7 +6,7 @@ import asyncio
 import json
 import os
 import time
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, closing, suppress
 from pathlib import Path
 from typing import Any
@@ -23,22 +23,6 @@ from peerage.site.events import Feed
 PATIENCE_S = 60
 
 
-@pytest.fixture(params=["postgres", "mongo"])
-def kind(request: pytest.FixtureRequest) -> str:
-    return str(request.param)
-
-
-@pytest.fixture
-def server(kind: str, request: pytest.FixtureRequest) -> Any:
-    return request.getfixturevalue(kind)
-
-
-@pytest.fixture
-def ledger(server: Any) -> Iterator[Ledger]:
-    with closing(open_ledger(server.address(), Path(), create=True)) as opened:
-        yield opened
-
-
 def settled(number: int) -> Batch:
     rated = (1500.0, 1500.0)
     row = Summary(
@@ -52,9 +36,9 @@ def settled(number: int) -> Batch:
 
 
 @asynccontextmanager
-async def watched(ledger: Ledger, folder: Path) -> AsyncIterator[Callable[[str], Any]]:
+async def watched(stored: Ledger, folder: Path) -> AsyncIterator[Callable[[str], Any]]:
     """Waits for the next event of a name, and gives its data."""
-    feed = Feed(ledger, Votes(ledger.address, folder))
+    feed = Feed(stored, Votes(stored.address, folder))
     await feed.look()
     running = asyncio.create_task(feed.run())
     stream = feed.follow()
@@ -77,75 +61,75 @@ async def watched(ledger: Ledger, folder: Path) -> AsyncIterator[Callable[[str],
             await running
 
 
-def questions(kind: str, server: Any) -> object:
+def questions(store: str, store_server: Any) -> object:
     """What stays the same while this process asks the server for nothing."""
-    if kind == "postgres":
-        return server.sql(
+    if store == "postgres":
+        return store_server.sql(
             "SELECT pid, state_change FROM pg_stat_activity "
             f"WHERE application_name = 'peerage {os.getpid()}' ORDER BY pid"
         )
-    with server.client() as client:
+    with store_server.client() as client:
         return client.admin.command("serverStatus")["opcounters"]["query"]
 
 
 async def test_what_is_committed_is_told_at_once_and_nothing_is_asked_while_nothing_happens(
-    kind: str, server: Any, ledger: Ledger, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    store: str, store_server: Any, stored: Ledger, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(events, "LOOK_S", 0.05)
-    async with watched(ledger, tmp_path) as told:
+    async with watched(stored, tmp_path) as told:
         until = time.monotonic() + PATIENCE_S
         while True:  # until it listens
-            before = await asyncio.to_thread(questions, kind, server)
+            before = await asyncio.to_thread(questions, store, store_server)
             await asyncio.sleep(0.5)
-            if before == await asyncio.to_thread(questions, kind, server):
+            if before == await asyncio.to_thread(questions, store, store_server):
                 break
             assert time.monotonic() < until
         monkeypatch.setattr(events, "LOOK_S", 3600.0)
 
         def play() -> None:
-            with ledger.runner():
-                ledger.write(settled(1))
+            with stored.runner():
+                stored.write(settled(1))
 
         await asyncio.to_thread(play)
         assert (await told("settled"))["newest"] == 1
         vote = Vote(1, "00", ("A", "B"), "tie", "v")
-        await asyncio.to_thread(Votes(ledger.address, tmp_path).cast, vote, 7)
+        await asyncio.to_thread(Votes(stored.address, tmp_path).cast, vote, 7)
         assert await told("votes") == {"votes": 1}
 
 
 async def test_what_was_committed_while_the_line_was_lost_is_told(
-    server: Any, ledger: Ledger, tmp_path: Path
+    store_server: Any, stored: Ledger, tmp_path: Path
 ) -> None:
     def play_alone() -> None:
-        server.kill()
-        server.start()
-        with closing(open_ledger(ledger.address, tmp_path, create=False)) as other, other.runner():
+        store_server.kill()
+        store_server.start()
+        with closing(open_ledger(stored.address, tmp_path, create=False)) as other, other.runner():
             other.write(settled(1))
 
-    async with watched(ledger, tmp_path) as told:
+    async with watched(stored, tmp_path) as told:
         await asyncio.to_thread(play_alone)
         assert (await told("settled"))["newest"] == 1
 
 
 def test_a_listener_hears_of_commits_alone(
-    kind: str, ledger: Ledger, monkeypatch: pytest.MonkeyPatch
+    store: str, stored: Ledger, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    name, most = {"mongo": ("HEARD_MS", 200), "postgres": ("HEARD_S", 0.2)}[kind]
-    monkeypatch.setattr(f"peerage.ledger.{kind}.{name}", most)
-    with ledger.listening() as heard:
+    name, most = {"mongo": ("HEARD_MS", 200), "postgres": ("HEARD_S", 0.2)}[store]
+    monkeypatch.setattr(f"peerage.ledger.{store}.{name}", most)
+    with stored.listening() as heard:
         assert heard is not None
         assert not heard()
-        with ledger.runner():
-            ledger.write(fixture(1))
+        with stored.runner():
+            stored.write(fixture(1))
             assert heard()
             while heard():  # the entries of the log that a run begins with
                 pass
             with pytest.raises(LedgerError):
-                ledger.write(Batch(intents=[IntentRow(1, "k", 1, "p", b"{}", 1)] * 2))
+                stored.write(Batch(intents=[IntentRow(1, "k", 1, "p", b"{}", 1)] * 2))
             assert not heard()
 
 
 def test_nobody_tells_of_a_file(tmp_path: Path) -> None:
     opened = closing(open_ledger("sqlite:///arena.db", tmp_path, create=True))
-    with opened as ledger, ledger.listening() as heard:
+    with opened as stored, stored.listening() as heard:
         assert heard is None

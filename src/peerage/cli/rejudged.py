@@ -25,9 +25,7 @@ def show_rejudged(arena: Arena, shape: Format, *, files: bool) -> None:
         *numbers(whole, rank_after=""),
         *texts(player="Player"),
         *numbers(whole, rank_before="Rank before"),
-        Column(
-            "places", ">Moved", lambda places: DASH if places is None else f"{places:+d}" if places else "0"
-        ),
+        Column("places", ">Moved", _moved),
     ]
     rows = found["players"]
     if scores:
