@@ -89,6 +89,23 @@ def test_open_to_a_network_it_gives_a_link_with_a_token_of_its_own(
     assert "?token=my-own-token-of-some-length" in cli.invoke(app, command).stdout
 
 
+def test_links_begin_with_the_address_that_people_reach_it_at(folder: Path, served: None) -> None:
+    command = ["serve", "--dir", str(folder), "--port", "0"]
+    shown = cli.invoke(app, [*command, "--vote", "--url", "https://example.org/arena"])
+    lines = shown.stdout.splitlines()
+    assert lines[0].endswith("at https://example.org/arena/")
+    assert lines[1].startswith("it listens at http://127.0.0.1:")
+    assert lines[2] == "voting is on: https://example.org/arena/vote.html"
+    open_to_all = cli.invoke(app, [*command, "--network", "--url", "https://example.org/"]).stdout
+    assert "  https://example.org/?token=" in open_to_all
+    assert "nothing is encrypted" not in open_to_all
+    refused = cli.invoke(app, [*command, "--url", "example.org"])
+    assert refused.exit_code == 2
+    assert "found 'example.org'; expected an address" in refused.stderr
+    sealed = cli.invoke(app, [*command, "--review", "--url", "https://example.org/"])
+    assert "--review shows sealed answers: it is for this machine alone, without --url" in sealed.stderr
+
+
 def test_nothing_is_said_before_connections_are_accepted(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -51,7 +51,7 @@ async def test_what_is_kept_is_given_at_once_renewed_behind_and_bounded(
 
 
 async def test_a_worker_that_dies_is_replaced(folder: Path) -> None:
-    worker, wanted = server_pages.Worker(), (server_pages.make, folder, False, Job("api/arena"))
+    worker, wanted = server_pages.Worker(), (server_pages.make, folder, False, "", Job("api/arena"))
     try:
         before = await worker.call(*wanted)
         worker._process.kill()
@@ -76,6 +76,25 @@ def test_what_no_process_can_make_is_told_in_the_words_of_whoever_asked(
     assert found.status_code == 500
     assert found.headers["content-type"].startswith(kind)
     assert "the log says why" in found.text
+
+
+def test_links_to_a_served_arena_are_shown_with_a_picture_of_its_table(folder: Path) -> None:
+    url = "https://example.org/arena/"
+    server = Server(folder, voting=False, token=None, url=url.rstrip("/"))
+    with TestClient(server.app, "http://localhost") as client:
+        assert f'<meta property="og:image" content="{url}preview.png">' in client.get("/").text
+        other = client.get("/leaderboard/trueskill.html").text
+        assert f'<meta property="og:url" content="{url}leaderboard/trueskill.html">' in other
+        assert "og:image" not in client.get("/?ties=no").text  # the picture shows another table
+        found = client.get("/preview.png")
+        assert found.headers["content-type"] == "image/png"
+        assert found.content.startswith(b"\x89PNG")
+        play(folder, MATCHES_SERVED + 4)
+        eventually(lambda: client.get("/preview.png").content != found.content)
+    with TestClient(Server(folder, voting=False, token=None).app, "http://localhost") as client:
+        home = client.get("/").text
+        assert "og:image" not in home  # nobody said where it is
+        assert '<a href="preview.png">a picture to share</a>' in home
 
 
 def test_what_becomes_of_a_challenge_is_shown_without_another_match(sealed: Path, tmp_path: Path) -> None:

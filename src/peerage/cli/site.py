@@ -49,8 +49,7 @@ def build(
     They work on any web host and opened as files, and are complete without scripts. Building again writes
     only what has changed. A folder that holds something else is left alone.
     """
-    if url and not re.fullmatch(r"https?://[^\s\"'<>]+", url):
-        raise typer.BadParameter(f"found {url!r}; expected an address, as https://example.org/arena/")
+    _check_address(url)
     with drawing(), TemporaryDirectory() as restored:
         from peerage.site.build import build_folder
 
@@ -165,6 +164,13 @@ def serve(
     review: Annotated[
         bool, typer.Option("--review", help="Review challenges on a page that shows their answers.")
     ] = False,
+    url: Annotated[
+        str,
+        typer.Option(
+            help="Where people reach it, as behind a proxy: links to it get a picture, and links that are "
+            "printed begin so."
+        ),
+    ] = "",
 ) -> None:
     """Show the arena in a browser, live while it is played.
 
@@ -176,10 +182,12 @@ def serve(
     HTTPS in front, and name the header in which it says who asks (--client-header). The proxy must write that
     header itself; docs/serve.md has an example.
     """
-    if review and network:
-        raise ServeError("--review shows sealed answers: it is for this machine alone, without --network")
+    if review and (network or url):
+        also = "--network" if network else "--url"
+        raise ServeError(f"--review shows sealed answers: it is for this machine alone, without {also}")
     token = _token() if network else None
     _check_header(client_header, proxies)
+    _check_address(url)
     with drawing("`peerage serve` needs"):
         from peerage.site.server import Server, listening
         from peerage.site.server_connections import NoRoom, room
@@ -194,6 +202,7 @@ def serve(
             token=token,
             room=room(),
             header=header,
+            url=url,
         )
     except NoRoom as error:
         raise ServeError(str(error)) from None
@@ -202,7 +211,7 @@ def serve(
     except OSError as error:
         why = "is in use" if error.errno == EADDRINUSE else f"cannot be opened: {error.strerror}"
         raise ServeError(f"port {port} {why}; name another with --port, or 0 for any free one") from None
-    welcome = "\n".join(_welcome(server, door.getsockname()[1], token, vote, review))
+    welcome = "\n".join(_welcome(server, door.getsockname()[1], token, vote, review, url))
     with suppress(KeyboardInterrupt):
         server.run(door, lambda: typer.echo(welcome))
     typer.echo("stopped")
@@ -244,21 +253,31 @@ def _seats(server: Server, at: str) -> list[str]:
     return found
 
 
-def _welcome(server: Server, port: int, token: str | None, vote: bool, review: bool) -> list[str]:
+def _check_address(url: str) -> None:
+    if url and not re.fullmatch(r"https?://[^\s\"'<>?#]+", url):
+        raise typer.BadParameter(
+            f"found {url!r}; expected an address, as https://example.org/arena/", param_hint="--url"
+        )
+
+
+def _welcome(
+    server: Server, port: int, token: str | None, vote: bool, review: bool, url: str = ""
+) -> list[str]:
     from peerage.cli.output import counted
     from peerage.protocol import visible
 
     matches = server.matches
     there = f"{visible(server.settings.name)}: {counted(matches, 'match', 'matches')} on record"
+    here = LOOPBACK if token is None else socket.gethostname()
+    at = f"{url.rstrip('/')}/" if url else f"http://{here}:{port}/"
     if token is None:
-        at = f"http://{LOOPBACK}:{port}/"
-        lines = [f"{there}, at {at}"]
+        lines = [f"{there}, at {at}", *([f"it listens at http://{here}:{port}/"] if url else [])]
     else:
-        at = f"http://{socket.gethostname()}:{port}/"
         lines = [
             f"{there}, open to the network at",
             f"  {at}?token={token}",
-            "anyone who has this link can read everything; nothing is encrypted on the way",
+            "anyone who has this link can read everything"
+            + "; nothing is encrypted on the way" * (not url.startswith("https:")),
         ]
     lines += _seats(server, at)
     if vote:

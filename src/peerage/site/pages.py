@@ -31,6 +31,7 @@ TYPES = {
     "css": "text/css; charset=utf-8",
     "js": "text/javascript; charset=utf-8",
     "svg": "image/svg+xml",
+    "png": "image/png",
     "json": "application/json",
     "csv": "text/csv; charset=utf-8",
     "txt": "text/plain; charset=utf-8",
@@ -107,7 +108,7 @@ def body(site: Site, path: str) -> bytes | None:
     """The bytes at `path`; None when nothing stands there."""
     if path.startswith("assets/"):
         return _asset(path.removeprefix("assets/"))
-    if site.url and path == preview.PATH:
+    if path == preview.PATH and (site.url or site.menu):
         return preview.picture(site)
     if site.url and path == NOT_FOUND:
         return document(site, path, View("missing.html", "Nothing here", {"root": site.url, "path": ""}))
@@ -133,6 +134,7 @@ def menu(site: Site) -> Menu:
 
 def document(site: Site, path: str, view: View) -> bytes:
     """A view inside the frame that all pages share: head, menu, foot."""
+    recorded = view.template == "leaderboard.html" and not view.values["asked"].told
     return render(
         view.template,
         {
@@ -141,7 +143,8 @@ def document(site: Site, path: str, view: View) -> bytes:
             "policy": POLICY,
             "menu": menu(site),
             "less": LESS,
-            "preview": site.url + preview.PATH if site.url and view.template == "leaderboard.html" else "",
+            "preview": site.url + preview.PATH if site.url and recorded else "",
+            "picture": preview.PATH if site.url or site.menu else "",
             "permalink": site.url + path.removesuffix("index.html"),
             "root": "../" * path.count("/"),
             "title": view.title,

@@ -85,7 +85,7 @@ class Site:
     `number` is by default the last record that others may see. `ledger` may have gone on since; pages read
     `moment`, where it ends with this record. What a page needs is computed when it is first asked for, and
     kept. `refreshed` gives the next moment and hands on what no further match changes. Threads may share a
-    site: at worst two of them compute the same.
+    site: at worst two of them compute the same. `url` says where people reach its pages, where that is known.
     """
 
     def __init__(
@@ -97,13 +97,14 @@ class Site:
         menu: Menu = (),
         number: int | None = None,
         folder: Path | None = None,
+        url: str = "",
     ) -> None:
         number = shown(ledger) if number is None else number
         self.settings = settings
         self.votes = votes
         self.folder = folder or votes.path.parent
         self.menu = menu
-        self.url = ""  # where its pages will be, as https://host/path/, where a build was told
+        self.url = url and f"{url.rstrip('/')}/"
         self.ledger = ledger
         self.moment = Moment(ledger, number, before.summaries if before else ())
         self.number = number
@@ -126,21 +127,21 @@ class Site:
             self._told = before.__dict__.get("told", before._told)
 
     @classmethod
-    def open(cls, folder: Path, menu: Menu = ()) -> Site:
+    def open(cls, folder: Path, menu: Menu = (), url: str = "") -> Site:
         """The arena in `folder` as it is now; `menu` are entries for what only a server has.
 
         Raises SettingsError and LedgerError.
         """
         settings = load(folder, reading=True)
         ledger = open_ledger(settings.ledger, folder, create=False)
-        return cls(settings, ledger, Votes(ledger.address, folder), menu=menu, folder=folder)
+        return cls(settings, ledger, Votes(ledger.address, folder), menu=menu, folder=folder, url=url)
 
     def refreshed(self) -> Site:
         """The arena as it is now: this site itself while nothing was added to its ledger or its votes."""
         same = shown(self.ledger) == self.number and self.ledger.topics() == self.amended
         if same and self.votes.head() == self.voted:
             return self
-        return Site(self.settings, self.ledger, self.votes, self, self.menu, folder=self.folder)
+        return Site(self.settings, self.ledger, self.votes, self, self.menu, folder=self.folder, url=self.url)
 
     def at(self, number: int) -> Site:
         """The arena as it was after record `number`."""

@@ -62,7 +62,7 @@ _log = logging.getLogger("peerage")
 class Server:
     """One arena, served. `experts` are given a link each at which they judge recorded duels. `token` opens
     it to a network; None: to this machine alone. `header` names the client where a proxy asks in its
-    place."""
+    place; `url` says where people reach the server, as https://host/path/."""
 
     def __init__(
         self,
@@ -74,6 +74,7 @@ class Server:
         token: str | None,
         room: Room = WHOLE,
         header: ClientHeader | None = None,
+        url: str = "",
     ) -> None:
         """Raises SettingsError and LedgerError."""
         self.settings = load(folder, reading=True)
@@ -81,7 +82,7 @@ class Server:
         self._ledger = open_ledger(self.settings.ledger, folder, create=True)
         votes = Votes(self._ledger.address, folder)
         self.feed = Feed(self._ledger, votes)
-        self.shelf = PageCache(folder, voting, lambda: self.feed.version)
+        self.shelf = PageCache(folder, voting, lambda: self.feed.version, url)
         frame = PageFrame(self.settings, self._ledger, votes, menu(voting))
         self.connections = Connections(room.connections)
         stand = LiveRoutes(frame, self._ledger, self.feed, Places(room.streams))

@@ -106,8 +106,8 @@ def menu(voting: bool) -> Menu:
 class _Arena:
     """The arena that a worker makes pages of, as it is at that time."""
 
-    def __init__(self, folder: Path, voting: bool) -> None:
-        self._site = Site.open(folder, menu(voting))
+    def __init__(self, folder: Path, voting: bool, url: str) -> None:
+        self._site = Site.open(folder, menu(voting), url)
         self._file = LedgerFile(self._site.ledger.address)
 
     def now(self) -> Site:
@@ -120,12 +120,12 @@ class _Arena:
 _arena = lru_cache(maxsize=1)(_Arena)
 
 
-def make(folder: Path, voting: bool, job: Job) -> Made:
-    """The answer to a job; a fault in making it is an answer too."""
+def make(folder: Path, voting: bool, url: str, job: Job) -> Made:
+    """The answer to a job; a fault in making it is an answer too. `url` says where people reach the server."""
     began = time.perf_counter()
     version = Version(0, 0, {})
     try:
-        site = _arena(folder, voting).now()
+        site = _arena(folder, voting, url).now()
         version = Version(site.number, site.votes.count(), site.amended)
         status, kind, body = _answer(site, job)
     except (LedgerError, SettingsError) as error:
@@ -220,10 +220,11 @@ class _Kept:
 
 
 class PageCache:
-    """Keeps what workers made of the arena in `folder`. `version` tells the moment that the arena is at."""
+    """Keeps what workers made of the arena in `folder`. `version` tells the moment that the arena is at, `url`
+    where people reach the server."""
 
-    def __init__(self, folder: Path, voting: bool, version: Callable[[], Version]) -> None:
-        self._arena = folder, voting
+    def __init__(self, folder: Path, voting: bool, version: Callable[[], Version], url: str = "") -> None:
+        self._arena = folder, voting, url
         self._version = version
         self._workers = [Worker() for _ in range(WORKERS)]
         self._idle: asyncio.Queue[Worker] = asyncio.Queue()
