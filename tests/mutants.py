@@ -3,6 +3,7 @@
     python -m tests.mutants                 # every part; stopped at any moment, it goes on there next time
     python -m tests.mutants prices budget   # some parts
     python -m tests.mutants ratings --sample 300    # so many changes, drawn by lot, the same each time
+    python -m tests.mutants ratings --sample 300 --seed 2   # others: for a share that no test was written for
     python -m tests.mutants --report        # what is known by now, without running anything
 
 Each part is a few sources and the tests that must notice what is wrong in them; those are to be quick, since
@@ -63,8 +64,14 @@ PARTS = {
         ],
     ),
     "verify": Part(
-        ["ledger/verify*.py", "ledger/since.py", "ledger/checkpoint*.py"],
-        ["ledger/test_verify.py", "ledger/test_since.py", "ledger/test_checkpoints.py"],
+        [
+            *("ledger/verify.py", "ledger/audit.py", "ledger/held.py"),
+            *("ledger/since.py", "ledger/kept.py", "ledger/checkpoints.py"),
+        ],
+        [
+            *("ledger/test_verify.py", "ledger/test_tampering.py"),
+            *("ledger/test_since.py", "ledger/test_checkpoints.py"),
+        ],
     ),
     "prices": Part(["players/prices.py"], ["players/test_prices.py"]),
     "keys": Part(
@@ -140,7 +147,7 @@ def prepare(name: str) -> Path:
     return folder
 
 
-def run(name: str, processes: str, sample: int) -> None:
+def run(name: str, processes: str, sample: int, seed: int) -> None:
     """Try what was not tried yet, and again what no test noticed where tests are others now."""
     tests, sources = hashlib.sha256(), hashlib.sha256()
     for digest, room in ((tests, "tests"), (sources, "src")):
@@ -152,21 +159,21 @@ def run(name: str, processes: str, sample: int) -> None:
     if before != now:
         (folder / "mutants" / "mutmut-stats.json").unlink(missing_ok=True)
     subprocess.run([*DRIVER, "make"], cwd=folder, check=True, stdout=subprocess.DEVNULL)
-    _mark(folder, sample, again=before[0] != now[0])
+    _mark(folder, sample, seed, again=before[0] != now[0])
     seen.write_text("\n".join(now))
     subprocess.run([*DRIVER, "run", processes], cwd=folder, check=True)
 
 
-def drawn(names: Collection[str], sample: int) -> set[str]:
+def drawn(names: Collection[str], sample: int, seed: int) -> set[str]:
     """So many of the mutants, by lot: the same each time, and of a larger sample the first. All for 0."""
-    by_lot = sorted(names, key=lambda name: hashlib.sha256(name.encode()).digest())
+    by_lot = sorted(names, key=lambda name: hashlib.sha256(f"{seed or ''}{name}".encode()).digest())
     return set(by_lot[:sample] if sample else by_lot)
 
 
-def _mark(folder: Path, sample: int, *, again: bool) -> None:
+def _mark(folder: Path, sample: int, seed: int, *, again: bool) -> None:
     """Leave to mutmut what is in the sample and not tried yet, or to be tried again."""
     found = statuses(folder)
-    wanted = drawn(found, sample)
+    wanted = drawn(found, sample, seed)
     marks: dict[str, int | None] = {}
     for mutant, status in found.items():
         if status in ("not checked", "skipped") or (again and status in LEFT):
@@ -205,11 +212,11 @@ def _changed(diff: str) -> str:
     return "\n".join(f"{line[0]} {line[1:].strip()}" for line in lines)
 
 
-def report(name: str, sample: int) -> bool:
+def report(name: str, sample: int, seed: int) -> bool:
     """Print what became of a part; whether at least nine in ten of its mutants were noticed."""
     folder = WORK / name
     everything = statuses(folder)
-    wanted = drawn(everything, sample)
+    wanted = drawn(everything, sample, seed)
     found = {mutant: status for mutant, status in everything.items() if mutant in wanted}
     done = Counter(found.values())
     left = [mutant for mutant, status in found.items() if status in LEFT]
@@ -261,14 +268,15 @@ def main() -> None:
     parser.add_argument("--report", action="store_true", help="run nothing")
     parser.add_argument("--processes", default="2", help="mutants tried at once")
     parser.add_argument("--sample", type=int, default=0, help="so many mutants of each part, drawn by lot")
+    parser.add_argument("--seed", type=int, default=0, help="of the lot")
     options = parser.parse_args()
     if unknown := {*options.parts} - {*PARTS}:
         parser.error(f"{', '.join(sorted(unknown))}: no such part; there are {', '.join(PARTS)}")
     fine = True
     for name in options.parts or PARTS:
         if not options.report:
-            run(name, options.processes, options.sample)
-        fine &= report(name, options.sample)
+            run(name, options.processes, options.sample, options.seed)
+        fine &= report(name, options.sample, options.seed)
     sys.exit(not fine)
 
 

@@ -19,7 +19,7 @@ from collections.abc import Collection
 from pathlib import Path
 from typing import Any
 
-MOST_S = 20.0
+MOST_S = 10.0
 """A mutant is tried on the quickest tests that come by it, for so many seconds as they take without it. What
 is said to be noticed the suite notices, and perhaps more."""
 
