@@ -1,22 +1,15 @@
-"""The numbers of judging themselves, as they are in `numbers.json`.
-
-Laws and measured rates leave room for a number that is a little wrong, this does not. Where a change of
-numbers is meant, `python -m tests.judging.test_numbers` writes them again, and the diff shows which changed.
-"""
+"""The numbers of judging themselves, as they are in `numbers.json`: see `tests.numbers`."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Mapping
-from dataclasses import is_dataclass
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from bench.collusion import scores, votes
-from msgspec import Struct
-from msgspec.structs import asdict
+from tests import numbers
 
 from peerage.judging import agreement, audit, preference, simulated_scores
 from peerage.judging.comparisons import errors, of_votes
@@ -122,7 +115,7 @@ def pools() -> Any:
     ]
 
 
-CASES: Mapping[str, Callable[[], Any]] = {
+CASES: numbers.Cases = {
     "favours of friends": lambda: examined(favours(votes(seeded(4, 0), 8, 480, friends=1.0).marks)),
     "favours of a ring": lambda: examined(favours(votes(seeded(2, 0), 10, 300, ring=4).marks)),
     "favours of idle judges": lambda: examined(
@@ -151,44 +144,10 @@ CASES: Mapping[str, Callable[[], Any]] = {
 }
 
 
-def plain(value: Any) -> Any:
-    """As JSON holds it; not a number becomes null."""
-    if isinstance(value, Mapping):
-        return {str(key): plain(one) for key, one in value.items()}
-    if isinstance(value, list | tuple):
-        return [plain(one) for one in value]
-    if isinstance(value, np.ndarray | np.generic):
-        return plain(value.tolist())
-    if isinstance(value, Struct):
-        return plain(asdict(value))
-    if is_dataclass(value):
-        return plain(vars(value))
-    if isinstance(value, float):
-        return float(f"{value:.9g}") if np.isfinite(value) else None
-    return value
-
-
-def same(found: Any, due: Any, at: str = "") -> None:
-    """Equal, numbers to within rounding."""
-    if isinstance(due, float) and isinstance(found, float | int):
-        assert found == pytest.approx(due, rel=1e-6, abs=1e-8), at
-    elif isinstance(due, Mapping):
-        assert found.keys() == due.keys(), at
-        for key in due:
-            same(found[key], due[key], f"{at} {key}")
-    elif isinstance(due, list):
-        assert len(found) == len(due), at
-        for place, (one, other) in enumerate(zip(found, due, strict=True)):
-            same(one, other, f"{at} {place}")
-    else:
-        assert found == due, at
-
-
 @pytest.mark.parametrize("case", CASES)
 def test_numbers_are_as_they_were(case: str) -> None:
-    same(plain(CASES[case]()), json.loads(FILE.read_text("utf-8"))[case])
+    numbers.check(FILE, case, CASES[case]())
 
 
 if __name__ == "__main__":
-    lines = [f"{json.dumps(case)}: {json.dumps(plain(told()))}" for case, told in CASES.items()]
-    FILE.write_text("{\n" + ",\n".join(lines) + "\n}\n", "utf-8")
+    numbers.write(FILE, CASES)

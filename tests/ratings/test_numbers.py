@@ -1,0 +1,268 @@
+"""The numbers of every rating method, as they are in `numbers.json`: see `tests.numbers`."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from functools import cache
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from tests import numbers
+
+from peerage.ratings import duplicate, overall, trueskill
+from peerage.ratings.answers import Answers
+from peerage.ratings.battles import Battles
+from peerage.ratings.bradley_terry import Pair, fit, fit_duels
+from peerage.ratings.circles import circles
+from peerage.ratings.claims import gap_needed
+from peerage.ratings.data import read
+from peerage.ratings.elo import DuelResult, EloSettings, trajectory
+from peerage.ratings.elo_error import elo_error
+from peerage.ratings.further import Aim, Table, ranges, times, times_of
+from peerage.ratings.history import Duels, as_games, duels, games
+from peerage.ratings.influence import fewest_to_flip, shifts
+from peerage.ratings.methods import Method, Options, rate
+from peerage.ratings.orders import met_by_pair
+from peerage.ratings.played import Played
+from peerage.ratings.resampling import bootstrap
+from peerage.ratings.student import quantile
+
+FILE = Path(__file__).with_name("numbers.json")
+
+
+def lines(rows: list[dict[str, Any]]) -> BytesIO:
+    return BytesIO("".join([json.dumps(row) + "\n" for row in rows]).encode())
+
+
+@cache
+def battles(ties: float = 0.15, weighted: bool = False) -> Battles:
+    rng = np.random.default_rng(11)
+    truth = np.linspace(0.8, -0.8, 5)
+    rows: list[dict[str, Any]] = []
+    for at in range(150):
+        a, b = rng.permutation(5)[:2].tolist()
+        chance = 1 / (1 + np.exp(truth[b] - truth[a]))
+        said = [
+            "tie" if luck < ties else "model_a" if won < chance else "model_b"
+            for luck, won in rng.random((2, 2))
+        ]
+        rows.append(
+            {
+                "model_a": f"m{a}",
+                "model_b": f"m{b}",
+                "winner": said[0],
+                "judge": f"j{at % 12}",
+                "question": f"q{at // 6}",
+                "timestamp": at // 10 * 86400,
+                "human": said[1] if at % 3 else "",
+                "length_a": int(rng.integers(50, 900)),
+                "length_b": int(rng.integers(50, 900)),
+                "cost_a": (a + 1) / 100,
+                "cost_b": (b + 2) / 100 if at % 20 else None,
+                **({"weight": float(rng.integers(1, 5) / 2)} if weighted else {}),
+            }
+        )
+    found = read([("b.jsonl", lines(rows))], labels=("judge", "question"), controls=("length",), human=True)
+    assert isinstance(found, Battles)
+    return found
+
+
+@cache
+def played() -> Played:
+    """Games of three to five, with ties, teams of two, weights and dates."""
+    rng = np.random.default_rng(12)
+    rows = []
+    for at in range(60):
+        who = [f"p{one}" for one in rng.permutation(7)[: 3 + at % 3].tolist()]
+        teams: list[Any] = [who[:2], *who[2:]] if at % 4 == 0 else who
+        places = [int(one[1:]) + rng.normal(0, 3) for one in who][-len(teams) :]
+        ranks = np.round(places).astype(int).tolist()
+        rows.append({"players": teams, "ranks": ranks, "weight": 1 + at % 2, "timestamp": at // 5 * 86400})
+    found = read([("g.jsonl", lines(rows))])
+    assert isinstance(found, Played)
+    return found
+
+
+@cache
+def singles() -> Played:
+    """The same games without teams."""
+    rng = np.random.default_rng(13)
+    rows = []
+    for _ in range(30):
+        who = rng.permutation(5)[:4]
+        rows.append(
+            {
+                "players": [f"p{one}" for one in who.tolist()],
+                "scores": np.round(who + rng.normal(0, 2, 4)).tolist(),
+            }
+        )
+    found = read([("g.jsonl", lines(rows))])
+    assert isinstance(found, Played)
+    return found
+
+
+def answers() -> Answers:
+    rng = np.random.default_rng(14)
+    solved = rng.random((5, 12)) < 1 / (1 + np.exp(np.linspace(-2, 2, 12) - np.linspace(1.5, -1, 5)[:, None]))
+    rows = [
+        {"player": f"p{one}", "challenge": f"c{at}", "solved": bool(solved[one, at])}
+        for one in range(5)
+        for at in range(12)
+        if (one + at) % 7
+    ]
+    found = read([("a.jsonl", lines(rows))])
+    assert isinstance(found, Answers)
+    return found
+
+
+def apart() -> Duels:
+    """Two groups that never meet, and one who always wins."""
+    first, second = [0, 0, 1, 3, 3, 4, 3], [1, 1, 2, 4, 5, 5, 4]
+    return duels(6, first, second, [1.0, 1.0, 0.5, 1.0, 0.5, 0.0, 0.0], [1.0, 2.0, 0.5, 1.0, 1.0, 1.5, 1.0])
+
+
+def by(method: Method, **options: Any) -> Callable[[], Any]:
+    return lambda: rate(battles(), Options(method, **options))
+
+
+def of_games(method: Method, **options: Any) -> Callable[[], Any]:
+    return lambda: rate(played(), Options(method, **options))
+
+
+def elo_tracks(mode: Any) -> Callable[[], Any]:
+    def told() -> Any:
+        data = battles()
+        history, costs = data.duels, data.costs
+        assert costs is not None
+        settings = EloSettings(24.0, 1400.0, 0.3, mode, 40.0, 0.6)
+        known = [None if cost != cost else cost for cost in costs[1].tolist()]
+        columns = history.first.tolist(), history.second.tolist(), history.score.tolist(), costs[0].tolist()
+        trail = trajectory(5, [*map(DuelResult, *columns, known)], settings)
+        met = met_by_pair(history, history.weight)
+        return [
+            trail[::30],
+            trail[-1],
+            elo_error(trail[-1, 0], met, settings),
+            elo_error(trail[-1, 1], met, settings),
+        ]
+
+    return told
+
+
+def tables() -> Any:
+    rng = np.random.default_rng(15)
+    rows = []
+    for at in range(14):
+        for first, second in rng.permutation(5)[:4].reshape(2, 2).tolist():
+            rows.append(duplicate.Played(first, second, float(rng.integers(0, 3) / 2), at, at))
+    return duplicate.fit(5, rows)
+
+
+def shares() -> Any:
+    history = battles().duels
+    source = np.arange(len(history)) // 3
+    found = [
+        overall.shares(overall.GameHistory(one, of), 2) for one, of in ((history, None), (history, source))
+    ]
+    found.append(overall.shares(overall.GameHistory(duels(5, [0, 1, 2], [1, 2, 3], [1.0, 1.0, 0.5])), 3))
+    return [*found, overall.combined(found, [1.0, 2.0, 0.5])]
+
+
+def round_about() -> Any:
+    rng = np.random.default_rng(16)
+    pairs = np.array([(0, 1), (1, 2), (2, 0), (0, 3), (3, 1)])[rng.integers(0, 5, 240)]
+    won = np.where(rng.random(240) < 0.8, 1.0, np.where(rng.random(240) < 0.3, 0.5, 0.0))
+    return circles(duels(4, pairs[:, 0], pairs[:, 1], won), np.arange(240) // 2)
+
+
+def flips() -> Any:
+    history = battles().duels
+    judge = np.arange(len(history)) % 12
+    return [fewest_to_flip(history), fewest_to_flip(history, [judge]), shifts(history, judge, 12)]
+
+
+def ahead() -> Any:
+    table = Table(np.array([90.0, 30.0, -20.0, -100.0]), np.array([30.0, 25.0, 40.0, 35.0]))
+    aims = [Aim("top"), Aim("top", 2), Aim("order", within=20.0), Aim("placed", player=2)]
+    return [
+        [times(table, 0, [1]), times(table, 0, [1, 2, 3]), times(table, 2, [1]), times(table, 1, [3])],
+        [times_of(table, aim) for aim in aims],
+        [ranges(table, [(0, 1), (2, 3)], 3, aim) for aim in aims],
+    ]
+
+
+def gaps() -> Any:
+    covariance = fit_duels(battles().duels).covariance
+    freedom = np.array([[0.0, 3, 9, 30, 200]] * 5)
+    return [
+        gap_needed(covariance),
+        gap_needed(covariance, np.minimum(freedom, freedom.T)),
+        gap_needed(covariance, unit=1),
+    ]
+
+
+CASES: numbers.Cases = {
+    **{f"{method}": by(method) for method in ("bt", "elo", "trueskill", "glicko2", "through-time")},
+    **{f"{method} of battles": by(method) for method in ("judge-aware", "prediction-powered", "weng-lin-bt")},
+    "weighted": lambda: rate(battles(weighted=True), Options("bt")),
+    "no ties": lambda: rate(battles(ties=0.0), Options("bt", ties="davidson")),
+    **{f"ties {ties}": by("bt", ties=ties) for ties in ("davidson", "rao-kupper")},
+    "one cluster": by("bt", cluster=("judge",)),
+    "two clusters": by("bt", cluster=("judge", "question"), ties="davidson"),
+    "controls": by("bt", controls=("length",), cluster=("judge",)),
+    "controls alone": by("bt", controls=("length",), anchor="m3"),
+    "bootstrap": by("bt", bootstrap=20, seed=3),
+    "bootstrap of clusters": by("bt", bootstrap=20, cluster=("judge", "question"), ties="rao-kupper"),
+    "inverse frequency": by("bt", inverse_frequency=True),
+    "elo, averaged": by("elo-averaged", orders=15, k=20.0, initial=1000.0, seed=2),
+    **{
+        f"elo of cost, {mode}": by("elo", track="cost", cost_mode=mode)
+        for mode in ("linear", "balanced", "exponential")
+    },
+    "glicko2, settings": by("glicko2", initial=1600.0, tau=0.8),
+    "drift": by("through-time", drift=60.0, period=3.0),
+    **{
+        f"{method} of games": of_games(method)
+        for method in ("bt", "trueskill", "plackett-luce", "weng-lin-bt")
+    },
+    **{f"{method} of games": of_games(method, seats="each") for method in ("elo", "glicko2", "through-time")},
+    "trueskill, settings": of_games(
+        "trueskill", mu=30.0, sigma=6.0, beta=3.0, tau=0.2, draw_probability=0.2, k=2.0
+    ),
+    "plackett-luce, settings": of_games("plackett-luce", mu=30.0, sigma=6.0, beta=3.0, tau=0.2, k=2.0),
+    "bt of games, each seat": of_games("bt", seats="each", ties="davidson"),
+    "as published": lambda: rate(singles(), Options("trueskill", as_published=True)),
+    "answers": lambda: rate(answers(), Options()),
+    "apart": lambda: [fit_duels(apart(), ties=ties) for ties in ("half", "davidson")],
+    "apart, drawn": lambda: bootstrap(apart(), draws=10, seed=1),
+    "pairs": lambda: fit(
+        [Pair(0, 1, 3, 1, 2), Pair(1, 2, 4, 2, 0), Pair(2, 0, 1, 3, 0)], 3, ties="rao-kupper"
+    ),
+    "trueskill as it went": lambda: [
+        trueskill.trajectory(one, trueskill.TrueSkillSettings(draw_probability=0.1))[::25]
+        for one in (battles().duels, as_games(battles().duels), games(7, played().games))
+    ],
+    **{f"elo tracks, {mode}": elo_tracks(mode) for mode in ("linear", "balanced", "exponential")},
+    "duplicate": tables,
+    "shares": shares,
+    "circles": round_about,
+    "flips": flips,
+    "further matches": ahead,
+    "gaps": gaps,
+    "student": lambda: [
+        [quantile(c, f) for f in (1, 2, 3, 6, 12, 40, 300)] for c in (0.5, 0.9, 0.95, 0.999)
+    ],
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_numbers_are_as_they_were(case: str) -> None:
+    numbers.check(FILE, case, CASES[case]())
+
+
+if __name__ == "__main__":
+    numbers.write(FILE, CASES)
