@@ -253,9 +253,7 @@ CASES: numbers.Cases = {
     "flips": flips,
     "further matches": ahead,
     "gaps": gaps,
-    "student": lambda: [
-        [quantile(c, f) for f in (1, 2, 3, 6, 12, 40, 300)] for c in (0.5, 0.9, 0.95, 0.999)
-    ],
+    "student": lambda: [[quantile(c, f) for f in (1, 2, 3, 6, 12, 40, 300)] for c in (0.5, 0.9, 0.95, 0.999)],
 }
 
 
