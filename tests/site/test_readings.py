@@ -17,8 +17,9 @@ from peerage.site.reading import Site
 from peerage.site.rendering import View
 from peerage.site.server import Server
 from peerage.site.server_pages import Busy, Job, PageCache, Worker, menu
+from peerage.tables.corrected import what_would_change
 from peerage.tables.leaderboard import board
-from peerage.tables.played import EVERYTHING
+from peerage.tables.played import EVERYTHING, Played, Scope
 from peerage.tables.what_if import WhatIf
 
 
@@ -50,9 +51,41 @@ def test_a_reading_is_the_library_s_and_says_on_the_page_that_it_is_another(site
     assert ratings != {row.player: row.rating for row in site.board("raw").rows}
 
 
+def test_corrections_are_the_library_s_and_any_page_of_theirs_answers_them(site: Site) -> None:
+    for path, scope in (("index.html", Scope()), (_topic(site), Scope(topic=_decided_most(site)))):
+        page = read(site, path, ("correct", "own, style"), ("correct", "position"))
+        played = Played(site.ledger, scope)
+        told = what_would_change(site.ledger, site.settings, played, ("position", "style", "own"))
+        assert page.values["rows"] == told
+        shown = document(site, path, page).decode()
+        assert "what judges said, corrected for position, style, own." in shown
+        assert 'name="robots" content="noindex"' in shown
+        assert 'value="own" checked' in shown
+        assert 'value="family" checked' not in shown
+        assert all(f"{row.corrected:,.0f}" in shown for row in told)
+
+
+def _decided_most(site: Site) -> str:
+    topics = site.board().topics
+    return max(topics, key=lambda name: topics[name])
+
+
+def _topic(site: Site) -> str:
+    return readings.leaderboards.address(
+        site, readings.leaderboards.Filter(site.track, topic=_decided_most(site))
+    )
+
+
 @pytest.mark.parametrize(
     ("path", "stated", "why"),
     [
+        ("index.html", ("correct", "positon"), "there is no correction &#39;positon&#39;; did you mean"),
+        (
+            "index.html",
+            ("correct", "zzz"),
+            "there is no correction &#39;zzz&#39;; known: position",
+        ),
+        ("leaderboard/raw.html", ("correct", "own"), "what judges said is corrected by itself"),
         ("index.html", ("without", "<b>"), "nobody is called &#39;&lt;b&gt;&#39;"),
         ("index.html", ("weights", "heavy"), "weights=heavy means nothing; write weights=equal"),
         ("leaderboard/raw.html", ("k", "inf"), "k=inf is no number"),
@@ -68,6 +101,9 @@ def test_what_cannot_be_read_is_said(site: Site, path: str, stated: tuple[str, s
 def test_what_asks_the_same_is_one_page_and_what_asks_nothing_is_the_page_as_recorded() -> None:
     one = readings.query_of("index.html", [("weights", "equal"), ("without", "a"), ("k", ""), ("utm", "x")])
     assert one == readings.query_of("index.html", [("without", "a"), ("weights", "equal"), ("without", "a")])
+    words = readings.query_of("index.html", [("correct", "own, style"), ("correct", "style,position,")])
+    assert words == (("correct", "own,position,style"),)
+    assert readings.query_of("index.html", [("correct", " ,")]) == ()
     assert readings.query_of("matches.html", [("without", "a")]) == ()
     assert len(readings.query_of("index.html", [("without", str(n)) for n in range(999)])) < 20
 
@@ -80,6 +116,18 @@ def test_the_server_offers_and_answers_readings_and_a_folder_of_pages_does_neith
         assert "Another reading of the record: ties do not count." in read.text
         assert client.get("/?utm=1").text == home.text
         assert client.get("/leaderboard/raw.html?k=no").status_code == 400
+        assert '<input type="checkbox" name="correct" value="position">' in home.text
+        assert '<input type="checkbox" name="correct"' not in client.get("/leaderboard/raw.html").text
+        corrected = client.get("/?correct=own&correct=position")
+        assert corrected.status_code == 200
+        assert "corrected for position, own." in corrected.text
+        assert client.get("/?correct=own&ties=no").status_code == 400
+        rows = client.get("/api/corrected?correct=own,position").json()
+        assert [row["corrections"] for row in rows] == [["position", "own"]] * len(rows)
+        wrong = client.get("/api/corrected?correct=owm")
+        assert wrong.status_code == 404
+        assert wrong.json() == {"error": "correct: there is no correction 'owm'; did you mean 'own'?"}
+        assert client.get("/api/corrected?topic=none").status_code == 404
     with closing(Site.open(folder)) as site:
         static = readings.leaderboards.view(site, "index.html")
         assert static is not None
@@ -101,7 +149,8 @@ async def test_readings_are_made_one_at_a_time_and_leave_the_other_pages_a_worke
 
     monkeypatch.setattr(Worker, "call", call)
     shelf = PageCache(folder, False, lambda: Version(0, 0, {}))
-    jobs = [Job("index.html", (("k", str(number)),)) for number in range(server_pages.MOST_READINGS + 1)]
+    jobs = [Job("index.html", (("k", str(number)),)) for number in range(server_pages.MOST_READINGS - 1)]
+    jobs += [Job("index.html", (("correct", "own"),)), Job("api/corrected", (("correct", "own"),))]
     waiting = [asyncio.create_task(shelf.get(job)) for job in jobs[:-1]]
     await asyncio.sleep(0)
     with pytest.raises(Busy):

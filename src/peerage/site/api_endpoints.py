@@ -16,6 +16,7 @@ from msgspec import Meta, Struct, defstruct
 from peerage import __version__
 from peerage.blocks import Task
 from peerage.engine.registration import registered
+from peerage.judging.corrections import CORRECTIONS
 from peerage.site.api_rows import (
     Arena,
     Challenge,
@@ -31,6 +32,7 @@ from peerage.site.reading import Site
 from peerage.site.tally import Mine
 from peerage.site.votes import Audience, audience
 from peerage.tables.challenges import ChallengeRow
+from peerage.tables.corrected import CorrectedRow, asked
 from peerage.tables.leaderboard import Board, Row
 from peerage.tables.match_view import MatchView, match_view, tasks
 from peerage.tables.matches import Matches
@@ -51,6 +53,9 @@ Track = Annotated[str, Meta(description="One of the arena's tracks; empty: its g
 OneGame = Annotated[str, Meta(description="Matches of this game alone; empty: all.")]
 OneSide = Annotated[str, Meta(description="Players on this side alone; empty: any.")]
 OneTopic = Annotated[str, Meta(description="Matches on this topic alone; empty: all.")]
+Corrections = Annotated[
+    str, Meta(description=f"What for, comma-separated: {', '.join(CORRECTIONS)}; or all.")
+]
 Name = Annotated[str, Meta(min_length=1, description="The player's name in the arena.")]
 Contestant = Annotated[str, Meta(description="Only matches that this player contested.")]
 Game = Annotated[str, Meta(description="Only matches of this game.")]
@@ -120,11 +125,7 @@ def _leaderboard(
     """The table of one track, best first."""
     if track and track not in site.tracks:
         raise Missing(f"track: there is none called {track!r}; there are {', '.join(site.tracks)}")
-    if game or topic:
-        everything = site.board()
-        for what, name, there in (("game", game, everything.games), ("topic", topic, everything.topics)):
-            if name and name not in there:
-                raise Missing(f"{what}: no finished match has {name!r}; there are {', '.join(there)}")
+    _there(site, game, topic)
     if side and side not in site.board().sides:
         raise Missing(
             f"side: there is none called {side!r}; there are {', '.join(site.board().sides) or 'none'}"
@@ -133,6 +134,27 @@ def _leaderboard(
         return site.board(track, game, topic, side)
     except ScopeError as error:
         raise Missing(f"side: {error}") from None
+
+
+def _there(site: Site, game: str, topic: str) -> None:
+    if game or topic:
+        everything = site.board()
+        for what, name, there in (("game", game, everything.games), ("topic", topic, everything.topics)):
+            if name and name not in there:
+                raise Missing(f"{what}: no finished match has {name!r}; there are {', '.join(there)}")
+
+
+@_endpoint("corrected")
+def _corrected(
+    site: Site, correct: Corrections = "all", game: OneGame = "", topic: OneTopic = ""
+) -> list[CorrectedRow]:
+    """What corrections of judges' votes or scores would change, the best corrected first; read and rated
+    again, one request at a time."""
+    _there(site, game, topic)
+    try:
+        return site.corrected(asked(correct), game, topic)
+    except ScopeError as error:
+        raise Missing(f"correct: {error}") from None
 
 
 @_endpoint("profiles")

@@ -14,6 +14,7 @@ from peerage.blocks import ScoreLine, Task
 from peerage.engine.probes import probe_costs
 from peerage.games import installed
 from peerage.games.game import Original
+from peerage.judging.corrections import CORRECTIONS
 from peerage.ledger.codec_requests import read_form, read_templates
 from peerage.ledger.log import entry_leaf
 from peerage.ledger.since import log_root
@@ -26,8 +27,10 @@ from peerage.site.leaderboards import Filter, address, filters
 from peerage.site.reading import Site
 from peerage.site.rendering import View
 from peerage.standings import DONE
+from peerage.tables.corrected import CorrectedRow
 from peerage.tables.match_view import tasks
 from peerage.tables.matches import Match
+from peerage.tables.played import ScopeError
 from peerage.tables.tracks import NAMES
 
 NEWEST = 60
@@ -102,13 +105,17 @@ def judges_page(site: Site) -> View:
     def place(name: str) -> tuple[int, str]:
         return order.get(name, len(order)), name
 
+    corrected: list[CorrectedRow] = []
+    with suppress(ScopeError):  # style rests on the texts of answers, which are not read for this page
+        corrected = site.corrected([one for one in CORRECTIONS if one != "style"])
+
     values = {
         "report": report,
         "found": found,
         "pairs": {(pair.judge, pair.author): pair for pair in report.favours},
         "judging": sorted({pair.judge for pair in report.favours}, key=place),
         "judged": sorted({pair.author for pair in report.favours}, key=place),
-        "corrected": site.corrected,
+        "corrected": corrected,
         "anchored": address(site, Filter("anchored")) if "anchored" in site.tracks else "",
     }
     return View("judges.html", "Judges", values)

@@ -353,6 +353,8 @@ def build_folder(
     """Build the site of the arena in `folder`; with its `url` it gets a page for addresses at which nothing
     is, and a picture for links to it. `hire` gives helpers for work on the ledger at an address. Raises
     SettingsError too."""
-    with closing(Site.open(folder, url=url)) as site:
-        with nullcontext() if hire is None else hire(site.ledger.address) as helpers:
-            return build(site, folder, out, force=force, helpers=helpers)
+    with (
+        closing(Site.open(folder, url=url)) as site,
+        nullcontext() if hire is None else hire(site.ledger.address) as helpers,
+    ):
+        return build(site, folder, out, force=force, helpers=helpers)

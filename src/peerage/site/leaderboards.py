@@ -175,8 +175,8 @@ def ahead(site: Site, found: Board) -> Outlook | None:
 
 
 def offered(site: Site, wanted: Filter) -> dict[str, bool] | None:
-    """The other readings that a server's page offers: those of judges' votes where there are any, and the
-    constants of Elo that enter; None on a site without a server, and where nothing can be read otherwise."""
+    """The other readings that a server's page offers: those of judges' votes where there are any, corrections
+    of them, the constants of Elo that enter. None on a site without a server, and where there are none."""
     if not site.menu or wanted.track == "anchored" or not site.number:
         return None
     games = [wanted.game] if wanted.game else list(site.tally.games)
@@ -188,7 +188,9 @@ def offered(site: Site, wanted: Filter) -> dict[str, bool] | None:
         for bench in spec.officials(rules_of(site.settings, game))
     )
     enters = {name: wanted.track in tracks for name, tracks in ENTERS.values()}
-    return {"judges": judged, "k": enters["K"], "tau_c": enters["τ_c"], "propagation": enters["propagation"]}
+    correct = judged and not wanted.side and wanted.track in ("bt", site.first_track(wanted.game))
+    elo = {"k": enters["K"], "tau_c": enters["τ_c"], "propagation": enters["propagation"]}
+    return {"judges": judged, "correct": correct, **elo}
 
 
 def compared(site: Site) -> list[tuple[str, Strengths]]:

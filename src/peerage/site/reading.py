@@ -12,7 +12,7 @@ from peerage.challenges.pool import STREAM
 from peerage.engine.model_watch import Change, changes
 from peerage.engine.registration import registered
 from peerage.games import installed, tracks_of
-from peerage.judging.corrections import CORRECTIONS
+from peerage.judging.corrections import Correction
 from peerage.ledger import Ledger, open_ledger
 from peerage.ledger.checkpoints import kept_in, leaves_of
 from peerage.ledger.kept import Kept
@@ -36,7 +36,7 @@ from peerage.tables.judges import judges_of
 from peerage.tables.leaderboard import Board, Row, board, first_track, weights_of
 from peerage.tables.matches import Match, Matches
 from peerage.tables.overall import Profile, profiles
-from peerage.tables.played import Played, Scope, ScopeError
+from peerage.tables.played import Played, Scope
 from peerage.tables.stats import Stats, stats_of
 from peerage.tables.told import Told, together, told
 from peerage.tables.tracks import METHODS, TRACKS, Track
@@ -111,6 +111,7 @@ class Site:
         self.chain = next((row.chain for row in ledger.records(number, number)), GENESIS).hex()
         self._boards: dict[tuple[str, str, str, str], Board] = {}
         self._played: dict[int, Played] = {}
+        self._corrected: dict[tuple[tuple[Correction, ...], str, str], list[CorrectedRow]] = {}
         self._standings: dict[int, Standings] = {}
         self._courses: dict[tuple[str, int], Course] = {}
         self._tally, self._told = Tally(), Told()
@@ -330,15 +331,14 @@ class Site:
         """How the judges agree, flip and favour."""
         return judges_of(self.moment, self.settings, self.told, people=self.votes)
 
-    @cached_property
-    def corrected(self) -> list[CorrectedRow]:
-        """The players by the judges' votes or scores, as they are and corrected for all but style, which only
-        the texts of answers tell; empty where judges give none, or too few to tell sways from players."""
-        wanted = [one for one in CORRECTIONS if one != "style"]
-        try:
-            return what_would_change(self.moment, self.settings, self._whole, wanted)
-        except ScopeError:
-            return []
+    def corrected(self, wanted: Sequence[Correction], game: str = "", topic: str = "") -> list[CorrectedRow]:
+        """The players by the judges' votes or scores, as they are and corrected. Raises ScopeError where
+        judges gave none, or too few to tell sways from players."""
+        key = tuple(wanted), game, topic
+        if key not in self._corrected:
+            played = Played(self.moment, Scope(game, topic)) if game or topic else self._whole
+            self._corrected[key] = what_would_change(self.moment, self.settings, played, wanted)
+        return self._corrected[key]
 
     def match_page(self, number: int) -> str:
         """The page of a match, with the fragment that shows it alone."""

@@ -12,11 +12,12 @@ from peerage.settings import suggest
 from peerage.site import leaderboards
 from peerage.site.reading import Site
 from peerage.site.rendering import View
+from peerage.tables.corrected import asked
 from peerage.tables.played import ScopeError
 from peerage.tables.what_if import WhatIf
 
-KEYS = ("k", "propagation", "tau_c", "ties", "weights", "without")
-"""What a query may ask, as `WhatIf` names it."""
+KEYS = ("correct", "k", "propagation", "tau_c", "ties", "weights", "without")
+"""What a query may ask: corrections of what judges said, or as `WhatIf` names it."""
 MOST_JUDGES = 8
 """Left out at once."""
 LONGEST = 200
@@ -30,8 +31,15 @@ def query_of(path: str, stated: Iterable[tuple[str, str]]) -> Query:
     same. Fields of a form that were left empty ask for nothing."""
     if path != "index.html" and not path.startswith("leaderboard/"):
         return ()
-    asked = {(key, value[:LONGEST]) for key, value in stated if key in KEYS and value}
-    return tuple(sorted(asked)[: MOST_JUDGES + len(KEYS)])
+    found, words = set[tuple[str, str]](), set[str]()
+    for key, value in stated:
+        if key == "correct":
+            words.update(filter(None, map(str.strip, value.split(","))))
+        elif key in KEYS and value:
+            found.add((key, value[:LONGEST]))
+    if words:
+        found.add(("correct", ",".join(sorted(words))[:LONGEST]))
+    return tuple(sorted(found)[: MOST_JUDGES + len(KEYS)])
 
 
 def what_if(query: Query, players: Sequence[str]) -> WhatIf:
@@ -75,6 +83,26 @@ def view(site: Site, path: str, query: Query) -> View | None:
     if wanted is None:
         return None
     try:
+        if words := dict(query).get("correct"):
+            return _corrected(site, wanted, words, alone=len(query) == 1)
         return leaderboards.leaderboard(site, wanted, what_if(query, [row.player for row in site.table()]))
     except ScopeError as error:
         return View("what-if.html", "Another reading", {"why": str(error), "back": path}, "index.html")
+
+
+def _corrected(site: Site, wanted: leaderboards.Filter, words: str, *, alone: bool) -> View:
+    """What corrections of the judges' votes or scores would change. Raises ScopeError."""
+    corrections = asked(words)
+    offered = leaderboards.offered(site, wanted)
+    if not alone or (offered and offered["judges"] and not offered["correct"]):
+        raise ScopeError(
+            "what judges said is corrected by itself, over everything, a game or a topic, and rated by "
+            "Bradley-Terry: leave everything but correct out, and ask for it on such a page"
+        )
+    values = {
+        "part": wanted.part,
+        "asked": corrections,
+        "rows": site.corrected(corrections, wanted.game, wanted.topic),
+        "at": leaderboards.address(site, wanted),
+    }
+    return View("corrected.html", f"Corrected for {', '.join(corrections)}", values, "index.html")

@@ -28,6 +28,7 @@ from peerage.figures import (
     tenths,
     whole,
 )
+from peerage.judging.corrections import CORRECTIONS
 from peerage.protocol import visible
 from peerage.site.addresses import match_page, player_page, slug
 
@@ -71,6 +72,7 @@ def environment() -> Environment:
         "slug": slug,
         "percent": percent,
         "sign": sign,
+        "CORRECTIONS": CORRECTIONS,
     }
     made.filters |= {
         "money": dollars,

@@ -61,6 +61,9 @@ PACKED_FROM = 1_000
 POLITE = 10
 """How far below the server's own priority."""
 
+CORRECTED = f"{PREFIX}corrected"
+"""Of the API's addresses the one that reads the record again."""
+
 _log = logging.getLogger("peerage")
 _spawn = get_context("spawn")
 
@@ -82,6 +85,8 @@ class Job(NamedTuple):
     @property
     def rereads(self) -> bool:
         """Whether it asks for another reading of the record."""
+        if self.path == CORRECTED:
+            return True
         return bool(self.query) and self.path != COMPARE and not self.path.startswith(PREFIX)
 
 
@@ -121,7 +126,7 @@ _arena = lru_cache(maxsize=1)(_Arena)
 
 
 def make(folder: Path, voting: bool, url: str, job: Job) -> Made:
-    """The answer to a job; a fault in making it is an answer too. `url` says where people reach the server."""
+    """The answer to a job; a fault in making it is an answer too. `url`: where people reach the server."""
     began = time.perf_counter()
     version = Version(0, 0, {})
     try:
@@ -149,7 +154,7 @@ def _answer(site: Site, job: Job) -> tuple[int, str, bytes]:
     if job.path == COMPARE:
         return 200, HTML, document(site, job.path, compare_page(site, dict(job.query)))
     if job.query and (read := readings.view(site, job.path, job.query)):
-        status = 200 if read.template == "leaderboard.html" else 400
+        status = 400 if read.template == "what-if.html" else 200
         return status, HTML, document(site, job.path, read)
     made = page(site, job.path)
     if made is not None:
@@ -220,8 +225,8 @@ class _Kept:
 
 
 class PageCache:
-    """Keeps what workers made of the arena in `folder`. `version` tells the moment that the arena is at, `url`
-    where people reach the server."""
+    """Keeps what workers made of the arena in `folder`. `version` tells the moment that the arena is at,
+    `url` where people reach the server."""
 
     def __init__(self, folder: Path, voting: bool, version: Callable[[], Version], url: str = "") -> None:
         self._arena = folder, voting, url
