@@ -225,7 +225,7 @@ def test_the_interval_of_a_skill_is_said_to_be_that_of_mu_and_holds_it(
     page = body(pages, "leaderboard/trueskill.html").decode()
     assert "95% interval of μ</th>" in page
     assert "Bars are 95% intervals" not in page
-    whiskers = re.findall(r'<path d="M([\d.]+) 7H([\d.]+)M.*?<circle cx="([\d.]+)"', page)
+    whiskers = re.findall(r'<path d="M([\d.]+) 7H([\d.]+)M.*?d="M([\d.]+) 7h0"', page)
     rows = [row for row in pages.table("trueskill") if row.rank is not None]
     assert len(whiskers) == len(rows)
     for low, high, at in whiskers:
@@ -286,6 +286,9 @@ def test_a_topic_has_its_own_leaderboard(pages: Site, documents: dict[str, Read]
     decided = sum(row.topic == topic and row.status == "done" for row in pages.summaries)
     assert topic in found.text
     assert f"{decided} decided matches" in found.text
+    assert f"By topic, game or side: {topic}" in found.text
+    page = body(pages, f"leaderboard/bt/topic-{slug(topic)}.html").decode()
+    assert 'href="../../index.html">All matches</a>' in page, "the way back, in place of tracks of all matches"
 
 
 def test_the_index_of_matches_holds_them_all(pages: Site) -> None:

@@ -11,7 +11,18 @@ import jinja2
 import pytest
 from markupsafe import Markup
 
-from peerage.site.rendering import as_json, breakable, environment, escaped, inline, render, score, sign
+from peerage.site.rendering import (
+    as_json,
+    breakable,
+    environment,
+    escaped,
+    inline,
+    listed,
+    points,
+    render,
+    score,
+    sign,
+)
 
 HOSTILE = "<script>\"a\" & 'b'</script>\u202egnp\x00"
 SHOWN = "&lt;script&gt;&#34;a&#34; &amp; &#39;b&#39;&lt;/script&gt;\ufffdgnp\ufffd"
@@ -89,6 +100,22 @@ def test_a_score_is_written_as_it_is(value: float, shown: str) -> None:
 )
 def test_a_difference_has_its_sign(value: float | None, shown: str) -> None:
     assert sign(value) == shown
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"), [(12.4, "+12"), (-12.4, "−12"), (0.4, "0"), (-0.4, "0"), (0.0, "0"), (-0.6, "−1")]
+)
+def test_whole_points_have_a_sign_and_nothing_has_none(value: float, shown: str) -> None:
+    assert points(value) == shown
+
+
+def test_names_are_listed_as_in_a_sentence() -> None:
+    assert [listed(()), listed(("a",)), listed(("a", "b")), listed(("a", "b", "c"))] == [
+        "",
+        "a",
+        "a and b",
+        "a, b and c",
+    ]
 
 
 def test_json_keeps_letters_and_is_indented_where_asked() -> None:

@@ -45,11 +45,31 @@ LOOK = """() => {
     for (const cell of [...table.querySelectorAll("td, th")].filter(seen)) {
       const range = document.createRange();
       range.selectNodeContents(cell);
+      const drawn = cell.querySelector(".whisker");
+      if (drawn) range.setEndBefore(drawn);
       const inside = range.getBoundingClientRect(), box = cell.getBoundingClientRect();
-      if (inside.left < box.left - 1 || inside.right > box.right + 1)
+      if (inside.width && (inside.left < box.left - 1 || inside.right > box.right + 1))
         wrong.push(`${cell.textContent} leaves its cell`);
     }
+    // An interval is drawn beside or below the words of its row.
+    for (const drawn of table.querySelectorAll(".whisker")) {
+      const box = drawn.getBoundingClientRect(), row = drawn.closest("tr"), of = row.getBoundingClientRect();
+      const inside = of.left <= box.left + 1 && box.right <= of.right + 1 && box.bottom <= of.bottom + 1;
+      if (!inside || box.width < 200) wrong.push(`an interval of ${box.width} is cut off`);
+      for (const words of [...row.querySelectorAll("a, b, small, .n")].filter(seen)) {
+        const range = document.createRange();
+        range.selectNodeContents(words);
+        const there = range.getBoundingClientRect();
+        const across = Math.min(box.right, there.right) - Math.max(box.left, there.left);
+        if (across > 1 && Math.min(box.bottom, there.bottom) - Math.max(box.top, there.top) > 4)
+          wrong.push(`an interval is drawn over ${words.textContent}`);
+      }
+    }
   }
+  // A player's tables need no scrolling.
+  if (document.title.includes(document.querySelector("h1").textContent) && document.querySelector("dl.facts"))
+    for (const region of document.querySelectorAll('[aria-label="Ratings"], [aria-label^="By "]'))
+      if (region.scrollWidth > region.clientWidth) wrong.push(`${region.ariaLabel}: ${region.scrollWidth} wide`);
   // A name is broken after its punctuation, or not at all.
   for (const link of [...document.querySelectorAll(".player a, .player b")].filter(seen)) {
     const parts = document.createTreeWalker(link, NodeFilter.SHOW_TEXT);

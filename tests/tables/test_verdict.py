@@ -72,7 +72,7 @@ def test_who_is_best_is_said_only_where_nobody_else_may_be() -> None:
 def test_few_matches_crown_nobody_and_name_no_bargain(thin: dict[str, Any]) -> None:
     found = verdict(table([1800, 1600, 1400], costs=[1.0, 0.1, 0.01], **thin), 3)
     assert (found.best, found.value, found.further_matches) == (None, None, None)
-    assert found.lines[0] == "No one of 3 players is clearly the best after 3 matches."
+    assert found.lines[0] == "None of 3 players is clearly the best after 3 matches."
     assert len(found.weakened_by) == 1
     assert len(found.lines) == 2
 
@@ -82,8 +82,8 @@ def test_the_best_value_is_the_cheapest_that_comes_near() -> None:
     found = verdict(rows, 100)
     assert found.value == "bob"  # wins 36%; cid 15%
     assert (
-        "Best value for money: bob, at $1.00 per 100 matches (5.0 times less than ada); it wins about 1 in 3 "
-        "matches against it." in found.lines
+        "Best value for money: bob, at $1.00 per 100 matches (ada costs 5.0 times as much); it wins "
+        "about 1 in 3 matches against it." in found.lines
     )
     alone = verdict(table([1900, 1500], costs=[0.05, 0.01]), 100)
     assert alone.value == "ada"

@@ -143,6 +143,7 @@ def costs_page(site: Site) -> View:
         "bits_per_dollar": gained / dollars if dollars else None,
         "per_dollar": site.tally.decided / dollars if dollars else None,
         "unknown": any(row.cost_usd is None for row in players),
+        "unit": site.settings.rating.cost_unit.name,
         "charts": charts,
     }
     return View("costs.html", "Costs", values)

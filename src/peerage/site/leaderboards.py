@@ -256,7 +256,8 @@ def charts(site: Site, track: Track, found: Board, *, everything: bool = True) -
     bars = " Bars are 95% intervals." * (track != "trueskill")
     axis = drawn(track, short=True)
     if any(offer["cost"] for offer in plane):
-        price = "$ for 100 matches of its own play" if found.in_dollars else "cost a match (arena's unit)"
+        other = f"cost a match, {site.settings.rating.cost_unit.name}"
+        price = "$ for 100 matches of its own play" if found.in_dollars else other
         shown = [{**one, "cost": one["cost"] * (100 if found.in_dollars else 1)} for one in plane]
         unit = "${:.3g} for 100 matches" if found.in_dollars else "{:.3g} a match"
         yield chart(

@@ -115,7 +115,9 @@ def _player(site: Site, name: str) -> View:
             "name": name,
             "row": row,
             "rated": [
-                (NAMES[track], of_mu(track), found) for track, found in rows.items() if found is not None
+                (NAMES[track], of_mu(track), in_tenths(track), found)
+                for track, found in rows.items()
+                if found is not None
             ],
             "of_mu": of_mu(site.track),
             "tenths": in_tenths(site.track),
@@ -146,7 +148,9 @@ def most_played(fields: Mapping[str, Field]) -> list[tuple[str, Record, float | 
 def _card(site: Site, name: str) -> Mapping[str, Any]:
     """What is on record about a player: its model and settings, without what it left at its default."""
     card = site.cards.get(name, {})
-    hidden = ("name", "identity")
+    hidden = {"name", "identity", "price_known"}
+    if card.get("price_source") == card.get("pricing_source"):
+        hidden.add("price_source")
     return {
         key: value for key, value in card.items() if value not in (None, "", {}, []) and key not in hidden
     }

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from base64 import b64encode
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import cache
 from hashlib import sha256
 from typing import Any, NamedTuple
@@ -23,6 +23,7 @@ from peerage.figures import (
     moment,
     per_hundred,
     percent,
+    ranked,
     seconds,
     span,
     tenths,
@@ -83,6 +84,9 @@ def environment() -> Environment:
         "seconds": seconds,
         "time": moment,
         "ranks": span,
+        "rank": lambda row: ranked(row.rank, row.rank_range),
+        "points": points,
+        "listed": listed,
         "per_hundred": per_hundred,
         "score": score,
         "sign": sign,
@@ -116,6 +120,17 @@ def as_json(value: object, indent: int | None = None) -> str:
 def sign(value: float | None) -> str:
     """A difference, with its sign."""
     return DASH if value is None else f"{value:+.2f}".replace("-", "−")
+
+
+def points(value: float) -> str:
+    """A difference in whole points, with its sign; one that rounds to nothing has none."""
+    return f"{value:+.0f}".replace("-", "−") if round(value) else "0"
+
+
+def listed(names: Iterable[str]) -> str:
+    """Names as a sentence has them: one, another and a third."""
+    *others, last = names or ("",)
+    return f"{', '.join(others)} and {last}" if others else last
 
 
 def breakable(name: str) -> Markup:

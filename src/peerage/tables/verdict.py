@@ -202,7 +202,7 @@ def _answer(
         return f"{best.player} is the best of {count} players, with 95% confidence."
     told = f"{matches:,} match{'es' * (matches != 1)}"
     if not trusted or len(first) < 2:
-        return f"No one of {count} players is clearly the best after {told}."
+        return f"None of {count} players is clearly the best after {told}."
     if len(first) == count:
         return f"{ranked[0].player} leads {count} players after {told}; none is out of the race yet."
     if len(first) > _NAMED:
@@ -250,8 +250,8 @@ def _worth(
         )
         return
     times = dearer / cost if cost else inf
-    ratio = f"{times:,.0f}" if times >= 10 else f"{times:.1f}"
-    less = "" if times < 1.1 else f" ({ratio} times less than {leader.player})" if cost else ", for nothing"
+    ratio = f" ({leader.player} costs {times:,.{times < 10:d}f} times as much)" if cost else ", for nothing"
+    less = "" if times < 1.1 else ratio
     wins = next(1 - one.chance for one in beats if one.against == value.player)
     how = f"wins {in_words(wins)} against it" + ", and may be as good" * (value in first)
     yield f"Best value for money: {value.player}{price}{less}; it {how}."
@@ -273,7 +273,8 @@ def _doubts(ranked: Sequence[Row], rows: Sequence[Row], matches: int, flips: Fli
     if any(row.lower is None for row in ranked):
         yield "too few matches to know how far off the ratings are"
     elif few:
-        whose = f"{few[0].player} has" if len(few) == 1 else f"{len(few)} of {len(ranked)} players have"
+        many = f"all {len(few)}" if len(few) == len(ranked) else f"{len(few)} of {len(ranked)}"
+        whose = f"{few[0].player} has" if len(few) == 1 else f"{many} players have"
         yield f"{whose} fewer than {FEW} matches"
     if flips and flips.ballots and flips.flipped > FLIPPING * flips.ballots:
         share = percent(flips.flipped / flips.ballots)

@@ -80,12 +80,11 @@ function line(place, columns, at, seconds) {
   const who = cell("", "");
   columns.p[at].forEach((player, seat) => {
     if (seat) who.append(" · ");
-    who.append(catalogue.players[player]);
-    if (columns.s[at].length) {
-      const score = document.createElement("b");
-      score.textContent = ` ${points(columns.s[at][seat])}`;
-      who.append(score);
-    }
+    const scores = columns.s[at];
+    if (!scores.length) return who.append(catalogue.players[player]);
+    const told = document.createElement(scores[seat] === Math.max(...scores) ? "b" : "span");
+    told.textContent = `${catalogue.players[player]} ${points(scores[seat])}`;
+    who.append(told);
   });
   if (!columns.s[at].length) {
     const chip = document.createElement("span");
