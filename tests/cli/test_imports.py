@@ -14,10 +14,10 @@ VALYRIAN = FILE.parents[1] / "valyrian"
 cli = CliRunner()
 
 
-def run(*words: str) -> str:
+def run(*words: str, code: int = 0) -> str:
     done = cli.invoke(app, [*words])
-    assert done.exit_code == 0, done.output
-    return done.stdout
+    assert done.exit_code == code, done.output
+    return done.stderr if code else done.stdout
 
 
 def test_import_and_export(tmp_path: Path) -> None:
@@ -175,6 +175,24 @@ def test_outside_games_keep_costs_and_speed(tmp_path: Path) -> None:
 
 
 INSPECT = sorted((FILE.parents[1] / "inspect").glob("*.eval"))
+
+
+def test_the_score_of_logs_that_counts_is_named(tmp_path: Path) -> None:
+    logs = []
+    for model, tidy in (("a", 1), ("b", 0)):
+        scores = {"judge": {"value": {"exact": 0.5, "tidy": tidy}}}
+        log = {"eval": {"model": model, "task": "t"}, "status": "success"}
+        path = tmp_path / f"{model}.json"
+        path.write_text(json.dumps({**log, "samples": [{"id": 1, "scores": scores}]}), "utf-8")
+        logs.append(str(path))
+    where = ["--dir", str(tmp_path / "arena")]
+    assert "name one with --score: exact, tidy" in run("import", *logs, *where, code=1)
+    assert "score tidy of each sample" in run("import", *logs, *where, "--score", "tidy")
+    table = json.loads(run("leaderboard", "--source", "outside", "--format", "json", *where))
+    assert [(row["player"], row["wins"]) for row in table] == [("a", 1), ("b", 0)]
+    rated = json.loads(run("rate", *logs, "--score", "tidy", "--of", "players", "--output", "json"))
+    assert [row["player"] for row in rated] == ["a", "b"]
+    assert "is no log of Inspect" in run("rate", str(FILE), "--score", "tidy", code=1)
 
 
 def test_logs_of_inspect_become_games_of_all_models_and_come_back(tmp_path: Path) -> None:

@@ -146,13 +146,58 @@ def test_older_logs_and_logs_in_json_say_the_same() -> None:
         assert "1 answers have no score and are left out" in found.notes
 
 
+SAMPLE = {
+    "id": 1,
+    "scores": {
+        "judge": {"value": {"exact": 1, "polite": 0.25}},
+        "match": {"value": "I"},
+        "strict": {"value": {"exact": "P", "brief": "C"}},
+    },
+}
+
+
+@pytest.mark.parametrize(
+    ("score", "solved"),
+    [("polite", 0.25), ("match", 0.0), ("judge/exact", 1.0), ("strict/exact", 0.5), ("brief", 1.0)],
+)
+def test_the_score_that_counts_is_named(score: str, solved: float) -> None:
+    for name, body in (
+        ("x.eval", log(HEADER, SAMPLE, {"id": 2, "error": {"message": "it broke"}})),
+        ("x.json", json.dumps({**HEADER, "samples": [SAMPLE]}).encode()),
+    ):
+        found = read([(name, io.BytesIO(body))], score=score)
+        assert isinstance(found, Answers)
+        assert found.solved.tolist() == [[solved]]
+
+
+@pytest.mark.parametrize(
+    ("score", "told"),
+    [
+        ("exact", "several scores are called 'exact'; name one of judge/exact, strict/exact"),
+        ("judge", "no score is called 'judge'; there are match, judge/exact, judge/polite, strict/exact"),
+    ],
+)
+def test_a_score_that_is_not_there_is_told_with_those_that_are(score: str, told: str) -> None:
+    with pytest.raises(DataError, match=told):
+        read([("x.eval", io.BytesIO(log(HEADER, SAMPLE)))], score=score)
+
+
+@pytest.mark.parametrize("name", ["x.jsonl", "x.parquet"])
+def test_only_logs_of_inspect_have_scores_to_name(name: str) -> None:
+    with pytest.raises(DataError, match="no log of Inspect: --score names"):
+        read([(name, io.BytesIO(b'{"player": "a", "challenge": "c", "solved": 1}'))], score="x")
+
+
 @pytest.mark.parametrize(
     ("body", "told"),
     [
         (b"PK no zip", "not an Inspect log: File is not a zip file"),
         (log({"other": 1}), "not an Inspect log"),
         (log(HEADER, {"id": 1, "scores": {"a": {"value": {"x": "y"}}}}), "expected C, P, I, N or a number"),
-        (log(HEADER, {"id": 1, "scores": {"a": {"value": {"x": 1, "y": 0}}}}), r"2 entries \(x, y\)"),
+        (
+            log(HEADER, {"id": 1, "scores": {"a": {"value": {"x": 1, "y": 0}}}}),
+            r"score of .a. has 2 entries; name one with --score: x, y",
+        ),
         (LOGS[0].read_bytes()[:9_000], "not an Inspect log"),
     ],
 )

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from peerage.cli.options import HERE, Folder, at, program, say
-from peerage.cli.rate import named
+from peerage.cli.rate import Score, named
 from peerage.clock import now_ms
 from peerage.inputs import opened
 
@@ -42,6 +42,7 @@ def enter(
     ally_failure: Annotated[
         Reading, typer.Option(help="cob, of a new arena: what a broken encoding is read as.")
     ] = "attacker",
+    score: Score = "",
 ) -> None:
     """Enter what others recorded: battles, games, whole matches.
 
@@ -53,7 +54,7 @@ def enter(
     `peerage rejudge FILE...` has the answers of such logs judged.
     """
     paths = [Path(name) for name in named(files)]
-    kinds = [layout if layout != "auto" else _kind(path) for path in paths]
+    kinds = [layout if layout != "auto" else _kind(path, score) for path in paths]
     if "cob" in kinds:
         if set(kinds) != {"cob"}:
             raise ImportRefused("battles of the Color Obfuscation Benchmark are entered by themselves")
@@ -62,7 +63,7 @@ def enter(
     else:
         single = [_read(path, kind) for path, kind in zip(paths, kinds, strict=True) if kind != "answers"]
         answers = [path for path, kind in zip(paths, kinds, strict=True) if kind == "answers"]
-        _enter_outside([*single, *([_together(answers)] if answers else [])], folder)
+        _enter_outside([*single, *([_together(answers, score)] if answers else [])], folder)
 
 
 @contextlib.contextmanager
@@ -74,12 +75,12 @@ def _told() -> Iterator[None]:
         raise ImportRefused(str(error)) from None
 
 
-def _kind(path: Path) -> str:
+def _kind(path: Path, score: str) -> str:
     from peerage.ratings.data import layout_of
     from peerage.ratings.streams import rows
 
     with _told(), opened(path) as stream:
-        first = next(rows(stream, str(path)), None)
+        first = next(rows(stream, str(path), score), None)
         if first is None:
             raise ImportRefused(f"{path}: there are no rows")
         return layout_of(first[1], str(path))
@@ -104,7 +105,7 @@ def _read(path: Path, kind: str) -> tuple[Source, Battles | Played]:
     return Source(storable(path.name), digest, data.layout, data.names, count, data.notes), data
 
 
-def _together(paths: list[Path]) -> tuple[Source, Played]:
+def _together(paths: list[Path], score: str) -> tuple[Source, Played]:
     """The answers of several files as games. One digest for all: that of their digests, sorted."""
     from contextlib import ExitStack
     from hashlib import file_digest, sha256
@@ -121,16 +122,17 @@ def _together(paths: list[Path]) -> tuple[Source, Played]:
         digests = sorted([file_digest(stream, "sha256").hexdigest() for _, stream in streams])
         for _, stream in streams:
             stream.seek(0)
-        found = read(streams, "answers")
+        found = read(streams, "answers", score=score)
         assert isinstance(found, Answers)
         data = as_games(found)
         if not data.games:
             raise ImportRefused(
                 f"{paths[0]}: no challenge was answered by two players; name several models' files at once"
             )
+    notes = (*data.notes, *((f"score {storable(score)} of each sample",) if score else ()))
     name = paths[0].name if len(paths) == 1 else f"{paths[0].name} and {len(paths) - 1} more"
     digest = digests[0] if len(paths) == 1 else sha256("".join(digests).encode()).hexdigest()
-    return Source(storable(name), digest, "answers", data.names, len(data.games), data.notes), data
+    return Source(storable(name), digest, "answers", data.names, len(data.games), notes), data
 
 
 def _enter_outside(found: list[tuple[Source, Battles | Played]], folder: Path) -> None:

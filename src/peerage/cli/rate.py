@@ -30,6 +30,14 @@ Side = Literal["raw", "cost"]
 Ties = Literal["half", "davidson", "rao-kupper"]
 Seats = Literal["mean", "best", "each"]
 Part = Literal["players", "challenges"]
+Score = Annotated[
+    str,
+    typer.Option(
+        metavar="NAME",
+        help="Inspect's logs: the score that counts: a scorer, or an entry of a score that has several.",
+        show_default="the first",
+    ),
+]
 CostMode = Literal["linear", "balanced", "exponential"]
 
 
@@ -73,6 +81,7 @@ def rate(
     period: Annotated[
         float | None, typer.Option(help="through-time: days taken as one moment.", show_default="1")
     ] = None,
+    score: Score = "",
     of: Annotated[
         Part | None, typer.Option("--of", help="irt: one table alone (JSON, CSV: players, if not said).")
     ] = None,
@@ -98,7 +107,9 @@ def rate(
             streams = ((name, _open(name, opened)) for name in named(files))
             human = method == "prediction-powered"
             kept = ("question",) if method == "judge-aware" else ()
-            data = read(streams, layout, labels=labels, controls=controls, kept=kept, human=human)
+            data = read(
+                streams, layout, labels=labels, controls=controls, kept=kept, human=human, score=score
+            )
         report = rate(data, options)
     except ValueError as error:
         raise RateError(str(error)) from None

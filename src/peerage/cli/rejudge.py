@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from peerage.cli.options import HERE, Folder, Format, Quiet, Shape, arena_in, say
+from peerage.cli.rate import Score
 from peerage.clock import now_ms
 
 if TYPE_CHECKING:
@@ -63,6 +64,7 @@ def rejudge(
         ),
     ] = None,
     budget: Annotated[float | None, typer.Option(min=0, help="Dollars at most, over all runs.")] = None,
+    score: Score = "",
     report: Annotated[bool, typer.Option("--report", help="Show what was found and ask nobody.")] = False,
     yes: Quiet = False,
     shape: Shape = Format.table,
@@ -85,8 +87,10 @@ def rejudge(
     from peerage.outputs import SETTINGS, write
     from peerage.settings import FILE_NAME, load, loads, rules_of
 
+    if score and not files:
+        raise typer.BadParameter("--score names a score of files: name Inspect's logs too")
     target, code = to or folder / (FILES_INTO if files else INTO), 0
-    answers = _answers(files) if files and not report else ()
+    answers = _answers(files, score) if files and not report else ()
     with nullcontext() if files else arena_in(folder) as source:
         if source is not None:
             asked = source.settings
@@ -135,7 +139,7 @@ def _issue(source: Ledger | Sequence[FromFile], *rest: Any, **options: Any) -> I
     return issue(source, *rest, **options)
 
 
-def _answers(files: Sequence[str]) -> Sequence[FromFile]:
+def _answers(files: Sequence[str], score: str) -> Sequence[FromFile]:
     """The pairs of recorded answers in files, having said what was left out. Raises NoAnswers."""
     from peerage.cli.output import counted
     from peerage.cli.rate import named
@@ -146,7 +150,7 @@ def _answers(files: Sequence[str]) -> Sequence[FromFile]:
     def lines() -> Iterator[tuple[str, dict[str, Any]]]:
         for name in dict.fromkeys(named(list(files))):
             with opened(Path(name)) as stream:
-                for number, row in rows(stream, name):
+                for number, row in rows(stream, name, score):
                     yield f"{name}, row {number}", row
 
     try:

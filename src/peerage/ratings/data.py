@@ -39,17 +39,19 @@ def read(
     controls: Sequence[str] = (),
     kept: Sequence[str] = (),
     human: bool = False,
+    score: str = "",
 ) -> Battles | Played | Answers:
     """Read opened files, each with the name that errors give it, as one history.
 
     `labels` and `controls` name columns that must be there, `kept` labels that need not (empty where they
-    are missing); `human` reads people's verdicts too. With `auto` the first row decides. Rows with timestamps
+    are missing); `human` reads people's verdicts too; `score` names the score of
+    Inspect's logs that counts. With `auto` the first row decides. Rows with timestamps
     are put in their order, and so are games with dates.
     """
     battles, played, answers = BattlesRead(labels, controls, kept, human), PlayedRead(), AnswersRead()
     found: Layout | None = None if layout == "auto" else layout
     for name, stream in streams:
-        for number, row in rows(stream, name):
+        for number, row in rows(stream, name, score):
             if found is None:
                 found = layout_of(row, name)
             where = f"{name}, row {number}"

@@ -1,7 +1,8 @@
 """Logs of Inspect (UK AI Security Institute), `.eval` and JSON, as answers: who solved which sample.
 
 An `.eval` file is a ZIP of JSON: `header.json`, and `samples/ID_epoch_N.json` each. A sample's score is that
-of the first scorer; C, P, I and N (correct, partly, incorrect, no answer) are 1, ½, 0 and 0, as in Inspect.
+of the first scorer, or the one that is named; C, P, I and N (correct, partly, incorrect, no answer) are 1, ½,
+0 and 0, as in Inspect.
 """
 
 from __future__ import annotations
@@ -29,15 +30,16 @@ def is_log(row: Mapping[str, Any]) -> bool:
     return isinstance(row.get("eval"), dict) and isinstance(row.get("samples"), list) and "status" in row
 
 
-def of_json(log: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+def of_json(log: Mapping[str, Any], score: str = "") -> Iterator[dict[str, Any]]:
     """The answers of a log in JSON; see `of_zip`."""
-    return _rows(log["eval"], log["samples"])
+    return _rows(log["eval"], log["samples"], score)
 
 
-def of_zip(stream: BinaryIO) -> Iterator[dict[str, Any]]:
+def of_zip(stream: BinaryIO, score: str = "") -> Iterator[dict[str, Any]]:
     """The answers of an `.eval` file: `player` (the model), `challenge` (task and sample), `solved`, and for
     judges `question` and `answer`. Samples without a score, such as those that ended with an error, have
-    None, and those that ended with an error no answer either. Raises LogError."""
+    None, and those that ended with an error no answer either. `score` names a scorer, or an entry of a score
+    that has several. Raises LogError."""
     try:
         with zipfile.ZipFile(stream) as log:
             names = [one for one in log.namelist() if one.startswith("samples/")]
@@ -45,7 +47,7 @@ def of_zip(stream: BinaryIO) -> Iterator[dict[str, Any]]:
             if start not in log.namelist():
                 raise LogError("a ZIP file, but no Inspect log: header.json is missing")
             header = _json(log, stream, start)
-            yield from _rows(header["eval"], (_json(log, stream, name) for name in names))
+            yield from _rows(header["eval"], (_json(log, stream, name) for name in names), score)
     except (zipfile.BadZipFile, KeyError, TypeError, ValueError) as error:
         if isinstance(error, LogError):
             raise
@@ -76,37 +78,68 @@ def _json(log: zipfile.ZipFile, stream: BinaryIO, name: str) -> Any:
         raise LogError(f"{name} is damaged: {error}") from None
 
 
-def _rows(about: Mapping[str, Any], samples: Iterable[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
+def _rows(
+    about: Mapping[str, Any], samples: Iterable[Mapping[str, Any]], score: str
+) -> Iterator[dict[str, Any]]:
     for sample in samples:
         said = (sample.get("output") or {}).get("completion", "")
         yield {
             "player": about["model"],
             "challenge": f"{about['task']}/{sample['id']}",
-            "solved": _solved(sample.get("scores") or {}),
+            "solved": _solved(sample.get("scores") or {}, score),
             "epoch": sample.get("epoch", 1),
             "question": _asked(sample.get("input"), sample.get("choices")),
             "answer": None if sample.get("error") else said,
         }
 
 
-def _solved(scores: Mapping[str, Any]) -> float | None:
-    """The value of the first score, or that of its only entry; None where there is none."""
-    for score in scores.values():
-        value = score["value"] if isinstance(score, Mapping) else score
-        if isinstance(value, Mapping) and value:
-            if len(value) > 1:
-                named = ", ".join([str(name)[:60] for name in list(value)[:10]])
-                raise LogError(
-                    f"a score has {len(value)} entries ({named}); expected one: score the log again by a "
-                    "scorer that gives one value"
-                )
-            (value,) = value.values()
-        if isinstance(value, str) and value in _VALUES:
-            return _VALUES[value]
-        if isinstance(value, bool | int | float):
-            return float(value)
-        raise LogError(f"a score is {str(value)[:60]!r}; expected C, P, I, N or a number")
-    return None
+def _solved(scores: Mapping[str, Any], wanted: str) -> float | None:
+    """The value of the score that is wanted, else of the first; that of its only entry where it has entries.
+    None where there is no score."""
+    if not scores:
+        return None
+    given = {name: one["value"] if isinstance(one, Mapping) else one for name, one in scores.items()}
+    scorer, value = next(iter(given.items()))
+    if wanted:
+        value = _named(given, wanted)
+    elif isinstance(value, Mapping) and value:
+        if len(value) > 1:
+            raise LogError(
+                f"the score of {scorer!r} has {len(value)} entries; name one with --score: {_listed(value)}"
+            )
+        (value,) = value.values()
+    if isinstance(value, str) and value in _VALUES:
+        return _VALUES[value]
+    if isinstance(value, bool | int | float):
+        return float(value)
+    raise LogError(f"a score is {str(value)[:60]!r}; expected C, P, I, N or a number")
+
+
+def _named(given: Mapping[str, Any], wanted: str) -> Any:
+    """The value of a scorer, or of an entry of its score: ENTRY, or SCORER/ENTRY where scorers share its
+    name."""
+    entries = {
+        f"{scorer}/{entry}": one
+        for scorer, value in given.items()
+        if isinstance(value, Mapping)
+        for entry, one in value.items()
+    }
+    alone = {scorer: value for scorer, value in given.items() if not isinstance(value, Mapping)}
+    if wanted in alone or wanted in entries:
+        return alone[wanted] if wanted in alone else entries[wanted]
+    found = [name for name in entries if name.endswith(f"/{wanted}")]
+    if len(found) == 1:
+        return entries[found[0]]
+    there = _listed([*alone, *entries])
+    raise LogError(
+        f"several scores are called {wanted!r}; name one of {_listed(found)}"
+        if found
+        else f"no score is called {wanted!r}; there are {there}"
+    )
+
+
+def _listed(names: Iterable[str]) -> str:
+    return ", ".join([str(name)[:60] for name in names][:10])
 
 
 def _asked(said: Any, choices: Any) -> str:

@@ -36,20 +36,23 @@ class DataError(ValueError):
     """Data that cannot be rated; the message names file, row and column, and what was expected."""
 
 
-def rows(stream: BinaryIO, name: str) -> Iterator[Line]:
+def rows(stream: BinaryIO, name: str, score: str = "") -> Iterator[Line]:
     """Rows with their numbers from 1 (a header is not a row). A JSON object by itself is one row.
 
-    The kind of file goes by the ending of `name`, else by the first bytes.
+    The kind of file goes by the ending of `name`, else by the first bytes. `score` names the score of
+    Inspect's logs that is read. Raises DataError, also where one is named and there is no log.
     """
     source = stream if isinstance(stream, io.BufferedReader) else io.BufferedReader(_Raw(stream))
     head = source.peek(16)[:16]
     ending = "." + name.lower().rpartition(".")[2]
     kind = _KINDS.get(ending) or ("parquet" if head.startswith(b"PAR1") else _guess(head))
     if kind == "parquet":
+        if score:
+            raise DataError(f"{name} is no log of Inspect: --score names a score of such logs")
         yield from _parquet(source, name)
         return
     if kind == "inspect":
-        yield from _log(partial(inspect_logs.of_zip, source), name)
+        yield from _log(partial(inspect_logs.of_zip, source, score), name)
         return
     if head.startswith((b"\xff\xfe", b"\xfe\xff")):
         raise DataError(f"{name} is in UTF-16: expected UTF-8 (iconv -f UTF-16 -t UTF-8 converts it)")
@@ -62,7 +65,9 @@ def rows(stream: BinaryIO, name: str) -> Iterator[Line]:
             read = _jsonl(text, name) if kind == "jsonl" else _elements("", text, name)
         for number, row in read:
             if inspect_logs.is_log(row):
-                yield from _log(partial(inspect_logs.of_json, row), name)
+                yield from _log(partial(inspect_logs.of_json, row, score), name)
+            elif score:
+                raise DataError(f"{name} is no log of Inspect: --score names a score of such logs")
             else:
                 yield number, row
     except UnicodeDecodeError as error:
