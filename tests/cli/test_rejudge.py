@@ -54,6 +54,19 @@ def test_a_panel_is_asked_and_the_ledger_holds(demo: Path) -> None:
     assert "house:0.99" in peerage("judges", *there)
 
 
+def test_a_panel_that_decides_nothing_fails_and_says_so(demo: Path, tmp_path: Path) -> None:
+    script = tmp_path / "judge.py"
+    script.write_text("print('no verdict')", "utf-8")
+    judge = f"command:{shlex.quote(sys.executable)} {shlex.quote(str(script))}"
+    there = ["--dir", str(demo), "--to", str(tmp_path / "mute")]
+    said = peerage("rejudge", *there, "--judges", judge, "--matches", "2", "--yes", code=1)
+    assert "the new panel decided none of 2 matches, so there is nothing to rank" in said
+    assert "2 inconclusive: too few judges gave a usable verdict" in said
+    assert f"match 2 --dir {tmp_path / 'mute'}`" in said
+    again = peerage("rejudge", *there, "--report", "--format", "json", code=1)
+    assert json.loads(again[again.index("{") :])["decided"] == 0
+
+
 def test_what_may_cost_is_agreed_to_and_the_same_words_go_on(demo: Path, tmp_path: Path) -> None:
     """A judge that is a program: its arguments are shown nowhere, and the plan is for judges alone."""
     script = tmp_path / "judge.py"

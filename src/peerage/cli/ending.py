@@ -20,8 +20,11 @@ LOOKED_AT = 8
 SHOWN = 3
 
 
-def ending(arena: Arena, report: RunReport, void: Sequence[tuple[int, str]]) -> Iterator[str]:
-    """The last words of a run, line by line; `void` are its matches that came to nothing."""
+def ending(
+    arena: Arena, report: RunReport, void: Sequence[tuple[int, str]], folder: Path | None = None
+) -> Iterator[str]:
+    """The last words of a run, line by line; `void` are its matches that came to nothing. `folder` holds the
+    ledger, where that is not the arena's."""
     from peerage.engine.probes import probe_costs
     from peerage.ledger.windows import unused
     from peerage.players.checks import together
@@ -71,11 +74,23 @@ def ending(arena: Arena, report: RunReport, void: Sequence[tuple[int, str]]) -> 
             f"{dollars(report.possibly_paid_nano / 1e9)} was paid twice"
         )
     if void:
-        yield from _without_result(arena, void)
+        yield from _without_result(arena, void, folder or arena.folder)
     yield from _waiting(arena, report)
     for told in together(report.benched):
         yield visible(f"benched until you fix it and run again: {told}")
     yield f"ledger: {_place(arena.ledger.address)}"
+
+
+def exit_code(report: RunReport, void: Sequence[tuple[int, str]]) -> int:
+    """The exit code of a command that played: 130 after Ctrl+C, 1 where all it played came to nothing."""
+    from peerage.match import DEVELOPMENT
+
+    if report.reason == "interrupted":
+        return 130
+    if report.reason in ("players", "no_result"):
+        return 1
+    failed = [reason for _, reason in void if reason != DEVELOPMENT]
+    return 1 if report.played and len(failed) == report.played else 0
 
 
 REASONS = {
@@ -116,11 +131,11 @@ def _waiting(arena: Arena, report: RunReport) -> Iterator[str]:
         )
 
 
-def _without_result(arena: Arena, void: Sequence[tuple[int, str]]) -> Iterator[str]:
+def _without_result(arena: Arena, void: Sequence[tuple[int, str]], folder: Path) -> Iterator[str]:
     from peerage.protocol import visible
 
     numbers = [number for number, _ in void]
-    one = f"`{program()} match {numbers[-1]}{at(arena.folder)}` shows one"
+    one = f"`{program()} match {numbers[-1]}{at(folder)}` shows one"
     yield visible(f"{len(void):,} of them without a result; {one}")
     for reason, count in Counter(reason for _, reason in void).most_common():
         advice = REASONS.get(reason.partition(":")[0])

@@ -260,11 +260,10 @@ def play_to_end(
     seat: str = "",
 ) -> int:
     """Play, show the table, say how it ended; the exit code. `seat` names the person at this terminal."""
-    from peerage.cli.ending import ending
+    from peerage.cli.ending import ending, exit_code
     from peerage.cli.leaderboard import show_standings
     from peerage.cli.live import play
     from peerage.cli.streams import READER_LEFT
-    from peerage.match import DEVELOPMENT
 
     report, spectator = play(arena, limit, batch, clients, replan, seat)
     if not spectator.reader_left:
@@ -273,12 +272,7 @@ def play_to_end(
         typer.echo(line, err=spectator.reader_left)
     if spectator.reader_left:
         return READER_LEFT
-    if report.reason == "interrupted":
-        return 130
-    if report.reason in ("players", "no_result"):
-        return 1
-    failed = [reason for _, reason in spectator.void if reason != DEVELOPMENT]
-    return 1 if report.played and len(failed) == report.played else 0
+    return exit_code(report, spectator.void)
 
 
 def _watchable(player: PlayerSettings) -> Client:

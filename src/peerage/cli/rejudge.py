@@ -121,9 +121,9 @@ def rejudge(
                         secret=arena_secret(arena.ledger, settings.secret_seed, at_ms=now_ms()),
                         limit=max_matches,
                     )
-                code = _judge(arena, issued, yes, shape)
-            show_rejudged(arena, shape, files=bool(files))
-    raise typer.Exit(code)
+                code = _judge(arena, issued, target, yes, shape)
+            ranked = show_rejudged(arena, shape, files=bool(files))
+    raise typer.Exit(code or (0 if ranked else 1))
 
 
 def _issue(source: Ledger | Sequence[FromFile], *rest: Any, **options: Any) -> Issued:
@@ -249,11 +249,11 @@ def _settings(
     return loads(text, "--judges"), text
 
 
-def _judge(arena: Arena, issued: Issued, yes: bool, shape: Format) -> int:
+def _judge(arena: Arena, issued: Issued, target: Path, yes: bool, shape: Format) -> int:
     """Say what it may cost, ask once, and have everything judged that was issued; the exit code."""
     import contextlib
 
-    from peerage.cli.ending import ending
+    from peerage.cli.ending import ending, exit_code
     from peerage.cli.live import play
     from peerage.cli.plan import THINKS
     from peerage.cli.streams import READER_LEFT
@@ -272,11 +272,11 @@ def _judge(arena: Arena, issued: Issued, yes: bool, shape: Format) -> int:
     with contextlib.redirect_stdout(sys.stderr) if quiet else contextlib.nullcontext():
         _agree(arena, yes)
         report, spectator = play(arena, issued.fixtures, None, replan=lambda: _agree(arena, yes, THINKS))
-        for line in ending(arena, report, spectator.void):
+        for line in ending(arena, report, spectator.void, target):
             typer.echo(line)
     if spectator.reader_left:
         return READER_LEFT
-    return 130 if report.reason == "interrupted" else 0
+    return exit_code(report, spectator.void)
 
 
 def _agree(arena: Arena, yes: bool, note: str = "") -> None:

@@ -4,23 +4,31 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from peerage.cli.options import Format
-from peerage.cli.output import Column, hundredths, numbers, show, show_json, texts
+from peerage.cli.options import Format, say
+from peerage.cli.output import Column, counted, hundredths, numbers, show, show_json, texts
 from peerage.figures import DASH, percent, whole
 
 if TYPE_CHECKING:
     from peerage.arena import Arena
 
 
-def show_rejudged(arena: Arena, shape: Format, *, files: bool) -> None:
-    """Write what was found to standard output; `files` where the answers are not an arena's."""
+def show_rejudged(arena: Arena, shape: Format, *, files: bool) -> bool:
+    """Write what was found to standard output; `files` where the answers are not an arena's. False, and said,
+    where all that was judged came to nothing."""
     from peerage.tables.rejudged import of_scores, rejudged, rescored
 
     scores = of_scores(arena.settings.game)
     found = (rescored if scores else rejudged)(arena.ledger).as_dict()
+    ranked = bool(found["decided"] or not found["judged"])
+    if not ranked:
+        what = counted(
+            found["judged"], "question" if scores else "match", "questions" if scores else "matches"
+        )
+        say(f"the new panel decided none of {what}, so there is nothing to rank", err=True)
     if shape is Format.json:
         show_json(found)
-        return
+    if shape is Format.json or (shape.for_people and not ranked):
+        return ranked
     columns = [
         *numbers(whole, rank_after=""),
         *texts(player="Player"),
@@ -84,6 +92,7 @@ def show_rejudged(arena: Arena, shape: Format, *, files: bool) -> None:
     if found["tau"] is not None:
         notes.append(f"Kendall's τ of the two rankings: {found['tau']:.2f}")
     show(rows, columns, shape, title=f"{arena.settings.name}: {title}", notes=notes)
+    return ranked
 
 
 def _moved(places: int | None) -> str:
