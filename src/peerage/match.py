@@ -90,7 +90,7 @@ class Fixture(Struct, frozen=True):
     @property
     def topic(self) -> str:
         """The topic or category that was drawn; empty in games without."""
-        return str(self.drawn.get("topic", self.drawn.get("category", "")))
+        return topic_of(self.drawn)
 
     @property
     def authors(self) -> dict[str, str]:
@@ -190,6 +190,11 @@ class Outcome(Struct, frozen=True):
     costs: Mapping[str, float | None] = {}
     facts: tuple[Mapping[str, Any], ...] = ()
     detail: Mapping[str, Any] = {}
+
+
+def topic_of(drawn: Mapping[str, Any]) -> str:
+    """The topic or category among what was drawn; empty in games without."""
+    return str(drawn.get("topic", drawn.get("category", "")))
 
 
 def ranked(labels: Iterable[str], void: str, scores: Mapping[str, float]) -> list[str]:

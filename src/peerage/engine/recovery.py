@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from operator import itemgetter
+from typing import Any
 
 import msgspec
 
@@ -23,7 +24,7 @@ from peerage.ledger.store import Exchange, FixtureRow, Ledger, LedgerError, Summ
 from peerage.ledger.waits import TOPIC as WAITS
 from peerage.ledger.waits import Moment, Waits
 from peerage.ledger.windows import unused
-from peerage.match import DEVELOPMENT, Fixture
+from peerage.match import DEVELOPMENT, Fixture, topic_of
 from peerage.ratings.elo import EloSettings
 from peerage.scheduling.standing import Ended, History
 from peerage.standings import DONE, NOBODY, Standings, after_all
@@ -104,11 +105,17 @@ class _Seat(msgspec.Struct):
     player: str
 
 
+class _Drawn(msgspec.Struct):
+    topic: Any = msgspec.UNSET
+    category: Any = msgspec.UNSET
+
+
 class _Light(msgspec.Struct):
     """The little of a fixture that pairing remembers."""
 
     seats: list[_Seat]
     game: str
+    drawn: _Drawn
 
 
 _light = msgspec.json.Decoder(_Light).decode
@@ -124,7 +131,9 @@ def histories(ledger: Ledger) -> dict[str, History]:
 
 def _remember(histories: dict[str, History], row: FixtureRow) -> None:
     one = _light(row.body)
-    histories.setdefault(one.game, History()).remember([seat.player for seat in one.seats])
+    histories.setdefault(one.game, History()).remember(
+        [seat.player for seat in one.seats], topic_of(msgspec.to_builtins(one.drawn))
+    )
 
 
 def recover(ledger: Ledger, lag: int, elo: EloSettings) -> Recovered:

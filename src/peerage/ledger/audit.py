@@ -24,7 +24,7 @@ from peerage.ledger.merkle import GENESIS, leaves, link, root
 from peerage.ledger.merkle import digest as digest_of
 from peerage.ledger.places import places
 from peerage.ledger.store import Exchange, FixtureRow, Ledger, LedgerError, RecordRow, Summary
-from peerage.match import rated
+from peerage.match import rated, topic_of
 
 _UNREADABLE = (LedgerError, msgspec.MsgspecError, TypeError, ValueError, KeyError)
 """What reading may raise when not we but somebody else wrote the rows: whatever stands there, it is told."""
@@ -342,7 +342,7 @@ def _compare(summary: Summary | None, header: _Record, issued: _Issued, at_ms: i
         header.number,
         issued.round,
         issued.game,
-        str(issued.drawn.get("topic", issued.drawn.get("category", ""))),
+        topic_of(issued.drawn),
         players,
         outcome.void or "done",
         scores,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import groupby
 from random import Random
 from string import ascii_uppercase
 from typing import Any
@@ -13,12 +14,13 @@ from pydantic import BaseModel
 
 from peerage.games import release_of
 from peerage.games.game import GameSpec
-from peerage.match import Fixture, Seat, Slots
+from peerage.match import Fixture, Seat, Slots, topic_of
 from peerage.scheduling import groups
 from peerage.scheduling.officials import Shortage, by_merit, choose
 from peerage.scheduling.policies import SWISS, Policy
 from peerage.scheduling.series import Series, in_series
 from peerage.scheduling.standing import History, Results, Standing
+from peerage.scheduling.topics import by_topic
 from peerage.scheduling.turns import in_turn
 from peerage.sealing import match_key
 
@@ -101,7 +103,8 @@ def next_round(
     """The fixtures of round `round`, the first of them numbered `number`; empty for fewer than two players.
 
     `standings` are the ratings after `snapshot` matches, `paired_from` is the place of the newest entry that
-    pairing took in. Seats are drawn by lot. A series that rotates seats makes a match of each rotation.
+    pairing took in. Seats are drawn by lot, and who meets on which topic is chosen so that everybody meets
+    each about as often. A series that rotates seats makes a match of each rotation.
     `draw` gives what is drawn for a match by its number, where the game's own `draw` does not. `results` are
     the game's, as far as `standings` know them, for policies that learn from them. `history` is only read;
     fold the fixtures into it with `remember` once they are issued. Raises `Unstaffed` when a match has too
@@ -133,8 +136,14 @@ def next_round(
         return Seat(label, player, ratings[player].raw, ratings[player].cost)
 
     drawing = draw or partial(scheduler.spec.draw, scheduler.rules, scheduler.secret)
+    series, rotates = scheduler.series, scheduler.spec.rotates(scheduler.rules)
+    planned = [*in_series(series, seated, number, rotates)]
+    drawn = {one.task: drawing(one.task) for one in planned}
+    if series != "tasks":
+        own = groupby(planned, key=lambda one: one.series or one.task)
+        topics = [[topic_of(drawn[one.task]) for one in ones] for _, ones in own]
+        planned = [*in_series(series, by_topic(seated, topics, history), number, rotates)]
     fixtures: list[Fixture] = []
-    planned = in_series(scheduler.series, seated, number, scheduler.spec.rotates(scheduler.rules))
     for at, (contestants, first, task) in enumerate(planned, number):
         key = match_key(scheduler.secret, at)
         ranked = tuple(
@@ -156,7 +165,7 @@ def next_round(
                     for role, players in chosen.items()
                 },
                 settings=scheduler.settings,
-                drawn=drawing(task),
+                drawn=drawn[task],
                 snapshot=snapshot,
                 paired_from=paired_from,
                 release=scheduler.release,
@@ -170,4 +179,4 @@ def next_round(
 def remember(history: History, fixtures: Sequence[Fixture]) -> None:
     """Fold issued fixtures of one game into the history that the next pairing reads."""
     for fixture in fixtures:
-        history.remember([seat.player for seat in fixture.seats])
+        history.remember([seat.player for seat in fixture.seats], fixture.topic)

@@ -38,24 +38,27 @@ def may_meet(a: Standing, b: Standing, kin: bool, across: bool = False) -> bool:
 
 
 class History:
-    """How often each player was issued a match, and each pair met: all that pairing remembers of a game.
+    """How often each player was issued a match, and one on each topic, and how often each pair met: all that
+    pairing remembers of a game.
 
     A fold over *issued* fixtures, also those still under way or void, so that timing cannot enter.
     """
 
-    __slots__ = ("_met", "_played", "seats")
+    __slots__ = ("_met", "_on", "_played", "seats")
 
     def __init__(self) -> None:
         self.seats = 0
         self._met: dict[tuple[str, str], int] = {}
         self._played: dict[str, int] = {}
+        self._on: dict[tuple[str, str], int] = {}
 
-    def remember(self, contestants: Sequence[str]) -> None:
-        """Count one issued match between these players; `seats` counts theirs over all matches."""
+    def remember(self, contestants: Sequence[str], topic: str = "") -> None:
+        """Count one issued match between these players on `topic`; `seats` counts theirs over all matches."""
         self.seats += len(contestants)
         contestants = list(dict.fromkeys(contestants))
         for at, player in enumerate(contestants):
             self._played[player] = self._played.get(player, 0) + 1
+            self._on[topic, player] = self._on.get((topic, player), 0) + 1
             for other in contestants[at + 1 :]:
                 pair = (player, other) if player < other else (other, player)
                 self._met[pair] = self._met.get(pair, 0) + 1
@@ -67,6 +70,10 @@ class History:
     def played(self, player: str) -> int:
         """Matches issued to a player."""
         return self._played.get(player, 0)
+
+    def met_on(self, topic: str, player: str) -> int:
+        """Matches on a topic issued to a player."""
+        return self._on.get((topic, player), 0)
 
 
 class Goal(NamedTuple):

@@ -1,0 +1,71 @@
+"""Which match of a round is about what: everybody meets each topic about as often. Pure.
+
+    >>> history = History()
+    >>> history.remember(["Ada", "Bo"], "tides")
+    >>> by_topic([("Ada", "Bo"), ("Cy", "Di")], [["tides"], ["bridges"]], history)
+    [('Cy', 'Di'), ('Ada', 'Bo')]
+
+The topics of a round are drawn beforehand, each as often as the others over all. What is left to choose is
+who meets on which of them.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+from peerage.scheduling.standing import History
+
+
+def by_topic(
+    tables: Sequence[tuple[str, ...]], topics: Sequence[Sequence[str]], history: History
+) -> list[tuple[str, ...]]:
+    """The tables of a round, reordered to fit its `topics`: those of the matches of the first table, of the
+    second, and so on. Two tables change places, where both have as many matches, as long as that lowers the
+    sum of n² over all players and topics, n being the matches of a player on a topic with this round. No
+    change of two would lower it further."""
+    order = list(tables)
+    slots = [tuple(sorted(ones)) for ones in topics]
+    kinds = sorted(set(slots))
+    if len(kinds) < 2:
+        return order
+    met = Counter(
+        {
+            (topic, player): history.met_on(topic, player)
+            for topic in {topic for kind in kinds for topic in kind}
+            for player in {player for table in tables for player in table}
+        }
+    )
+    for table, slot in zip(order, slots, strict=True):
+        met.update([(topic, player) for topic in slot for player in set(table)])
+    gains = {(here, there): _exchanged(here, there) for here in kinds for there in kinds}
+    changed = True
+    while changed:
+        changed = False
+        for at, here in enumerate(slots):
+            for other in range(at):
+                gain = gains[here, slots[other]]
+                if not gain:
+                    continue
+                go, come = set(order[at]), set(order[other])
+                go, come = go - come, come - go
+                difference = 0
+                for topic, by in gain:
+                    between = sum([met[topic, one] for one in go]) - sum([met[topic, one] for one in come])
+                    difference += by * (2 * between + by * (len(go) + len(come)))
+                if difference < 0:
+                    for topic, by in gain:
+                        met.update({(topic, one): by for one in go} | {(topic, one): -by for one in come})
+                    order[at], order[other] = order[other], order[at]
+                    changed = True
+    return order
+
+
+def _exchanged(here: Sequence[str], there: Sequence[str]) -> list[tuple[str, int]]:
+    """How many more matches on each topic who goes from one place of a round to another gets; empty where it
+    may not, since the places are not of as many matches."""
+    if len(here) != len(there):
+        return []
+    more = Counter(there)
+    more.subtract(here)
+    return [(topic, by) for topic, by in more.items() if by]
