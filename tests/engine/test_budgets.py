@@ -400,8 +400,7 @@ def test_a_budget_far_below_the_worst_case_of_a_match_is_used_and_kept(
 @pytest.mark.parametrize("concurrency", [1, 16])
 def test_a_match_keeps_its_budget_call_by_call(tmp_path: Path, concurrency: int) -> None:
     report = play(usual(tmp_path, {"match": 0.12}, concurrency), 40, clients=paced(concurrency))
-    assert report.settled == 40
-    assert Counter(statuses(tmp_path))["done"] > 30
+    assert report.decided == 40
     assert max(spent_by_match(tmp_path).values()) <= 0.12 * NANO
 
 

@@ -31,7 +31,7 @@ def test_concurrency_calls_and_latency_leave_no_trace(
 ) -> None:
     write_arena(tmp_path, engine={"concurrency": concurrency, "calls": calls})
     report = play(tmp_path, MATCHES, clients=paced(latency))
-    assert (report.reason, report.settled) == ("limit", MATCHES)
+    assert (report.reason, report.decided) == ("limit", MATCHES)
     assert head(tmp_path) == undisturbed
 
 
@@ -63,7 +63,7 @@ def test_interruptions_leave_no_trace(tmp_path: Path, undisturbed: tuple[int, st
 def test_limits_in_steps_leave_no_trace(tmp_path: Path, undisturbed: tuple[int, str]) -> None:
     write_arena(tmp_path, engine={"concurrency": 32})
     for limit in (1, 2, 17, 18, MATCHES):
-        assert play(tmp_path, limit).settled == limit
+        assert play(tmp_path, limit).decided == limit
     assert head(tmp_path) == undisturbed
 
 

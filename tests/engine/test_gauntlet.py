@@ -54,7 +54,7 @@ def fixtures(folder: Path) -> list[Fixture]:
 @pytest.fixture(scope="module")
 def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = gauntlet(tmp_path_factory.mktemp("gauntlet"), engine={"concurrency": 1})
-    assert play(folder, MATCHES).settled == MATCHES
+    assert play(folder, MATCHES).decided == MATCHES
     return folder
 
 
@@ -85,7 +85,10 @@ def test_each_game_is_played_by_its_own_rules(undisturbed: Path) -> None:
     assert found["duel"].settings["judges"] == 3
     assert len(found["last-arena"].seats) == 4
     assert len(found["challenge-exchange"].seats) in (2, 3)
-    assert set(statuses(undisturbed)) <= {"done", "development"}
+    with closing(ledger_of(undisturbed)) as ledger:
+        ends = {(one.game, one.status) for one in ledger.summaries()}
+    without = {("last-arena", "development"), ("duel", "no_challenge")}
+    assert ends <= without | {(game, "done") for game in GAMES}
 
 
 @pytest.mark.parametrize(("concurrency", "latency"), [(8, 2), (64, 3)])
@@ -93,7 +96,7 @@ def test_concurrency_and_latency_leave_no_trace(
     tmp_path: Path, undisturbed: Path, concurrency: int, latency: int
 ) -> None:
     gauntlet(tmp_path, engine={"concurrency": concurrency})
-    assert play(tmp_path, MATCHES, clients=paced(latency)).settled == MATCHES
+    assert play(tmp_path, MATCHES, clients=paced(latency)).decided == MATCHES
     assert head(tmp_path) == head(undisturbed)
 
 
@@ -112,7 +115,8 @@ def test_it_replays_and_verifies(undisturbed: Path) -> None:
     with closing(ledger_of(undisturbed)) as ledger:
         assert verify(ledger).ok
         report = replay(ledger)
-        assert (report.recomputed, report.differences) == (MATCHES, ())
+        assert report.recomputed == report.matches >= MATCHES
+        assert report.differences == ()
 
 
 def test_one_game_of_a_list_is_the_arena_of_that_game(tmp_path: Path) -> None:

@@ -138,16 +138,17 @@ def sound(folder: Path) -> None:
 def test_matches_wait_for_hours_and_nothing_else_is_held_up(tmp_path: Path, clock: Clock) -> None:
     write_arena(tmp_path, engine={"concurrency": 8})
     report = play(tmp_path, MATCHES, clients=sleepers(third, clock))
-    assert (report.reason, report.settled, report.waiting) == ("limit", MATCHES, ())
+    assert (report.reason, report.decided, report.waiting) == ("limit", MATCHES, ())
     ledger = ledger_of(tmp_path)
     order = [row.number for row in ledger.records()]
     entered = [read_wait(row.body) for row in ledger.amendments(TOPIC)]
     ledger.close()
     left = {one.match for one in entered}
     assert len(left) >= 4
-    assert [number for number in order if number not in left] == sorted(set(range(1, MATCHES + 1)) - left)
+    every = range(1, report.settled + 1)
+    assert [number for number in order if number not in left] == sorted(set(every) - left)
     assert order.index(min(left)) > 20, "others are folded past it"
-    assert sorted(order) == list(range(1, MATCHES + 1))
+    assert sorted(order) == list(every)
     sound(tmp_path)
 
 
@@ -173,13 +174,14 @@ def test_a_run_ends_while_matches_wait_and_the_next_takes_them_up_first(tmp_path
     first = play(tmp_path, MATCHES, clients=clients)
     assert first.reason == "waiting"
     assert first.waiting
-    assert {one.match for one in first.waiting} == set(range(1, MATCHES + 1)) - set(order_of(tmp_path))
+    played = first.settled + len(first.waiting)
+    assert {one.match for one in first.waiting} == set(range(1, played + 1)) - set(order_of(tmp_path))
     assert all(one.player in ("p1", "p3", "p5", "p6") and "asleep" in one.why for one in first.waiting)
     sound(tmp_path)
     before = order_of(tmp_path)
     clock.passes(12)
     second = play(tmp_path, MATCHES + 6)
-    assert (second.reason, second.settled) == ("limit", MATCHES + 6)
+    assert (second.reason, second.decided) == ("limit", MATCHES + 6)
     after = order_of(tmp_path)
     assert after[: len(before)] == before
     assert set(after[len(before) : len(before) + len(first.waiting)]) & {one.match for one in first.waiting}
@@ -494,13 +496,14 @@ def test_a_match_is_read_by_its_number_as_it_was_at_one_moment(
     clients = sleepers(lambda *asked: 5.0 * third(*asked), clock)
     (away, *_) = sorted(one.match for one in play(tmp_path, MATCHES, clients=clients).waiting)
     with closing(ledger_of(tmp_path)) as ledger:
-        for at, number in enumerate(ledger.numbers(1, MATCHES), 1):
+        issued = ledger.heads()[0]
+        for at, number in enumerate(ledger.numbers(1, issued), 1):
             fixture, record, asked = ledger.match(number) or (None, None, [])
             assert [fixture] == list(ledger.fixtures(at, at))
             assert [record] == (list(ledger.records(at, at)) or [None])
             assert asked == list(ledger.exchanges(at, at))
             assert {one.match for one in asked} <= {number}
-        assert ledger.match(0) is ledger.match(MATCHES + 1) is ledger.match(10**30) is None
+        assert ledger.match(0) is ledger.match(issued + 1) is ledger.match(10**30) is None
         before = ledger.match(away)
         assert before is not None
         assert before.record is None

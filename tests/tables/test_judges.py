@@ -10,7 +10,7 @@ import pytest
 from msgspec.structs import replace
 from tests.engine.arenas import play, write_arena
 from tests.judging.gathered import tabled
-from tests.tables.conftest import MATCHES
+from tests.tables.conftest import recorded
 
 from peerage.arena import Arena, open_arena
 from peerage.figures import measured
@@ -55,7 +55,7 @@ def test_length_is_that_of_the_recorded_answers(report: JudgesReport, arena: Are
     import math
 
     over = under = 0.0
-    for number in range(1, MATCHES + 1):
+    for number in range(1, recorded(arena) + 1):
         match = Matches(arena.ledger).one(number)
         said = {key.removesuffix("~repair"): step.reply for key, step in match.asked.items()}
         for ballot in match.ballots:
@@ -108,7 +108,7 @@ ANSWERS = (("ann", 1.0), ("bo", 0.0))
 
 def test_a_judge_moves_ratings_by_what_its_votes_change(report: JudgesReport, arena: Arena) -> None:
     """Held against the votes as they leave the arena: Bradley-Terry with and without those of one judge."""
-    cast = votes(arena.ledger, list(arena.ledger.summaries(1, MATCHES)), {})
+    cast = votes(arena.ledger, list(arena.ledger.summaries(1, recorded(arena))), {})
     share = np.bincount(cast.matches)[cast.matches]
     for row in report.judges:
         table = [
@@ -132,7 +132,7 @@ def test_a_judge_moves_ratings_by_what_its_votes_change(report: JudgesReport, ar
 
 def test_challenges_are_counted_by_topic_and_drafter(report: JudgesReport, arena: Arena) -> None:
     ties: dict[tuple[str, str], list[float]] = {}
-    for number in range(1, MATCHES + 1):
+    for number in range(1, recorded(arena) + 1):
         match = Matches(arena.ledger).one(number)
         votes = [ballot.vote for ballot in match.ballots if ballot.vote != "abstain"]
         if votes:
@@ -149,11 +149,11 @@ def test_challenges_are_counted_by_topic_and_drafter(report: JudgesReport, arena
 
 def test_challenges_on_which_verdicts_do_not_follow_strength_tell_less(arena: Arena) -> None:
     """All matches are put under two topics by hand: those that the stronger player wins, and the others."""
-    read = told(Matches(arena.ledger).read(1, MATCHES))
-    cast = votes(arena.ledger, list(arena.ledger.summaries(1, MATCHES)), {})
+    read = told(Matches(arena.ledger).read(1, recorded(arena)))
+    cast = votes(arena.ledger, list(arena.ledger.summaries(1, recorded(arena))), {})
     strength = dict(zip(cast.players, fit_duels(cast.history).rating.tolist(), strict=True))
     rows = Rows(CHALLENGES)
-    for number in range(1, MATCHES + 1):
+    for number in range(1, recorded(arena) + 1):
         match = Matches(arena.ledger).one(number)
         first, second = (strength.get(seat.player, 0.0) for seat in match.fixture.seats)
         if match.ballots:
@@ -213,7 +213,7 @@ def test_scores_are_read_from_the_facts_of_a_tournament() -> None:
 
 
 def test_scores_beside_votes_are_left_out(arena: Arena, report: JudgesReport) -> None:
-    read = told(Matches(arena.ledger).read(1, MATCHES))
+    read = told(Matches(arena.ledger).read(1, recorded(arena)))
     scored = Rows(MARKS)
     for author in ("p1", "p2", "p3"):
         others = [("somebody", 8.0), (report.judges[0].judge, 5.0)]

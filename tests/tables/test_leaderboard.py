@@ -14,7 +14,7 @@ import msgspec
 import numpy as np
 import pytest
 from tests.engine.arenas import house, play, write_arena
-from tests.tables.conftest import MATCHES
+from tests.tables.conftest import DECIDED, recorded
 
 from peerage.arena import Arena, open_arena
 from peerage.ratings.bradley_terry import fit_duels
@@ -50,7 +50,7 @@ def test_every_sum_is_what_the_records_add_up_to(arena: Arena, track: str) -> No
             answers[player].append(cost)
         if summary.status != "done":
             results.update({player: results[player] + Counter(void=1) for player in summary.players})
-    for exchange in arena.ledger.exchanges(1, MATCHES):
+    for exchange in arena.ledger.exchanges(1, recorded(arena)):
         if exchange.reply is not None:
             said = msgspec.json.decode(exchange.reply)
             results[exchange.player].update(
@@ -171,11 +171,11 @@ def test_resuming_without_snapshots_goes_on_with_the_same_sums(
     folder: Path, arena: Arena, tmp_path: Path
 ) -> None:
     late = copied(folder, tmp_path, "DELETE FROM snapshots")
-    play(late, MATCHES + 5)
+    play(late, DECIDED + 5)
     with open_arena(late) as played:
         stored = played.ledger.snapshot()
         assert stored is not None
-        assert stored[0] == played.ledger.heads()[1] > MATCHES
+        assert stored[0] == played.ledger.heads()[1] >= recorded(arena) + 5
         assert played.replay().ok
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import msgspec
 import pytest
-from tests.tables.conftest import MATCHES
+from tests.tables.conftest import recorded
 from tests.tables.test_leaderboard import copied
 
 from peerage.arena import Arena, open_arena
@@ -21,7 +21,7 @@ from peerage.tables.match_view import MatchView, tasks
 
 
 def matches(arena: Arena) -> list[MatchView]:
-    return [arena.match(number) for number in range(1, MATCHES + 1)]
+    return [arena.match(number) for number in range(1, recorded(arena) + 1)]
 
 
 def judged(arena: Arena) -> MatchView:

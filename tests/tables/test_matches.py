@@ -8,7 +8,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from tests.tables.conftest import MATCHES
+from tests.tables.conftest import recorded
 from tests.tables.test_leaderboard import copied
 
 from peerage.arena import Arena, open_arena
@@ -20,7 +20,7 @@ from peerage.tables.played import Scope
 
 def test_one_match_is_read_as_in_bulk(arena: Arena) -> None:
     statuses = set()
-    for match in Matches(arena.ledger).read(1, MATCHES):
+    for match in Matches(arena.ledger).read(1, recorded(arena)):
         alone = Matches(arena.ledger, whole=False).one(match.number)
         assert alone.steps == match.steps
         assert alone.blocks == match.blocks
@@ -32,7 +32,7 @@ def test_one_match_is_read_as_in_bulk(arena: Arena) -> None:
 
 def test_of_two_replies_the_one_that_counts_is_shown(arena: Arena) -> None:
     repaired = 0
-    for match in Matches(arena.ledger).read(1, MATCHES):
+    for match in Matches(arena.ledger).read(1, recorded(arena)):
         for key in match.asked:
             if key.endswith("~repair"):
                 reply = match.replies[key.removesuffix("~repair")]
@@ -43,15 +43,15 @@ def test_of_two_replies_the_one_that_counts_is_shown(arena: Arena) -> None:
 
 def test_a_part_is_read_as_in_the_whole(arena: Arena) -> None:
     matches = Matches(arena.ledger)
-    part, whole = list(matches.read(7, 12)), list(matches.read(1, MATCHES))[6:12]
+    part, whole = list(matches.read(7, 12)), list(matches.read(1, recorded(arena)))[6:12]
     assert [(match.fixture, match.finished, match.steps) for match in part] == [
         (match.fixture, match.finished, match.steps) for match in whole
     ]
 
 
 def test_only_matches_of_the_scope_are_read(arena: Arena) -> None:
-    topics = [row.topic for row in arena.ledger.summaries(1, MATCHES)]
-    found = list(Matches(arena.ledger).read(1, MATCHES, Scope(topic=topics[0])))
+    topics = [row.topic for row in arena.ledger.summaries(1, recorded(arena))]
+    found = list(Matches(arena.ledger).read(1, recorded(arena), Scope(topic=topics[0])))
     assert [match.fixture.topic for match in found] == [topic for topic in topics if topic == topics[0]]
 
 
@@ -78,11 +78,13 @@ def test_only_where_all_are_equal_it_is_a_tie(scores: dict[str, float], said: st
 
 
 @pytest.mark.parametrize("table", ["fixtures", "records", "summaries"])
-@pytest.mark.parametrize("number", [3, MATCHES])
-def test_rows_that_are_missing_are_told(folder: Path, tmp_path: Path, table: str, number: int) -> None:
+@pytest.mark.parametrize("number", ["3", "(SELECT MAX(number) FROM records)"])
+def test_rows_that_are_missing_are_told(
+    folder: Path, arena: Arena, tmp_path: Path, table: str, number: str
+) -> None:
     copy = copied(folder, tmp_path, f"DELETE FROM {table} WHERE number = {number}")
-    with open_arena(copy, create=False) as arena, pytest.raises(LedgerError, match="lacks rows"):
-        list(Matches(arena.ledger).read(1, MATCHES))
+    with open_arena(copy, create=False) as changed, pytest.raises(LedgerError, match="lacks rows"):
+        list(Matches(changed.ledger).read(1, recorded(arena)))
 
 
 def test_a_match_that_was_shown_is_freed_at_once(arena: Arena) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from tests.engine.arenas import paced, play, play_stopping_at, write_arena
 from tests.engine.clients import Cast
-from tests.tables.conftest import MATCHES
+from tests.tables.conftest import recorded
 
 from peerage.arena import Arena, open_arena
 from peerage.players.client import Answer, Call, Client, PlayerError
@@ -28,7 +28,7 @@ def counted(folder: Path) -> Stats:
 @pytest.fixture(scope="module")
 def told(folder: Path) -> list[Match]:
     with open_arena(folder, create=False) as arena:
-        return list(Matches(arena.ledger).read(1, MATCHES))
+        return list(Matches(arena.ledger).read(1, recorded(arena)))
 
 
 def test_players_replies_are_counted_by_what_they_were(counted: Stats, told: list[Match]) -> None:
@@ -75,7 +75,7 @@ def test_sums_agree_with_the_leaderboard(counted: Stats, arena: Arena) -> None:
         )
         assert player.cost_usd == row.cost_usd
         assert (player.model, player.family) == (row.model, row.family)
-    assert counted.matches == MATCHES
+    assert counted.matches == recorded(arena)
     assert sum(counted.voids.values()) * 2 == sum(row.void for row in rows.values())
 
 

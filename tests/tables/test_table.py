@@ -8,7 +8,7 @@ from pathlib import Path
 import msgspec
 import pytest
 from tests.engine.arenas import play, write_arena
-from tests.tables.conftest import MATCHES
+from tests.tables.conftest import recorded
 
 from peerage import blocks
 from peerage.arena import Arena, ArenaError, open_arena
@@ -80,10 +80,10 @@ def test_charts_are_by_name_and_one_that_is_not_there_says_which_are(arena: Aren
 
 
 def test_an_arena_shows_its_table(arena: Arena) -> None:
-    assert repr(arena).endswith(f"7 players, {MATCHES} matches>")
+    assert repr(arena).endswith(f"7 players, {recorded(arena)} matches>")
     shown = arena._repr_html_()
     assert arena.leaderboard()._repr_html_() in shown
-    assert f"7 players · {MATCHES} matches" in shown
+    assert f"7 players · {recorded(arena)} matches" in shown
 
 
 class Tags(HTMLParser):

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import msgspec
 import pytest
-from tests.tables.conftest import MATCHES
+from tests.tables.conftest import recorded
 
 from peerage.arena import Arena, open_arena
 from peerage.judging.ballots import ballots_in
@@ -18,20 +18,18 @@ from peerage.tables.told import Told, together, told
 @pytest.fixture(scope="module")
 def whole(folder: Path) -> Told:
     with open_arena(folder, create=False) as arena:
-        return told(Matches(arena.ledger).read(1, MATCHES))
+        return told(Matches(arena.ledger).read(1, recorded(arena)))
 
 
-@pytest.mark.parametrize("size", [1, 7, MATCHES])
+@pytest.mark.parametrize("size", [1, 7, 1000])
 def test_stretches_together_tell_what_the_whole_does(arena: Arena, whole: Told, size: int) -> None:
-    matches = Matches(arena.ledger)
-    parts = [
-        told(matches.read(first, min(first + size - 1, MATCHES))) for first in range(1, MATCHES + 1, size)
-    ]
+    matches, last = Matches(arena.ledger), recorded(arena)
+    parts = [told(matches.read(first, min(first + size - 1, last))) for first in range(1, last + 1, size)]
     kept = msgspec.msgpack.decode(msgspec.msgpack.encode(parts), type=list[Told])
     assert together(kept) == whole
-    assert whole.matches == MATCHES
-    assert len(ballots_in(whole.ballots, whole.seated)) > MATCHES
-    assert len(marks_in(whole.marks)) > MATCHES
+    assert whole.matches == last
+    assert len(ballots_in(whole.ballots, whole.seated)) > last
+    assert len(marks_in(whole.marks)) > last
 
 
 def test_putting_together_changes_no_part(arena: Arena) -> None:
