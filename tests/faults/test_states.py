@@ -62,7 +62,7 @@ def test_a_second_runner_is_refused_and_readers_are_admitted(tmp_path: Path) -> 
     seen: list[int] = []
     play(tmp_path, 12, beside=intrude)
     assert seen
-    assert play(tmp_path, 13).settled == 13
+    assert play(tmp_path, 13).decided == 13
 
 
 def test_another_process_is_refused_too(tmp_path: Path) -> None:
@@ -211,7 +211,7 @@ def test_a_full_disk_is_told_and_a_run_after_mending_goes_on(tmp_path: Path) -> 
         ledger.close()
         assert replies > before
         before = replies
-    assert play(folder, 40).settled == 40
+    assert play(folder, 40).decided == 40
     assert head(folder) == head(calm)
     assert asked_again(folder) == 0
     assert resource.getrlimit(resource.RLIMIT_FSIZE)[0] == resource.RLIM_INFINITY
@@ -238,7 +238,7 @@ def test_a_disk_that_is_full_when_a_run_resumes_costs_nothing_recorded(tmp_path:
     ledger = ledger_of(folder)
     assert sum(row.reply is not None for row in ledger.exchanges(1)) >= before
     ledger.close()
-    assert play(folder, 40).settled == 40
+    assert play(folder, 40).decided == 40
     assert head(folder) == head(calm)
     assert asked_again(folder) == 0
 

@@ -21,8 +21,6 @@ from peerage.tables.matches import Match
 from peerage.tables.told import Told, told
 
 DECIDED = 45
-MATCHES = 45
-"""Matches on record when so many came to a result."""
 MATCHES_SERVED = 12
 
 EVIL = (

@@ -16,7 +16,7 @@ from urllib.parse import unquote, urldefrag
 import msgspec
 import pytest
 from tests.engine.arenas import house, play, write_arena
-from tests.site.arenas import EVIL, MATCHES, NAMES
+from tests.site.arenas import EVIL, NAMES
 
 from peerage.formats import visible
 from peerage.judging.corrections import CORRECTIONS
@@ -295,7 +295,7 @@ def test_the_index_of_matches_holds_them_all(pages: Site) -> None:
     said = body(pages, "data/matches-1.js").decode()
     assert said.startswith("peerageShard(1,")
     columns = json.loads(said[len("peerageShard(1,") :].rstrip().removesuffix(")"))
-    assert [len(columns[name]) for name in "pstvcd"] == [MATCHES] * 6
+    assert [len(columns[name]) for name in "pstvcd"] == [len(pages.summaries)] * 6
     assert list(columns["s"]) == [list(row.scores) for row in pages.summaries]
 
 

@@ -14,6 +14,7 @@ import pytest
 from starlette.requests import Request
 from starlette.testclient import TestClient
 from starlette.types import Message
+from tests.engine.arenas import statuses
 from tests.site.arenas import MATCHES_SERVED, eventually
 
 from peerage.ledger.verify import verify
@@ -137,8 +138,8 @@ def test_what_is_not_there_is_a_clean_404(client: TestClient, path: str) -> None
     assert "Traceback" not in found.text
 
 
-def test_the_api_speaks_json_also_of_what_is_not_there(client: TestClient) -> None:
-    assert client.get("/api/arena").json()["settled"] == MATCHES_SERVED
+def test_the_api_speaks_json_also_of_what_is_not_there(client: TestClient, played: Path) -> None:
+    assert client.get("/api/arena").json()["settled"] == len(statuses(played))
     for path in ("api/nothing", "api/ballot", "api/matches/999"):
         found = client.get(f"/{path}")
         assert found.status_code == 404
@@ -172,9 +173,9 @@ def test_an_address_as_long_as_none_of_ours_is_refused(client: TestClient) -> No
     assert client.get(f"/api/matches?player={'x' * 5_000}").status_code == 414
 
 
-def test_live_pages(client: TestClient) -> None:
+def test_live_pages(client: TestClient, played: Path) -> None:
     found = client.get("/live.html")
-    assert f'href="live/{MATCHES_SERVED}.html"' in found.text
+    assert f'href="live/{len(statuses(played))}.html"' in found.text
     assert "No match is running" in found.text
     match = client.get("/live/1.html")
     assert match.status_code == 200

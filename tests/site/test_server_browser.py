@@ -15,8 +15,8 @@ from pathlib import Path
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page, expect
-from tests.engine.arenas import play
-from tests.site.arenas import MATCHES, hostile
+from tests.engine.arenas import play, statuses
+from tests.site.arenas import DECIDED, hostile
 from tests.site.browsers import DESK, PATIENCE_MS, PHONE, needed
 
 from peerage.ledger.votes import Vote, Votes
@@ -103,15 +103,16 @@ def test_an_expert_judges_at_a_private_link(tab: Page, address: str, folder: Pat
 
 
 def test_pages_move_while_somebody_plays(tab: Page, address: str, folder: Path, browser: Browser) -> None:
+    last = len(statuses(folder))
     tab.goto(f"{address}live.html")
-    expect(tab.locator(".pulse")).to_have_text(f"match {MATCHES}", timeout=PATIENCE_MS)
+    expect(tab.locator(".pulse")).to_have_text(f"match {last}", timeout=PATIENCE_MS)
     board = browser.new_page()
     board.goto(f"{address}index.html#sort=1&order=up", timeout=PATIENCE_MS)
-    expect(board.locator(".pulse")).to_have_text(f"match {MATCHES}", timeout=PATIENCE_MS)
+    expect(board.locator(".pulse")).to_have_text(f"match {last}", timeout=PATIENCE_MS)
     names = board.locator("table.board tbody th").all_inner_texts()
     played = board.locator("table.board tbody").inner_text()
     with ThreadPoolExecutor(1) as thread:
-        newest = thread.submit(play, folder, MATCHES + 3, clients=hostile).result().settled
+        newest = thread.submit(play, folder, DECIDED + 3, clients=hostile).result().settled
     expect(tab.locator(".pulse")).to_have_text(f"match {newest}", timeout=PATIENCE_MS)
     expect(tab.locator("#settled li").first).to_contain_text(str(newest), timeout=PATIENCE_MS)
     expect(board.locator("table.board tbody")).not_to_have_text(played, timeout=PATIENCE_MS)

@@ -33,19 +33,19 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
 
 def test_links_lead_to_the_page_on_which_a_match_stands(tmp_path: Path, clock: Clock) -> None:
     write_arena(tmp_path, engine={"concurrency": 8})
-    play(tmp_path, MATCHES, clients=sleepers(third, clock))
+    last = play(tmp_path, MATCHES, clients=sleepers(third, clock)).settled
     site = Site.open(tmp_path)
-    moved = [number for number in range(1, MATCHES + 1) if site.moment.place(number) != number]
+    moved = [number for number in range(1, last + 1) if site.moment.place(number) != number]
     assert moved
     pages = {path: (body(site, path) or b"").decode() for path in paths(site) if path.endswith(".html")}
-    for number in range(1, MATCHES + 1):
+    for number in range(1, last + 1):
         page, _, mark = site.match_page(number).partition("#")
         assert re.search(f'id="?{mark}"?[ >]', pages[page]), f"match {number}"
     told = re.findall(r"matches/\d+\.html#m\d+", pages["matches.html"])
-    assert len(set(told)) == MATCHES
-    assert set(told) == {site.match_page(number) for number in range(1, MATCHES + 1)}
+    assert len(set(told)) == last
+    assert set(told) == {site.match_page(number) for number in range(1, last + 1)}
     columns = json.loads(shard(site, 1).decode().partition(",")[2].rstrip(")\n"))
-    assert sorted(columns["n"]) == list(range(1, MATCHES + 1))
+    assert sorted(columns["n"]) == list(range(1, last + 1))
     site.close()
 
 
