@@ -90,6 +90,7 @@ bench-numbers: $(VENV)/.bench ## simulate how far ratings and judgements can be 
 	$(BIN)/python -m bench.policies
 	$(BIN)/python -m bench.across
 	$(BIN)/python -m bench.claims
+	$(BIN)/python -m bench.topics
 	$(BIN)/python -m bench.further
 
 real: $(VENV)/.dev           ## play a whole arena on a real language model (SmolLM2-135M)

@@ -105,7 +105,7 @@ class _Seat(msgspec.Struct):
     player: str
 
 
-class _Drawn(msgspec.Struct):
+class _Drawn(msgspec.Struct, frozen=True):
     topic: Any = msgspec.UNSET
     category: Any = msgspec.UNSET
 
@@ -115,7 +115,7 @@ class _Light(msgspec.Struct):
 
     seats: list[_Seat]
     game: str
-    drawn: _Drawn
+    drawn: _Drawn = _Drawn()
 
 
 _light = msgspec.json.Decoder(_Light).decode
