@@ -48,7 +48,7 @@ def fields(found: Recovered) -> dict[str, object]:
         field.name: getattr(found, field.name)
         for field in dataclasses.fields(found)
         if field.name != "histories"
-    } | {"met": [(game, one._met, one._played) for game, one in found.histories.items()]}
+    } | {"met": [(game, one._met, one._played, one._on) for game, one in found.histories.items()]}
 
 
 @pytest.mark.parametrize("stopped", [0.0, 4.0, 30.0, 200.0])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import closing
 from pathlib import Path
@@ -23,6 +24,7 @@ from peerage.engine.recovery import (
     spent,
 )
 from peerage.ledger import Ledger
+from peerage.ledger.codec import by_hex, read_fixture
 from peerage.ledger.store import Summary, amend
 from peerage.match import Fixture
 from peerage.scheduling.standing import Ended
@@ -131,6 +133,12 @@ def test_a_run_goes_on_from_what_the_rows_say(stopped: Path, lag: int) -> None:
         assert (recorded, found.chain.hex()) == head(stopped)
         void = [one for one in played if one.status != "done"]
         assert found.without_result == len(void) > 0
+        texts, on = by_hex(ledger.texts()), Counter[tuple[str, str]]()
+        for row in fixtures:
+            one = read_fixture(row.body, texts)
+            on.update([(one.topic, seat.player) for seat in one.seats])
+        assert all(topic for topic, _ in on)
+        assert found.histories["duel"]._on == on
         again = histories(ledger)
         assert found.histories["duel"]._met == again["duel"]._met
         assert found.histories["duel"]._played == again["duel"]._played
