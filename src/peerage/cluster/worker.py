@@ -226,8 +226,10 @@ class Worker:
 
     async def _claim(self) -> None:
         try:
-            self._offered = False
             room = self._room
+            if room <= 0:  # one more worker shares them since
+                return
+            self._offered = False
             for one in await self._aside(partial(self._claimed, room)):
                 if not self._stopping:
                     self._matches.start(*one)
