@@ -1,8 +1,8 @@
 """CPU milliseconds of a duel through Ray, beside one process alone on the same PostgreSQL.
 
-House players that reply at once, without and with a budget, and the same players as models are asked: each reply
-takes a while, so that every call needs its place and its money from the leader. CPU is that between two
-moments in the middle of a run: no start, no end. Usage: python -m bench.cluster [DUELS] [ROUNDS] [CASE…]
+House players that reply at once, without and with a budget, and the same players as models are asked: each
+reply takes a while, so that every call needs its place and its money from the leader. CPU is that between
+two moments in the middle of a run: no start, no end. Usage: python -m bench.cluster [DUELS] [ROUNDS] [CASE…]
 """
 
 from __future__ import annotations
@@ -14,10 +14,8 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Mapping
-from functools import partial
 from pathlib import Path
 from statistics import median
-from typing import Any
 
 import yaml
 
@@ -145,7 +143,7 @@ def show(case: str, found: Mapping[str, list[Mapping[str, float]]]) -> None:
     middle = {
         kind: {part: median([one[part] for one in runs]) for part in runs[0]} for kind, runs in found.items()
     }
-    alone, ray = middle["local"], middle["ray"]
+    alone = middle["local"]
     both = [one["leader"] + one["workers"] - alone["leader"] for one in found["ray"]]
     print(f"{case}: {alone['calls']:.1f} calls a duel, {CONCURRENCY} under way, ms of CPU a duel")
     for kind, parts in middle.items():

@@ -101,7 +101,7 @@ class Arena:
         ArenaError, SettingsError, LedgerError, PlayerError; whatever was recorded stays.
         """
         from peerage import running
-        from peerage.playing import tuned
+        from peerage.engine.garbage import tuned
 
         def play(watch: Beside | None) -> Coroutine[Any, Any, RunReport]:
             return self.play(
@@ -331,8 +331,8 @@ class Arena:
 
     def replay(self) -> ReplayReport:
         """Recompute every outcome and rating offline, and compare."""
+        from peerage.engine.garbage import tuned
         from peerage.engine.replay import replay
-        from peerage.playing import tuned
 
         with tuned():
             return replay(self.ledger)

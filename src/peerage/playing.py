@@ -6,7 +6,6 @@ The door is `Arena.play`.
 from __future__ import annotations
 
 import asyncio
-import gc
 import logging
 import os
 import signal
@@ -438,20 +437,3 @@ def _stopped_by_signals(runner: Runner) -> Iterator[None]:
     finally:
         for number in caught:
             loop.remove_signal_handler(number)
-
-
-@contextmanager
-def tuned() -> Iterator[None]:
-    """Collect garbage rarely: a run keeps thousands of matches alive, which every collection walks through.
-
-    Hardly anything the engine makes is cyclic; measured, the default thresholds cost a fifth of its time.
-    """
-    before = gc.get_threshold()
-    gc.collect()
-    gc.freeze()
-    gc.set_threshold(100_000, 50, 100)
-    try:
-        yield
-    finally:
-        gc.set_threshold(*before)
-        gc.unfreeze()

@@ -3,8 +3,10 @@ through pickle, as it does under Ray."""
 
 from __future__ import annotations
 
+import asyncio
 import pickle
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 
 import pytest
 
@@ -19,6 +21,7 @@ class HereLink:
         self.cut = False
         self.where = ""
         self.worker: Worker | None = None
+        self._told: asyncio.Queue[bytes] = asyncio.Queue()
 
     @property
     def busy(self) -> int:
@@ -26,22 +29,20 @@ class HereLink:
         return 0 if self.worker is None else len(self.worker._matches)
 
     async def begin(self, posting: Posting) -> int:
-        self.worker = Worker(posting)
+        self.worker = Worker(posting, lambda news: self._told.put_nowait(pickle.dumps(news)))
         return await self.worker.begin()
 
-    async def order(self, orders: Sequence[Order]) -> None:
-        if self.cut:
-            raise WorkerLost("cut off")
-        assert self.worker is not None
-        self.worker.order(pickle.loads(pickle.dumps(orders)))
+    def order(self, orders: Sequence[Order]) -> None:
+        if not self.cut:
+            assert self.worker is not None
+            self.worker.order(pickle.loads(pickle.dumps(orders)))
 
-    async def news(self, patience_s: float) -> Sequence[News]:
-        assert self.worker is not None
-        told = await self.worker.news(0.05)
-        if self.cut:
-            raise WorkerLost("cut off")
-        found: Sequence[News] = pickle.loads(pickle.dumps(told))
-        return found
+    async def news(self) -> Sequence[News]:
+        while not self.cut:
+            with suppress(TimeoutError):
+                found: Sequence[News] = pickle.loads(await asyncio.wait_for(self._told.get(), 0.05))
+                return found
+        raise WorkerLost("cut off")
 
     def kill(self) -> None:
         """A worker that was cut off goes on by itself, as one does beyond a broken line."""

@@ -48,8 +48,6 @@ from peerage.ledger.store import Exchange, FailureRow, Ledger, LedgerError
 from peerage.match import Fixture, Outcome
 from peerage.settings import Engine
 
-PATIENCE_S = 1.0
-"""How long a worker waits for something to tell."""
 STAFF_EVERY_S = 2.0
 """How often it is seen whether there is room for more workers."""
 DEATHS = 5
@@ -77,7 +75,6 @@ class _Seat:
         self.link = link
         self.number = number
         self.orders: list[Order] = []
-        self.ordering: asyncio.Task[None] | None = None
         self.stopped: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self.state = State(CallsNow(), ())
         self.leaves = False
@@ -264,7 +261,7 @@ class Crew:
             self._order(seat, *[Benched(name, why, None) for name, why in self.benched.items()])
             self._look()
             while not seat.stopped.done():
-                for news in await link.news(PATIENCE_S):
+                for news in await link.news():
                     self._deaths = 0
                     self._hear(seat, news)
             if not self._stopping:
@@ -341,22 +338,14 @@ class Crew:
         return opened
 
     def _order(self, seat: _Seat, *orders: Order) -> None:
+        """All orders of one turn of the loop go together."""
+        if orders and not seat.orders:
+            self._loop.call_soon(self._order_now, seat)
         seat.orders += orders
-        if seat.ordering is None and seat.orders:
-            seat.ordering = self._spawn(self._order_all(seat))
 
-    async def _order_all(self, seat: _Seat) -> None:
-        """One at a time, so that they come in order."""
-        try:
-            while seat.orders:
-                orders, seat.orders = seat.orders, []
-                await seat.link.order(orders)
-        except WorkerLost:
-            pass  # who hears its news finds out, too
-        except Exception as fault:
-            self._run.broken(fault)
-        finally:
-            seat.ordering = None
+    def _order_now(self, seat: _Seat) -> None:
+        orders, seat.orders = seat.orders, []
+        seat.link.order(orders)
 
     # --------------------------------------------------------------------------------------------- news
 

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import secrets
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
 from typing import Any, TypeVar
 
 import ray
@@ -13,10 +15,13 @@ from ray._private.state import state
 from ray.exceptions import RayActorError, RayTaskError
 
 from peerage.cluster.connection import connect
+from peerage.cluster.line import Line, awaited, dialled
 from peerage.cluster.messages import Logged, News, Order, Posting
 from peerage.cluster.places import Link, WorkerLost
 from peerage.settings import ArenaError
 
+TOLD_S = 2.0
+"""How long Ray may take to say why a worker is gone."""
 NO_DEADLINE_S = 60.0
 """How long a worker has whose machine is to leave at no stated time."""
 Found = TypeVar("Found")
@@ -25,25 +30,22 @@ Found = TypeVar("Found")
 class _Hands:
     """A worker within an actor."""
 
-    def __init__(self) -> None:
-        self._worker: Any = None
-
-    async def begin(self, posting: Posting) -> tuple[int, str]:
+    async def begin(self, posting: Posting, key: bytes) -> tuple[int, str, str, int]:
+        """Get ready: the worker's number, its node, and where its line is to be dialled."""
         from peerage.cluster.worker import Worker
+        from peerage.engine.garbage import tuned
 
-        self._worker = Worker(posting)
-        logging.getLogger("peerage").addHandler(_Teller(self._worker.tell))
-        return await self._worker.begin(), ray.get_runtime_context().get_node_id()
+        line = Line(lambda orders: worker.order(orders), lambda _: worker.left_alone())
+        worker = Worker(posting, line.send)
+        logging.getLogger("peerage").addHandler(_Teller(worker.tell))
+        number = await worker.begin()
+        ExitStack().enter_context(tuned())
+        here = ray.util.get_node_ip_address()
+        return number, ray.get_runtime_context().get_node_id(), here, await awaited(here, key, line)
 
-    async def order(self, orders: Sequence[Order]) -> None:
-        self._worker.order(orders)
-
-    async def news(self, patience_s: float) -> list[News]:
-        found: list[News] = await self._worker.news(patience_s)
-        return found
-
-    async def close(self) -> None:
-        await self._worker.close()
+    async def stay(self) -> None:
+        """Never returns: Ray says to whoever asked when the actor is gone."""
+        await asyncio.get_running_loop().create_future()
 
 
 class _Teller(logging.Handler):
@@ -63,21 +65,57 @@ class RayLink:
 
     def __init__(self, actor: Any) -> None:
         self._actor = actor
+        self._news: list[News] = []
+        self._lost = ""
+        self._heard = asyncio.Event()
+        self._line = Line(self._hear, self._over)
+        self._stays: asyncio.Task[None] | None = None
         self.where = ""
 
     async def begin(self, posting: Posting) -> int:
-        number, self.where = await _answered(lambda: self._actor.begin.remote(posting))
+        key = secrets.token_bytes(32)
+        number, self.where, host, port = await _answered(lambda: self._actor.begin.remote(posting, key))
+        self._stays = asyncio.create_task(self._stay())
+        try:
+            await dialled(host, port, key, self._line)
+        except OSError as error:
+            raise WorkerLost(f"port {port} of {host} cannot be reached from here: {error}") from None
         return int(number)
 
-    async def order(self, orders: Sequence[Order]) -> None:
-        await _answered(lambda: self._actor.order.remote(orders))
+    def order(self, orders: Sequence[Order]) -> None:
+        self._line.send(orders)
 
-    async def news(self, patience_s: float) -> Sequence[News]:
-        found: Sequence[News] = await _answered(lambda: self._actor.news.remote(patience_s))
-        return found
+    async def news(self) -> Sequence[News]:
+        while not self._news:
+            if self._lost:
+                if self._stays is not None:  # Ray knows better why
+                    await asyncio.wait({self._stays}, timeout=TOLD_S)
+                raise WorkerLost(self._lost)
+            self._heard.clear()
+            await self._heard.wait()
+        told, self._news = self._news, []
+        return told
 
     def kill(self) -> None:
+        if self._stays is not None:
+            self._stays.cancel()
+        self._line.close()
         ray.kill(self._actor)
+
+    def _hear(self, news: Sequence[News]) -> None:
+        self._news += news
+        self._heard.set()
+
+    def _over(self, why: str) -> None:
+        self._lost = self._lost or why
+        self._heard.set()
+
+    async def _stay(self) -> None:
+        try:
+            await _answered(lambda: self._actor.stay.remote())
+        except Exception as lost:
+            self._lost = str(lost)
+            self._heard.set()
 
 
 class RayPlaces:

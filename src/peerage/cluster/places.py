@@ -20,11 +20,11 @@ class Link(Protocol):
     async def begin(self, posting: Posting) -> int:
         """Let it get ready; its number. Raises WorkerLost, or what it raised."""
 
-    async def order(self, orders: Sequence[Order]) -> None:
-        """Raises WorkerLost."""
+    def order(self, orders: Sequence[Order]) -> None:
+        """Tell it what to do; nothing where it is lost."""
 
-    async def news(self, patience_s: float) -> Sequence[News]:
-        """What it has to tell. Raises WorkerLost."""
+    async def news(self) -> Sequence[News]:
+        """What it has to tell, as soon as there is some. Raises WorkerLost."""
 
     def kill(self) -> None:
         """End it."""

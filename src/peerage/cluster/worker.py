@@ -42,7 +42,7 @@ from peerage.engine.player_runtime import PlayerRuntime
 from peerage.engine.records import Tally
 from peerage.engine.under_way import MatchesUnderWay
 from peerage.ledger.codec import by_hex, read_fixture
-from peerage.ledger.leases import GivenUp, WorkersLedger
+from peerage.ledger.leases import GivenUp, WorkersLedger, given_up
 from peerage.ledger.merkle import digest as digest_of
 from peerage.match import Fixture, Outcome
 from peerage.players import open_client
@@ -57,14 +57,15 @@ STATE_EVERY_S = 0.5
 class Worker:
     """One worker, on one event loop. It is an `engine.driving.Run` to the matches it drives.
 
-    `begin` opens players and ledger, `order` takes what the leader says, `news` gives what the leader is to
-    hear, `close` releases everything.
+    `begin` opens players and ledger, `order` takes what the leader says, `send` gives it what it is to hear,
+    `close` releases everything.
     """
 
-    def __init__(self, posting: Posting) -> None:
+    def __init__(self, posting: Posting, send: Callable[[Sequence[News]], None]) -> None:
         self._posting = posting
+        self._send = send
         self._news: list[News] = []
-        self._heard = asyncio.Event()
+        self._replied: set[Replied] = set()
         self._loop = asyncio.get_running_loop()
         self._stack = AsyncExitStack()
         self._places = 0
@@ -72,7 +73,8 @@ class Worker:
         self._claiming = False
         self._offered = False
         self._look: asyncio.Handle | None = None
-        self._stated = 0.0
+        self._stated: State | None = None
+        self._ticks: asyncio.TimerHandle | None = None
         self._tasks: set[asyncio.Task[None]] = set()
         self._clients: dict[str, Client] = {}
         self._leader = ByLeader(self.tell)
@@ -117,6 +119,7 @@ class Worker:
             Availability(undated, now_ms),
             programs,
         )
+        self._tick()
         return int(self._ledger.number)
 
     async def _open_lines(self) -> dict[str, PlayerRuntime]:
@@ -139,29 +142,41 @@ class Worker:
         await asyncio.gather(*[line.client.start() for line in lines.values()])
         return lines
 
+    def left_alone(self) -> None:
+        """The leader is not there any more: send nothing more. Ray ends this process."""
+        self.broken(given_up(self._posting.address))
+
     async def close(self) -> None:
         """Release everything."""
         self._stopping = True
+        if self._ticks is not None:
+            self._ticks.cancel()
         for task in self._tasks:
             task.cancel()
         await self._stack.aclose()
 
     # --------------------------------------------------------------------------------------- the leader
 
-    async def news(self, patience_s: float) -> list[News]:
-        """What there is to tell; waits so long for some."""
+    def tell(self, news: News) -> None:
+        """Let the leader hear something. All news of one turn of the loop go together."""
         if not self._news:
-            try:
-                async with asyncio.timeout(patience_s):
-                    await self._heard.wait()
-            except TimeoutError:
-                pass
-        self._heard.clear()
+            self._loop.call_soon(self._tell_now)
+        self._news.append(news)
+
+    def _tell_now(self) -> None:
         told, self._news = self._news, []
-        if self._loop.time() - self._stated > STATE_EVERY_S or any(isinstance(one, Stopped) for one in told):
-            self._stated = self._loop.time()
-            told.insert(0, State(self._matches.now(), self._matches.troubles()))
-        return told
+        self._replied.clear()
+        self._send(told)
+
+    def _tick(self) -> None:
+        self._state()
+        self._ticks = self._loop.call_later(STATE_EVERY_S, self._tick)
+
+    def _state(self) -> None:
+        state = State(self._matches.now(), self._matches.troubles())
+        if state != self._stated:
+            self._stated = state
+            self.tell(state)
 
     def order(self, orders: Sequence[Order]) -> None:
         """Do what the leader says."""
@@ -206,12 +221,8 @@ class Worker:
     async def _stop(self, grace_s: float) -> None:
         await self._matches.stop(grace_s)
         await self._journal.drain()
+        self._state()
         self.tell(Stopped({name: tuple(getattr(one, "left_out", ())) for name, one in self._clients.items()}))
-
-    def tell(self, news: News) -> None:
-        """Let the leader hear something."""
-        self._news.append(news)
-        self._heard.set()
 
     # ------------------------------------------------------------------------------------------- claims
 
@@ -260,7 +271,9 @@ class Worker:
         self._claim_soon()
 
     def replied(self, player: str, void: bool) -> None:
-        self.tell(Replied(player, void))
+        if (news := Replied(player, void)) not in self._replied:  # once each time it tells anything
+            self._replied.add(news)
+            self.tell(news)
 
     def tripped(self, player: str, match: int) -> None:
         self.tell(Tripped(player, self._matches.benched[player], match))

@@ -19,7 +19,7 @@ import psycopg
 
 from peerage.ledger.database import Transaction
 from peerage.ledger.database_ledger import DatabaseLedger
-from peerage.ledger.postgres import Connected, Postgres, Run
+from peerage.ledger.postgres import PLANS, Connected, Postgres, Run
 from peerage.ledger.postgres_words import is_lost
 from peerage.ledger.server import Found, Patience, note, told
 from peerage.ledger.sql import SqlDatabase
@@ -39,17 +39,19 @@ INSERT INTO leases SELECT unnest(%s::bigint[]), fence FROM runner WHERE fence = 
 """
 _OVER = "DELETE FROM leases WHERE run = %s AND match = ANY(%s)"
 _CLAIM = """
-UPDATE leases SET worker = %(worker)s, claim = %(claim)s WHERE match IN (SELECT match FROM leases
-    WHERE run = %(run)s AND worker IS NULL ORDER BY match LIMIT %(most)s FOR UPDATE SKIP LOCKED)
+WITH me AS MATERIALIZED (SELECT FROM workers
+    WHERE run = %(run)s AND number = %(worker)s AND NOT gone FOR SHARE),
+before AS (SELECT match FROM leases WHERE run = %(run)s AND worker = %(worker)s AND claim = %(claim)s),
+free AS MATERIALIZED (SELECT match FROM leases
+    WHERE run = %(run)s AND worker IS NULL AND EXISTS (SELECT FROM me) AND NOT EXISTS (SELECT FROM before)
+    ORDER BY match LIMIT %(most)s FOR UPDATE SKIP LOCKED),
+taken AS (UPDATE leases SET worker = %(worker)s, claim = %(claim)s FROM free
+    WHERE leases.match = free.match RETURNING leases.match)
+SELECT number, body, EXISTS (SELECT FROM intents WHERE intents.match = number) FROM me LEFT JOIN fixtures
+ON number IN (SELECT match FROM taken UNION ALL SELECT match FROM before) ORDER BY number
 """
-_CLAIMED = "SELECT FROM leases WHERE run = %(run)s AND worker = %(worker)s AND claim = %(claim)s LIMIT 1"
-_MINE = """
-SELECT number, body, EXISTS (SELECT FROM intents WHERE intents.match = number) FROM fixtures
-WHERE number IN (SELECT match FROM leases WHERE run = %(run)s AND worker = %(worker)s AND claim = %(claim)s)
-ORDER BY number
-"""
-
-
+"""In one statement, which makes one way to the server and back. A claim whose answer was lost is made again
+under its number, and takes nothing twice. No row: the worker was given up."""
 _GOES_ON = """
 SELECT workers.written FROM workers JOIN runner ON run = fence WHERE run = %s AND number = %s AND NOT gone
 """
@@ -79,14 +81,14 @@ class _Line:
         self._connection: Connected | None = None
 
     def do(self, work: Callable[[Connected], Found]) -> Found:
-        """Do some work in a transaction. Raises LedgerError."""
+        """Do some work, each statement a transaction unless it says otherwise. Raises LedgerError."""
 
         def tried() -> Found:
             try:
                 if self._connection is None:
-                    self._connection = self._server.connect()
-                with self._connection.transaction():
-                    return work(self._connection)
+                    self._connection = self._server.connect(autocommit=True)
+                    self._connection.execute(PLANS)
+                return work(self._connection)
             except psycopg.Error:
                 self.close()
                 raise
@@ -117,12 +119,13 @@ class Leases:
         self._line = _Line(_server(address))
 
         def begin(connection: Connected) -> int:
-            connection.execute(_TABLES)
-            row = connection.execute("SELECT fence FROM runner FOR UPDATE").fetchone()
-            assert row is not None
-            connection.execute("DELETE FROM leases")
-            connection.execute("DELETE FROM workers")
-            return int(row[0])
+            with connection.transaction():
+                connection.execute(_TABLES)
+                row = connection.execute("SELECT fence FROM runner FOR UPDATE").fetchone()
+                assert row is not None
+                connection.execute("DELETE FROM leases")
+                connection.execute("DELETE FROM workers")
+                return int(row[0])
 
         self.run = self._line.do(begin)
 
@@ -130,11 +133,8 @@ class Leases:
         """Let workers claim some matches; end the leases of those that are `over`."""
 
         def work(connection: Connected) -> None:
-            if over:
-                connection.execute(
-                    "DELETE FROM leases WHERE run = %s AND match = ANY(%s)", (self.run, [*over])
-                )
-            if matches:
+            with connection.pipeline(), connection.transaction():
+                connection.execute(_OVER, (self.run, [*over]))
                 connection.execute(_OFFER, ([*matches], self.run))
 
         self._line.do(work)
@@ -145,11 +145,12 @@ class Leases:
 
         def work(connection: Connected) -> list[int]:
             mine = self.run, worker
-            connection.execute("UPDATE workers SET gone = true WHERE run = %s AND number = %s", mine)
-            found = connection.execute(
-                "SELECT match FROM leases WHERE run = %s AND worker = %s ORDER BY match", mine
-            )
-            return [number for (number,) in found]
+            with connection.transaction():
+                connection.execute("UPDATE workers SET gone = true WHERE run = %s AND number = %s", mine)
+                found = connection.execute(
+                    "SELECT match FROM leases WHERE run = %s AND worker = %s ORDER BY match", mine
+                )
+                return [number for (number,) in found]
 
         return self._line.do(work)
 
@@ -167,11 +168,12 @@ class WorkersLedger:
         self._line = _Line(_server(address))
 
         def hire(connection: Connected) -> int:
-            if connection.execute("SELECT FROM runner WHERE fence = %s FOR UPDATE", (run,)).rowcount != 1:
-                raise given_up(address)
-            row = connection.execute(_HIRE, {"run": run, "who": note()}).fetchone()
-            assert row is not None
-            return int(row[0])
+            with connection.transaction():
+                if connection.execute("SELECT FROM runner WHERE fence = %s FOR UPDATE", (run,)).rowcount != 1:
+                    raise given_up(address)
+                row = connection.execute(_HIRE, {"run": run, "who": note()}).fetchone()
+                assert row is not None
+                return int(row[0])
 
         self._claims = 0
         self.number = self._line.do(hire)
@@ -198,18 +200,14 @@ class WorkersLedger:
         self._claims += 1  # where an answer of the server is lost, this tells what was claimed already
         mine = {"run": self._run, "worker": self.number, "most": most, "claim": self._claims}
 
-        def work(connection: Connected) -> list[tuple[int, bytes, bool]]:
-            row = connection.execute(
-                "SELECT FROM workers WHERE run = %(run)s AND number = %(worker)s AND NOT gone FOR SHARE", mine
-            )
-            if row.rowcount != 1:
-                raise given_up(self._ledger.address)
-            if not connection.execute(_CLAIMED, mine).fetchone():
-                connection.execute(_CLAIM, mine)
-            return connection.execute(_MINE, mine).fetchall()
-
-        found = self._line.do(work)
-        return [Claimed(number, bytes(body), self._recorded(number, begun)) for number, body, begun in found]
+        found = self._line.do(lambda connection: connection.execute(_CLAIM, mine).fetchall())
+        if not found:
+            raise given_up(self._ledger.address)
+        return [
+            Claimed(number, bytes(body), self._recorded(number, begun))
+            for number, body, begun in found
+            if number is not None
+        ]
 
     def _recorded(self, number: int, begun: bool) -> Sequence[Exchange]:
         rows = patiently(partial(self._ledger.match, number)) if begun else None

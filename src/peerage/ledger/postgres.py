@@ -354,8 +354,9 @@ SELECT holder FROM runner WHERE EXISTS (SELECT FROM pg_locks
     JOIN pg_database ON pg_database.oid = database AND datname = current_database()
     WHERE locktype = 'advisory' AND granted AND objsubid = 1 AND (classid::bigint, objid::bigint) = (%s, %s))
 """
-_WRITER = """
-SELECT set_config('enable_seqscan', 'off', false), set_config('jit', 'off', false),
+PLANS = "SELECT set_config('enable_seqscan', 'off', false), set_config('jit', 'off', false)"
+_WRITER = f"""
+{PLANS},
     CASE current_setting('synchronous_commit') WHEN 'off'
         THEN set_config('synchronous_commit', 'on', false) END
 """
