@@ -52,6 +52,8 @@ from peerage.settings import ArenaError
 NO_CAP = 1_000_000
 """Calls in flight at once: the leader's desk counts them."""
 STATE_EVERY_S = 0.5
+GATHER_S = 0.005
+"""What is written within so long goes in one transaction: those of all workers come one after another."""
 
 
 class Worker:
@@ -98,6 +100,7 @@ class Worker:
         games = schedulers(posting.settings, "")
         plans, engine = Plans(games, lines), posting.settings.engine
         self._journal = Journal(self._ledger, self.broken)
+        self._journal.gather_s = GATHER_S
         self._stack.push_async_callback(self._journal.close)
         self._paying = AskedReservations(posting.bounded, lines, self.tell, self._journal.then)
         programs = None

@@ -277,12 +277,12 @@ class Budget:
         """What matches before `number` are still expected to cost, and their dearest call at its worst; or a
         player's part of it."""
         total, reach = 0.0, 0
+        dearer = {name: pace.factor() for name, pace in self._paces.items()}
         for other, match in self._open.items():
             if other < number:
-                for name in match.left if player is None else (player,):
-                    if name in match.left:
-                        total += self._paces[name].factor() * match.left[name]
-                        reach = max(reach, match.shares[name].reach)
+                for name in match.left if player is None else match.left.keys() & {player}:
+                    total += dearer[name] * match.left[name]
+                    reach = max(reach, match.shares[name].reach)
         return total + reach
 
     # ------------------------------------------------------------------------------------------- matches

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from math import inf
 
 from peerage.ledger.codec import Text
 from peerage.ledger.store import Batch, Writes
@@ -20,6 +21,7 @@ class Journal:
     """The one writer of a running arena. All methods are for the event loop's thread.
 
     With `inline` the loop's own thread writes: for simulation in virtual time, where no thread may wait.
+    After each batch the next is gathered for `gather_s` seconds at least, so that fewer are written.
     `failed` is called on the loop with the error when a write fails (nothing is written after that, see
     `broken`) or a callback raises.
     """
@@ -35,6 +37,8 @@ class Journal:
         self._flushing = False
         self._busy = False
         self.broken = False
+        self.gather_s = 0.0
+        self._wrote = -inf
         self._idle: list[asyncio.Future[None]] = []
         self._writer = ThreadPoolExecutor(1, "ledger-writer")
         self.commits = 0
@@ -60,7 +64,11 @@ class Journal:
         """Write what was added, at the end of this turn of the loop."""
         if not self._flushing:
             self._flushing = True
-            self._loop.call_soon(self._flush)
+            left = self._wrote + self.gather_s - self._loop.time() if self.gather_s else 0.0
+            if left > 0:
+                self._loop.call_later(left, self._flush)
+            else:
+                self._loop.call_soon(self._flush)
 
     async def drain(self) -> None:
         """Return when everything added so far is durable, or the journal is broken."""
@@ -101,6 +109,7 @@ class Journal:
     def _written(self, callbacks: list[Callback]) -> None:
         self.commits += 1
         self._busy = False
+        self._wrote = self._loop.time()
         for callback in callbacks:
             try:
                 callback()
