@@ -17,6 +17,7 @@ from typer.testing import CliRunner
 from peerage.arena import open_arena
 from peerage.cli.main import app
 from peerage.cluster import crew as crews
+from peerage.cluster.messages import Look
 from peerage.engine.report import RunReport
 from peerage.engine.runner import Runner
 from peerage.ledger.leases import GivenUp
@@ -123,6 +124,22 @@ def test_a_worker_that_is_cut_off_writes_nothing_more_and_others_go_on(
     assert cut_off is not None
     with pytest.raises(GivenUp, match="given up"), cut_off._ledger.writing():
         cut_off._ledger.write(Batch(intents=[IntentRow(1, "late", 1, "p0", b"{}", 0)]))
+
+
+def test_a_worker_whose_share_shrinks_as_it_claims_goes_on(
+    tmp_path: Path, postgres: PostgresServer, placed: list[HerePlaces], alone: list[str]
+) -> None:
+    calls = [0]
+
+    def act(call: Call, attempt: int) -> None:
+        calls[0] += 1
+        if calls[0] % 10 == 0:
+            for link in placed[0].links:
+                assert link.worker is not None
+                link.worker.order([Look(64), Look(1)])  # as where others join meanwhile
+
+    folder = arena(tmp_path, postgres, engine={"workers": 2})
+    assert Played(folder, 6, clients=Cast(act, soon)).chains == alone[:6]
 
 
 def test_a_worker_whose_machine_leaves_gives_its_matches_back(

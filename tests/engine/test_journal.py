@@ -56,6 +56,19 @@ async def test_rows_keep_their_order_and_callbacks_follow_them(inline: bool) -> 
     assert errors == []
 
 
+async def test_what_comes_soon_after_a_write_waits_for_more() -> None:
+    ledger = Recording()
+    journal = Journal(ledger, lambda error: None, inline=True)  # type: ignore[arg-type]
+    journal.gather_s = 0.2
+    for number in range(20):
+        journal.rows.intents.append(intent(number))
+        journal.touch()
+        await asyncio.sleep(0)
+        await asyncio.sleep(0)
+    await journal.close()
+    assert [[row.match for row in batch.intents] for batch in ledger.batches] == [[0], [*range(1, 20)]]
+
+
 async def test_what_gathers_during_a_write_goes_into_one_batch() -> None:
     ledger = Recording()
     journal = Journal(ledger, lambda error: None)  # type: ignore[arg-type]
