@@ -288,7 +288,7 @@ def test_a_topic_has_its_own_leaderboard(pages: Site, documents: dict[str, Read]
     assert f"{decided} decided matches" in found.text
     assert f"By topic, game or side: {topic}" in found.text
     page = body(pages, f"leaderboard/bt/topic-{slug(topic)}.html").decode()
-    assert 'href="../../index.html">All matches</a>' in page, "the way back, in place of tracks of all matches"
+    assert 'href="../../index.html">All matches</a>' in page, "the way back"
 
 
 def test_the_index_of_matches_holds_them_all(pages: Site) -> None:

@@ -69,7 +69,8 @@ LOOK = """() => {
   // A player's tables need no scrolling.
   if (document.title.includes(document.querySelector("h1").textContent) && document.querySelector("dl.facts"))
     for (const region of document.querySelectorAll('[aria-label="Ratings"], [aria-label^="By "]'))
-      if (region.scrollWidth > region.clientWidth) wrong.push(`${region.ariaLabel}: ${region.scrollWidth} wide`);
+      if (region.scrollWidth > region.clientWidth)
+        wrong.push(`${region.ariaLabel}: ${region.scrollWidth} wide`);
   // A name is broken after its punctuation, or not at all.
   for (const link of [...document.querySelectorAll(".player a, .player b")].filter(seen)) {
     const parts = document.createTreeWalker(link, NodeFilter.SHOW_TEXT);
