@@ -85,7 +85,7 @@ def test_a_terminal_shows_progress_table_and_verdicts(tmp_path: Path) -> None:
     assert f"{final[0].player} leads with {final[0].rating:,.0f}" in " ".join(shown.split())
     assert " beat " in shown
     assert "Ctrl+C" in shown
-    assert f"{sum(one.bits for one in kinds):,.1f} bits known" in shown
+    assert f"{sum(one.bits for one in kinds):,.1f} bits of information" in shown
 
 
 @pytest.mark.parametrize("until", ["", "top 2 known"])
@@ -113,11 +113,11 @@ def test_it_shows_what_it_takes_to_be_sure_and_what_a_dollar_brought(tmp_path: P
     best = max(stats.costs, key=lambda row: row.bits_per_usd or 0.0)
     assert best.bits_per_usd
     assert next(iter(table.bought(60))).startswith(
-        f"per dollar: {best.player} {best.matches_per_usd:,.0f} matches"
+        f"a dollar buys: {best.player} {best.matches_per_usd:,.0f} matches"
     )
     assert all(len(line) <= width for width in (60, 80, 120) for line in table.bought(width))
     assert first in screen.getvalue()
-    assert "per dollar" in screen.getvalue()
+    assert "a dollar buys" in screen.getvalue()
     assert progress.so_far == (progress.until.pairs if progress.until else (40, 40))
 
 

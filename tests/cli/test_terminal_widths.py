@@ -113,3 +113,36 @@ def test_of_topics_and_players_nobody_is_left_out(folder: Path, monkeypatch: pyt
     assert max(map(len, told.splitlines())) <= 60
     assert "in a wider terminal" not in told
     assert {*whole.split()} <= {*told.split()}
+
+
+def test_how_a_run_ended_is_said_in_lines_that_end_between_words(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    words = ["run", "--yes", "--max-matches", "40", "--dir", str(folder)]
+    for width in (60, 80, 120):
+        text = re.sub(r"\x1b\[[\d;?]*[A-Za-z]", "", typed(words, width, monkeypatch))
+        _, found, end = text.partition("done: 41 matches")
+        assert found, text
+        for line in end.splitlines()[1:]:
+            assert len(line) <= width or f"--dir {folder}" in line, "a command is one line, to be copied"
+        assert "the arena in a browser" in end
+
+
+def test_a_heading_is_as_wide_as_the_terminal_not_as_its_table(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = typed(["leaderboard", "--by", "game", "--dir", str(folder)], 60, monkeypatch)
+    assert ": shares of wins, game by game\n" in text
+
+
+def test_tables_one_below_the_other_stand_apart(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    text = typed(["stats", "--dir", str(folder)], 60, monkeypatch)
+    assert "\n\nJudges\n" in text
+    assert "\n\n\n" not in text
+
+
+def test_a_scale_that_is_left_out_is_no_column_of_a_wider_terminal(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = typed(["players", "house:0.2", "--dir", str(folder)], 60, monkeypatch)
+    assert "in a wider terminal also: W, D, L" in text

@@ -15,7 +15,7 @@ def drafts_shown(drafts: Sequence[Draft], replies: Replies, title: str) -> Itera
     """The drafts that fell, and under `title` the one that stood."""
     fallen = [draft for draft in drafts if not draft.accepted]
     if fallen:
-        yield Heading("Drafts that did not stand")
+        yield Heading("Rejected drafts")
     for draft in fallen:
         for stage in draft.authors:
             reply = replies.get(f"{stage}/{draft.turn}/{draft.draft}")

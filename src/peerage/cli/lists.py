@@ -226,11 +226,11 @@ _JUDGES: Mapping[str, Titled] = {
     ),
     "measures": titled(
         "Judges together",
-        *texts(measure="Measure"),
+        *texts(lambda name: name.replace("_", " "), measure="Measure"),
         *numbers(measured, value="Value"),
-        *numbers(hundredths, lower="from ~3", upper="to ~3"),
+        *numbers(hundredths, lower="from ~1", upper="to ~1"),
         *numbers(whole, units="Over ~2"),
-        *texts(about="What it is ~1"),
+        *texts(about="What it is"),
     ),
     "judges": titled(
         "Judges one by one, with 95% bounds",

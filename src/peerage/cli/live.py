@@ -73,9 +73,12 @@ class Spectator:
         from rich.live import Live
 
         with Live(console=self._console, auto_refresh=False, transient=True) as live:
-            while True:
-                live.update(self._view(runner.progress()), refresh=True)
-                await asyncio.sleep(REFRESH_S)
+            try:
+                while True:
+                    live.update(self._view(runner.progress()), refresh=True)
+                    await asyncio.sleep(REFRESH_S)
+            finally:  # a last view taller than the terminal would scroll, and stay above what follows
+                live.update("", refresh=True)
 
     async def _lines(self, runner: Runner) -> None:
         last, told = time.monotonic(), False
@@ -104,7 +107,7 @@ class Spectator:
             f"{settled}{of} matches" if whole else f"{settled} matches, {progress.decided}{of} with a result",
             f"{pace:.1f} a second",
             f"{counted(progress.calls_in_flight, 'call')} in flight",
-            *([f"{tenths(self.table.bits)} bits known"] if self.table.bits else []),
+            *([f"{tenths(self.table.bits)} bits of information"] if self.table.bits else []),
             money(progress.billed_nano, progress.possibly_nano),
         ]
         if progress.until is not None:

@@ -97,6 +97,7 @@ def _head(match: MatchView) -> Iterator[Part]:
     topic = f", on {match.topic}" if match.topic else ""
     yield Line(f"Match {match.number}{': ' if names else ''}{names}{topic}", "bold")
     yield Line(f"round {match.round} · {match.game} version {match.version} · {match.status}", "dim")
+    yield Line(match.verdict)
     if len(match.series) > 1:
         yield Line(f"in the series of matches {match.series[0]} to {match.series[-1]}", "dim")
     if match.note:

@@ -140,7 +140,14 @@ def prose(text: str) -> None:
     if sys.stdout.isatty():
         wide = get_terminal_size().columns
         whole = [
-            fill(line, wide, break_long_words=False, break_on_hyphens=False) for line in text.splitlines()
+            fill(
+                line,
+                wide,
+                subsequent_indent=" " * (len(line) - len(line.lstrip())),
+                break_long_words=False,
+                break_on_hyphens=False,
+            )
+            for line in text.splitlines()
         ]
         text = "\n".join(whole)
     say(text)

@@ -113,7 +113,11 @@ def show_parts(
         elif part == of or (of is None and found[part]):
             rows = found[part]
             told = [one for one in columns if not one.spare or any(row[one.key] is not None for row in rows)]
-            show(rows, told if shape.for_people else columns, shape, title=heading)
+            if shape is not Format.table:
+                show(rows, told if shape.for_people else columns, shape, title=heading)
+                continue
+            text = drawn(rows, told, heading, (), sys.stdout)
+            sys.stdout.write(text if text.endswith("\n\n") else f"{text}\n")
 
 
 def show_json(data: Any, to: TextIO | None = None) -> None:
@@ -151,7 +155,8 @@ def drawn(
         shown = max(1, len(most) - 1)
         parts.append([columns[0], *rest[:shown]])
         rest = rest[shown:]
-    if left_out := [column.title for column in rest]:
+    # A heading with gaps is a scale, no name.
+    if left_out := [column.title for column in rest if "  " not in column.title]:
         notes = [note for note in notes if note.partition(":")[0] not in left_out]
         notes += [f"in a wider terminal also: {', '.join(dict.fromkeys(left_out))}"]
     with console.capture() as captured:
@@ -187,20 +192,21 @@ def fit(rows: Rows, columns: Sequence[Column], width: int) -> list[Column]:
 def table(rows: Rows, columns: Sequence[Column], title: str = "") -> Any:
     """The table as rich draws it."""
     from rich import box
+    from rich.console import Group
     from rich.table import Table
     from rich.text import Text
 
     from peerage.protocol import visible
 
-    name = Text(visible(title)) if title else None
-    grid = Table(title=name, box=box.SIMPLE_HEAD, title_justify="left", pad_edge=False, padding=(0, 1, 0, 0))
+    grid = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
     for column in columns:
         number = column.heading.startswith(">")
         side: Literal["left", "right"] = "right" if number else "left"
         grid.add_column(Text(visible(column.title)), justify=side, no_wrap=number, overflow="fold")
     for row in rows:
         grid.add_row(*[Text(visible(column.text(row))) for column in columns])
-    return grid
+    # A title of rich's own is broken where its table ends.
+    return Group(Text(visible(title), style="italic"), grid) if title else grid
 
 
 def inert(text: str) -> str:

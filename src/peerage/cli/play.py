@@ -7,13 +7,15 @@ import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
+from shutil import get_terminal_size
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
 from peerage.cli.completion import every_game
-from peerage.cli.options import HERE, Folder, Format, Quiet, at, program, say
+from peerage.cli.options import HERE, Folder, Format, Quiet, at, program, prose, say
 from peerage.cli.plan import EVERY_GAME, THINKS, agree_to_matches, say_left_out, with_games
 
 if TYPE_CHECKING:
@@ -246,8 +248,13 @@ def _next(folder: Path, todo: Mapping[str, str]) -> None:
     """Say what to do next: commands, each with what it is for."""
     there = {words if "--dir" in words else f"{words}{at(folder)}": about for words, about in todo.items()}
     wide, lead = max(map(len, there)), "next:"
+    longest = 9 + len(program()) + wide + max(map(len, todo.values()))
+    apart = sys.stdout.isatty() and longest > get_terminal_size().columns
     for words, about in there.items():
-        typer.echo(f"{lead:6}{program()} {words:<{wide}}  {about}")
+        command = f"{lead:6}{program()} {words}"
+        typer.echo(
+            f"{command}\n{'':10}{about}" if apart else f"{command:<{7 + len(program()) + wide}}  {about}"
+        )
         lead = ""
 
 
@@ -268,8 +275,9 @@ def play_to_end(
     report, spectator = play(arena, limit, batch, clients, replan, seat)
     if not spectator.reader_left:
         show_standings(arena)
+    tell = partial(typer.echo, err=True) if spectator.reader_left else prose
     for line in ending(arena, report, spectator.void):
-        typer.echo(line, err=spectator.reader_left)
+        tell(line)
     if spectator.reader_left:
         return READER_LEFT
     return exit_code(report, spectator.void)

@@ -143,7 +143,7 @@ class TableSoFar:
 def _bought(
     ledger: Ledger, settings: ArenaSettings, played: Played, brought: Gained
 ) -> Iterator[Sequence[str]]:
-    """Matches and bits a dollar, of players and of kinds of matches."""
+    """Matches and bits a dollar, of players and of topics or games."""
     from peerage.accounts import position
     from peerage.standings import pinned_elo
     from peerage.tables.costs import cost_stats, kind_stats
@@ -154,7 +154,7 @@ def _bought(
     kinds = [*kind_stats(played, brought)]
     by_player = [(one.bits_per_usd, one.matches_per_usd, one.player) for one in players]
     by_kind = [(one.bits_per_usd, one.matches_per_usd, one.kind) for one in kinds] if len(kinds) > 1 else []
-    for what, rows in (("per dollar", by_player), ("by kind", by_kind)):
+    for what, rows in (("a dollar buys", by_player), (f"by {kinds[0].by}" if kinds else "", by_kind)):
         first, *more = [
             f"{name} {_short(matches)} matches and {_short(bits)} bits"
             for bits, matches, name in sorted(rows, key=lambda row: (-(row[0] or 0.0), row[2]))

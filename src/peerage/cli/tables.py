@@ -128,7 +128,7 @@ _STATS: Mapping[str, Titled] = {
         *numbers(dollars, billed_usd="Billed to calls", unused_usd="Start and idle"),
     ),
     "costs": titled(
-        "Costs: what a player's dollars and hours bought; a bit halves the error of one strength",
+        "Costs: what dollars and hours bought; a bit of information halves the error of one rating",
         *texts(player="Player"),
         *numbers(dollars, cost_usd="Cost"),
         *numbers(whole, matches="Matches"),
@@ -137,8 +137,8 @@ _STATS: Mapping[str, Titled] = {
         *numbers(tenths, matches_per_gpu_hour="Matches/h ~1", bits_per_gpu_hour="Bits/h ~1"),
     ),
     "kinds": titled(
-        "Kinds of matches: what a dollar buys in each",
-        *texts(kind="Kind"),
+        "Topics, or games: what a dollar buys in each",
+        *texts(kind="Topic or game"),
         *numbers(dollars, cost_usd="Cost"),
         *numbers(whole, matches="Matches"),
         *numbers(tenths, bits="Bits", matches_per_usd="Matches/$", bits_per_usd="Bits/$"),

@@ -100,13 +100,14 @@ def compare(
     columns = [
         *texts(player="Player", placed="Rank"),
         *numbers(whole, rating="Rating", matches="Matches", wins="W", draws="D", losses="L"),
-        *numbers(seconds, reply_s="Reply ~1"),
+        *numbers(seconds, reply_s="Answer ~1"),
     ]
     lines = [
         row.as_dict() | {"placed": ranked(row.rank, row.rank_range), "reply_s": took}
         for row, took in zip((found.one, found.other), found.seconds, strict=True)
     ]
-    show(lines, columns, Format.table)
+    newest = f"Answer: the median time that one took in the newest {tables.PACED} matches"
+    show(lines, columns, Format.table, notes=[newest])
     met = [
         {"on": at.topic or at.game or "everything", "wins": at.wins, "draws": at.draws, "losses": at.losses}
         for at in found.met

@@ -114,7 +114,8 @@ def _told(
         by = f"{better.player} wins {in_words(wins)} against {worse.player} by the ratings"
     else:
         by = f"{better.player} is rated above {worse.player}"
-    yield f"{by}; {'sure at 95%' if sure else 'which of them is better is not sure yet'}."
+    known = f"with 95% confidence {sure} is better" if sure else "which of them is better is not sure yet"
+    yield f"{by}; {known}."
     if met:
         won, tied, lost = met
         yield (

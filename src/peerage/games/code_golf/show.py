@@ -51,7 +51,7 @@ def _drafts(outcome: Outcome, replies: Replies) -> Iterator[Block]:
     """The drafts that fell, then the one that stood, with the solution that proves it."""
     drafts = drafts_of(outcome)
     if not all(draft.accepted for draft in drafts):
-        yield Heading("Drafts that did not stand")
+        yield Heading("Rejected drafts")
     for draft in sorted(drafts, key=lambda draft: draft.accepted):
         reply = replies[f"task/{draft.turn}"]
         if draft.accepted:
