@@ -182,9 +182,11 @@ def _grid(block: blocks.Table) -> tuple[list[dict[str, Cell]], list[Column]]:
 
 
 def _table(block: blocks.Table) -> Any:
-    drawn = table(*_grid(block), block.title)
+    from rich.console import Group
+
+    drawn = table(*_grid(block))
     drawn.show_edge = False
-    return drawn
+    return Group(Text(visible(block.title), style="italic"), drawn) if block.title else drawn
 
 
 def _color(caption: str, color: str) -> Text:
