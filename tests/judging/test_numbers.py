@@ -1,4 +1,4 @@
-"""The numbers of judging themselves, as they are in `numbers.json`: see `tests.numbers`."""
+"""The numbers of judging themselves, as they are in `numbers.json`: see `tests.recorded`."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 from bench.collusion import scores, votes
-from tests import numbers
+from tests import recorded
 
 from peerage.judging import agreement, audit, preference, simulated_scores
 from peerage.judging.comparisons import errors, of_votes
@@ -115,7 +115,7 @@ def pools() -> Any:
     ]
 
 
-CASES: numbers.Cases = {
+CASES: recorded.Cases = {
     "favours of friends": lambda: examined(favours(votes(seeded(4, 0), 8, 480, friends=1.0).marks)),
     "favours of a ring": lambda: examined(favours(votes(seeded(2, 0), 10, 300, ring=4).marks)),
     "favours of idle judges": lambda: examined(
@@ -146,8 +146,8 @@ CASES: numbers.Cases = {
 
 @pytest.mark.parametrize("case", CASES)
 def test_numbers_are_as_they_were(case: str) -> None:
-    numbers.check(FILE, case, CASES[case]())
+    recorded.check(FILE, case, CASES[case]())
 
 
 if __name__ == "__main__":
-    numbers.write(FILE, CASES)
+    recorded.write(FILE, CASES)

@@ -1,4 +1,4 @@
-"""The numbers of every rating method, as they are in `numbers.json`: see `tests.numbers`."""
+"""The numbers of every rating method, as they are in `numbers.json`: see `tests.recorded`."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests import numbers
+from tests import recorded
 
 from peerage.ratings import duplicate, overall, trueskill
 from peerage.ratings.answers import Answers
@@ -205,7 +205,7 @@ def gaps() -> Any:
     ]
 
 
-CASES: numbers.Cases = {
+CASES: recorded.Cases = {
     **{f"{method}": by(method) for method in ("bt", "elo", "trueskill", "glicko2", "through-time")},
     **{f"{method} of battles": by(method) for method in ("judge-aware", "prediction-powered", "weng-lin-bt")},
     "weighted": lambda: rate(battles(weighted=True), Options("bt")),
@@ -259,8 +259,8 @@ CASES: numbers.Cases = {
 
 @pytest.mark.parametrize("case", CASES)
 def test_numbers_are_as_they_were(case: str) -> None:
-    numbers.check(FILE, case, CASES[case]())
+    recorded.check(FILE, case, CASES[case]())
 
 
 if __name__ == "__main__":
-    numbers.write(FILE, CASES)
+    recorded.write(FILE, CASES)
