@@ -69,7 +69,7 @@ PARTS = {
             *("ledger/since.py", "ledger/kept.py", "ledger/checkpoints.py"),
         ],
         [
-            *("ledger/test_verify.py", "ledger/test_tampering.py"),
+            *("ledger/test_verify.py", "ledger/test_findings.py"),
             *("ledger/test_since.py", "ledger/test_checkpoints.py"),
         ],
     ),
@@ -89,7 +89,7 @@ PARTS = {
         ["settings/*.py"],
         [
             *("test_settings.py", "test_settings_players.py", "test_settings_reading.py"),
-            *("test_hours.py", "test_weights.py"),
+            *("test_settings_said.py", "test_hours.py", "test_weights.py"),
         ],
     ),
     "scheduling": Part(["scheduling/*.py"], ["scheduling"]),
@@ -129,15 +129,7 @@ def prepare(name: str) -> Path:
         "source_paths": ["src"],
         "only_mutate": [f"src/peerage/{each}" for each in part.sources],
         "do_not_mutate": [f"src/peerage/{each}" for each in part.without],
-        "pytest_add_cli_args": ["-x", "-q", "-p", "no:cacheprovider"],
-        "pytest_add_cli_args_test_selection": [
-            f"tests/{each}" for each in part.tests if (ROOT / "tests" / each).exists()
-        ],
         "also_copy": ["bench", "docs", "examples", "README.md", "constraints.txt"],
-        "type_check_command": [*DRIVER, "mypy", *_sources(part)],
-        "timeout_multiplier": 6.0,
-        "timeout_constant": 3.0,
-        "process_isolation": "forkserver",  # no cache that earlier tests filled hides a change
         "use_git_change_detection": False,
         "track_dependencies": False,
     }
@@ -156,24 +148,28 @@ def run(name: str, processes: str, sample: int, seed: int) -> None:
     folder = prepare(name)
     seen, now = folder / "seen", [tests.hexdigest(), sources.hexdigest()]
     before = seen.read_text().split() if seen.exists() else ["", ""]
-    if before != now:
-        (folder / "mutants" / "mutmut-stats.json").unlink(missing_ok=True)
     subprocess.run([*DRIVER, "make"], cwd=folder, check=True, stdout=subprocess.DEVNULL)
     _mark(folder, sample, seed, again=before[0] != now[0])
+    if not (WORK / "mypy").exists() and (ROOT / ".mypy_cache").exists():
+        shutil.copytree(ROOT / ".mypy_cache", WORK / "mypy")
+    subprocess.run([*DRIVER, "mypy", *_sources(PARTS[name])], cwd=folder / "mutants", check=True)
     seen.write_text("\n".join(now))
-    subprocess.run([*DRIVER, "run", processes], cwd=folder, check=True)
+    chosen = [f"tests/{each}" for each in PARTS[name].tests if (ROOT / "tests" / each).exists()]
+    subprocess.run([*DRIVER, "run", processes, *chosen], cwd=folder / "mutants", check=True)
 
 
-def drawn(names: Collection[str], sample: int, seed: int) -> set[str]:
+def drawn(names: Collection[str], sample: int, seed: int) -> list[str]:
     """So many of the mutants, by lot: the same each time, and of a larger sample the first. All for 0."""
     by_lot = sorted(names, key=lambda name: hashlib.sha256(f"{seed or ''}{name}".encode()).digest())
-    return set(by_lot[:sample] if sample else by_lot)
+    return by_lot[:sample] if sample else by_lot
 
 
 def _mark(folder: Path, sample: int, seed: int, *, again: bool) -> None:
     """Leave to mutmut what is in the sample and not tried yet, or to be tried again."""
     found = statuses(folder)
-    wanted = drawn(found, sample, seed)
+    wanted = dict.fromkeys(drawn(found, sample, seed))
+    # In the order of the lot: where a run is stopped, what was tried is a smaller sample.
+    (folder / "mutants" / "order").write_text("\n".join(wanted))
     marks: dict[str, int | None] = {}
     for mutant, status in found.items():
         if status in ("not checked", "skipped") or (again and status in LEFT):
@@ -216,7 +212,7 @@ def report(name: str, sample: int, seed: int) -> bool:
     """Print what became of a part; whether at least nine in ten of its mutants were noticed."""
     folder = WORK / name
     everything = statuses(folder)
-    wanted = drawn(everything, sample, seed)
+    wanted = {*drawn(everything, sample, seed)}
     found = {mutant: status for mutant, status in everything.items() if mutant in wanted}
     done = Counter(found.values())
     left = [mutant for mutant, status in found.items() if status in LEFT]

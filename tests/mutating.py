@@ -1,11 +1,13 @@
-"""Drives mutmut for `tests/mutants.py`, inside the folder of a part.
+"""Makes and tries mutants for `tests/mutants.py`: mutmut's, which is too slow at trying a sample of them.
 
-    python tests/mutating.py make              # the mutants, none tried
-    python tests/mutating.py run PROCESSES     # try those that have no result
-    python tests/mutating.py mypy SOURCE...    # what strict mypy says of those, as mutmut calls it
+    python tests/mutating.py make              # the mutants, none tried; inside the folder of a part
+    python tests/mutating.py mypy SOURCE...    # which of those without a result strict mypy refuses
+    python tests/mutating.py run PROCESSES TEST...      # the others; both inside its folder `mutants`
 
-mutmut alone checks the types of all mutants at once, which takes minutes where a sample is wanted, and runs
-for each mutant every test that comes by its function, in any order.
+The tests are read in once, and each mutant is tried in a fork of that process: on the tests of recorded
+numbers and words, then on those that name its module, until one fails or `MOST_S` are over. A test that fails
+is run without the mutant too, since one that fails anyway notices nothing. What is said to be noticed the
+suite notices, and perhaps more; what happens when modules are imported is not seen.
 """
 
 from __future__ import annotations
@@ -15,13 +17,14 @@ import os
 import resource
 import subprocess
 import sys
-from collections.abc import Collection
+import time
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+
+import pytest
 
 MOST_S = 10.0
-"""A mutant is tried on the quickest tests that come by it, for so many seconds as they take without it. What
-is said to be noticed the suite notices, and perhaps more."""
+"""Seconds of the processor for which tests are run on a mutant."""
 
 
 def make() -> None:
@@ -34,49 +37,104 @@ def make() -> None:
     create_mutants(1)
 
 
+KILLED, SURVIVED, NO_TESTS, TIMEOUT, REFUSED = 1, 0, 33, 36, 37
+"""How mutmut marks what becomes of a mutant; the last is what a type checker refuses."""
 MEMORY = 8 * 2**30
 """Bytes of address space: a loop that never ends may gather without end too."""
 
 
-def run(processes: str) -> None:
-    import mutmut.__main__ as program
-    from mutmut.workers.isolation import ForkServerRunner
+class Trying:
+    """Tries mutants in place of pytest's own loop over tests."""
 
-    known = program.collect_or_load_stats
+    def __init__(self, processes: int) -> None:
+        self.processes = processes
+        self.sound: dict[str, bool] = {}
+        """Of tests that failed, whether they pass without a mutant."""
 
-    def collect(*arguments: Any, **named: Any) -> None:
-        known(*arguments, **named)
-        state = program.state()
-        for function, tests in state.tests_by_mangled_function_name.items():
-            state.tests_by_mangled_function_name[function] = quickest(tests, state.duration_by_test)
+    def pytest_runtestloop(self, session: pytest.Session) -> bool:
+        under_way: dict[int, tuple[Path, str]] = {}
+        codes: dict[str, tuple[Path, int | None]] = {}
+        for meta in Path("src").rglob("*.meta"):
+            found = json.loads(meta.read_text("utf-8"))["exit_code_by_key"]
+            codes |= {mutant: (meta, code) for mutant, code in found.items()}
+        for mutant in Path("order").read_text("utf-8").splitlines():
+            meta, code = codes[mutant]
+            if code is not None:
+                continue
+            while len(under_way) >= self.processes:
+                self._ended(session, under_way)
+            under_way[_forked(session, named(session.items, mutant), mutant)] = meta, mutant
+        while under_way:
+            self._ended(session, under_way)
+        return True
 
+    def _ended(self, session: pytest.Session, under_way: dict[int, tuple[Path, str]]) -> None:
+        pid, status = os.wait()
+        meta, mutant = under_way.pop(pid)
+        code = os.waitstatus_to_exitcode(status)
+        failed = Path(f"{pid}.failed")
+        if code == KILLED:
+            test = failed.read_text("utf-8")
+            if test not in self.sound:
+                alone = [item for item in session.items if item.nodeid == test]
+                status = os.waitpid(_forked(session, alone, ""), 0)[1]
+                self.sound[test] = os.waitstatus_to_exitcode(status) == SURVIVED
+            if not self.sound[test]:
+                sys.exit(f"{test} fails without any mutant")
+        failed.unlink(missing_ok=True)
+        data = json.loads(meta.read_text("utf-8"))
+        data["exit_code_by_key"][mutant] = code if code >= 0 else TIMEOUT
+        meta.write_text(json.dumps(data), "utf-8")
+        print(mutant, data["exit_code_by_key"][mutant], flush=True)
+
+
+def named(items: Sequence[pytest.Item], mutant: str) -> list[pytest.Item]:
+    """The tests to try on a mutant, in their order."""
+    module = mutant.rpartition(".")[0]
+    stem = module.rpartition(".")[2]
+    texts = {path: path.read_text("utf-8") for path in {item.path for item in items}}
+    recorded = [item for item in items if "recorded.check" in texts[item.path]]
+    own = [item for item in items if item.path.stem == f"test_{stem}" and item not in recorded]
+    about = [item for item in items if stem in texts[item.path] and item not in recorded and item not in own]
+    return [*recorded, *own, *about]
+
+
+def _forked(session: pytest.Session, items: list[pytest.Item], mutant: str) -> int:
+    """A process that tries the tests on a mutant; its number."""
+    pid = os.fork()
+    if pid:
+        return pid
+    os.environ["MUTANT_UNDER_TEST"] = mutant
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
-    program.collect_or_load_stats = collect
-    # They passed when they were timed, and are timed again when anything changed (`tests.mutants`).
-    ForkServerRunner.run_clean_tests = lambda self, tests: 0
-    program.cli(["run", "--max-children", processes])
-
-
-def quickest(tests: Collection[str], seconds: dict[str, float]) -> list[str]:
-    """The quickest tests, for `MOST_S` seconds together; one at least."""
-    found, took = [], 0.0
-    for test in sorted(tests, key=lambda test: (seconds[test], test)):
-        took += seconds[test]
-        if found and took > MOST_S:
+    resource.setrlimit(resource.RLIMIT_CPU, (int(6 * MOST_S), int(6 * MOST_S) + 2))
+    session.config.pluginmanager.unregister(name="terminalreporter")
+    code = NO_TESTS
+    for item, following in zip(items, [*items[1:], None], strict=True):
+        item.config.hook.pytest_runtest_protocol(item=item, nextitem=following)
+        code = SURVIVED
+        if session.testsfailed:
+            Path(f"{os.getpid()}.failed").write_text(item.nodeid, "utf-8")
+            code = KILLED
+        if code == KILLED or time.process_time() > MOST_S:
             break
-        found.append(test)
-    return found
+    os._exit(code)
+
+
+def run(processes: str, tests: list[str]) -> None:
+    sys.path.insert(0, "src")
+    os.environ["PYTHONPATH"] = os.path.abspath("src")
+    sys.exit(pytest.main(["-x", "-q", "-p", "no:cacheprovider", *tests], plugins=[Trying(int(processes))]))
 
 
 def types(sources: list[str]) -> None:
-    """Check the sources without the mutants that have a result, lines in their places."""
-    command = [sys.executable, "-m", "mypy", "--output", "json", "--no-warn-unused-ignores"]
-    command += ["--cache-dir", os.path.abspath("../../mypy")]
-    checked: dict[str, list[tuple[int, int]]] = {}
+    """Check the sources without the mutants that have a result, lines in their places, and note which of the
+    others strict mypy refuses."""
+    command = [sys.executable, "-m", "mypy", "--output", "json", "--cache-dir", os.path.abspath("../../mypy")]
+    checked: dict[str, dict[str, tuple[int, int]]] = {}
     for source in sources:
         path = Path(source)
         codes = json.loads(Path(f"{source}.meta").read_text("utf-8"))["exit_code_by_key"]
-        asked = {mutant.rpartition(".")[2] for mutant, code in codes.items() if code is None}
+        asked = {mutant.rpartition(".")[2]: mutant for mutant, code in codes.items() if code is None}
         if not asked:
             continue
         spans = json.loads(Path(f"{source}.spans").read_text("utf-8"))["spans"]
@@ -87,22 +145,28 @@ def types(sources: list[str]) -> None:
         shadow = path.with_suffix(".shadow")
         shadow.write_text("\n".join(lines) + "\n", "utf-8")
         command += ["--shadow-file", source, str(shadow)]
-        checked[source] = [span for function, span in spans.items() if function in asked]
-    if checked:
-        found = subprocess.run([*command, *checked], check=False, capture_output=True, text=True)
-        for line in found.stdout.splitlines():
-            said = json.loads(line)
+        checked[source] = {asked[function]: span for function, span in spans.items() if function in asked}
+    if not checked:
+        return
+    said = subprocess.run([*command, *checked], check=False, capture_output=True, text=True).stdout
+    wrong = [one for one in map(json.loads, said.splitlines()) if one["code"] != "unused-ignore"]
+    for source, spans in checked.items():
+        meta = Path(f"{source}.meta")
+        data = json.loads(meta.read_text("utf-8"))
+        for one in wrong:
             # What mutmut writes around mutants has types of its own.
-            if any(first <= said["line"] <= last for first, last in checked.get(said["file"], ())):
-                print(line)
+            for mutant, (first, last) in spans.items():
+                if one["file"] == source and one["severity"] == "error" and first <= one["line"] <= last:
+                    data["exit_code_by_key"][mutant] = REFUSED
+        meta.write_text(json.dumps(data), "utf-8")
 
 
 if __name__ == "__main__":
     match sys.argv[1:]:
         case ["make"]:
             make()
-        case ["run", processes]:
-            run(processes)
+        case ["run", processes, *tests]:
+            run(processes, tests)
         case ["mypy", *sources]:
             types(sources)
         case _:
