@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import asyncio
 import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from threading import Thread, Timer
 from typing import Any
 
 import pytest
+from tests.engine.arenas import paced
 from tests.ledger.on_servers import arena, fails, fixture
 
 from peerage.arena import open_arena
+from peerage.engine.runner import GRACE_S
 from peerage.ledger import Ledger, LedgerBusy, LedgerError
 from peerage.ledger.store import Batch, IntentRow
 from peerage.ledger.verify import verify
@@ -173,26 +177,74 @@ def test_there_is_no_ledger_yet(store_server: Any) -> None:
     assert "`peerage run` makes" in fails(store_server.address())
 
 
-def test_a_run_that_is_stopped_while_its_server_is_away_ends_at_once(
+def test_a_run_that_is_stopped_twice_while_its_server_is_away_ends_at_once(
     store_server: Any, tmp_path: Path
 ) -> None:
-    def die(record: Any, _: object) -> None:
-        if record.number == 3:
-            store_server.kill()
-            Timer(0.5, signal.raise_signal, [signal.SIGINT]).start()
-
     began = time.monotonic()
     try:
         with arena(tmp_path, store_server.address()) as opened:
             with suppress(LedgerError):
-                opened.run(500, observe=die)
-            assert time.monotonic() - began < 60
+                opened.run(500, observe=_dies(store_server, 0.5, 1.0))
+            assert time.monotonic() - began < GRACE_S
     finally:
         store_server.start()
     with open_arena(tmp_path) as opened:
         before = opened.ledger.heads()[1]
-        in_flight = sum(1 for row in opened.ledger.exchanges(1, unanswered=True) if row.failure is None)
+        in_flight = _unanswered(opened.ledger)
         # What came back too late to be written counts as possibly billed, as after a crash.
         assert opened.run(before + 3).possibly_paid_twice == in_flight
         found = verify(opened.ledger, workers=1)
         assert (found.matches, found.problems) == (before + 3, ())
+
+
+def test_a_run_that_is_stopped_while_its_server_is_away_writes_what_calls_bring_when_it_is_back(
+    store_server: Any, tmp_path: Path
+) -> None:
+    seen: list[Any] = []
+    starter = Timer(2.5, store_server.start)
+
+    async def watch(runner: Any) -> None:
+        while not runner.progress().stopping:
+            await asyncio.sleep(0.01)
+        seen.append(runner.progress())
+
+    with arena(tmp_path, store_server.address()) as opened:
+        dies = _dies(store_server, 0.2, then=starter.start)
+        report = opened.run(500, observe=dies, beside=watch, clients=paced(scale=0.8))
+        starter.join()
+        assert report.reason == "interrupted"
+        assert seen[0].calls_in_flight, "or this test shows nothing"
+        assert _unanswered(opened.ledger) == 0
+    with open_arena(tmp_path) as opened:
+        assert opened.run(report.settled + 3).possibly_paid_twice == 0
+        assert verify(opened.ledger, workers=1).problems == ()
+
+
+def test_a_run_that_is_stopped_gives_up_a_server_that_stays_away(
+    store_server: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("peerage.engine.runner.GRACE_S", 1.0)
+    try:
+        with arena(tmp_path, store_server.address()) as opened, pytest.raises(LedgerError):
+            opened.run(500, observe=_dies(store_server, 0.2))
+    finally:
+        store_server.start()
+    with open_arena(tmp_path) as opened:
+        assert verify(opened.ledger, workers=1).problems == ()
+
+
+def _dies(server: Any, *interrupts: float, then: Callable[[], None] = lambda: None) -> Any:
+    """Kills the server after the third match, and interrupts the run so many seconds later."""
+
+    def die(record: Any, _: object) -> None:
+        if record.number == 3:
+            server.kill()
+            for after in interrupts:
+                Timer(after, signal.raise_signal, [signal.SIGINT]).start()
+            then()
+
+    return die
+
+
+def _unanswered(ledger: Ledger) -> int:
+    return sum(row.failure is None for row in ledger.exchanges(1, unanswered=True))

@@ -157,6 +157,7 @@ class Runner:
                 self._waiting.add(away, saved=True)
         self._note = ""
         self._stopping = False
+        self._grace: asyncio.TimerHandle | None = None
         self._admitting = False
         self._look: asyncio.Handle | None = None
         for bench in recovered.benches.out.values():
@@ -185,6 +186,8 @@ class Runner:
             self._folding.snapshot()
             self._folding.bind_votes()
             await self._journal.close()
+            if self._grace is not None:
+                self._grace.cancel()
         return RunReport(
             reason,
             self._note,
@@ -203,11 +206,18 @@ class Runner:
         )
 
     def stop(self) -> None:
-        """Admit and send nothing more, let calls in flight return, end the run. Twice: do not wait."""
+        """Admit and send nothing more, let calls in flight return, end the run. Twice: do not wait.
+
+        Where the ledger's server is away, it may come back within the same grace, so that what calls bring
+        is written.
+        """
         if self._stopping:
             self._matches.abandon()
+            self._ledger.stop_waiting()
+        else:
+            self._ledger.stop_waiting(writes=False)
+            self._grace = self._loop.call_later(GRACE_S, self._ledger.stop_waiting)
         self._stopping = True
-        self._ledger.stop_waiting()
         self._end("interrupted", "stopped; run again to go on")
 
     def progress(self) -> Progress:

@@ -64,8 +64,8 @@ class DatabaseLedger:
     def listening(self) -> AbstractContextManager[Callable[[], bool] | None]:
         return self._database.listening()
 
-    def stop_waiting(self) -> None:
-        self._database.stop_waiting()
+    def stop_waiting(self, *, writes: bool = True) -> None:
+        self._database.stop_waiting(writes=writes)
 
     def write(self, batch: Batch) -> None:
         if "schema" in batch.meta:

@@ -224,7 +224,7 @@ class Mongo:
 
     @contextmanager
     def holding(self) -> Iterator[Transaction]:
-        self._patience.stopped.clear()
+        self._patience.begin()
         with self.explained():
             session = self._client.start_session()
             session_id = session.session_id["id"]
@@ -384,8 +384,8 @@ class Mongo:
         ):
             yield lambda: changes.try_next() is not None
 
-    def stop_waiting(self) -> None:
-        self._patience.stopped.set()
+    def stop_waiting(self, *, writes: bool = True) -> None:
+        self._patience.stop(writes=writes)
 
     def close(self) -> None:
         self._client.close()

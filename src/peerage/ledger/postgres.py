@@ -125,7 +125,7 @@ class Postgres:
 
     @contextmanager
     def holding(self, *, create: bool) -> Iterator[Connection]:
-        self._patience.stopped.clear()
+        self._patience.begin()
         engine = _engine(partial(self._locked, create))
         try:
             with self.explained():
@@ -151,8 +151,8 @@ class Postgres:
             connection.execute(f"LISTEN {self._channel}")
             yield lambda: bool(list(connection.notifies(timeout=HEARD_S, stop_after=1)))
 
-    def stop_waiting(self) -> None:
-        self._patience.stopped.set()
+    def stop_waiting(self, *, writes: bool = True) -> None:
+        self._patience.stop(writes=writes)
 
     def commit(self, connection: Connection, work: Callable[[], None], *, again: bool) -> None:
         run = self._run

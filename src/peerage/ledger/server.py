@@ -26,19 +26,31 @@ Found = TypeVar("Found")
 class Patience:
     """Waits for one server, `place`. `lost` says of an error whether it is the connection that failed.
 
-    `runs` is true while a run holds the ledger there, which waits longer; when `stopped` is set, what waits
-    now fails.
+    `runs` is true while a run holds the ledger there, which waits longer. When `stopping` is set, what waits
+    to read fails; when `stopped` is, so does what waits to write.
     """
 
     def __init__(self, place: str, lost: Callable[[Exception], bool]) -> None:
         self.runs = False
-        self.stopped = Event()
+        self.stopping, self.stopped = Event(), Event()
         self._place = place
         self._lost = lost
 
-    def wait(self, act: Callable[[], Found]) -> Found:
+    def begin(self) -> None:
+        """Wait for the server again, as a run that begins does."""
+        self.stopping.clear()
+        self.stopped.clear()
+
+    def stop(self, *, writes: bool) -> None:
+        """Wait no more to read, nor to write where `writes` says so. Callable from any thread."""
+        self.stopping.set()
+        if writes:
+            self.stopped.set()
+
+    def wait(self, act: Callable[[], Found], *, writes: bool = False) -> Found:
         """What `act` gives; where the server is away it is tried again."""
-        began, pause = time.monotonic(), FIRST_TRY_S
+        stopped = self.stopped if writes else self.stopping
+        began, pause, broken = time.monotonic(), FIRST_TRY_S, False
         while True:
             try:
                 return act()
@@ -46,8 +58,9 @@ class Patience:
                 away = time.monotonic() - began
                 if not self._lost(error) or away > (AWAY_S if self.runs else READER_AWAY_S):
                     raise
-                if self.stopped.wait(pause):
+                if stopped.wait(pause) and (writes or broken):
                     raise
+                broken = True  # the line may be an old one: once more, on a new one
             pause = min(2 * pause, LONGEST_TRY_S)
 
     def commit(self, attempt: Callable[[], None], durable: Callable[[], bool], *, again: bool) -> None:
@@ -61,7 +74,7 @@ class Patience:
                 if not (again and self._lost(error)):
                     raise
                 _log.warning("%s is away; waiting for it. Nothing recorded is lost", self._place)
-            if self.wait(durable):
+            if self.wait(durable, writes=True):
                 return
 
 

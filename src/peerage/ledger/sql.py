@@ -283,8 +283,8 @@ class SqlDatabase:
     def listening(self) -> AbstractContextManager[Callable[[], bool] | None]:
         return self._store.listening()
 
-    def stop_waiting(self) -> None:
-        self._store.stop_waiting()
+    def stop_waiting(self, *, writes: bool = True) -> None:
+        self._store.stop_waiting(writes=writes)
 
     def commit(self, work: Callable[[], None], *, again: bool) -> None:
         assert self._writer is not None

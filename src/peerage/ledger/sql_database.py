@@ -50,8 +50,9 @@ class SqlStore(Protocol):
     def listening(self) -> AbstractContextManager[Callable[[], bool] | None]:
         """As `store.Ledger` has it."""
 
-    def stop_waiting(self) -> None:
-        """Wait no more for a server that is away: what waits now fails. Callable from any thread."""
+    def stop_waiting(self, *, writes: bool = True) -> None:
+        """Wait no more for a server that is away: what waits now fails, but for what is to be written where
+        `writes` is false. Callable from any thread."""
 
     def commit(self, connection: Connection, work: Callable[[], None], *, again: bool) -> None:
         """Do `work` in one transaction of the runner's, on the connection from `holding`.

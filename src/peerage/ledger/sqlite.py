@@ -119,7 +119,7 @@ class SqliteFile:
     def listening(self) -> AbstractContextManager[None]:
         return nullcontext()
 
-    def stop_waiting(self) -> None:
+    def stop_waiting(self, *, writes: bool = True) -> None:
         """A file is never away."""
 
     def commit(self, connection: Connection, work: Callable[[], None], *, again: bool) -> None:

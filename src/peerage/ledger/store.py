@@ -306,8 +306,9 @@ class Ledger(Protocol):
         whether anything was. None where nobody tells, as with a file. It holds a connection, and is for one
         thread. Raises LedgerError, in the calls too, where the server is away or tells nobody."""
 
-    def stop_waiting(self) -> None:
-        """Wait no more for a server that is away: what waits now fails. Callable from any thread."""
+    def stop_waiting(self, *, writes: bool = True) -> None:
+        """Wait no more for a server that is away: what waits now fails, but for what is to be written where
+        `writes` is false. Callable from any thread."""
 
     def meta(self) -> Mapping[str, str]:
         """Facts of the arena: its seed, pairing lag, schema version."""

@@ -181,8 +181,8 @@ class Moment:
     def listening(self) -> AbstractContextManager[Callable[[], bool] | None]:
         return self._ledger.listening()
 
-    def stop_waiting(self) -> None:
-        self._ledger.stop_waiting()
+    def stop_waiting(self, *, writes: bool = True) -> None:
+        self._ledger.stop_waiting(writes=writes)
 
     def runner(self) -> AbstractContextManager[None]:
         raise LedgerError("a moment of a ledger is only read")
