@@ -1,6 +1,6 @@
-"""Draws the README's pictures from a real run: `python docs/pictures.py`.
+"""Draws the pictures of the documentation from a real run: `python docs/pictures.py`; needs Chromium.
 
-Plays the demo in a temporary folder and keeps what a spectator sees half-way, and the table at the end.
+Plays the demo in a temporary folder and keeps what a spectator sees half-way, the table at the end, pages.
 """
 
 from __future__ import annotations
@@ -10,7 +10,9 @@ import io
 import re
 import tempfile
 from pathlib import Path
+from shutil import which
 
+from playwright.sync_api import sync_playwright
 from rich.console import Console
 from rich.text import Text
 
@@ -22,10 +24,14 @@ from peerage.engine.runner import Runner
 from peerage.players.client import Client
 from peerage.players.house import HouseClient, PacedClient
 from peerage.settings import PlayerSettings
+from peerage.site.addresses import match_page
+from peerage.site.build import build_folder
 
 IMAGES = Path(__file__).parent / "images"
 MATCHES = 300
 WIDTH = 96
+SHOWN = 3
+"""The match whose page is shown."""
 
 
 def save(console: Console, name: str, title: str) -> None:
@@ -51,9 +57,11 @@ def watched(arena: Arena) -> None:
 
     async def watch(runner: Runner) -> None:
         spectator._runner = runner
+        table = asyncio.create_task(spectator.table.keep(lambda: runner.progress().decided))
         while runner.progress().settled < MATCHES // 2:
             await asyncio.sleep(0.05)
         console.print(spectator._view(runner.progress()))
+        table.cancel()
 
     arena.run(MATCHES, observe=spectator.observe, beside=watch, clients=paced)
     save(console, "live", "peerage demo")
@@ -69,6 +77,19 @@ def main() -> None:
             console = recorder()
             console.print(Text.from_ansi(_table(arena)))
             save(console, "leaderboard", "peerage leaderboard")
+        pages(folder, folder / "site")
+
+
+def pages(arena: Path, folder: Path) -> None:
+    """Keep the first page of the site of the arena in a folder, and a match; the site goes to `folder`."""
+    build_folder(arena, folder)
+    with sync_playwright() as driver:
+        browser = driver.chromium.launch(executable_path=which("chromium"), args=["--no-sandbox"])
+        for name, path, height in (("leaderboard", "index.html", 1130), ("match", match_page(SHOWN), 900)):
+            tab = browser.new_page(viewport={"width": 1040, "height": height}, color_scheme="light")
+            tab.goto(f"file://{folder}/{path}")
+            tab.screenshot(path=IMAGES / f"site-{name}.png")
+        browser.close()
 
 
 def _table(arena: Arena) -> str:
