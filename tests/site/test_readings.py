@@ -112,8 +112,8 @@ def test_the_server_offers_and_answers_readings_and_a_folder_of_pages_does_neith
     with TestClient(Server(folder, voting=False, token=None).app, "http://localhost") as client:
         home = client.get("/")
         assert '<form class="controls" method="get">' in home.text
-        read = client.get("/?ties=no&weights=")
-        assert "Another reading of the record: ties do not count." in read.text
+        read = client.get("/?ties=&weights=equal")
+        assert "Another reading of the record: every vote weighs the same." in read.text
         assert client.get("/?utm=1").text == home.text
         assert client.get("/leaderboard/raw.html?k=no").status_code == 400
         assert '<input type="checkbox" name="correct" value="position">' in home.text
