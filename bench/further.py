@@ -21,23 +21,25 @@ import numpy as np
 from bench.arenas import Cell, matches_of
 from peerage.ratings.bradley_terry import Pair, fit
 from peerage.ratings.claims import gap_needed
-from peerage.ratings.further import BEST, Aim, Table, ranges, times, times_of
 from peerage.ratings.kernels import Floats
+from peerage.scheduling.further import BEST, Aim, Table, ranges
 from peerage.scheduling.policies import Policy
+from peerage.scheduling.standing import PolicyName
 
 MOST = 16
 KINDS = [(kind, closed) for kind in ("pair", "best", "goal") for closed in (True, False)]
 STEP = 1.03
+POLICIES: tuple[tuple[PolicyName, str], ...] = (
+    ("random", "normal"),
+    ("swiss", "normal"),
+    ("swiss", "even gaps"),
+    ("order", "normal"),
+    ("certify", "normal"),
+    ("top", "normal"),
+)
 CELLS = [
     (Policy(name), Cell(players, pool, lag=32), start)
-    for name, pool in (
-        ("random", "normal"),
-        ("swiss", "normal"),
-        ("swiss", "even gaps"),
-        ("order", "normal"),
-        ("certify", "normal"),
-        ("top", "normal"),
-    )
+    for name, pool in POLICIES
     for players, start in ((6, 100), (12, 300))
 ]
 
@@ -52,7 +54,9 @@ class Asked(NamedTuple):
     above: bool | None
 
 
-def arena(played: Sequence[tuple[int, int, float]], cell: Cell, start: int, number: int) -> list[Asked]:
+def arena(
+    policy: Policy, played: Sequence[tuple[int, int, float]], cell: Cell, start: int, number: int
+) -> list[Asked]:
     """What was asked of one arena: of the pairs and the best player that were not known at the start."""
     counts: Counter[tuple[int, int, int]] = Counter()
     matches = iter(played)
@@ -64,18 +68,20 @@ def arena(played: Sequence[tuple[int, int, float]], cell: Cell, start: int, numb
         table = fit(
             [Pair(a, b, *[counts[a, b, result] for result in range(3)]) for a, b in met], cell.players
         )
-        return table.rating, gap_needed(table.covariance), table.error
+        return table.rating, gap_needed(table.covariance), table.covariance
 
-    rating, needed, error = play(start)
+    rating, needed, covariance = play(start)
     down = np.argsort(-rating).tolist()
     pairs = [(a, b) for a, b in combinations(down, 2) if rating[a] - rating[b] <= needed[a, b]]
-    table = Table(rating, error)
     within = 50.0  # Elo
-    goals = [Aim("top", 3, within=within), Aim("order", within=within), Aim("placed", within=within)]
-    aims = [BEST, *goals]
-    stated = [*[ranges(table, [], number, aim)[0] for aim in aims], *ranges(table, pairs, number)[1:]]
-    about = [*[times_of(table, aim) for aim in aims], *[times(table, a, [b]) for a, b in pairs]]
-    kinds = ["best", *["goal"] * len(goals), *["pair"] * len(pairs)]
+    aims = [
+        BEST,
+        Aim("top", 3, within=within),
+        Aim("order", within=within),
+        Aim("placed", within=within),
+    ]
+    spans = ranges(Table(rating, covariance, loss=policy.loss), aims, pairs, number)
+    kinds = ["best", *["goal"] * (len(aims) - 1), *["pair"] * len(pairs)]
     took = [0.0 if aim.reached(rating, needed) else math.inf for aim in aims] + [math.inf] * len(pairs)
     total = start
     while total < MOST * start and math.inf in took:
@@ -94,9 +100,9 @@ def arena(played: Sequence[tuple[int, int, float]], cell: Cell, start: int, numb
             kind,
             high <= MOST,
             low <= true and (true <= high or high > MOST),
-            None if one is None or one > MOST else true > one,
+            None if about > MOST else true > about,
         )
-        for kind, true, (low, high), one in zip(kinds, took, stated, about, strict=True)
+        for kind, true, (low, about, high) in zip(kinds, took, spans, strict=True)
         if true
     ]
 
@@ -118,7 +124,11 @@ def main(arenas: int = 40, part: int = 1, parts: int = 1) -> None:
     every: list[Asked] = []
     for policy, cell, start in CELLS[part - 1 :: parts]:
         played = matches_of(policy, cell, arenas, MOST * start + start // 2)
-        asked = [one for number, matches in enumerate(played) for one in arena(matches, cell, start, number)]
+        asked = [
+            one
+            for number, matches in enumerate(played)
+            for one in arena(policy, matches, cell, start, number)
+        ]
         every += asked
         print(told(f"{policy.name}, {cell.players}, {cell.pool}, {start}", asked), flush=True)
     print(told("all", every))

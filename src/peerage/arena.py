@@ -213,7 +213,8 @@ class Arena:
             goal = goal_of(until, names) if until else None
         except ValueError as error:
             raise ScopeError(f"until: {error}") from None
-        made = of_board(found.rows, found.verdict.matches, self.settings, (one, other) if one else None, goal)
+        named = (one, other) if one else None
+        made = of_board(found.rows, found.verdict.matches, found.covariance, self.settings, named, goal)
         if made is None:
             raise ScopeError(
                 f"track {found.track} has no errors yet that shrink with the matches: play more, or take one "

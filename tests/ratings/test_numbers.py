@@ -22,7 +22,6 @@ from peerage.ratings.claims import gap_needed
 from peerage.ratings.data import read
 from peerage.ratings.elo import DuelResult, EloSettings, trajectory
 from peerage.ratings.elo_error import elo_error
-from peerage.ratings.further import Aim, Table, ranges, times, times_of
 from peerage.ratings.history import Duels, as_games, duels, games
 from peerage.ratings.influence import fewest_to_flip, shifts
 from peerage.ratings.methods import Method, Options, rate
@@ -30,6 +29,7 @@ from peerage.ratings.orders import met_by_pair
 from peerage.ratings.played import Played
 from peerage.ratings.resampling import bootstrap
 from peerage.ratings.student import quantile
+from peerage.scheduling.further import Aim, Table, expected, ranges
 
 FILE = Path(__file__).with_name("numbers.json")
 
@@ -186,13 +186,9 @@ def flips() -> Any:
 
 
 def ahead() -> Any:
-    table = Table(np.array([90.0, 30.0, -20.0, -100.0]), np.array([30.0, 25.0, 40.0, 35.0]))
+    table = Table(np.array([90.0, 30.0, -20.0, -100.0]), np.diag([1200.0, 800.0, 2100.0, 1600.0]))
     aims = [Aim("top"), Aim("top", 2), Aim("order", within=20.0), Aim("placed", player=2)]
-    return [
-        [times(table, 0, [1]), times(table, 0, [1, 2, 3]), times(table, 2, [1]), times(table, 1, [3])],
-        [times_of(table, aim) for aim in aims],
-        [ranges(table, [(0, 1), (2, 3)], 3, aim) for aim in aims],
-    ]
+    return [[expected(table, aim) for aim in aims], ranges(table, aims, [(0, 1), (2, 3)], 3)]
 
 
 def gaps() -> Any:

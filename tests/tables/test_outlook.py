@@ -6,6 +6,7 @@ import json
 from itertools import combinations
 from math import inf
 from pathlib import Path
+from random import Random
 
 import msgspec
 import numpy as np
@@ -17,42 +18,77 @@ from peerage.arena import Arena
 from peerage.cli.main import app
 from peerage.ratings.bradley_terry import Pair, fit
 from peerage.ratings.claims import gap_needed
-from peerage.ratings.further import Aim, Table, ranges, times, times_of
 from peerage.ratings.kernels import Floats
+from peerage.scheduling import order
+from peerage.scheduling.further import BEST, Aim, Table, expected, ranges, spread
 from peerage.scheduling.goal import Known
-from peerage.scheduling.standing import Ended, Goal
+from peerage.scheduling.policies import Policy
+from peerage.scheduling.standing import Ended, Goal, PolicyName
+from peerage.scheduling.strengths import Strengths
 from peerage.tables.outlook import outlook, table_of
 from peerage.tables.played import ScopeError
 
 cli = CliRunner()
 
 
-def test_as_many_times_the_matches_as_the_fit_itself_needs() -> None:
-    """Two players with the same share of wins, in so many times the matches: the claim comes when told."""
-    few = fit([Pair(0, 1, 24, 16)], 2)
-    many = times(Table(few.rating, few.error), 0, [1])
-    assert many is not None
+def test_expected_courses_take_as_many_matches_as_the_fit_itself_needs() -> None:
+    """The claim comes after so many matches of strengths that are as expected."""
+    few = Table(np.array([40.0, -40.0]), np.diag([1800.0, 1800.0]))
+    many, (mean, _) = expected(few), few.truth
 
     def told(part: float) -> bool:
-        found = fit([Pair(0, 1, 24 * many * part, 16 * many * part)], 2)
-        return bool(found.rating[0] - found.rating[1] > gap_needed(found.covariance)[0, 1])
+        times = 1 + (many - 1) * part
+        gap = (80 / few.unit + (mean[0] - mean[1]) * (times - 1)) / times
+        needed = gap_needed(few.covariance / few.unit**2 / times, unit=1.0)[0, 1]
+        return bool(gap > needed)
 
-    assert not told(0.9)
-    assert told(1.1)
+    assert not told(0.85)
+    assert told(1.15)
 
 
 def test_the_range_holds_what_is_likely_and_equals_leave_it_open() -> None:
-    apart = Table(np.array([80.0, 20.0, -100.0]), np.array([15.0, 15.0, 15.0]))
-    best, far, near = ranges(apart, [(0, 2), (0, 1)])
-    likely = times(apart, 0, [1])
-    assert likely is not None
-    assert near[0] < likely < near[1] < inf
-    assert far[1] < near[1]
+    apart = Table(np.array([80.0, 20.0, -100.0]), 300.0 * np.eye(3))
+    best, far, near = ranges(apart, [BEST], [(0, 2), (0, 1)])
+    assert near.least < near.about < near.most < inf
+    assert far.most < near.about
     assert best == pytest.approx(near, rel=0.3)
-    (_, equal) = ranges(Table(np.zeros(2), np.array([30.0, 30.0])), [(0, 1)])
-    assert equal[0] > 3
-    assert equal[1] == inf
-    assert ranges(apart, [(0, 1)]) == ranges(apart, [(0, 1)])
+    (equal,) = ranges(Table(np.zeros(2), 1000.0 * np.eye(2)), [], [(0, 1)])
+    assert equal.least > 3
+    assert equal.most == inf
+    assert ranges(apart, [], [(0, 1)]) == ranges(apart, [], [(0, 1)])
+
+
+def test_matches_of_a_block_go_where_the_policy_would_send_them_one_by_one() -> None:
+    rng = np.random.default_rng(4)
+    mean = rng.normal(0, 0.7, (1, 8))
+    root = rng.normal(0, 1, (8, 30))
+    covariance = np.asarray(np.linalg.inv(root @ root.T))[None]
+    chance = 1 / (1 + np.exp(mean[:, None, :] - mean[:, :, None]))
+    strengths = Strengths(mean, covariance, chance * (1 - chance))
+    free, played = ~np.eye(8, dtype=bool)[None], np.full((1, 8), 40)
+    lots = [Random(3)]
+    counts = np.zeros((8, 8))
+    for a, b in order.seat(strengths, played, free, np.ones((1, 8)), lots, order.of_order, 40)[0].tolist():
+        counts[min(a, b), max(a, b)] += 1
+    block = spread(order.of_order, mean, covariance, np.triu(free[0], 1), played * 1.0, 40.0)[0]
+    assert block.sum() == pytest.approx(40)
+    assert np.corrcoef(block[np.triu_indices(8, 1)], counts[np.triu_indices(8, 1)])[0, 1] > 0.9
+
+
+@pytest.mark.parametrize("name", ["order", "top", "certify"])
+def test_policies_that_learn_tell_neighbours_apart_sooner_and_leave_who_is_gone(name: PolicyName) -> None:
+    rating = np.array([150.0, 130.0, 0.0, -130.0, -150.0])
+    covariance = 900.0 * np.eye(5)
+    by_lot, learnt = (
+        ranges(Table(rating, covariance, loss=loss), [BEST], [(0, 1)])[1]
+        for loss in (None, Policy(name).loss)
+    )
+    assert learnt.least < by_lot.least
+    here = np.array([False, *[True] * 4])
+    gone = Table(
+        rating, covariance, loss=Policy(name).loss, may=here[:, None] & here & ~np.eye(5, dtype=bool)
+    )
+    assert ranges(gone, [], [(0, 1)])[0].about > learnt.about
 
 
 def test_the_next_match_is_that_which_takes_most_from_the_loss_of_wrong_orders() -> None:
@@ -137,11 +173,9 @@ def test_a_goal_is_reached_in_the_outlook_when_a_run_would_end(goal: Goal, aim: 
         found.append(bool(aim.reached(table.rating, gap_needed(table.covariance))))
         assert found[-1] == known.state.reached
     assert set(found) == {False, True}
-    few = Table(table.rating, 3 * table.error)
-    more = times_of(few, aim)
-    assert more is not None
-    (span,) = ranges(few, [], aim=aim)
-    assert span[0] <= more <= span[1]
+    few = Table(table.rating, 9 * table.covariance)
+    (span,) = ranges(few, [aim], [])
+    assert 1 < span.least <= expected(few, aim) <= span.most
 
 
 def test_the_outlook_has_what_a_run_is_to_find_out(folder: Path, arena: Arena) -> None:
@@ -156,21 +190,34 @@ def test_the_outlook_has_what_a_run_is_to_find_out(folder: Path, arena: Arena) -
     assert arena.outlook().until is None
 
 
-def test_where_pairing_learns_no_range_is_stated() -> None:
-    found = outlook(table([1800, 1700, 1300], 2, width=40), 300, learns=True)
+@pytest.mark.parametrize("name", ["order", "top", "certify"])
+def test_where_pairing_learns_a_range_is_stated_for_its_own_spread(name: PolicyName) -> None:
+    rows = table([1800, 1700, 1300], 2, width=40)
+    usual, found = outlook(rows, 300), outlook(rows, 300, policy=Policy(name))
+    assert usual is not None
     assert found is not None
-    assert (found.best.at_least, found.best.at_most) == (None, None)
-    assert f"about {found.best.matches:,} more matches, $" in found.lines[0]
-    assert "(" not in found.lines[0]
-    assert "no range is stated" in found.lines[-1]
+    low, high = found.best.at_least, found.best.at_most
+    assert f" ({low:,} to {high:,})" in found.lines[0]
+    assert found.best != usual.best
 
 
-def test_equals_have_no_number_in_sight() -> None:
+def test_pairing_to_place_one_player_spreads_only_its_matches() -> None:
+    rows = table([1800, 1700, 1300], 2, width=40)
+    found = outlook(rows, 300, policy=Policy("place", player="cid"), goal=Goal("placed", player="cid"))
+    assert found is not None
+    assert found.until is not None
+    assert found.until.matches is not None
+    (first, _) = found.pairs
+    assert first.further.at_least > found.until.matches
+
+
+def test_of_equals_the_number_is_open_above() -> None:
     found = outlook(table([1500, 1500], 2), 100, ("bob", "ada"))
     assert found is not None
     (pair,) = found.pairs
-    assert (pair.better, pair.wins, pair.further.matches, pair.further.at_most) == (0.5, 0.5, None, None)
-    assert f"no number of matches in sight ({pair.further.at_least:,} or more)" in found.lines[1]
+    assert (pair.better, pair.wins) == pytest.approx((0.5, 0.5))
+    assert pair.further.at_most is None
+    assert f"({pair.further.at_least:,} or more)" in found.lines[1]
 
 
 @pytest.mark.parametrize("track", ["trueskill", "raw", "points"])

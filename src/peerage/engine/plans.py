@@ -22,27 +22,27 @@ LEARNED_FROM = 64
 
 def schedulers(settings: ArenaSettings, secret: str) -> dict[str, Scheduler]:
     """What pairs each game of an arena, by name. Raises SettingsError where a game's rules are wrong."""
-    pairing, goal = settings.pairing, settings.goal
-    placed = goal.player if goal and pairing.policy == "place" else ""
+    pairing, policy = settings.pairing, policy_of(settings)
     return {
         name: Scheduler.of(
             GAMES[name],
-            GAMES[name].frozen(rules_of(settings, name)) if placed else rules_of(settings, name),
+            GAMES[name].frozen(rules_of(settings, name)) if policy.player else rules_of(settings, name),
             secret,
-            Policy(
-                pairing.policy,
-                pairing.width,
-                pairing.top or 1,
-                placed,
-                pairing.per == "dollar",
-                pairing.across,
-            ),
+            policy,
             pairing.series,
             one.weight,
             pairing.slots,
         )
         for name, one in settings.lineup.items()
     }
+
+
+def policy_of(settings: ArenaSettings) -> Policy:
+    """How an arena pairs players."""
+    pairing, goal = settings.pairing, settings.goal
+    placed = goal.player if goal and pairing.policy == "place" else ""
+    dear = pairing.per == "dollar"
+    return Policy(pairing.policy, pairing.width, pairing.top or 1, placed, dear, pairing.across)
 
 
 class Plans:

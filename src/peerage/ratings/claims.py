@@ -58,29 +58,28 @@ PRECISIONS = (0.5, 2.0, 8.0, 32.0)
 
 
 def gap_needed(covariance: Floats, freedom: Floats | None = None, *, unit: float = POINTS) -> Floats:
-    """How far apart two ratings must be for a claim that holds at every look; shape (players, players).
+    """How far apart two ratings must be for a claim that holds at every look; shape (…, players, players).
 
     `covariance` is that of the ratings, `freedom` the degrees of freedom of each difference, where these are
-    few (see `clusters`). `unit` is how many rating points make one unit of log-odds. Infinite where nothing
-    can be claimed: below one degree of freedom, and of nobody but oneself.
+    few (see `clusters`); leading axes are of several tables. `unit` is how many rating points make one unit
+    of log-odds. Infinite where nothing can be claimed: below one degree of freedom, and of oneself.
     """
-    n = len(covariance)
+    n = covariance.shape[-1]
     if n < 2:
-        return np.full((n, n), np.inf)
+        return np.full(covariance.shape, np.inf)
     centre = np.eye(n) - 1 / n
     known = centre @ covariance @ centre / unit**2
     square = known @ known
-    own, twice = np.diag(known), np.diag(square)
-    variance = own[:, None] + own - 2 * known
-    spread = np.maximum(np.linalg.eigvalsh(known)[1:], 1e-15)
-    apart = variance > 1e-12 * max(float(own.max()), 1e-300)
+    own, twice = (np.diagonal(matrix, axis1=-2, axis2=-1) for matrix in (known, square))
+    variance = own[..., :, None] + own[..., None, :] - 2 * known
+    spread = np.maximum(np.linalg.eigvalsh(known)[..., 1:], 1e-15)
+    apart = variance > 1e-12 * np.maximum(own.max(axis=-1), 1e-300)[..., None, None]
     variance = np.where(apart, variance, 1.0)
-    across = np.maximum(twice[:, None] + twice - 2 * square, 0.0) / variance
-    needed = np.full((n, n), np.inf)
+    across = np.maximum(twice[..., :, None] + twice[..., None, :] - 2 * square, 0.0) / variance
+    needed = np.full(covariance.shape, np.inf)
     for precision in PRECISIONS:
-        odds = float(np.log1p(1 / (precision * spread)).sum()) + 2 * np.log(
-            len(PRECISIONS) / (1 - CONFIDENCE)
-        )
+        odds = np.log1p(1 / (precision * spread)).sum(axis=-1)[..., None, None]
+        odds += 2 * np.log(len(PRECISIONS) / (1 - CONFIDENCE))
         wider = 1 + precision * across
         if freedom is None:
             needed = np.minimum(needed, wider * odds)

@@ -19,8 +19,7 @@ def loss(mean: Floats, covariance: Floats) -> Floats:
     """By how much pairs come nearer to a claim; see `order.Loss`."""
     variance = order.between(covariance)
     gap = mean[..., :, None] - mean[..., None, :]
-    every = covariance.reshape(-1, *covariance.shape[-2:])
     # Rounded: eigenvalues and logarithms differ in their last bits between machines.
-    needed = np.round([gap_needed(one, unit=1.0) for one in every], 6).reshape(covariance.shape)
+    needed = np.round(gap_needed(covariance, unit=1.0), 6)
     near = np.minimum((gap * gap + variance) / (needed * needed), 1.0)
     return np.asarray(np.where(np.abs(gap) < needed, near / variance, 0.0))

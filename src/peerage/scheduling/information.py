@@ -39,6 +39,21 @@ PART = 0.25
 _STEPS = 200
 
 
+def variance_of_strengths(told: Floats, pull: Floats) -> float:
+    """τ², in squared log-odds, from the eigenvalues of the results' information, that of the mean left out,
+    and where the results alone draw the strengths along each eigenvector, times these."""
+    spread = 1.0
+    for _ in range(_STEPS):
+        variance = spread / (1 + spread * told)
+        before, spread = (
+            spread,
+            float((PART + ((variance * pull) ** 2 + variance).sum()) / (PART + len(told))),
+        )
+        if abs(spread - before) < 1e-6 * before:
+            break
+    return spread
+
+
 @one_thread
 def information(history: Duels) -> Floats:
     """The bits that each row of a history brought, shape (rows,); their sum is that of all of them."""
@@ -56,14 +71,8 @@ def information(history: Duels) -> Floats:
     np.fill_diagonal(laplacian, -laplacian.sum(axis=0))
     told, turn = np.linalg.eigh(laplacian)
     told, turn = np.maximum(told[1:], 0.0), turn[:, 1:]  # the first is the mean of all, which is free
-    pull = (told + 1) * (turn.T @ found.mean)  # where the results alone draw the strengths, times `told`
-    spread = 1.0
-    for _ in range(_STEPS):
-        variance = spread / (1 + spread * told)
-        before, spread = spread, float((PART + ((variance * pull) ** 2 + variance).sum()) / (PART + size - 1))
-        if abs(spread - before) < 1e-6 * before:
-            break
-    bits = float(np.log2(1 + spread * told).sum()) / 2
-    unsure = between((turn * (spread / (1 + spread * told))) @ turn.T)
+    variance = variance_of_strengths(told, (told + 1) * (turn.T @ found.mean))  # the fit has a prior of one
+    bits = float(np.log2(1 + variance * told).sum()) / 2
+    unsure = between((turn * (variance / (1 + variance * told))) @ turn.T)
     leverage = history.weight * (found.information * unsure)[first, second]
     return np.asarray(bits * leverage / leverage.sum())

@@ -31,21 +31,13 @@ def draw_up(
     names = sorted(one.player for one in standings)
     if player not in names:
         return ()
-    at = names.index(player)
-
-    def of_one(mean: Floats, covariance: Floats) -> Floats:
-        every = order.of_order(mean, covariance)
-        found = np.zeros_like(every)
-        found[..., at, :], found[..., at] = every[..., at, :], every[..., at]
-        return found
-
     count = max(1, len(standings) // 8) if seats == 2 else 1
     return order.draw_up(
         standings,
         history,
         results,
         lot,
-        of_one,
+        about(names.index(player)),
         kin=kin,
         once=once,
         seats=seats,
@@ -53,3 +45,19 @@ def draw_up(
         only=player,
         price=price,
     )
+
+
+def about(player: int) -> order.Loss:
+    """The loss of wrong orders with one player, by index."""
+
+    def of_one(mean: Floats, covariance: Floats) -> Floats:
+        return only(order.of_order(mean, covariance), player)
+
+    return of_one
+
+
+def only(pairs: np.ndarray, player: int) -> np.ndarray:
+    """Of a value for each pair those of one player, by index, and nothing for the others."""
+    found = np.zeros_like(pairs)
+    found[..., player, :], found[..., player] = pairs[..., player, :], pairs[..., player]
+    return found

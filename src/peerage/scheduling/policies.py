@@ -35,6 +35,12 @@ class Policy(NamedTuple):
         """Whether it reads results; the others make do with ratings and who has met whom."""
         return self.name in LEARNING
 
+    @property
+    def loss(self) -> order.Loss | None:
+        """What pairing takes from, where it learns and is about all players."""
+        losses = {"order": order.of_order, "certify": certify.loss, "top": top.loss(self.places)}
+        return losses.get(self.name)
+
     def pair(
         self,
         standings: Sequence[Standing],
@@ -121,13 +127,12 @@ class Policy(NamedTuple):
         price = results.prices([one.player for one in standings]) if self.per_dollar else {}
         if self.name == "place":
             return place.draw_up(self.player, standings, history, results, lot, kin, once, seats, price)
-        losses = {"order": order.of_order, "certify": certify.loss, "top": top.loss(self.places)}
         return order.draw_up(
             standings,
             history,
             results,
             lot,
-            losses[self.name],
+            self.loss or order.of_order,
             kin=kin,
             across=across,
             once=once,

@@ -6,11 +6,13 @@ from collections.abc import Collection, Container, Iterator, Mapping, Sequence
 from typing import Literal
 
 import msgspec
+import numpy as np
 from msgspec import Struct
 
 from peerage.accounts import NOTHING, Account, position, possibly_billed
 from peerage.engine.benches import Bench, benched
 from peerage.engine.model_watch import Change, changes, told
+from peerage.engine.plans import policy_of
 from peerage.engine.registration import models_and_families, registered
 from peerage.games import tracks_of
 from peerage.ledger.preregistration import preregistration, progress
@@ -19,6 +21,7 @@ from peerage.ledger.votes import Votes
 from peerage.players.prices import PLAY_PRICE
 from peerage.protocol import visible
 from peerage.ratings.elo import EloSettings
+from peerage.ratings.kernels import Floats
 from peerage.ratings.table import rank_ranges
 from peerage.settings import ArenaSettings, CostUnit, Rating, suggest
 from peerage.settings.player import is_person
@@ -44,7 +47,8 @@ class Board(Struct, frozen=True):
     the whole ledger by game and by topic, each of which `board` can be asked for alone; `sides` are those
     that players of these games are on. `what_if` and `side` are as in its rows. `registered` says what was
     preregistered, then each deviation from it; these lines are among the notes too. `verdict` says what it
-    comes to, and `in_dollars` whether the arena's cost unit is the dollar.
+    comes to, and `in_dollars` whether the arena's cost unit is the dollar. `covariance` is that of the ranked
+    rows' ratings, in their order, where it is known.
     """
 
     track: Track
@@ -60,6 +64,7 @@ class Board(Struct, frozen=True):
     side: str = ""
     sides: tuple[str, ...] = ()
     registered: tuple[str, ...] = ()
+    covariance: Floats | None = None
 
     @property
     def tied(self) -> list[tuple[str, str]]:
@@ -192,6 +197,7 @@ def board(
         for name in [*known, *sorted((accounts.keys() | lines.keys()) - known.keys())]
     ]
     ranked = tuple(_ranked(rows))
+    covariance = _in_order(rated, [row.player for row in ranked if row.rank is not None])
     return Board(
         track,
         scope.game,
@@ -207,13 +213,24 @@ def board(
             priced=in_dollars,
             play=any(card.get("price_source") == PLAY_PRICE for card in cards.values()),
             elsewhere=whose if scope.source == "played" else (),
+            covariance=covariance,
+            policy=policy_of(settings),
         ),
         in_dollars,
         asked,
         scope.side,
         sides,
         tuple(map(visible, registered_so)),
+        covariance,
     )
+
+
+def _in_order(rated: Ratings, players: Sequence[str]) -> Floats | None:
+    """The covariance of these players' ratings."""
+    if rated.covariance is None:
+        return None
+    at = [rated.players.index(player) for player in players]
+    return rated.covariance[np.ix_(at, at)]
 
 
 def weights_of(settings: ArenaSettings) -> dict[str, float]:

@@ -12,12 +12,16 @@ from typing import TYPE_CHECKING
 import numpy as np
 from msgspec import Struct
 
+from peerage.engine.plans import policy_of
 from peerage.figures import dollars, percent
 from peerage.ratings.claims import SHARE_UNIT, gap_needed
-from peerage.ratings.further import HOPELESS, Aim, Table, ranges, times, times_of
+from peerage.ratings.kernels import Floats
 from peerage.ratings.table import POINTS, Z95
+from peerage.scheduling.further import BEST, HOPELESS, Aim, Span, Table, expected, ranges
 from peerage.scheduling.order import gain, of_order
-from peerage.scheduling.standing import LEARNING, Goal
+from peerage.scheduling.place import about, only
+from peerage.scheduling.policies import SWISS, Policy
+from peerage.scheduling.standing import Goal
 from peerage.tables import Sentences
 from peerage.tables.row import Row
 
@@ -28,28 +32,21 @@ SHRINKING = ("bt", "overall", "judge-aware", "anchored", "duplicate")
 """Tracks whose intervals shrink with the square root of the matches."""
 
 
-LEARNS = "Pairing learns from results: numbers are for matches spread as so far, and no range is stated."
-
-
 class Further(Struct, frozen=True):
-    """About so many further `matches` of the arena, paired as so far, 0 where it is known and None beyond 50
-    times those played; with 80% between `at_least` and `at_most`: the one None where no range is stated, the
-    other where it is open. `usd` is their price at the mean of the matches so far, None where unknown."""
+    """About so many further `matches` of the arena, paired by its policy: as many as not, 0 where it is known
+    and None beyond 50 times those played; with 80% between `at_least` and `at_most`, None where that is open.
+    `usd` is their price at the mean of the matches so far, None where unknown."""
 
     matches: int | None
-    at_least: int | None
+    at_least: int
     at_most: int | None
     usd: float | None
 
     def __str__(self) -> str:
         if self.matches == 0:
             return "known"
-        if self.at_least is None:
-            span = ""
-        elif self.at_most is None:
-            span = f" ({self.at_least:,} or more)"
-        else:
-            span = f" ({self.at_least:,} to {self.at_most:,})"
+        most = "or more" if self.at_most is None else f"to {self.at_most:,}"
+        span = f" ({self.at_least:,} {most})"
         if self.matches is None:
             return f"no number of matches in sight{span}"
         price = f", {dollars(self.usd)}" if self.usd else ""
@@ -80,24 +77,43 @@ class Outlook(Sentences, frozen=True):
     until: Further | None = None
 
 
-def table_of(ranked: Sequence[Row]) -> Table | None:
-    """Ratings and errors of the ranked rows; None where errors are unknown, or do not shrink with matches."""
+def table_of(ranked: Sequence[Row], covariance: Floats | None = None, policy: Policy = SWISS) -> Table | None:
+    """Ratings of the ranked rows, how they vary together, and how the active ones are paired; None where
+    errors are unknown, or do not shrink with matches. Without a `covariance` strengths are independent."""
     bounds = [row.upper - row.lower for row in ranked if row.upper is not None and row.lower is not None]
-    if not ranked or len(bounds) < len(ranked) or ranked[0].track not in SHRINKING:
+    if len(ranked) < 2 or len(bounds) < len(ranked) or ranked[0].track not in SHRINKING:
         return None
     unit = 100 * SHARE_UNIT if ranked[0].track == "overall" else POINTS
-    return Table(np.array([row.rating for row in ranked]), np.array(bounds) / (2 * Z95), unit)
+    squares = (np.array(bounds) / (2 * Z95)) ** 2
+    if covariance is None:  # each error is against the mean of which the strength is a part
+        covariance = np.diag(squares * len(ranked) / (len(ranked) - 1))
+    else:  # what errors allow for beyond it
+        covariance = covariance * squares.sum() / np.trace(covariance)
+    active = np.array([row.status == "active" for row in ranked])
+    may, loss = active[:, None] & active & ~np.eye(len(ranked), dtype=bool), policy.loss
+    for at, row in enumerate(ranked):
+        if row.player == policy.player:
+            may, loss = only(may, at), about(at)
+    return Table(np.array([row.rating for row in ranked]), covariance, unit, loss, may)
 
 
-def until_best(ranked: Sequence[Row], matches: int) -> int | None:
-    """Further matches until the first of the ranked rows is told apart from all who may be best, at every
-    look; 0 when it is, None when nobody can say."""
-    table = table_of(ranked)
-    others = [at for at, row in enumerate(ranked) if at and row.rank_range and row.rank_range[0] == 1]
-    if not others or table is None:
-        return 0 if table and len(ranked) > 1 else None
-    many = times(table, 0, others)
-    return None if many is None else _rounded(max(1.0, matches * (many - 1)))
+def until_best(
+    ranked: Sequence[Row], matches: int, covariance: Floats | None = None, policy: Policy = SWISS
+) -> int | None:
+    """Further matches until the first of the ranked rows is told apart from all others, at every look, if
+    strengths are those to be expected and luck plays no part; 0 when it is, None when nobody can say."""
+    table = table_of(ranked, covariance, policy)
+    if table is None:
+        return None
+    if not _may_be_best(ranked):
+        return 0
+    many = expected(table)
+    return None if isinf(many) else _rounded(matches * (many - 1))
+
+
+def _may_be_best(ranked: Sequence[Row]) -> bool:
+    """Whether anyone below the first may be the best."""
+    return any(row.rank_range and row.rank_range[0] == 1 for row in ranked[1:])
 
 
 def per_match(rows: Sequence[Row], matches: int) -> float | None:
@@ -109,6 +125,7 @@ def per_match(rows: Sequence[Row], matches: int) -> float | None:
 def of_board(
     rows: Sequence[Row],
     matches: int,
+    covariance: Floats | None,
     settings: ArenaSettings,
     names: tuple[str, str] | None = None,
     goal: Goal | None = None,
@@ -118,8 +135,7 @@ def of_board(
     goal = goal or settings.goal
     if goal is not None and goal.player and all(row.player != goal.player for row in rows if row.rank):
         goal = None
-    learns = settings.pairing.policy in LEARNING
-    return outlook(rows, matches, names, learns=learns, goal=goal)
+    return outlook(rows, matches, names, goal=goal, covariance=covariance, policy=policy_of(settings))
 
 
 def outlook(
@@ -127,65 +143,66 @@ def outlook(
     matches: int,
     names: tuple[str, str] | None = None,
     *,
-    learns: bool = False,
     goal: Goal | None = None,
+    covariance: Floats | None = None,
+    policy: Policy = SWISS,
 ) -> Outlook | None:
-    """What it takes after so many decided `matches`, of two players by name, else of neighbours in the table,
-    and to reach a `goal`.
+    """What it takes after so many decided `matches`, paired by a policy, of two players by name, else of
+    neighbours in the table, and to reach a `goal`.
 
-    Where pairing `learns` from results, it gives each pair fewer or more matches later on than so far, and no
-    range is stated. None where the rows of this track have no errors that shrink with the matches.
+    None where the rows of this track have no errors that shrink with the matches.
     """
     ranked = [row for row in rows if row.rank is not None]
-    table = table_of(ranked)
-    if table is None or len(ranked) < 2:
+    table = table_of(ranked, covariance, policy)
+    if table is None:
         return None
     place = {row.player: at for at, row in enumerate(ranked)}
     first, second = sorted(place[name] for name in names) if names else (0, 0)
     pairs = [(first, second)] if names else [*pairwise(range(len(ranked)))]
     each = per_match(rows, matches)
-    of_best, *of_pairs = [(1.0, inf)] * (1 + len(pairs)) if learns else ranges(table, pairs)
-    best = _further(until_best(ranked, matches), of_best, matches, each)
-    mean, variance = table.truth
+    aims = [BEST]
+    if goal is not None:
+        aims += [Aim(goal.kind, goal.places, place.get(goal.player, 0), goal.within * table.unit / POINTS)]
+    spans = ranges(table, aims, pairs)
+    best = _further(spans[0], matches, each, known=not _may_be_best(ranked))
+    mean, covariance = table.truth
     found = []
-    for (a, b), span in zip(pairs, of_pairs, strict=True):
-        gap = (table.rating[a] - table.rating[b]) / table.unit
-        many = times(table, a, [b])
-        more = None if many is None else _rounded(max(1.0, matches * (many - 1)))
-        known = ranked[b].player in ranked[a].above
+    for (a, b), span in zip(pairs, spans[len(aims) :], strict=True):
+        variance = covariance[a, a] + covariance[b, b] - 2 * covariance[a, b]
         found.append(
             Pair(
                 ranked[a].player,
                 ranked[b].player,
-                NormalDist().cdf(float((mean[a] - mean[b]) / (variance[a] + variance[b]) ** 0.5)),
-                float(1 / (1 + np.exp(-gap))),
-                _further(0 if known else more, span, matches, each),
+                NormalDist().cdf(float((mean[a] - mean[b]) / variance**0.5)),
+                float(1 / (1 + np.exp((table.rating[b] - table.rating[a]) / table.unit))),
+                _further(span, matches, each, known=ranked[b].player in ranked[a].above),
             )
         )
     following = _next(ranked, table)
     until = None
     if goal is not None:
-        aim = Aim(goal.kind, goal.places, place.get(goal.player, 0), goal.within * table.unit / POINTS)
-        many, (span, *_) = times_of(table, aim), ranges(table, [], aim=aim)
-        if any(row.rank is None and row.status == "active" for row in rows):
-            many, span = None, (1.0, inf)  # who has not played yet is not known
-        if many is not None and aim.reached(table.rating, gap_needed(table.covariance, unit=table.unit)):
-            many = 1.0
-        more = None if many is None else _rounded(matches * (many - 1)) if many > 1 else 0
-        until = _further(more, (1.0, inf) if learns else span, matches, each)
-    lines = (*_lines(best, found, following, goal, until), *([LEARNS] if learns else ()))
-    return Outlook(lines, matches, best, tuple(found), following, until)
+        span = spans[1]
+        missing = any(row.rank is None and row.status == "active" for row in rows)
+        if missing:  # who has not played yet is not known
+            span = Span(1.0, inf, inf)
+        reached = aims[1].reached(table.rating, gap_needed(table.covariance, unit=table.unit))
+        until = _further(span, matches, each, known=bool(reached) and not missing)
+    return Outlook(
+        tuple(_lines(best, found, following, goal, until)), matches, best, tuple(found), following, until
+    )
 
 
-def _further(more: int | None, span: tuple[float, float], matches: int, each: float | None) -> Further:
-    if more == 0:
+def _further(span: Span, matches: int, each: float | None, *, known: bool) -> Further:
+    if known:
         return Further(0, 0, 0, 0.0 if each else None)
-    low, high = [inf if isinf(many) else matches * (many - 1) for many in span]
-    at_least = _rounded(matches * (HOPELESS - 1) if isinf(low) else low, down=True) if low else None
-    at_most = None if isinf(high) else _rounded(high)
-    if more is not None and at_least is not None:
-        at_least, at_most = min(at_least, more), at_most and max(at_most, more)
-    return Further(more, at_least, at_most, None if more is None or each is None else more * each)
+    least, about, most = [matches * (min(many, HOPELESS) - 1) for many in span]
+    more = None if isinf(span.about) else _rounded(about)
+    return Further(
+        more,
+        _rounded(least, down=True),
+        None if isinf(span.most) else _rounded(most),
+        None if more is None or each is None else more * each,
+    )
 
 
 def _rounded(matches: float, *, down: bool = False) -> int:

@@ -28,6 +28,7 @@ class Ratings:
     `apart` gives `above`, a boolean matrix, [i, j] when i is better than j at 95%, for all pairs together and
     at every look (`ratings.claims`): what follows ratings through time has no use for it. `mu` and `sigma`
     are the method's own scale, where it has one. `start` is where a player without a match stands.
+    `covariance` is that of ratings which vary together, where it is known.
     """
 
     players: tuple[str, ...]
@@ -40,6 +41,7 @@ class Ratings:
     sigma: Floats | None = None
     center: Floats | None = None
     limits: tuple[float, float] = (-np.inf, np.inf)
+    covariance: Floats | None = None
 
     @cached_property
     def above(self) -> np.ndarray:
@@ -69,7 +71,9 @@ def of_odds(
     if isinstance(freedom, int | float):
         freedom = np.full(table.covariance.shape, float(freedom))
     apart = partial(told_apart, table.rating, table.covariance, freedom)
-    return Ratings(tuple(players), table.rating, error, apart, (*notes, NO_ORDER))
+    return Ratings(
+        tuple(players), table.rating, error, apart, (*notes, NO_ORDER), covariance=table.covariance
+    )
 
 
 def too_few(table: BradleyTerry, clusters: str) -> list[str]:

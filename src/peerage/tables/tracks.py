@@ -228,6 +228,7 @@ def overall(played: Played, rating: Rating, standings: Standings) -> Ratings:
         (*told(found, played), NO_ORDER),
         50.0,
         limits=(0.0, 100.0),
+        covariance=100**2 * found.whole.covariance,
     )
 
 

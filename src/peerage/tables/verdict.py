@@ -15,6 +15,7 @@ from peerage.figures import dollars, per_hundred, percent
 from peerage.ratings.kernels import Floats
 from peerage.ratings.table import POINTS
 from peerage.ratings.trueskill import TrueSkillSettings
+from peerage.scheduling.policies import SWISS, Policy
 from peerage.tables import Sentences
 from peerage.tables.outlook import SHRINKING, per_match, until_best
 from peerage.tables.row import Row
@@ -84,10 +85,13 @@ def verdict(
     priced: bool = True,
     play: bool = False,
     elsewhere: Sequence[str] = (),
+    covariance: Floats | None = None,
+    policy: Policy = SWISS,
 ) -> Verdict:
     """The verdict of the rows of one table, best first, over so many decided `matches`; `flips` are those of
     its judges; `priced` says that costs are in dollars alone, `play` that nobody pays them, `elsewhere`
-    what there is that this table does not count, for one that counts nothing.
+    what there is that this table does not count, for one that counts nothing. `covariance` is that of the
+    ranked rows' ratings, and `policy` pairs further matches.
 
     Where the first has too few matches, nothing is said of who beats whom or what is worth its price.
     """
@@ -108,7 +112,7 @@ def verdict(
         ]
     )
     value = _value(ranked, against) if told else None
-    further = 0 if best else until_best(ranked, matches) if told else None
+    further = 0 if best else until_best(ranked, matches, covariance, policy) if told else None
     each = per_match(rows, matches)
     usd = further * each if further is not None and each else None
     doubts = tuple(_doubts(ranked, rows, matches, flips))
