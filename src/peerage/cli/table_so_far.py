@@ -26,7 +26,7 @@ AT_MOST = 0.02
 """The share of one processor that computing the table may take."""
 AHEAD_AT_MOST = 0.02
 """The same for what it takes to be sure."""
-PAIR_S = 0.0006
+PAIR_S = 0.004
 """About what that takes for each pair of players, before it is known."""
 SOONEST_S = 1.0
 """Seconds between two tables at least."""
