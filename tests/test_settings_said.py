@@ -68,6 +68,7 @@ person:Ann
 {model: openai:gpt-5, host: idle, base_url: "http://box:8000/v1"}
 {model: gguf:models/qwen3-8b.gguf, host: idle, memory: 8}
 {model: gguf:models/qwen3-8b.gguf, host: box, memory: 30}
+{model: gguf:models/qwen3-8b.gguf, host: box, memory: 24}
 {model: openai:gpt-5, price: {input: 1, output: 1}, gpu_hour_price: 1}
 {model: openai:gpt-5, name: "a\\u200bb"}
 {model: openai:gpt-5, name: "a\\tb"}
@@ -178,6 +179,10 @@ def lacking(text: str) -> Any:
     return refused(told)
 
 
+def title(text: str) -> str:
+    return loads(text).name
+
+
 def hours(text: str) -> Any:
     def told() -> Any:
         found = read_hours(text)
@@ -201,6 +206,7 @@ def files() -> Any:
         b"seed: 1\nname: \xe4\n",
         b"\xef\xbb\xbfseed: 5",
         b"game: ./gone.py",
+        b"game: gone_game.py",
         b"rules: {prompts: gone.txt}",
     ]
     with TemporaryDirectory() as folder:
@@ -209,7 +215,7 @@ def files() -> Any:
                 (Path(folder) / "arena.yaml").write_bytes(body)
             for reading in (False, True):
                 said = refused(partial(load, folder, reading=reading))
-                found.append(said.replace(folder, "") if isinstance(said, str) else said.seed)
+                found.append(said.replace(folder, "") if isinstance(said, str) else [said.seed, said.game])
     return found
 
 
@@ -234,6 +240,10 @@ MODELS = [
 CASES: recorded.Cases = {
     "players": lambda: {line: player(line) for line in PLAYERS.strip().splitlines()},
     "arenas": lambda: {text: arena(text) for text in ARENAS},
+    "texts": lambda: {
+        text: refused(partial(title, text))
+        for text in ("", "# nothing", "- a\n- b", "text", "5", "{}", "name: x")
+    },
     "twice": lambda: refused(lambda: loads("players: [house:0.5, {model: house:0.6, name: house:0.5}]")),
     "versions": lambda: [
         [one.name, one.family]

@@ -111,6 +111,7 @@ def test_a_judge_that_cannot_keep_a_list_is_known_for_it() -> None:
     assert found.batching["C"].lost
     assert not found.batching["A"].lost
     again, asked = run(answer, singly=("C",))
+    assert (again.batching["C"].batches, again.batching["C"].single) == (0, 6)
     assert [ask.key for ask in asked if ask.to == "C" and "batch" in ask.key] == []
     assert {(one.judge, one.item) for one in again.grades} == {(one.judge, one.item) for one in found.grades}
 

@@ -23,6 +23,7 @@ from peerage.ledger import Ledger, LedgerError, open_ledger
 from peerage.ledger.checkpoints import unsigned
 from peerage.ledger.codec import fixture_body
 from peerage.ledger.kept import Kept
+from peerage.ledger.log import entry_text
 from peerage.ledger.merkle import digest
 from peerage.ledger.since import Head, read_head
 from peerage.ledger.store import Amendment, Batch, FailureRow, FixtureRow, IntentRow, ReplyRow
@@ -78,11 +79,13 @@ def fill(folder: Path) -> None:
 
 
 def kept(folder: Path) -> tuple[Head, list[Kept]]:
-    """What somebody kept: the root of the log, and a checkpoint."""
+    """What somebody kept: the root of the log, and a checkpoint with a proof of each of its entries."""
     with closing(opened(folder)) as ledger:
         found = verify(ledger, 1)
         assert found.ok, found.problems
-        return read_head(found.log_root), [Kept("kept.txt", unsigned(ledger, found.log_root))]
+        entries = [(one.position, entry_text(one.position, one.about, one.digest)) for one in ledger.log()]
+        checkpoint = unsigned(ledger, found.log_root)
+        return read_head(found.log_root), [Kept("kept.txt", checkpoint, tuple(entries))]
 
 
 def checked(folder: Path, head: Head, checkpoints: list[Kept]) -> Any:
