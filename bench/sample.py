@@ -23,14 +23,22 @@ _AT_MS = 1_767_225_600_000
 
 
 def sample(
-    matches: int, *, players: int = 12, reply_chars: int = 600, together: int = 50, at_ms: int = _AT_MS
+    matches: int,
+    *,
+    players: int = 12,
+    reply_chars: int = 600,
+    together: int = 50,
+    at_ms: int = _AT_MS,
+    panel: int = 5,
 ) -> Iterator[Batch]:
-    """Batches that fill an empty ledger with `matches` finished duels of 18 exchanges each.
+    """Batches that fill an empty ledger with `matches` finished duels.
+
+    `panel` is the size of committee and of judges, so a duel has 3 + 3 * panel exchanges.
 
     `players` take part (8 at least). Replies, ballots among them, are `reply_chars` to twice as many
     characters long. `together` duels go into a batch. The same arguments give the same bytes.
     """
-    requests, texts = _requests(reply_chars)
+    requests, texts = _requests(reply_chars, panel)
     pool = [f"player-{number:02}" for number in range(1, players + 1)]
     prose = _WORDS * (2 + 2 * reply_chars // len(_WORDS))
     chain = GENESIS
@@ -38,7 +46,7 @@ def sample(
     for number in range(1, matches + 1):
         random = Random(number)
         names = random.sample(pool, 8)
-        issued, settings = fixture_body(_fixture(number, names))
+        issued, settings = fixture_body(_fixture(number, names, panel))
         batch.texts += settings
         batch.fixtures.append(FixtureRow(number, number, issued))
         leaves: dict[str, bytes] = {}
@@ -61,7 +69,7 @@ def sample(
             spent = sums.setdefault(player, [0, 0, 0, 0, 0])
             for place, value in enumerate((1, 300, reply_chars // 4, cost)):
                 spent[place] += value
-        record, summary = _settled(number, names, issued, leaves, sums, at_ms + number)
+        record, summary = _settled(number, names, issued, leaves, sums, at_ms + number, panel)
         body = record_body(record)
         chain = link(chain, body)
         batch.records.append(RecordRow(number, body, chain, at_ms + number))
@@ -71,7 +79,7 @@ def sample(
             batch = Batch()
 
 
-def _fixture(number: int, names: list[str]) -> Fixture:
+def _fixture(number: int, names: list[str], panel: int) -> Fixture:
     return Fixture(
         number=number,
         round=number,
@@ -81,8 +89,8 @@ def _fixture(number: int, names: list[str]) -> Fixture:
         seats=(Seat("A", names[0]), Seat("B", names[1])),
         officials={
             "author": (Seat("author/1", names[0]),),
-            "committee": tuple([Seat(f"committee/{n}", names[1 + n]) for n in range(1, 6)]),
-            "judge": tuple([Seat(f"judge/{n}", names[1 + n]) for n in range(1, 6)]),
+            "committee": tuple([Seat(f"committee/{n}", names[1 + n]) for n in range(1, 1 + panel)]),
+            "judge": tuple([Seat(f"judge/{n}", names[1 + n]) for n in range(1, 1 + panel)]),
         },
         settings=_SETTINGS,
         drawn={"topic": "algebra"},
@@ -96,6 +104,7 @@ def _settled(
     leaves: dict[str, bytes],
     sums: dict[str, list[int]],
     at_ms: int,
+    panel: int,
 ) -> tuple[MatchRecord, Summary]:
     first = (0.0, 0.5, 1.0)[number % 3]
     costs = (sums[names[0]][3] / 1e9, sums[names[1]][3] / 1e9)
@@ -107,7 +116,7 @@ def _settled(
         Outcome(
             scores={"A": first, "B": 1.0 - first},
             costs={"A": costs[0], "B": costs[1]},
-            detail=_detail(number, first),
+            detail=_detail(number, first, panel),
         ),
         {"raw": moved, "cost": moved},
         {player: Totals(*spent) for player, spent in sorted(sums.items())},
@@ -139,13 +148,13 @@ def _chosen(key: str, number: int) -> str:
     return {"A": "AB", "B": "BA", "-": "AA"}[won][key.endswith("B-A")]
 
 
-def _detail(number: int, first: float) -> dict[str, Any]:
+def _detail(number: int, first: float, panel: int) -> dict[str, Any]:
     """What a record says of the draft and of the ballots."""
     vote = "A" if first == 1 else "B" if first == 0 else "tie"
     orders = {"A-B": "A", "B-A": "B"} if vote == "tie" else {"A-B": vote, "B-A": vote}
-    votes = {f"committee/{n}": "approve" for n in range(1, 6)}
+    votes = {f"committee/{n}": "approve" for n in range(1, 1 + panel)}
     draft = Draft(1, 1, {"question": "author/1"}, {"question": "question/1/1"}, "ok", votes, 1.0, True)
-    ballots = [Ballot(f"judge/{n}", vote, orders, vote == "tie", 0.2) for n in range(1, 6)]
+    ballots = [Ballot(f"judge/{n}", vote, orders, vote == "tie", 0.2) for n in range(1, 1 + panel)]
     return {
         "topic": "algebra",
         "drafts": [draft],
@@ -165,8 +174,8 @@ class _Request(NamedTuple):
     choice: Choice | None
 
 
-def _requests(quoted: int) -> tuple[list[_Request], list[Text]]:
-    """A duel's 18 exchanges, and their texts. Requests quote the first `quoted` characters of earlier
+def _requests(quoted: int, panel: int) -> tuple[list[_Request], list[Text]]:
+    """A duel's exchanges, and their texts. Requests quote the first `quoted` characters of earlier
     replies."""
     said = "x" * quoted
     question = Quote("question", said, "question/1/1")
@@ -179,7 +188,7 @@ def _requests(quoted: int) -> tuple[list[_Request], list[Text]]:
     asks = [(0, Ask("author/1", "question/1/1", "author", (draft,), FreeText(), 800))]
     asks += [
         (1 + n, Ask(f"committee/{n}", f"vote/1/1/committee/{n}", "committee", (vote,), approval, 200))
-        for n in range(1, 6)
+        for n in range(1, 1 + panel)
     ]
     asks += [
         (seat, Ask(label, f"answer/{label}", "contestant", (answer,), FreeText(), 1200))
@@ -187,7 +196,7 @@ def _requests(quoted: int) -> tuple[list[_Request], list[Text]]:
     ]
     asks += [
         (1 + n, Ask(f"judge/{n}", f"judge/{n}/{order}", "judge", (judge,), verdict, 300))
-        for n in range(1, 6)
+        for n in range(1, 1 + panel)
         for order in ("A-B", "B-A")
     ]
     requests: list[_Request] = []

@@ -2,19 +2,31 @@
 
 from __future__ import annotations
 
+import random
 import sqlite3
 from pathlib import Path
+from typing import Any
 
 import msgspec
 import pytest
 
-from peerage.accounts import NOTHING, Account, count, position, read_snapshot, snapshot_body
+from peerage.accounts import (
+    NOTHING,
+    Account,
+    count,
+    position,
+    possibly_billed,
+    read_snapshot,
+    snapshot_body,
+)
 from peerage.arena import open_arena
 from peerage.ledger import LedgerError
 from peerage.ledger.store import Summary
 from peerage.match import Totals
+from peerage.players.client import Answer, Call, PlayerError
 from peerage.standings import Skill, Standings, elo_settings
 from tests.engine.arenas import play, write_arena
+from tests.engine.clients import Cast
 
 
 def summary(status: str, scores: dict[str, float], costs: tuple[float | None, ...]) -> Summary:
@@ -65,3 +77,23 @@ def test_rows_that_are_missing_are_told(tmp_path: Path) -> None:
     ledger.close()
     with open_arena(folder) as arena, pytest.raises(LedgerError, match=r"from match 1 on.*peerage verify"):
         position(arena.ledger, elo_settings(arena.settings.rating))
+
+
+def test_what_was_possibly_billed_is_what_all_rows_come_to_beyond_the_records(tmp_path: Path) -> None:
+    rng = random.Random(1)
+
+    def act(call: Call, _: int) -> Any:
+        if rng.random() < 0.2:
+            return PlayerError("dropped", maybe_paid=True)
+        unreported = call.role == "committee" and rng.random() < 0.02
+        return Answer("tie", 0.1, *(() if unreported else (10, 10)))
+
+    price = {"input": 1, "output": 2}
+    players = [{"name": f"p{n}", "model": "house:0.5", "price": price} for n in range(7)]
+    play(write_arena(tmp_path, players), 20, clients=Cast(act))
+    with open_arena(tmp_path) as arena:
+        elo = elo_settings(arena.settings.rating)
+        known, rows = position(arena.ledger, elo).accounts, arena.ledger.spent_by(20)
+        found = possibly_billed(arena.ledger, elo)
+    assert found == {name: more for name, nano in rows.items() if (more := nano - known[name].cost_nano)}
+    assert {known[name].unknown_costs > 0 for name in found} == {True, False}

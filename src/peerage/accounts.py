@@ -104,9 +104,11 @@ def possibly_billed(ledger: Ledger, elo: EloSettings) -> dict[str, int]:
     Raises LedgerError.
     """
     known = position(ledger, elo).accounts
+    # Replies of all others cost what their records say; to add them up again would read millions.
+    unsure = {player for player, account in known.items() if account.unknown_costs}
     more = {
-        player: nano - known.get(player, NOTHING).cost_nano
-        for player, nano in ledger.spent_by(ledger.heads()[1]).items()
+        player: nano - (known[player].cost_nano if player in unsure else 0)
+        for player, nano in ledger.spent_by(ledger.heads()[1], unsure).items()
     }
     return {player: nano for player, nano in more.items() if nano > 0}
 

@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import threading
+from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from zlib import crc32
@@ -16,8 +17,10 @@ from msgspec.structs import astuple
 
 from peerage.ledger import Ledger, LedgerBusy, LedgerError, open_ledger
 from peerage.ledger.store import (
+    COPY,
     Amendment,
     Batch,
+    Exchange,
     FailureRow,
     FixtureRow,
     IntentRow,
@@ -247,7 +250,7 @@ def test_a_text_is_stored_once(ledger: Ledger) -> None:
 # ------------------------------------------------------------------------------------------ money and sums
 
 
-def test_money(ledger: Ledger) -> None:
+def test_money(ledger: Ledger, monkeypatch: pytest.MonkeyPatch) -> None:
     put(
         ledger,
         intents=[
@@ -271,11 +274,24 @@ def test_money(ledger: Ledger) -> None:
     ]
     assert list(ledger.exchanges(2, unanswered=True)) == []
     assert ledger.spent_by() == {"ada": 20, "bob": 125, "cyd": 0}
+    assert ledger.spent_by(0) == {}
+    assert +Counter(ledger.spent_by(1, ())) == {"bob": 120}
+    assert +Counter(ledger.spent_by(1, {"ada"})) == {"ada": 20, "bob": 120}
+    monkeypatch.setattr("peerage.ledger.database.IDS", 2)  # so that the lost ones are not in the newest block
+    assert ledger.spent_by() == {"ada": 20, "bob": 125, "cyd": 0}
     assert {row.key: row.cost_nano for row in ledger.exchanges(1) if row.reply} == {
         "paid": 20,
         "unknown": None,
         "failed": 5,
     }
+
+
+def test_money_of_a_copy_from_which_requests_were_left_out(ledger: Ledger) -> None:
+    body, whole = b"{}", crc32(b"{}")
+    lost = Exchange(1, "lost", 1, "bob", body, None, 70, None, 1, whole)
+    paid = Exchange(1, "paid", 1, "ada", body, body, 9, 5, 2, whole, 3, whole, 1)
+    put(ledger, meta={COPY: "redacted"}, attempts=[lost, paid], log=())
+    assert ledger.spent_by() == {"ada": 5, "bob": 70}
 
 
 def test_large_sums_stay_exact(ledger: Ledger) -> None:
@@ -288,13 +304,15 @@ def test_large_sums_stay_exact(ledger: Ledger) -> None:
     assert ledger.spent_by() == {"ada": 2 * huge + 1}
 
 
-def test_the_newest_snapshot_not_beyond(ledger: Ledger) -> None:
+def test_the_newest_snapshot_not_beyond(ledger: Ledger, monkeypatch: pytest.MonkeyPatch) -> None:
     put(ledger, snapshots=[(10, b"ten"), (20, b"twenty"), (0, b"none")])
     put(ledger, snapshots=[(20, b"twenty again")])
     assert ledger.snapshot() == (20, b"twenty again")
     assert ledger.snapshot(20) == (20, b"twenty again")
     assert ledger.snapshot(19) == (10, b"ten")
     assert ledger.snapshot(9) == (0, b"none")
+    monkeypatch.setattr("peerage.ledger.sql.NEAR", 0)  # as in a log that goes on for long after it
+    assert ledger.snapshot() == (20, b"twenty again")
 
 
 def test_the_narrow_table_is_written_anew(ledger: Ledger) -> None:

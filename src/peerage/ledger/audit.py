@@ -11,7 +11,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing
-from itertools import groupby
+from itertools import groupby, islice
 from operator import attrgetter
 from pathlib import Path
 from typing import Any
@@ -108,29 +108,39 @@ _TEXTS = re.compile(rb'"text":"([0-9a-f]{64})"').findall
 class _Tally:
     """One match's exchanges: their root, and sums to hold against its record."""
 
-    def __init__(self, attempts: Iterable[Exchange]) -> None:
-        # Columns, and all requests at once: this runs for every reply there is.
-        self.rows = rows = list(attempts)
-        answered = [row for row in rows if row.reply is not None]
-        keys = [row.key for row in answered]
-        requests = [row.request for row in answered]
-        replies = [row.reply or b"" for row in answered]
-        found = dict(
-            zip(keys, leaves(keys, [row.player for row in answered], requests, replies), strict=True)
-        )
+    def __init__(self, rows: Sequence[Exchange] = (), hashes: Iterable[bytes] = (), whole: bool = True):
+        """`hashes` gives the leaf of each answered one in order; `whole` says that all fit their
+        checksums."""
+        self.rows = rows
+        keys = [row.key for row in rows if row.reply is not None]
+        found = dict(zip(keys, islice(hashes, len(keys)), strict=True))
         self.answered = len(found)
-        unanswered = len(rows) > len(answered)
         self.twice: set[str] = set()
         if len(found) < len(keys):
             self.twice = {key for key, times in Counter(keys).items() if times > 1}
         self.root = root([found[key] for key in sorted(found)]).hex()
         self.cost_nano = sum([row.cost_nano or 0 for row in rows])
-        self.misfiled = [*map(crc32, requests), *map(crc32, replies)] != [
-            *[row.checksum for row in answered],
-            *[row.reply_checksum for row in answered],
-        ] or any(crc32(row.request) != row.checksum for row in rows if row.reply is None)
-        self.hashed = sum(map(len, requests)) + sum(map(len, replies))
-        self.texts = texts_of(b"".join([row.request for row in rows] if unanswered else requests))
+        self.misfiled = not whole and any(True for row in rows for _ in altered(row))
+
+    @property
+    def texts(self) -> set[bytes]:
+        """The digests (hex) of the texts to which its requests refer."""
+        return texts_of(b"".join([row.request for row in self.rows]))
+
+
+def _tallies(rows: Sequence[Exchange]) -> tuple[dict[int, _Tally], int, set[bytes]]:
+    """The tally of each match, the bytes hashed, and the texts to which any request refers."""
+    # Columns, and those of all matches at once: this runs for every reply there is.
+    answered = [row for row in rows if row.reply is not None]
+    requests = [row.request for row in answered]
+    replies = [row.reply or b"" for row in answered]
+    hashes = iter(leaves([row.key for row in answered], [row.player for row in answered], requests, replies))
+    asked = requests if len(rows) == len(answered) else [row.request for row in rows]
+    whole = [*map(crc32, asked)] == [row.checksum for row in rows] and [*map(crc32, replies)] == [
+        row.reply_checksum for row in answered
+    ]
+    found = {match: _Tally([*own], hashes, whole) for match, own in groupby(rows, attrgetter("match"))}
+    return found, sum(map(len, requests)) + sum(map(len, replies)), texts_of(b"".join(asked))
 
 
 class _Seat(msgspec.Struct, gc=False):
@@ -220,8 +230,8 @@ class _Audit:
             fixtures = {row.number: row for row in ledger.fixtures(first, last)}
             records = {row.number: row for row in ledger.records(first, last)}
             summaries = {row.number: row for row in ledger.summaries(first, last)}
-            asked = groupby(ledger.exchanges(first, last) if self._replies else (), attrgetter("match"))
-            tallies = {number: _Tally(rows) for number, rows in asked}
+            asked = list(ledger.exchanges(first, last)) if self._replies else []
+            tallies, hashed, texts = _tallies(asked)
         except _UNREADABLE as error:
             if first == last:
                 found.problems.append((first, f"cannot be read: {error}"))
@@ -231,13 +241,12 @@ class _Audit:
                 self._block(first, half)
                 self._block(half + 1, last)
             return
-        nothing = _Tally(())
+        nothing, unseen = _Tally(), texts - found.texts.keys()
+        found.hashed += hashed
         for at, number in enumerate(ledger.numbers(first, last), first):
             fixture, record, tally = fixtures.get(number), records.get(number), tallies.get(number, nothing)
             found.exchanges += tally.answered
-            found.hashed += tally.hashed + sum(
-                [len(row.body) for row in (fixture, record) if row is not None]
-            )
+            found.hashed += sum([len(row.body) for row in (fixture, record) if row is not None])
             try:
                 problems = self._match(at, number, fixture, record, summaries.get(number), tally)
             except _UNREADABLE as error:
@@ -246,7 +255,7 @@ class _Audit:
             found.problems += [(number, what) for what in problems]
             if problems or fixture is None or record is None:
                 continue
-            for digest in (settings_text(fixture.body), *tally.texts):
+            for digest in (settings_text(fixture.body), *(tally.texts if unseen else ())):
                 found.texts.setdefault(digest, number)
             if self._replies:
                 row = (record.number, record.chain, record.at_ms)

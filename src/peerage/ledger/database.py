@@ -7,11 +7,12 @@ in which these are given.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 from peerage.ledger.store import (
+    COPY,
     Amendment,
     Batch,
     Entry,
@@ -25,11 +26,30 @@ from peerage.ledger.store import (
 
 BLOCK = 500
 """Rows that are read at once."""
+IDS = 100_000
+"""Requests that are looked through at once, to see whether any of them is open."""
 
 END = 2**63 - 1
 """Beyond every number."""
 
 Row = tuple[Any, ...]
+Found = TypeVar("Found")
+
+
+def still_open(rows: Rows, within: Callable[[range], Sequence[Found]]) -> Iterator[Found]:
+    """The requests that neither a reply nor a failure followed, of those `within` ranges of ids; no further
+    than there can be any.
+
+    Ids count on without a gap, but for copies from which requests were left out.
+    """
+    pin = rows.pin()
+    last = pin.intents
+    most = last if COPY in rows.facts() else last - pin.replies - pin.failures
+    while last > 0 and most > 0:
+        found = within(range(max(last - IDS, 0) + 1, last + 1))
+        yield from found
+        most -= len(found)
+        last -= IDS
 
 
 class Rows(Protocol):
@@ -78,7 +98,9 @@ class Rows(Protocol):
     def pin(self) -> Pin:
         """The newest row of each kind."""
 
-    def spent_by(self, last: int | None, but_for: Sequence[int]) -> dict[str, int]:
+    def spent_by(
+        self, last: int | None, but_for: Sequence[int], replies_of: Collection[str] | None
+    ) -> dict[str, int]:
         """As `store.Ledger.spent_by` has it, by numbers of matches, some of which are left out."""
 
     def said(self, topic: str) -> Iterator[Amendment]:

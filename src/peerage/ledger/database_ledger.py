@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
 from hashlib import sha256
 from itertools import islice
@@ -187,11 +187,11 @@ class DatabaseLedger:
     def numbers(self, first: int, last: int) -> Sequence[int]:
         return self._lineup.numbers(first, last)
 
-    def spent_by(self, last: int | None = None) -> dict[str, int]:
+    def spent_by(self, last: int | None = None, replies_of: Collection[str] | None = None) -> dict[str, int]:
         left_out = list[int]()
         if last is not None and (order := self._lineup.order()) is not None:
             last, left_out = len(order.numbers), [*order.numbers[last:]]
-        return self._rows.spent_by(last, left_out)
+        return self._rows.spent_by(last, left_out, replies_of)
 
     def amendments(self, topic: str = "") -> Iterator[Amendment]:
         for old in self.streams(topic):

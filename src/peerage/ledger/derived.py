@@ -9,11 +9,12 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Mapping
 from hashlib import sha256
+from itertools import repeat
 
 import msgspec
 
 from peerage.accounts import Account, Position, count, read_snapshot, totals_of
-from peerage.ledger.store import Ledger, RecordRow, Summary
+from peerage.ledger.store import Ledger, Summary
 from peerage.ratings.elo import EloSettings
 from peerage.standings import DONE, Standings, after_each
 
@@ -46,14 +47,28 @@ def problems(ledger: Ledger, last: int, elo: EloSettings, logged: Mapping[int, b
                 continue
             if found is not None:  # one without sums is an early version's: nobody builds on it
                 to_fold[number] = found
-    summaries = list(ledger.summaries(1, last))
-    voids = {at: row for at, row in enumerate(summaries, 1) if row.status != DONE and row.raw}
-    accounts = _accounts(summaries, ledger.records(1, last), to_fold)
-    for standings in after_each(summaries, elo, voids.keys() | to_fold.keys()):
+    wanted: dict[int, Summary | None] = dict.fromkeys(to_fold)
+    accounts: dict[int, dict[str, Account]] = {}
+
+    def read() -> Iterator[Summary]:
+        """The narrow table, which a long arena has no room for at once; on its way it says of which matches
+        more is to be known, and what everybody did and cost until then."""
+        sums: dict[str, Account] = {}
+        records = ledger.records(1, last) if to_fold else repeat(None)
+        for at, (row, record) in enumerate(zip(ledger.summaries(1, last), records, strict=False), 1):
+            if record is not None:
+                count(sums, row, totals_of(record))
+            if at in to_fold:
+                accounts[at] = dict(sums)
+            if row.status != DONE and row.raw:
+                wanted[at] = row
+            yield row
+
+    for standings in after_each(read(), elo, wanted):
         number = standings.number
         if number in to_fold:
-            yield from [(number, what) for what in _snapshot(to_fold[number], standings, next(accounts))]
-        row = voids.get(number)
+            yield from [(number, what) for what in _snapshot(to_fold[number], standings, accounts[number])]
+        row = wanted[number]
         if row is not None:
             due = [standings.of(name, elo.initial) for name in row.players]
             raw, cost = zip(*due, strict=True) if due else ((), ())
@@ -62,19 +77,6 @@ def problems(ledger: Ledger, last: int, elo: EloSettings, logged: Mapping[int, b
                     row.number,
                     "the narrow table gives ratings that do not follow from the matches before it",
                 )
-
-
-def _accounts(
-    summaries: Iterable[Summary], records: Iterable[RecordRow], wanted: Mapping[int, object]
-) -> Iterator[dict[str, Account]]:
-    """What everybody did and cost until after each wanted match, in order."""
-    if not wanted:
-        return
-    sums: dict[str, Account] = {}
-    for at, (summary, record) in enumerate(zip(summaries, records, strict=True), 1):
-        count(sums, summary, totals_of(record))
-        if at in wanted:
-            yield dict(sums)
 
 
 def _snapshot(stored: Position, due: Standings, accounts: Mapping[str, Account]) -> Iterator[str]:

@@ -24,8 +24,6 @@ from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
 from bson.binary import UUID_SUBTYPE, Binary
-from bson.codec_options import CodecOptions, TypeDecoder, TypeRegistry
-from bson.int64 import Int64
 from pymongo import MongoClient
 from pymongo.client_session import ClientSession
 from pymongo.errors import CollectionInvalid, OperationFailure, PyMongoError
@@ -77,15 +75,6 @@ class _Run(NamedTuple):
     written: int
 
 
-class _Plain(TypeDecoder):
-    """Numbers of 64 bits come back as they were written."""
-
-    bson_type = Int64
-
-    def transform_bson(self, value: Int64) -> int:
-        return int(value)
-
-
 class Mongo:
     """One database on a server, `base`."""
 
@@ -104,7 +93,6 @@ class Mongo:
             self._client: MongoClient[Document] = self._connected()
             self.base = self._client.get_database(
                 name,
-                CodecOptions(type_registry=TypeRegistry([_Plain()])),
                 read_preference=ReadPreference.PRIMARY_PREFERRED,
                 read_concern=ReadConcern("majority"),
                 write_concern=DURABLE,

@@ -33,7 +33,7 @@ class _Votes:
 
     def rows(self, after: int) -> Sequence[tuple[Any, ...]]:
         found = self._votes.find({"_id": {"$gt": after}}, sort=[("_id", 1)], session=self._session)
-        return [(row["_id"], row["body"], row["chain"], row["at_ms"]) for row in found]
+        return [(row["_id"], row["body"], row["chain"], int(row["at_ms"])) for row in found]
 
     def filed(self) -> Sequence[tuple[int, str, int]]:
         return [

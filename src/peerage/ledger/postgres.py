@@ -191,7 +191,7 @@ class Postgres:
             yield connection
 
     def rows(self, connection: Connection, wanted: Select[Any]) -> Iterator[Row]:
-        return map(tuple, connection.execute(wanted))
+        return map(tuple, connection.execute(wanted).all())
 
     def read(self, engine: Engine, wanted: Select[Any]) -> Iterator[Row]:
         def block(part: Select[Any]) -> Sequence[Row]:

@@ -6,7 +6,7 @@ What only one database needs lives in its own module (`sqlite`, `postgres`).
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from functools import partial
 from itertools import starmap
@@ -15,10 +15,10 @@ from zlib import crc32
 
 from sqlalchemy import Connection, Select, Table, delete, exists, func, inspect, or_, select
 
-from peerage.ledger.database import BLOCK, Row, Rows, Transaction
+from peerage.ledger.database import BLOCK, Row, Rows, Transaction, still_open
 from peerage.ledger.narrow import flat
 from peerage.ledger.sql_database import Insert, SqlStore
-from peerage.ledger.sql_rows import Read, attempts, picked
+from peerage.ledger.sql_rows import Read, attempts, picked, span
 from peerage.ledger.sql_tables import (
     AMENDMENTS,
     ENTRIES,
@@ -49,6 +49,8 @@ from peerage.ledger.store import (
     RecordRow,
 )
 
+NEAR = 1_000
+"""Entries at the end of the log in which an entry is looked for first: some ten snapshots."""
 _NEWEST = select(func.coalesce(func.max(FIXTURES.c.number), 0)).scalar_subquery()
 _STRAYS = (
     (FIXTURES.c.number, FIXTURES.c.number < 1),
@@ -125,11 +127,13 @@ class SqlRows:
         return starmap(Entry, self._read(wanted.where(LOG.c.position > after) if after else wanted))
 
     def last_entry(self, about: str = "") -> Entry | None:
-        newest = select(LOG).order_by(LOG.c.position.desc()).limit(1)
-        if about:
-            wanted = LOG.c.about
-            newest = newest.where(wanted.like(f"{about}%") if about[-1] == " " else wanted == about)
+        t, newest = LOG.c, select(LOG).order_by(LOG.c.position.desc()).limit(1)
         found = next(iter(self._read(newest)), None)
+        if about and found is not None:
+            wanted = newest.where(t.about.like(f"{about}%") if about[-1] == " " else t.about == about)
+            # Seldom far from the end, where PostgreSQL would not begin: it would read the whole log.
+            near = wanted.where(t.position > found[0] - NEAR)
+            found = next(iter(self._read(near)), None) or next(iter(self._read(wanted)), None)
         return None if found is None else Entry(*found[:2], *map(bytes, found[2:]))
 
     def pin(self) -> Pin:
@@ -139,24 +143,38 @@ class SqlRows:
         found = next(iter(self._read(select(*newest))))
         return Pin(*found) if len(found) == len(Pin._fields) else Pin(0, *found)
 
-    def spent_by(self, last: int | None, but_for: Sequence[int]) -> dict[str, int]:
-        i = INTENTS.c
-        # Read from indexes alone, so that what selects by it touches only the few rows found.
-        of = INTENTS.alias().c.id
-        unanswered = select(of).where(
-            ~exists().where(REPLIES.c.intent == of), ~exists().where(FAILURES.c.intent == of)
-        )
-        spent: Counter[str] = Counter()
-        for wanted in (
-            select(i.player, func.sum(REPLIES.c.cost_nano)).join(REPLIES, REPLIES.c.intent == i.id),
-            select(i.player, func.sum(FAILURES.c.cost_nano)).join(FAILURES, FAILURES.c.intent == i.id),
-            select(i.player, func.sum(i.worst_nano)).where(i.id.in_(unanswered)),
-        ):
-            if last is not None:
-                wanted = wanted.where(i.match <= last, i.match.not_in(but_for))
-            for name, nano in self._read(wanted.group_by(i.player)):
-                spent[name] += int(nano or 0)
+    def spent_by(
+        self, last: int | None, but_for: Sequence[int], replies_of: Collection[str] | None
+    ) -> dict[str, int]:
+        i, spent = INTENTS.c, Counter[str]()
+
+        def within(wanted: Select[Any]) -> Select[Any]:
+            return wanted if last is None else wanted.where(i.match <= last, i.match.not_in(but_for))
+
+        replied = select(i.player, func.sum(REPLIES.c.cost_nano)).join(REPLIES, REPLIES.c.intent == i.id)
+        failed = select(i.player, func.sum(FAILURES.c.cost_nano)).join(FAILURES, FAILURES.c.intent == i.id)
+        sums = [failed]
+        if replies_of is None:
+            sums.append(replied)
+        elif replies_of:
+            sums.append(replied.where(i.player.in_(replies_of)))
+        for wanted in sums:
+            rows = self._read(within(wanted).group_by(i.player))
+            spent.update({name: int(nano or 0) for name, nano in rows})
+        for _, player, match, worst in still_open(self, self._unanswered):
+            if last is None or (match <= last and match not in but_for):
+                spent[player] += worst or 0
         return dict(spent)
+
+    def _unanswered(self, ids: range) -> Sequence[Row]:
+        i = INTENTS.c
+        # Ranges of both sides: no planner reads the whole of one for a part of the other.
+        neither = [
+            ~exists().where(table.c.intent == i.id, span(table.c.intent, ids))
+            for table in (REPLIES, FAILURES)
+        ]
+        wanted = select(i.id, i.player, i.match, i.worst_nano).where(span(i.id, ids), *neither)
+        return list(self._read(wanted.order_by(i.id)))
 
     def said(self, topic: str) -> Iterator[Amendment]:
         t = ENTRIES.c

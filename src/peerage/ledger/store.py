@@ -7,7 +7,7 @@ SHA-256 over the stored bytes of `body`, never over a re-encoding.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import Any, NamedTuple, Protocol, TypeVar
 
@@ -372,9 +372,10 @@ class Ledger(Protocol):
     def heads(self) -> tuple[int, int]:
         """(number of fixtures issued, number of records)."""
 
-    def spent_by(self, last: int | None = None) -> dict[str, int]:
-        """What each player cost in matches up to place `last` (None: in all), in 1e-9 dollars: replies,
-        failures, and at their worst intents that neither followed."""
+    def spent_by(self, last: int | None = None, replies_of: Collection[str] | None = None) -> dict[str, int]:
+        """What each player cost in matches up to place `last` (None: in all), in 1e-9 dollars: replies (where
+        `replies_of` is given those of these players alone, and no other reply is read), failures, and at
+        their worst intents that neither followed."""
 
     def amendments(self, topic: str = "") -> Iterator[Amendment]:
         """All that was said on one topic, or on any, in order."""

@@ -184,8 +184,9 @@ def _verify(
         if replies:
             # What was told is not told again as a digest that differs.
             told = {match for match, _ in problems}
-            there = {number: what for number, what in found.digests.items() if number not in told}
-            problems += records(ledger, there, logged, told, recorded) if logged.length else ()
+            for match in found.digests.keys() & told:
+                del found.digests[match]
+            problems += records(ledger, found.digests, logged, told, recorded) if logged.length else ()
         if not in_play:
             problems += play(ledger, recorded, logged)
         problems += amendments(ledger, logged)

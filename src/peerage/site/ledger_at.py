@@ -59,7 +59,7 @@ class Moment:
         self._summaries: Sequence[Summary] | None = None
         self._snapshot: tuple[int, bytes] | None = None
         self._said: dict[str, Sequence[Amendment]] = {}
-        self._spent: dict[int, dict[str, int]] = {}
+        self._spent: dict[tuple[int, frozenset[str] | None], dict[str, int]] = {}
 
     @cached_property
     def _shown(self) -> Callable[..., Any]:
@@ -147,11 +147,11 @@ class Moment:
     def texts(self, digests: Iterable[bytes] | None = None) -> dict[bytes, str]:
         return self._ledger.texts(digests)
 
-    def spent_by(self, last: int | None = None) -> dict[str, int]:
-        end = self._end(last)
-        if end not in self._spent:
-            self._spent[end] = self._ledger.spent_by(end)
-        return dict(self._spent[end])
+    def spent_by(self, last: int | None = None, replies_of: Collection[str] | None = None) -> dict[str, int]:
+        asked = self._end(last), None if replies_of is None else frozenset(replies_of)
+        if asked not in self._spent:
+            self._spent[asked] = self._ledger.spent_by(*asked)
+        return dict(self._spent[asked])
 
     def amendments(self, topic: str = "") -> Iterator[Amendment]:
         if not topic:
