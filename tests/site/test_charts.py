@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
+from itertools import pairwise
+from typing import Any
 
 import pytest
 
-from peerage.site import drawings
-from peerage.site.charts import chart, frontier, trajectories
-from peerage.site.drawings import Drawings
+from peerage.site.charts import chart, frontier, spending, trajectories
+from peerage.site.drawings import Axis
 
 CROWDED = (
     *((6.8, 1658), (9.3, 1610), (9.6, 1647), (9.7, 1490), (10.2, 1662), (10.3, 1652), (10.8, 1602)),
@@ -19,7 +20,7 @@ CROWDED = (
 @pytest.mark.parametrize("less", [0.0, 6.0, 6.79])
 def test_no_name_on_the_plane_of_costs_lies_over_a_point_or_another_name(less: float) -> None:
     best = float("-inf")
-    offers = []
+    offers: list[dict[str, Any]] = []
     for place, (cost, rating) in enumerate(CROWDED):
         offers.append(
             {
@@ -34,16 +35,11 @@ def test_no_name_on_the_plane_of_costs_lies_over_a_point_or_another_name(less: f
         best = max(best, rating)
     drawn = chart("Costs", "", "costs", offers, frontier(offers, "rating", "$")).svg
     number = r"(-?[\d.]+)"
-    points = [
-        (float(x), float(y))
-        for x, y in re.findall(rf'<path transform="translate\({number},{number}\)"', drawn)
-        if (x, y) != ("0", "0")
-    ]
+    points = [(float(x), float(y)) for x, y in re.findall(rf'<circle cx="{number}" cy="{number}"', drawn)]
     names = [
-        (float(x) - (7.0 * len(name) if side == "end" else 0.0), float(y) - 4.0, 7.0 * len(name))
-        for side, x, y, name in re.findall(
-            rf'<text text-anchor="(start|end)" transform="translate\({number},{number}\)"[^>]*>(a-model-\d)<',
-            drawn,
+        (float(x) - (7.0 * len(name) if end else 0.0), float(y), 7.0 * len(name))
+        for x, y, end, name in re.findall(
+            rf'<text x="{number}" y="{number}"[^>]*?( text-anchor="end")?>(a-model-\d)<', drawn
         )
     ]
     assert len(points) >= len(CROWDED)
@@ -68,22 +64,52 @@ def test_a_course_without_intervals_is_drawn() -> None:
     assert ">b<" in drawn
 
 
-def test_a_chart_that_another_process_packed_is_not_drawn_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    first, second = Drawings(), Drawings()
-    drawn = first.svg('{"mark": "point"}')
-    second.unpack(first.pack())
-    monkeypatch.setattr(drawings, "drawn", lambda spec: f"drawn again: {spec}")
-    assert second.svg('{"mark": "point"}') == drawn
-    assert second.svg("{}") == "drawn again: {}"
-    second.unpack(b"damaged")
-    assert Drawings().svg("{}") == "drawn again: {}"
+def test_a_name_becomes_no_markup_and_hides_nothing() -> None:
+    points = [
+        {"player": "<b>&\u202e", "match": match, "rating": 1500.0, "low": 1400.0, "high": 1600.0}
+        for match in (1, 2)
+    ]
+    drawn = chart("<i>", "", "course", points, trajectories(points, ["<b>&\u202e"], "Elo")).svg
+    assert "<b" not in drawn
+    assert "<i" not in drawn
+    assert "&lt;b&gt;&amp;" in drawn
+    assert "\u202e" not in drawn
 
 
-def test_charts_of_another_version_of_the_library_are_drawn_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    first, second = Drawings(), Drawings()
-    first.svg('{"mark": "point"}')
-    packed = first.pack()
-    monkeypatch.setattr(drawings, "version", lambda name: "0.0")
-    second.unpack(packed)
-    monkeypatch.setattr(drawings, "drawn", lambda spec: "drawn again")
-    assert second.svg('{"mark": "point"}') == "drawn again"
+@pytest.mark.parametrize(
+    ("low", "high", "more", "shown"),
+    [
+        (1412.0, 1588.0, {}, "1,400 1,450 1,500 1,550 1,600"),
+        (0.0, 1.0, {"form": "{:.0%}".format}, "0% 20% 40% 60% 80% 100%"),
+        (0.0612, 0.0797, {"steps": 4, "nice": False}, "0.065 0.07 0.075"),
+        (0.012, 48.0, {"log": True, "nice": False}, "0.1 1 10"),
+        (0.8, 9.0, {"log": True, "nice": False}, "1 2 5"),
+        (11.0, 14.0, {"log": True, "nice": False}, "11 11.5 12 12.5 13 13.5 14"),
+        (3.0, 3.0, {}, "2 2.5 3 3.5 4"),
+    ],
+)
+def test_an_axis_names_round_numbers_that_stand_where_they_belong(
+    low: float, high: float, more: dict[str, Any], shown: str
+) -> None:
+    axis = Axis.over("", [low, None, high], **more)
+    scale = axis.scale(0.0, 300.0)
+    ticks = axis.ticks(scale)
+    assert " ".join(text for _, text in ticks) == shown
+    values = [float(text.replace(",", "").rstrip("%")) for _, text in ticks]
+    per = 100 if "%" in shown else 1
+    assert [scale(value / per) for value in values] == pytest.approx([at for at, _ in ticks])
+
+
+def test_points_keep_so_many_pixels_from_the_ends_of_their_axis() -> None:
+    for log in (False, True):
+        scale = Axis.over("", [1.0, 90.0], log=log, nice=False, pad=24).scale(40.0, 340.0)
+        assert (scale(1.0), scale(90.0)) == pytest.approx((64.0, 316.0))
+
+
+def test_texts_on_an_axis_that_would_overlap_are_left_out() -> None:
+    days = [{"day": f"2026-05-{day:02}", "game": "duel", "dollars": 1.0} for day in range(1, 31)]
+    drawn = chart("Spend", "", "spending", days, spending(days)).svg
+    places = [float(x) for x in re.findall(r'<text x="([\d.]+)"[^>]*>2026-05-', drawn)]
+    assert 2 <= len(places) < 30
+    assert all(then - before >= 10 * 7 for before, then in pairwise(places))
+    assert len(re.findall("<title>2026-05-", drawn)) == 30

@@ -188,7 +188,7 @@ def plot(
     with drawing():  # the library is imported when it draws
         from peerage.site.charts import picture, scaling
 
-        drawn = picture(scaling(found.as_dict()["scaling"]))
+        drawn = picture(scaling(found.as_dict()["scaling"]), "Scores under several token limits")
     write(file, drawn.replace("<svg ", PLOT.mark.decode(), 1), PLOT, kept, force=force)
     typer.echo(f"{file}: scores under {len({row.max_tokens for row in found.scaling})} token limits")
 

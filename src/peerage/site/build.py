@@ -30,17 +30,13 @@ from peerage.ledger.votes import Votes
 from peerage.outputs import SITE, Folder, OutputRefused, arena_files, marked
 from peerage.parallel import Helpers, Lost, Processes, in_order
 from peerage.settings import load
-from peerage.site import charts, downloads
+from peerage.site import downloads
 from peerage.site.addresses import BUNDLE, number_in
-from peerage.site.drawings import DRAWINGS
 from peerage.site.pages import body, menu, paths
 from peerage.site.reading import Site
 from peerage.tables.told import Told, together, told
 
 STATE = ".peerage-site/state.json"
-DRAWN = ".peerage-site/charts"
-"""The charts of the last build: those whose data stay are not drawn again."""
-
 PROGRAM = Path(peerage.__file__).parent
 
 CHUNK = 1_000
@@ -105,9 +101,6 @@ def build(
 
 
 def _build(site: Site, folder: Path, target: Folder, workers: int | None, helpers: Helpers | None) -> Built:
-    with suppress(OSError):
-        DRAWINGS.unpack((target.root / DRAWN).read_bytes())
-    charts.begin()
     before, program = _state(target), _program()
     same = before.seal == _seal(site, before.number, program)
     settled = _settled(site, before) if same else 0
@@ -134,7 +127,6 @@ def _build(site: Site, folder: Path, target: Folder, workers: int | None, helper
     for path in copies:
         written += downloads.update(site, path, target.place(path))
     removed = _remove(target, before, {*wanted, *copies})
-    target.write(DRAWN, DRAWINGS.pack(), durable=False)
     target.write(TOLD, msgspec.msgpack.encode(site.told), durable=False)
     if hasattr(os, "sync"):  # what the state says was written is on the disk, whatever happens next
         os.sync()

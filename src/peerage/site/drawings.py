@@ -1,63 +1,258 @@
-"""Charts as they were drawn: a chart whose data stayed is drawn once, and kept from one build to the next."""
+"""Drawings: two axes and the marks between them, as SVG.
+
+    plane = Plane(Axis.over("matches", [1, 90]), Axis.over("rating", [1410, 1620]))
+    plane.line([(1, 1500), (90, 1620)], "#0a56a5")
+    plane.svg("Ratings over the matches")
+
+Marks take values of the axes; only where names are put it is pixels that count. Text is made visible and
+escaped.
+"""
 
 from __future__ import annotations
 
-import re
-import zlib
-from contextlib import suppress
-from hashlib import sha256
-from importlib.metadata import version
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from math import ceil, exp, floor, log, log10
+from typing import Any, NamedTuple, TypeAlias
 
-import msgspec
+from markupsafe import Markup, escape
 
-MOST = 4_096
-"""Drawings that are held, some 20 KB each."""
-_LARGEST = 2**28
-"""Bytes that are read back at most."""
+from peerage.protocol import visible
 
+INK, QUIET, LINE = "#111111", "#666666", "#dddddd"
+WIDTH, HEIGHT = 352, 290
+"""Of a drawing in pixels: it fits a phone of 360, and two stand next to each other on a page."""
+LETTER_PX = 7.2
+"""A letter's width in the widest of the usual fonts, at the size of all text here."""
+_LINE_PX = 18
 
-class Drawings:
-    """The charts that this process asked for, by a digest of their specs, and those that another one kept.
-    Threads may share it: at worst two of them draw the same."""
-
-    def __init__(self) -> None:
-        self._kept: dict[str, str] = {}
-        self._asked: dict[str, str] = {}
-
-    def svg(self, spec: str) -> str:
-        """What the Vega-Lite spec draws."""
-        key = sha256(spec.encode("utf-8", "surrogatepass")).hexdigest()
-        found = self._asked.pop(key, None) or self._kept.get(key) or drawn(spec)
-        self._asked[key] = found  # the newest is the last
-        if len(self._asked) > MOST:
-            with suppress(KeyError, RuntimeError):  # another thread's
-                del self._asked[next(iter(self._asked))]
-        return found
-
-    def pack(self) -> bytes:
-        """All that were asked for, for another process to `unpack`."""
-        return zlib.compress(msgspec.json.encode((_drawn_by(), self._asked)), 1)
-
-    def unpack(self, packed: bytes) -> None:
-        """Know what another process packed, if the same library drew it; anything else is as nothing."""
-        with suppress(zlib.error, msgspec.MsgspecError, UnicodeDecodeError):
-            found = zlib.decompressobj().decompress(packed, _LARGEST)
-            by, kept = msgspec.json.decode(found, type=tuple[str, dict[str, str]])
-            self._kept = kept if by == _drawn_by() else {}
+Points: TypeAlias = Iterable[tuple[float, float]]
 
 
-DRAWINGS = Drawings()
-"""Of this process."""
+class Scale(NamedTuple):
+    """Values from `low` to `high` on pixels from `first` to `last`; `log` where equal steps are factors."""
+
+    low: float
+    high: float
+    first: float
+    last: float
+    log: bool = False
+
+    def __call__(self, value: float) -> float:
+        low, high = self.low, self.high
+        if self.log:
+            value, low, high = log(value), log(low), log(high)
+        return self.first + (value - low) / (high - low) * (self.last - self.first)
 
 
-def _drawn_by() -> str:
-    return f"1 {version('vl-convert-python')}"
+class Axis(NamedTuple):
+    """What an axis is called and shows: values from `low` to `high`, with some `steps` of them written by
+    `form`. Its ends are round numbers where it is `nice`, and `pad` pixels beyond the values. `names` stand
+    in place of the values 0, 1, …"""
+
+    title: str
+    low: float
+    high: float
+    steps: int = 5
+    form: Callable[[float], str] = "{:,.10g}".format
+    log: bool = False
+    nice: bool = True
+    pad: float = 0.0
+    names: Sequence[str] = ()
+
+    @classmethod
+    def over(cls, title: str, values: Iterable[float | None], **more: Any) -> Axis:
+        """An axis that spans these values."""
+        known = [value for value in values if value is not None] or [0.0, 1.0]
+        low, high = min(known), max(known)
+        if low == high:
+            low, high = (low / 2, high * 2) if more.get("log") else (low - 1, high + 1)
+        return cls(title, low, high, **more)
+
+    @classmethod
+    def of(cls, names: Sequence[str]) -> Axis:
+        """An axis on which each of these names has as much room."""
+        return cls("", -0.5, len(names) - 0.5, nice=False, names=names)
+
+    def scale(self, first: float, last: float) -> Scale:
+        low, high = self.low, self.high
+        if self.nice:
+            step = _step(low, high, self.steps)
+            low, high = floor(low / step + 1e-9) * step, ceil(high / step - 1e-9) * step
+        share = self.pad / (abs(last - first) - 2 * self.pad)
+        if self.log:
+            factor = exp(log(high / low) * share)
+            return Scale(low / factor, high * factor, first, last, log=True)
+        beyond = (high - low) * share
+        return Scale(low - beyond, high + beyond, first, last)
+
+    def ticks(self, scale: Scale) -> list[tuple[float, str]]:
+        """Where something is written on it, in pixels, and what."""
+        if self.names:
+            return [(scale(at), visible(name)) for at, name in enumerate(self.names)]
+        values = _factors(scale.low, scale.high) if self.log else []
+        if not 1 < len(values) <= self.steps + 2:
+            whole = [value for value in values if f"{value:e}"[0] == "1"]
+            values = whole if len(whole) > 1 else values or _steps(scale.low, scale.high, self.steps)
+        return [(scale(value), self.form(value)) for value in values]
 
 
-def drawn(spec: str) -> str:
-    """A spec drawn; what Vega tells screen readers of a mark is its tooltip."""
-    import vl_convert
+class Plane:
+    """A drawing of so many pixels, with room for `right` of them beside its marks, and `series`, names and
+    their colours, above them."""
 
-    svg = str(vl_convert.vegalite_to_svg(spec))
-    svg = re.sub(r' (?:role="graphics-\w+"|aria-roledescription="[^"]*")', "", svg)
-    return re.sub(r'<(path|line) aria-label="([^"]*)"([^>]*)/>', r"<\1\3><title>\2</title></\1>", svg)
+    def __init__(
+        self,
+        x: Axis,
+        y: Axis,
+        *,
+        width: float = WIDTH,
+        height: float = HEIGHT,
+        right: float = 10,
+        series: Sequence[tuple[str, str]] = (),
+    ) -> None:
+        self.width, self.height = width, height
+        self._parts: list[str] = []
+        self.top, self.bottom = 10.0 + self._keys(series), height - 28 - 24 * bool(x.title)
+        self.y = y.scale(self.bottom, self.top)
+        rows = y.ticks(self.y)
+        self.left = 12 + 24 * bool(y.title) + LETTER_PX * max([len(text) for _, text in rows], default=0)
+        self.right = max(width - right, self.left + 40)
+        self.x = x.scale(self.left, self.right)
+        for at, text in rows:
+            if not y.names:
+                self._add(f'<path d="M{_px(self.left)} {_px(at)}H{_px(self.right)}" stroke="{LINE}"/>')
+            self.text(self.left - 8, at, text, QUIET, "end")
+        self._add(f'<path d="M{_px(self.left)} {_px(self.bottom)}H{_px(self.right)}" stroke="{LINE}"/>')
+        for at, text in _apart(x.ticks(self.x), width):
+            self._add(f'<path d="M{_px(at)} {_px(self.bottom)}v5" stroke="{LINE}"/>')
+            self.text(at, self.bottom + 16, text, QUIET, "middle")
+        if x.title:
+            self.text((self.left + self.right) / 2, height - 10, x.title, QUIET, "middle")
+        if y.title:
+            turned = f' transform="rotate(-90 12 {_px((self.top + self.bottom) / 2)})"'
+            self.text(12, (self.top + self.bottom) / 2, y.title, QUIET, "middle", turned)
+
+    def line(
+        self,
+        points: Points,
+        color: str,
+        *,
+        size: float = 2,
+        dash: bool = False,
+        step: bool = False,
+        tip: str = "",
+    ) -> None:
+        """Join points, in `step` going across before up or down."""
+        at = [(_px(self.x(x)), _px(self.y(y))) for x, y in points]
+        drawn = "".join(
+            [
+                f"H{x}V{y}" if step and place else f"{'L' if place else 'M'}{x} {y}"
+                for place, (x, y) in enumerate(at)
+            ]
+        )
+        dashed = ' stroke-dasharray="4 3"' * dash
+        self._mark("path", f'd="{drawn}" fill="none" stroke="{color}" stroke-width="{size:g}"{dashed}', tip)
+
+    def band(self, ends: Iterable[tuple[float, float, float]], color: str) -> None:
+        """Fill what lies between the lower and the upper of (x, lower, upper)."""
+        known = list(ends)
+        around = [(x, low) for x, low, _ in known] + [(x, high) for x, _, high in reversed(known)]
+        drawn = "L".join([f"{_px(self.x(x))} {_px(self.y(y))}" for x, y in around])
+        if drawn:
+            self._mark("path", f'd="M{drawn}Z" fill="{color}" opacity=".13"')
+
+    def dot(self, x: float, y: float, color: str, *, radius: float = 4, tip: str = "") -> None:
+        """Draw a point; without a color it is only there to be pointed at."""
+        shown = f'fill="{color}"' if color else 'opacity="0"'
+        self._mark("circle", f'cx="{_px(self.x(x))}" cy="{_px(self.y(y))}" r="{radius:g}" {shown}', tip)
+
+    def bar(self, x: float, low: float, high: float, color: str, *, size: float, tip: str = "") -> None:
+        """Draw a bar so many pixels wide."""
+        top, bottom = self.y(high), self.y(low)
+        box = (
+            f'x="{_px(self.x(x) - size / 2)}" y="{_px(top)}" width="{_px(size)}" height="{_px(bottom - top)}"'
+        )
+        self._mark("rect", f'{box} fill="{color}"', tip)
+
+    def names(self, placed: Iterable[tuple[float, float, str, str, str]]) -> None:
+        """Write names: for each its pixels across and down, text, colour and which end of it is there."""
+        self._add('<g class="names">')
+        for x, y, text, color, end in placed:
+            self.text(x, y, text, color, end)
+        self._add("</g>")
+
+    def text(self, x: float, y: float, text: str, color: str, end: str, more: str = "") -> None:
+        """Write a text whose start, middle or end is there, in pixels."""
+        said = escape(visible(text))
+        anchor = "" if end == "start" else f' text-anchor="{end}"'
+        self._add(f'<text x="{_px(x)}" y="{_px(y)}" dy=".33em" fill="{color}"{anchor}{more}>{said}</text>')
+
+    def svg(self, said: str, more: str = "", inside: str = "") -> Markup:
+        """The drawing, which readers of screens are told is what is `said`."""
+        head = (
+            f'<svg{more} viewBox="0 0 {self.width:g} {self.height:g}" role="img" aria-label="{escape(said)}" '
+        )
+        text = 'font-size="12" font-family="system-ui, sans-serif">'
+        return Markup(f"{head}{text}{inside}{''.join(self._parts)}</svg>")
+
+    def _add(self, part: str) -> None:
+        self._parts.append(part)
+
+    def _mark(self, kind: str, what: str, tip: str = "") -> None:
+        told = f"><title>{escape(visible(tip))}</title></{kind}>" if tip else "/>"
+        self._add(f"<{kind} {what}{told}")
+
+    def _keys(self, series: Sequence[tuple[str, str]]) -> float:
+        """Write names beside their colours, in as many lines as it takes; how high those are."""
+        x, y = 4.0, 12.0
+        for name, color in series:
+            long = 22 + LETTER_PX * len(name)
+            if x + long > self.width and x > 4:
+                x, y = 4.0, y + _LINE_PX
+            self._add(f'<circle cx="{_px(x + 4)}" cy="{_px(y)}" r="4" fill="{color}"/>')
+            self.text(x + 12, y, name, QUIET, "start")
+            x += long
+        return y + 10 if series else 0.0
+
+
+def fitted(name: str, limit: float) -> str:
+    """A name that is `limit` pixels long at most."""
+    name, most = visible(name), int(limit / LETTER_PX)
+    return name if len(name) <= most else f"{name[: most - 1]}…"
+
+
+def _px(value: float) -> str:
+    return f"{round(value, 1):g}"
+
+
+def _apart(ticks: Iterable[tuple[float, str]], width: float) -> Iterator[tuple[float, str]]:
+    """Those whose texts have room between the one before and the end."""
+    end = 0.0
+    for at, text in ticks:
+        half = LETTER_PX * len(text) / 2
+        if at - half >= end and at + half <= width:
+            yield at, text
+            end = at + half + 8
+
+
+def _step(low: float, high: float, count: int) -> float:
+    """The round number that goes some `count` times from one value to another."""
+    rough = (high - low) / count
+    power = 10.0 ** floor(log10(rough))
+    return power * next(
+        (size for size, from_ in ((10, 50), (5, 10), (2, 2)) if (rough / power) ** 2 >= from_), 1
+    )
+
+
+def _steps(low: float, high: float, count: int) -> list[float]:
+    """Round numbers from one value to another, some `count`."""
+    step = _step(low, high, count)
+    return [round(at * step, 12) for at in range(ceil(low / step - 1e-9), floor(high / step + 1e-9) + 1)]
+
+
+def _factors(low: float, high: float) -> list[float]:
+    """1, 2 and 5 times powers of ten from one value to another."""
+    powers = range(floor(log10(low)), ceil(log10(high)) + 1)
+    return [
+        value for power in powers for size in (1, 2, 5) if low <= (value := float(f"{size}e{power}")) <= high
+    ]
