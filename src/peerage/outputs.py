@@ -86,15 +86,19 @@ NOTHING = Kept()
 
 
 def arena_files(folder: Path, ledger: str) -> Kept:
-    """What belongs to the arena in `folder`, whose ledger is at the address `ledger`: its settings and keys,
-    the ledger and the audience's votes with the files beside them, and every file that its settings name."""
-    return Kept(
-        [
-            (folder / "arena.yaml", _OWN["arena.yaml"]),
-            *secret_files(folder, ledger),
-            *[(file, "a file that arena.yaml names") for file in _named(folder)],
-        ]
-    )
+    """What belongs to an arena, see `files_of`, which nothing is written over."""
+    return Kept(files_of(folder, ledger))
+
+
+def files_of(folder: Path, ledger: str) -> list[tuple[Path, str]]:
+    """What belongs to the arena in `folder`, whose ledger is at the address `ledger`, with what each is: its
+    settings and keys, the ledger and the audience's votes with the files beside them, and every file that its
+    settings name."""
+    return [
+        (folder / "arena.yaml", _OWN["arena.yaml"]),
+        *secret_files(folder, ledger),
+        *[(file, "a file that arena.yaml names") for file in _named(folder)],
+    ]
 
 
 def secret_files(folder: Path, ledger: str) -> list[tuple[Path, str]]:

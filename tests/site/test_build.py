@@ -8,13 +8,16 @@ import sqlite3
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from contextlib import closing
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
 import msgspec
 import pytest
+import yaml
 from tests.engine.arenas import play
 from tests.site.arenas import hostile, hostile_arena
 from tests.tables.test_leaderboard import UNLOGGED
@@ -23,6 +26,7 @@ from typer.testing import CliRunner
 from peerage.cli.main import app
 from peerage.engine.replay import mend
 from peerage.ledger import open_ledger
+from peerage.ledger.votes import Vote
 from peerage.outputs import Folder, OutputRefused
 from peerage.parallel import Processes
 from peerage.protocol import visible
@@ -298,6 +302,59 @@ def test_a_narrow_table_that_was_mended_makes_other_pages(arena: Path, built: Pa
     assert files(out).keys() == files(built).keys()
     ours = ("data/matches.csv", "data/matches.jsonl", "data/spending.csv", "matches/1.html", "costs.html")
     assert {path: files(out)[path] for path in ours} == {path: files(built)[path] for path in ours}
+
+
+def test_a_build_on_top_of_another_is_a_fresh_one_whatever_happened_between(tmp_path: Path) -> None:
+    arena, out = hostile_arena(tmp_path / "arena", 30), tmp_path / "out"
+    players = yaml.safe_load((arena / "arena.yaml").read_text("utf-8"))["players"]
+
+    def vote() -> None:
+        with closing(Site.open(arena)) as site:
+            match = next(row.number for row in site.summaries if row.status == "done")
+            record = sha256(next(site.ledger.records(match, match)).body).hexdigest()
+            given = Vote(match=match, record=record, shown=("A", "B"), verdict="A", voter="ab" * 16)
+            site.votes.cast(given, 1_767_225_700_000)
+
+    def change(**values: Any) -> None:
+        made = yaml.safe_load((arena / "arena.yaml").read_text("utf-8"))
+        (arena / "arena.yaml").write_text(yaml.safe_dump(made | values), "utf-8")
+
+    steps: dict[str, Callable[[], object]] = {
+        "nothing": lambda: None,
+        "one match more": lambda: play(arena, 31, clients=hostile),
+        "a vote": vote,
+        "another name": lambda: change(name="Another"),
+        "a removed player": lambda: change(players=players[:-1]),
+        "a page was edited": lambda: (out / "costs.html").write_text("edited"),
+        "a page was removed": lambda: (out / "matches" / "1.html").unlink(),
+    }
+    assert build_folder(arena, out).written > 0
+    for what, happens in steps.items():
+        happens()
+        built = build_folder(arena, out)
+        fresh = tmp_path / what
+        assert built.written + built.kept == build_folder(arena, fresh).written, what
+        assert files(out) == files(fresh), what
+        assert (built.written > 0) is (what != "nothing"), what
+
+
+def test_where_nothing_changed_no_page_is_made(
+    arena: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    out = tmp_path / "out"
+    first = build_folder(arena, out)
+    made: list[str] = []
+
+    def counted(site: Site, path: str) -> bytes | None:
+        made.append(path)
+        return body(site, path)
+
+    monkeypatch.setattr(site_build, "body", counted)
+    assert build_folder(arena, out) == (0, first.written, 0)
+    assert made == []
+    (arena / ".env").write_text("# another file of the arena\n")
+    assert build_folder(arena, out).written == 0
+    assert len(made) > 10
 
 
 def test_links_to_an_address_have_a_picture_and_wrong_ones_lead_back(arena: Path, tmp_path: Path) -> None:

@@ -81,13 +81,13 @@ def table(ledger: Ledger, first: int = 1) -> Iterator[str]:
     """The narrow table of matches from `first` on as CSV, in pieces; the first match comes after a header."""
     cells = cache(cell)
     if first == 1:
-        yield _csv([COLUMNS])
+        yield written([COLUMNS])
     rows = contestants(ledger, first)
     while piece := list(islice(rows, _ROWS)):
         columns: list[Iterable[object]] = list(zip(*piece, strict=True))
         for place in _TEXTS:
             columns[place] = map(cells, columns[place])
-        yield _csv(zip(*columns, strict=True))
+        yield written(zip(*columns, strict=True))
 
 
 def documents(ledger: Ledger, first: int = 1, last: int | None = None) -> Iterator[dict[str, Any]]:
@@ -227,7 +227,8 @@ def write_csv(to: TextIO, rows: Sequence[Mapping[str, Any]], columns: Iterable[s
     )
 
 
-def _csv(rows: Iterable[Iterable[object]]) -> str:
+def written(rows: Iterable[Iterable[object]]) -> str:
+    """Rows as CSV, texts as they are."""
     out = io.StringIO()
     csv.writer(out, lineterminator="\n").writerows(rows)
     return out.getvalue()

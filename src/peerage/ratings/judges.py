@@ -77,7 +77,9 @@ def counted(history: Duels, judge: Ints, judges: int) -> Cells:
 
 
 def _logistic(gap: Floats) -> Floats:
-    return np.asarray(1 / (1 + np.exp(-np.clip(gap, -30, 30))))
+    found = np.clip(gap, -30, 30)  # in place: arrays of judges × players² are what all time goes to
+    np.exp(np.negative(found, out=found), out=found)
+    return np.divide(1, np.add(found, 1, out=found), out=found)
 
 
 def others(cells: Cells, trusted: np.ndarray, start: View | None = None) -> View:
@@ -92,8 +94,9 @@ def others(cells: Cells, trusted: np.ndarray, start: View | None = None) -> View
     for _ in range(30):
         chance = _logistic(strength[:, :, None] - strength[:, None, :])
         alone = _logistic(strength)
-        slope = (points - games * chance).sum(axis=2) + PRIOR_GAMES * (0.5 - alone)
-        information = -games * chance * (1 - chance)
+        expected = games * chance
+        slope = (points - expected).sum(axis=2) + PRIOR_GAMES * (0.5 - alone)
+        information = np.multiply(expected, np.subtract(chance, 1, out=chance), out=expected)
         information[:, range(n), range(n)] = PRIOR_GAMES * alone * (1 - alone) - information.sum(axis=2)
         step = np.linalg.solve(information, slope[:, :, None])[:, :, 0]
         strength = strength + np.clip(step, -1, 1)
@@ -115,8 +118,9 @@ def slopes(cells: Cells, aside: np.ndarray, strength: Floats, spreads: Floats) -
     value = np.tile(usual, (len(strength), 1))
     for _ in range(40):
         chance = _preferred(columns, value)
-        left = (points - games * chance).sum(axis=2)[:, None, :] @ columns
-        weight = games * chance * (1 - chance)
+        expected = games * chance
+        left = (points - expected).sum(axis=2)[:, None, :] @ columns
+        weight = np.multiply(expected, np.subtract(1, chance, out=chance), out=expected)
         spread = weight.sum(axis=2)[:, :, None] * columns - weight @ columns
         information = turned @ spread + precision
         step = np.linalg.solve(information, left[:, 0, :, None] - ((value - usual) @ precision)[:, :, None])

@@ -2,7 +2,8 @@
 
 The transcript of a finished match never changes: a full page of transcripts is written once, and what the
 match tells of players and judges is read once. Each build makes everything else again. In a long arena
-matches are read and transcripts written in as many processes as there are cores.
+matches are read and transcripts written in as many processes as there are cores. A build that finds
+everything as the last one left it does nothing.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from typing import NamedTuple
 import msgspec
 from filelock import FileLock, Timeout
 from msgspec import Struct
+from msgspec.structs import replace
 
 import peerage
 from peerage.challenges.pool import STREAM
@@ -30,7 +32,7 @@ from peerage.ledger.votes import Votes
 from peerage.outputs import SITE, Folder, OutputRefused, arena_files, marked
 from peerage.parallel import Helpers, Lost, Processes, in_order
 from peerage.settings import load
-from peerage.site import downloads
+from peerage.site import downloads, unchanged
 from peerage.site.addresses import BUNDLE, number_in
 from peerage.site.pages import body, menu, paths
 from peerage.site.reading import Site
@@ -55,12 +57,28 @@ TELLING = ("players/", "challenges.html", "judges.html", "costs.html")
 class State(Struct, frozen=True):
     """What an earlier build left: pages of transcripts up to record `number`, under the `seal` that says what
     they were made from, proven by the checkpoints that were `signed` (their digests); `files` are all
-    others."""
+    others. A build that ended also left a digest of its `source`, which `modules` it loaded, and the stamps
+    of these and of its `pages` pages."""
 
     number: int = 0
     seal: str = ""
     files: tuple[str, ...] = ()
     signed: tuple[str, ...] = ()
+    source: str = ""
+    modules: tuple[str, ...] = ()
+    stamps: str = ""
+    pages: int = 0
+
+    @property
+    def all_files(self) -> list[str]:
+        """Its files, and where its transcripts and their proofs stand."""
+        each = range(1, self.number + 1, BUNDLE)
+        pages = [path for first in each for path in (f"matches/{first}.html", f"proofs/{first}.jsonl")]
+        return [*self.files, *pages]
+
+    def stamped(self, root: Path) -> str:
+        """The stamps of what is there now."""
+        return unchanged.stamps([*[root / path for path in self.all_files], *map(Path, self.modules)])
 
 
 class SiteError(Exception):
@@ -97,11 +115,23 @@ def build(
     target = Folder(out, arena_files(folder, site.ledger.address))
     with _alone(target):
         target.tidy()
-        return _build(site, folder, target, workers, helpers)
+        before, program = _state(target), _program()
+        source = unchanged.source(site, program)
+        if source and source == before.source and before.stamps == before.stamped(target.root):
+            return Built(0, before.pages, 0)
+        return _build(site, folder, target, workers, helpers, before, program, source)
 
 
-def _build(site: Site, folder: Path, target: Folder, workers: int | None, helpers: Helpers | None) -> Built:
-    before, program = _state(target), _program()
+def _build(
+    site: Site,
+    folder: Path,
+    target: Folder,
+    workers: int | None,
+    helpers: Helpers | None,
+    before: State,
+    program: bytes,
+    source: str,
+) -> Built:
     same = before.seal == _seal(site, before.number, program)
     settled = _settled(site, before) if same else 0
     known = _told(target, before.number) if same else Told()
@@ -130,8 +160,14 @@ def _build(site: Site, folder: Path, target: Folder, workers: int | None, helper
     target.write(TOLD, msgspec.msgpack.encode(site.told), durable=False)
     if hasattr(os, "sync"):  # what the state says was written is on the disk, whatever happens next
         os.sync()
-    _store(target, State(site.number, _seal(site, site.number, program), (*light, *copies), _signed(site)))
-    return Built(written, len(wanted) + len(copies) - written, removed)
+    state = State(site.number, _seal(site, site.number, program), (*light, *copies), _signed(site))
+    pages = len(wanted) + len(copies)
+    if site.refreshed() is site:  # what changed since it was opened may be in `source` already
+        modules = tuple(unchanged.elsewhere())
+        state = replace(state, source=source, modules=modules, pages=pages)
+        state = replace(state, stamps=state.stamped(target.root))
+    _store(target, state)
+    return Built(written, pages - written, removed)
 
 
 Page = tuple[str, bytes]
@@ -297,10 +333,8 @@ def _written(target: Folder, pages: Iterable[Page]) -> int:
 
 def _remove(target: Folder, before: State, wanted: set[str]) -> int:
     """Remove what an earlier build wrote and no page is any more; how many files that was."""
-    each = range(1, before.number + 1, BUNDLE)
-    pages = [path for first in each for path in (f"matches/{first}.html", f"proofs/{first}.jsonl")]
     gone = 0
-    for path in (*before.files, *pages):
+    for path in before.all_files:
         if path not in wanted:
             with suppress(OutputRefused):  # the list may be a stranger's
                 gone += target.remove(path)

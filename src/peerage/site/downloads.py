@@ -11,13 +11,14 @@ from contextlib import closing
 from filecmp import cmp
 from importlib import import_module
 from importlib.util import find_spec
+from io import BytesIO
 from itertools import islice
 from pathlib import Path
 from typing import Final, NamedTuple
 
 from peerage.ledger import Ledger
 from peerage.ledger.disclosure import write_redacted
-from peerage.ledger.export import COLUMNS, contestants, lines, table
+from peerage.ledger.export import COLUMNS, contestants, lines, table, written
 from peerage.ledger.store import LedgerError
 from peerage.outputs import replacing
 from peerage.settings import SettingsError
@@ -98,7 +99,8 @@ def update(site: Site, path: str, to: Path) -> bool:
 
 def _parquet(ledger: Ledger, file: Path) -> None:
     """Write the narrow table to `file`."""
-    arrow, parquet = import_module("pyarrow"), import_module("pyarrow.parquet")
+    # Its reader of CSV makes columns without pandas, whose import takes longer than all of this.
+    arrow, parquet, reader = map(import_module, ("pyarrow", "pyarrow.parquet", "pyarrow.csv"))
     types = {**dict.fromkeys(_WHOLE, arrow.int64()), **dict.fromkeys(_TEXTS, arrow.string())}
     schema = arrow.schema([(name, types.get(name, arrow.float64())) for name in COLUMNS])
     rows = contestants(ledger)
@@ -109,13 +111,13 @@ def _parquet(ledger: Ledger, file: Path) -> None:
         parquet.ParquetWriter(out, schema, use_dictionary=list(_TEXTS)) as writer,
     ):
         while some := list(islice(rows, _GROUP)):
-            arrays = [
-                arrow.array(
-                    [text.encode("utf-8", "replace") for text in values] if name in _TEXTS else values, kind
-                )
-                for name, kind, values in zip(COLUMNS, schema.types, zip(*some, strict=True), strict=True)
-            ]
-            writer.write_table(arrow.Table.from_arrays(arrays, schema=schema), _GROUP)
+            table = reader.read_csv(
+                BytesIO(written(some).encode("utf-8", "replace")),
+                reader.ReadOptions(column_names=schema.names, use_threads=False),
+                reader.ParseOptions(newlines_in_values=True),
+                reader.ConvertOptions(column_types=schema, null_values=[""]),
+            )
+            writer.write_table(table, _GROUP)
 
 
 def write(folder: Path, path: str, to: Path) -> str:

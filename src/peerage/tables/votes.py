@@ -98,13 +98,16 @@ def votes(
             continue
         label = fixture.seats[0].label
         first, second = (places.setdefault(player, len(places)) for player in players)
-        weight = weights.get(summary.game, 1.0) / len(valid)
+        weight, ahead = weights.get(summary.game, 1.0) / len(valid), f"{label}-"
         for ballot in valid:
             rows.append((first, second, 0.5 if ballot.vote == TIE else float(ballot.vote == label), weight))
             judges.append(seated[ballot.judge])
             on.append(summary.number)
-            usable = [order for order, said in ballot.verdicts.items() if said not in UNUSABLE]
-            shown.append(sum(1 if order.startswith(f"{label}-") else -1 for order in usable))
+            sides = 0
+            for order, said in ballot.verdicts.items():
+                if said not in UNUSABLE:
+                    sides += 1 if order.startswith(ahead) else -1
+            shown.append(sides)
     columns = list(zip(*rows, strict=True)) if rows else [(), (), (), ()]
     names, judge = coded(judges)
     more = np.array(on, np.int64), np.array(shown, np.int64)
