@@ -26,15 +26,23 @@ def kill(cluster: Cluster, node: Any) -> None:
     cluster.remove_node(node, allow_graceful=False)
 
 
+def added(cluster: Cluster) -> Any:
+    """One more node. Ray gives it 30 seconds to start, which is short on a busy machine."""
+    for _ in range(4):
+        with suppress(Exception):
+            return cluster.add_node(num_cpus=1)
+    return cluster.add_node(num_cpus=1)
+
+
 def main() -> None:
     cluster = Cluster(initialize_head=True, head_node_args={"num_cpus": 0, "include_dashboard": False})
-    nodes = [cluster.add_node(num_cpus=1) for _ in range(2)]
+    nodes = [added(cluster) for _ in range(2)]
     print(cluster.address, flush=True)
     for line in sys.stdin:
         if line == "kill\n":
             kill(cluster, nodes.pop(0))
         else:
-            nodes.append(cluster.add_node(num_cpus=1))
+            nodes.append(added(cluster))
         print("done", flush=True)
     cluster.shutdown()
 
