@@ -312,8 +312,17 @@ def test_a_run_that_nobody_can_officiate_says_how_to_mend_it_and_makes_no_ledger
     (tmp_path / "arena.yaml").write_text(f"rules: {{preset: clinical}}\nplayers:\n{models}")
     told = peerage("run", "--yes", "--dir", str(tmp_path), code=2)
     assert "players: found 5, too few for 'duel'" in told
-    assert "Add players, or ask for smaller panels under `rules:`" in told
+    assert "Add players, or take smaller panels: `rules: {min_committee: 1, min_judges: 1}`" in told
     assert not (tmp_path / "arena.db").exists()
+
+
+def test_three_players_are_told_which_panels_are_small_enough_and_play_with_them(tmp_path: Path) -> None:
+    players = "players: [house:0.9, house:0.5, house:0.2]\n"
+    (tmp_path / "arena.yaml").write_text(players)
+    told = peerage("run", "--dir", str(tmp_path), code=2)
+    panels = told.split("smaller panels: `")[1].split("`")[0]
+    (tmp_path / "arena.yaml").write_text(f"{players}{panels}\n")
+    assert "done: 3 matches" in peerage("run", "--matches", "3", "--dir", str(tmp_path))
 
 
 def agents(tmp_path: Path, text: str, more: str = "") -> None:

@@ -80,11 +80,16 @@ def too_few(settings: ArenaSettings) -> str:
         )
     initial = settings.rating.initial
     standings = [Standing(player.name, player.family, initial, initial) for player in settings.players]
-    shortage = first_shortage(spec.officials(rules_of(settings)), standings)
+    rules = rules_of(settings)
+    shortage = first_shortage(spec.officials(rules), standings)
     if shortage is not None:
+        smallest = {name: 1 for name in type(rules).model_fields if name.startswith("min_")}
+        enough = not first_shortage(spec.officials(rules.model_copy(update=smallest)), standings)
+        panels = ", ".join([f"{name}: 1" for name in smallest])
         families = ", or give players of their own family another `family`" if shortage.kin_barred else ""
         return (
-            f"players: found {listed}, too few for {settings.game!r}: {shortage}. "
-            f"Add players, or ask for smaller panels under `rules:`{families}"
+            f"players: found {listed}, too few for {settings.game!r}: {shortage}. Add players"
+            + (f", or take smaller panels: `rules: {{{panels}}}`" if enough else "")
+            + families
         )
     return ""
