@@ -136,19 +136,19 @@ def test_verify_and_replay(demo: Path, tmp_path: Path) -> None:
     assert "head: " in peerage("verify", "--dir", str(tmp_path))
 
 
-def test_a_damaged_narrow_table_is_mended(demo: Path, tmp_path: Path) -> None:
+def test_a_damaged_narrow_table_is_repaired(demo: Path, tmp_path: Path) -> None:
     shutil.copytree(demo, tmp_path / "copy")
     there = ("--dir", str(tmp_path / "copy"))
-    hint = "`peerage replay --mend` writes them again"
+    hint = "`peerage replay --repair` writes them again"
     assert hint not in peerage("verify", *there)
     with closing(sqlite3.connect(tmp_path / "copy" / "arena.db")) as database, database:
         database.execute("delete from summaries where number > 9")
     assert hint in peerage("verify", *there, code=1)
-    assert peerage("replay", "--mend", *there).endswith("snapshot are written again\n")
+    assert peerage("replay", "--repair", *there).endswith("snapshot are written again\n")
     assert hint not in peerage("verify", *there)
     with closing(sqlite3.connect(tmp_path / "copy" / "arena.db")) as database, database:
         database.execute("update records set body = cast(replace(body, '1', '2') as blob) where number = 7")
-    assert peerage("replay", "--mend", *there, code=1).endswith("nothing was written\n")
+    assert peerage("replay", "--repair", *there, code=1).endswith("nothing was written\n")
 
 
 def test_one_changed_reply_is_found_and_named(demo: Path, tmp_path: Path) -> None:

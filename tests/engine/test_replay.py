@@ -20,7 +20,7 @@ from tests.engine.arenas import house, play, write_arena
 
 import peerage
 from peerage.arena import open_arena
-from peerage.engine.replay import Elsewhere, ReplayReport, mend, replay
+from peerage.engine.replay import Elsewhere, ReplayReport, repair, replay
 from peerage.games import GAMES
 from peerage.ledger import open_ledger
 
@@ -75,9 +75,9 @@ class Forger:
         finally:
             ledger.close()
 
-    def mend(self) -> ReplayReport:
+    def repair(self) -> ReplayReport:
         with closing(open_ledger("sqlite:///arena.db", self.folder, create=False)) as ledger:
-            return mend(ledger)
+            return repair(ledger)
 
     def rows(self, table: str) -> list[tuple[Any, ...]]:
         return self.sql.execute(f"SELECT * FROM {table} ORDER BY number").fetchall()
@@ -285,7 +285,7 @@ def test_the_last_bits_of_another_machine_are_no_difference(
         assert arena.replay().differences == ()
 
 
-def test_what_follows_from_the_records_is_mended(forger: Forger) -> None:
+def test_what_follows_from_the_records_is_repaired(forger: Forger) -> None:
     whole, newest = forger.rows("summaries"), forger.rows("snapshots")[-1]
     for damage in (
         "DELETE FROM summaries WHERE number IN (3, 9)",
@@ -299,28 +299,28 @@ def test_what_follows_from_the_records_is_mended(forger: Forger) -> None:
     ):
         forger.sql.execute(damage)
         assert (forger.rows("summaries"), forger.rows("snapshots")[-1:]) != (whole, [newest]), damage
-        assert forger.mend().ok
+        assert forger.repair().ok
         assert forger.rows("summaries") == whole
         assert forger.rows("snapshots")[-1] == newest
         assert forger.replay().ok
 
 
-def test_nothing_is_mended_where_the_records_do_not_follow(forger: Forger) -> None:
+def test_nothing_is_repaired_where_the_records_do_not_follow(forger: Forger) -> None:
     record = forger.done()
     player = next(iter(record["ratings"]["cost"]))
     record["ratings"]["cost"][player][1] += 1e-3
     forger.write("records", record["number"], record)
     forger.sql.execute("DELETE FROM summaries")
-    report = forger.mend()
+    report = forger.repair()
     assert [difference.about for difference in report.differences] == [f"cost rating of {player}"]
     assert forger.rows("summaries") == []
 
 
 @pytest.mark.parametrize("at_ms", [-7, 2**63 - 1])
-def test_no_time_that_cannot_be_is_mended_into_the_tables(forger: Forger, at_ms: int) -> None:
+def test_no_time_that_cannot_be_is_repaired_into_the_tables(forger: Forger, at_ms: int) -> None:
     forger.sql.execute("UPDATE records SET at_ms = ? WHERE number = 5", [at_ms])
     before = forger.rows("summaries")
-    assert [(one.match, one.about) for one in forger.mend().differences] == [(5, "when it ended")]
+    assert [(one.match, one.about) for one in forger.repair().differences] == [(5, "when it ended")]
     assert forger.rows("summaries") == before
 
 

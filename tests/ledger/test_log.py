@@ -123,10 +123,10 @@ def test_a_forged_snapshot_rules_nothing(whole: Path, folder: Path, logged: str)
         for track in ("raw", "cost"):
             assert board(folder, track) == board(whole, track)
     before = head(folder)
-    with pytest.raises(LedgerError, match=rf"match {number}: the snapshot after it.*replay --mend"):
+    with pytest.raises(LedgerError, match=rf"match {number}: the snapshot after it.*replay --repair"):
         play(folder, 75)
     assert head(folder) == before
-    assert CliRunner().invoke(app, ["replay", "--mend", "--dir", str(folder)]).exit_code == 0
+    assert CliRunner().invoke(app, ["replay", "--repair", "--dir", str(folder)]).exit_code == 0
     assert problems(folder) == []
     play(folder, 75)
     assert problems(folder) == []
@@ -182,7 +182,7 @@ def test_a_run_does_not_begin_on_what_is_not_as_it_was(folder: Path, statement: 
 
 def test_tables_hold_the_narrow_table_against_the_log(folder: Path) -> None:
     changed(folder, "UPDATE summaries SET scores = '[0.25,0.75]' WHERE number = 9")
-    with pytest.raises(LedgerError, match=r"narrow table is not what was logged.*replay --mend"):
+    with pytest.raises(LedgerError, match=r"narrow table is not what was logged.*replay --repair"):
         board(folder, "bt")
 
 

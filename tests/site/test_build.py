@@ -24,7 +24,7 @@ from tests.tables.test_leaderboard import UNLOGGED
 from typer.testing import CliRunner
 
 from peerage.cli.main import app
-from peerage.engine.replay import mend
+from peerage.engine.replay import repair
 from peerage.ledger import open_ledger
 from peerage.ledger.votes import Vote
 from peerage.outputs import Folder, OutputRefused
@@ -287,7 +287,7 @@ def test_nothing_outside_is_removed_whatever_was_written_down(
     assert victim.read_text() == "mine"
 
 
-def test_a_narrow_table_that_was_mended_makes_other_pages(arena: Path, built: Path, tmp_path: Path) -> None:
+def test_a_narrow_table_that_was_repaired_makes_other_pages(arena: Path, built: Path, tmp_path: Path) -> None:
     theirs, out = tmp_path / "arena", tmp_path / "out"
     shutil.copytree(arena, theirs)
     with sqlite3.connect(theirs / "arena.db") as rows:
@@ -297,7 +297,7 @@ def test_a_narrow_table_that_was_mended_makes_other_pages(arena: Path, built: Pa
     build_folder(theirs, out)
     assert b"forged" in (out / "data" / "matches.csv").read_bytes()
     with closing(open_ledger("sqlite:///arena.db", theirs, create=False)) as ledger:
-        assert mend(ledger).ok
+        assert repair(ledger).ok
     build_folder(theirs, out)
     assert files(out).keys() == files(built).keys()
     ours = ("data/matches.csv", "data/matches.jsonl", "data/spending.csv", "matches/1.html", "costs.html")

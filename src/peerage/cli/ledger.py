@@ -137,8 +137,8 @@ def _who(one: Extension) -> str:
 
 def replay(
     folder: Folder = HERE,
-    mended: Annotated[
-        bool, typer.Option("--mend", help="Write the narrow table and the newest snapshot again.")
+    repaired: Annotated[
+        bool, typer.Option("--repair", help="Write the narrow table and the newest snapshot again.")
     ] = False,
     address: Address = "",
     shape: Written = Report.text,
@@ -148,13 +148,13 @@ def replay(
     Works offline, and compares with what is on record. Exits with 0 when all follows, with 1 when something
     differs, and with 3 when nothing differs but some matches cannot be recomputed here: of a version of their
     game that this release does not have (the command that replays them is printed), or sealed in this copy.
-    What tables read beside the records follows from them: --mend writes it again, where the records follow.
+    What tables read beside the records follows from them: --repair writes it again, where the records follow.
     """
-    from peerage.engine.replay import mend
+    from peerage.engine.replay import repair
     from peerage.engine.replay import replay as recompute
 
     with ledger_in(folder) as ledger, helpers(address, ledger.address) as helping:
-        report = (mend if mended else recompute)(ledger, helpers=helping, folder=folder)
+        report = (repair if repaired else recompute)(ledger, helpers=helping, folder=folder)
     code, said = 0, "all follows"
     if not report.ok:
         code, said = 1, "replay differs"
@@ -167,7 +167,7 @@ def replay(
         f"{said}: {report.recomputed} of {report.matches} matches recomputed, {report.as_stated} voided "
         "without asking the game and taken as stated"
     )
-    if mended:
+    if repaired:
         written = "the narrow table and the newest snapshot are written again"
         say(written if report.ok else "nothing was written")
     for one in report.elsewhere:

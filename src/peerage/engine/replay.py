@@ -113,7 +113,7 @@ def replay(
     return _Replay(ledger, ledger.summaries).run(progress, helpers, folder)
 
 
-def mend(
+def repair(
     ledger: Ledger,
     progress: Callable[[int, int], None] | None = None,
     helpers: Helpers | None = None,

@@ -30,7 +30,7 @@ class Votes(NamedTuple):
     value: Ints | Floats
 
     def paired(self) -> Votes:
-        """Those on units with two votes or more, which are numbered anew without gaps."""
+        """Those on units with two votes or more, numbered again without gaps."""
         size = np.bincount(self.unit)
         number = np.cumsum(size > 1) - 1
         kept = size[self.unit] > 1

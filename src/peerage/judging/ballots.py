@@ -1,4 +1,4 @@
-"""What the ballots on record hold: panel by panel to write down, and as columns to reckon with."""
+"""What the ballots on record hold: panel by panel to write down, and as columns to compute with."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Many rows of one kind as columns of bytes: small to keep, quick to read back, to join, and to reckon with.
+"""Many rows of one kind as columns of bytes: small to keep, quick to read back, to join, and to compute with.
 
     rows = Rows(Layout(codes=2, counts=0, numbers=1))
     rows.add(("kit", "ann"), (), (0.5,))

@@ -1,4 +1,4 @@
-"""Marks: what judges gave answers, whatever the game, as rows to write and as columns to reckon with."""
+"""Marks: what judges gave answers, whatever the game, as rows to write and as columns to compute with."""
 
 from __future__ import annotations
 

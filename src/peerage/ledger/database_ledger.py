@@ -149,7 +149,7 @@ class DatabaseLedger:
                 return
         raise LedgerError(
             f"{self._database.place} is damaged: its narrow table is not what was logged of it after match "
-            f"{due}. `peerage verify` names the match, `peerage replay --mend` writes the table again"
+            f"{due}. `peerage verify` names the match, `peerage replay --repair` writes the table again"
         )
 
     def log(self) -> Iterator[Entry]:

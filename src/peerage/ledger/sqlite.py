@@ -141,7 +141,9 @@ class SqliteFile:
                     wanted.selected_columns, allowed, zip(*part, strict=True), strict=True
                 ):
                     if not types.issuperset(map(type, values)):
-                        raise damaged(self.place, f"a {column.name} holds what does not belong there")
+                        raise damaged(
+                            self.place, f"the column {column.name} holds what does not belong there"
+                        )
                 yield from cast("Sequence[Row]", part)
 
     def read(self, engine: Engine, wanted: Select[Any]) -> Iterator[Row]:

@@ -122,7 +122,9 @@ def remedy(report: Report) -> str:
     """What fixes the problems of a report."""
     derived = ("narrow table", "snapshot")
     if all(any(what in problem.what for what in derived) for problem in report.problems):
-        return "narrow table and snapshots follow from the records: `peerage replay --mend` writes them again"
+        return (
+            "narrow table and snapshots follow from the records: `peerage replay --repair` writes them again"
+        )
     return "restore the ledger from a copy"
 
 

@@ -145,7 +145,7 @@ class Meter:
 
 
 class HostedClient:
-    """A player on a host. `make` opens its own client, anew for each time that it is up."""
+    """A player on a host. `make` opens its own client, again each time that it is up."""
 
     def __init__(self, settings: PlayerSettings, make: Callable[[], Client]) -> None:
         self._player = settings.name

@@ -109,7 +109,7 @@ class Played:
         if last < newest:
             raise LedgerError(
                 f"{ledger.address} lacks rows of its narrow table from match {last + 1} on; "
-                "`peerage replay --mend` writes it again"
+                "`peerage replay --repair` writes it again"
             )
         self.games, self.topics = _counts(kinds, 0), _counts(kinds, 1)
         for what, asked, place in (("game", scope.game, 0), ("topic", scope.topic, 1)):

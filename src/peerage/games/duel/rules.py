@@ -137,7 +137,7 @@ class DuelRules(GameRules):
     judges: int = Field(5, ge=1, le=99, description="Judges: the top by raw Elo.")
     min_judges: int = Field(2, ge=1, description="Fewest judges when not enough players are eligible.")
     quorum: Share = Field(0.5, description="Share of a panel's members whose votes must be valid.")
-    exclude_family: bool = Field(False, description="Keep a contestant's kin off its committee and panel.")
+    exclude_family: bool = Field(False, description="Keep a contestant's family off its committee and panel.")
     order: Literal["both", "one"] = Field(
         "both", description="Judges see the answers in both orders, or in one drawn at random."
     )
