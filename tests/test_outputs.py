@@ -285,6 +285,7 @@ WITHIN = {
     "ledger/checkpoints.py": "a key, made only where there is none, and the draft that `replacing` gives",
     "ledger/sqlite.py": "the draft that `replacing` gives",
     "site/downloads.py": "the draft that `replacing` gives",
+    "site/rendering.py": "the same",
     "outputs.py": "here",
     "parallel.py": "a pipe to the process that asked",
 }

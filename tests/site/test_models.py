@@ -34,7 +34,7 @@ def test_the_page_of_a_player_tells_it_and_marks_its_curve(site: Site) -> None:
     told = f"From match {change.match:,} on the provider names {NEW} (before: {OLD})."
     assert f"{told} The rating counts all its matches." in Read(page).text
     assert "Dashed: its provider names another model." in Read(page).text
-    assert f"<title>{change.told}</title></line>".encode() in page
+    assert f"<title>{change.told}</title></path>".encode() in page
     other = body(site, player_page("p0"))
     assert b"provider names" not in other
     assert b"stroke-dasharray" not in other

@@ -21,7 +21,6 @@ from peerage.ledger.votes import Votes
 from peerage.players.prices import PLAY_PRICE
 from peerage.protocol import visible
 from peerage.ratings.elo import EloSettings
-from peerage.ratings.kernels import Floats
 from peerage.ratings.table import rank_ranges
 from peerage.settings import ArenaSettings, CostUnit, Rating, suggest
 from peerage.settings.player import is_person
@@ -48,7 +47,7 @@ class Board(Struct, frozen=True):
     that players of these games are on. `what_if` and `side` are as in its rows. `registered` says what was
     preregistered, then each deviation from it; these lines are among the notes too. `verdict` says what it
     comes to, and `in_dollars` whether the arena's cost unit is the dollar. `covariance` is that of the ranked
-    rows' ratings, in their order, where it is known.
+    rows' ratings, in their order and in points squared, to six digits, where it is known.
     """
 
     track: Track
@@ -64,7 +63,7 @@ class Board(Struct, frozen=True):
     side: str = ""
     sides: tuple[str, ...] = ()
     registered: tuple[str, ...] = ()
-    covariance: Floats | None = None
+    covariance: tuple[tuple[float, ...], ...] | None = None
 
     @property
     def tied(self) -> list[tuple[str, str]]:
@@ -225,12 +224,12 @@ def board(
     )
 
 
-def _in_order(rated: Ratings, players: Sequence[str]) -> Floats | None:
+def _in_order(rated: Ratings, players: Sequence[str]) -> tuple[tuple[float, ...], ...] | None:
     """The covariance of these players' ratings."""
     if rated.covariance is None:
         return None
     at = [rated.players.index(player) for player in players]
-    return rated.covariance[np.ix_(at, at)]
+    return tuple([tuple([float(f"{one:.6g}") for one in row]) for row in rated.covariance[np.ix_(at, at)]])
 
 
 def weights_of(settings: ArenaSettings) -> dict[str, float]:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from math import ceil, floor, inf, isinf, log10
 from statistics import NormalDist
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 from msgspec import Struct
@@ -15,7 +15,6 @@ from msgspec import Struct
 from peerage.engine.plans import policy_of
 from peerage.figures import dollars, percent
 from peerage.ratings.claims import SHARE_UNIT, gap_needed
-from peerage.ratings.kernels import Floats
 from peerage.ratings.table import POINTS, Z95
 from peerage.scheduling.further import BEST, HOPELESS, Aim, Span, Table, expected, ranges
 from peerage.scheduling.order import gain, of_order
@@ -27,6 +26,9 @@ from peerage.tables.row import Row
 
 if TYPE_CHECKING:
     from peerage.settings import ArenaSettings
+
+Covariance: TypeAlias = Sequence[Sequence[float]]
+"""Of the ranked rows' ratings, in their order."""
 
 SHRINKING = ("bt", "overall", "judge-aware", "anchored", "duplicate")
 """Tracks whose intervals shrink with the square root of the matches."""
@@ -77,7 +79,9 @@ class Outlook(Sentences, frozen=True):
     until: Further | None = None
 
 
-def table_of(ranked: Sequence[Row], covariance: Floats | None = None, policy: Policy = SWISS) -> Table | None:
+def table_of(
+    ranked: Sequence[Row], covariance: Covariance | None = None, policy: Policy = SWISS
+) -> Table | None:
     """Ratings of the ranked rows, how they vary together, and how the active ones are paired; None where
     errors are unknown, or do not shrink with matches. Without a `covariance` strengths are independent."""
     bounds = [row.upper - row.lower for row in ranked if row.upper is not None and row.lower is not None]
@@ -86,19 +90,19 @@ def table_of(ranked: Sequence[Row], covariance: Floats | None = None, policy: Po
     unit = 100 * SHARE_UNIT if ranked[0].track == "overall" else POINTS
     squares = (np.array(bounds) / (2 * Z95)) ** 2
     if covariance is None:  # each error is against the mean of which the strength is a part
-        covariance = np.diag(squares * len(ranked) / (len(ranked) - 1))
+        together = np.diag(squares * len(ranked) / (len(ranked) - 1))
     else:  # what errors allow for beyond it
-        covariance = covariance * squares.sum() / np.trace(covariance)
+        together = np.array(covariance) * squares.sum() / np.trace(covariance)
     active = np.array([row.status == "active" for row in ranked])
     may, loss = active[:, None] & active & ~np.eye(len(ranked), dtype=bool), policy.loss
     for at, row in enumerate(ranked):
         if row.player == policy.player:
             may, loss = only(may, at), about(at)
-    return Table(np.array([row.rating for row in ranked]), covariance, unit, loss, may)
+    return Table(np.array([row.rating for row in ranked]), together, unit, loss, may)
 
 
 def until_best(
-    ranked: Sequence[Row], matches: int, covariance: Floats | None = None, policy: Policy = SWISS
+    ranked: Sequence[Row], matches: int, covariance: Covariance | None = None, policy: Policy = SWISS
 ) -> int | None:
     """Further matches until the first of the ranked rows is told apart from all others, at every look, if
     strengths are those to be expected and luck plays no part; 0 when it is, None when nobody can say."""
@@ -125,7 +129,7 @@ def per_match(rows: Sequence[Row], matches: int) -> float | None:
 def of_board(
     rows: Sequence[Row],
     matches: int,
-    covariance: Floats | None,
+    covariance: Covariance | None,
     settings: ArenaSettings,
     names: tuple[str, str] | None = None,
     goal: Goal | None = None,
@@ -144,7 +148,7 @@ def outlook(
     names: tuple[str, str] | None = None,
     *,
     goal: Goal | None = None,
-    covariance: Floats | None = None,
+    covariance: Covariance | None = None,
     policy: Policy = SWISS,
 ) -> Outlook | None:
     """What it takes after so many decided `matches`, paired by a policy, of two players by name, else of
@@ -165,10 +169,10 @@ def outlook(
         aims += [Aim(goal.kind, goal.places, place.get(goal.player, 0), goal.within * table.unit / POINTS)]
     spans = ranges(table, aims, pairs)
     best = _further(spans[0], matches, each, known=not _may_be_best(ranked))
-    mean, covariance = table.truth
+    mean, unsure = table.truth
     found = []
     for (a, b), span in zip(pairs, spans[len(aims) :], strict=True):
-        variance = covariance[a, a] + covariance[b, b] - 2 * covariance[a, b]
+        variance = unsure[a, a] + unsure[b, b] - 2 * unsure[a, b]
         found.append(
             Pair(
                 ranked[a].player,

@@ -17,7 +17,7 @@ from peerage.ratings.table import POINTS
 from peerage.ratings.trueskill import TrueSkillSettings
 from peerage.scheduling.policies import SWISS, Policy
 from peerage.tables import Sentences
-from peerage.tables.outlook import SHRINKING, per_match, until_best
+from peerage.tables.outlook import SHRINKING, Covariance, per_match, until_best
 from peerage.tables.row import Row
 
 FEW = 10
@@ -85,7 +85,7 @@ def verdict(
     priced: bool = True,
     play: bool = False,
     elsewhere: Sequence[str] = (),
-    covariance: Floats | None = None,
+    covariance: Covariance | None = None,
     policy: Policy = SWISS,
 ) -> Verdict:
     """The verdict of the rows of one table, best first, over so many decided `matches`; `flips` are those of
