@@ -391,14 +391,15 @@ class World:
         loop = asyncio.get_running_loop()
         for at in range(fate.stops if fate.stopped_after else 0):
             loop.call_later(fate.stopped_after + at, runner.stop)
+        if fate.readers:
+            self._run_beside()
         while fate.readers:
             await asyncio.sleep(self._rng.uniform(1, 40) * self.providers.weather.median_s)
             if self.disk.dead:
                 return
             self._read_now()
+            self._run_beside()
             with closing(self._ledger()) as ledger:
-                with suppress(LedgerBusy), ledger.runner():
-                    self._hold(self.disk.dead, "a second runner was let in")
                 before = len(self._known)
                 with closing(ledger.exchanges(1)) as rows:
                     if next(rows, None) is None:
@@ -407,6 +408,11 @@ class World:
                     seen = {("intent", row.match, row.key, row.attempt, row.request) for row in rows}
                     if not self.disk.dead:
                         self._hold(seen <= self._known, f"a reader saw what is not on record after {before}")
+
+    def _run_beside(self) -> None:
+        """Try to begin a second run."""
+        with closing(self._ledger()) as ledger, suppress(LedgerBusy), ledger.runner():
+            self._hold(self.disk.dead, "a second runner was let in")
 
     def _observed(self, number: int) -> None:
         recorded = any(row[0] == "record" and row[1] == number for row in self._known)

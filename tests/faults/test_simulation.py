@@ -116,12 +116,12 @@ def _left_open_is_free(
 
 _end, _pay, _budget = Folding.end, Budget.pay, Budget.__init__
 
-# Each with the seeds within which it is found; of the one that takes 13 of them, with the last alone.
+# Each with the seeds within which it is found.
 BUGS = {
     "what waits for a row is done before it is durable": (Journal, "then", _at_once, range(1, 4)),
     "an intent is not written": (Calls, "_intend", _no_intent, range(1, 4)),
     "a commit is not synced": (SqliteFile, "commit", _unsynced, range(1, 4)),
-    "the runner's lock is not taken": (SqliteFile, "_lock", _unlocked, range(13, 14)),
+    "the runner's lock is not taken": (SqliteFile, "_lock", _unlocked, range(1, 4)),
     "a write that failed is taken for done": (Journal, "_write", _taken_for_written, range(1, 4)),
     "matches are folded in the order they end": (Folding, "end", _as_they_end, range(1, 4)),
     "nothing is reserved for calls in flight": (Budget, "_hold", _nothing_held, range(1, 9)),
