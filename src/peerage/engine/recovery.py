@@ -48,6 +48,7 @@ class Recovered:
     `histories` are of issued fixtures, by game. `standings` and `accounts` are after the last record;
     `after_round` the standings at the end of recent rounds, as pairing may need them; `round_ends` the
     moments when rounds ended, and `open` how many matches of the others are still to be folded.
+    `paired_after` is the round after which the newest one was paired, 0 where that was the first.
     `next_to_fold` is the next match in number order. `pending` are issued fixtures without a record, with
     their digests, `waits` says which of them wait, and `exchanges` what is on record for the others.
     `billed_nano` sums what is known to have been billed, for probes too, `possibly_nano` what may have been
@@ -68,6 +69,7 @@ class Recovered:
     after_round: dict[int, Standings] = field(default_factory=dict)
     round_ends: list[Moment] = field(default_factory=list)
     open: dict[int, int] = field(default_factory=dict)
+    paired_after: int = 0
     next_to_fold: int = 1
     waits: Waits = field(default_factory=Waits)
     next_number: int = 1
@@ -115,6 +117,7 @@ class _Light(msgspec.Struct):
 
     seats: list[_Seat]
     game: str
+    snapshot: int
     drawn: _Drawn = _Drawn()
 
 
@@ -129,11 +132,13 @@ def histories(ledger: Ledger) -> dict[str, History]:
     return found
 
 
-def _remember(histories: dict[str, History], row: FixtureRow) -> None:
+def _remember(histories: dict[str, History], row: FixtureRow) -> int:
+    """Take in a fixture; after how many matches were the ratings that it was paired from?"""
     one = _light(row.body)
     histories.setdefault(one.game, History()).remember(
         [seat.player for seat in one.seats], topic_of(msgspec.to_builtins(one.drawn))
     )
+    return one.snapshot
 
 
 def recover(ledger: Ledger, lag: int, elo: EloSettings) -> Recovered:
@@ -142,8 +147,9 @@ def recover(ledger: Ledger, lag: int, elo: EloSettings) -> Recovered:
     found = Recovered(waits=Waits.of(ledger.amendments(WAITS)))
     ends: dict[int, Moment] = {}
     waiting: list[FixtureRow] = []
+    snapshot = 0
     for place, row in enumerate(ledger.fixtures(), 1):
-        _remember(found.histories, row)
+        snapshot = _remember(found.histories, row)
         left = found.waits.left.get(row.number)
         if place > recorded:
             waiting.append(row)
@@ -160,6 +166,7 @@ def recover(ledger: Ledger, lag: int, elo: EloSettings) -> Recovered:
         if round in found.open:
             break
         found.round_ends.append(max([ends.get(round, (0, 0)), *found.round_ends[-1:]]))
+    found.paired_after = found.round_of(snapshot) if snapshot else 0
     _refold(found, ledger, recorded, lag, elo)
     found.accounts = position(ledger, elo).accounts
     if recorded:

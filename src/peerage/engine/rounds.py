@@ -3,10 +3,11 @@
 Each round plays one game: that with the fewest seats issued for its weight (`fixtures.by_need`).
 
 Round r is paired from the ratings after round r − lag, so it may be issued once that one has ended, and
-what it holds depends on nothing later. Where a run has a goal (`scheduling.goal`), round r is not issued once
-round r − lag ended with that known; what was issued before is played to its end. A round has ended when each
-of its matches is folded or has left it to go on later, and earlier rounds have ended; what is folded
-afterwards belongs to the next one. A player whose
+what it holds depends on nothing later. Where a run has a goal (`scheduling.goal`) that is known after round
+r − lag, round r waits until all before it have ended, for these may take it back. If they do, the run goes on:
+round r is paired from the ratings after round r − 1, and no later round from older ones. A round has ended
+when each of its matches is folded or has left it to go on later, and earlier rounds have ended; what is
+folded afterwards belongs to the next one. A player whose
 budget voided a match, or that was benched in one, is left out of the rounds paired from ratings that include
 that match. So is, for as long as it lasts, one for which as many matches wait as may be under way at once: no
 more pile up while it is away; for a person and a player that has hours fewer may wait. Only where too few
@@ -62,6 +63,7 @@ class Rounds:
         self._after_round = dict(recovered.after_round)
         self._open = dict(recovered.open)
         self._ends = list(recovered.round_ends)
+        self._basis = recovered.paired_after
         self._next = recovered.next_round
         self._unpaid = {player: round + lag for player, round in recovered.retired.items()}
         self._benches = recovered.benches
@@ -90,17 +92,23 @@ class Rounds:
         games = [one for one in self._games.values() if one.spec.contestants[1]]
         if self.over or not games or self._next > len(self._ends) + self._lag:
             return ()
-        basis = self._next - self._lag
+        basis = max(self._next - self._lag, self._basis)
+        self._take_in(basis)
+        known = self._known
+        if known is not None and known.state.reached:
+            basis = self._next - 1
+            if len(self._ends) < basis:
+                return ()
+            self._take_in(self._next)  # also what was folded late, after that round ended
+            if known.state.reached:
+                self.over, self.reached = known.state.told, True
+                return ()
         standings = self._after_round[basis] if basis > 0 else NOBODY
         pool = [
             standings.before_pairing(player, self._initial)
             for player in self._players
             if not self._left_out(player.name)
         ]
-        self._take_in(basis)
-        if self._known is not None and self._known.state.reached:
-            self.over, self.reached = self._known.state.told, True
-            return ()
         unfinished = self._waits.unfinished(self._ends[basis - 1] if basis > 0 else (0, 0))
         here = [one for one in pool if unfinished[one.player] < self._most.get(one.player, self._window)]
         turns = by_need(games, self._histories)
@@ -114,7 +122,9 @@ class Rounds:
         remember(self._histories.setdefault(fixtures[0].game, History()), fixtures)
         self._open[self._next] = len(fixtures)
         self.next_number = fixtures[-1].number + 1
-        self._after_round.pop(basis - 1, None)
+        for round in [one for one in self._after_round if one < basis]:
+            del self._after_round[round]
+        self._basis = basis
         self._next += 1
         return fixtures
 
@@ -212,6 +222,8 @@ class Rounds:
             self._unpaid.setdefault(outcome.void.removeprefix(PLAYER_BUDGET), self.first_without)
         if late:
             self._waits.folded(fixture.number, standings.number)
+            if self.reached:  # which this match may take back
+                self.over, self.reached = "", False
         else:
             self.left(fixture.round, standings)
 
