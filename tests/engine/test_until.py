@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tests.engine.arenas import head, paced, play, play_stopping_at, write_arena
+import msgspec
+
+from tests.engine.arenas import head, ledger_of, paced, play, play_stopping_at, write_arena
 
 GOAL = "p0 placed to 1500"
 """Wide, so that it is known soon."""
@@ -43,3 +45,26 @@ def test_the_limit_ends_a_run_whose_goal_is_not_reached(tmp_path: Path) -> None:
     assert not report.until.reached
     assert report.until.matches <= 8
     assert "the order is not known of" in report.until.told
+
+
+def test_matches_in_flight_may_take_back_what_was_known_and_the_run_goes_on(tmp_path: Path) -> None:
+    """Of these players the best seems known after round 38, no longer after round 42, and is after match 108."""
+    alike = [
+        {"name": f"p{place}", "model": f"house:{skill}"}
+        for place, skill in enumerate((0.55, 0.55, 0.5, 0.5, 0.45))
+    ]
+    arena = {"players": alike, "seed": 3, "until": "best known to 300"}
+    report = play(write_arena(tmp_path / "whole", **arena), 140)
+    assert report.reason == "known"
+    assert report.until is not None
+    assert report.until.reached
+    ledger = ledger_of(tmp_path / "whole")
+    rounds = [(row.number, msgspec.json.decode(row.body)["snapshot"]) for row in ledger.fixtures()]
+    ledger.close()
+    assert [number for number, paired_after in rounds if number == paired_after + 1] == [1, 85]
+    write_arena(tmp_path / "broken", **arena)
+    for run in range(100):
+        if play_stopping_at(tmp_path / "broken", 140, 25.0, paced(run)).reason == "known":
+            break
+    assert run > 3
+    assert head(tmp_path / "broken") == head(tmp_path / "whole")
