@@ -51,6 +51,33 @@ def players(**more: Any) -> list[dict[str, Any]]:
     return [*house(6), {"name": "owl", "model": "house:0.6", **more}]
 
 
+@pytest.mark.parametrize("now", [{}, {"available": "0:00-23:00"}], ids=["taken away", "others"])
+def test_changed_hours_hold_for_matches_that_wait_already(
+    tmp_path: Path, clock: Clock, now: dict[str, str]
+) -> None:
+    hands(tmp_path, players(available="3:00-4:00"))
+    assert play(tmp_path, 40).waiting
+    clock.passes(0.1)
+    hands(tmp_path, players(**now))
+    assert play(tmp_path, 40).reason == "limit"
+    assert asked_at(tmp_path, "owl")[0] < BEGAN_MS + HOUR_MS
+    sound(tmp_path)
+
+
+def test_a_larger_daily_budget_holds_for_matches_that_wait_already(tmp_path: Path, clock: Clock) -> None:
+    price = {"input": 0.0, "output": 50_000.0}
+    hands(tmp_path, players(price=price, daily_budget=6.0))
+    cast = Cast(lambda call, attempt: None, lambda: 20.0)
+    assert play(tmp_path, 30, clients=cast).waiting
+    clock.passes(0.1)
+    assert play(tmp_path, 30, clients=cast).waiting
+    clock.passes(0.1)
+    hands(tmp_path, players(price=price, daily_budget=600.0))
+    assert play(tmp_path, 30, clients=cast).reason == "limit"
+    assert max(asked_at(tmp_path, "owl")) < BEGAN_MS + HOUR_MS
+    sound(tmp_path)
+
+
 def test_a_match_whose_player_is_out_of_hours_waits_and_holds_up_nobody(tmp_path: Path, clock: Clock) -> None:
     hours = read_hours(AWAY)
     hands(tmp_path, players(available=AWAY))

@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 
 import msgspec
-
 from tests.engine.arenas import head, ledger_of, paced, play, play_stopping_at, write_arena
 
 GOAL = "p0 placed to 1500"
@@ -48,7 +47,7 @@ def test_the_limit_ends_a_run_whose_goal_is_not_reached(tmp_path: Path) -> None:
 
 
 def test_matches_in_flight_may_take_back_what_was_known_and_the_run_goes_on(tmp_path: Path) -> None:
-    """Of these players the best seems known after round 38, no longer after round 42, and is after match 108."""
+    """Of these the best seems known after match 76, no longer after match 84, and is after match 108."""
     alike = [
         {"name": f"p{place}", "model": f"house:{skill}"}
         for place, skill in enumerate((0.55, 0.55, 0.5, 0.5, 0.45))

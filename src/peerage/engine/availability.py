@@ -17,13 +17,18 @@ from peerage.engine.pending import Pending
 from peerage.engine.probes import TOPIC as PROBES
 from peerage.engine.probes import probe_costs
 from peerage.ledger.store import Ledger
+from peerage.ledger.waits import Waiting
 from peerage.ledger.windows import windows
 from peerage.settings import PlayerSettings
 from peerage.settings.hours import Hours, closed_until, read_hours
 
 DAY_MS = 86_400_000
+OUT_OF_HOURS = "out of hours"
 DAILY_BUDGET = "daily_budget"
 """Why there is no reply where one call may cost more than its player's whole day."""
+
+
+_DAY = "its day's "
 
 
 class Away(NamedTuple):
@@ -67,11 +72,19 @@ class Availability:
     def away(self, player: str) -> Away | None:
         """Why a player may not be asked now."""
         if (until := self.out_of_hours(player)) is not None:
-            return Away("out of hours", until)
+            return Away(OUT_OF_HOURS, until)
         limit = self._daily.get(player)
         if limit is not None and self._today()[player] >= limit:
             return self._until_tomorrow(player)
         return self._host(player)
+
+    def goes_on(self, wait: Waiting) -> int:
+        """From when on a match that waited in an earlier run may go on, in Unix milliseconds: its player's
+        hours and daily budget are those of now, and may be none; what the player said holds. 0: at once."""
+        if wait.why == OUT_OF_HOURS:
+            return self.out_of_hours(wait.player) or 0
+        other_budget = wait.why.startswith(_DAY) and wait.why != self._spent_up(wait.player)
+        return 0 if other_budget else wait.until_ms or 0
 
     def reserve(self, pending: Pending) -> Away | bool:
         """Set the worst case of a call aside for the day. False: it waits for calls in flight, which may cost
@@ -136,7 +149,11 @@ class Availability:
         return self._spent
 
     def _until_tomorrow(self, player: str) -> Away:
-        return Away(f"its day's {dollars(self._daily[player])} are spent", (self._day + 1) * DAY_MS)
+        return Away(self._spent_up(player), (self._day + 1) * DAY_MS)
+
+    def _spent_up(self, player: str) -> str:
+        """Why a player is not asked whose day's money is spent."""
+        return f"{_DAY}{dollars(self._daily.get(player, 0))} are spent"
 
 
 def spent_today(ledger: Ledger, players: Iterable[PlayerSettings], now_ms: int) -> Counter[str]:

@@ -4,15 +4,14 @@ Each round plays one game: that with the fewest seats issued for its weight (`fi
 
 Round r is paired from the ratings after round r − lag, so it may be issued once that one has ended, and
 what it holds depends on nothing later. Where a run has a goal (`scheduling.goal`) that is known after round
-r − lag, round r waits until all before it have ended, for these may take it back. If they do, the run goes on:
-round r is paired from the ratings after round r − 1, and no later round from older ones. A round has ended
-when each of its matches is folded or has left it to go on later, and earlier rounds have ended; what is
-folded afterwards belongs to the next one. A player whose
-budget voided a match, or that was benched in one, is left out of the rounds paired from ratings that include
-that match. So is, for as long as it lasts, one for which as many matches wait as may be under way at once: no
-more pile up while it is away; for a person and a player that has hours fewer may wait. Only where too few
-would be left to play does it go on being paired; a round that needs a person, or a player that has hours, for
-whom so many wait is issued when fewer do.
+r − lag, round r waits until all before it have ended, for these may take it back. If they do, the run goes
+on: round r is paired from the ratings after round r − 1, and no later round from older ones. A round has
+ended when each of its matches is folded or has left it to go on later, and earlier rounds have ended; what is
+folded afterwards belongs to the next one. A player whose budget voided a match, or that was benched in one,
+is left out of the rounds paired from ratings that include that match. So is, for as long as it lasts, one for
+which as many matches wait as may be under way at once: no more pile up while it is away; for a person and a
+player that has hours fewer may wait. Only where too few would be left to play does it go on being paired; a
+round that needs a person, or a player that has hours, for whom so many wait is issued when fewer do.
 """
 
 from __future__ import annotations

@@ -150,7 +150,7 @@ class Runner:
             if wait is None:  # never away, or taken up again when an earlier run ended
                 self._queue.append((fixture, digest))
             else:
-                due = self._loop.time() + max(0, (wait.until_ms or 0) - clock()) / 1000
+                due = self._loop.time() + max(0, availability.goes_on(wait) - clock()) / 1000
                 due = inf if hosts.away(wait.player) and wait.until_ms is None else due
                 player = wait.player if self._plans.playable(fixture) else ""  # ends at once
                 away = Away(fixture, digest, player, due, wait.until_ms is not None)
