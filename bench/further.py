@@ -71,6 +71,9 @@ def arena(
         return table.rating, gap_needed(table.covariance), table.covariance
 
     rating, needed, covariance = play(start)
+    met = np.zeros(cell.players)
+    for (a, b, _), many in counts.items():
+        met[[a, b]] += many
     down = np.argsort(-rating).tolist()
     pairs = [(a, b) for a, b in combinations(down, 2) if rating[a] - rating[b] <= needed[a, b]]
     within = 50.0  # Elo
@@ -80,7 +83,7 @@ def arena(
         Aim("order", within=within),
         Aim("placed", within=within),
     ]
-    spans = ranges(Table(rating, covariance, loss=policy.loss), aims, pairs, number)
+    spans = ranges(Table(rating, covariance, loss=policy.loss, played=met), aims, pairs, number)
     kinds = ["best", *["goal"] * (len(aims) - 1), *["pair"] * len(pairs)]
     took = [0.0 if aim.reached(rating, needed) else math.inf for aim in aims] + [math.inf] * len(pairs)
     total = start

@@ -188,7 +188,7 @@ class Arena:
         the first beats the others, what weakens that, and what it takes to be sure."""
         return self._board(track, game, topic, side).verdict
 
-    def outlook(self, one: str = "", other: str = "", track: str = "", until: str = "") -> Outlook:
+    def outlook(self, one: str = "", other: str = "", track: str = "", until: str | None = None) -> Outlook:
         """What it takes to tell two players apart (of each two neighbours, where none are named) and to know
         the best: further matches, their price, the range in which they lie with 80%, and the next most
         telling match. `until` is a goal as `arena.yaml` has it, which is taken where none is given.
@@ -203,6 +203,11 @@ class Arena:
         found = self._board(track, "", "", "")
         if not track and found.track not in SHRINKING:
             found = self._board("bt", "", "", "")
+        if found.track not in SHRINKING:
+            raise ScopeError(
+                f"the errors of track {found.track} do not shrink with the matches: take one of "
+                f"{', '.join(SHRINKING)}"
+            )
         names = [row.player for row in found.rows if row.rank is not None]
         for name in filter(None, (one, other)):
             if name not in names:
@@ -210,16 +215,13 @@ class Arena:
         if (one or other) and (not one or not other or one == other):
             raise ScopeError("name two players to tell apart, or none for all neighbours")
         try:
-            goal = goal_of(until, names) if until else None
+            goal = None if until is None else goal_of(until, [row.player for row in found.rows])
         except ValueError as error:
             raise ScopeError(f"until: {error}") from None
         named = (one, other) if one else None
         made = of_board(found.rows, found.verdict.matches, found.covariance, self.settings, named, goal)
         if made is None:
-            raise ScopeError(
-                f"track {found.track} has no errors yet that shrink with the matches: play more, or take one "
-                f"of {', '.join(SHRINKING)}"
-            )
+            raise ScopeError("too few matches to know how far off the ratings are: play more")
         return made
 
     def _board(self, track: str, game: str, topic: str, side: str) -> Board:

@@ -11,8 +11,9 @@ import numpy as np
 import pytest
 
 from peerage.arena import Arena
+from peerage.tables.chances import chances
 from peerage.tables.leaderboard import Row
-from peerage.tables.verdict import Flips, chances, in_words, verdict
+from peerage.tables.verdict import Flips, in_words, verdict
 
 NAMES = "ada", "bob", "cid", "dan", "eve"
 
@@ -101,9 +102,11 @@ def test_how_many_matches_it_takes_follows_from_the_intervals() -> None:
     later = verdict(narrower, 200).further_matches
     assert later is not None
     assert few + 100 == pytest.approx(later + 200, rel=0.2)
-    equal = verdict(table([1700, 1700, 1300], 2), 100)
+    equal = verdict(table([1700, 1700, 1300], 2, width=60), 100)
     assert equal.further_matches is None
-    assert any("no number of matches in sight" in line for line in equal.lines)
+    assert "ada and bob are so close that matches hardly tell them apart: choose by price." in equal.lines
+    few = verdict(table([1600, 1600], 2, width=150), 100)
+    assert any("It takes over 50 times these matches to tell who is best" in line for line in few.lines)
 
 
 def test_its_price_is_that_of_the_matches_so_far() -> None:

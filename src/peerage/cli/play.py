@@ -80,13 +80,13 @@ def run(
         ),
     ] = [],  # noqa: B006
     until: Annotated[
-        str,
+        str | None,
         typer.Option(
             help="Stop when this is known, with 95% confidence: `best known`, `top 3 known`, `order known to "
             "50`, `NAME placed`.",
             show_default="the settings'",
         ),
-    ] = "",
+    ] = None,
     engine: Annotated[
         Literal["local", "ray"] | None,
         typer.Option(
@@ -123,10 +123,10 @@ def run(
         settings = stated = with_games(stated, game)
     log_to_stderr(log_level.upper(), settings.players if settings else (), environment(folder, os.environ))
     if settings is not None:
+        settings = stated = stated if until is None else with_goal(stated, until)
         extra_installed(settings)
         enough_players(settings)
         equipped(settings, folder)
-    stated = with_goal(stated, until) if until else stated
     where: dict[str, str] = {} if engine is None else {"kind": engine}
     where |= {} if address is None else {"kind": "ray", "address": address}
     stated = stated.model_copy(update={"engine": stated.engine.model_copy(update=where)})

@@ -50,13 +50,13 @@ def plan(
         Track | None, typer.Option(help="By another table.", show_default="bt, of several games overall")
     ] = None,
     until: Annotated[
-        str,
+        str | None,
         typer.Option(
             help="Also what it takes to know this: `best known`, `top 3 known`, `order known to 50`, `NAME "
             "placed`.",
             show_default="what arena.yaml says",
         ),
-    ] = "",
+    ] = None,
     shape: Written = Report.text,
 ) -> None:
     """Say how many more matches it takes to be sure, at what price.

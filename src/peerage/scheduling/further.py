@@ -5,8 +5,8 @@
     >>> [bool(span.least < span.about < span.most) for span in spans]
     [True]
 
-The true strengths are drawn from what the ratings leave open, with a normal prior as wide as results say
-that strengths are apart (`scheduling.information`). From there each course goes on in blocks of matches, each
+The true strengths are drawn from what the ratings leave open (`scheduling.posterior`). From there each course
+goes on in blocks of matches, each
 a tenth of those since the start. Pairing that learns sees the strengths and doubts of its course and spreads
 the block by its own loss (`scheduling.order`), a tenth by lot; other pairing spreads it as so far. n matches
 of two players at a gap d bring the information n·p(1 - p), p = 1 / (1 + e^-d), and move the estimates as
@@ -23,8 +23,9 @@ import numpy as np
 from peerage.ratings.claims import gap_needed
 from peerage.ratings.kernels import Floats
 from peerage.ratings.table import POINTS
-from peerage.scheduling.information import variance_of_strengths
 from peerage.scheduling.order import AT_RANDOM, FLOOR, Loss, between
+from peerage.scheduling.posterior import Posterior, matches_of, posterior
+from peerage.scheduling.posterior import told as told_by
 from peerage.scheduling.strengths import laplacian, turned
 
 HOPELESS = 50
@@ -37,36 +38,33 @@ FEWEST = 16
 PARTS = 24
 """A block of matches is paired in so many parts at most."""
 STEPS = np.geomspace(0.02, HOPELESS - 1, 72)
-_LEAST = 0.02  # of p(1 - p): what matches of very unequal players are taken to say
 
 
 class Table(NamedTuple):
     """Ratings and their covariance, and the points in one unit of log-odds. `loss` is of pairing that learns;
-    `may` says who can meet, by default everybody: shape (players, players)."""
+    `may` says who can meet, by default everybody: shape (players, players). `played` are each player's
+    matches."""
 
     rating: Floats
     covariance: Floats
     unit: float = POINTS
     loss: Loss | None = None
     may: np.ndarray | None = None
+    played: Floats | None = None
 
     @property
-    def information(self) -> Floats:
-        """What is known of the strengths, per squared log-odds."""
+    def met(self) -> Floats:
+        """How many matches of each pair say as much as is known."""
         size = len(self.rating)
         centre = np.eye(size) - 1 / size
         known = centre @ self.covariance @ centre / self.unit**2
-        return np.asarray(np.linalg.pinv(known, hermitian=True, rcond=1e-9))
+        information: Floats = np.asarray(np.linalg.pinv(known, hermitian=True, rcond=1e-9))
+        return matches_of(self.rating / self.unit, information, self.played)
 
     @property
-    def truth(self) -> tuple[Floats, Floats]:
-        """Mean and covariance, in log-odds, of what the strengths may be."""
-        told, turn = np.linalg.eigh(self.information)
-        told, turn = np.maximum(told[1:], 0.0), turn[:, 1:]  # the first is the mean of all
-        pull = told * (turn.T @ (self.rating / self.unit))
-        spread = variance_of_strengths(told, pull)
-        variance = spread / (1 + spread * told)
-        return turn @ (variance * pull), np.asarray((turn * variance) @ turn.T)
+    def truth(self) -> Posterior:
+        """What the strengths may be."""
+        return posterior(self.rating / self.unit, self.met)
 
 
 class Aim(NamedTuple):
@@ -139,13 +137,13 @@ def _courses(
     size = len(table.rating)
     own = np.eye(size, dtype=bool)
     may = np.triu(~own if table.may is None else table.may, 1)
-    mean, covariance = table.truth
-    luck = np.zeros((courses, size)) if rng is None else rng.standard_normal((courses, size))
-    truth = mean + luck @ np.linalg.cholesky(covariance + 1e-9 * np.eye(size)).T
-    told = _told(truth)
-    information = np.repeat(table.information[None], courses, axis=0)
-    score = information @ (table.rating / table.unit)[:, None]
-    met = np.triu(np.maximum(-table.information, 0.0) / _told(table.rating / table.unit), 1)
+    unsure, strength = table.truth, table.rating / table.unit
+    truth = (unsure.weight @ unsure.mean)[None] if rng is None else unsure.draw(rng, courses)
+    told = told_by(truth)
+    every_met = table.met
+    information = np.repeat(laplacian(every_met * told_by(strength))[None], courses, axis=0)
+    score = information @ strength[:, None]
+    met = np.triu(every_met)
     every = met.sum()
     lot = may / max(may.sum(), 1)
     usual = np.where(may, met, 0.0)
@@ -172,12 +170,6 @@ def _courses(
         yield 1 + step, (inverse @ score)[..., 0], inverse
 
 
-def _told(strength: Floats) -> Floats:
-    """What a match of each pair says."""
-    chance = 1 / (1 + np.exp(strength[..., None, :] - strength[..., :, None]))
-    return np.maximum(chance * (1 - chance), _LEAST)
-
-
 def spread(
     loss: Loss, mean: Floats, covariance: Floats, may: np.ndarray, played: Floats, block: float
 ) -> Floats:
@@ -186,7 +178,7 @@ def spread(
     every, parts = np.arange(courses), min(size, PARTS)
     part = block / parts
     first, second = np.nonzero(may)
-    told = _told(mean)[:, first, second]
+    told = told_by(mean)[:, first, second]
     use = covariance @ laplacian(loss(mean, covariance)) @ covariance
     doubt, less = (between(matrix)[:, first, second] for matrix in (covariance, use))
     usual = np.maximum(FLOOR, played.sum(axis=1) / (4 * size))[:, None]

@@ -393,9 +393,8 @@ class ArenaSettings(Section):
             places[player.name] = place
         players = [_on_host(player, self.hosts) for player in _of_one_line(self.players)]
         object.__setattr__(self, "players", tuple(players))
-        goal = self.goal if self.players else None
-        if self.players and self.pairing.policy == "place" and (goal is None or goal.kind != "placed"):
-            raise ValueError("pairing.policy `place` wants to know whom; state `until: NAME placed`")
+        if self.players and self.until is not None:
+            goal_of(self.until, list(places))
         return self
 
     @property

@@ -11,11 +11,12 @@ from peerage.figures import per_hundred
 from peerage.ledger.store import Summary
 from peerage.settings import suggest
 from peerage.tables import Shown
+from peerage.tables.chances import chances
 from peerage.tables.leaderboard import Board
 from peerage.tables.matches import Match
 from peerage.tables.played import ScopeError
 from peerage.tables.row import Row
-from peerage.tables.verdict import chances, in_words
+from peerage.tables.verdict import in_words
 
 SAMPLES = 3
 """Newest matches that each won."""

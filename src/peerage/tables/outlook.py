@@ -6,7 +6,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from math import ceil, floor, inf, isinf, log10
-from statistics import NormalDist
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
@@ -22,6 +21,7 @@ from peerage.scheduling.place import about, only
 from peerage.scheduling.policies import SWISS, Policy
 from peerage.scheduling.standing import Goal
 from peerage.tables import Sentences
+from peerage.tables.chances import strengths
 from peerage.tables.row import Row
 
 if TYPE_CHECKING:
@@ -47,17 +47,18 @@ class Further(Struct, frozen=True):
     def __str__(self) -> str:
         if self.matches == 0:
             return "known"
+        if self.matches is None:
+            return f"{self.at_least:,} more matches at least" if self.at_least > 1 else "nobody can say yet"
         most = "or more" if self.at_most is None else f"to {self.at_most:,}"
         span = f" ({self.at_least:,} {most})"
-        if self.matches is None:
-            return f"no number of matches in sight{span}"
         price = f", {dollars(self.usd)}" if self.usd else ""
         return f"about {self.matches:,} more matches{price}{span}"
 
 
 class Pair(Struct, frozen=True):
     """Two players, the better rated first: the chance, 0 to 1, that it is the `better` one, the share of
-    matches that it `wins` by the ratings, a tie being half a win, and what it takes to be sure."""
+    matches that it `wins` by the ratings, a tie being half a win, and what it takes to be sure. Where it has
+    few matches, the other one may be more likely to be better."""
 
     one: str
     other: str
@@ -98,7 +99,8 @@ def table_of(
     for at, row in enumerate(ranked):
         if row.player == policy.player:
             may, loss = only(may, at), about(at)
-    return Table(np.array([row.rating for row in ranked]), together, unit, loss, may)
+    rating, played = np.array([(row.rating, row.matches) for row in ranked], np.float64).T
+    return Table(rating, together, unit, loss, may, played)
 
 
 def until_best(
@@ -135,9 +137,9 @@ def of_board(
     goal: Goal | None = None,
 ) -> Outlook | None:
     """The outlook of a table of so many decided matches of the arena's own; without a `goal` that of the
-    settings, where whom it names has played."""
+    settings, where whom it names is in the table."""
     goal = goal or settings.goal
-    if goal is not None and goal.player and all(row.player != goal.player for row in rows if row.rank):
+    if goal is not None and goal.player and all(row.player != goal.player for row in rows):
         goal = None
     return outlook(rows, matches, names, goal=goal, covariance=covariance, policy=policy_of(settings))
 
@@ -168,32 +170,29 @@ def outlook(
     if goal is not None:
         aims += [Aim(goal.kind, goal.places, place.get(goal.player, 0), goal.within * table.unit / POINTS)]
     spans = ranges(table, aims, pairs)
-    best = _further(spans[0], matches, each, known=not _may_be_best(ranked))
-    mean, unsure = table.truth
+    absent = [row.player for row in rows if row.rank is None and row.status == "active"]
+    if absent:  # it is not known how good they are
+        spans = (*[Span(1.0, inf, inf)] * len(aims), *spans[len(aims) :])
+    best = _further(spans[0], matches, each, known=not (absent or _may_be_best(ranked)))
+    unsure, strength = table.truth, strengths(ranked)
     found = []
     for (a, b), span in zip(pairs, spans[len(aims) :], strict=True):
-        variance = unsure[a, a] + unsure[b, b] - 2 * unsure[a, b]
         found.append(
             Pair(
                 ranked[a].player,
                 ranked[b].player,
-                NormalDist().cdf(float((mean[a] - mean[b]) / variance**0.5)),
-                float(1 / (1 + np.exp((table.rating[b] - table.rating[a]) / table.unit))),
+                unsure.better(a, b),
+                float(1 / (1 + np.exp(strength[b] - strength[a]))),
                 _further(span, matches, each, known=ranked[b].player in ranked[a].above),
             )
         )
     following = _next(ranked, table)
     until = None
     if goal is not None:
-        span = spans[1]
-        missing = any(row.rank is None and row.status == "active" for row in rows)
-        if missing:  # who has not played yet is not known
-            span = Span(1.0, inf, inf)
         reached = aims[1].reached(table.rating, gap_needed(table.covariance, unit=table.unit))
-        until = _further(span, matches, each, known=bool(reached) and not missing)
-    return Outlook(
-        tuple(_lines(best, found, following, goal, until)), matches, best, tuple(found), following, until
-    )
+        until = _further(spans[1], matches, each, known=bool(reached) and not absent)
+    lines = *_lines(best, found, following, goal, until), *_not_yet(absent)
+    return Outlook(lines, matches, best, tuple(found), following, until)
 
 
 def _further(span: Span, matches: int, each: float | None, *, known: bool) -> Further:
@@ -238,10 +237,21 @@ def _lines(
         yield f"Until {goal}: {until}."
     yield f"To know the best: {best}."
     for pair in pairs:
-        sure = percent(pair.better) if pair.better < 0.99 else "over 99%"
-        yield (
-            f"To tell {pair.one} from {pair.other}: {pair.further}; {pair.one} is better with "
-            f"{sure} and wins {percent(pair.wins)} of their matches by the ratings."
+        sure, wins = max(pair.better, 1 - pair.better), percent(pair.wins)
+        with_ = percent(sure) if sure < 0.99 else "over 99%"
+        who = (
+            f"{pair.one} is better with {with_} and wins {wins} of their matches by the ratings"
+            if pair.better >= 0.5
+            else f"{pair.other} is better with {with_}, though {pair.one} is rated higher on few matches"
         )
+        yield f"To tell {pair.one} from {pair.other}: {pair.further}; {who}."
     if following:
         yield f"The match that says most about the order: {following[0]} against {following[1]}."
+
+
+def _not_yet(absent: Sequence[str]) -> Iterator[str]:
+    if absent:
+        more = f" and {len(absent) - 3} more" if len(absent) > 3 else ""
+        who = f"{', '.join(absent[:3])}{more}"
+        has = "has" if len(absent) == 1 else "have"
+        yield f"{who} {has} no decided match yet: before that, nobody can say what it takes to know the best."

@@ -4,19 +4,18 @@ whom, what weakens all that, and what it takes to be sure. Terminal, pages, repo
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from math import inf, log
-from statistics import NormalDist
+from math import hypot, inf, log
 from typing import NamedTuple
 
-import numpy as np
 from msgspec import Struct
 
 from peerage.figures import dollars, per_hundred, percent
-from peerage.ratings.kernels import Floats
+from peerage.ratings.claims import SHARE_UNIT
 from peerage.ratings.table import POINTS
-from peerage.ratings.trueskill import TrueSkillSettings
+from peerage.scheduling.further import HOPELESS
 from peerage.scheduling.policies import SWISS, Policy
 from peerage.tables import Sentences
+from peerage.tables.chances import chances
 from peerage.tables.outlook import SHRINKING, Covariance, per_match, until_best
 from peerage.tables.row import Row
 
@@ -28,8 +27,6 @@ FLIPPING = 1 / 3
 """The share of verdicts changing with the order of answers from which on it is said."""
 LOST = 0.1
 """The share of matches without a result from which on it is said."""
-_NO_CHANCES = ("points", "cost", "raw", "averaged")
-"""Tracks whose ratings are no chances to win: points, cost too, or Elo on its way to where it settles."""
 _FRACTIONS = (*((1, 2), (3, 5), (2, 3), (3, 4), (4, 5), (5, 6), (7, 8)), *((9, 10), (19, 20), (49, 50)))
 _NEARLY_ALL = 0.99
 _NAMED = 3
@@ -138,47 +135,6 @@ def verdict(
     )
 
 
-def chances(rows: Sequence[Row], against: str) -> list[float]:
-    """Each ranked player's chance to beat `against` in a match, a tie being half a win: by the logistic curve
-    on which ratings in points rest; on the TrueSkill track by the normal of its performances (Herbrich, Minka
-    and Graepel, NIPS 2006); overall by the strengths of one game whose shares of wins would be the same.
-    Empty on tracks whose ratings are no chances."""
-    if not rows or rows[0].track in _NO_CHANCES:
-        return []
-    place = next(at for at, row in enumerate(rows) if row.player == against)
-    if rows[0].track == "trueskill":
-        beta = TrueSkillSettings().beta
-        normal = NormalDist().cdf
-        other = rows[place]
-        return [
-            normal(
-                ((row.mu or 0.0) - (other.mu or 0.0))
-                / (2 * beta**2 + (row.sigma or 0.0) ** 2 + (other.sigma or 0.0) ** 2) ** 0.5
-            )
-            for row in rows
-        ]
-    ratings = np.array([row.rating for row in rows], np.float64)
-    strength = _strengths(ratings / 100) if rows[0].track == "overall" else ratings / POINTS
-    found: list[float] = (1 / (1 + np.exp(strength[place] - strength))).tolist()
-    return found
-
-
-def _strengths(shares: Floats) -> Floats:
-    """The log-strengths of Bradley and Terry by which players win these shares, 0 to 1, against all others:
-    Zermelo's iteration (1929), damped, where everybody met everybody alike."""
-    n = len(shares)
-    if n < 2:
-        return np.zeros(n)
-    wins = np.clip(shares, 0.003, 0.997) * (n - 1)
-    strength = np.ones(n)
-    for _ in range(500):
-        pairs = 1 / (strength[:, None] + strength[None, :])
-        np.fill_diagonal(pairs, 0.0)
-        strength = wins / pairs.sum(axis=1)
-        strength /= np.exp(np.log(strength).mean())
-    return np.asarray(np.log(strength))
-
-
 def in_words(chance: float) -> str:
     """A chance as people say it: `about 3 in 4 matches`."""
     if chance > _NEARLY_ALL:
@@ -266,10 +222,18 @@ def _until(first: Sequence[Row], further: int | None, usd: float | None) -> Iter
         price = f" ({dollars(usd)})" if usd else ""
         yield f"About {further:,} more matches{price} should tell who is best, if the ratings hold."
     elif further is None and len(first) > 1 and first[0].lower is not None and first[0].track in SHRINKING:
-        yield (
-            f"{_names(first[:2], 'and')} are so close that no number of matches in sight tells them apart: "
-            "choose by price."
-        )
+        if _close(*first[:2]):
+            who = _names(first[:2], "and")
+            yield f"{who} are so close that matches hardly tell them apart: choose by price."
+        else:
+            yield f"It takes over {HOPELESS} times these matches to tell who is best, if the ratings hold."
+
+
+def _close(one: Row, other: Row) -> bool:
+    """Whether the first of two players wins less than 2 in 3 matches against the second, with 95%."""
+    bounds = [(row.upper or 0.0) - (row.lower or 0.0) for row in (one, other)]
+    most = one.rating - other.rating + hypot(*bounds) / 2
+    return most < log(2) * (100 * SHARE_UNIT if one.track == "overall" else POINTS)
 
 
 def _doubts(ranked: Sequence[Row], rows: Sequence[Row], matches: int, flips: Flips | None) -> Iterator[str]:
