@@ -38,7 +38,7 @@ from peerage.tables.challenges import ChallengeRow, Tried
 from peerage.tables.compare import Comparison, Met
 from peerage.tables.corrected import CorrectedRow
 from peerage.tables.costs import CostStats, KindStats
-from peerage.tables.judge_rows import ChallengeSort, FavourRow, JudgeRow, JudgesReport, Measure
+from peerage.tables.judge_rows import ChallengeSort, FavourRow, JudgeRow, JudgesReport, Measure, WithoutJudge
 from peerage.tables.leaderboard import Row
 from peerage.tables.makers import MakerRow
 from peerage.tables.match_view import Digests, ExchangeView, MatchView, SeatView
@@ -360,6 +360,7 @@ _JSON: dict[str, tuple[str | type, ...]] = {
         JudgeRow,
         FavourRow,
         PeopleRow,
+        WithoutJudge,
         ChallengeSort,
     ),
     "`rejudge`: one object": (Rejudged, Moved),

@@ -7,7 +7,7 @@ import pytest
 
 from peerage.ratings.bradley_terry import fit_duels
 from peerage.ratings.history import Duels, duels
-from peerage.ratings.influence import fewest_to_flip, shifts
+from peerage.ratings.influence import fewest_to_flip, ratings_without
 
 
 def played(seed: int, players: int, results: int) -> Duels:
@@ -63,7 +63,7 @@ def test_where_not_everybody_is_compared_nothing_is_said() -> None:
     apart = duels(4, [0, 0, 2, 2], [1, 1, 3, 3], [1, 0, 1, 0])
     assert fewest_to_flip(apart) is None
     joined = duels(3, [0, 0, 1, 1], [1, 1, 2, 2], [1, 0, 1, 0])
-    assert [moved is None for moved in shifts(joined, np.array([0, 1, 2, 2]), 3)] == [True, True, True]
+    assert [rest is None for rest in ratings_without(joined, np.array([0, 1, 2, 2]), 3)[1]] == [True] * 3
 
 
 def test_the_next_in_rank_need_not_be_the_one_whom_fewest_results_hold_back() -> None:
@@ -73,15 +73,16 @@ def test_the_next_in_rank_need_not_be_the_one_whom_fewest_results_hold_back() ->
     assert (found.leader, found.rival, found.rows.tolist()) == (0, 2, [200])
 
 
-def test_shifts_are_those_of_a_fit_without_the_group() -> None:
+def test_ratings_without_a_group_are_those_of_a_fit_without_it() -> None:
     history = played(3, 5, 200)
     groups = np.arange(200) % 4
-    moved = shifts(history, groups, 5)
-    whole = fit_duels(history)
+    whole, without_each = ratings_without(history, groups, 5)
+    assert whole is not None
+    np.testing.assert_allclose(whole, fit_duels(history).rating, atol=1e-6)
     for group in range(4):
         rest = fit_duels(without(history, np.flatnonzero(groups == group)))
-        np.testing.assert_allclose(moved[group], rest.rating - whole.rating, atol=1e-6)
-    np.testing.assert_allclose(moved[4], 0, atol=1e-9)
+        np.testing.assert_allclose(without_each[group], rest.rating, atol=1e-6)
+    np.testing.assert_allclose(without_each[4], whole, atol=1e-9)
 
 
 def test_whole_pieces_fall_with_all_that_hangs_on_them() -> None:

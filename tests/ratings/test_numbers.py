@@ -23,7 +23,7 @@ from peerage.ratings.data import read
 from peerage.ratings.elo import DuelResult, EloSettings, trajectory
 from peerage.ratings.elo_error import elo_error
 from peerage.ratings.history import Duels, as_games, duels, games
-from peerage.ratings.influence import fewest_to_flip, shifts
+from peerage.ratings.influence import fewest_to_flip, ratings_without
 from peerage.ratings.methods import Method, Options, rate
 from peerage.ratings.orders import met_by_pair
 from peerage.ratings.played import Played
@@ -182,7 +182,9 @@ def round_about() -> Any:
 def flips() -> Any:
     history = battles().duels
     judge = np.arange(len(history)) % 12
-    return [fewest_to_flip(history), fewest_to_flip(history, [judge]), shifts(history, judge, 12)]
+    whole, without = ratings_without(history, judge, 12)
+    moved = [None if whole is None or rest is None else rest - whole for rest in without]
+    return [fewest_to_flip(history), fewest_to_flip(history, [judge]), moved]
 
 
 def ahead() -> Any:

@@ -119,6 +119,14 @@ def test_a_judge_moves_ratings_by_what_its_votes_change(report: JudgesReport, ar
         moved = table[0].rating - table[1].rating
         most = int(np.argmax(np.abs(moved)))
         assert (row.influence, row.influence_on) == (pytest.approx(moved[most], abs=1e-6), cast.players[most])
+        shown = [one for one in report.without if one.judge == row.judge]
+        assert [one.player for one in shown] == [cast.players[at] for at in np.argsort(-table[1].rating)]
+        assert [one.rank for one in shown] == list(range(1, len(shown) + 1))
+        for one in shown:
+            at = cast.players.index(one.player)
+            assert one.rating == pytest.approx(table[1].rating[at], abs=1e-6)
+            assert one.moved == pytest.approx(-moved[at], abs=1e-6)
+            assert one.rank_by_all == 1 + (table[0].rating > table[0].rating[at]).sum()
     found = next(one for one in report.measures if one.measure == "votes_to_flip")
     assert found.units == len(cast.judge)
     assert isinstance(found.value, int)
@@ -198,6 +206,7 @@ def test_an_arena_without_judges_has_nothing_to_tell(tmp_path: Path) -> None:
             "favours": [],
             "challenges": [],
             "people": [],
+            "without": [],
         }
 
 

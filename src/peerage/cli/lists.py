@@ -11,7 +11,18 @@ import typer
 
 from peerage.cli.completion import player_names
 from peerage.cli.options import HERE, Folder, Format, Shape, arena_in, ledger_in, prose
-from peerage.cli.output import Titled, counted, hundredths, numbers, show, show_parts, signed, texts, titled
+from peerage.cli.output import (
+    Titled,
+    counted,
+    hundredths,
+    numbers,
+    points,
+    show,
+    show_parts,
+    signed,
+    texts,
+    titled,
+)
 from peerage.clock import now_ms
 from peerage.figures import measured, moment, percent, whole
 
@@ -136,7 +147,7 @@ def queue(
 def judges(
     folder: Folder = HERE,
     of: Annotated[
-        Literal["people", "measures", "judges", "favours", "challenges"] | None,
+        Literal["people", "measures", "judges", "favours", "challenges", "without"] | None,
         typer.Option("--of", help="One table alone (CSV: judges, if not said)."),
     ] = None,
     level: Annotated[
@@ -159,6 +170,8 @@ def judges(
     for remark in found["remarks"] if of is None and shape.for_people else ():
         prose(remark)
     beyond = [row for row in found["favours"] if row["found"] or not shape.for_people]
+    if of is None and shape.for_people:  # a line for each judge and player: on its own where it is asked for
+        found["without"] = []
     if beyond or of != "favours" or not shape.for_people:
         show_parts(found | {"favours": beyond}, _JUDGES, of, shape, "judges")
     if of in (None, "favours") and shape.for_people:
@@ -189,7 +202,7 @@ def audit(
     columns = [
         *texts(plant="Planted"),
         *numbers(percent, noticed="Noticed", false_alarms="False alarms"),
-        *numbers("{:+.0f}".format, moved="Moves by", corrected="Corrected"),
+        *numbers(points, moved="Moves by", corrected="Corrected"),
     ]
     title = f"{name}: what judges' faults would do, in {counted(arenas, 'simulated arena')} each"
     listed = [to_builtins(row) for row in rows]
@@ -244,7 +257,7 @@ _JUDGES: Mapping[str, Titled] = {
         *numbers(signed, length_lean_upper="to ~8"),
         *numbers(hundredths, reliability="Reliability", reliability_lower="from ~9"),
         *numbers(hundredths, reliability_upper="to ~9"),
-        *numbers("{:+.0f}".format, influence="Moves by ~10"),
+        *numbers(points, influence="Moves by ~10"),
         *texts(influence_on="whom ~10"),
     ),
     "favours": titled(
@@ -260,5 +273,12 @@ _JUDGES: Mapping[str, Titled] = {
         *numbers(whole, matches="Matches"),
         *numbers(percent, ties="Ties", unanimous="Unanimous ~2"),
         *numbers(hundredths, tell="Tell apart", tell_lower="from ~1", tell_upper="to ~1"),
+    ),
+    "without": titled(
+        "Without one judge: the players by what all others said",
+        *texts(judge="Without", player="Player"),
+        *numbers(whole, rating="Rating"),
+        *numbers(points, moved="Moved by"),
+        *numbers(str, rank="Rank", rank_by_all="Rank by all ~1"),
     ),
 }

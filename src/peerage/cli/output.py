@@ -243,6 +243,11 @@ hundredths = "{:.2f}".format
 signed = "{:+.2f}".format
 
 
+def points(value: float) -> str:
+    """A difference in whole points, with its sign; never `-0`."""
+    return f"{round(value):+d}"
+
+
 def counted(number: int, one: str, many: str = "") -> str:
     """A number of things: `1 match`, `2 matches`; `many` is the plural where it is not `one` with an s."""
     return f"{number:,} {one if number == 1 else many or one + 's'}"

@@ -114,23 +114,19 @@ def fewest_to_flip(history: Duels, pieces: Sequence[Ints] = ()) -> Flip | None:
     return best
 
 
-def shifts(history: Duels, groups: Ints, count: int) -> list[Floats | None]:
-    """How each player's rating moves, in points, without the results of each of `count` groups (`groups`
-    numbers each result's); None where the rest does not compare everybody."""
+def ratings_without(history: Duels, groups: Ints, count: int) -> tuple[Floats | None, list[Floats | None]]:
+    """Everybody's rating, with mean 1500, by all results, and without those of each of `count` groups
+    (`groups` numbers each result's); None where the results left do not compare everybody."""
     counted = _Counted(history)
-    whole = counted.whole
     rows = np.argsort(groups, kind="stable")
     bounds = np.searchsorted(groups[rows], np.arange(count + 1))
-    found: list[Floats | None] = []
-    for start, stop in zip(bounds[:-1].tolist(), bounds[1:].tolist(), strict=True):
-        rest = None if whole is None else counted.without(rows[start:stop])
-        if whole is None or rest is None:
-            found.append(None)
-        else:
-            found.append(
-                (rest.strength - rest.strength.mean() - whole.strength + whole.strength.mean()) * POINTS
-            )
-    return found
+    spans = zip(bounds[:-1].tolist(), bounds[1:].tolist(), strict=True)
+    rests = [None if counted.whole is None else counted.without(rows[start:stop]) for start, stop in spans]
+    return _rating(counted.whole), [_rating(rest) for rest in rests]
+
+
+def _rating(solved: Solution | None) -> Floats | None:
+    return None if solved is None else 1500 + (solved.strength - solved.strength.mean()) * POINTS
 
 
 def _compared(solved: Solution) -> Solution | None:

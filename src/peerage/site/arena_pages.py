@@ -25,9 +25,10 @@ from peerage.site import downloads, proofs
 from peerage.site.charts import chart, spending
 from peerage.site.leaderboards import Filter, address, filters
 from peerage.site.reading import Site
-from peerage.site.rendering import View
+from peerage.site.rendering import View, listed
 from peerage.standings import DONE
 from peerage.tables.corrected import CorrectedRow
+from peerage.tables.judge_rows import WithoutJudge
 from peerage.tables.match_view import tasks
 from peerage.tables.matches import Match
 from peerage.tables.played import ScopeError
@@ -109,8 +110,17 @@ def judges_page(site: Site) -> View:
     with suppress(ScopeError):  # style rests on the texts of answers, which are not read for this page
         corrected = site.corrected([one for one in CORRECTIONS if one != "style"])
 
+    without: dict[str, dict[str, WithoutJudge]] = {}
+    for row in report.without:
+        without.setdefault(row.judge, {})[row.player] = row
     values = {
         "report": report,
+        "without": dict(sorted(without.items(), key=lambda one: place(one[0]))),
+        "leading": {
+            judge: listed([row.player for row in rows.values() if row.rank == 1])
+            for judge, rows in without.items()
+        },
+        "rated": sorted({row.player for row in report.without}, key=place),
         "found": found,
         "pairs": {(pair.judge, pair.author): pair for pair in report.favours},
         "judging": sorted({pair.judge for pair in report.favours}, key=place),

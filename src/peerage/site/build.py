@@ -50,7 +50,7 @@ PARALLEL_FROM = 2 * CHUNK
 TOLD = ".peerage-site/told"
 """What the matches of the last build told: they are not read again."""
 
-TELLING = ("players/", "challenges.html", "judges.html", "costs.html")
+TELLING = ("players/", "challenges.html", "judges.html", "costs.html", "data/without-judges.csv")
 """How the paths begin of pages that show what all matches tell."""
 
 

@@ -141,6 +141,7 @@ def leaderboard(site: Site, wanted: Filter, asked: WhatIf = AS_PLAYED) -> View:
             "asked": asked,
             "at": address(site, wanted),
             "offered": offered(site, wanted),
+            "judged": judged(site, wanted.game),
             "width": WIDTH,
             "tenths": in_tenths(wanted.track),
             "strengths": compared(site) if everything and wanted.track == site.track else [],
@@ -179,18 +180,23 @@ def offered(site: Site, wanted: Filter) -> dict[str, bool] | None:
     of them, the constants of Elo that enter. None on a site without a server, and where there are none."""
     if not site.menu or wanted.track == "anchored" or not site.number:
         return None
-    games = [wanted.game] if wanted.game else list(site.tally.games)
+    judges = judged(site, wanted.game)
+    enters = {name: wanted.track in tracks for name, tracks in ENTERS.values()}
+    correct = judges and not wanted.side and wanted.track in ("bt", site.first_track(wanted.game))
+    elo = {"k": enters["K"], "tau_c": enters["τ_c"], "propagation": enters["propagation"]}
+    return {"judges": judges, "correct": correct, **elo}
+
+
+def judged(site: Site, game: str = "") -> bool:
+    """Whether judges decide in one of the games that were played here, or in that one."""
+    games = [game] if game else list(site.tally.games)
     specs = [(installed(game), game) for game in games if game in site.settings.lineup]
-    judged = any(
+    return any(
         bench.role == "judge"
         for spec, game in specs
         if spec
         for bench in spec.officials(rules_of(site.settings, game))
     )
-    enters = {name: wanted.track in tracks for name, tracks in ENTERS.values()}
-    correct = judged and not wanted.side and wanted.track in ("bt", site.first_track(wanted.game))
-    elo = {"k": enters["K"], "tau_c": enters["τ_c"], "propagation": enters["propagation"]}
-    return {"judges": judged, "correct": correct, **elo}
 
 
 def compared(site: Site) -> list[tuple[str, Strengths]]:

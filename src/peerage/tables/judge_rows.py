@@ -27,7 +27,8 @@ class JudgeRow(Struct, frozen=True):
 
     - `mean`: of its marks, 0 to 1 for votes (always ½), 0 to 10 for scores: how generous it is.
     - `abstentions`, `agreement`, `flip_share`, `first_share`: see `judging.statistics.JudgeStatistics`.
-    - `self_preference`, `kin_preference`: by how much more than the others it gives its own, its kin's work.
+    - `self_preference`, `kin_preference`: by how much more than the others it gives its own work, and
+      that of its family.
     - `length_lean`: by how much more than the others it gives an answer twice as long.
     - `reliability`: of its votes, 1 for a judge of average discernment, 0 for one who tosses a coin (see
       `ratings.judges`).
@@ -77,6 +78,19 @@ class FavourRow(Struct, frozen=True):
     found: bool
 
 
+class WithoutJudge(Struct, frozen=True):
+    """A player's `rating` without the votes or scores of one `judge`, by how many points it `moved` against
+    the rating by all of them, and the ranks that both give. Bradley-Terry with mean 1500, where the votes of
+    a match count as one match; a judge without whom the rest does not compare everybody is left out."""
+
+    judge: str
+    player: str
+    rating: float
+    moved: float
+    rank: int
+    rank_by_all: int
+
+
 class ChallengeSort(Struct, frozen=True):
     """Challenges of one `kind` (topic or drafter) and `name`, on `matches` that judges voted on: the share of
     votes that are `ties`, that of matches whose votes are `unanimous` and no tie, and how much they `tell`
@@ -96,7 +110,8 @@ class ChallengeSort(Struct, frozen=True):
 class JudgesReport(Shown, frozen=True):
     """Everything about an arena's judges: `remarks` say in words what is wrong with whom; `favours` are all
     pairs tested, the most suspicious first; `challenges` say what judges could tell apart on which; `people`
-    hold judges against people who judged the same duels, empty where nobody did."""
+    hold judges against people who judged the same duels, empty where nobody did; `without` has the players
+    without each judge, the best first."""
 
     remarks: tuple[str, ...]
 
@@ -105,3 +120,4 @@ class JudgesReport(Shown, frozen=True):
     favours: tuple[FavourRow, ...]
     challenges: tuple[ChallengeSort, ...]
     people: tuple[PeopleRow, ...] = ()
+    without: tuple[WithoutJudge, ...] = ()

@@ -7,7 +7,7 @@ Votes and scores have no common unit: in an arena with both, scores are left out
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 
 import numpy as np
@@ -34,14 +34,14 @@ from peerage.judging.votes import Votes as Cast
 from peerage.ledger.store import Ledger
 from peerage.ledger.votes import Votes as PeoplesVotes
 from peerage.ratings.circles import circles
-from peerage.ratings.influence import Flip, fewest_to_flip, shifts
+from peerage.ratings.influence import Flip, fewest_to_flip, ratings_without
 from peerage.ratings.judges import counted, reliabilities
 from peerage.ratings.kernels import Floats, Ints
 from peerage.ratings.merging import coded
 from peerage.ratings.table import Z95
 from peerage.settings import ArenaSettings
 from peerage.tables.anchors import PeopleRow, anchored, people_listed, told_of_people
-from peerage.tables.judge_rows import ChallengeSort, FavourRow, JudgeRow, JudgesReport, Measure
+from peerage.tables.judge_rows import ChallengeSort, FavourRow, JudgeRow, JudgesReport, Measure, WithoutJudge
 from peerage.tables.judges_told import circling, dull, flipped, remarks
 from peerage.tables.matches import Matches
 from peerage.tables.people_votes import said
@@ -77,7 +77,8 @@ def judges_of(
     measures = tuple(_measures(marks, ballots) if len(marks) else ())
     orders = in_orders(marks)
     cast = orders if len(orders.judge) else None
-    rows = tuple(_rows(marks, ballots, families, cast))
+    without = tuple(_without(marks, cast))
+    rows = tuple(_rows(marks, ballots, families, cast, without))
     pairs = tuple([FavourRow(*pair) for pair in found.favours])
     unit = "votes" if len(ballots) else "scores"
     said_first = list(remarks(measures, rows, found.mute, pairs, one_sided(ballots, LEVEL), unit))
@@ -98,7 +99,7 @@ def judges_of(
             said_first += flipped(flip, marks, whose, many, of)
     sorts = tuple(_sorts(marks, cast, read.challenges)) if cast is not None and len(ballots) else ()
     said_first += dull(sorts)
-    return JudgesReport(tuple(said_first), measures, rows, pairs, sorts, people_rows)
+    return JudgesReport(tuple(said_first), measures, rows, pairs, sorts, people_rows, without)
 
 
 # ----------------------------------------------------------------------------------- all judges together
@@ -183,7 +184,11 @@ def _levelled(marks: Marks) -> Floats:
 
 
 def _rows(
-    marks: Marks, ballots: Ballots, families: Mapping[str, str], cast: Cast | None
+    marks: Marks,
+    ballots: Ballots,
+    families: Mapping[str, str],
+    cast: Cast | None,
+    without: Iterable[WithoutJudge],
 ) -> Iterator[JudgeRow]:
     own = kin_preferences(marks, lambda judge, author: judge == author)
     kin = kin_preferences(
@@ -192,7 +197,7 @@ def _rows(
     )
     length, order = length_leans(marks), positions(ballots)
     counted, reliable = judge_statistics(ballots, families), _reliabilities(marks, cast)
-    influence = _influence(marks, cast)
+    influence = _influence(without)
     sizes = np.bincount(marks.judge, minlength=len(marks.judges))
     means = np.bincount(marks.judge, marks.value, len(marks.judges)) / np.maximum(sizes, 1)
     listed = zip(marks.judges, sizes.tolist(), means.tolist(), strict=True)
@@ -263,13 +268,29 @@ def _sorts(marks: Marks, cast: Cast, asked: Columns) -> Iterator[ChallengeSort]:
             )
 
 
-def _influence(marks: Marks, cast: Cast | None) -> dict[str, tuple[float, str]]:
-    """By how many points what each judge said moves the rating that it moves most, and whose."""
+def _without(marks: Marks, cast: Cast | None) -> Iterator[WithoutJudge]:
+    """The players by what all judges but one said, for each judge in turn, the best first."""
     if cast is None:
-        return {}
-    found = {}
-    for judge, without in zip(marks.judges, shifts(cast.history, cast.judge, len(marks.judges)), strict=True):
-        if without is not None:
-            most = int(np.argmax(np.abs(without)))
-            found[judge] = -float(without[most]), marks.authors[most]
+        return
+    whole, without = ratings_without(cast.history, cast.judge, len(marks.judges))
+    for judge, left in zip(marks.judges, without, strict=True):
+        if whole is None or left is None:
+            continue
+        before, after = _ranks(whole), _ranks(left)
+        for at in np.lexsort((np.arange(len(left)), -left)).tolist():
+            moved = float(left[at] - whole[at])
+            yield WithoutJudge(judge, marks.authors[at], float(left[at]), moved, after[at], before[at])
+
+
+def _ranks(rating: Floats) -> list[int]:
+    """1 for the best; equal ratings, but for rounding, share one."""
+    return [1 + int((rating > one + 1e-6).sum()) for one in rating.tolist()]
+
+
+def _influence(without: Iterable[WithoutJudge]) -> dict[str, tuple[float, str]]:
+    """By how many points what each judge said moves the rating that it moves most, and whose."""
+    found: dict[str, tuple[float, str]] = {}
+    for row in without:
+        if row.judge not in found or abs(row.moved) > abs(found[row.judge][0]):
+            found[row.judge] = -row.moved, row.player
     return found
