@@ -92,7 +92,28 @@ def test_a_file_of_other_duels_is_told(folder: Path, tmp_path: Path) -> None:
 
 def test_an_arena_without_judged_duels_says_so(tmp_path: Path) -> None:
     play(write_arena(tmp_path, 4, game="logic", rules={}), 2)
+    for shape in ("votes", "people", "outside", "cob"):
+        assert "nothing is written: " in run(tmp_path, "export", "--format", shape).stderr, shape
     assert "no finished duel here was judged by a panel" in run(tmp_path, "annotate", "--as", "ada").output
+
+
+def test_duels_that_were_judged_again_are_judged_by_people_too(folder: Path, tmp_path: Path) -> None:
+    run(folder, "rejudge", "--judges", "house:0.9", "--judges", "house:0.7", "--max-matches", "9")
+    again = folder / "rejudged"
+    said = run(again, "annotate", "--as", "ada", typed="a\nb\nt\n" * 4).output
+    assert "0 of 9 duels are behind you" in said
+    assert "9 votes kept" in said
+    assert "anchored" not in said, "such an arena rates nobody"
+    assert not any(f"p{place}" in said for place in range(5)), "blind"
+    told = json.loads(run(again, "judges", "--format", "json").output)
+    assert told["remarks"][0].startswith("People gave 9 votes on 9 of 9 duels.")
+    assert {row["who"] for row in told["people"]} == {"house:0.7", "house:0.9"}
+    file = tmp_path / "people.jsonl"
+    file.write_text(run(again, "export", "--format", "people").output)
+    assert "9 on record before" in run(again, "annotate", "--from", str(file)).output
+    author = json.loads(file.read_text().splitlines()[0])["model_a"]
+    there = int(run(again, "annotate", "--as", author).output.partition("0 of ")[2].split()[0])
+    assert there < 9, "who wrote an answer does not judge it"
 
 
 def test_names_that_look_alike_are_one_voter(folder: Path) -> None:

@@ -193,6 +193,10 @@ def test_the_score_of_logs_that_counts_is_named(tmp_path: Path) -> None:
     rated = json.loads(run("rate", *logs, "--score", "tidy", "--of", "players", "--output", "json"))
     assert [row["player"] for row in rated] == ["a", "b"]
     assert "is no log of Inspect" in run("rate", str(FILE), "--score", "tidy", code=1)
+    assert "was entered before (the same bytes)" in run("import", *logs, *where, "--score", "tidy")
+    other = run("import", *logs, *where, "--score", "exact", code=1)
+    assert "by score tidy of each sample; by score exact of each sample too" in other
+    assert "--dir ANOTHER" in other
 
 
 def test_logs_of_inspect_become_games_of_all_models_and_come_back(tmp_path: Path) -> None:

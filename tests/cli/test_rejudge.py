@@ -152,7 +152,7 @@ def test_answers_of_logs_are_judged_by_peers(tmp_path: Path) -> None:
     assert json.loads(peerage("leaderboard", *there, "--format", "json")) == found
     assert "by the scores on file and by the new panel" in " ".join(peerage("leaderboard", *there).split())
     assert "leave all options out" in peerage("leaderboard", *there, "--track", "raw", code=2)
-    assert "people can judge duels alone" in " ".join(peerage("annotate", *there, code=1).split())
+    assert "0 of 8 duels are behind you" in peerage("annotate", *there), "people see the same pairs"
     votes = [json.loads(line) for line in peerage("export", *there, "--format", "votes").splitlines()]
     assert [vote["question_id"] for vote in votes] == [str(number) for number in range(1, 9)]
     assert 2 <= len({vote["question"] for vote in votes}) <= 6

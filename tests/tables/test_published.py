@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 from datetime import UTC, datetime
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -54,6 +55,9 @@ SCHEMA: dict[str, Any] = {
                 key: {"type": "string"} for key in ("name", "id", "developer", "inference_platform")
             },
         },
+        "detailed_evaluation_results": {
+            "properties": {"format": {"enum": ["jsonl", "json"]}, "total_rows": {"type": "integer"}}
+        },
         "evaluation_results": {
             "type": "array",
             "items": {
@@ -94,6 +98,54 @@ SCHEMA: dict[str, Any] = {
 }
 
 
+# The same of its single results, "instance_level_eval_0.2.1".
+SAMPLE: dict[str, Any] = {
+    "type": "object",
+    "additionalProperties": False,
+    "required": [
+        "schema_version",
+        "evaluation_id",
+        "model_id",
+        "evaluation_name",
+        "sample_id",
+        "interaction_type",
+        "input",
+        "answer_attribution",
+        "evaluation",
+        "messages",
+    ],
+    "properties": {
+        **{
+            key: {"type": "string"}
+            for key in ("schema_version", "evaluation_id", "model_id", "evaluation_name", "sample_id")
+        },
+        "interaction_type": {"const": "multi_turn"},
+        "input": {
+            "required": ["raw", "reference"],
+            "properties": {"raw": {"type": "string"}, "reference": {"type": "array"}},
+        },
+        "output": {"type": "null"},
+        "messages": {
+            "type": "array",
+            "items": {
+                "required": ["turn_idx", "role"],
+                "properties": {"turn_idx": {"type": "integer"}, "content": {"type": "string"}},
+            },
+        },
+        "answer_attribution": {"type": "array"},
+        "evaluation": {
+            "required": ["score", "is_correct"],
+            "properties": {
+                "score": {"type": "number"},
+                "is_correct": {"type": "boolean"},
+                "num_turns": {"type": "integer", "minimum": 1},
+            },
+        },
+        "metadata": TEXTS,
+    },
+}
+
+
 @pytest.fixture
 def found(arena: Arena) -> Board:
     return board(arena.ledger, arena.settings, "bt")
@@ -101,10 +153,22 @@ def found(arena: Arena) -> Board:
 
 def test_a_record_of_every_eval_ever_for_each_ranked_player(arena: Arena, found: Board) -> None:
     files = dict(every_eval_ever(arena.ledger, "my arena/1", found, "0.2.0", NOW))
-    assert len(files) == len(found.rows)
-    for row, (name, text) in zip(found.rows, files.items(), strict=True):
+    records = {name: text for name, text in files.items() if name.endswith(".json")}
+    assert len(files) == 2 * len(records) == 2 * len(found.rows)
+    for row, (name, text) in zip(found.rows, records.items(), strict=True):
         record = json.loads(text)
         Draft7Validator(SCHEMA).validate(record)
+        detailed = record["detailed_evaluation_results"]
+        samples = files[detailed["file_path"]]
+        assert detailed["file_path"] == f"{name}l"
+        assert detailed["checksum"] == sha256(samples.encode()).hexdigest()
+        assert detailed["total_rows"] == samples.count("\n") == row.matches
+        for line in samples.splitlines():
+            sample = json.loads(line)
+            Draft7Validator(SAMPLE).validate(sample)
+            assert sample["evaluation_id"] == record["evaluation_id"]
+        points = sum(json.loads(line)["evaluation"]["score"] for line in samples.splitlines())
+        assert points == row.wins + row.draws / 2
         assert name.startswith(f"data/my-arena-1/house/{row.model.removeprefix('house:')}/")
         rating, share = record["evaluation_results"]
         assert rating["score_details"]["score"] == row.rating
@@ -178,3 +242,51 @@ def test_a_dataset_is_written_rated_and_imported_again(folder: Path, tmp_path: P
     assert "60 results of 7 players" in entered.stderr + entered.stdout
     assert cli.invoke(app, [*words, "eval-results", "--to", str(tmp_path / "x")]).exit_code == 2
     assert cli.invoke(app, [*words, "hf"]).exit_code == 2
+
+
+def test_records_of_every_eval_ever_are_rated_and_imported_again(folder: Path, tmp_path: Path) -> None:
+    cli, out = CliRunner(), tmp_path / "records"
+    assert (
+        cli.invoke(app, ["export", "--dir", str(folder), "--format", "eee", "--to", str(out)]).exit_code == 0
+    )
+    by_hand = json.loads(cli.invoke(app, ["rate", str(out), "--method", "bt", "--output", "json"]).stdout)
+    shown = cli.invoke(app, ["leaderboard", "--dir", str(folder), "--track", "bt", "--format", "json"])
+    table = {row["player"]: row["rating"] for row in json.loads(shown.stdout)}
+    assert {row["player"]: row["rating"] for row in by_hand} == pytest.approx(table)
+    entered = cli.invoke(app, ["import", str(out), "--dir", str(tmp_path / "arena")])
+    assert "60 results of 7 players" in entered.stderr + entered.stdout
+    record, samples = sorted(out.glob("data/*/*/*/*"))[:2]
+    assert (record.suffix, samples.suffix) == (".json", ".jsonl")
+    assert "states a model's means" in cli.invoke(app, ["rate", str(record)]).stderr
+    alone = cli.invoke(app, ["rate", str(samples)])
+    assert "no match has two of its players here" in alone.stderr
+
+
+def test_single_results_of_others_are_answers(tmp_path: Path) -> None:
+    """As converters of Every Eval Ever write them: `is_correct`, or a score from 0 to 1."""
+    for model, solved in (("a/one", (1, 1, 0)), ("b/two", (1, 0, 0))):
+        rows = [
+            {
+                "evaluation_id": f"gsm8k/{model}/1",
+                "model_id": model,
+                "evaluation_name": "gsm8k",
+                "sample_id": str(at),
+                "interaction_type": "single_turn",
+                "input": {"raw": "1 + 1?", "reference": ["2"]},
+                "output": {"raw": ["2"]},
+                "answer_attribution": [],
+                "evaluation": {"score": one, "is_correct": bool(one)},
+            }
+            for at, one in enumerate(solved)
+        ]
+        (tmp_path / f"{model[:1]}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    files = [str(tmp_path / "a.jsonl"), str(tmp_path / "b.jsonl")]
+    rated = CliRunner().invoke(app, ["rate", *files, "--of", "players", "--output", "json"])
+    assert [row["player"] for row in json.loads(rated.stdout)] == ["a/one", "b/two"]
+
+
+def test_a_folder_of_eval_results_says_what_can_be_rated_instead(folder: Path, tmp_path: Path) -> None:
+    cli, out = CliRunner(), tmp_path / "out"
+    words = ["--format", "eval-results", "--dataset", "me/it", "--to", str(out)]
+    assert cli.invoke(app, ["export", "--dir", str(folder), *words]).exit_code == 0
+    assert "--format hf` writes what can be rated" in cli.invoke(app, ["rate", str(out)]).stderr

@@ -67,7 +67,7 @@ def annotate(
     from peerage.cli.output import counted
     from peerage.ledger.votes import Votes
     from peerage.site.annotation import Annotator
-    from peerage.tables.rejudged import of_answers
+    from peerage.tables.rejudged import of_answers, of_scores
 
     if match is not None and most_telling:
         raise typer.BadParameter("--match and --most-telling contradict each other: leave one out")
@@ -78,9 +78,9 @@ def annotate(
                 raise typer.BadParameter("--from takes the votes of a file: leave all other options out")
             _take_in(arena.ledger, votes, file)
             return
-        if of_answers(arena.settings.game):
+        if of_scores(arena.settings.game):
             raise VotesError(
-                "this arena holds recorded answers that `peerage rejudge` had judged, and people "
+                "this arena holds recorded answers that `peerage rejudge` had scored one by one, and people "
                 f"can judge duels alone; `{program()} leaderboard{at(folder)}` shows the judges' ranking, "
                 f"`{program()} judges{at(folder)}` how they agree"
             )
@@ -92,10 +92,11 @@ def annotate(
             return
         say(f"{arena.settings.name}: you are {expert}; {given} of {there} duels are behind you")
         said = _judge(annotator, match)
+        again_judged = of_answers(arena.settings.game)
     if said:
         say(
-            f"{counted(said, 'vote')} kept. `peerage judges` holds the judges against people, "
-            "`peerage leaderboard --track anchored` the table"
+            f"{counted(said, 'vote')} kept. `peerage judges` holds the judges against people"
+            + ("" if again_judged else ", `peerage leaderboard --track anchored` the table")
         )
 
 

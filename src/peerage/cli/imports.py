@@ -111,8 +111,9 @@ def _together(paths: list[Path], score: str) -> tuple[Source, Played]:
     from hashlib import file_digest, sha256
 
     from peerage.formats import storable
-    from peerage.ledger.outside import Source
+    from peerage.ledger.outside import SCORED_BY, Source
     from peerage.ratings.answers import Answers
+    from peerage.ratings.battles import Battles
     from peerage.ratings.data import read
     from peerage.ratings.played import as_games
 
@@ -123,13 +124,13 @@ def _together(paths: list[Path], score: str) -> tuple[Source, Played]:
         for _, stream in streams:
             stream.seek(0)
         found = read(streams, "answers", score=score)
-        assert isinstance(found, Answers)
-        data = as_games(found)
+        assert not isinstance(found, Battles)
+        data = as_games(found) if isinstance(found, Answers) else found
         if not data.games:
             raise ImportRefused(
                 f"{paths[0]}: no challenge was answered by two players; name several models' files at once"
             )
-    notes = (*data.notes, *((f"score {storable(score)} of each sample",) if score else ()))
+    notes = (*data.notes, *((SCORED_BY.format(storable(score)),) if score else ()))
     name = paths[0].name if len(paths) == 1 else f"{paths[0].name} and {len(paths) - 1} more"
     digest = digests[0] if len(paths) == 1 else sha256("".join(digests).encode()).hexdigest()
     return Source(storable(name), digest, "answers", data.names, len(data.games), notes), data
@@ -142,7 +143,9 @@ def _enter_outside(found: list[tuple[Source, Battles | Played]], folder: Path) -
     with _arena(folder, _OUTSIDE) as arena, arena.ledger.runner():
         entered = 0
         for source, data in found:
-            if not write(arena.ledger, source, data, now_ms()):
+            known = write(arena.ledger, source, data, now_ms())
+            if known is not None:
+                _refuse_another_score(known, source, folder)
                 say(f"{source.name}: was entered before (the same bytes), nothing changed")
                 continue
             entered += 1
@@ -155,6 +158,19 @@ def _enter_outside(found: list[tuple[Source, Battles | Played]], folder: Path) -
         say(f"ledger: {arena.ledger.address}")
         if entered:
             say(f"see them: {program()} leaderboard --source outside{at(folder)}")
+
+
+def _refuse_another_score(known: Source, source: Source, folder: Path) -> None:
+    """Raise ImportRefused where the same answers are entered by another score: both would count."""
+    from peerage.ledger.outside import scored_by
+
+    before, now = scored_by(known) or "its first score", scored_by(source) or "its first score"
+    if before != now:
+        raise ImportRefused(
+            f"{source.name} is in this arena already, by {before}; by {now} too its answers would count "
+            f"twice. `{program()} import … --dir ANOTHER` makes an arena for it, `{program()} rate …` shows "
+            "the table without one"
+        )
 
 
 def _enter_cob(file: Path, folder: Path, ally_failure: Reading) -> None:

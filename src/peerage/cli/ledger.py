@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from shlex import quote
@@ -266,9 +266,10 @@ def export(
     the Valyrian Games (games/, game_history.json, leaderboard.json) into the folder --to; outside the
     imported results, one a line with its source. `peerage rate` and `peerage import` read them all.
 
-    Into the folder --to, hf writes a dataset for the Hugging Face Hub with its card, which both read too;
-    eee a record for each player in the form of Every Eval Ever; eval-results a file for each model's
-    repository, with its rating as a result of the benchmark --dataset. Nothing is sent anywhere.
+    Into the folder --to, hf writes a dataset for the Hugging Face Hub with its card, and eee a record
+    and all matches of each player in the form of Every Eval Ever, which both read too; eval-results a file
+    for each model's repository, with its rating as a result of the benchmark --dataset. Nothing is sent
+    anywhere.
 
     What is sealed is redacted, and nothing is written of a series that goes on, nor of what came after it.
     """
@@ -285,8 +286,20 @@ def export(
             files = _files(ledger, shape, folder, Votes(opened.address, folder), dataset)
             say(f"wrote {_write(files, opened, folder, to, force)} files into {to}")
         else:
+            written = 0
             for piece in _pieces(ledger, shape, Votes(opened.address, folder)):
                 sys.stdout.write(piece)
+                written += len(piece.strip("[]\n "))
+            if not written and shape in _NOTHING:
+                say(f"nothing is written: {_NOTHING[shape]}", err=True)
+
+
+_NOTHING: Mapping[Document, str] = {
+    "votes": "no judge has voted on a duel here; `--format csv` writes the results",
+    "people": "nobody of an audience and no expert has voted here; `peerage annotate` takes votes",
+    "outside": "nothing was imported here",
+    "cob": "no battle of color-obfuscation is decided here; `--format csv` writes the results",
+}
 
 
 def disclose(

@@ -130,6 +130,13 @@ _CHALLENGES = [
 ]
 
 
+_EVERY_EVAL_EVER = "data/*/*/*/*.jsonl"
+"""Single results as Every Eval Ever, and so `peerage export --format eee`, lays them out."""
+_RESULTS = (
+    ". .eval_results state ratings and no results; `peerage export --format hf` writes what can be rated"
+)
+
+
 def named(files: list[str]) -> list[str]:
     """The files, those of a folder in order of name."""
     found: list[str] = []
@@ -143,7 +150,12 @@ def named(files: list[str]) -> list[str]:
                 continue
             inside = sorted(str(file) for file in path.iterdir() if file.suffix.lower() in _ENDINGS)
             if not inside:
-                raise RateError(f"{name} holds no data: expected files ending in {', '.join(_ENDINGS)}")
+                inside = sorted(map(str, path.glob(_EVERY_EVAL_EVER)))
+            if not inside:
+                raise RateError(
+                    f"{name} holds no data: expected files ending in {', '.join(_ENDINGS)}"
+                    + _RESULTS * any(path.glob("*/.eval_results"))
+                )
             found.extend(inside)
         else:
             found.append(name)

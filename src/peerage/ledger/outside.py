@@ -79,15 +79,26 @@ class _Entry(Struct, omit_defaults=True):
 _decode = msgspec.json.Decoder(_Entry).decode
 
 
-def enter(ledger: Ledger, source: Source, data: Battles | Played, at_ms: int) -> bool:
-    """Write a source down, all of it or nothing; False, and nothing happens, if its digest is there already.
+def enter(ledger: Ledger, source: Source, data: Battles | Played, at_ms: int) -> Source | None:
+    """Write a source down, all of it or nothing. If its digest is there already nothing happens, and the
+    source that has it is returned.
 
     The caller holds the runner's lock. Raises LedgerError.
     """
-    if any(known.sha256 == source.sha256 for known in sources(ledger)):
-        return False
-    amend(ledger, TOPIC, [_Entry(source), *[_Entry(part=part) for part in _parts(data)]], at_ms)
-    return True
+    known = next((known for known in sources(ledger) if known.sha256 == source.sha256), None)
+    if known is None:
+        amend(ledger, TOPIC, [_Entry(source), *[_Entry(part=part) for part in _parts(data)]], at_ms)
+    return known
+
+
+SCORED_BY = "score {} of each sample"
+"""The note of a source of which score counts, where one was named."""
+
+
+def scored_by(source: Source) -> str:
+    """That note of a source; empty where no score was named."""
+    before, after = SCORED_BY.split("{}")
+    return next((note for note in source.notes if note.startswith(before) and note.endswith(after)), "")
 
 
 def _parts(data: Battles | Played) -> Iterator[_Part]:

@@ -10,7 +10,8 @@
   of what each team's play took: `costs` (dollars), `tokens`, `seconds`. Matches that `peerage export` wrote
   are games too.
 - **answers**: one row an answer, with `player` (or `model`), `challenge` (or `item`, `question`) and `solved`
-  (or `score`, `correct`): true or false, or a part from 0 to 1.
+  (or `score`, `correct`): true or false, or a part from 0 to 1. Logs of Inspect and single results of Every
+  Eval Ever are answers; of the latter those that `peerage export` wrote are games between those who met.
 - **fastchat**: the votes in FastChat's own conversation logs, other lines of which are left out and counted.
 - **valyrian**: a tournament of ValyrianTech/ValyrianGamesLeaderboard.
 - **cob**: battles of 10decikelvin/cob.
@@ -21,13 +22,15 @@ Whatever cannot be read stops with the file, the row and the column; nothing is 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, BinaryIO
 
+from peerage.ratings import samples
 from peerage.ratings.answers import Answers, AnswersRead
 from peerage.ratings.battles import Battles, BattlesRead, cob
 from peerage.ratings.exports import exported
 from peerage.ratings.fields import Layout, columns, first_of, needed
-from peerage.ratings.played import Played, PlayedRead, measured
+from peerage.ratings.played import Played, PlayedRead, as_games, measured
 from peerage.ratings.streams import DataError, rows
 
 
@@ -50,6 +53,7 @@ def read(
     """
     battles, played, answers = BattlesRead(labels, controls, kept, human), PlayedRead(), AnswersRead()
     found: Layout | None = None if layout == "auto" else layout
+    met = False
     for name, stream in streams:
         for number, row in rows(stream, name, score):
             if found is None:
@@ -66,13 +70,14 @@ def read(
                 played.add({**measured(row, names), **row, "players": names}, where)
             elif found == "answers":
                 answers.add(row, where)
+                met = met or row.get("match") is True
             else:
                 played.add(row, where)
         played.close()
     if found is None:
         raise DataError("there are no rows to rate: every file is empty")
     if found == "answers":
-        return answers.made()
+        return _matches(answers.made()) if met else answers.made()
     return battles.made(found) if found in ("battles", "cob", "fastchat") else played.made(found)
 
 
@@ -94,3 +99,17 @@ def layout_of(row: Mapping[str, Any], name: str) -> Layout:
         f"{name}: expected battles (model_a, model_b, winner), games (players, ranks; or game, player, rank) "
         f"or answers (player, challenge, solved); its columns are {columns(row)}"
     )
+
+
+def _matches(answers: Answers) -> Played:
+    """Answers in matches, as games in the order of their numbers."""
+    order = sorted(range(len(answers.challenges)), key=lambda at: samples.match_of(answers.challenges[at]))
+    ordered = replace(
+        answers,
+        challenges=tuple([answers.challenges[at] for at in order]),
+        solved=answers.solved[:, order],
+    )
+    found = as_games(ordered)
+    if not found.games:
+        raise DataError("no match has two of its players here: name the files of all, or their folder")
+    return found

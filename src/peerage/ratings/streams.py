@@ -15,7 +15,7 @@ from importlib import import_module
 from typing import Any, BinaryIO
 
 from peerage.formats import storable
-from peerage.ratings import inspect_logs
+from peerage.ratings import inspect_logs, samples
 
 Line = tuple[int, dict[str, Any]]
 
@@ -68,6 +68,13 @@ def rows(stream: BinaryIO, name: str, score: str = "") -> Iterator[Line]:
                 yield from _log(partial(inspect_logs.of_json, row, score), name)
             elif score:
                 raise DataError(f"{name} is no log of Inspect: --score names a score of such logs")
+            elif samples.is_sample(row):
+                yield number, samples.as_answer(row)
+            elif samples.is_record(row):
+                raise DataError(
+                    f"{name} is a record of Every Eval Ever, which states a model's means; its single "
+                    "results, which can be rated, are in the .jsonl file next to it, if there is one"
+                )
             else:
                 yield number, row
     except UnicodeDecodeError as error:

@@ -23,9 +23,8 @@ from peerage.ledger.store import Ledger, LedgerError
 from peerage.ledger.votes import BOTH_BAD, SKIPPED, TIE, Sampling, Vote, Votes, expert_voter
 from peerage.site.ballots import Ballot, ballot
 from peerage.site.ledger_at import public
-from peerage.standings import DONE
-from peerage.tables.challenges import amended
 from peerage.tables.people_votes import split
+from peerage.tables.votes import judged_duels
 from peerage.tables.votes import votes as cast_by_judges
 
 Verdict: TypeAlias = Literal["first", "second", "tie", "both bad", "skipped"]
@@ -165,12 +164,14 @@ class Annotator:
         if until == self._read_until:
             return
         seen = public(self._ledger)
-        decided = [one for one in amended(seen) if one.status == DONE and one.players]
-        cast = cast_by_judges(seen, decided, {})
+        cast = cast_by_judges(seen, judged_duels(seen), {})
         match, row = np.unique(cast.matches, return_inverse=True)
         mean = np.bincount(row, cast.history.score) / np.bincount(row)
         told = zip(match.tolist(), split(mean).astype(bool).tolist(), strict=True)
-        self._own = {one.number for one in decided if self.name in one.players}
+        self._own = set[int]()
+        if self.name in cast.players:
+            place, history = cast.players.index(self.name), cast.history
+            self._own.update(cast.matches[(history.first == place) | (history.second == place)].tolist())
         if self.name in cast.judges:
             self._own.update(cast.matches[cast.judge == cast.judges.index(self.name)].tolist())
         self._split = {number: telling for number, telling in told if number not in self._own}

@@ -23,9 +23,8 @@ from peerage.ratings.streams import DataError, rows
 from peerage.settings.player import is_person
 from peerage.site.ballots import ballot
 from peerage.site.ledger_at import public
-from peerage.standings import DONE
-from peerage.tables.challenges import amended
 from peerage.tables.people_votes import Finished, cited, finished
+from peerage.tables.votes import judged_duels
 from peerage.tables.votes import votes as cast_by_judges
 
 _SIDES = {"model_a": 0, "a": 0, "model_b": 1, "b": 1}
@@ -90,8 +89,7 @@ class _Duels:
 
     def __init__(self, ledger: Ledger) -> None:
         self._ledger = public(ledger)
-        decided = [one for one in amended(self._ledger) if one.status == DONE and one.players]
-        cast = cast_by_judges(self._ledger, decided, {})
+        cast = cast_by_judges(self._ledger, judged_duels(self._ledger), {})
         self.judges: dict[int, set[str]] = {}
         for match, judge in zip(cast.matches.tolist(), cast.judge.tolist(), strict=True):
             self.judges.setdefault(match, set()).add(cast.judges[judge])

@@ -275,13 +275,13 @@ def tasks(blocks: Iterable[Block]) -> dict[str, str]:
 
 
 def answers(match: Match) -> dict[str, str]:
-    """By label the one thing that each contestant said, as the match is shown; empty unless each said one
-    thing that could be used."""
+    """By label the one thing that each contestant said, or each author of recorded answers, as the match is
+    shown; empty unless each said one thing that could be used."""
     found: dict[str, str] = {}
-    labels = [seat.label for seat in match.fixture.seats]
+    labels = list(match.fixture.authors)
     for block in match.blocks:
         if isinstance(block, Quoted) and block.label in labels:
-            if block.label in found or match.asked[block.key].status != "ok":
+            if block.label in found or (block.key and match.asked[block.key].status != "ok"):
                 return {}
             found[block.label] = block.text
     return found if found.keys() == set(labels) else {}

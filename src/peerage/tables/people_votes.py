@@ -19,15 +19,7 @@ from peerage.ledger.merkle import digest
 from peerage.ledger.store import FixtureRow, Ledger, RecordRow
 from peerage.ledger.votes import BOTH_BAD, SKIPPED, TIE, Vote
 from peerage.ratings.kernels import Floats, Ints
-
-
-class _Seat(Struct, gc=False):
-    label: str
-    player: str
-
-
-class _Issued(Struct, gc=False):
-    seats: tuple[_Seat, ...]
+from peerage.tables.votes import authors_of
 
 
 class _Outcome(Struct, gc=False):
@@ -55,7 +47,6 @@ class Finished(Struct, frozen=True):
         )
 
 
-_read_issued = msgspec.json.Decoder(_Issued).decode
 _read_record = msgspec.json.Decoder(_Record).decode
 
 
@@ -85,7 +76,7 @@ def cited(ledger: Ledger, votes: Iterable[Vote]) -> dict[int, Finished]:
 
 
 def _finished(issued: FixtureRow, record: RecordRow) -> Finished:
-    players = {seat.label: seat.player for seat in _read_issued(issued.body).seats}
+    players = authors_of(issued.body)
     return Finished(digest(record.body), players, _read_record(record.body).outcome.scores)
 
 

@@ -8,17 +8,21 @@ from __future__ import annotations
 
 import json
 import re
+from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
+from hashlib import sha256
 from html import escape
 from typing import Any
 from uuid import NAMESPACE_URL, uuid5
 
 import yaml
 
+from peerage.ledger.codec import read_record
 from peerage.ledger.export import documents, lines, table
 from peerage.ledger.merkle import GENESIS
 from peerage.ledger.store import Ledger
+from peerage.match import Fixture
 from peerage.protocol import visible
 from peerage.tables.leaderboard import Board
 from peerage.tables.row import Row
@@ -27,6 +31,8 @@ from peerage.tables.votes import battles
 
 SCHEMA = "0.2.1"
 """Of Every Eval Ever."""
+INSTANCES = "instance_level_eval_0.2.1"
+"""Of its single results."""
 
 File = tuple[str, str]
 _SIZES = ((1_000, "n<1K"), (10_000, "1K<n<10K"), (100_000, "10K<n<100K"), (1_000_000, "100K<n<1M"))
@@ -148,19 +154,25 @@ def _interval(row: Row) -> str:
 
 def every_eval_ever(ledger: Ledger, name: str, board: Board, version: str, at_ms: int) -> Iterator[File]:
     """A record for each ranked player: its rating on the board's track with the 95% interval, and its share
-    of the points. `at_ms` is when it is written, `version` that of Peerage."""
+    of the points; next to it its matches, which `peerage rate` reads (`ratings.samples`). `at_ms` is when it
+    is written, `version` that of Peerage."""
     head = _chain(ledger)
     last = max([row.at_ms for row in ledger.summaries(max(1, ledger.heads()[1]))], default=at_ms)
     ends = [end for row in board.rows for end in (row.lower, row.rating, row.upper) if end is not None]
     bounds = min([_RATINGS[0], *ends]), max([_RATINGS[1], *ends])
     where, rating = _slug(name), f"{NAMES[board.track]} rating"
+    played = _samples(ledger, f"{where}/share-of-points")
     for row in board.rows:
         if row.rank is None:
             continue
         developer, model, platform = _identity(row)
+        evaluation = f"{where}/{developer}_{model}/{at_ms / 1000:.0f}"
+        file = f"data/{where}/{developer}/{model}/{uuid5(NAMESPACE_URL, f'{head}/{row.player}')}"
+        of = {"evaluation_id": evaluation, "model_id": f"{developer}/{model}"}
+        samples = "".join([_line({"schema_version": INSTANCES, **of, **one}) for one in played[row.player]])
         record = {
             "schema_version": SCHEMA,
-            "evaluation_id": f"{where}/{developer}_{model}/{at_ms / 1000:.0f}",
+            "evaluation_id": evaluation,
             "evaluation_timestamp": f"{last / 1000:.0f}",
             "retrieved_timestamp": f"{at_ms / 1000:.0f}",
             "source_metadata": {
@@ -181,9 +193,67 @@ def every_eval_ever(ledger: Ledger, name: str, board: Board, version: str, at_ms
                 _result(f"{where}/{board.track}", name, rating, bounds, row.rating, row),
                 _result(f"{where}/share-of-points", name, "Share of points", (0.0, 1.0), _share(row), row),
             ],
+            "detailed_evaluation_results": {
+                "format": "jsonl",
+                "file_path": f"{file}.jsonl",
+                "hash_algorithm": "sha256",
+                "checksum": sha256(samples.encode("utf-8", "replace")).hexdigest(),
+                "total_rows": len(played[row.player]),
+            },
         }
-        identity = uuid5(NAMESPACE_URL, f"{head}/{row.player}")
-        yield f"data/{where}/{developer}/{model}/{identity}.json", json.dumps(record, indent=2) + "\n"
+        yield f"{file}.json", json.dumps(record, indent=2) + "\n"
+        yield f"{file}.jsonl", samples
+
+
+def _samples(ledger: Ledger, name: str) -> Mapping[str, list[dict[str, Any]]]:
+    """Everybody's matches, each as one sample of the evaluation `name`: what the player was sent as a
+    contestant and what it replied, and the share of the other contestants that it beat, a tie being half."""
+    found: dict[str, list[dict[str, Any]]] = defaultdict(list)
+    for document in documents(ledger):
+        fixture: Fixture = document["fixture"]
+        outcome = read_record(bytes(document["record"])).outcome
+        if outcome.void:
+            continue
+        scores = outcome.scores
+        for seat in fixture.seats:
+            label = seat.label
+            if label not in scores:
+                continue
+            own, others = scores[label], [score for other, score in scores.items() if other != label]
+            beaten = sum([1.0 if own > score else 0.5 if own == score else 0.0 for score in others])
+            mine = [one for one in document["exchanges"] if one.get("seat") == label]
+            turns = [turn for one in mine if one.get("role") == "contestant" for turn in _turns(one)]
+            found[seat.player].append(
+                {
+                    "evaluation_name": name,
+                    "sample_id": str(document["match"]),
+                    "interaction_type": "multi_turn",
+                    "input": {"raw": turns[0]["content"] if turns else "", "reference": []},
+                    "output": None,
+                    "messages": [{"turn_idx": at, **turn} for at, turn in enumerate(turns)],
+                    "answer_attribution": [],
+                    "evaluation": {
+                        "score": beaten / len(others) if others else 0.0,
+                        "is_correct": all(own > score for score in others),
+                        "num_turns": max(1, sum([turn["role"] == "assistant" for turn in turns])),
+                    },
+                    "metadata": {
+                        "peerage_player": seat.player,
+                        "game": fixture.game,
+                        "topic": fixture.topic,
+                        "score": json.dumps(own),
+                    },
+                }
+            )
+    return found
+
+
+def _turns(exchange: Mapping[str, Any]) -> Iterator[dict[str, str]]:
+    """A request's messages, and the reply if one came."""
+    for message in exchange["messages"]:
+        yield {"role": message["speaker"], "content": message["text"]}
+    if exchange["reply"] is not None:
+        yield {"role": "assistant", "content": json.loads(bytes(exchange["reply"])).get("text") or ""}
 
 
 def _result(

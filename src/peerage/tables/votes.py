@@ -48,6 +48,17 @@ class _Rejudgement(msgspec.Struct):
         return _Fixture(tuple([_Seat(*one) for one in self.drawn.authors.items()]), self.officials)
 
 
+_read_fixture = msgspec.json.Decoder(_Fixture).decode
+_read_rejudgement = msgspec.json.Decoder(_Rejudgement).decode
+
+
+def authors_of(issued: bytes) -> dict[str, str]:
+    """Who wrote the answers that a stored fixture is about, by label: those seated, or of recorded answers
+    that are judged again those drawn."""
+    seats = _read_fixture(issued).seats or _read_rejudgement(issued).as_duel().seats
+    return {seat.label: seat.player for seat in seats}
+
+
 class _Detail(msgspec.Struct):
     ballots: tuple[Ballot, ...] = ()
 
@@ -127,6 +138,16 @@ def flips(ledger: Ledger, matches: Sequence[Summary]) -> tuple[int, int]:
     return len(both), sum(both)
 
 
+def judged_duels(ledger: Ledger) -> list[Summary]:
+    """The decided matches that votes on two answers may be in: those that somebody played, and recorded
+    answers that were judged again."""
+    return [
+        summary
+        for summary in amended(ledger)
+        if summary.status == DONE and (summary.players or summary.game == REJUDGEMENT.name)
+    ]
+
+
 def battles(ledger: Ledger) -> Iterator[str]:
     """Every valid vote on a decided duel, or on recorded answers that were judged again, as a line of JSON: a
     battle in LMArena's columns.
@@ -134,11 +155,7 @@ def battles(ledger: Ledger) -> Iterator[str]:
     `question_id` is the match, `tstamp` seconds since 1970; the votes of one match share a `weight` of 1. Of
     answers judged again `question` tells which pairs share one, and hang together. Raises LedgerError.
     """
-    decided = [
-        summary
-        for summary in amended(ledger)
-        if summary.status == DONE and (summary.players or summary.game == REJUDGEMENT.name)
-    ]
+    decided = judged_duels(ledger)
     cast = votes(ledger, decided, {})
     questions = _questions(ledger, decided)
     at_ms = {summary.number: summary.at_ms for summary in decided}
@@ -181,8 +198,6 @@ def _ballots(
         return
     span = ledger.place(matches[0].number), ledger.place(matches[-1].number)
     wanted = {summary.number: summary for summary in matches}
-    read_fixture = msgspec.json.Decoder(_Fixture).decode
-    read_rejudgement = msgspec.json.Decoder(_Rejudgement).decode
     read_record = msgspec.json.Decoder(_Record).decode
     for issued, record in zip(ledger.fixtures(*span), ledger.records(*span), strict=False):
         if issued.number != record.number:
@@ -190,5 +205,5 @@ def _ballots(
         summary = wanted.get(record.number)
         if summary is not None:
             again = summary.game == REJUDGEMENT.name
-            fixture = read_rejudgement(issued.body).as_duel() if again else read_fixture(issued.body)
+            fixture = _read_rejudgement(issued.body).as_duel() if again else _read_fixture(issued.body)
             yield summary, fixture, read_record(record.body).outcome.detail.ballots
