@@ -2,26 +2,45 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Iterable, Sequence
 from datetime import UTC, datetime
+from math import floor, log10
 
 DASH = "–"
 
 
-def dollars(value: float | None) -> str:
-    """A sum of money, with as many digits as tell small ones apart."""
+def dollars(value: float | None, places: int | None = None) -> str:
+    """A sum of money, with as many digits as tell small ones apart, or as many decimal `places` as those of
+    its column have (see `places_of`)."""
     if value is None:
         return DASH
+    if places is not None:
+        least = 10.0**-places
+        return f"<${least:.{places}f}" if 0 < value < least / 2 else f"${value:,.{places}f}"
     if value >= 1 or value == 0:
         return f"${value:,.2f}"
     return f"${value:.4f}" if value >= 0.001 else f"${value:.6f}"
 
 
-def per_hundred(cost: float | None) -> str:
-    """A price per match as that of a hundred."""
-    if cost is None:
-        return DASH
+def per_hundred(cost: float | None, places: int | None = None) -> str:
+    """A price per match as that of a hundred; `places` as in `dollars`."""
+    if cost is None or places is not None:
+        return dollars(None if cost is None else 100 * cost, places)
     return f"${100 * cost:,.2f}" if 100 * cost >= 0.095 or not cost else f"${100 * cost:.2g}"
+
+
+def places_of(values: Iterable[float | None]) -> int:
+    """How many decimals a column of dollars has: two, or as many as its smallest needs for two digits, and
+    from four on its largest."""
+    needed = [1 - floor(log10(value)) for value in values if value]
+    return max(2, min(max(needed, default=2), max(4, min(needed, default=2))))
+
+
+def rounded(value: float | None) -> str:
+    """Three digits, of a number that is not known more closely."""
+    if value is None:
+        return DASH
+    return f"{float(f'{value:.3g}'):,.0f}" if abs(value) >= 99.95 else f"{value:#.3g}"
 
 
 def whole(value: float | None) -> str:
@@ -67,3 +86,10 @@ def ranked(rank: int | None, bounds: Sequence[int] | None) -> str:
     if rank is None or bounds is None:
         return DASH
     return f"{rank}" if bounds[0] == bounds[1] else f"{rank} ({span(bounds)})"
+
+
+def sentence(text: str, names: Collection[str] = ()) -> str:
+    """A note as a sentence: with a capital, unless it begins with one of these names, and a full stop."""
+    if not any(text.startswith(name) for name in names):
+        text = text[:1].upper() + text[1:]
+    return text if text.endswith((".", "!", "?", "…", ":")) else f"{text}."

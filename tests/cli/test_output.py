@@ -58,18 +58,18 @@ def test_markdown_escapes_its_bars() -> None:
         "| Player | Rating | Cost |",
         "|---|--:|--:|",
         "| Ada \\| \\[red\\] | 1510 | – |",
-        "| Bo\ufffd\\[31m | 1490 | $0.000120 |",
+        "| Bo\ufffd\\[31m | 1490 | $0.00012 |",
         "",
-        "a note",
+        "A note.",
     ]
 
 
 def test_a_table_takes_nothing_for_markup_and_shows_control_characters() -> None:
     lines = written(Format.table).splitlines()
     assert lines[0] == "Elo"
-    assert any(line.startswith(" Ada | [red] ") and line.endswith("1510          –") for line in lines)
-    assert any(line.startswith(" Bo\ufffd[31m ") and line.endswith("1490  $0.000120") for line in lines)
-    assert lines[-1].strip() == "a note"
+    assert any(line.startswith(" Ada | [red] ") and line.endswith("1510         –") for line in lines)
+    assert any(line.startswith(" Bo\ufffd[31m ") and line.endswith("1490  $0.00012") for line in lines)
+    assert lines[-1].strip() == "A note."
     assert "\x1b" not in written(Format.table)
 
 

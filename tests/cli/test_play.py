@@ -56,8 +56,8 @@ def test_the_leaderboard_as_json_keeps_its_contract(demo: Path, track: str) -> N
 def test_the_leaderboard_for_people(demo: Path) -> None:
     shown = peerage("leaderboard", "--dir", str(demo), "--track", "cost")
     assert "house:0.95" in shown
-    assert "propagation on: width 50 Elo" in shown
-    assert "cost mode linear" in shown
+    assert "Propagation on: width 50 Elo" in shown
+    assert "Cost mode linear" in shown
     csv = peerage("leaderboard", "--dir", str(demo), "--format", "csv").splitlines()
     assert len(csv) == 9
     assert csv[0].startswith("rank,")
@@ -214,7 +214,7 @@ def test_an_estimate_names_every_player_and_both_sums(tmp_path: Path) -> None:
     assert 0 < plan["expected_usd"] < plan["worst_usd"]
     shown = peerage("estimate", "--max-matches", "40", "--dir", str(tmp_path))
     assert "openai:a-model" in shown
-    assert "the budget of $3.00 over all runs is never exceeded" in shown
+    assert "The budget of $3.00 over all runs is never exceeded" in shown
     assert not (tmp_path / "arena.db").exists()
 
 

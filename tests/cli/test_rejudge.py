@@ -138,7 +138,7 @@ def test_answers_of_logs_are_judged_by_peers(tmp_path: Path) -> None:
     assert "2 of 2 matches judged, 2 of them decided; 2 have scores on file" in said
     said = peerage("rejudge", str(LOGS), *at, "--matches", "8")
     assert "18 pairs of answers to 6 questions" in said
-    assert "no interval: pairs on one question hang together" in said
+    assert "No interval: pairs on one question hang together" in said
     found = json.loads(peerage("rejudge", str(LOGS), *at, "--report", "--format", "json"))
     assert (found["issued"], found["decided"], found["compared"]) == (8, 8, 8)
     assert {row["player"] for row in found["players"]} == {

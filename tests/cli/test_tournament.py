@@ -39,7 +39,7 @@ def test_show(folder: Path) -> None:
     assert "Tournament 2" in text
     assert text.index("p3") < text.index("p0")
     assert "to p3" in text
-    assert "too few marks to tell whether a judge favours an author" in text
+    assert "Too few marks to tell whether a judge favours an author" in text
     whole = json.loads(run(folder, "show", "1", "--format", "json"))
     assert set(whole) == {"number", "status", "ranking", "matrix", "sorts", "scaling", "reasons"}
     assert len(json.loads(run(folder, "show", "--of", "matrix", "--format", "json"))) == 12

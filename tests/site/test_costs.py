@@ -9,6 +9,7 @@ from contextlib import closing
 import pytest
 from tests.site.test_pages import Read
 
+from peerage.figures import rounded
 from peerage.ledger import open_ledger
 from peerage.site.arena_pages import by_day
 from peerage.site.pages import page
@@ -31,7 +32,7 @@ def test_dollars_are_those_of_the_replies(pages: Site) -> None:
     assert dollars > 0
     assert sum(row["dollars"] for row in by_day(pages)) == pytest.approx(dollars)
     said = text(pages, "costs.html")
-    assert f"{len(pages.decided) / dollars:,.1f}" in said
+    assert rounded(len(pages.decided) / dollars) in said
     made = page(pages, "data/spending.csv")
     assert made is not None
     lines = list(csv.DictReader(io.StringIO(made.body.decode())))
@@ -46,10 +47,10 @@ def test_bits_and_matches_are_those_of_the_statistics(pages: Site) -> None:
     assert bits == pytest.approx(sum(one.bits for one in found.costs))
     assert sum(one.cost_usd for one in found.kinds) == pytest.approx(paid(pages))
     said = text(pages, "costs.html")
-    assert f"{bits:,.1f} bits" in said
-    assert f"{bits / paid(pages):,.1f} bits" in said
+    assert f"{rounded(bits)} bits" in said
+    assert f"{rounded(bits / paid(pages))} bits" in said
     for one in found.costs:
         if one.cost_usd and one.bits_per_usd is not None:
             assert one.bits_per_usd == pytest.approx(one.bits / one.cost_usd)
-            assert f"{one.bits_per_usd:,.1f}" in said
+            assert rounded(one.bits_per_usd) in said
     assert "Hours held" not in said

@@ -18,6 +18,7 @@ import pytest
 from tests.engine.arenas import house, play, write_arena
 from tests.site.arenas import EVIL, NAMES
 
+from peerage.figures import sentence
 from peerage.formats import visible
 from peerage.judging.corrections import CORRECTIONS
 from peerage.site import downloads
@@ -260,7 +261,7 @@ def test_the_page_of_judges_shows_what_corrections_would_change(
     for row in corrected:
         told = f"{visible(row.player)}{row.rating:,.0f}{row.corrected:,.0f}"
         assert "".join(told.split()) in text
-    assert all("".join(note.split()) in text for note in corrected[0].notes)
+    assert all("".join(sentence(note).split()) in text for note in corrected[0].notes)
 
 
 def test_the_page_of_judges_shows_who_prefers_whom_and_marks_what_is_beyond_chance(sealed: Path) -> None:

@@ -12,8 +12,9 @@ import pytest
 from markupsafe import Markup
 
 from peerage.site.rendering import (
-    as_json,
+    as_words,
     breakable,
+    coded,
     environment,
     escaped,
     inline,
@@ -45,7 +46,7 @@ def templates() -> Iterator[dict[str, str]]:
 def test_what_a_template_writes_is_escaped_and_made_visible() -> None:
     assert written("{{ it }}", it=HOSTILE) == SHOWN
     assert written('<a title="{{ it }}">', it=HOSTILE) == f'<a title="{SHOWN}">'
-    assert written("{{ it|as_json }}", it=[HOSTILE]).count("&lt;script&gt;") == 1
+    assert written("{{ it|as_words }}", it=[HOSTILE]).count("&lt;script&gt;") == 1
     assert written("{{ it }}", it=Markup("<b>")) == "<b>", "our own markup stays as it is"
     assert escaped(HOSTILE) == Markup(SHOWN)
 
@@ -118,9 +119,23 @@ def test_names_are_listed_as_in_a_sentence() -> None:
     ]
 
 
-def test_json_keeps_letters_and_is_indented_where_asked() -> None:
-    assert as_json({"é": [1]}) == '{"é": [1]}'
-    assert as_json({"é": 1}, indent=2) == '{\n  "é": 1\n}'
+def test_what_stands_between_backticks_in_a_note_is_code() -> None:
+    assert coded("see `a & b`, <i>") == Markup("see <code>a &amp; b</code>, &lt;i&gt;")
+    assert coded("one ` alone") == Markup("one ` alone")
+
+
+def test_settings_are_said_in_words() -> None:
+    assert as_words({"input": 0.02, "cached": None, "days": ["Mon", "Tue"]}) == (
+        "input 0.02; cached not set; days Mon, Tue"
+    )
+    assert [as_words(one) for one in (True, False, [], {}, 1500, "ab")] == [
+        "yes",
+        "no",
+        "none",
+        "none",
+        "1500",
+        "ab",
+    ]
 
 
 @pytest.mark.parametrize(

@@ -110,7 +110,7 @@ def test_the_terminal_shows_tables_by_game_and_a_profile(arena: Path) -> None:
         assert game in by_game
     profile = cli.invoke(app, ["players", "p5", *where], env={"COLUMNS": "140"}).stdout
     lines = [line for line in profile.splitlines() if "●" in line]
-    assert [line.split()[0] for line in lines] == ["overall", *sorted(GAMES)]
+    assert [line.split()[0] for line in lines] == ["mean", *sorted(GAMES)]
     assert all("━" in line for line in lines)
     rows = json.loads(cli.invoke(app, ["players", "p5", "--format", "json", *where]).stdout)
     assert [row["game"] for row in rows] == ["", *sorted(GAMES)]
@@ -157,7 +157,7 @@ def test_the_site_shows_the_overall_table_each_games_and_profiles(arena: Path, t
         assert (tmp_path / page).exists()
     player = (tmp_path / best).read_text("utf-8")
     assert "Strength in each game" in player
-    assert player.count("<title>overall: ") == 1
+    assert player.count("<title>mean of games: ") == 1
 
 
 def test_of_players_and_games_what_there_is_less_of_stands_side_by_side() -> None:

@@ -12,7 +12,7 @@ from peerage.cli.completion import played_games, player_names, topic_names
 from peerage.cli.options import HERE, Folder, Format, Shape, arena_in
 from peerage.cli.output import Column, numbers, show, signed, texts
 from peerage.cli.strengths import show_by_game
-from peerage.figures import dollars, per_hundred, ranked, span, tenths, whole
+from peerage.figures import dollars, per_hundred, ranked, sentence, span, tenths, whole
 
 if TYPE_CHECKING:
     from peerage.arena import Arena
@@ -390,4 +390,4 @@ def _footnotes(rows: Sequence[dict[str, Any]]) -> tuple[list[str], dict[str, str
         for note in mine:
             own.setdefault(note, "¹²³⁴⁵⁶⁷⁸⁹"[len(own)] if len(own) < 9 else "*")
         marks[row["player"]] = "".join(own[note] for note in mine)
-    return shared + [f"{mark} {note}" for note, mark in own.items()], marks
+    return shared + [f"{mark} {sentence(note)}" for note, mark in own.items()], marks

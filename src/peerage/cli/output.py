@@ -10,11 +10,12 @@ import json
 import re
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any, Literal, NamedTuple, TextIO, TypeAlias
 
 from peerage.cli.options import Format
 from peerage.cli.streams import exact
-from peerage.figures import DASH, dollars
+from peerage.figures import DASH, dollars, per_hundred, places_of, sentence
 
 _GAP = 2  # characters between two columns
 _FOLDS = 40  # from so many characters on a text rather takes several lines than be left out
@@ -56,12 +57,17 @@ def numbers(write: Callable[[Any], str], **headings: str) -> Iterator[Column]:
     return (column._replace(heading=f">{column.heading}") for column in texts(write, **headings))
 
 
-Titled: TypeAlias = tuple[str, Sequence[Column]]
-"""A table's heading and its columns."""
+class Titled(NamedTuple):
+    """A table with its heading, its columns, and notes to stand under it: each says what a column is, and
+    begins with its name."""
+
+    heading: str
+    columns: Sequence[Column]
+    notes: Sequence[str] = ()
 
 
-def titled(heading: str, *columns: Column) -> Titled:
-    return heading, columns
+def titled(heading: str, *columns: Column, notes: Sequence[str] = ()) -> Titled:
+    return Titled(heading, columns, notes)
 
 
 def show(
@@ -107,16 +113,18 @@ def show_parts(
         show_json(found)
         return
     of = first if shape is Format.csv and of is None else of
-    for part, (heading, columns) in parts.items():
+    for part, (heading, columns, notes) in parts.items():
         if part == of and not found[part] and shape is Format.table:
             sys.stdout.write(f"{heading}\nNothing of it is on record.\n")
         elif part == of or (of is None and found[part]):
             rows = found[part]
             told = [one for one in columns if not one.spare or any(row[one.key] is not None for row in rows)]
+            titles = [one.title for one in told]
+            said = [note for note in notes if note.partition(":")[0] in titles]
             if shape is not Format.table:
-                show(rows, told if shape.for_people else columns, shape, title=heading)
+                show(rows, told if shape.for_people else columns, shape, title=heading, notes=said)
                 continue
-            text = drawn(rows, told, heading, (), sys.stdout)
+            text = drawn(rows, told, heading, said, sys.stdout)
             sys.stdout.write(text if text.endswith("\n\n") else f"{text}\n")
 
 
@@ -145,6 +153,7 @@ def drawn(
 
     from peerage.protocol import visible
 
+    columns = alike(columns, rows)
     console = Console(file=to, width=None if to.isatty() else 400, highlight=False)
     fitting = fit(rows, columns, console.width)
     parts, rest = [fitting], [column for column in columns if column not in fitting]
@@ -166,9 +175,24 @@ def drawn(
             console.print()
         for place, part in enumerate(parts):
             console.print(table(rows, part, "" if place else title))
-        for note in notes:
+        for note in _sentences(notes, rows):
             console.print(Padding(Text(visible(note), style="dim"), (0, 1)), soft_wrap=not to.isatty())
     return "\n".join(line.rstrip() for line in captured.get().splitlines()) + "\n"
+
+
+def alike(columns: Sequence[Column], rows: Rows) -> list[Column]:
+    """The columns, those of dollars with as many decimals in every row."""
+
+    def one(column: Column) -> Column:
+        values = [row[column.key] for row in rows if row.get(column.key) is not None]
+        if column.write is dollars:
+            return column._replace(write=partial(dollars, places=places_of(values)))
+        if column.write is per_hundred:
+            places = places_of([100 * value for value in values])
+            return column._replace(write=partial(per_hundred, places=places))
+        return column
+
+    return [one(column) for column in columns]
 
 
 def fit(rows: Rows, columns: Sequence[Column], width: int) -> list[Column]:
@@ -209,6 +233,12 @@ def table(rows: Rows, columns: Sequence[Column], title: str = "") -> Any:
     return Group(Text(visible(title), style="italic"), grid) if title else grid
 
 
+def _sentences(notes: Sequence[str], rows: Rows) -> list[str]:
+    """The notes under a table; one may begin with the name of a player in it, which stays as it is."""
+    names = [str(row["player"]) for row in rows if row.get("player")]
+    return [sentence(note, names) for note in notes]
+
+
 def inert(text: str) -> str:
     """Text alone in Markdown: no link, picture, markup or further column."""
     from peerage.protocol import visible
@@ -224,13 +254,14 @@ def _markdown(
     head: Sequence[str],
     to: TextIO,
 ) -> None:
+    columns = alike(columns, rows)
     if title:
         to.write(f"**{inert(title)}**\n\n")
     to.writelines(f"{inert(line) if place else f'**{inert(line)}**'}\n\n" for place, line in enumerate(head))
     to.write("| " + " | ".join(inert(column.title) for column in columns) + " |\n")
     to.write("|" + "|".join("--:" if column.heading.startswith(">") else "---" for column in columns) + "|\n")
     to.writelines("| " + " | ".join(inert(column.text(row)) for column in columns) + " |\n" for row in rows)
-    to.writelines(f"\n{inert(note)}\n" for note in notes)
+    to.writelines(f"\n{inert(note)}\n" for note in _sentences(notes, rows))
 
 
 def money(billed_nano: int, possibly_nano: int) -> str:

@@ -26,7 +26,7 @@ def _profiles(arena: Arena, scope: Scope, by: Literal["game", "topic"] = "game")
 def show_by_game(arena: Arena, shape: Format, scope: Scope, by: Literal["game", "topic"] = "game") -> None:
     """Write everybody's strength in each game or on each topic to standard output: for people a line for
     each player, or for each topic where there are more of these."""
-    from peerage.tables.overall import FEW, strengths
+    from peerage.tables.overall import COUNTED, FEW, WHOLE, strengths
 
     rows = _profiles(arena, scope, by)
     columns = [
@@ -42,16 +42,17 @@ def show_by_game(arena: Arena, shape: Format, scope: Scope, by: Literal["game", 
     grid = strengths(rows)
     lines = [
         {str(place): _cell(grid.cells.get((one, other))) for place, other in enumerate(grid.across)}
-        | {"name": one or "overall"}
+        | {"name": one or WHOLE[by]}
         for one in grid.down
     ]
     columns = [
         *texts(name=by.capitalize() if grid.games_down else "Player"),
-        *(Column(str(at), f">{other or 'overall'}", str, at) for at, other in enumerate(grid.across)),
+        *(Column(str(at), f">{other or WHOLE[by]}", str, at) for at, other in enumerate(grid.across)),
     ]
     notes = [
-        f"Share of wins, in percent, that each can expect against the others, in each {by} and over all of "
-        "them" + "; `peerage players NAME` shows one player's with intervals" * (by == "game"),
+        f"Share of wins, in percent, that each can expect against the others in each {by}"
+        + "; `peerage players NAME` shows one player's with intervals" * (by == "game"),
+        COUNTED[by],
     ]
     if any(one.few for one in grid.cells.values()):
         notes.append(f"In brackets: fewer than {FEW} matches there, too few to say anything")
@@ -70,6 +71,7 @@ def show_profile(arena: Arena, name: str, shape: Format) -> None:
     """Write one player's strength in each game to standard output, with its intervals drawn. Raises
     ScopeError for a player without a match."""
     from peerage.settings import suggest
+    from peerage.tables.overall import COUNTED, WHOLE
     from peerage.tables.played import EVERYTHING, ScopeError
 
     every = _profiles(arena, EVERYTHING)
@@ -81,7 +83,7 @@ def show_profile(arena: Arena, name: str, shape: Format) -> None:
     drawn: list[Column] = []
     if shape.for_people:
         rows = [
-            {**row, "game": row["game"] or "overall", "drawn": _interval_plot(one)}
+            {**row, "game": row["game"] or WHOLE["game"], "drawn": _interval_plot(one)}
             for row, one in zip(rows, mine, strict=True)
             if one.rank
         ]
@@ -93,7 +95,10 @@ def show_profile(arena: Arena, name: str, shape: Format) -> None:
         *drawn,
         *numbers(whole, matches="Matches", wins="W ~2", draws="D ~2", losses="L ~2"),
     ]
-    notes = ["Share of wins, in percent, that it can expect against the others, with its 95% interval"]
+    notes = [
+        "Share of wins, in percent, that it can expect against the others, with its 95% interval",
+        COUNTED["game"],
+    ]
     show(rows, columns, shape, title=f"{arena.settings.name}: {name}, game by game", notes=notes)
 
 

@@ -13,7 +13,7 @@ from peerage.cli.leaderboard import Game, Topic, told_scope
 from peerage.cli.options import HERE, Folder, Format, Shape, arena_in, prose
 from peerage.cli.output import Titled, hundredths, numbers, show_json, show_parts, signed, texts, titled
 from peerage.cli.streams import exact
-from peerage.figures import dollars, percent, seconds, tenths, whole
+from peerage.figures import dollars, percent, rounded, seconds, whole
 
 if TYPE_CHECKING:
     from peerage.arena import Arena
@@ -79,14 +79,35 @@ _STATS: Mapping[str, Titled] = {
         *numbers(seconds, latency_p50_s="Median ~3", latency_p95_s="95% ~7"),
         *numbers(whole, repaired="Repaired ~10", cut="Cut ~10", invalid="Invalid ~2", refused="Refused ~1"),
         *numbers(whole, void="No reply ~1", failed="Failed in ~11", failed_later="Later ~11"),
+        notes=(
+            "Possibly: what it may have been billed in addition, at most, for calls that failed or stated no "
+            "usage.",
+            "Median: the time to a reply that half of its replies took at most.",
+            "95%: the time to a reply that 95% of its replies took at most.",
+            "Repaired: unusable replies that were asked for again and then could be used.",
+            "Cut: replies that ended at their token limit.",
+            "Invalid: replies that could not be used, also when asked again.",
+            "No reply: requests that its provider failed to answer.",
+            "Failed in: matches in which its provider failed.",
+            "Later: those of them in which it had replied before.",
+        ),
     ),
     "judges": titled(
         "Judges",
         *texts(player="Judge"),
         *numbers(whole, votes="Votes", ties="Ties", abstentions="Abstained", unusable="Unusable ~2"),
-        *numbers(whole, flips="Flips ~5"),
-        *numbers(percent, flip_share="Flip share", agreement="Agreement", first_share="For the first ~3"),
-        *numbers(signed, kin_lean="Family bias ~4"),
+        *numbers(whole, flips="Flipped ~5"),
+        *numbers(percent, flip_share="Flips", agreement="Agreement", first_share="Prefers the first ~3"),
+        *numbers(signed, kin_lean="Prefers its family ~4"),
+        notes=(
+            "Unusable: verdicts that could not be read.",
+            "Flipped: votes that changed with the order of the answers.",
+            "Flips: their share of the votes that saw both orders.",
+            "Agreement: how often it votes as another judge of the same match does.",
+            "Prefers the first: how often it picks the answer shown first; a judge without bias has 50%.",
+            "Prefers its family: by how many points more than the rest of its panels it gives models of its "
+            "own maker; a judge without bias has 0.",
+        ),
     ),
     "authors": titled(
         "Authors",
@@ -132,16 +153,18 @@ _STATS: Mapping[str, Titled] = {
         *texts(player="Player"),
         *numbers(dollars, cost_usd="Cost"),
         *numbers(whole, matches="Matches"),
-        *numbers(tenths, bits="Bits", matches_per_usd="Matches/$", bits_per_usd="Bits/$"),
+        *numbers(hundredths, bits="Bits"),
+        *numbers(rounded, matches_per_usd="Matches/$", bits_per_usd="Bits/$"),
         *numbers(hundredths, gpu_hours="Hours held ~1"),
-        *numbers(tenths, matches_per_gpu_hour="Matches/h ~1", bits_per_gpu_hour="Bits/h ~1"),
+        *numbers(rounded, matches_per_gpu_hour="Matches/h ~1", bits_per_gpu_hour="Bits/h ~1"),
     ),
     "kinds": titled(
         "Topics, or games: what a dollar buys in each",
         *texts(kind="Topic or game"),
         *numbers(dollars, cost_usd="Cost"),
         *numbers(whole, matches="Matches"),
-        *numbers(tenths, bits="Bits", matches_per_usd="Matches/$", bits_per_usd="Bits/$"),
+        *numbers(hundredths, bits="Bits"),
+        *numbers(rounded, matches_per_usd="Matches/$", bits_per_usd="Bits/$"),
     ),
     "readings": titled(
         "Readings: where a game's rules leave room, the table under each of them",

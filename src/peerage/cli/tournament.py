@@ -56,7 +56,7 @@ def show(
         return
     if shape is Format.csv and of is None:
         of = "ranking"
-    for part, (heading, columns) in _PARTS.items():
+    for part, (heading, columns, _) in _PARTS.items():
         rows = found[part]
         one_sort = of is None and part == "sorts" and len({row["sort"] for row in rows}) < 2
         if of not in (None, part) or one_sort:

@@ -94,7 +94,7 @@ def frontier(offers: Values, rating: str, price: str, unit: str = "${:.3g}") -> 
     for one in offers:
         tip = f"{one['player']}: {one['rating']:.0f}, {unit.format(one['cost'])}"
         plane.dot(one["cost"], one["rating"], COLOURS[0] if one["best"] else QUIET, tip=tip)
-    plane.names(_placed(offers, plane))
+    plane.names(name.written for name in _placed(offers, plane))
     return plane
 
 
@@ -178,13 +178,13 @@ def reliability(bins: Values) -> Plane:
 
 def strength(games: Values) -> Plane:
     """One player's share of wins in each game, on lines from 0% to 100%. Rows hold game, share, low and high,
-    all in percent, the overall one first."""
+    all in percent, the mean of games first."""
     places = [fitted(row["game"], LABEL_MOST) for row in reversed(games)]
     height = 70 + 24 * len(games)
     plane = Plane(Axis("share of wins, %", 0, 100), Axis.of(places), height=height)
     plane.line([(50, -0.5), (50, len(games) - 0.5)], LINE, size=1)
     for at, row in enumerate(reversed(games)):
-        color = COLOURS[row["game"] == "overall"]
+        color = COLOURS[row is games[0]]
         plane.line([(row["low"], at), (row["high"], at)], color, size=3)
         tip = f"{row['game']}: {row['share']:.0f}%, {row['low']:.0f}% to {row['high']:.0f}%"
         plane.dot(row["share"], at, color, radius=5, tip=tip)
@@ -249,29 +249,72 @@ def _series(rows: Values, key: str = "player") -> list[tuple[str, str]]:
     return list(zip(names, [*COLOURS, *[QUIET] * len(names)], strict=False))
 
 
-def _placed(offers: Values, plane: Plane) -> list[tuple[float, float, str, str, str]]:
-    """The names of offers, each where it lies over no point, no other name, and best no line. The best, from
-    the highest rated on, have one unless it would cover another one, the others where there is room."""
+_NEXT, _NEAR = (-10, 11), (-10, 11, -25, 26)
+"""How far above or below its point a name may be, in pixels; from there on it is anybody's."""
+
+
+class _Name(NamedTuple):
+    """A name on a plane: its left end, its middle from above and its length, in pixels; of which point."""
+
+    left: float
+    middle: float
+    long: float
+    text: str
+    best: bool
+    point: tuple[float, float]
+
+    @property
+    def right(self) -> float:
+        return self.left + self.long
+
+    @property
+    def written(self) -> tuple[float, float, str, str, str]:
+        """As a drawing takes it: by the end that is next to the point, as letters may be narrower."""
+        color, before = INK if self.best else QUIET, self.right < self.point[0]
+        return (
+            (self.right if before else self.left),
+            self.middle,
+            self.text,
+            color,
+            "end" if before else "start",
+        )
+
+    def over(self, low: float, high: float, up: float, down: float) -> bool:
+        """Whether it lies over a box from `low` to `high` across and from `up` to `down`."""
+        return self.left < high and low < self.right and self.middle - 7 < down and up < self.middle + 7
+
+
+def _placed(offers: Values, plane: Plane) -> list[_Name]:
+    """The names of offers, each near its point where it lies over no point, no other name and no line that
+    joins the best: theirs first, from the highest rated on. Others lie over no interval either."""
     points = [(plane.x(one["cost"]), plane.y(one["rating"])) for one in offers]
     stairs = [point for point, one in zip(points, offers, strict=True) if one["best"]]
-    taken: list[tuple[float, float, float]] = []
+    bars = [
+        (x, plane.y(one["high"]), plane.y(one["low"]))
+        for (x, _), one in zip(points, offers, strict=True)
+        if one["low"] is not None and one["high"] is not None
+    ]
+    steps = [
+        box
+        for (x, y), (then_x, then_y) in pairwise(stairs)
+        for box in ((x, then_x, y, y), (then_x, then_x, min(y, then_y), max(y, then_y)))
+    ]
+    found: list[_Name] = []
 
-    def crowded(left: float, middle: float, long: float) -> int:
-        """How badly a name would lie there; from 4 on over something that it may not cover."""
-        right, over = left + long, 0
-        over += 4 * sum([left - 6 < x < right + 6 and abs(middle - y) < 12 for x, y in points])
-        over += 8 * sum(
-            [left < x + more + 4 and x < right + 4 and abs(middle - y) < 15 for x, y, more in taken]
+    def free(one: _Name) -> bool:
+        return (
+            one.left >= plane.left
+            and one.right <= plane.right
+            and plane.top < one.middle < plane.bottom
+            and not any(one.over(x - 6, x + 6, y - 5, y + 5) for x, y in points)
+            and not any(one.over(low - 2, high + 2, up - 1, down + 1) for low, high, up, down in steps)
+            and not any(one.over(it.left - 4, it.right + 4, it.middle - 8, it.middle + 8) for it in found)
         )
-        over += 20 * (left < plane.left or right > plane.right or not plane.top < middle < plane.bottom)
-        for (x, y), (then_x, then_y) in pairwise(stairs):
-            over += (left < then_x and x < right and abs(middle - y) < 7) or (
-                left - 3 < then_x < right + 3 and then_y - 7 < middle < y + 7
-            )
-        return over
 
-    found = []
-    near = (-10, 11, -25, 26) if len(offers) > CROWD else (-10, 11, -25, 26, -40, 41, -55, 56)
+    def crossed(one: _Name) -> int:
+        return sum([one.over(x - 1, x + 1, up, down) for x, up, down in bars])
+
+    crowd = len(offers) > CROWD
     for best in (True, False):
         for offer, (x, y) in reversed([*zip(offers, points, strict=True)]):
             if offer["best"] is not best:
@@ -279,13 +322,13 @@ def _placed(offers: Values, plane: Plane) -> list[tuple[float, float, str, str, 
             name = fitted(offer["player"], LABEL_MOST)
             long = LETTER_PX * len(name)
             choices = [
-                (crowded(x + dx - long * (dx < 0), y + dy, long), place, dx, dy)
-                for place, (dy, dx) in enumerate(product(near, (-7, 7)))
+                (crossed(one) + abs(dy) // 12, place, one)
+                for place, (dy, dx) in enumerate(product(_NEXT if crowd and not best else _NEAR, (-7, 7)))
+                if free(one := _Name(x + dx - long * (dx < 0), y + dy, long, name, best, (x, y)))
+                and (best or not crossed(one))
             ]
-            bad, _, dx, dy = min(choices)
-            if bad < (8 if best else 4):
-                taken.append((x + dx - long * (dx < 0), y + dy, long))
-                found.append((x + dx, y + dy, name, INK if best else QUIET, "start" if dx > 0 else "end"))
+            if choices:
+                found.append(min(choices)[2])
     return found
 
 

@@ -146,6 +146,7 @@ def leaderboard(site: Site, wanted: Filter, asked: WhatIf = AS_PLAYED) -> View:
             "tenths": in_tenths(wanted.track),
             "strengths": compared(site) if everything and wanted.track == site.track else [],
             "shade": shade,
+            "boards": {one.part: at for one, at in others if one.part[1]},
             "tracks": [(one, NAMES[one.track], at) for one, at in others if not one.part[1]],
             "narrower": [(one, one.part[1], at) for one, at in others if one.part[1]],
             "wanted": wanted,
@@ -268,7 +269,7 @@ def charts(site: Site, track: Track, found: Board, *, everything: bool = True) -
         unit = "${:.3g} for 100 matches" if found.in_dollars else "{:.3g} a match"
         yield chart(
             "Cost against quality",
-            f"The line joins the players that nobody beats for less money.{bars}{ladder(found)}",
+            f"{_joined(plane, 'for less money', 'cheapest')}{bars}{ladder(found)}",
             f"frontier-{track}" if everything else "",
             plane,
             frontier(shown, axis, price, unit),
@@ -278,7 +279,7 @@ def charts(site: Site, track: Track, found: Board, *, everything: bool = True) -
         if len({one["cost"] for one in timed}) > 1:
             yield chart(
                 "Speed against quality",
-                f"The line joins the players that nobody beats in less time, by the median reply.{bars}",
+                f"{_joined(timed, 'in less time, by the median reply', 'fastest')}{bars}",
                 f"speed-{track}" if everything else "",
                 seconds(timed),
                 frontier(timed, axis, "seconds to reply, median", "{:.2g} s"),
@@ -298,6 +299,14 @@ def charts(site: Site, track: Track, found: Board, *, everything: bool = True) -
     if track == site.track and site.calibration:
         names = [row.player for row in ranked[:COLOURED]]
         yield calibration(site, f"The first {len(names)} players. " * (len(ranked) > len(names)), names)
+
+
+def _joined(plane: Sequence[Mapping[str, Any]], less: str, least: str) -> str:
+    """What the line of a plane joins, or who is alone where it would be."""
+    best = [one["player"] for one in plane if one["best"]]
+    if len(best) > 1:
+        return f"The line joins the players that nobody beats {less}."
+    return f"{best[0]} is the best rated and the {least}." if best else ""
 
 
 def calibration(site: Site, about: str, names: Collection[str]) -> Chart:
@@ -350,7 +359,7 @@ def drawn(track: Track, *, short: bool = False) -> str:
     if short:
         return "share of wins, %" if track == "overall" else "μ - 3σ" if track == "trueskill" else "rating"
     if track == "overall":
-        return "Share of wins overall, in percent"
+        return "Mean share of wins over all games, in percent"
     return "TrueSkill, μ" if track == "trueskill" else f"{NAMES[track]} rating"
 
 

@@ -9,11 +9,12 @@ from typing import Any
 from peerage.protocol import visible
 from peerage.site.addresses import player_page, slug
 from peerage.site.charts import chart, strength, trajectories
-from peerage.site.leaderboards import calibration, course, drawn, in_tenths, of_mu, shade
+from peerage.site.leaderboards import address, calibration, course, drawn, filters, in_tenths, of_mu, shade
 from peerage.site.reading import Site
 from peerage.site.rendering import View
 from peerage.site.tally import Field, Mine, Record
 from peerage.tables.compare import compare
+from peerage.tables.overall import WHOLE
 from peerage.tables.played import ScopeError
 from peerage.tables.tracks import NAMES
 
@@ -83,7 +84,7 @@ def _player(site: Site, name: str) -> View:
     if strengths:
         shown = [
             {
-                "game": one.game or "overall",
+                "game": one.game or WHOLE["game"],
                 "share": round(one.share, 1),
                 "low": round(one.lower, 1),
                 "high": round(one.upper, 1),
@@ -123,6 +124,7 @@ def _player(site: Site, name: str) -> View:
             "tenths": in_tenths(site.track),
             "tied": [other for pair in site.board().tied if name in pair for other in pair if other != name],
             "against": against,
+            "boards": {one.part: address(site, one) for one in filters(site) if one.part[1]},
             "topics": most_played(mine.topics),
             "games": most_played(mine.games),
             "stats": next((one for one in site.stats.players if one.player == name), None),

@@ -6,7 +6,6 @@ becomes markup, steers the direction of text, or hides.
 
 from __future__ import annotations
 
-import json
 import sys
 from base64 import b64encode
 from collections.abc import Iterable, Mapping
@@ -28,8 +27,11 @@ from peerage.figures import (
     moment,
     per_hundred,
     percent,
+    places_of,
     ranked,
+    rounded,
     seconds,
+    sentence,
     span,
     tenths,
     whole,
@@ -38,6 +40,7 @@ from peerage.judging.corrections import CORRECTIONS
 from peerage.outputs import replacing
 from peerage.protocol import visible
 from peerage.site.addresses import match_page, player_page, slug
+from peerage.tables.overall import COUNTED, WHOLE
 
 
 class View(NamedTuple):
@@ -105,11 +108,16 @@ def environment() -> Environment:
         "percent": percent,
         "sign": sign,
         "CORRECTIONS": CORRECTIONS,
+        "WHOLE": WHOLE,
+        "COUNTED": COUNTED,
     }
     made.filters |= {
         "money": dollars,
         "whole": whole,
         "measured": measured,
+        "rounded": rounded,
+        "sentence": sentence,
+        "places": places,
         "tenths": tenths,
         "percent": percent,
         "seconds": seconds,
@@ -122,7 +130,8 @@ def environment() -> Environment:
         "score": score,
         "sign": sign,
         "wbr": breakable,
-        "as_json": as_json,
+        "coded": coded,
+        "as_words": as_words,
     }
     return made
 
@@ -136,6 +145,11 @@ def escaped(text: str) -> Markup:
     return escape(visible(text))
 
 
+def places(values: Iterable[float | None], times: float = 1) -> int:
+    """How many decimals a column of dollars has whose values are shown so many times as large."""
+    return places_of([None if value is None else times * value for value in values])
+
+
 def score(value: float) -> str:
     """A score, a half as ½."""
     if value % 1 == 0.5 and value >= 0:
@@ -143,9 +157,29 @@ def score(value: float) -> str:
     return f"{value:.3g}" if abs(value) < 1000 else f"{value:,.0f}"
 
 
-def as_json(value: object, indent: int | None = None) -> str:
-    """A value as people write JSON; what a page needs escaped is escaped with everything else."""
-    return json.dumps(value, ensure_ascii=False, indent=indent)
+def as_words(value: object) -> str:
+    """A setting as people say it."""
+    match value:
+        case None:
+            return "not set"
+        case bool():
+            return "yes" if value else "no"
+        case float():
+            return f"{value:,.10g}"
+        case dict():
+            return "; ".join([f"{key} {as_words(one)}" for key, one in value.items()]) or "none"
+        case list() | tuple():
+            return ", ".join(map(as_words, value)) or "none"
+    return str(value)
+
+
+def coded(text: str) -> Markup:
+    """A note for a page: what stands between backticks is code."""
+    parts = [escaped(part) for part in text.split("`")]
+    if len(parts) % 2 == 0:
+        return escaped(text)
+    parts[1::2] = [Markup("<code>{}</code>").format(part) for part in parts[1::2]]
+    return Markup("").join(parts)
 
 
 def sign(value: float | None) -> str:

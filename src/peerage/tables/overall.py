@@ -16,6 +16,13 @@ from peerage.tables.played import Field, Played
 
 FEW = 5
 """Matches from which on the share of a game or topic is worth a look."""
+WHOLE: Mapping[str, str] = {"game": "mean of games", "topic": "all matches"}
+"""What the line over all games, or over all topics, is called."""
+COUNTED: Mapping[str, str] = {
+    "game": "Mean of games: each game counts by its weight, however many of its matches were played",
+    "topic": "All matches: each match counts alike, whatever its topic",
+}
+"""What that line is."""
 TOPICS = 40
 """The most played topics that players are compared on."""
 

@@ -1,0 +1,41 @@
+"""Values as people read them."""
+
+from __future__ import annotations
+
+import pytest
+
+from peerage.figures import dollars, per_hundred, places_of, rounded, sentence
+
+
+@pytest.mark.parametrize(
+    ("values", "places", "shown"),
+    [
+        ([3.2118, 1.0184], 2, ["$3.21", "$1.02"]),
+        ([0.73, 0.0051, None, 0.0], 4, ["$0.7300", "$0.0051", "–", "$0.0000"]),
+        ([12.5, 0.04], 3, ["$12.500", "$0.040"]),
+        ([1.0, 0.0000123], 4, ["$1.0000", "<$0.0001"]),
+        ([0.00012], 5, ["$0.00012"]),
+        ([], 2, []),
+    ],
+)
+def test_a_column_of_dollars_has_as_many_decimals_in_every_row(
+    values: list[float | None], places: int, shown: list[str]
+) -> None:
+    assert places_of(values) == places
+    assert [dollars(value, places) for value in values] == shown
+    hundredths = [None if value is None else value / 100 for value in values]
+    assert [per_hundred(value, places) for value in hundredths] == shown
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"),
+    [(30_285.4, "30,300"), (399.4, "399"), (99.96, "100"), (23.66, "23.7"), (1.0, "1.00"), (None, "–")],
+)
+def test_what_is_not_known_more_closely_has_three_digits(value: float | None, shown: str) -> None:
+    assert rounded(value) == shown
+
+
+def test_notes_are_sentences_and_names_stay_as_they_are() -> None:
+    assert sentence("a tie is half a win each") == "A tie is half a win each."
+    assert sentence("done.") == "Done."
+    assert sentence("house:0.2 has not played", ["house:0.2"]) == "house:0.2 has not played."
