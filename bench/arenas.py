@@ -11,7 +11,7 @@ import numpy as np
 
 from peerage.ratings.elo import expected
 from peerage.ratings.kernels import Floats
-from peerage.scheduling import certify, order, top
+from peerage.scheduling import order
 from peerage.scheduling.groups import tables
 from peerage.scheduling.policies import Policy
 from peerage.scheduling.standing import History, Results, Standing
@@ -27,6 +27,7 @@ FOLD = 30  # between the cheapest seat and the dearest
 class Cell(NamedTuple):
     """Arenas of one kind: `ties` is the share of them between equals, `noise` that of results which are the
     toss of a coin, `lag` the matches in flight, by default those of an arena with eight under way at once.
+    Skills have the standard deviation `spread`, in Elo.
 
     Where there are two `groups` of players, the second half is weaker by `weaker` Elo on average, a seat of
     theirs costs a tenth, and they are paired in one of `window` rounds.
@@ -41,6 +42,7 @@ class Cell(NamedTuple):
     groups: bool = False
     weaker: float = 0.0
     window: int = 1
+    spread: float = SPREAD
 
     def skills(self, arenas: int) -> Floats:
         """In log-odds; shape (arenas, players)."""
@@ -51,7 +53,7 @@ class Cell(NamedTuple):
             "even gaps": lambda: rng.permutation(even),
             "normal": lambda: rng.normal(0, 1, self.players),
         }
-        found = np.array([drawn[self.pool]() for _ in range(arenas)]) * SPREAD
+        found = np.array([drawn[self.pool]() for _ in range(arenas)]) * self.spread
         found[:, self.second] -= self.weaker
         return np.asarray(found / POINTS)
 
@@ -161,7 +163,7 @@ Drawn = Generator[np.ndarray, Ended, None]
 
 def _learning(policy: Policy, cell: Cell, arenas: int, per_dollar: bool) -> Drawn:
     """Tables of all arenas at once, by the functions that `order`, `top` and `certify` are made of."""
-    of = {"order": order.of_order, "certify": certify.loss, "top": top.loss(policy.places)}[policy.name]
+    of = policy.loss([f"{at:02}" for at in range(cell.players)]) or order.of_order
     share, size = table_share(cell.seats), cell.players
     known, issued = Counts(arenas, size), np.zeros((arenas, size, size))
     matches = np.zeros((arenas, size), dtype=int)

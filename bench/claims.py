@@ -33,6 +33,7 @@ from peerage.ratings.rows import fit_clustered
 from peerage.ratings.table import POINTS, separated
 from peerage.ratings.trueskill import TrueSkillSettings, rate_duels
 from peerage.scheduling.policies import Policy
+from peerage.scheduling.standing import Goal
 
 EVERY, MATCHES = 32, 1280
 GAP = 50.0  # Elo
@@ -117,7 +118,10 @@ def arena(
     return Found(*false, *power)
 
 
-POLICIES = tuple(map(Policy, ("swiss", "order", "top", "certify", "random", "round-robin")))
+POLICIES = (
+    *map(Policy, ("swiss", "order", "top", "certify", "random", "round-robin")),
+    *[Policy("order", goal=goal) for goal in (Goal("top"), Goal("order", within=50.0))],
+)
 POOLS = (Cell(8, "equals", lag=32), Cell(12, "normal", lag=32))
 
 
@@ -139,7 +143,7 @@ def table(arenas: int, part: int = 0, parts: int = 1) -> Iterator[str]:
         worth = f"{power:.0%} ({power_once:.0%} at one look)" if pool.pool != "equals" else ""
         told = (
             way,
-            policy.name,
+            policy.name + (f" until {policy.goal}" if policy.goal else ""),
             pool.players,
             pool.pool,
             len(found),

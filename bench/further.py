@@ -22,7 +22,8 @@ from bench.arenas import Cell, matches_of
 from peerage.ratings.bradley_terry import Pair, fit
 from peerage.ratings.claims import gap_needed
 from peerage.ratings.kernels import Floats
-from peerage.scheduling.further import BEST, Aim, Table, ranges
+from peerage.scheduling.aim import BEST, Aim
+from peerage.scheduling.further import Table, ranges
 from peerage.scheduling.policies import Policy
 from peerage.scheduling.standing import PolicyName
 
@@ -83,7 +84,8 @@ def arena(
         Aim("order", within=within),
         Aim("placed", within=within),
     ]
-    spans = ranges(Table(rating, covariance, loss=policy.loss, played=met), aims, pairs, number)
+    loss = policy.loss([f"{at:02}" for at in range(cell.players)])
+    spans = ranges(Table(rating, covariance, loss=loss, played=met), aims, pairs, number)
     kinds = ["best", *["goal"] * (len(aims) - 1), *["pair"] * len(pairs)]
     took = [0.0 if aim.reached(rating, needed) else math.inf for aim in aims] + [math.inf] * len(pairs)
     total = start

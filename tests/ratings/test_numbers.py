@@ -29,7 +29,8 @@ from peerage.ratings.orders import met_by_pair
 from peerage.ratings.played import Played
 from peerage.ratings.resampling import bootstrap
 from peerage.ratings.student import quantile
-from peerage.scheduling.further import Aim, Table, expected, ranges
+from peerage.scheduling.aim import Aim
+from peerage.scheduling.further import Table, expected, ranges
 
 FILE = Path(__file__).with_name("numbers.json")
 

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from peerage.scheduling import place
 from peerage.scheduling.policies import Policy
-from peerage.scheduling.standing import History, Results, Standing
+from peerage.scheduling.standing import Goal, History, Results, Standing
 
 POOL = [Standing(f"p{at:02}", f"f{at}", 1500.0, 1500.0 - at) for at in range(16)]
+
+
+def placing(player: str) -> Policy:
+    return Policy("place", goal=Goal("placed", player=player, within=50.0))
 
 
 def met_before(ahead: str) -> tuple[History, Results]:
@@ -34,7 +37,7 @@ def test_every_match_is_the_newcomers_and_most_are_against_its_neighbours() -> N
     met = [
         other
         for lot in range(40)
-        for pair in place.draw_up("p00", POOL, history, results, f"{lot}")
+        for pair in placing("p00").pair(POOL, history, results, f"{lot}")
         for other in pair
     ]
     assert met.count("p00") == len(met) // 2 == 40 * len(POOL) // 8
@@ -44,7 +47,7 @@ def test_every_match_is_the_newcomers_and_most_are_against_its_neighbours() -> N
 
 def test_a_round_is_small_and_nobody_is_placed_who_is_not_there() -> None:
     history, results = History(), Results()
-    policy = Policy("place", player="p03")
+    policy = placing("p03")
     assert len(policy.pair(POOL, history, results, "lot")) == 2
     assert len(policy.pair(POOL[:4], history, results, "lot")) == 1
     assert policy.pair(POOL[:3], history, results, "lot") == ()
@@ -53,6 +56,6 @@ def test_a_round_is_small_and_nobody_is_placed_who_is_not_there() -> None:
 
 
 def test_a_table_holds_the_newcomer_and_others_once_each() -> None:
-    (table,) = place.draw_up("p03", POOL, History(), Results(), "lot", seats=5)
+    (table,) = placing("p03").seat(POOL, History(), Results(), "lot", 5)
     assert "p03" in table
     assert len({*table}) == 5

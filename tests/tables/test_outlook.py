@@ -20,7 +20,8 @@ from peerage.ratings.bradley_terry import Pair, fit
 from peerage.ratings.claims import gap_needed
 from peerage.ratings.kernels import Floats
 from peerage.scheduling import order
-from peerage.scheduling.further import BEST, Aim, Table, expected, ranges, spread
+from peerage.scheduling.aim import BEST, Aim
+from peerage.scheduling.further import Table, expected, ranges, spread
 from peerage.scheduling.goal import Known
 from peerage.scheduling.policies import Policy
 from peerage.scheduling.standing import Ended, Goal, PolicyName
@@ -81,12 +82,12 @@ def test_policies_that_learn_tell_neighbours_apart_sooner_and_leave_who_is_gone(
     covariance = 900.0 * np.eye(5)
     by_lot, learnt = (
         ranges(Table(rating, covariance, loss=loss), [BEST], [(0, 1)])[1]
-        for loss in (None, Policy(name).loss)
+        for loss in (None, Policy(name).loss("abcde"))
     )
     assert learnt.least < by_lot.least
     here = np.array([False, *[True] * 4])
     gone = Table(
-        rating, covariance, loss=Policy(name).loss, may=here[:, None] & here & ~np.eye(5, dtype=bool)
+        rating, covariance, loss=Policy(name).loss("abcde"), may=here[:, None] & here & ~np.eye(5, dtype=bool)
     )
     assert ranges(gone, [], [(0, 1)])[0].about > learnt.about
 
@@ -203,7 +204,12 @@ def test_where_pairing_learns_a_range_is_stated_for_its_own_spread(name: PolicyN
 
 def test_pairing_to_place_one_player_spreads_only_its_matches() -> None:
     rows = table([1800, 1710, 1570], 2, width=45)
-    found = outlook(rows, 300, policy=Policy("place", player="cid"), goal=Goal("placed", player="cid"))
+    found = outlook(
+        rows,
+        300,
+        policy=Policy("place", goal=Goal("placed", player="cid")),
+        goal=Goal("placed", player="cid"),
+    )
     assert found is not None
     assert found.until is not None
     assert found.until.matches is not None

@@ -40,9 +40,8 @@ def schedulers(settings: ArenaSettings, secret: str) -> dict[str, Scheduler]:
 def policy_of(settings: ArenaSettings) -> Policy:
     """How an arena pairs players."""
     pairing, goal = settings.pairing, settings.goal
-    placed = goal.player if goal and pairing.policy == "place" else ""
     dear = pairing.per == "dollar"
-    return Policy(pairing.policy, pairing.width, pairing.top or 1, placed, dear, pairing.across)
+    return Policy(pairing.policy, pairing.width, pairing.top or 1, goal, dear, pairing.across)
 
 
 class Plans:

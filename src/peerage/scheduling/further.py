@@ -16,13 +16,14 @@ normal results with that information would. A claim needs the gap that `ratings.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from peerage.ratings.claims import gap_needed
 from peerage.ratings.kernels import Floats
 from peerage.ratings.table import POINTS
+from peerage.scheduling.aim import BEST, Aim
 from peerage.scheduling.order import AT_RANDOM, FLOOR, Loss, between
 from peerage.scheduling.posterior import Posterior, matches_of, posterior
 from peerage.scheduling.posterior import told as told_by
@@ -65,31 +66,6 @@ class Table(NamedTuple):
     def truth(self) -> Posterior:
         """What the strengths may be."""
         return posterior(self.rating / self.unit, self.met)
-
-
-class Aim(NamedTuple):
-    """An order to know: of the first `places` before all others, of everybody, or (`placed`) of `player` with
-    everybody, by index. A pair in the wrong order by less than `within` points does not matter."""
-
-    kind: Literal["top", "order", "placed"]
-    places: int = 1
-    player: int = 0
-    within: float = 0.0
-
-    def reached(self, rating: Floats, needed: Floats) -> np.ndarray:
-        """Whether it is known from ratings of shape (..., players) and the gaps that claims need."""
-        rank = np.argsort(np.argsort(-rating, axis=-1), axis=-1)
-        of = rank[..., :, None] < rank[..., None, :]
-        if self.kind == "placed":
-            own = np.arange(rating.shape[-1]) == self.player
-            of &= own[:, None] | own
-        elif self.kind == "top":
-            of &= (rank < self.places)[..., :, None] & (rank >= self.places)[..., None, :]
-        gap = rating[..., :, None] - rating[..., None, :]
-        return np.asarray((~of | (gap - needed > -self.within)).all(axis=(-2, -1)))
-
-
-BEST = Aim("top")
 
 
 class Span(NamedTuple):

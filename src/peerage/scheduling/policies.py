@@ -11,7 +11,8 @@ from itertools import combinations
 from typing import NamedTuple
 
 from peerage.scheduling import at_random, certify, groups, order, place, round_robin, swiss, top
-from peerage.scheduling.standing import LEARNING, History, PolicyName, Results, Standing
+from peerage.scheduling.aim import Aim
+from peerage.scheduling.standing import LEARNING, Goal, History, PolicyName, Results, Standing
 
 ACROSS = 0.2
 """The least share of matches between groups: see `bench/across.py`."""
@@ -19,14 +20,14 @@ ACROSS = 0.2
 
 class Policy(NamedTuple):
     """How players are paired: `width` is that of `swiss`'s strata in Elo, `places` counts the first places
-    that `top` has in view, `player` is whom `place` is about. `per_dollar`: those who learn divide what a
-    match says by what it costs. `across` is the least share of matches of two that are between groups; None:
-    `ACROSS`, or what pairing by lot would come to where that is less."""
+    that `top` has in view. A `goal` is what those who learn play for; `place` has one. `per_dollar`: they
+    divide what a match says by what it costs. `across` is the least share of matches of two that are between
+    groups; None: `ACROSS`, or what pairing by lot would come to where that is less."""
 
     name: PolicyName = "swiss"
     width: float = 50.0
     places: int = 1
-    player: str = ""
+    goal: Goal | None = None
     per_dollar: bool = False
     across: float | None = 0.0
 
@@ -36,10 +37,20 @@ class Policy(NamedTuple):
         return self.name in LEARNING
 
     @property
-    def loss(self) -> order.Loss | None:
-        """What pairing takes from, where it learns and is about all players."""
-        losses = {"order": order.of_order, "certify": certify.loss, "top": top.loss(self.places)}
-        return losses.get(self.name)
+    def player(self) -> str:
+        """Who plays in every match, where it is about one player."""
+        return self.goal.player if self.goal and self.name == "place" else ""
+
+    def loss(self, names: Sequence[str]) -> order.Loss | None:
+        """What pairing among these players takes from, where it learns."""
+        if not self.learns:
+            return None
+        goal = self.goal
+        if goal is not None and goal.places < len(names) and (not goal.player or goal.player in names):
+            player = names.index(goal.player) if goal.player else 0
+            return Aim(goal.kind, goal.places, player, goal.within).loss
+        losses = {"certify": certify.loss, "top": top.loss(self.places)}
+        return losses.get(self.name, order.of_order)
 
     def pair(
         self,
@@ -124,21 +135,24 @@ class Policy(NamedTuple):
         count: int | None = None,
         across: bool = False,
     ) -> tuple[tuple[str, ...], ...]:
-        price = results.prices([one.player for one in standings]) if self.per_dollar else {}
-        if self.name == "place":
-            return place.draw_up(self.player, standings, history, results, lot, kin, once, seats, price)
+        names = sorted(one.player for one in standings)
+        if self.player:
+            if self.player not in names:
+                return ()
+            count = place.matches(len(names), seats)
         return order.draw_up(
             standings,
             history,
             results,
             lot,
-            self.loss or order.of_order,
+            self.loss(names) or order.of_order,
             kin=kin,
             across=across,
             once=once,
             seats=seats,
             count=count,
-            price=price,
+            only=self.player,
+            price=results.prices(names) if self.per_dollar else {},
         )
 
 

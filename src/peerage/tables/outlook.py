@@ -15,9 +15,10 @@ from peerage.engine.plans import policy_of
 from peerage.figures import dollars, percent
 from peerage.ratings.claims import SHARE_UNIT, gap_needed
 from peerage.ratings.table import POINTS, Z95
-from peerage.scheduling.further import BEST, HOPELESS, Aim, Span, Table, expected, ranges
+from peerage.scheduling.aim import BEST, Aim
+from peerage.scheduling.further import HOPELESS, Span, Table, expected, ranges
 from peerage.scheduling.order import gain, of_order
-from peerage.scheduling.place import about, only
+from peerage.scheduling.place import only
 from peerage.scheduling.policies import SWISS, Policy
 from peerage.scheduling.standing import Goal
 from peerage.tables import Sentences
@@ -29,6 +30,8 @@ if TYPE_CHECKING:
 
 Covariance: TypeAlias = Sequence[Sequence[float]]
 """Of the ranked rows' ratings, in their order."""
+
+UNDER = " under `until: best known`"
 
 SHRINKING = ("bt", "overall", "judge-aware", "anchored", "duplicate")
 """Tracks whose intervals shrink with the square root of the matches."""
@@ -95,26 +98,31 @@ def table_of(
     else:  # what errors allow for beyond it
         together = np.array(covariance) * squares.sum() / np.trace(covariance)
     active = np.array([row.status == "active" for row in ranked])
-    may, loss = active[:, None] & active & ~np.eye(len(ranked), dtype=bool), policy.loss
-    for at, row in enumerate(ranked):
-        if row.player == policy.player:
-            may, loss = only(may, at), about(at)
+    may, names = active[:, None] & active & ~np.eye(len(ranked), dtype=bool), [row.player for row in ranked]
+    if policy.player in names:
+        may = only(may, names.index(policy.player))
     rating, played = np.array([(row.rating, row.matches) for row in ranked], np.float64).T
-    return Table(rating, together, unit, loss, may, played)
+    return Table(rating, together, unit, policy.loss(names), may, played)
 
 
 def until_best(
     ranked: Sequence[Row], matches: int, covariance: Covariance | None = None, policy: Policy = SWISS
 ) -> int | None:
     """Further matches until the first of the ranked rows is told apart from all others, at every look, if
-    strengths are those to be expected and luck plays no part; 0 when it is, None when nobody can say."""
-    table = table_of(ranked, covariance, policy)
+    they are played for that, strengths are those to be expected and luck plays no part; 0 when it is, None
+    when nobody can say."""
+    table = table_of(ranked, covariance, for_best(policy))
     if table is None:
         return None
     if not _may_be_best(ranked):
         return 0
     many = expected(table)
     return None if isinf(many) else _rounded(matches * (many - 1))
+
+
+def for_best(policy: Policy) -> Policy:
+    """The policy, playing to know the best where it can play for something."""
+    return policy if policy.player or not policy.learns else policy._replace(goal=Goal("top"))
 
 
 def _may_be_best(ranked: Sequence[Row]) -> bool:
@@ -141,7 +149,9 @@ def of_board(
     goal = goal or settings.goal
     if goal is not None and goal.player and all(row.player != goal.player for row in rows):
         goal = None
-    return outlook(rows, matches, names, goal=goal, covariance=covariance, policy=policy_of(settings))
+    policy = policy_of(settings)
+    policy = policy if policy.player else policy._replace(goal=goal)
+    return outlook(rows, matches, names, goal=goal, covariance=covariance, policy=policy)
 
 
 def outlook(
@@ -166,14 +176,15 @@ def outlook(
     first, second = sorted(place[name] for name in names) if names else (0, 0)
     pairs = [(first, second)] if names else [*pairwise(range(len(ranked)))]
     each = per_match(rows, matches)
-    aims = [BEST]
-    if goal is not None:
-        aims += [Aim(goal.kind, goal.places, place.get(goal.player, 0), goal.within * table.unit / POINTS)]
-    spans = ranges(table, aims, pairs)
     absent = [row.player for row in rows if row.rank is None and row.status == "active"]
+    within = goal.within * table.unit / POINTS if goal else 0.0
+    aims = [Aim(goal.kind, goal.places, place.get(goal.player, 0), within)] if goal else []
+    spans = ranges(table, aims, pairs)
+    (to_best,) = ranges(table._replace(loss=for_best(policy).loss([*place])), [BEST], [])
     if absent:  # it is not known how good they are
-        spans = (*[Span(1.0, inf, inf)] * len(aims), *spans[len(aims) :])
-    best = _further(spans[0], matches, each, known=not (absent or _may_be_best(ranked)))
+        to_best = Span(1.0, inf, inf)
+        spans = (*[to_best] * len(aims), *spans[len(aims) :])
+    best = _further(to_best, matches, each, known=not (absent or _may_be_best(ranked)))
     unsure, strength = table.truth, strengths(ranked)
     found = []
     for (a, b), span in zip(pairs, spans[len(aims) :], strict=True):
@@ -189,9 +200,10 @@ def outlook(
     following = _next(ranked, table)
     until = None
     if goal is not None:
-        reached = aims[1].reached(table.rating, gap_needed(table.covariance, unit=table.unit))
-        until = _further(spans[1], matches, each, known=bool(reached) and not absent)
-    lines = *_lines(best, found, following, goal, until), *_not_yet(absent)
+        reached = aims[0].reached(table.rating, gap_needed(table.covariance, unit=table.unit))
+        until = _further(spans[0], matches, each, known=bool(reached) and not absent)
+    under = UNDER if best.matches and for_best(policy) != policy else ""
+    lines = *_lines(best, under, found, following, goal, until), *_not_yet(absent)
     return Outlook(lines, matches, best, tuple(found), following, until)
 
 
@@ -228,6 +240,7 @@ def _next(ranked: Sequence[Row], table: Table) -> tuple[str, str] | None:
 
 def _lines(
     best: Further,
+    under: str,
     pairs: Sequence[Pair],
     following: tuple[str, str] | None,
     goal: Goal | None,
@@ -235,7 +248,7 @@ def _lines(
 ) -> Iterator[str]:
     if goal is not None and until is not None:
         yield f"Until {goal}: {until}."
-    yield f"To know the best: {best}."
+    yield f"To know the best{under}: {best}."
     for pair in pairs:
         sure, wins = max(pair.better, 1 - pair.better), percent(pair.wins)
         with_ = percent(sure) if sure < 0.99 else "over 99%"

@@ -16,7 +16,7 @@ from peerage.scheduling.further import HOPELESS
 from peerage.scheduling.policies import SWISS, Policy
 from peerage.tables import Sentences
 from peerage.tables.chances import chances
-from peerage.tables.outlook import SHRINKING, Covariance, per_match, until_best
+from peerage.tables.outlook import SHRINKING, UNDER, Covariance, for_best, per_match, until_best
 from peerage.tables.row import Row
 
 FEW = 10
@@ -110,6 +110,7 @@ def verdict(
     )
     value = _value(ranked, against) if told else None
     further = 0 if best else until_best(ranked, matches, covariance, policy) if told else None
+    under = "" if for_best(policy) == policy else UNDER
     each = per_match(rows, matches)
     usd = further * each if further is not None and each else None
     doubts = tuple(_doubts(ranked, rows, matches, flips))
@@ -117,7 +118,7 @@ def verdict(
         _answer(ranked, first, best, matches, trusted=told),
         *(_beaten(ranked, best, beats) if told else ()),
         *_worth(ranked[0], value, first, beats, priced),
-        *(_until(first, further, usd) if told else ()),
+        *(_until(first, further, usd, under) if told else ()),
         *([f"What weakens this: {'; '.join(doubts)}."] if doubts else ()),
         *(["Prices are play prices: nobody is paid."] if play and any(row.cost_usd for row in rows) else ()),
     ]
@@ -217,10 +218,10 @@ def _worth(
     yield f"Best value for money: {value.player}{price}{less}; it {how}."
 
 
-def _until(first: Sequence[Row], further: int | None, usd: float | None) -> Iterator[str]:
+def _until(first: Sequence[Row], further: int | None, usd: float | None, under: str) -> Iterator[str]:
     if further:
         price = f" ({dollars(usd)})" if usd else ""
-        yield f"About {further:,} more matches{price} should tell who is best, if the ratings hold."
+        yield f"About {further:,} more matches{price}{under} should tell who is best, if the ratings hold."
     elif further is None and len(first) > 1 and first[0].lower is not None and first[0].track in SHRINKING:
         if _close(*first[:2]):
             who = _names(first[:2], "and")
