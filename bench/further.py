@@ -72,9 +72,9 @@ def arena(
         return table.rating, gap_needed(table.covariance), table.covariance
 
     rating, needed, covariance = play(start)
-    met = np.zeros(cell.players)
+    met = np.zeros((cell.players, cell.players))
     for (a, b, _), many in counts.items():
-        met[[a, b]] += many
+        met[[a, b], [b, a]] += many
     down = np.argsort(-rating).tolist()
     pairs = [(a, b) for a, b in combinations(down, 2) if rating[a] - rating[b] <= needed[a, b]]
     within = 50.0  # Elo
@@ -85,7 +85,7 @@ def arena(
         Aim("placed", within=within),
     ]
     loss = policy.loss([f"{at:02}" for at in range(cell.players)])
-    spans = ranges(Table(rating, covariance, loss=loss, played=met), aims, pairs, number)
+    spans = ranges(Table(rating, covariance, loss=loss, often=met), aims, pairs, number)
     kinds = ["best", *["goal"] * (len(aims) - 1), *["pair"] * len(pairs)]
     took = [0.0 if aim.reached(rating, needed) else math.inf for aim in aims] + [math.inf] * len(pairs)
     total = start

@@ -63,7 +63,8 @@ def rows(arenas: int) -> Iterator[str]:
             for way in ways:
                 took = np.array([until(goal, matches, players) for matches in way])
                 told.append(f"{np.exp(np.log(took).mean()):,.0f} ({np.mean(took < MOST):.0%})")
-            yield f"| {players} | {spread:g} | {str(goal).replace('00', 'NAME')} | {' | '.join(told)} |"
+            named = str(goal._replace(player="NAME" if goal.player else ""))
+            yield f"| {players} | {spread:g} | {named} | {' | '.join(told)} |"
 
 
 def main(arenas: int = 24) -> None:

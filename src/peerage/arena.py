@@ -219,7 +219,7 @@ class Arena:
         except ValueError as error:
             raise ScopeError(f"until: {error}") from None
         named = (one, other) if one else None
-        made = of_board(found.rows, found.verdict.matches, found.covariance, self.settings, named, goal)
+        made = of_board(found, self.settings, named, goal)
         if made is None:
             raise ScopeError("too few matches to know how far off the ratings are: play more")
         return made

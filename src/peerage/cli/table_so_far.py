@@ -135,7 +135,7 @@ class TableSoFar:
         settings = self._arena.settings
         if found.track not in SHRINKING:
             found = board(ledger, settings, "bt", played=played)
-        self.outlook = of_board(found.rows, found.verdict.matches, found.covariance, settings)
+        self.outlook = of_board(found, settings)
         self._bought = tuple(_bought(ledger, settings, played, brought))
         self._ahead_at = now + (time.thread_time() - began) / AHEAD_AT_MOST
 

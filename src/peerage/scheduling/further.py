@@ -43,24 +43,20 @@ STEPS = np.geomspace(0.02, HOPELESS - 1, 72)
 
 class Table(NamedTuple):
     """Ratings and their covariance, and the points in one unit of log-odds. `loss` is of pairing that learns;
-    `may` says who can meet, by default everybody: shape (players, players). `played` are each player's
-    matches."""
+    `may` says who can meet, by default everybody: shape (players, players). `often` says how
+    often each two have met, where that is known."""
 
     rating: Floats
     covariance: Floats
     unit: float = POINTS
     loss: Loss | None = None
     may: np.ndarray | None = None
-    played: Floats | None = None
+    often: Floats | None = None
 
     @property
     def met(self) -> Floats:
         """How many matches of each pair say as much as is known."""
-        size = len(self.rating)
-        centre = np.eye(size) - 1 / size
-        known = centre @ self.covariance @ centre / self.unit**2
-        information: Floats = np.asarray(np.linalg.pinv(known, hermitian=True, rcond=1e-9))
-        return matches_of(self.rating / self.unit, information, self.played)
+        return matches_of(self.rating / self.unit, self.covariance / self.unit**2, self.often)
 
     @property
     def truth(self) -> Posterior:
@@ -116,14 +112,13 @@ def _courses(
     unsure, strength = table.truth, table.rating / table.unit
     truth = (unsure.weight @ unsure.mean)[None] if rng is None else unsure.draw(rng, courses)
     told = told_by(truth)
-    every_met = table.met
-    information = np.repeat(laplacian(every_met * told_by(strength))[None], courses, axis=0)
+    met = np.triu(table.met)
+    information = np.repeat(laplacian((met + met.T) * told_by(strength))[None], courses, axis=0)
     score = information @ strength[:, None]
-    met = np.triu(every_met)
     every = met.sum()
     lot = may / max(may.sum(), 1)
-    usual = np.where(may, met, 0.0)
-    as_so_far = usual / usual.sum() if usual.any() else lot
+    usual = np.where(may, met, 0.0) + size / 2 * lot  # whoever has not met may meet
+    as_so_far = usual / max(usual.sum(), 1e-300)
     played = np.repeat((met + met.T).sum(axis=0)[None], courses, axis=0)
     before = 0.0
     for step in STEPS:
@@ -142,7 +137,7 @@ def _courses(
         if rng is not None:
             points += np.sqrt(said) * rng.standard_normal(said.shape)
         score = score + (points.sum(axis=2) - points.sum(axis=1))[..., None]
-        inverse = np.asarray(np.linalg.inv(information + 1 / size))
+        inverse = np.asarray(np.linalg.inv(information + 1 / size + 1e-9 * own))
         yield 1 + step, (inverse @ score)[..., 0], inverse
 
 

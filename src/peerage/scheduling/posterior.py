@@ -51,18 +51,23 @@ class Posterior(NamedTuple):
         return self.mean[parts] + (np.linalg.cholesky(self.covariance)[parts] @ luck)[..., 0]
 
 
-def matches_of(strength: Floats, information: Floats, played: Floats | None = None) -> Floats:
-    """How many matches of each pair bring this information, shape (players, players), 0 on the diagonal;
-    shared among the players as those that they `played`, for with few the errors found are far off."""
-    pairs = np.maximum(-information, 0.0)
+def matches_of(strength: Floats, covariance: Floats, met: Floats | None = None) -> Floats:
+    """How many matches of each pair say as much as is known by these strengths and their covariance, in
+    log-odds: shape (players, players), 0 on the diagonal.
+
+    Where it is known how often players `met`, only how much a match says is taken from the covariance, for
+    with few matches its parts are far off.
+    """
+    size = len(strength)
+    centre = np.eye(size) - 1 / size
+    unsure = centre @ covariance @ centre
+    chance = chances(strength)
+    if met is not None:
+        by_model = laplacian(met * chance * (1 - chance))
+        return np.asarray(met * (size - 1) / max(np.trace(unsure @ by_model), 1e-300))
+    pairs = np.maximum(-np.linalg.pinv(unsure, hermitian=True, rcond=1e-9), 0.0)
     np.fill_diagonal(pairs, 0.0)
-    found = np.trace(information) / max(pairs.sum(), 1e-300) * pairs / told(strength)
-    if played is not None:
-        due = played * found.sum() / max(played.sum(), 1e-300)
-        for _ in range(_STEPS):
-            share = np.sqrt(due / np.maximum(found.sum(axis=1), 1e-300))
-            found = found * np.minimum(share, 10.0)[:, None] * np.minimum(share, 10.0)
-    return np.asarray(found)
+    return np.asarray(pairs / told(strength))
 
 
 def told(strength: Floats) -> Floats:

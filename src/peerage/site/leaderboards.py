@@ -173,7 +173,7 @@ def ahead(site: Site, found: Board) -> Outlook | None:
     as `peerage plan` by Bradley-Terry."""
     if found.track == site.track not in SHRINKING:
         found = site.board("bt")
-    return of_board(found.rows, found.verdict.matches, found.covariance, site.settings)
+    return of_board(found, site.settings)
 
 
 def offered(site: Site, wanted: Filter) -> dict[str, bool] | None:

@@ -21,6 +21,7 @@ from peerage.ledger.votes import Votes
 from peerage.players.prices import PLAY_PRICE
 from peerage.protocol import visible
 from peerage.ratings.elo import EloSettings
+from peerage.ratings.kernels import Floats
 from peerage.ratings.table import rank_ranges
 from peerage.settings import ArenaSettings, CostUnit, Rating, suggest
 from peerage.settings.player import is_person
@@ -47,7 +48,8 @@ class Board(Struct, frozen=True):
     that players of these games are on. `what_if` and `side` are as in its rows. `registered` says what was
     preregistered, then each deviation from it; these lines are among the notes too. `verdict` says what it
     comes to, and `in_dollars` whether the arena's cost unit is the dollar. `covariance` is that of the ranked
-    rows' ratings, in their order and in points squared, to six digits, where it is known.
+    rows' ratings, in their order and in points squared, to six digits, where it is known, and `met` how often
+    each two of them have.
     """
 
     track: Track
@@ -64,6 +66,7 @@ class Board(Struct, frozen=True):
     sides: tuple[str, ...] = ()
     registered: tuple[str, ...] = ()
     covariance: tuple[tuple[float, ...], ...] | None = None
+    met: tuple[tuple[float, ...], ...] | None = None
 
     @property
     def tied(self) -> list[tuple[str, str]]:
@@ -196,7 +199,8 @@ def board(
         for name in [*known, *sorted((accounts.keys() | lines.keys()) - known.keys())]
     ]
     ranked = tuple(_ranked(rows))
-    covariance = _in_order(rated, [row.player for row in ranked if row.rank is not None])
+    places = [row.player for row in ranked if row.rank is not None]
+    covariance, met = [_in_order(matrix, rated.players, places) for matrix in (rated.covariance, rated.met)]
     return Board(
         track,
         scope.game,
@@ -213,6 +217,7 @@ def board(
             play=any(card.get("price_source") == PLAY_PRICE for card in cards.values()),
             elsewhere=whose if scope.source == "played" else (),
             covariance=covariance,
+            met=met,
             policy=policy_of(settings),
         ),
         in_dollars,
@@ -221,15 +226,18 @@ def board(
         sides,
         tuple(map(visible, registered_so)),
         covariance,
+        met,
     )
 
 
-def _in_order(rated: Ratings, players: Sequence[str]) -> tuple[tuple[float, ...], ...] | None:
-    """The covariance of these players' ratings."""
-    if rated.covariance is None:
+def _in_order(
+    matrix: Floats | None, players: Sequence[str], order: Sequence[str]
+) -> tuple[tuple[float, ...], ...] | None:
+    """The rows and columns of these players, in order."""
+    if matrix is None:
         return None
-    at = [rated.players.index(player) for player in players]
-    return tuple([tuple([float(f"{one:.6g}") for one in row]) for row in rated.covariance[np.ix_(at, at)]])
+    at = [players.index(player) for player in order]
+    return tuple([tuple([float(f"{one:.6g}") for one in row]) for row in matrix[np.ix_(at, at)]])
 
 
 def weights_of(settings: ArenaSettings) -> dict[str, float]:

@@ -27,9 +27,10 @@ from peerage.tables.row import Row
 
 if TYPE_CHECKING:
     from peerage.settings import ArenaSettings
+    from peerage.tables.leaderboard import Board
 
-Covariance: TypeAlias = Sequence[Sequence[float]]
-"""Of the ranked rows' ratings, in their order."""
+Pairwise: TypeAlias = Sequence[Sequence[float]]
+"""A number for each two of the ranked rows, in their order."""
 
 UNDER = " under `until: best known`"
 
@@ -84,10 +85,14 @@ class Outlook(Sentences, frozen=True):
 
 
 def table_of(
-    ranked: Sequence[Row], covariance: Covariance | None = None, policy: Policy = SWISS
+    ranked: Sequence[Row],
+    covariance: Pairwise | None = None,
+    met: Pairwise | None = None,
+    policy: Policy = SWISS,
 ) -> Table | None:
     """Ratings of the ranked rows, how they vary together, and how the active ones are paired; None where
-    errors are unknown, or do not shrink with matches. Without a `covariance` strengths are independent."""
+    errors are unknown, or do not shrink with matches. Without a `covariance` strengths are independent; `met`
+    is how often each two have."""
     bounds = [row.upper - row.lower for row in ranked if row.upper is not None and row.lower is not None]
     if len(ranked) < 2 or len(bounds) < len(ranked) or ranked[0].track not in SHRINKING:
         return None
@@ -101,17 +106,21 @@ def table_of(
     may, names = active[:, None] & active & ~np.eye(len(ranked), dtype=bool), [row.player for row in ranked]
     if policy.player in names:
         may = only(may, names.index(policy.player))
-    rating, played = np.array([(row.rating, row.matches) for row in ranked], np.float64).T
-    return Table(rating, together, unit, policy.loss(names), may, played)
+    rating, often = np.array([row.rating for row in ranked]), None if met is None else np.array(met)
+    return Table(rating, together, unit, policy.loss(names), may, often)
 
 
 def until_best(
-    ranked: Sequence[Row], matches: int, covariance: Covariance | None = None, policy: Policy = SWISS
+    ranked: Sequence[Row],
+    matches: int,
+    covariance: Pairwise | None = None,
+    met: Pairwise | None = None,
+    policy: Policy = SWISS,
 ) -> int | None:
     """Further matches until the first of the ranked rows is told apart from all others, at every look, if
     they are played for that, strengths are those to be expected and luck plays no part; 0 when it is, None
     when nobody can say."""
-    table = table_of(ranked, covariance, for_best(policy))
+    table = table_of(ranked, covariance, met, for_best(policy))
     if table is None:
         return None
     if not _may_be_best(ranked):
@@ -137,30 +146,26 @@ def per_match(rows: Sequence[Row], matches: int) -> float | None:
 
 
 def of_board(
-    rows: Sequence[Row],
-    matches: int,
-    covariance: Covariance | None,
-    settings: ArenaSettings,
-    names: tuple[str, str] | None = None,
-    goal: Goal | None = None,
+    board: Board, settings: ArenaSettings, names: tuple[str, str] | None = None, goal: Goal | None = None
 ) -> Outlook | None:
-    """The outlook of a table of so many decided matches of the arena's own; without a `goal` that of the
-    settings, where whom it names is in the table."""
+    """The outlook of a table of the arena's own matches; without a `goal` that of the settings, where whom it
+    names is in the table."""
     goal = goal or settings.goal
-    if goal is not None and goal.player and all(row.player != goal.player for row in rows):
+    if goal is not None and goal.player and all(row.player != goal.player for row in board.rows):
         goal = None
     policy = policy_of(settings)
     policy = policy if policy.player else policy._replace(goal=goal)
-    return outlook(rows, matches, names, goal=goal, covariance=covariance, policy=policy)
+    matches = board.verdict.matches
+    return outlook(board.rows, matches, names, goal, board.covariance, board.met, policy)
 
 
 def outlook(
     rows: Sequence[Row],
     matches: int,
     names: tuple[str, str] | None = None,
-    *,
     goal: Goal | None = None,
-    covariance: Covariance | None = None,
+    covariance: Pairwise | None = None,
+    met: Pairwise | None = None,
     policy: Policy = SWISS,
 ) -> Outlook | None:
     """What it takes after so many decided `matches`, paired by a policy, of two players by name, else of
@@ -169,7 +174,7 @@ def outlook(
     None where the rows of this track have no errors that shrink with the matches.
     """
     ranked = [row for row in rows if row.rank is not None]
-    table = table_of(ranked, covariance, policy)
+    table = table_of(ranked, covariance, met, policy)
     if table is None:
         return None
     place = {row.player: at for at, row in enumerate(ranked)}

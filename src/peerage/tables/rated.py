@@ -11,8 +11,10 @@ import numpy as np
 from peerage.ratings.bradley_terry import BradleyTerry
 from peerage.ratings.claims import told_apart
 from peerage.ratings.clusters import FEWEST
+from peerage.ratings.history import Duels
 from peerage.ratings.judges import JudgeAware
 from peerage.ratings.kernels import Floats
+from peerage.ratings.orders import met_by_pair
 from peerage.ratings.prediction_powered import PredictionPowered
 from peerage.ratings.table import Z95, known
 
@@ -28,7 +30,7 @@ class Ratings:
     `apart` gives `above`, a boolean matrix, [i, j] when i is better than j at 95%, for all pairs together and
     at every look (`ratings.claims`): what follows ratings through time has no use for it. `mu` and `sigma`
     are the method's own scale, where it has one. `start` is where a player without a match stands.
-    `covariance` is that of ratings which vary together, where it is known.
+    `covariance` is that of ratings which vary together, where it is known, and `met` how often each two met.
     """
 
     players: tuple[str, ...]
@@ -42,6 +44,7 @@ class Ratings:
     center: Floats | None = None
     limits: tuple[float, float] = (-np.inf, np.inf)
     covariance: Floats | None = None
+    met: Floats | None = None
 
     @cached_property
     def above(self) -> np.ndarray:
@@ -64,15 +67,23 @@ def of_odds(
     table: BradleyTerry | JudgeAware | PredictionPowered,
     upper: Floats,
     notes: Iterable[str],
+    history: Duels | None = None,
 ) -> Ratings:
-    """A table of Bradley-Terry as a track's ratings; `upper` bounds them at 95%."""
+    """A table of Bradley-Terry as a track's ratings; `upper` bounds them at 95%. `history` says who met whom,
+    where that is simple."""
     error = (upper - table.rating) / Z95
     freedom = table.freedom
     if isinstance(freedom, int | float):
         freedom = np.full(table.covariance.shape, float(freedom))
     apart = partial(told_apart, table.rating, table.covariance, freedom)
     return Ratings(
-        tuple(players), table.rating, error, apart, (*notes, NO_ORDER), covariance=table.covariance
+        tuple(players),
+        table.rating,
+        error,
+        apart,
+        (*notes, NO_ORDER),
+        covariance=table.covariance,
+        met=None if history is None else met_by_pair(history, history.weight),
     )
 
 

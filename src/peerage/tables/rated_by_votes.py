@@ -42,7 +42,7 @@ def judge_aware(played: Played, rating: Rating, standings: Standings) -> Ratings
         )
     if not table.connected:
         notes.append("the graph of votes is not strongly connected: a prior of one tied game each was added")
-    return of_odds(cast.players, table, table.bounds[1], notes)
+    return of_odds(cast.players, table, table.bounds[1], notes, cast.history)
 
 
 def anchored(played: Played, rating: Rating, standings: Standings) -> Ratings:
@@ -83,7 +83,7 @@ def anchored(played: Played, rating: Rating, standings: Standings) -> Ratings:
             f"people judged {voted[split].mean():.0%} of the duels on which judges split and "
             f"{voted[~split].mean():.0%} of the others: each weighs by one over its share"
         )
-    return of_odds(cast.players, table, table.bounds[1], notes)
+    return of_odds(cast.players, table, table.bounds[1], notes, history)
 
 
 def _nobody(why: str) -> Ratings:

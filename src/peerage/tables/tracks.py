@@ -86,7 +86,7 @@ def bradley_terry(played: History, rating: Rating, standings: Standings) -> Rati
             f"({len(table.components)} groups), so a prior of {table.prior_games:g} tied game each against "
             "an average player was added"
         )
-    return of_odds(played.players, table, table.upper, notes)
+    return of_odds(played.players, table, table.upper, notes, played.history)
 
 
 def duplicate(played: Played, rating: Rating, standings: Standings) -> Ratings:
@@ -220,6 +220,9 @@ def averaged(played: Played, rating: Rating, standings: Standings) -> Ratings:
 def overall(played: Played, rating: Rating, standings: Standings) -> Ratings:
     """Expected shares of wins, in percent, each game counting by its weight; see `ratings.overall`."""
     found = shares_of(played)
+    met = np.zeros((len(found.players), len(found.players)))
+    for one in played.histories("game").values():
+        met += met_by_pair(one.history, one.history.weight)
     return Ratings(
         found.players,
         100 * found.whole.share,
@@ -229,6 +232,7 @@ def overall(played: Played, rating: Rating, standings: Standings) -> Ratings:
         50.0,
         limits=(0.0, 100.0),
         covariance=100**2 * found.whole.covariance,
+        met=met,
     )
 
 

@@ -16,7 +16,7 @@ from peerage.scheduling.further import HOPELESS
 from peerage.scheduling.policies import SWISS, Policy
 from peerage.tables import Sentences
 from peerage.tables.chances import chances
-from peerage.tables.outlook import SHRINKING, UNDER, Covariance, for_best, per_match, until_best
+from peerage.tables.outlook import SHRINKING, UNDER, Pairwise, for_best, per_match, until_best
 from peerage.tables.row import Row
 
 FEW = 10
@@ -82,13 +82,14 @@ def verdict(
     priced: bool = True,
     play: bool = False,
     elsewhere: Sequence[str] = (),
-    covariance: Covariance | None = None,
+    covariance: Pairwise | None = None,
+    met: Pairwise | None = None,
     policy: Policy = SWISS,
 ) -> Verdict:
     """The verdict of the rows of one table, best first, over so many decided `matches`; `flips` are those of
     its judges; `priced` says that costs are in dollars alone, `play` that nobody pays them, `elsewhere`
     what there is that this table does not count, for one that counts nothing. `covariance` is that of the
-    ranked rows' ratings, and `policy` pairs further matches.
+    ranked rows' ratings, `met` how often each two have, and `policy` pairs further matches.
 
     Where the first has too few matches, nothing is said of who beats whom or what is worth its price.
     """
@@ -109,7 +110,7 @@ def verdict(
         ]
     )
     value = _value(ranked, against) if told else None
-    further = 0 if best else until_best(ranked, matches, covariance, policy) if told else None
+    further = 0 if best else until_best(ranked, matches, covariance, met, policy) if told else None
     under = "" if for_best(policy) == policy else UNDER
     each = per_match(rows, matches)
     usd = further * each if further is not None and each else None
