@@ -294,7 +294,7 @@ class ArenaSettings(Section):
         None,
         description="What a run is to find out, after which it ends: `best known`, `top 3 known`, `order "
         "known to 50` (a wrong order of less than 50 Elo does not matter), `NAME placed`. The budget may "
-        "end it sooner. Default: nothing; it goes on.",
+        "end it sooner. Policies that learn pair for it. Default: nothing; it goes on.",
     )
     engine: Engine = Field(default_factory=Engine, description="Concurrency, retries, deadlines.")
     ledger: str = Field(
