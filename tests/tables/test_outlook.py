@@ -239,6 +239,7 @@ def test_of_equals_the_number_is_open_above() -> None:
     assert found is not None
     (pair,) = found.pairs
     assert (pair.better, pair.wins) == pytest.approx((0.5, 0.5))
+    assert found.lines[1].endswith("; either may be better.")
     assert pair.further.at_most is None
     assert f"({pair.further.at_least:,} or more)" in found.lines[1]
 

@@ -255,16 +255,20 @@ def _lines(
         yield f"Until {goal}: {until}."
     yield f"To know the best{under}: {best}."
     for pair in pairs:
-        sure, wins = max(pair.better, 1 - pair.better), percent(pair.wins)
-        with_ = percent(sure) if sure < 0.99 else "over 99%"
-        who = (
-            f"{pair.one} is better with {with_} and wins {wins} of their matches by the ratings"
-            if pair.better >= 0.5
-            else f"{pair.other} is better with {with_}, though {pair.one} is rated higher on few matches"
-        )
-        yield f"To tell {pair.one} from {pair.other}: {pair.further}; {who}."
+        yield f"To tell {pair.one} from {pair.other}: {pair.further}; {_likely(pair)}."
     if following:
         yield f"The match that says most about the order: {following[0]} against {following[1]}."
+
+
+def _likely(pair: Pair) -> str:
+    """Who of a pair is better, and wins how often."""
+    sure = max(pair.better, 1 - pair.better)
+    chance = percent(sure) if sure < 0.99 else "over 99%"
+    if chance == percent(0.5):
+        return "either may be better"
+    if pair.better < 0.5:
+        return f"{pair.other} is better with {chance}, though {pair.one} is rated higher on few matches"
+    return f"{pair.one} is better with {chance} and wins {percent(pair.wins)} of their matches by the ratings"
 
 
 def _not_yet(absent: Sequence[str]) -> Iterator[str]:
