@@ -92,6 +92,7 @@ bench-numbers: $(VENV)/.bench ## simulate how far ratings and judgements can be 
 	$(BIN)/python -m bench.claims
 	$(BIN)/python -m bench.topics
 	$(BIN)/python -m bench.further
+	$(BIN)/python -m bench.goals
 
 real: $(VENV)/.dev           ## play a whole arena on a real language model (SmolLM2-135M)
 	$(BIN)/python -m pytest -m real tests/real

@@ -4,7 +4,7 @@ takes to tell each pair apart, to know the best, and (to 50 Elo) the first three
 place of one. Then they play on until it is known, to `MOST` times the matches at most. A range that is open
 above `MOST` holds what took longer.
 
-Usage: python -m bench.further [ARENAS [PART PARTS]]    (40: about ten minutes on one core)
+Usage: python -m bench.further [ARENAS [PART PARTS]]    (24: about twenty minutes on one core)
 """
 
 from __future__ import annotations
@@ -41,8 +41,9 @@ POLICIES: tuple[tuple[PolicyName, str], ...] = (
 CELLS = [
     (Policy(name), Cell(players, pool, lag=32), start)
     for name, pool in POLICIES
-    for players, start in ((6, 100), (12, 300))
+    for players, start in ((6, 100), (12, 300), (12, 60))
 ]
+CELLS += [(Policy(name), Cell(40, "normal", lag=32), 300) for name in ("random", "order", "swiss")]
 
 
 class Asked(NamedTuple):
@@ -122,13 +123,14 @@ def told(name: str, asked: Sequence[Asked]) -> str:
     return f"| {' | '.join([name, *shares, f'{np.mean(above):.0%}' if above else ''])} |"
 
 
-def main(arenas: int = 40, part: int = 1, parts: int = 1) -> None:
+def main(arenas: int = 24, part: int = 1, parts: int = 1) -> None:
     heads = [f"{kind}{'' if closed else ', open'}" for kind, closed in KINDS]
     print(f"| policy, players, pool, asked after | {' | '.join(heads)} | above the likely |")
     print(f"|---|{'--:|' * 7}")
     every: list[Asked] = []
     for policy, cell, start in CELLS[part - 1 :: parts]:
-        played = matches_of(policy, cell, arenas, MOST * start + start // 2)
+        count = arenas if cell.players < 40 else max(1, arenas // 3)
+        played = matches_of(policy, cell, count, MOST * start + start // 2)
         asked = [
             one
             for number, matches in enumerate(played)
