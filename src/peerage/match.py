@@ -22,7 +22,7 @@ class Player(Struct, frozen=True):
     """A model with its settings, as the rating tables know it.
 
     `name` is unique in the arena; `model` is the full text that names what answers
-    (`openai:gpt-5-mini`, `house:0.85`); players of one `family` are kin.
+    (`openai:gpt-5-mini`, `house:0.85`); players of one `family` come from one maker.
     """
 
     name: str
@@ -84,7 +84,7 @@ class Fixture(Struct, frozen=True):
         if not isinstance(found, dict):
             return ""
         if SALT not in found:
-            raise Sealed(f"match {self.number} is sealed; whoever runs the arena can open it")
+            raise Sealed(f"match {self.number} is sealed; the arena's owner can open it")
         return str(found[SALT])
 
     @property

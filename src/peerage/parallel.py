@@ -25,12 +25,12 @@ Given = ParamSpec("Given")
 
 
 class Lost(Exception):
-    """Whoever did a part is gone; the message says how."""
+    """The helper that did a part is gone; the message says how."""
 
 
 class Helpers(Executor):
     """Does calls elsewhere, `count` at once. What a call raises is raised by its future, Lost where
-    whoever did it is gone. To leave its context ends all calls that are not done."""
+    the helper that did it is gone. To leave its context ends all calls that are not done."""
 
     count: int
     here: bool
@@ -100,7 +100,7 @@ class Processes(Helpers):
         return result
 
     def _start(self) -> subprocess.Popen[bytes]:
-        # -P: whoever looks at somebody else's arena runs none of its files.
+        # -P: one who looks at somebody else's arena runs none of its files.
         command = [sys.executable, "-P", "-m", "peerage.parallel"]
         process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=self._env)
         self._started.append(process)

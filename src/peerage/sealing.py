@@ -4,8 +4,8 @@
     {"sealed":"51ab…"}                   its commitment: the SHA-256 of the bytes above
 
 Every digest of the ledger is over `committed` bytes, in which each sealed value is replaced by its
-commitment. So whoever is shown the redacted bytes checks the same digests as whoever holds the opened ones,
-and an opened value can be held against its commitment later.
+commitment. So those who are shown the redacted bytes check the same digests as those who hold the opened
+ones, and an opened value can be held against its commitment later.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ def seal(salt: str, value: Any) -> dict[str, str]:
 def unseal(found: Mapping[str, str]) -> Any:
     """The plain data in a sealed value. Raises Sealed when it is redacted."""
     if "value" not in found:
-        raise Sealed("this part of the ledger is sealed; whoever runs the arena can open it")
+        raise Sealed("this part of the ledger is sealed; the arena's owner can open it")
     return msgspec.json.decode(found["value"])
 
 

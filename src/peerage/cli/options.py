@@ -126,7 +126,7 @@ def _close_windows(folder: Path, ledger: Ledger) -> None:
 
 
 def say(text: str, *, err: bool = False) -> None:
-    """Write a line in which nothing steers a terminal, whoever wrote it."""
+    """Write a line in which nothing steers a terminal, even if a player wrote it."""
     from peerage.protocol import visible
 
     typer.echo(visible(text), err=err)

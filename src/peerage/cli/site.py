@@ -245,8 +245,8 @@ def _seats(server: Server, at: str) -> list[str]:
         return ["people's private links are shown at a terminal alone: start `peerage serve` there"]
     found = []
     for links, about in (
-        (server.links, "people's private links; whoever has one has that seat:"),
-        (server.experts, "experts' private links; whoever has one votes under that name:"),
+        (server.links, "people's private links; anyone who has one has that seat:"),
+        (server.experts, "experts' private links; anyone who has one votes under that name:"),
     ):
         if links:
             found += [about, *[f"  {visible(name)}: {at}{path}" for name, path in links.items()]]

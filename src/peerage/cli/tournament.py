@@ -206,8 +206,8 @@ def page(
 ) -> None:
     """Write a page on which people score answers, blind.
 
-    The file holds everything and sends nothing. Whoever has scored saves a small file; `peerage tournament
-    votes` enters it.
+    The file holds everything and sends nothing. A person who has scored saves a small file; `peerage
+    tournament votes` enters it.
     """
     from peerage.outputs import SCORING_PAGE, arena_files, write
     from peerage.tables.tournament import answers, find

@@ -44,7 +44,7 @@ class _Hands:
         return number, ray.get_runtime_context().get_node_id(), here, await awaited(here, key, line)
 
     async def stay(self) -> None:
-        """Never returns: Ray says to whoever asked when the actor is gone."""
+        """Never returns: Ray says to the caller when the actor is gone."""
         await asyncio.get_running_loop().create_future()
 
 

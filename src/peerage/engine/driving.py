@@ -1,4 +1,4 @@
-"""Where a run meets whoever drives its matches: this process (`under_way`), or workers (`cluster.crew`)."""
+"""Where a run meets what drives its matches: this process (`under_way`), or workers (`cluster.crew`)."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ from peerage.protocol import Reply
 from peerage.ratings.elo import EloSettings
 from peerage.standings import NOBODY, Standings, after_all
 
-ASKED_ONCE = "on record once; whoever recorded it did not ask again"
+ASKED_ONCE = "on record once; its recorder did not ask again"
 """`reason` of the empty reply that stands for a repair."""
 
 

@@ -1,7 +1,7 @@
 """What earlier matches taught, given to pairing as far as it may know: up to the round it is paired by.
 
-The fold itself is the game's (`games.game.Memory`). Amendments count from the next run on, since only whoever
-holds the runner's lock writes them; what was issued before stays as it was issued.
+The fold itself is the game's (`games.game.Memory`). Amendments count from the next run on, since only the one
+who holds the runner's lock writes them; what was issued before stays as it was issued.
 """
 
 from __future__ import annotations

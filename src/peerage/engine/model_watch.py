@@ -20,7 +20,7 @@ from peerage.ledger.store import Amendment, Ledger
 
 TOPIC = "models"
 WINDOW = 64
-"""Matches of the arena, whoever played in them."""
+"""Matches of the arena, by any players."""
 MOST = 50
 """Entries for one player: a hostile agent may name another model with every reply."""
 

@@ -1,4 +1,4 @@
-"""An event loop in virtual time: whoever sleeps wakes at once, and the clock jumps to that moment.
+"""An event loop in virtual time: a task that sleeps wakes at once, and the clock jumps to that moment.
 
     report = virtual.run(arena.play(1_000, inline=True, clients=paced))
 

@@ -76,7 +76,7 @@ class Recorded(Struct, frozen=True):
             return _fields(read_object(text, schema))
         except FormatError:
             raise
-        except Exception:  # whoever made the ledger wrote what is no schema of ours
+        except Exception:  # the ledger's maker wrote what is no schema of ours
             return text
 
     def write(self, value: Any) -> str:

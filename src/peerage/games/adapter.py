@@ -87,7 +87,7 @@ class World(Protocol):
         """What every player has; None where a deal that was broken off counts nothing."""
 
     def end(self) -> str:
-        """How it looks to whoever sees everything."""
+        """How it looks to one who sees everything."""
 
     def oracle(self, player: int) -> Any:
         """What a house player's search begins with: plain data, equal where the deal is."""

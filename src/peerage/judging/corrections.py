@@ -86,7 +86,7 @@ def corrected(
             named = ", ".join(f"{pair.judge} on {pair.author}" for pair in examined.favours if pair.found)
             notes.append(f"favours: left out is what was said by {named}" if named else "favours: none found")
         if "reliability" in wanted:
-            # whoever else votes on a match, a vote says as much
+            # however many others vote on a match, a vote says as much
             even = replace(history, weight=weight if votes.worth is None else weight * votes.worth)
             reliable, told = _weights(examined, names, judge, even, aside)
             weight = weight * reliable
@@ -284,8 +284,8 @@ def _as_spread(table: BradleyTerry, plain: BradleyTerry) -> BradleyTerry:
 
 def _beyond_the_usual(told: _Told, weight: Floats) -> Floats:
     """By how many log-odds more, or less, than the usual judge each one sees the first player ahead, for
-    being more or less discerning: judges who tell answers apart less see the weak among their kin less far
-    behind, which is no preference. Their votes on kin say nothing about their discernment here."""
+    being more or less discerning: judges who tell answers apart less see the weak of their family less far
+    behind, which is no preference. Their votes on their family say nothing about their discernment here."""
     players, history, judges, judge, *_, worth, _ = told.votes
     theirs, each = (
         np.array([told.families.get(name, "") or name for name in names]) for names in (judges, players)

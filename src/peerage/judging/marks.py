@@ -36,7 +36,7 @@ class Mark(NamedTuple):
 
 
 Kin = Callable[[str, str], bool]
-"""Whether a judge and an author are kin, by their names."""
+"""Whether a judge and an author are of one family, by their names."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,7 +78,7 @@ class Marks:
         return first, first + 1
 
     def kin(self, kin: Kin) -> Flags:
-        """For each mark, whether judge and author are kin."""
+        """For each mark, whether judge and author are of one family."""
         pairs = [[kin(judge, author) for author in self.authors] for judge in self.judges]
         table = np.array(pairs, np.bool_).reshape(len(self.judges), len(self.authors))
         return np.asarray(table[self.judge, self.author])

@@ -34,7 +34,7 @@ def normalised(ratings: Sequence[float | None], mode: Mode = "additive") -> tupl
     """The ratings that one judge gave, in the same order, averaging `MEAN`.
 
     `additive`: x + 5 - m, where m is the judge's own mean; differences keep their size. `multiplicative`:
-    x · 5 / m; ratios keep theirs, and whoever never gives much has its differences magnified. `none`: as
+    x · 5 / m; ratios keep theirs, and a judge that never gives much has its differences magnified. `none`: as
     they are. Raises ValueError for a rating that is not finite and, in the multiplicative mode, for one below
     0.
     """

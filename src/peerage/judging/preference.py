@@ -1,4 +1,4 @@
-"""Whom and what judges favour: their own work, their kin, what stands first, what is long.
+"""Whom and what judges favour: their own work, their family's, what stands first, what is long.
 
 A mark is compared with those of the other judges of the same answer, so that good work is not taken for
 favour; a bias that all judges share is invisible in that comparison.
@@ -26,7 +26,7 @@ LONGER = math.log2(1.1)
 def deviations(marks: Marks, kin: Flags | None = None) -> Floats:
     """By how much each mark exceeds the mean of the others for the same answer; nan where there is none.
 
-    Judges who are the author's kin (`kin`, a flag a mark) are no measure for others.
+    Judges of the author's family (`kin`, a flag a mark) are no measure for others.
     """
     counted = np.ones(len(marks)) if kin is None else (~kin).astype(np.float64)
     total = np.bincount(marks.answer, counted * marks.value)[marks.answer] - counted * marks.value
@@ -35,12 +35,12 @@ def deviations(marks: Marks, kin: Flags | None = None) -> Floats:
 
 
 def kin_preferences(marks: Marks, kin: Kin) -> dict[str, Estimate]:
-    """By how much each judge marks its kin above others, in the marks' unit; 0 is even-handed.
+    """By how much each judge marks its family (`kin`) above others, in the marks' unit; 0 is even-handed.
 
-    The mean excess of its marks for kin, less its mean excess overall: strictness cancels. Only contests with
-    both kin and others in them count, and judges who had such a contest appear. Self-preference with `kin`
-    the judge itself, kin-preference with its family. Other kin of the author are no measure here, while the
-    `kin_lean` of `judging.statistics` compares with the rest of the panel, whoever sits there.
+    The mean excess of its marks for them, less its mean excess overall: strictness cancels. Only contests
+    with both family and others in them count, and judges who had such a contest appear. Self-preference with
+    `kin` the judge itself, family preference with its family. Others of the author's family are no measure
+    here, while the `kin_lean` of `judging.statistics` compares with the rest of the panel, of any family.
     """
     mine = marks.kin(kin)
     if not mine.any():

@@ -26,9 +26,9 @@ class JudgeStatistics(Struct, frozen=True):
       equal, from 0 to 1.
     - `flip_share`: share of the ballots seen in both orders whose two verdicts differ.
     - `first_share`: share of the verdicts for one answer that chose the one shown first; ½ is even-handed.
-    - `kin_lean`: where exactly one contestant is of the judge's family, the mean of its vote for its kin (1,
-      ½ for a tie, 0) less the mean of the other judges' votes for the same contestant, their kin or not;
-      above 0 it favours its kin. `kin_votes` is how many votes that rests on.
+    - `kin_lean`: where exactly one contestant is of the judge's family, the mean of its vote for that one (1,
+      ½ for a tie, 0) less the mean of the other judges' votes for the same contestant, of their family or
+      not; above 0 it favours its family. `kin_votes` is how many votes that rests on.
     """
 
     votes: int
@@ -80,8 +80,8 @@ def judge_statistics(ballots: Ballots, families: Mapping[str, str]) -> dict[str,
 
 
 def _leans(ballots: Ballots, families: Mapping[str, str], others: Ints) -> tuple[Ints, Floats]:
-    """The valid votes, with others beside them, of judges to whom just one contestant is kin; and by how much
-    each gives its kin more than the mean of the `others` (how many there are, by ballot) does."""
+    """The valid votes, with others beside them, of judges of whose family just one contestant is; and by how
+    much each gives that one more than the mean of the `others` (how many there are, by ballot) does."""
     numbers = {family: at for at, family in enumerate(sorted(set(families.values())))}
     of = [numbers[families[name]] if name in families else -1 for name in ballots.players]
     family = np.array(of, np.int64)

@@ -129,7 +129,7 @@ def _in_order(given: Marks | Votes) -> Marks | Votes:
 def _partial(decided: Cells, fitted: Slopes) -> Flags:
     """The judges that take sides for some authors or against them, whatever their slope: what a coin gives
     each author scatters no more than chance does (Pearson's χ², at 99%; more where the median judge's does),
-    and who prefers its kin is no coin."""
+    and who prefers its family is no coin."""
     games, chance = decided.games, fitted.chance
     left = (decided.points - games * chance).sum(axis=2)
     noise = (games * chance * (1 - chance)).sum(axis=2)

@@ -1,4 +1,4 @@
-"""Votes of judges as columns: what agreement, corrections and judge-aware ratings are reckoned from."""
+"""Votes of judges as columns: what agreement, corrections and judge-aware ratings are computed from."""
 
 from __future__ import annotations
 

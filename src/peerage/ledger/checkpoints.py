@@ -1,6 +1,6 @@
 """Checkpoints of an arena: its origin, the key that signs them, and the folder in which they are kept.
 
-The key is nowhere near the ledger: whoever can write the one must not be able to sign it with the other. The
+The key is nowhere near the ledger: one who can write the one must not be able to sign it with the other. The
 folder `checkpoints` beside `arena.yaml` holds every checkpoint that was signed, `SIZE.txt`, with the
 signatures of witnesses, and `keys.txt`, the public keys. Sites and published repositories carry it.
 """

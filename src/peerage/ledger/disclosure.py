@@ -217,6 +217,6 @@ def write_redacted(ledger: Ledger, file: Path) -> None:
     LedgerError."""
     with closing(open_ledger(f"sqlite:///{file.name}", file.parent, create=True)) as to, to.runner():
         _copy(ledger, to)
-    # Whoever reads it later leaves no files of a log beside it.
+    # Those who read it later leave no files of a log beside it.
     with closing(sqlite3.connect(file)) as copy:
         copy.execute("PRAGMA journal_mode=DELETE")

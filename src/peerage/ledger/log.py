@@ -17,8 +17,8 @@ before it (32 zero bytes before the first), the digest, and what it is about as 
     match N, amendment ID  in ledgers of an earlier form: `of_match`, `ledger.streams`
 
 The last entry about a thing counts. The root of the log is that of a Merkle tree over all its entries
-(`entry_leaf`): whoever keeps it can tell later whether a ledger goes on from there. Digests are SHA-256: of a
-snapshot's bytes, of a fact as UTF-8, of rows as JSON without blanks, bytes in it as base64.
+(`entry_leaf`): anyone who keeps it can tell later whether a ledger goes on from there. Digests are SHA-256:
+of a snapshot's bytes, of a fact as UTF-8, of rows as JSON without blanks, bytes in it as base64.
 """
 
 from __future__ import annotations

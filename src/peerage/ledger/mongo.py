@@ -144,7 +144,7 @@ class Mongo:
         return int(stated[:9])
 
     def _make(self) -> None:
-        """Make what is lacking of a ledger; whoever else does at the same time makes the same."""
+        """Make what is lacking of a ledger; another that does so at the same time makes the same."""
         there = set(self.base.list_collection_names())
         for table, indexes in INDEXES.items():
             if table not in there:

@@ -5,7 +5,7 @@ Each arena has a schema of its own, by default `peerage`, with the tables of `sq
 who the last one is. A runner holds an advisory lock as long as its connection lives, and each of its
 transactions first counts `written` on, under its own fence. So one that slept, whose connection was closed
 and whose place another took, cannot write; and one whose connection broke while it committed finds out
-whether it did. The same statement notifies whoever listens, which the server does once it is committed.
+whether it did. The same statement notifies those who listen, which the server does once it is committed.
 
 Readers hold no transaction open: they read block by block, each from behind the last row of the one before.
 """

@@ -33,7 +33,7 @@ PATIENCE_S = 10.0
 """How long to wait for another program that holds the file for a moment."""
 _LEFT_HALF = "SQLITE_READONLY_ROLLBACK", "SQLITE_READONLY_RECOVERY"
 LOOKED_AT_S = 0.1
-"""How long to wait for the runner's lock: whoever looks whether it is held, holds it for an instant."""
+"""How long to wait for the runner's lock: one that looks whether it is held holds it for an instant."""
 
 
 class SqliteFile:

@@ -245,7 +245,7 @@ class BatchClient:
     # ---------------------------------------------------------------------------- waiting for a batch
 
     async def _watch(self, batch: _UnderWay) -> None:
-        """Ask how far a batch is until it has ended, keep what came of it, and wake whoever waits."""
+        """Ask how far a batch is until it has ended, keep what came of it, and wake those who wait."""
         wait_s, handle = LOOK_S, batch.handle
         model = self._provider.model
         results: dict[str, BatchResult | Exception] = {}

@@ -159,7 +159,7 @@ class Awaited(Protocol):
         """A match is over, or ends without what this player may still say."""
 
     def away_s(self) -> float:
-        """For how many seconds there has been no sign of whoever replies."""
+        """For how many seconds there has been no sign of the one who replies."""
 
 
 class SentBatch(Struct, frozen=True):

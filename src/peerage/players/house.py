@@ -43,7 +43,7 @@ SEVERITY = 1.0
 """Points by which the strictest and the most generous judge differ from an even-handed one."""
 LEAST_POINTS, MOST_POINTS = 1.0, 9.0
 """Points for work of quality 0 and 1: room for strict and generous judges, who would else seem to favour
-whoever is not at the end of the scale."""
+those who are not at the end of the scale."""
 MEDIAN_SECONDS, SIGMA_LATENCY = 2.0, 0.8
 """Latency is log-normal; `slow` makes it `SLOW` times as long."""
 SLOW = 20.0

@@ -1,7 +1,7 @@
 """Histories as columns: what every rating method reads.
 
 `Duels` are results between two players; `Games` have any number of teams. Both keep the order in which things
-happened. Players are numbers from 0; whoever holds names keeps the list.
+happened. Players are numbers from 0; the caller keeps the list of names.
 """
 
 from __future__ import annotations

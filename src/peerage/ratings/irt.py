@@ -66,7 +66,7 @@ def fit(
     """Fit a matrix of answers, shape (players, challenges): 1 solved, 0 not, a part between, nan not
     attempted.
 
-    Whoever attempted nothing, and what nobody attempted, stay at the prior.
+    Players that attempted nothing, and what nobody attempted, stay at the prior.
     """
     given = np.asarray(answers, np.float64)
     if given.ndim != 2:

@@ -1,10 +1,10 @@
 """One number for several games: the share of wins that a player can expect, each game counting alike.
 
 In each game alone Bradley-Terry gives the chance that one player beats another. A player's *share* in a game
-is the mean of its chances against all others, 0 to 1, whoever it met there; its overall share is the mean of
-its shares over the games, by their weights. So a game of pure luck, in which everybody's share is near one
-half, moves nobody far, and one in which the better player always wins moves nobody by more than one game's
-part: rating points, which have no bounds, would let it drown the others.
+is the mean of its chances against all others, 0 to 1, not only those it met there; its overall share is the
+mean of its shares over the games, by their weights. So a game of pure luck, in which everybody's share is
+near one half, moves nobody far, and one in which the better player always wins moves nobody by more than one
+game's part: rating points, which have no bounds, would let it drown the others.
 
     >>> from peerage.ratings.history import duels
     >>> chess = duels(2, [0] * 8, [1] * 8, [1, 1, 1, 1, 1, 1, 0, 0])

@@ -1,4 +1,4 @@
-"""What every rating method returns to whoever prints a table: rows, ranks and rank ranges."""
+"""What every rating method returns to those who print a table: rows, ranks and rank ranges."""
 
 from __future__ import annotations
 

@@ -14,11 +14,11 @@ with G = Σ·Laplacian(L)·Σ, from the loss of all pairs together
     U_ab = w · (G_aa + G_bb − 2·G_ab) / (1 + w·v_ab)
 
 The pair with the highest U meets, Σ is lowered by that, and the next pair of the round is found. A player may
-so play several matches of a round, or none. At a table of many, the pair is joined by whoever adds the
-highest sum of U with those who sit there, one seat after another; Σ is lowered by each of their pairs, with
-the share of a match that a ranking as by Plackett and Luce says of it (`strengths.table_share`). Matches in
-flight count as observed, so that it does no harm that their results come late. One match in ten is drawn at
-random: what a wrong model never looks at, it never learns. Whoever has played less than a quarter of the
+so play several matches of a round, or none. At a table of many, the pair is joined by the player that adds
+the highest sum of U with those who sit there, one seat after another; Σ is lowered by each of their pairs,
+with the share of a match that a ranking as by Plackett and Luce says of it (`strengths.table_share`). Matches
+in flight count as observed, so that it does no harm that their results come late. One match in ten is drawn
+at random: what a wrong model never looks at, it never learns. A player with less than a quarter of the
 usual, or `FLOOR` matches, comes first.
 
 Where a dollar is to say most, U is divided by the price of the seats; the matches by lot are drawn in inverse

@@ -14,7 +14,7 @@ LEARNING: tuple[PolicyName, ...] = ("order", "top", "certify", "place")
 
 
 class Standing(NamedTuple):
-    """A player as the scheduler sees it: its kin and its ratings in the snapshot a round is paired by.
+    """A player as the scheduler sees it: its family and its ratings in the snapshot a round is paired by.
 
     `mu` is the mean of its TrueSkill skill, which games of more than two group by; `slots` are the seats
     that it may hold in one match, `priority` how often it is a contestant beside the others. `group`:

@@ -54,11 +54,11 @@ def pair(
 ) -> Round:
     """One round in which everybody plays once, except one player when their number is odd.
 
-    The bye goes to whoever has been issued the most matches, drawn by `seed` among equals: byes of players
+    The bye goes to the player issued the most matches, drawn by `seed` among equals: byes of players
     who joined together never differ by more than one, and a newcomer plays until it has caught up. The
     higher seed has the higher cost Elo, and among equals the name that sorts first. The same arguments
     always give the same round: among equally light matchings `seed` decides. Fewer than two players make no
-    pair. Without `kin` players of one family never meet, where `across` none of one group; whoever has
+    pair. Without `kin` players of one family never meet, where `across` none of one group; a player that has
     nobody left to meet sits the round out.
     """
     rng = Random(seed)

@@ -252,9 +252,9 @@ def _with_games(stated: Mapping[str, Any]) -> dict[str, Any]:
         found["games"] = games = dict.fromkeys(games)
     if not isinstance(games, dict):
         return found
-    for key, instead in (("game", "games"), ("rules", "the game's own line, as `rules:`")):
+    for key, instead in (("game", "`games`"), ("rules", "the game's own line: `duel: {rules: {…}}`")):
         if found.get(key) and not (key == "game" and found[key] in games):
-            raise ValueError(f"{key}: with several games, this stands under `{instead}`; remove it here")
+            raise ValueError(f"{key}: with several games, this stands under {instead}; remove it here")
     found["game"] = next((name for name in map(str, games) if name != EVERY), next(iter(GAMES)))
     return found
 

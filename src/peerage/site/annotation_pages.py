@@ -1,6 +1,6 @@
 """The page on which an expert judges recorded duels blind, at a private link like that of a person's seat.
 
-The link `annotate/TOKEN` is all that the expert needs, and opens nothing else; whoever has it votes under
+The link `annotate/TOKEN` is all that the expert needs, and opens nothing else; anyone who has it votes under
 that name. A vote needs the ticket of the duel that is shown, so going back in the browser changes none.
 """
 
@@ -41,7 +41,7 @@ class AnnotationRoutes:
         brought = request.path_params["token"].encode("utf-8", "replace")
         found = [token for token in self._annotators if hmac.compare_digest(token.encode(), brought)]
         if not found:
-            return line(404, "nobody has this address; whoever runs the arena has your link")
+            return line(404, "nobody has this address; the arena's owner has your link")
         token = found[0]
         if request.method == "POST":
             await self._take(request, token)

@@ -1,9 +1,9 @@
 """A page on which people outside score a sample of a tournament's answers, blind, with nothing but a browser.
 
-One file that holds everything: it loads nothing, sends nothing and keeps nothing. Whoever has scored saves a
-small file and sends it back; `peerage tournament votes` enters it. Answers stand under their questions in a
-drawn order, and tokens stand for their names, so that not even the page's source says who wrote them.
-"""
+One file that holds everything: it loads nothing, sends nothing and keeps nothing. A person who has scored
+saves a small file and sends it back; `peerage tournament votes` enters it. Answers stand under their
+questions in a drawn order, and tokens stand for their names, so that not even the page's source says who
+wrote them."""
 
 from __future__ import annotations
 

@@ -43,9 +43,9 @@ HEARTBEAT_S = 15.0
 RING = 64
 """Events kept for spectators who are behind."""
 TOLD = 20
-"""Finished matches told at once; whoever missed more reads the list of matches."""
+"""Finished matches told at once; one who missed more reads the list of matches."""
 TOGETHER = 8
-"""Events that are sent at once to whoever keeps up."""
+"""Events that are sent at once to those who keep up."""
 IN_FLIGHT = 64
 """Matches in flight that are told, the oldest first."""
 

@@ -9,8 +9,8 @@
     checkpoints/412.txt   what was signed of it, and `keys.txt`, by whom
 
 Files are only ever added or brought up to date, each time in one commit, and nothing is ever pushed by force:
-the history is the audit trail. Whoever clones it can restore the ledger, verify it and build the pages. What
-is sealed is redacted, and retirement reveals it in the same files.
+the history is the audit trail. Anyone who clones it can restore the ledger, verify it and build the pages.
+What is sealed is redacted, and retirement reveals it in the same files.
 """
 
 from __future__ import annotations

@@ -159,4 +159,4 @@ def _own(text: str) -> Markup:
 
 
 def _nobody() -> Response:
-    return line(404, "no seat has this address; whoever runs the arena has your link")
+    return line(404, "no seat has this address; the arena's owner has your link")

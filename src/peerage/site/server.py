@@ -165,7 +165,7 @@ class Server:
             timeout_graceful_shutdown=GRACE_S,
             # Requests whose clients have gone count as well.
             limit_concurrency=self.connections.limit + 1,
-            # It would believe `X-Forwarded-For` of whoever asks from this machine.
+            # It would believe `X-Forwarded-For` of any program on this machine.
             proxy_headers=False,
         )
         try:

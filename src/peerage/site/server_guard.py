@@ -6,7 +6,7 @@ brings the token: once in the address, from then on in a cookie, or as `Authoriz
 carries the headers that keep a browser from running, framing or sniffing anything in it, and goes out in
 pieces, so that a reader who takes it slowly holds one piece and not the whole.
 
-Limits count by the address of whoever asks. A proxy names its client in a header; anybody can send such a
+Limits count by the address of the one who asks. A proxy names its client in a header; anybody can send such a
 header, so none is believed unless the operator names it, and then only the entry that the outermost of their
 own proxies wrote.
 """
@@ -152,7 +152,7 @@ class Guard:
         brought = request.headers.get("authorization", "").removeprefix("Bearer ")
         if same(brought, token) or same(request.cookies.get(cookie, ""), token):
             return None
-        why = "this arena is open to those who have its link; ask whoever runs `peerage serve` for it"
+        why = "this arena is open to those who have its link; ask the one who runs `peerage serve` for it"
         refused = line(401, why)
         refused.headers["www-authenticate"] = 'Bearer realm="peerage"'
         return refused

@@ -164,7 +164,7 @@ def _answer(site: Site, job: Job) -> tuple[int, str, bytes]:
 
 
 def fault(path: str, status: int, why: str) -> tuple[int, str, bytes]:
-    """Status, content type and body that say what is wrong, as whoever asked can read it."""
+    """Status, content type and body that say what is wrong, as the one who asked can read it."""
     if path.startswith(PREFIX):
         return status, JSON, failure(status, why).body
     return status, "text/plain; charset=utf-8", f"{visible(why)}\n".encode()

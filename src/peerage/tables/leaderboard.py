@@ -106,7 +106,7 @@ def board(
 
     Over several games a match counts by the weight of its game in `scope`, 1 if not stated; on the track
     `overall` a game does, by what `scope` or else the settings say. Everybody
-    appears who is in `settings` or played: whoever has no decided match comes last. Raises ScopeError for
+    appears who is in `settings` or played: players without a decided match come last. Raises ScopeError for
     another track, a game or topic without a match, and weights on a sequential Elo track; LedgerError when
     the ledger cannot be read.
 

@@ -184,7 +184,7 @@ def points(played: Played, rating: Rating, standings: Standings) -> Ratings:
         (
             "total points, whose interval allows for the spread of points from match to match; μ is the mean "
             "of a match, σ its standard error",
-            "whoever plays more has more to gain and to lose: compare the means where matches differ",
+            "who plays more has more to gain and to lose: compare the means where matches differ",
             NO_COST,
         ),
         0.0,

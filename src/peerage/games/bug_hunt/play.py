@@ -1,4 +1,4 @@
-"""Bug hunt: everybody repairs the same program; whoever fixes most bugs and breaks nothing wins.
+"""Bug hunt: everybody repairs the same program; who fixes most bugs and breaks nothing wins.
 
     A, B, C, D > ```python
                  …the whole program, repaired…
@@ -6,9 +6,9 @@
     sandbox    > ok                                                      (A/test/1: passed)
 
 Programs are drawn step by step, so none comes twice, and each bug is proven to fail tests of its own
-(`bug_hunt.tasks`). A bug is fixed when all its witnesses pass. Whoever breaks a test that the given program
-passed counts as having fixed nothing. Among equals the smaller edit ranks higher. Whose provider fails is
-unranked, while two are left.
+(`bug_hunt.tasks`). A bug is fixed when all its witnesses pass. A player that breaks a test that the given
+program passed counts as having fixed nothing. Among equals the smaller edit ranks higher. Whose provider
+fails is unranked, while two are left.
 """
 
 from __future__ import annotations

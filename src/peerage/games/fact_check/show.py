@@ -23,7 +23,7 @@ def show(fixture: Fixture, outcome: Outcome, replies: Replies) -> Iterator[Block
         rows.append((at + 1, one["domain"], about, "true" if one["true"] else "false", *verdicts))
     yield Table((">#", "Domain", "Statement", "It is", *given), tuple(rows))
     yield from unusable(replies.values())
-    count, wins = len(rows), "Whoever has the most right verdicts wins; equally many tie."
+    count, wins = len(rows), "The player with the most right verdicts wins; equally many tie."
     if "brier" in outcome.detail:
         wins = (
             "Each letter's column holds the probability in percent that it gave. The lowest mean Brier score "

@@ -131,7 +131,7 @@ def recounted(fixture: Fixture, outcome: Outcome, without: Collection[str]) -> d
 
 def _bonus(diversity: Mapping[str, float | None], rules: LastArenaRules) -> dict[str, float]:
     """Points for the spread of a player's questions above or below the mean of all players, so that scores
-    stay where they were; none for whoever wrote fewer than two."""
+    stay where they were; none for players that wrote fewer than two."""
     known = {label: found for label, found in diversity.items() if found is not None}
     mean = math.fsum(known.values()) / len(known) if known else 0.0
     return {label: rules.diversity_bonus * (found - mean) for label, found in known.items()}

@@ -1,3 +1,3 @@
-"""Puzzles with one answer each, proven by a solver; whoever solves most is first."""
+"""Puzzles with one answer each, proven by a solver; who solves most is first."""
 
 from peerage.games.logic.play import GAME as GAME

@@ -1,4 +1,4 @@
-"""Logic: everybody solves the same puzzles, in one reply; whoever solves most is first.
+"""Logic: everybody solves the same puzzles, in one reply; who solves most is first.
 
     A, B, C, D > {"working": "…", "answers": [17, "3/8", "Ada, Ben", "tea, milk", "2031-05-09"]}
                                                                                    (answers/A, …)

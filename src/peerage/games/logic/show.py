@@ -38,4 +38,4 @@ def show(fixture: Fixture, outcome: Outcome, replies: Replies) -> Iterator[Block
         block = said(reply)
         yield block if reply.value is None else replace(block, text=str(reply.value.working))
     why = {label: f"{sum(mine)} of {len(mine)} solved" for label, mine in solved.items()}
-    yield from result(fixture, outcome, "Whoever solves the most puzzles wins; equally many tie.", why)
+    yield from result(fixture, outcome, "Most puzzles solved wins; equally many tie.", why)

@@ -49,5 +49,5 @@ def show(fixture: Fixture, outcome: Outcome, replies: Replies) -> Iterator[Block
         ]
         yield Table(columns, tuple(rows))
     why = {label: f"{mean:.3f} points on average" for label, mean in means.items()}
-    wins = "Whoever comes nearest to the references, on the mean of all texts, is first."
+    wins = "The player nearest to the references, on the mean of all texts, is first."
     yield from result(fixture, outcome, wins, why)

@@ -1,3 +1,3 @@
-"""Data to be transformed step by step; whoever gives the exact output most often is first."""
+"""Data to be transformed step by step; who gives the exact output most often is first."""
 
 from peerage.games.transform.play import GAME as GAME

@@ -1,4 +1,4 @@
-"""Transform: everybody transforms the same data; whoever gives the exact output most often is first.
+"""Transform: everybody transforms the same data; who gives the exact output most often is first.
 
     A, B, C, D > [{"city": "Oslo", "count": 3}, {"city": "Lima", "count": 1}]                  (task/1/A, …)
     A, B, C, D > Oslo: 14 …                                                                  (task/2/A, …)

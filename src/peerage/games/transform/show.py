@@ -31,7 +31,7 @@ def show(fixture: Fixture, outcome: Outcome, replies: Replies) -> Iterator[Block
             if reply is not None:
                 yield _given(task, reply, credits.get(seat.label, ())[at:])
     why = {label: f"{sum(mine):g} of {len(mine)} points" for label, mine in credits.items()}
-    yield from result(fixture, outcome, "Whoever has the most points wins; equal points tie.", why)
+    yield from result(fixture, outcome, "The player with the most points wins; equal points tie.", why)
 
 
 def _given(task: TransformTask, reply: SeatReply, credits: list[float]) -> Block:

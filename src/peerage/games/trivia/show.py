@@ -18,9 +18,7 @@ def show(fixture: Fixture, outcome: Outcome, replies: Replies) -> Iterator[Block
         questions = tasks_of(fixture.drawn, Question)
     except Sealed:
         questions = []
-        yield Sentence(
-            "The questions and answers of this quiz are sealed; whoever runs the arena can read them."
-        )
+        yield Sentence("The questions and answers of this quiz are sealed; the arena's owner can read them.")
     for at, one in enumerate(questions):
         yield Heading(f"Question {at + 1}" + (f", {one.domain}" if one.domain else ""))
         yield Task(one.told(at + 1).partition(". ")[2])
@@ -41,4 +39,4 @@ def show(fixture: Fixture, outcome: Outcome, replies: Replies) -> Iterator[Block
     yield from unusable(replies.values())
     count = outcome.detail.get("questions", len(questions))
     why = {label: f"{len(places)} of {count} right" for label, places in right.items()}
-    yield from result(fixture, outcome, "Whoever has the most right answers wins; equally many tie.", why)
+    yield from result(fixture, outcome, "The player with the most right answers wins; equally many tie.", why)

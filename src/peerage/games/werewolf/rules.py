@@ -18,7 +18,7 @@ from peerage.protocol import Prompt
 MOST_SEATS = 10
 NOBODY = "nobody"
 ONE = {"werewolf": "a werewolf", "seer": "the seer", "doctor": "the doctor", "villager": "a villager"}
-"""How a role is told of whoever has it."""
+"""How a role is told of the one who has it."""
 SIDES = ("wolves", "village")
 PACK_ROUNDS = 2
 """How often the werewolves of a night are asked at most: again where they do not name the same victim."""
