@@ -84,7 +84,7 @@ def test_what_is_held_equal_has_no_bounds_where_few_clusters_tell_none() -> None
     rows = "a,b,model_a,10,20,j\nb,c,model_b,5,30,k\nc,a,model_b,10,10,j\na,b,tie,20,10,k\n"
     piped = f"model_a,model_b,winner,length_a,length_b,judge\n{rows}"
     said = run("-", "--control", "length", "--cluster", "judge", piped=piped)
-    assert "held equal: length, +27.3 points a standard deviation\n" in said
+    assert "Held equal: length, +27.3 points a standard deviation.\n" in said
 
 
 def test_what_is_held_equal_may_be_said_one_by_one() -> None:
@@ -97,5 +97,5 @@ def test_what_is_held_equal_may_be_said_one_by_one() -> None:
     piped = "\n".join(["model_a,model_b,winner,length_a,length_b,bold_a,bold_b", *lines])
     one_by_one = run("-", "--control", "length", "--control", "bold", piped=piped)
     assert one_by_one == run("-", "--control", "length,bold", piped=piped)
-    assert "held equal: length" in one_by_one
-    assert "held equal: bold" in one_by_one
+    assert "Held equal: length" in one_by_one
+    assert "Held equal: bold" in one_by_one

@@ -359,7 +359,7 @@ def drawn(track: Track, *, short: bool = False) -> str:
     if short:
         return "share of wins, %" if track == "overall" else "μ - 3σ" if track == "trueskill" else "rating"
     if track == "overall":
-        return "Mean share of wins over all games, in percent"
+        return "Mean share of wins, in percent"
     return "TrueSkill, μ" if track == "trueskill" else f"{NAMES[track]} rating"
 
 

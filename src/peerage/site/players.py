@@ -122,6 +122,7 @@ def _player(site: Site, name: str) -> View:
             ],
             "of_mu": of_mu(site.track),
             "tenths": in_tenths(site.track),
+            "in_dollars": site.board().in_dollars,
             "tied": [other for pair in site.board().tied if name in pair for other in pair if other != name],
             "against": against,
             "boards": {one.part: address(site, one) for one in filters(site) if one.part[1]},

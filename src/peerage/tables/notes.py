@@ -6,12 +6,12 @@ from peerage.tables.played import Played
 
 SERIES = (
     "matches of one series hang together, and this track's intervals take each for itself, which may make "
-    "them too narrow: those of bt allow for series",
+    "them too narrow: those of Bradley-Terry allow for series",
 )
 
 ONE_LOOK = (
     "ranks and who is above whom hold at one look on this track, which forgets, so that some look at it will "
-    "mislead: those of bt hold however often you look",
+    "mislead: those of Bradley-Terry hold however often you look",
 )
 
 

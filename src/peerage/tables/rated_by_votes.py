@@ -59,13 +59,14 @@ def anchored(played: Played, rating: Rating, standings: Standings) -> Ratings:
     by_weight = sorted(zip(soft.weight.tolist(), cast.judges, strict=True), reverse=True)
     (most, best), (least, worst) = by_weight[0], by_weight[-1]
     notes = [
-        f"Bradley-Terry from {given} votes of people on {int(voted.sum())} of {len(voted)} duels; judges' "
+        f"Bradley-Terry from {given} vote{'s' * (given != 1)} of people on {int(voted.sum())} of "
+        f"{len(voted)} duels; judges' "
         "votes on all of them narrow the intervals, and what judges prefer otherwise than people is taken "
         "out (prediction-powered inference, PPI++)",
         "judges' votes count as the probability that people agree, calibrated on other duels: a vote is "
         f"worth from {most:.2f} ({best}) to {least:.2f} ({worst}) in log-odds",
-        f"judges weigh {table.trust:.2f} (0 not at all, 1 in full): intervals as of "
-        f"{table.effective:.0f} duels judged by people alone",
+        f"judges weigh {round(table.trust, 2) + 0.0:.2f} (0 not at all, 1 in full): intervals as of "
+        f"{table.effective:.0f} duel{'s' * (round(table.effective) != 1)} judged by people alone",
     ]
     if not table.freedom:
         notes.append(
