@@ -88,7 +88,12 @@ def __getattr__(name: str) -> Any:
     """Load a part when it is first asked for: `import peerage` alone stays instant."""
     if name not in _HOME:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}; it has {', '.join(__all__)}")
-    return getattr(import_module(f"peerage.{_HOME[name]}"), _CALLED.get(name, name))
+    try:
+        return getattr(import_module(f"peerage.{_HOME[name]}"), _CALLED.get(name, name))
+    except ModuleNotFoundError as error:
+        if (error.name or "").startswith("peerage") or not _HOME[name].startswith("site."):
+            raise
+        raise ImportError(f"peerage.{name} needs the extra `site`: pip install 'peerage[site]'") from None
 
 
 def __dir__() -> list[str]:

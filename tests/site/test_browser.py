@@ -14,7 +14,7 @@ from tests.engine.arenas import play, statuses, write_arena
 from tests.site.arenas import NAMES
 from tests.site.browsers import DESK, PATIENCE_MS, PHONE, needed
 
-from peerage.figures import per_hundred
+from peerage.figures import per_hundred, places_of
 from peerage.site import leaderboards
 from peerage.site.addresses import player_page
 from peerage.site.pages import ASSETS, body, document
@@ -179,7 +179,9 @@ def test_a_choice_of_players_by_weights_and_price_stays_in_the_address(
         (tmp_path / path).parent.mkdir(exist_ok=True)
         (tmp_path / path).write_bytes(body(pages, path) or b"")
     prices = sorted(row.cost_per_match for row in pages.table() if row.cost_per_match is not None)
-    middle = per_hundred(prices[len(prices) // 2]).lstrip("$")
+    digits = places_of([100 * price for price in prices])
+    shown_as = [float(per_hundred(price, digits).lstrip("$")) for price in prices]
+    middle = str(shown_as[len(prices) // 2])
     shown = tab.locator("table.board tbody tr:visible")
     open_page(tab, tmp_path, "index.html")
     tab.get_by_label("Weights").select_option("open")
@@ -189,7 +191,7 @@ def test_a_choice_of_players_by_weights_and_price_stays_in_the_address(
     tab.get_by_label("Weights").select_option("any")
     tab.get_by_label("At most").fill(middle)
     cheap = shown.count()
-    assert cheap == sum(float(per_hundred(price).lstrip("$")) <= float(middle) for price in prices)
+    assert cheap == sum(price <= float(middle) for price in shown_as)
     assert 0 < cheap < len(NAMES)
     assert tab.get_by_role("status").filter(has_text=f"{cheap} of {len(NAMES)}").is_visible()
     assert tab.url.endswith(f"#most={middle}")
