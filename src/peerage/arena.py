@@ -256,7 +256,7 @@ class Arena:
         or where the extra `site` is not installed.
         """
         try:
-            from peerage.site.leaderboards import charts
+            from peerage.site.board_charts import charts
 
             site = self._site()
             board = site.board(track)

@@ -23,7 +23,7 @@ from peerage.formats import visible
 from peerage.judging.corrections import CORRECTIONS
 from peerage.site import downloads
 from peerage.site.addresses import match_page, number_in, player_page, slug
-from peerage.site.leaderboards import course, priced
+from peerage.site.board_charts import course, priced
 from peerage.site.pages import POLICY, page, paths
 from peerage.site.reading import Site
 from peerage.tables.judge_rows import FavourRow, JudgeRow, JudgesReport, WithoutJudge

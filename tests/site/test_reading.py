@@ -11,7 +11,7 @@ from tests.engine.arenas import play
 from tests.site.arenas import hostile, hostile_arena, spans_read
 
 from peerage.ledger.store import LedgerError
-from peerage.site.leaderboards import stops
+from peerage.site.board_charts import stops
 from peerage.site.ledger_at import Moment
 from peerage.site.pages import page
 from peerage.site.reading import Site

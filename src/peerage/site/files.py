@@ -13,7 +13,8 @@ from peerage.games import installed
 from peerage.games.game import Original
 from peerage.ledger.export import documents, write_csv
 from peerage.site.arena_pages import by_day
-from peerage.site.leaderboards import course, has_outside, judged, outside, paced, priced, reliable, seconds
+from peerage.site.board_charts import course, paced, priced, reliable, seconds
+from peerage.site.leaderboards import has_outside, judged, outside
 from peerage.site.reading import Site
 from peerage.standings import DONE
 

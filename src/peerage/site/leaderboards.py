@@ -5,22 +5,18 @@ What others recorded, where some of it was imported, has a table of its own, mar
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
-
-import msgspec
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
 
 from peerage.engine.registration import stated
-from peerage.figures import per_hundred
 from peerage.games import installed
 from peerage.ledger.outside import TOPIC
 from peerage.settings import rules_of
 from peerage.settings.weights import weights
 from peerage.site.addresses import slug
-from peerage.site.charts import WHOLE, Chart, chart, frontier, reliability, trajectories
+from peerage.site.board_charts import charts, in_tenths, stops
 from peerage.site.reading import Site
 from peerage.site.rendering import View
-from peerage.tables.history import frontier as offers
 from peerage.tables.leaderboard import Board, Row, board
 from peerage.tables.outlook import SHRINKING, Outlook, of_board
 from peerage.tables.outside import listed
@@ -30,12 +26,6 @@ from peerage.tables.tracks import NAMES, Track
 from peerage.tables.what_if import AS_PLAYED, ENTERS, WhatIf
 
 OUTSIDE = "leaderboard/outside.html"
-COLOURED = 6
-STOPS = 20
-"""Ratings are followed over so many moments at most."""
-
-LADDER = 6
-"""Players on the frontier whose price is said in words."""
 WIDTH = 220
 """Of a drawn interval, in pixels."""
 
@@ -256,183 +246,9 @@ def lines(found: Board, rose: Mapping[str, int], open_or_not: Mapping[str, str] 
     ]
 
 
-def charts(site: Site, track: Track, found: Board, *, everything: bool = True) -> Iterator[Chart]:
-    """The charts of a table; of one that is not over `everything` those of cost and speed."""
-    ranked = [row for row in found.rows if row.rank is not None]
-    plane = priced(ranked)
-    bars = " Bars are 95% intervals." * (track != "trueskill")
-    axis = drawn(track, short=True)
-    if any(offer["cost"] for offer in plane):
-        other = f"cost a match, {site.settings.rating.cost_unit.name}"
-        price = "$ for 100 matches of its own play" if found.in_dollars else other
-        shown = [{**one, "cost": one["cost"] * (100 if found.in_dollars else 1)} for one in plane]
-        unit = "${:.3g} for 100 matches" if found.in_dollars else "{:.3g} a match"
-        yield chart(
-            "Cost against quality",
-            f"{_joined(plane, 'for less money', 'cheapest')}{bars}{ladder(found)}",
-            f"frontier-{track}" if everything else "",
-            plane,
-            frontier(shown, axis, price, unit),
-        )
-    if track == site.track or not everything:
-        timed = paced(site, ranked)
-        if len({one["cost"] for one in timed}) > 1:
-            yield chart(
-                "Speed against quality",
-                f"{_joined(timed, 'in less time, by the median reply', 'fastest')}{bars}",
-                f"speed-{track}" if everything else "",
-                seconds(timed),
-                frontier(timed, axis, "seconds to reply, median", "{:.2g} s"),
-            )
-    if not everything:
-        return
-    if site.number > 1 and ranked and (points := course(site, track)):
-        names = [row.player for row in ranked[:COLOURED]]
-        yield chart(
-            "Ratings over the matches",
-            f"{drawn(track)} after so many matches; 95% bands for the first {len(names)}.",
-            f"course-{track}",
-            points,
-            trajectories(points, names, drawn(track)),
-            trajectories(points, names, drawn(track), width=WHOLE) if track == site.track else None,
-        )
-    if track == site.track and site.calibration:
-        names = [row.player for row in ranked[:COLOURED]]
-        yield calibration(site, f"The first {len(names)} players. " * (len(ranked) > len(names)), names)
-
-
-def _joined(plane: Sequence[Mapping[str, Any]], less: str, least: str) -> str:
-    """What the line of a plane joins, or who is alone where it would be."""
-    best = [one["player"] for one in plane if one["best"]]
-    if len(best) > 1:
-        return f"The line joins the players that nobody beats {less}."
-    return f"{best[0]} is the best rated and the {least}." if best else ""
-
-
-def calibration(site: Site, about: str, names: Collection[str]) -> Chart:
-    """The reliability diagram of some players."""
-    rows = reliable(site)
-    return chart(
-        "Calibration",
-        f"{about}What came true of what was called how likely; on the dashed line forecasts hold.",
-        "calibration",
-        rows,
-        reliability([row for row in rows if row["player"] in names]),
-    )
-
-
-def reliable(site: Site) -> list[dict[str, Any]]:
-    """Everybody's bins, with its Brier score and its calibration error; see `tables.calibration`."""
-    return [
-        {
-            "player": row.player,
-            "low": one.low,
-            "high": one.high,
-            "forecasts": one.forecasts,
-            "said": round(one.said, 4),
-            "came_true": round(one.came_true, 4),
-            "brier": round(row.brier, 6),
-            "calibration_error": round(row.calibration_error, 6),
-        }
-        for row in site.calibration
-        for one in row.bins
-    ]
-
-
 def shade(rate: float) -> str:
     """The colour of a cell, from w0 (always lost) to w6 (always won)."""
     return f"w{min(6, int(rate * 7))}"
-
-
-def in_tenths(track: Track) -> bool:
-    """Whether a track's ratings are so small that tenths count."""
-    return track in ("trueskill", "overall")
-
-
-def of_mu(track: Track) -> str:
-    """What a track's intervals are of, where that is not the rating."""
-    return " (of μ)" if track == "trueskill" else ""
-
-
-def drawn(track: Track, *, short: bool = False) -> str:
-    """What charts draw over time, and bands are of; `short`: what the axis of ratings is called."""
-    if short:
-        return "share of wins, %" if track == "overall" else "μ - 3σ" if track == "trueskill" else "rating"
-    if track == "overall":
-        return "Mean share of wins, in percent"
-    return "TrueSkill, μ" if track == "trueskill" else f"{NAMES[track]} rating"
-
-
-def priced(rows: Sequence[Row]) -> list[dict[str, Any]]:
-    """The cost-quality plane of a leaderboard, cheapest first, without intervals that are not of the rating;
-    see `charts.frontier`."""
-    at = {row.player: row for row in rows}
-    return [
-        {
-            "player": offer.player,
-            "cost": offer.cost_per_match,
-            "rating": round(offer.rating, 2),
-            "low": at[offer.player].lower if at[offer.player].track != "trueskill" else None,
-            "high": at[offer.player].upper if at[offer.player].track != "trueskill" else None,
-            "best": offer.best,
-        }
-        for offer in offers(rows)
-    ]
-
-
-def paced(site: Site, rows: Sequence[Row]) -> list[dict[str, Any]]:
-    """The speed-quality plane, as `priced` with seconds in place of costs."""
-    timed = [
-        msgspec.structs.replace(row, cost_per_match=site.speeds[row.player])
-        for row in rows
-        if row.player in site.speeds
-    ]
-    return priced(timed)
-
-
-def seconds(timed: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Rows of `paced` that name what they hold."""
-    return [{"seconds" if key == "cost" else key: one[key] for key in one} for one in timed]
-
-
-def ladder(found: Board) -> str:
-    """What the best offers cost, in words, the best rated first."""
-    at = [one for one in offers([row for row in found.rows if row.rank is not None]) if one.best]
-    if not found.in_dollars or len(at) < 2:
-        return ""
-    steps = [f"{one.player} {per_hundred(one.cost_per_match)}" for one in at[::-1][:LADDER]]
-    more = f" and {len(at) - LADDER} cheaper ones" * (len(at) > LADDER)
-    return f" For 100 matches of its own play, judging apart: {', '.join(steps)}{more}."
-
-
-def stops(number: int) -> list[int]:
-    """After which of `number` matches ratings are followed: round ones, which further matches leave be."""
-    if not number:
-        return []
-    step = next(
-        size * 10**zeros for zeros in range(20) for size in (1, 2, 5) if size * 10**zeros * STOPS > number
-    )
-    return list(range(step, number + 1, step))
-
-
-def course(site: Site, track: Track, names: Collection[str] = ()) -> list[dict[str, Any]]:
-    """The rating (TrueSkill: μ) of every rated player, or of those in `names`, after each stop, with its 95%
-    interval; see `charts.trajectories`."""
-    return [
-        {
-            "player": player,
-            "match": stop,
-            "rating": round(rating, 2),
-            "low": None if low is None else round(low, 2),
-            "high": None if high is None else round(high, 2),
-        }
-        for stop in stops(site.number)
-        for after in (site.earlier(track, stop),)
-        for player, rating, low, high in zip(
-            after.players, after.middle, after.lower, after.upper, strict=True
-        )
-        if not names or player in names
-    ]
 
 
 def before(number: int) -> int:

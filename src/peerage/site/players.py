@@ -8,8 +8,9 @@ from typing import Any
 
 from peerage.protocol import visible
 from peerage.site.addresses import player_page, slug
+from peerage.site.board_charts import calibration, course, drawn, in_tenths, of_mu
 from peerage.site.charts import chart, strength, trajectories
-from peerage.site.leaderboards import address, calibration, course, drawn, filters, in_tenths, of_mu, shade
+from peerage.site.leaderboards import address, filters, shade
 from peerage.site.reading import Site
 from peerage.site.rendering import View
 from peerage.site.tally import Field, Mine, Record

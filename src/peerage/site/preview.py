@@ -8,7 +8,8 @@ from markupsafe import Markup
 
 from peerage.figures import tenths, whole
 from peerage.protocol import visible
-from peerage.site.leaderboards import in_tenths, lines
+from peerage.site.board_charts import in_tenths
+from peerage.site.leaderboards import lines
 from peerage.site.reading import Site
 
 PATH = "preview.png"

@@ -12,7 +12,8 @@ from markupsafe import Markup
 
 from peerage.engine.model_watch import changes
 from peerage.protocol import visible
-from peerage.site.leaderboards import WIDTH, charts, compared, in_tenths, last_time, lines, moves, shade
+from peerage.site.board_charts import charts, in_tenths
+from peerage.site.leaderboards import WIDTH, compared, last_time, lines, moves, shade
 from peerage.site.reading import Site
 from peerage.site.rendering import inline, render
 from peerage.tables.tracks import NAMES
