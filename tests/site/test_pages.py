@@ -214,7 +214,7 @@ def test_the_leaderboard_says_what_it_takes_to_be_sure(pages: Site, documents: d
     track = next(one for one in pages.tracks if one == "bt")
     path = "index.html" if track == pages.track else f"leaderboard/{track}.html"
     board = pages.board(track)
-    found = of_board(board.rows, board.verdict.matches, board.covariance, pages.settings)
+    found = of_board(board, pages.settings)
     assert found is not None
     for line in found.lines:
         assert line in documents[path].text

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from math import ceil, floor, inf, isinf, log10
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 import numpy as np
 from msgspec import Struct
@@ -27,7 +27,6 @@ from peerage.tables.row import Row
 
 if TYPE_CHECKING:
     from peerage.settings import ArenaSettings
-    from peerage.tables.leaderboard import Board
 
 Pairwise: TypeAlias = Sequence[Sequence[float]]
 """A number for each two of the ranked rows, in their order."""
@@ -145,8 +144,26 @@ def per_match(rows: Sequence[Row], matches: int) -> float | None:
     return sum(filter(None, spent)) / matches or None if matches and None not in spent else None
 
 
+class _Decided(Protocol):
+    @property
+    def matches(self) -> int: ...
+
+
+class _Board(Protocol):
+    """What is read of a `leaderboard.Board`, whose own verdict rests on what is here."""
+
+    @property
+    def rows(self) -> Sequence[Row]: ...
+    @property
+    def verdict(self) -> _Decided: ...
+    @property
+    def covariance(self) -> Pairwise | None: ...
+    @property
+    def met(self) -> Pairwise | None: ...
+
+
 def of_board(
-    board: Board, settings: ArenaSettings, names: tuple[str, str] | None = None, goal: Goal | None = None
+    board: _Board, settings: ArenaSettings, names: tuple[str, str] | None = None, goal: Goal | None = None
 ) -> Outlook | None:
     """The outlook of a table of the arena's own matches; without a `goal` that of the settings, where whom it
     names is in the table."""
