@@ -4,19 +4,18 @@ from __future__ import annotations
 
 import importlib
 import signal
-import sqlite3
 from collections.abc import Generator, Iterator
 from contextlib import closing
 from pathlib import Path
 from random import Random
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
+from unittest.mock import patch
 
 import pytest
 from hypothesis import HealthCheck, settings
-from sqlalchemy import Engine, event
 
-from peerage.ledger import Ledger, open_ledger, secret
+from peerage.ledger import Ledger, open_ledger, secret, sqlite
 
 if TYPE_CHECKING:
     from tests.servers.mongo import MongoServer
@@ -85,17 +84,11 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.timeout(max(marked, default=BOUND_S)))
 
 
-def _unsynced(connection: object, _: object) -> None:
-    if isinstance(connection, sqlite3.Connection):
-        connection.execute("PRAGMA synchronous=OFF")
-
-
 @pytest.fixture(autouse=True, scope="module")
 def unsynced_ledgers() -> Iterator[None]:
     """Tests lose no power: their ledgers need not wait for the disk. Those of losing power have another."""
-    event.listen(Engine, "connect", _unsynced)
-    yield
-    event.remove(Engine, "connect", _unsynced)
+    with patch.object(sqlite, "SYNCHRONOUS", "OFF"):
+        yield
 
 
 def _own_server(kind: str, package: str) -> Iterator[Any]:

@@ -50,7 +50,7 @@ def test_version() -> None:
 
 
 def test_help_loads_nothing_heavy() -> None:
-    heavy = "{'pydantic', 'numpy', 'sqlalchemy', 'rich', 'yaml', 'rustworkx', 'asyncio', 'msgspec'}"
+    heavy = "{'pydantic', 'numpy', 'sqlite3', 'rich', 'yaml', 'rustworkx', 'asyncio', 'msgspec'}"
     ours = "{one for one in sys.modules if one.startswith('peerage.cli.')}"
     code = (
         "import sys, peerage.cli.main as main, typer.testing as testing;"

@@ -134,7 +134,7 @@ def test_a_real_ledger_that_is_full_says_so_and_takes_rows_again_later(tmp_path:
     ledger: Ledger = open_ledger("sqlite:///arena.db", tmp_path, create=True)
 
     def limit(pages: int) -> None:
-        raw = ledger._writer.transaction.connection.connection.driver_connection  # type: ignore[attr-defined]
+        raw = ledger._writer.transaction.connection  # type: ignore[attr-defined]
         raw.execute(f"PRAGMA max_page_count={pages}")
 
     async def fill(first: int) -> list[Exception]:

@@ -13,11 +13,10 @@ from hashlib import sha256
 from itertools import count
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any, cast
+from typing import cast
 
 import msgspec
 import pytest
-from sqlalchemy import Connection, Select
 from tests.engine.arenas import (
     asked_again,
     house,
@@ -46,6 +45,7 @@ from peerage.ledger.database_ledger import DatabaseLedger
 from peerage.ledger.disclosure import write_redacted
 from peerage.ledger.log import finished
 from peerage.ledger.sql import SqlDatabase
+from peerage.ledger.sql_database import Connection, Query
 from peerage.ledger.sqlite import SqliteFile
 from peerage.ledger.verify import verify
 from peerage.ledger.waits import TOPIC, read_wait, waits
@@ -510,7 +510,7 @@ def test_a_match_is_read_by_its_number_as_it_was_at_one_moment(
         file = cast(SqlDatabase, cast(DatabaseLedger, ledger)._database)._store
         found, reads = SqliteFile.rows, count(1)
 
-        def meanwhile(self: SqliteFile, connection: Connection, wanted: Select[Any]) -> Iterator[Row]:
+        def meanwhile(self: SqliteFile, connection: Connection, wanted: Query) -> Iterator[Row]:
             if self is file and next(reads) == 2:
                 with closing(ledger_of(tmp_path)) as other:
                     drop(other, away, "enough", 1)

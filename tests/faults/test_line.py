@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 from unittest.mock import patch
 
 import pytest
-from sqlalchemy.exc import DBAPIError
 from tests.engine.arenas import house, write_arena
 from tests.faults.line import FATES, Line
 
@@ -20,11 +19,11 @@ from peerage.arena import open_arena
 from peerage.ledger import LedgerError
 
 if TYPE_CHECKING:
-    from sqlalchemy import Connection
     from tests.servers.postgres import PostgresServer
 
     from peerage.engine.report import RunReport
     from peerage.ledger.postgres import Postgres
+    from peerage.ledger.sql_database import Connection
 
 MATCHES, FAULTS = 30, 8
 
@@ -112,20 +111,22 @@ def test_a_hundred_broken_lines(due: str, postgres: PostgresServer, tmp_path: Pa
 
 def _written_again(place: Postgres, connection: Connection, work: Callable[[], None], *, again: bool) -> None:
     """A lost transaction is written again without asking whether it is durable."""
+    from psycopg import Error
+
     from peerage.ledger.postgres_words import is_lost
 
     assert place._run is not None
     while True:
         try:
             place._counted = False
-            with connection.begin():
-                work()
+            work()
+            connection.commit()
             place._run.written += place._counted
             return
-        except DBAPIError as error:
+        except Error as error:
             if not is_lost(error):
                 raise
-            connection.invalidate()
+            connection.close()
             time.sleep(0.05)
 
 

@@ -10,7 +10,6 @@ from typing import Any
 from unittest.mock import patch
 
 import pytest
-from sqlalchemy import Connection
 from tests.faults.disk import missing
 from tests.faults.simulation import KINDS, calm, simulate
 
@@ -20,6 +19,7 @@ from peerage.engine.folding import Folding
 from peerage.engine.journal import Journal
 from peerage.engine.records import Tally
 from peerage.ledger import LedgerError
+from peerage.ledger.sql_database import Connection
 from peerage.ledger.sqlite import SqliteFile
 from peerage.ledger.store import Batch
 from peerage.match import Fixture, Outcome
@@ -69,9 +69,8 @@ def _no_intent(calls: Calls, pending: Any) -> None:
 
 
 def _unsynced(file: SqliteFile, connection: Connection, work: Callable[[], None], *, again: bool) -> None:
-    connection.connection.cursor().execute("PRAGMA synchronous=OFF")
-    with connection.begin():
-        work()
+    connection.execute("PRAGMA synchronous=OFF")
+    _commit(file, connection, work, again=again)
 
 
 @contextmanager
@@ -114,7 +113,7 @@ def _left_open_is_free(
     _budget(budget, limit, match, player, billed, 0, *by)
 
 
-_end, _pay, _budget = Folding.end, Budget.pay, Budget.__init__
+_end, _pay, _budget, _commit = Folding.end, Budget.pay, Budget.__init__, SqliteFile.commit
 
 # Each with the seeds within which it is found.
 BUGS = {

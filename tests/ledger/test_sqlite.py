@@ -97,14 +97,14 @@ def test_the_page_about_the_format_lists_every_table_and_column() -> None:
         cells = [cell.strip() for cell in line.split("|")]
         if len(cells) == 5 and cells[1].startswith("`"):
             listed[cells[1].strip("`")] = [column.strip("`") for column in cells[2].split(", ")]
-    assert listed == {name: list(table.columns.keys()) for name, table in sql_tables.SCHEMA.tables.items()}
+    assert listed == {table.name: list(table.columns) for table in sql_tables.TABLES}
 
 
 def test_commits_are_synced_in_full(ledger: DatabaseLedger) -> None:
     with ledger._database.holding() as transaction:
         connection = cast(SqlTransaction, transaction).connection
-        assert connection.exec_driver_sql("PRAGMA synchronous").scalar() == 2
-        assert connection.exec_driver_sql("PRAGMA journal_mode").scalar() == "wal"
+        assert connection.execute("PRAGMA synchronous").fetchone() == (2,)
+        assert connection.execute("PRAGMA journal_mode").fetchone() == ("wal",)
 
 
 def test_a_duel_of_two_kilobyte_replies_takes_sixty_kilobytes_at_most(
@@ -224,7 +224,7 @@ def test_no_folder(tmp_path: Path) -> None:
 def limit_pages(ledger: DatabaseLedger, pages: int) -> None:
     assert ledger._writer is not None
     connection = cast(SqlTransaction, ledger._writer.transaction).connection
-    connection.exec_driver_sql(f"PRAGMA max_page_count = {pages}")
+    connection.execute(f"PRAGMA max_page_count = {pages}")
     connection.rollback()
 
 
@@ -251,7 +251,7 @@ def test_a_full_disk_loses_nothing(ledger: DatabaseLedger) -> None:
 AS_NOBODY = """
 import os, sys
 from pathlib import Path
-import filelock, peerage.ledger.database_ledger, peerage.ledger.databases, sqlalchemy.dialects.sqlite
+import filelock, peerage.ledger.database_ledger, peerage.ledger.databases, sqlite3
 import peerage.ledger.sql
 from peerage.ledger import LedgerError, open_ledger
 os.setgid(65534)

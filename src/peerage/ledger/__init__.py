@@ -33,7 +33,7 @@ def open_ledger(address: str, folder: Path, *, create: bool) -> Ledger:
         raise LedgerError(
             f"ledger {shown!r}: this kind of address is unknown; write for example sqlite:///arena.db"
         )
-    # A short command that needs no ledger must not wait for SQLAlchemy.
+    # A short command that needs no ledger must not wait for a database.
     from peerage.ledger.database_ledger import DatabaseLedger
     from peerage.ledger.databases import database
 

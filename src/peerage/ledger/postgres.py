@@ -27,28 +27,12 @@ from urllib.parse import quote
 import psycopg
 from msgspec import Struct
 from psycopg.conninfo import conninfo_to_dict
-from sqlalchemy import (
-    Connection,
-    Engine,
-    LargeBinary,
-    MetaData,
-    Select,
-    Table,
-    Text,
-    UniqueConstraint,
-    create_engine,
-    event,
-    literal,
-    tuple_,
-)
-from sqlalchemy.exc import DBAPIError
-from sqlalchemy.pool import NullPool, QueuePool
 
 from peerage.ledger.database import Row
 from peerage.ledger.postgres_words import explained, is_lost, parts
 from peerage.ledger.server import FIRST_TRY_S, READER_AWAY_S, Patience, busy, is_alive, note, superseded, told
-from peerage.ledger.sql_database import Insert
-from peerage.ledger.sql_tables import BESIDE, SCHEMA
+from peerage.ledger.sql_database import Connection, Insert, Pool, Query
+from peerage.ledger.sql_tables import BESIDE, KINDS, TABLES, Table
 from peerage.ledger.store import LedgerAway, LedgerError
 
 SCHEMES = ("postgresql", "postgres")
@@ -72,6 +56,40 @@ class Run(Struct):
 
     fence: int
     written: int
+
+
+class Line:
+    """A connection to the server, a `sql_database.Connection`; made when it is first used, and again when it
+    is used after it was closed."""
+
+    def __init__(self, connect: Callable[[], Connected]) -> None:
+        self._connect = connect
+        self._raw: Connected | None = None
+
+    @property
+    def raw(self) -> Connected:
+        if self._raw is None:
+            self._raw = self._connect()
+        return self._raw
+
+    @property
+    def is_open(self) -> bool:
+        return self._raw is not None
+
+    def execute(self, sql: str, values: Sequence[Any] = (), /) -> psycopg.Cursor[Any]:
+        return self.raw.execute(sql.replace("?", "%s"), values or None)
+
+    def commit(self) -> None:
+        self.raw.commit()
+
+    def rollback(self) -> None:
+        if self._raw is not None:
+            self._raw.rollback()
+
+    def close(self) -> None:
+        raw, self._raw = self._raw, None
+        if raw is not None:
+            raw.close()
 
 
 class _Lingers(psycopg.OperationalError):
@@ -112,38 +130,35 @@ class Postgres:
         """The variables with which a child process opens the address."""
         return {"PGPASSWORD": self._password} if self._password else {}
 
-    def reading(self) -> Engine:
-        connect = partial(self.connect, autocommit=True)
-        return _engine(
-            connect, poolclass=QueuePool, pool_size=2, max_overflow=-1, isolation_level="AUTOCOMMIT"
-        )
+    def reading(self) -> Pool:
+        return Pool(lambda: Line(partial(self.connect, autocommit=True)))
 
-    def writing(self, *, create: bool) -> Engine:
-        engine = _engine(self.connect)
-        event.listen(engine, "begin", self._alone)
-        return engine
+    @contextmanager
+    def writing(self) -> Iterator[Connection]:
+        with closing(Line(self.connect)) as line:
+            line.execute("SELECT pg_advisory_xact_lock(?), pg_notify(?, '')", (self._key ^ 1, self._channel))
+            yield line
+            line.commit()
 
     @contextmanager
     def holding(self, *, create: bool) -> Iterator[Connection]:
         self._patience.begin()
-        engine = _engine(partial(self._locked, create))
+        line = Line(partial(self._locked, create))
         try:
             with self.explained():
-                connection = self._patience.wait(engine.connect)
+                self._patience.wait(lambda: line.raw)
             self._patience.runs = True
             try:
-                yield connection
+                yield line
             finally:
-                with suppress(DBAPIError):
-                    if not (connection.invalidated or self._patience.stopped.is_set()):
+                with suppress(psycopg.Error):
+                    if line.is_open and not self._patience.stopped.is_set():
                         # Or who comes next may find it locked: the server notices later that we are gone.
-                        connection.rollback()
-                        connection.exec_driver_sql("SELECT pg_advisory_unlock_all()")
-                with suppress(DBAPIError):
-                    connection.close()
+                        line.rollback()
+                        line.execute("SELECT pg_advisory_unlock_all()")
+                line.close()
         finally:
             self._run, self._patience.runs = None, False
-            engine.dispose()
 
     @contextmanager
     def listening(self) -> Iterator[Callable[[], bool]]:
@@ -161,62 +176,71 @@ class Postgres:
         def attempt() -> None:
             self._counted = False
             try:
-                with connection.begin():
-                    work()
-            except (DBAPIError, psycopg.Error) as error:
-                if is_lost(error):
-                    connection.invalidate()
+                work()
+                connection.commit()
+            except BaseException as error:
+                _undo(connection, error)
                 raise
 
         def durable() -> bool:
-            with connection.begin():
-                (written,) = connection.exec_driver_sql(self._written, self._fences).one()
+            (written,) = connection.execute(self._written, self._fences).fetchone()
+            connection.rollback()
             return bool(written > run.written)
 
         self._patience.commit(attempt, durable, again=again)
         run.written += self._counted
 
     @contextmanager
-    def moment(self, engine: Engine) -> Iterator[Connection]:
+    def moment(self, pool: Pool) -> Iterator[Connection]:
         def begun() -> Connection:
-            connection = engine.connect()
+            connection = pool.take()
             try:
-                connection.exec_driver_sql("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
+                connection.execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
             except BaseException:
-                connection.close()
+                pool.give_back(connection)
                 raise
             return connection
 
-        with self._patience.wait(begun) as connection:
+        connection = self._patience.wait(begun)
+        try:
             yield connection
+        finally:
+            pool.give_back(connection)
 
-    def rows(self, connection: Connection, wanted: Select[Any]) -> Iterator[Row]:
-        return map(tuple, connection.execute(wanted).all())
+    def rows(self, connection: Connection, wanted: Query) -> Iterator[Row]:
+        return iter(connection.execute(wanted.text, wanted.values).fetchall())
 
-    def read(self, engine: Engine, wanted: Select[Any]) -> Iterator[Row]:
-        def block(part: Select[Any]) -> Sequence[Row]:
-            with engine.connect() as connection:
+    def read(self, pool: Pool, wanted: Query) -> Iterator[Row]:
+        def block(part: Query) -> Sequence[Row]:
+            with pool.one() as connection:
                 return list(self.rows(connection, part))
 
-        order = wanted._order_by_clauses
-        if not order or wanted._limit_clause is not None:
+        if not wanted.order:
             yield from self._patience.wait(partial(block, wanted))
             return
-        columns = list(wanted.selected_columns)
-        places = [columns.index(column) for column in order]
-        size = BLOCK if any(column.name == "body" for column in columns) else NARROW_BLOCK
-        part = wanted.limit(size)
+        places = [wanted.columns.index(column) for column in wanted.order]
+        behind = f"({', '.join(wanted.order)}) > ({', '.join(['?'] * len(places))})"
+        size = BLOCK if "body" in wanted.names else NARROW_BLOCK
+        part = wanted._replace(end=f"LIMIT {size}")
         while found := self._patience.wait(partial(block, part)):
             yield from found
             if len(found) < size:
                 return
-            last = [literal(found[-1][at], column.type) for at, column in zip(places, order, strict=True)]
-            part = wanted.where(tuple_(*order) > tuple_(*last)).limit(size)
+            part = wanted.where(behind, *[found[-1][at] for at in places])._replace(end=f"LIMIT {size}")
+
+    def tables(self, connection: Connection) -> list[str]:
+        wanted = "SELECT tablename::text FROM pg_tables WHERE schemaname = current_schema() ORDER BY 1"
+        return [name for (name,) in connection.execute(wanted)]
+
+    def make(self, connection: Connection, tables: Iterable[Table]) -> None:
+        for table in tables:
+            for statement in table.statements(_type):
+                connection.execute(statement)
 
     def insert(self, connection: Connection, inserts: Iterable[Insert]) -> None:
-        # Past SQLAlchemy, which waits for every answer: all go to the server at once.
-        raw = connection.connection.driver_connection
-        assert isinstance(raw, psycopg.Connection)
+        # All go to the server at once, which answers when all are done.
+        assert isinstance(connection, Line)
+        raw = connection.raw
         some = [one for one in inserts if one.rows]
         first = bool(some) and self._run is not None and not self._counted
         with raw.pipeline():
@@ -235,11 +259,11 @@ class Postgres:
             held = _value(connection, _HOLDER, *divmod(self._key % 2**64, 2**32))
         return told(json.loads(held or "{}"))
 
-    def integrity(self, engine: Engine, tables: MetaData) -> list[str]:
-        with engine.connect() as connection:
-            there = {(kind, name) for kind, name in connection.exec_driver_sql(_SHAPE)}
-        known = {("table", name) for name in (*SCHEMA.tables, *BESIDE)}
-        owners = {name: table for table in tables.tables.values() for name in _indexes(table)}
+    def integrity(self, pool: Pool, tables: Iterable[Table]) -> list[str]:
+        with pool.one() as connection:
+            there = set(connection.execute(_SHAPE))
+        known = {("table", name) for name in (*[table.name for table in TABLES], *BESIDE)}
+        owners = {name: table for table in tables for name in _indexes(table)}
         problems = [
             f"{self.place} holds a {kind} {name}, which is none of a ledger's"
             for kind, name in sorted(there - known)
@@ -255,7 +279,7 @@ class Postgres:
     def explained(self) -> Iterator[None]:
         try:
             yield
-        except (DBAPIError, psycopg.Error, OSError) as error:
+        except (psycopg.Error, OSError) as error:
             why = explained(error, self.place, str(self._stated.get("user") or "this user"), self._schema)
             if self._password:
                 why = why.replace(self._password, "***").replace(quote(self._password), "***")
@@ -324,11 +348,6 @@ class Postgres:
             )
             connection.execute("INSERT INTO runner VALUES (0, 0, '{}')")
 
-    def _alone(self, connection: Connection) -> None:
-        connection.exec_driver_sql(
-            "SELECT pg_advisory_xact_lock(%s), pg_notify(%s, '')", (self._key ^ 1, self._channel)
-        )
-
     def _superseded(self) -> LedgerError:
         return superseded(self.place)
 
@@ -336,10 +355,13 @@ class Postgres:
 Connected = psycopg.Connection[Any]
 
 
-def _engine(connect: Callable[[], Connected], **how: Any) -> Engine:
-    return create_engine(
-        "postgresql+psycopg://", creator=connect, use_native_hstore=False, **{"poolclass": NullPool, **how}
-    )
+def _undo(connection: Connection, error: BaseException) -> None:
+    """End a transaction that failed; where it is the connection that did, let there be another next time."""
+    with suppress(psycopg.Error):
+        if not (isinstance(error, psycopg.Error) and is_lost(error)):
+            connection.rollback()
+            return
+    connection.close()
 
 
 def _value(connection: Connected, sql: str, *values: Any) -> Any:
@@ -374,10 +396,13 @@ WHERE relnamespace = current_schema()::regnamespace AND rulename <> '_RETURN'
 """Kind and name of all that a schema holds."""
 
 
+def _type(column: str) -> str:
+    # Keys are in the order of their bytes, in every database.
+    return 'text COLLATE "C"' if column == "key" else _TYPES[KINDS[column]]
+
+
 def _indexes(table: Table) -> set[str]:
-    unique = [one.name for one in table.constraints if isinstance(one, UniqueConstraint)]
-    named = [one.name for one in table.indexes]
-    return {f"{table.name}_pkey", *[str(name) for name in (*unique, *named) if name]}
+    return {f"{table.name}_pkey", *table.unique, *table.indexes}
 
 
 def _columns(rows: Sequence[tuple[Any, ...]], conflict: str) -> list[list[Any]]:
@@ -391,35 +416,34 @@ def _columns(rows: Sequence[tuple[Any, ...]], conflict: str) -> list[list[Any]]:
 
 
 _INTENT = "(SELECT id FROM intents WHERE match = r.match AND key = r.key AND attempt = r.attempt)"
-_ARRAYS = {Text: "text[]", LargeBinary: "bytea[]"}
+_TYPES = {int: "bigint", str: "text", bytes: "bytea"}
 
 
 @lru_cache
 def _insert_sql(table: Table, conflict: str, whole: bool) -> str:
     """Rows as one array a column, so that each table has one statement whatever the number of rows. Ids count
     on from the newest, without a gap; there is one writer."""
-    own = [column for column in table.columns if whole or column.name != "id"]
+    own = [column for column in table.columns if whole or column != "id"]
     given: list[tuple[str, str]] = []
     for column in own:
-        if column.name == "intent" and not whole:
-            given += [("match", "bigint[]"), ("key", "text[]"), ("attempt", "bigint[]")]
+        if column == "intent" and not whole:
+            given += [("match", "bigint"), ("key", "text"), ("attempt", "bigint")]
         else:
-            kinds = [sql for kind, sql in _ARRAYS.items() if isinstance(column.type, kind)]
-            given.append((column.name, kinds[0] if kinds else "bigint[]"))
-    into = [f'"{column.name}"' for column in own]
-    values = [_INTENT if column.name == "intent" and not whole else f'r."{column.name}"' for column in own]
+            given.append((column, _TYPES[KINDS[column]]))
+    into = [*own]
+    values = [_INTENT if column == "intent" and not whole else f"r.{column}" for column in own]
     if "id" in table.columns and not whole:
         into.insert(0, "id")
         values.insert(0, f"(SELECT coalesce(max(id), 0) FROM {table.name}) + r.at")
-    arrays = ", ".join([f"%b::{kind}" for _, kind in given])
-    names = ", ".join([f'"{name}"' for name, _ in given])
+    arrays = ", ".join([f"%b::{kind}[]" for _, kind in given])
+    names = ", ".join([name for name, _ in given])
     sql = (
         f"INSERT INTO {table.name} ({', '.join(into)}) SELECT {', '.join(values)} "
         f"FROM unnest({arrays}) WITH ORDINALITY AS r({names}, at)"
     )
     if not conflict:
         return sql
-    key = ", ".join([column.name for column in table.primary_key])
-    replaced = [f'"{column.name}" = EXCLUDED."{column.name}"' for column in own if not column.primary_key]
-    does = f"UPDATE SET {', '.join(replaced)}" if conflict == "OR REPLACE" else "NOTHING"
+    key, *others = table.columns
+    replaced = ", ".join([f"{column} = EXCLUDED.{column}" for column in others])
+    does = f"UPDATE SET {replaced}" if conflict == "OR REPLACE" else "NOTHING"
     return f"{sql} ON CONFLICT ({key}) DO {does}"

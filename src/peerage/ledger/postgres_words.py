@@ -5,7 +5,6 @@ from __future__ import annotations
 from urllib.parse import parse_qsl, quote, unquote, urlencode, urlsplit
 
 import psycopg
-from sqlalchemy.exc import DBAPIError
 
 from peerage.ledger.store import LedgerError
 
@@ -31,18 +30,15 @@ def parts(address: str) -> tuple[str, str, str, str]:
 
 def is_lost(error: Exception) -> bool:
     """Whether it is the connection that failed: no server, one that starts or ends, a line that broke."""
-    cause = error.orig if isinstance(error, DBAPIError) else error
-    state = getattr(cause, "sqlstate", None)
-    if isinstance(cause, psycopg.OperationalError):
-        return state is None or state.startswith(("08", "57P"))
-    return isinstance(error, DBAPIError) and error.connection_invalidated
+    if not isinstance(error, psycopg.OperationalError):
+        return False
+    return error.sqlstate is None or error.sqlstate.startswith(("08", "57P"))
 
 
 def explained(error: Exception, place: str, user: str, schema: str) -> str:
     """What went wrong, where, and how to fix it."""
-    cause = error.orig if isinstance(error, DBAPIError) else error
-    state = str(getattr(cause, "sqlstate", None) or "")
-    said = " ".join(str(cause).split()).partition(" LINE ")[0]
+    state = str(getattr(error, "sqlstate", None) or "")
+    said = " ".join(str(error).split()).partition(" LINE ")[0]
     known = {
         "25006": "it only reads, as a replica does. Reading commands work; for others give the address of "
         "the server that writes",

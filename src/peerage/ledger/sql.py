@@ -1,4 +1,4 @@
-"""A ledger's rows in an SQL database, through SQLAlchemy Core: a `database.Database`.
+"""A ledger's rows in an SQL database: a `database.Database`.
 
 What only one database needs lives in its own module (`sqlite`, `postgres`).
 """
@@ -10,17 +10,14 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from functools import partial
 from itertools import starmap
-from typing import Any
 from zlib import crc32
-
-from sqlalchemy import Connection, Select, Table, delete, exists, func, inspect, or_, select
 
 from peerage.ledger.database import BLOCK, Row, Rows, Transaction, still_open
 from peerage.ledger.narrow import flat
-from peerage.ledger.sql_database import Insert, SqlStore
-from peerage.ledger.sql_rows import Read, attempts, picked, span
+from peerage.ledger.sql_database import Connection, Insert, Query, SqlStore, among
+from peerage.ledger.sql_rows import Read, attempts, picked, within
 from peerage.ledger.sql_tables import (
-    AMENDMENTS,
+    BESIDE,
     ENTRIES,
     FAILURES,
     FIXTURES,
@@ -28,21 +25,22 @@ from peerage.ledger.sql_tables import (
     LATER,
     LOG,
     META,
+    NEW,
     RECORDS,
     REPLIES,
-    SCHEMA,
     SNAPSHOTS,
     SUMMARIES,
+    TABLES,
     TEXTS,
-    make_tables,
-    schema_version,
 )
 from peerage.ledger.store import (
+    SCHEMA_VERSION,
     Amendment,
     Batch,
     Entry,
     Exchange,
     FixtureRow,
+    LedgerError,
     LedgerMissing,
     OldAmendment,
     Pin,
@@ -51,14 +49,14 @@ from peerage.ledger.store import (
 
 NEAR = 1_000
 """Entries at the end of the log in which an entry is looked for first: some ten snapshots."""
-_NEWEST = select(func.coalesce(func.max(FIXTURES.c.number), 0)).scalar_subquery()
+_LOG = Query(LOG.columns, "log")
 _STRAYS = (
-    (FIXTURES.c.number, FIXTURES.c.number < 1),
-    (RECORDS.c.number, RECORDS.c.number < 1),
-    (SUMMARIES.c.number, ~exists().where(RECORDS.c.number == SUMMARIES.c.number)),
-    (INTENTS.c.match, or_(INTENTS.c.match < 1, INTENTS.c.match > _NEWEST)),
-    (REPLIES.c.intent, ~exists().where(INTENTS.c.id == REPLIES.c.intent)),
-    (FAILURES.c.intent, ~exists().where(INTENTS.c.id == FAILURES.c.intent)),
+    ("fixtures", "number", "number < 1"),
+    ("records", "number", "number < 1"),
+    ("summaries", "number", "NOT EXISTS (SELECT 1 FROM records AS r WHERE r.number = summaries.number)"),
+    ("intents", "match", "(match < 1 OR match > (SELECT coalesce(max(number), 0) FROM fixtures))"),
+    ("replies", "intent", "NOT EXISTS (SELECT 1 FROM intents AS i WHERE i.id = intent)"),
+    ("failures", "intent", "NOT EXISTS (SELECT 1 FROM intents AS i WHERE i.id = intent)"),
 )
 """Which rows belong to nothing, by the column that says to what: nobody reads them match by match."""
 
@@ -66,24 +64,24 @@ _STRAYS = (
 class SqlRows:
     """Rows as `read` reads them; `lacks` says whether this form of ledger lacks a table that is read."""
 
-    def __init__(self, read: Read, lacks: Callable[[Select[Any]], bool] = lambda _: False) -> None:
+    def __init__(self, read: Read, lacks: Callable[[str], bool] = lambda _: False) -> None:
         self._read = read
         self._lacks = lacks
 
     def facts(self) -> dict[str, str]:
-        return dict(self._read(select(META.c.key, META.c.value)))
+        return dict(self._read(Query(("key", "value"), "meta")))
 
     def texts(self, digests: Sequence[bytes] | None) -> Iterator[tuple[bytes, bytes]]:
-        wanted = select(TEXTS.c.digest, TEXTS.c.body)
+        wanted = Query(("digest", "body"), "texts")
         if digests is None:
             yield from self._read(wanted)
             return
         for at in range(0, len(digests), BLOCK):
-            yield from self._read(wanted.where(TEXTS.c.digest.in_(digests[at : at + BLOCK])))
+            block = digests[at : at + BLOCK]
+            yield from self._read(wanted.where(among("digest", block), *block))
 
     def fixtures(self, matches: Sequence[int]) -> Iterator[FixtureRow]:
-        t = FIXTURES.c
-        wanted = select(t.number, t.round, t.body, t.checksum).order_by(t.number)
+        wanted = Query(("number", "round", "body", "checksum"), "fixtures", order=("number",))
         return starmap(FixtureRow, picked(self._read, wanted, matches))
 
     def exchanges(
@@ -92,110 +90,108 @@ class SqlRows:
         return attempts(self._read, matches, unanswered=unanswered, bodies=bodies)
 
     def records(self, matches: Sequence[int]) -> Iterator[RecordRow]:
-        t = RECORDS.c
-        wanted = select(t.number, t.body, t.chain, t.at_ms).order_by(t.number)
+        wanted = Query(("number", "body", "chain", "at_ms"), "records", order=("number",))
         return starmap(RecordRow, picked(self._read, wanted, matches))
 
     def links(self, matches: Sequence[int]) -> Iterator[tuple[int, int, bytes]]:
-        t = RECORDS.c
-        for number, at_ms, chain in picked(self._read, select(t.number, t.at_ms, t.chain), matches):
-            yield number, at_ms, bytes(chain)
+        return picked(self._read, Query(("number", "at_ms", "chain"), "records"), matches)
 
     def summaries(self, matches: Sequence[int]) -> Iterator[Row]:
-        return picked(self._read, select(SUMMARIES).order_by(SUMMARIES.c.number), matches)
+        wanted = Query(SUMMARIES.columns, "summaries", order=("number",))
+        return picked(self._read, wanted, matches)
 
     def newest(self) -> tuple[int, int]:
-        highest = [
-            select(func.coalesce(func.max(column), 0)).scalar_subquery()
-            for column in (FIXTURES.c.number, RECORDS.c.number)
-        ]
-        issued, recorded = next(iter(self._read(select(*highest))))
+        ((issued, recorded),) = self._read(_highest(("fixtures", "number"), ("records", "number")))
         return issued, recorded
 
     def last_snapshot(self, at_most: int | None) -> tuple[int, bytes] | None:
-        t = SNAPSHOTS.c
-        newest = select(t.number, t.body).order_by(t.number.desc()).limit(1)
-        newest = newest.where(t.number >= 0 if at_most is None else t.number.between(0, at_most))
+        newest = Query(("number", "body"), "snapshots", end="ORDER BY number DESC LIMIT 1")
+        newest = newest.where("number >= 0")
+        if at_most is not None:
+            newest = newest.where("number <= ?", at_most)
         return next(((number, body) for number, body in self._read(newest)), None)
 
     def snapshots(self) -> Iterator[tuple[int, bytes, int]]:
-        t = SNAPSHOTS.c
-        yield from self._read(select(t.number, t.body, t.checksum).order_by(t.number))
+        wanted = Query(("number", "body", "checksum"), "snapshots", order=("number",))
+        yield from self._read(wanted)
 
     def log(self, after: int = 0) -> Iterator[Entry]:
-        wanted = select(LOG).order_by(LOG.c.position)
-        return starmap(Entry, self._read(wanted.where(LOG.c.position > after) if after else wanted))
+        wanted = _LOG._replace(order=("position",))
+        return starmap(Entry, self._read(wanted.where("position > ?", after) if after else wanted))
 
     def last_entry(self, about: str = "") -> Entry | None:
-        t, newest = LOG.c, select(LOG).order_by(LOG.c.position.desc()).limit(1)
+        newest = _LOG._replace(end="ORDER BY position DESC LIMIT 1")
         found = next(iter(self._read(newest)), None)
         if about and found is not None:
-            wanted = newest.where(t.about.like(f"{about}%") if about[-1] == " " else t.about == about)
+            begins = about[-1] == " "
+            wanted = newest.where("about LIKE ?", f"{about}%") if begins else newest.where("about = ?", about)
             # Seldom far from the end, where PostgreSQL would not begin: it would read the whole log.
-            near = wanted.where(t.position > found[0] - NEAR)
+            near = wanted.where("position > ?", found[0] - NEAR)
             found = next(iter(self._read(near)), None) or next(iter(self._read(wanted)), None)
-        return None if found is None else Entry(*found[:2], *map(bytes, found[2:]))
+        return None if found is None else Entry(*found)
 
     def pin(self) -> Pin:
-        columns = [FIXTURES.c.number, INTENTS.c.id, REPLIES.c.id, FAILURES.c.id]
-        columns = columns if self._lacks(select(LOG.c.position)) else [LOG.c.position, *columns]
-        newest = [select(func.coalesce(func.max(column), 0)).scalar_subquery() for column in columns]
-        found = next(iter(self._read(select(*newest))))
+        columns = [("fixtures", "number"), ("intents", "id"), ("replies", "id"), ("failures", "id")]
+        columns = columns if self._lacks("log") else [("log", "position"), *columns]
+        (found,) = self._read(_highest(*columns))
         return Pin(*found) if len(found) == len(Pin._fields) else Pin(0, *found)
 
     def spent_by(
         self, last: int | None, but_for: Sequence[int], replies_of: Collection[str] | None
     ) -> dict[str, int]:
-        i, spent = INTENTS.c, Counter[str]()
-
-        def within(wanted: Select[Any]) -> Select[Any]:
-            return wanted if last is None else wanted.where(i.match <= last, i.match.not_in(but_for))
-
-        replied = select(i.player, func.sum(REPLIES.c.cost_nano)).join(REPLIES, REPLIES.c.intent == i.id)
-        failed = select(i.player, func.sum(FAILURES.c.cost_nano)).join(FAILURES, FAILURES.c.intent == i.id)
+        spent = Counter[str]()
+        replied, failed = (
+            Query(
+                ("i.player", "sum(x.cost_nano) AS cost_nano"),
+                f"intents AS i JOIN {table} AS x ON x.intent = i.id",
+                end="GROUP BY i.player",
+            )
+            for table in ("replies", "failures")
+        )
         sums = [failed]
         if replies_of is None:
             sums.append(replied)
         elif replies_of:
-            sums.append(replied.where(i.player.in_(replies_of)))
+            sums.append(replied.where(among("i.player", [*replies_of]), *replies_of))
         for wanted in sums:
-            rows = self._read(within(wanted).group_by(i.player))
-            spent.update({name: int(nano or 0) for name, nano in rows})
+            if last is not None:
+                wanted = wanted.where("i.match <= ?", last)
+                if but_for:
+                    wanted = wanted.where(f"NOT {among('i.match', but_for)}", *but_for)
+            spent.update({name: int(nano or 0) for name, nano in self._read(wanted)})
         for _, player, match, worst in still_open(self, self._unanswered):
             if last is None or (match <= last and match not in but_for):
                 spent[player] += worst or 0
         return dict(spent)
 
     def _unanswered(self, ids: range) -> Sequence[Row]:
-        i = INTENTS.c
+        wanted = within(Query(("id", "player", "match", "worst_nano"), "intents", order=("id",)), "id", ids)
         # Ranges of both sides: no planner reads the whole of one for a part of the other.
-        neither = [
-            ~exists().where(table.c.intent == i.id, span(table.c.intent, ids))
-            for table in (REPLIES, FAILURES)
-        ]
-        wanted = select(i.id, i.player, i.match, i.worst_nano).where(span(i.id, ids), *neither)
-        return list(self._read(wanted.order_by(i.id)))
+        first, last = ids.start, ids.stop - 1
+        for table in ("replies", "failures"):
+            answered = f"SELECT 1 FROM {table} AS x WHERE x.intent = intents.id AND x.intent BETWEEN ? AND ?"
+            wanted = wanted.where(f"NOT EXISTS ({answered})", first, last)
+        return list(self._read(wanted))
 
     def said(self, topic: str) -> Iterator[Amendment]:
-        t = ENTRIES.c
-        wanted = select(t.topic, t.body, t.at_ms, t.position).order_by(t.position)
-        return starmap(Amendment, self._read(wanted.where(t.topic == topic) if topic else wanted))
+        wanted = Query(("topic", "body", "at_ms", "position"), "entries", order=("position",))
+        return starmap(Amendment, self._read(wanted.where("topic = ?", topic) if topic else wanted))
 
     def any_said(self, topic: str) -> bool:
-        t = ENTRIES.c
-        return any(True for _ in self._read(select(t.position).where(t.topic == topic).limit(1)))
+        wanted = Query(("position",), "entries", end="LIMIT 1").where("topic = ?", topic)
+        return any(True for _ in self._read(wanted))
 
     def topics(self) -> Mapping[str, int]:
         found: Counter[str] = Counter()
-        for topic in (AMENDMENTS.c.stream, ENTRIES.c.topic):
-            found.update(dict(self._read(select(topic, func.count()).group_by(topic))))
+        for table, topic in (("amendments", "stream"), ("entries", "topic")):
+            wanted = Query((topic, "count(*) AS number"), table, end=f"GROUP BY {topic}")
+            found.update(dict(self._read(wanted)))
         return found
 
     def streams(self, topic: str) -> Iterator[OldAmendment]:
-        t = AMENDMENTS.c
-        wanted = select(t.id, t.stream, t.sequence, t.chain, t.at_ms, t.body).order_by(t.id)
+        wanted = Query(("id", "stream", "sequence", "chain", "at_ms", "body"), "amendments", order=("id",))
         if topic:
-            wanted = wanted.where(t.stream == topic).order_by(None).order_by(t.sequence)
+            wanted = wanted.where("stream = ?", topic)._replace(order=("sequence",))
         return starmap(OldAmendment, self._read(wanted))
 
 
@@ -203,7 +199,7 @@ class SqlTransaction(SqlRows):
     """What the runner writes through its one connection."""
 
     def __init__(self, store: SqlStore, connection: Connection) -> None:
-        super().__init__(lambda wanted: map(tuple, connection.execute(wanted)))
+        super().__init__(partial(store.rows, connection))
         self.connection = connection
         self._store = store
 
@@ -246,12 +242,12 @@ class SqlTransaction(SqlRows):
         self._store.insert(self.connection, [Insert(LOG, rows), Insert(ENTRIES, bodies)])
 
     def clear(self) -> None:
-        self.connection.execute(delete(SNAPSHOTS))
-        self.connection.execute(delete(SUMMARIES))
+        for table in (SNAPSHOTS, SUMMARIES):
+            self.connection.execute(f"DELETE FROM {table.name}")
 
     def modernize(self) -> bool:
-        there = inspect(self.connection).get_table_names()
-        SCHEMA.create_all(self.connection, LATER)
+        there = self._store.tables(self.connection)
+        self._store.make(self.connection, LATER)
         return ENTRIES.name not in there
 
 
@@ -270,16 +266,53 @@ class SqlDatabase:
     def prepare(self, *, create: bool) -> None:
         place, version = self.place, 0
         if self._store.exists():
-            with self._store.explained(), self._readers.connect() as connection:
-                version = schema_version(connection, place)
+            with self._store.explained(), self._readers.one() as connection:
+                version = self._version(connection)
         elif not create:
             raise LedgerMissing(f"there is no ledger at {place} yet; `peerage run` makes it")
         if version == 0 and not create:
             raise LedgerMissing(f"{place} is empty; `peerage run` makes a ledger of it")
         if version == 0:
-            with self._store.holding(create=True) as connection, self._store.explained(), connection.begin():
-                if not schema_version(connection, place):
-                    make_tables(connection)
+            with self._store.holding(create=True) as connection, self._store.explained():
+                self._store.commit(connection, partial(self._make, connection), again=False)
+
+    def _make(self, connection: Connection) -> None:
+        """Make a ledger in an empty store."""
+        if not self._version(connection):
+            self._store.make(connection, NEW)
+            version = str(SCHEMA_VERSION)
+            connection.execute("INSERT INTO meta (key, value) VALUES ('schema', ?)", (version,))
+
+    def _version(self, connection: Connection) -> int:
+        """The schema version of what is opened, 0 where it holds nothing at all.
+
+        Raises LedgerError where it holds something else than a ledger, or a newer one.
+        """
+        names = [name for name in self._store.tables(connection) if name not in BESIDE]
+        if not names:
+            return 0
+        found = None
+        if META.name in names:
+            found = connection.execute("SELECT value FROM meta WHERE key = 'schema'").fetchone()
+        if found is None:
+            raise LedgerError(
+                f"{self.place} is a database, but not a ledger of Peerage: it holds {', '.join(names[:5])} "
+                "and no schema version. Name another file in arena.yaml"
+            )
+        (stated,) = found
+        if not (isinstance(stated, str) and stated.isdecimal() and int(stated[:9]) > 0):
+            raise LedgerError(
+                f"{self.place} is damaged: the schema version in its table meta is {stated!r}, expected a "
+                "number from 1. Restore it from a copy"
+            )
+        version = int(stated[:9])
+        if version > SCHEMA_VERSION:
+            raise LedgerError(
+                f"{self.place} has schema version {version}, this Peerage knows versions up to "
+                f"{SCHEMA_VERSION}; use the Peerage that wrote it or a newer one: pip install --upgrade "
+                "peerage"
+            )
+        return version
 
     @contextmanager
     def moment(self) -> Iterator[Rows]:
@@ -311,38 +344,45 @@ class SqlDatabase:
 
     def integrity(self) -> Sequence[str]:
         with self._store.explained():
-            problems = list(self._store.integrity(self._readers, SCHEMA))
-        for column, stray in _STRAYS:
-            wanted = select(func.count(), func.coalesce(func.min(column), 0)).select_from(column.table)
-            count, first = next(self._read(wanted.where(stray)))
+            problems = list(self._store.integrity(self._readers, TABLES))
+        for table, column, stray in _STRAYS:
+            counted = "count(*) AS number", f"coalesce(min({column}), 0) AS {column}"
+            count, first = next(self._read(Query(counted, table, (stray,))))
             if count:
                 problems.append(
-                    f"the table {column.table.name} holds {count} rows that belong to no match or request, "
-                    f"the first with {column.name} {first}"
+                    f"the table {table} holds {count} rows that belong to no match or request, the first "
+                    f"with {column} {first}"
                 )
         return problems
 
     def counts(self) -> Mapping[str, int]:
         return {
-            table.name: next(self._read(select(func.count()).select_from(table)))[0]
+            table.name: next(self._read(Query(("count(*) AS number",), table.name)))[0]
             for table in (RECORDS, SUMMARIES)
         }
 
     def close(self) -> None:
-        self._readers.dispose()
+        self._readers.close()
 
-    def _read(self, wanted: Select[Any]) -> Iterator[Row]:
-        if not self._lacks(wanted):
+    def _read(self, wanted: Query) -> Iterator[Row]:
+        table = wanted.source.partition(" ")[0]
+        if not (table and self._lacks(table)):
             with self._store.explained():
                 yield from self._store.read(self._readers, wanted)
 
-    def _lacks(self, wanted: Select[Any]) -> bool:
-        """Whether this is an earlier, or for old amendments a later, form of ledger without what is read."""
+    def _lacks(self, table: str) -> bool:
+        """Whether this is an earlier, or for old amendments a later, form of ledger without a table."""
         if ENTRIES.name not in self._tables:  # from then on none is added
             with self._store.explained(), self._store.moment(self._readers) as connection:
-                self._tables = inspect(connection).get_table_names()
-        tables = [each.name for each in wanted.columns_clause_froms if isinstance(each, Table)]
-        return not set(tables).issubset(self._tables)
+                self._tables = self._store.tables(connection)
+        return table not in self._tables
+
+
+def _highest(*columns: tuple[str, str]) -> Query:
+    """The highest values of columns of tables, 0 where there is none."""
+    return Query(
+        tuple([f"(SELECT coalesce(max({column}), 0) FROM {table}) AS {column}" for table, column in columns])
+    )
 
 
 def _as_they_are(attempts: Sequence[Exchange]) -> Iterator[Insert]:

@@ -1,15 +1,60 @@
 """What an SQL database offers, over which `sql.SqlDatabase` reads and writes: `sqlite.SqliteFile`,
-`postgres.Postgres`."""
+`postgres.Postgres`.
+
+Statements are written once, as both understand them, with `?` where a value goes.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, contextmanager
+from threading import Lock
 from typing import Any, NamedTuple, Protocol
 
-from sqlalchemy import Connection, Engine, MetaData, Select, Table
-
 from peerage.ledger.database import Row
+from peerage.ledger.sql_tables import Table
+
+KEPT = 2
+"""Connections that a pool keeps open while nobody reads."""
+
+
+class Query(NamedTuple):
+    """A SELECT. `values` are those of columns, source and conditions, in this order. No two rows agree in all
+    columns that an `order` names; `end` follows in place of one."""
+
+    columns: tuple[str, ...]
+    source: str = ""
+    conditions: tuple[str, ...] = ()
+    values: tuple[Any, ...] = ()
+    order: tuple[str, ...] = ()
+    end: str = ""
+
+    def where(self, condition: str, *values: Any) -> Query:
+        """The rows among these for which a condition holds."""
+        return self._replace(conditions=(*self.conditions, condition), values=(*self.values, *values))
+
+    @property
+    def names(self) -> list[str]:
+        """The columns' names, as `sql_tables.KINDS` has them."""
+        return [column.rpartition(" AS ")[2].rpartition(".")[2] for column in self.columns]
+
+    @property
+    def text(self) -> str:
+        """The statement."""
+        return " ".join(
+            [
+                f"SELECT {', '.join(self.columns)}",
+                *([f"FROM {self.source}"] if self.source else ()),
+                *([f"WHERE {' AND '.join(self.conditions)}"] if self.conditions else ()),
+                *([f"ORDER BY {', '.join(self.order)}"] if self.order else ()),
+                self.end,
+            ]
+        )
+
+
+def among(column: str, values: Sequence[Any]) -> str:
+    """The condition that a column holds one of the values, of which there is one."""
+    return f"{column} IN ({', '.join(['?'] * len(values))})"
 
 
 class Insert(NamedTuple):
@@ -22,6 +67,72 @@ class Insert(NamedTuple):
     whole: bool = False
 
 
+class Connection(Protocol):
+    """A connection to a database."""
+
+    def execute(self, sql: str, values: Sequence[Any] = ..., /) -> Any:
+        """Do a statement: its rows, as an iterable with `fetchone`."""
+
+    def commit(self) -> None:
+        """Make durable what was written."""
+
+    def rollback(self) -> None:
+        """End the transaction, if there is one, as if nothing had been written."""
+
+    def close(self) -> None:
+        """Release it."""
+
+
+class Pool:
+    """Connections that read, for any thread; made when they are needed."""
+
+    def __init__(self, connect: Callable[[], Connection]) -> None:
+        self._connect = connect
+        self._idle: list[Connection] = []
+        self._lock = Lock()
+        self._closed = False
+
+    @contextmanager
+    def one(self) -> Iterator[Connection]:
+        """A connection for the caller alone, outside any transaction; given back at the end."""
+        connection = self.take()
+        try:
+            yield connection
+        finally:
+            self.give_back(connection)
+
+    def take(self) -> Connection:
+        """The same, for one who gives it back."""
+        with self._lock:
+            if self._idle:
+                return self._idle.pop()
+        return self._connect()
+
+    def give_back(self, connection: Connection) -> None:
+        """Let others have a connection that was taken. A transaction in it ends."""
+        try:
+            connection.rollback()
+        except Exception:  # it broke, and so may have those that are as old
+            self._drop(connection)
+            return
+        with self._lock:
+            if kept := not self._closed and len(self._idle) < KEPT:
+                self._idle.append(connection)
+        if not kept:
+            connection.close()
+
+    def _drop(self, *connections: Connection) -> None:
+        with self._lock:
+            idle, self._idle = self._idle, []
+        for connection in (*connections, *idle):
+            connection.close()
+
+    def close(self) -> None:
+        """Release what is held; safe to call twice."""
+        self._closed = True
+        self._drop()
+
+
 class SqlStore(Protocol):
     """One database. `address` opens it from any folder, `place` names it for people; neither holds a
     password."""
@@ -32,11 +143,11 @@ class SqlStore(Protocol):
     def exists(self) -> bool:
         """Whether there is anything to open."""
 
-    def reading(self) -> Engine:
-        """Connections that read, for any thread."""
+    def reading(self) -> Pool:
+        """Connections that read."""
 
-    def writing(self, *, create: bool) -> Engine:
-        """Connections of which one at a time writes, durably at every commit; for what no runner writes."""
+    def writing(self) -> AbstractContextManager[Connection]:
+        """One transaction, durable at its end, beside which nobody else writes; for what no runner writes."""
 
     def holding(self, *, create: bool) -> AbstractContextManager[Connection]:
         """The one runner's connection and lock; `create` where there may be nothing yet.
@@ -60,19 +171,25 @@ class SqlStore(Protocol):
         Where the connection is lost it is waited for, and the work is done `again` unless it became durable.
         """
 
-    def moment(self, engine: Engine) -> AbstractContextManager[Connection]:
+    def moment(self, pool: Pool) -> AbstractContextManager[Connection]:
         """A connection that sees all tables as they are at one moment; to be given back soon."""
 
-    def rows(self, connection: Connection, wanted: Select[Any]) -> Iterator[Row]:
+    def rows(self, connection: Connection, wanted: Query) -> Iterator[Row]:
         """What is wanted, read in the caller's transaction."""
 
-    def read(self, engine: Engine, wanted: Select[Any]) -> Iterator[Row]:
+    def read(self, pool: Pool, wanted: Query) -> Iterator[Row]:
         """What is wanted, on a connection of its own."""
+
+    def tables(self, connection: Connection) -> list[str]:
+        """The names of the tables there are, in order."""
+
+    def make(self, connection: Connection, tables: Iterable[Table]) -> None:
+        """Make those of the tables that are not there."""
 
     def insert(self, connection: Connection, inserts: Iterable[Insert]) -> None:
         """Insert rows of several tables in order, in few statements."""
 
-    def integrity(self, engine: Engine, tables: MetaData) -> list[str]:
+    def integrity(self, pool: Pool, tables: Iterable[Table]) -> list[str]:
         """What the database itself finds wrong, and what is in it beside the `tables` or missing there: a
         trigger would write what nobody recorded, a missing index let in what contradicts."""
 

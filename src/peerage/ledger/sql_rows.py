@@ -7,35 +7,49 @@ from itertools import groupby
 from operator import itemgetter
 from typing import Any
 
-from sqlalchemy import ColumnElement, LargeBinary, Select, case, literal, select
-
 from peerage.ledger.database import BLOCK, END, Row
-from peerage.ledger.sql_tables import FAILURES, INTENTS, REPLIES
+from peerage.ledger.sql_database import Query, among
 from peerage.ledger.store import Exchange, Failure
 
-Read = Callable[[Select[Any]], Iterable[Row]]
+Read = Callable[[Query], Iterable[Any]]
+
+_ATTEMPTS = Query(
+    (
+        *("i.match", "i.key", "i.attempt", "i.player", "i.body", "r.body", "i.worst_nano", "r.cost_nano"),
+        *("i.id", "i.checksum", "r.id", "r.checksum", "r.at_ms"),
+    ),
+    "intents AS i LEFT JOIN replies AS r ON r.intent = i.id",
+    order=("i.match", "i.key", "i.attempt"),
+)
+_WITHOUT_BODIES = _ATTEMPTS._replace(
+    columns=(
+        *_ATTEMPTS.columns[:4],
+        "CASE WHEN r.id IS NULL THEN i.body ELSE ? END AS request",
+        "CASE WHEN r.id IS NOT NULL THEN ? END AS reply",
+        *_ATTEMPTS.columns[6:],
+    ),
+    values=(b"", b""),
+)
+_FAILED = Query(("intent", "id", "reason", "cost_nano", "at_ms"), "failures")
 
 
-_EMPTY = literal(b"", LargeBinary)
-_REQUEST = case((REPLIES.c.id.is_(None), INTENTS.c.body), else_=_EMPTY).label("request")
-_REPLY = case((REPLIES.c.id.is_not(None), _EMPTY)).label("reply")
+def within(wanted: Query, column: str, numbers: range) -> Query:
+    """The rows whose numbers are in a range, or one without an end."""
+    if numbers.stop == END:
+        return wanted.where(f"{column} >= ?", numbers.start)
+    return wanted.where(f"{column} BETWEEN ? AND ?", numbers.start, numbers.stop - 1)
 
 
-def span(column: ColumnElement[int], matches: range) -> ColumnElement[bool]:
-    """Numbers within a range, or without an end."""
-    return column >= matches.start if matches.stop == END else column.between(matches.start, matches.stop - 1)
-
-
-def picked(read: Read, wanted: Select[Any], matches: Sequence[int]) -> Iterator[Row]:
+def picked(read: Read, wanted: Query, matches: Sequence[int]) -> Iterator[Row]:
     """The rows of these matches, in their order; their first column is the match's number."""
-    match = wanted.selected_columns[0]
+    match = wanted.columns[0]
     if isinstance(matches, range):
-        yield from read(wanted.where(span(match, matches)))
+        yield from read(within(wanted, match, matches))
         return
     for at in range(0, len(matches), BLOCK):
         block = matches[at : at + BLOCK]
         places = {number: place for place, number in enumerate(block)}
-        yield from sorted(read(wanted.where(match.in_(block))), key=lambda row: places[row[0]])
+        yield from sorted(read(wanted.where(among(match, block), *block)), key=lambda row: places[row[0]])
 
 
 def attempts(
@@ -43,24 +57,15 @@ def attempts(
 ) -> Iterator[Exchange]:
     """Every attempt in the matches, by match and in order of writing; without `bodies` those of what was
     answered are empty."""
-    i, r, f = INTENTS.c, REPLIES.c, FAILURES.c
-    said = (i.body, r.body) if bodies else (_REQUEST, _REPLY)
-    asked = (i.match, i.key, i.attempt, i.player, *said, i.worst_nano, r.cost_nano)
-    wanted = (
-        select(*asked, i.id, i.checksum, r.id, r.checksum, r.at_ms)
-        .select_from(INTENTS.outerjoin(REPLIES, r.intent == i.id))
-        .order_by(i.match, i.key, i.attempt)
-    )
+    wanted = _ATTEMPTS if bodies else _WITHOUT_BODIES
     if unanswered:
-        wanted = wanted.where(r.id.is_(None))
+        wanted = wanted.where("r.id IS NULL")
     # In the order of the index; sorting here spares the database a copy of every body.
     for _, found in groupby(picked(read, wanted, matches), itemgetter(0)):
         rows = sorted(found, key=itemgetter(8))
         failures: dict[int, Failure] = {}
         if any(row[5] is None for row in rows):
-            failed = select(f.intent, f.id, f.reason, f.cost_nano, f.at_ms).where(
-                f.intent.between(rows[0][8], rows[-1][8])
-            )
+            failed = within(_FAILED, "intent", range(rows[0][8], rows[-1][8] + 1))
             failures = {row[0]: Failure(*row[1:]) for row in read(failed)}
         for row in rows:
             yield Exchange(*row, failures.get(row[8]))  # type: ignore[call-arg]

@@ -3,37 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from typing import Any
 
-from sqlalchemy import (
-    BigInteger,
-    Column,
-    Connection,
-    Integer,
-    LargeBinary,
-    MetaData,
-    Table,
-    Text,
-    UniqueConstraint,
-    func,
-    inspect,
-    select,
-)
+from peerage.ledger.sql_database import Connection, SqlStore
+from peerage.ledger.sql_tables import Table
 
-from peerage.ledger.sql_database import SqlStore
-
-_SCHEMA = MetaData()
 _VOTES = Table(
     "votes",
-    _SCHEMA,
-    Column("sequence", Integer, primary_key=True, nullable=False, autoincrement=False),
-    Column("match", BigInteger, nullable=False),
-    Column("voter", Text, nullable=False),
-    Column("chain", LargeBinary, nullable=False),
-    Column("at_ms", BigInteger, nullable=False),
-    Column("body", LargeBinary, nullable=False),
-    UniqueConstraint("voter", "match", name="one_vote_per_item"),
+    ("sequence", "match", "voter", "chain", "at_ms", "body"),
+    {"one_vote_per_item": ("voter", "match")},
 )
 
 
@@ -44,38 +23,34 @@ class _Votes:
         self._connection = connection
 
     def rows(self, after: int) -> Sequence[tuple[Any, ...]]:
-        t = _VOTES.c
-        wanted = select(t.sequence, t.body, t.chain, t.at_ms).where(t.sequence > after).order_by(t.sequence)
-        return [tuple(row) for row in self._connection.execute(wanted)]
+        wanted = "SELECT sequence, body, chain, at_ms FROM votes WHERE sequence > ? ORDER BY sequence"
+        return list(self._connection.execute(wanted, (after,)))
 
     def filed(self) -> Sequence[tuple[int, str, int]]:
-        t = _VOTES.c
-        return [
-            (sequence, voter, match)
-            for sequence, voter, match in self._connection.execute(select(t.sequence, t.voter, t.match))
-        ]
+        return list(self._connection.execute("SELECT sequence, voter, match FROM votes"))
 
     def given(self, voter: str, match: int) -> int | None:
-        t = _VOTES.c
-        wanted = select(t.sequence).where(t.voter == voter, t.match == match)
-        return self._connection.execute(wanted).scalar()
+        wanted = "SELECT sequence FROM votes WHERE voter = ? AND match = ?"
+        row = self._connection.execute(wanted, (voter, match)).fetchone()
+        return row[0] if row else None
 
     def judged_by(self, voter: str) -> set[int]:
-        wanted = select(_VOTES.c.match).where(_VOTES.c.voter == voter)
-        return {match for (match,) in self._connection.execute(wanted)}
+        found = self._connection.execute("SELECT match FROM votes WHERE voter = ?", (voter,))
+        return {match for (match,) in found}
 
     def count(self) -> int:
-        return int(self._connection.execute(select(func.count()).select_from(_VOTES)).scalar() or 0)
+        return int(self._connection.execute("SELECT count(*) FROM votes").fetchone()[0])
 
     def head(self) -> tuple[int, bytes] | None:
-        t = _VOTES.c
-        newest = select(t.sequence, t.chain).order_by(t.sequence.desc()).limit(1)
-        row = self._connection.execute(newest).one_or_none()
+        newest = "SELECT sequence, chain FROM votes ORDER BY sequence DESC LIMIT 1"
+        row = self._connection.execute(newest).fetchone()
         return (int(row[0]), bytes(row[1])) if row else None
 
     def write(self, sequence: int, body: bytes, chain: bytes, at_ms: int, match: int, voter: str) -> None:
-        values = {"sequence": sequence, "body": body, "chain": chain, "at_ms": at_ms}
-        self._connection.execute(_VOTES.insert().values(**values, match=match, voter=voter))
+        values = sequence, body, chain, at_ms, match, voter
+        self._connection.execute(
+            "INSERT INTO votes (sequence, body, chain, at_ms, match, voter) VALUES (?, ?, ?, ?, ?, ?)", values
+        )
 
 
 class SqlVotes:
@@ -90,29 +65,16 @@ class SqlVotes:
         if not self._store.exists():
             yield None
             return
-        engine = self._store.reading()
-        try:
-            with self._store.explained(), engine.connect() as connection:
-                # Without the table the first vote is just being cast.
-                yield _Votes(connection) if inspect(connection).has_table(_VOTES.name) else None
-        finally:
-            engine.dispose()
+        with self._store.explained(), closing(self._store.reading()) as pool, pool.one() as connection:
+            # Without the table the first vote is just being cast.
+            yield _Votes(connection) if _VOTES.name in self._store.tables(connection) else None
 
     @contextmanager
     def writing(self) -> Iterator[_Votes]:
-        # Opened for one vote: once it is closed the file holds everything and can be copied alone.
-        engine = self._store.writing(create=True)
-        try:
-            with self._store.explained(), engine.begin() as connection:
-                _SCHEMA.create_all(connection)
-                yield _Votes(connection)
-        finally:
-            engine.dispose()
+        with self._store.explained(), self._store.writing() as connection:
+            self._store.make(connection, [_VOTES])
+            yield _Votes(connection)
 
     def integrity(self) -> list[str]:
-        engine = self._store.reading()
-        try:
-            with self._store.explained():
-                return self._store.integrity(engine, _SCHEMA)
-        finally:
-            engine.dispose()
+        with self._store.explained(), closing(self._store.reading()) as pool:
+            return self._store.integrity(pool, [_VOTES])

@@ -10,24 +10,21 @@ import json
 import os
 import socket
 import sqlite3
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, closing, contextmanager, nullcontext, suppress
-from functools import cache, lru_cache
+from functools import lru_cache
 from itertools import chain
 from pathlib import Path
-from typing import Any, cast
-
-from sqlalchemy import Connection, Engine, MetaData, Select, Table, create_engine, event
-from sqlalchemy.exc import DBAPIError
-from sqlalchemy.pool import NullPool, Pool, QueuePool
 
 from peerage.ledger.database import BLOCK, Row, damaged
-from peerage.ledger.sql_database import Insert
+from peerage.ledger.sql_database import Connection, Insert, Pool, Query
+from peerage.ledger.sql_tables import KINDS, Table
 from peerage.ledger.store import LedgerBusy, LedgerError
 from peerage.outputs import replacing
 
 PAGE_BYTES = 16_384
 CHECKPOINT_PAGES = 1_000
+SYNCHRONOUS = "FULL"
 READ_CACHE_KB = 65_536
 PATIENCE_S = 10.0
 """How long to wait for another program that holds the file for a moment."""
@@ -56,65 +53,64 @@ class SqliteFile:
     def exists(self) -> bool:
         return self.path.exists()
 
-    def reading(self) -> Engine:
-        """Read-only connections, for any thread."""
-        path = self.path
+    def reading(self) -> Pool:
+        return Pool(self._reader)
 
-        def connect() -> sqlite3.Connection:
-            # On a medium that cannot be written WAL's index cannot be made; without a WAL the file is all.
-            frozen = not os.access(path.parent, os.W_OK) and not path.with_name(path.name + "-wal").exists()
-            mode, larger = "ro&immutable=1" if frozen else "ro", f"PRAGMA cache_size=-{READ_CACHE_KB}"
+    def _reader(self) -> sqlite3.Connection:
+        path = self.path
+        # On a medium that cannot be written WAL's index cannot be made; without a WAL the file is all.
+        frozen = not os.access(path.parent, os.W_OK) and not path.with_name(path.name + "-wal").exists()
+        mode, larger = "ro&immutable=1" if frozen else "ro", f"PRAGMA cache_size=-{READ_CACHE_KB}"
+        connection = _connect(path, mode)
+        try:
+            connection.execute(larger)
+        except sqlite3.OperationalError as error:
+            connection.close()
+            if error.sqlite_errorname not in _LEFT_HALF:
+                raise
+            # Who was killed while making the file left what only one who may write takes back.
+            with closing(_connect(path, "rw")) as writer:
+                writer.execute("SELECT count(*) FROM sqlite_master")
             connection = _connect(path, mode)
-            try:
-                connection.execute(larger)
-            except sqlite3.OperationalError as error:
-                connection.close()
-                if error.sqlite_errorname not in _LEFT_HALF:
-                    raise
-                # Who was killed while making the file left what only one who may write takes back.
-                with closing(_connect(path, "rw")) as writer:
-                    writer.execute("SELECT count(*) FROM sqlite_master")
-                connection = _connect(path, mode)
-                connection.execute(larger)
-            return connection
+            connection.execute(larger)
+        return connection
 
-        return _engine(QueuePool, connect, pool_size=2, max_overflow=-1)
-
-    def writing(self, *, create: bool) -> Engine:
-        """The runner's connection: durable at every commit, also through a power failure."""
-        path = self.path
-
-        def connect() -> sqlite3.Connection:
-            connection = _connect(path, "rwc" if create else "rw")
+    def _writer(self, *, create: bool) -> sqlite3.Connection:
+        """A connection that is durable at every commit, also through a power failure."""
+        connection = _connect(self.path, "rwc" if create else "rw")
+        try:
             for pragma in (
                 f"page_size={PAGE_BYTES}",
                 "journal_mode=WAL",
-                "synchronous=FULL",
+                f"synchronous={SYNCHRONOUS}",
                 "fullfsync=ON",
                 f"wal_autocheckpoint={CHECKPOINT_PAGES}",
             ):
                 connection.execute(f"PRAGMA {pragma}")
-            return connection
+        except BaseException:
+            connection.close()
+            raise
+        return connection
 
-        engine = _engine(NullPool, connect)
-        event.listen(engine, "begin", _begin)
-        return engine
+    @contextmanager
+    def writing(self) -> Iterator[Connection]:
+        # Opened for one transaction: once it is closed the file holds everything and can be copied alone.
+        with closing(self._writer(create=True)) as connection, _transaction(connection):
+            yield connection
 
     @contextmanager
     def holding(self, *, create: bool) -> Iterator[Connection]:
         with self._lock():
-            engine = self.writing(create=create)
             with self.explained():
-                connection = engine.connect()
-            try:
-                # An unwritable ledger is refused now, not after the first paid call.
-                with self.explained(), connection.begin():
-                    pass
-                yield connection
-            finally:
-                self._settle(connection)
-                connection.close()
-                engine.dispose()
+                connection = self._writer(create=create)
+            with closing(connection):
+                try:
+                    # An unwritable ledger is refused now, not after the first paid call.
+                    with self.explained(), _transaction(connection):
+                        pass
+                    yield connection
+                finally:
+                    self._settle(connection)
 
     def listening(self) -> AbstractContextManager[None]:
         return nullcontext()
@@ -123,32 +119,39 @@ class SqliteFile:
         """A file is never away."""
 
     def commit(self, connection: Connection, work: Callable[[], None], *, again: bool) -> None:
-        with connection.begin():
+        with _transaction(connection):
             work()
 
     @contextmanager
-    def moment(self, engine: Engine) -> Iterator[Connection]:
-        with engine.connect() as connection:
-            connection.exec_driver_sql("BEGIN")  # ended when the connection is given back
+    def moment(self, pool: Pool) -> Iterator[Connection]:
+        with pool.one() as connection:
+            connection.execute("BEGIN")  # ended when the connection is given back
             yield connection
 
-    def rows(self, connection: Connection, wanted: Select[Any]) -> Iterator[Row]:
-        with connection.execute(wanted) as result:
-            allowed = [{column.type.python_type, type(None)} for column in wanted.selected_columns]
-            for part in result.partitions(BLOCK):
+    def rows(self, connection: Connection, wanted: Query) -> Iterator[Row]:
+        allowed = [{KINDS[name], type(None)} for name in wanted.names]
+        with closing(connection.execute(wanted.text, wanted.values)) as cursor:
+            while part := cursor.fetchmany(BLOCK):
                 # SQLite keeps whatever it is given; only a ledger that was tampered with holds another type.
-                for column, types, values in zip(
-                    wanted.selected_columns, allowed, zip(*part, strict=True), strict=True
-                ):
+                for name, types, values in zip(wanted.names, allowed, zip(*part, strict=True), strict=True):
                     if not types.issuperset(map(type, values)):
-                        raise damaged(
-                            self.place, f"the column {column.name} holds what does not belong there"
-                        )
-                yield from cast("Sequence[Row]", part)
+                        raise damaged(self.place, f"the column {name} holds what does not belong there")
+                yield from part
 
-    def read(self, engine: Engine, wanted: Select[Any]) -> Iterator[Row]:
-        with engine.connect() as connection:
+    def read(self, pool: Pool, wanted: Query) -> Iterator[Row]:
+        with pool.one() as connection:
             yield from self.rows(connection, wanted)
+
+    def tables(self, connection: Connection) -> list[str]:
+        wanted = (
+            "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite~_%' ESCAPE '~'"
+        )
+        return sorted([name for (name,) in connection.execute(wanted)])
+
+    def make(self, connection: Connection, tables: Iterable[Table]) -> None:
+        for table in tables:
+            for statement in table.statements(lambda name: _TYPES[KINDS[name]]):
+                connection.execute(statement)
 
     @contextmanager
     def _lock(self) -> Iterator[None]:
@@ -195,21 +198,18 @@ class SqliteFile:
 
     def _settle(self, connection: Connection) -> None:
         """Move the WAL into the main file, as far as readers allow, so that the file can be copied alone."""
-        # Past SQLAlchemy, which would begin a transaction: none may be open. A full disk may stop it; the
-        # WAL then keeps what it holds.
-        connection.rollback()
-        cursor = connection.connection.cursor()
+        # A full disk may stop it; the WAL then keeps what it holds.
         with suppress(sqlite3.Error):
-            cursor.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-        cursor.close()
+            connection.rollback()
+            connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
-    def integrity(self, engine: Engine, tables: MetaData) -> list[str]:
+    def integrity(self, pool: Pool, tables: Iterable[Table]) -> list[str]:
         """What SQLite itself finds wrong with the file, and what is in it beside the `tables` of a ledger or
         missing there: a trigger would write what nobody recorded, a missing index let in what contradicts."""
-        with engine.connect() as connection, create_engine("sqlite://").connect() as new:
-            tables.create_all(new)
-            found = [row[0] for row in connection.exec_driver_sql("PRAGMA integrity_check(20)")]
-            there, due = ({tuple(row) for row in each.exec_driver_sql(_SHAPE)} for each in (connection, new))
+        with pool.one() as connection, closing(sqlite3.connect(":memory:")) as new:
+            self.make(new, tables)
+            found = [row[0] for row in connection.execute("PRAGMA integrity_check(20)")]
+            there, due = (set(each.execute(_SHAPE)) for each in (connection, new))
         problems = [] if found == ["ok"] else [f"{self.path} is damaged: {one}" for one in found]
         problems += [
             f"{self.path} holds a {kind} {name}, which is none of a ledger's"
@@ -228,33 +228,15 @@ class SqliteFile:
             for at in range(0, len(rows), _MOST_ROWS):
                 part = rows[at : at + _MOST_ROWS]
                 values = tuple(chain.from_iterable(part))
-                connection.exec_driver_sql(_bulk_sql(table, conflict, len(part), whole), values)
+                connection.execute(_bulk_sql(table, conflict, len(part), whole), values)
 
     @contextmanager
     def explained(self) -> Iterator[None]:
         """Raise LedgerError, which says what went wrong, where, and how to fix it."""
         try:
             yield
-        except (DBAPIError, OSError) as error:
+        except (sqlite3.Error, OSError) as error:
             raise LedgerError(_explain(error, self.path)) from error
-
-
-_COMPILED: dict[Any, Any] = {}
-"""Statements as SQL, for all ledgers of this process: there are some dozens, and each takes a millisecond."""
-
-
-@cache
-def _model() -> Engine:
-    """An engine that knows its SQLite."""
-    engine = create_engine("sqlite://")
-    engine.connect().close()
-    return engine
-
-
-def _engine(kind: type[Pool], connect: Callable[[], Any], **how: Any) -> Engine:
-    model = _model()
-    pool = kind(connect, dialect=model.dialect, **how)
-    return Engine(pool, model.dialect, model.url, execution_options={"compiled_cache": _COMPILED})
 
 
 def _connect(path: Path, mode: str) -> sqlite3.Connection:
@@ -268,8 +250,15 @@ def _connect(path: Path, mode: str) -> sqlite3.Connection:
     )
 
 
-def _begin(connection: Connection) -> None:
-    connection.exec_driver_sql("BEGIN IMMEDIATE")
+@contextmanager
+def _transaction(connection: Connection) -> Iterator[None]:
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        yield
+        connection.commit()
+    except BaseException:
+        connection.rollback()
+        raise
 
 
 def _holder(note: Path) -> str:
@@ -288,6 +277,7 @@ FROM sqlite_master AS m, pragma_index_list(m.name) AS i WHERE m.type = 'table' A
 """Kind, table and name of all that a file holds, unique columns ("rule") by their names."""
 
 _MOST_ROWS = 128
+_TYPES = {int: "INTEGER", str: "TEXT", bytes: "BLOB"}
 
 
 # Without an intent a reply is refused, since its column must not be null.
@@ -296,15 +286,14 @@ _INTENT = "(SELECT id FROM intents WHERE match = ? AND key = ? AND attempt = ?)"
 
 @lru_cache(maxsize=2048)
 def _bulk_sql(table: Table, conflict: str, rows: int, whole: bool) -> str:
-    names = [column.name for column in table.columns if whole or column.name != "id"]
+    names = [name for name in table.columns if whole or name != "id"]
     row = f"({', '.join([_INTENT if name == 'intent' and not whole else '?' for name in names])})"
     return f"INSERT {conflict} INTO {table.name} ({', '.join(names)}) VALUES {', '.join([row] * rows)}"
 
 
 def _explain(error: Exception, path: Path) -> str:
     """What went wrong, where, and how to fix it."""
-    cause = error.orig if isinstance(error, DBAPIError) else error
-    name = getattr(cause, "sqlite_errorname", "")
+    name = getattr(error, "sqlite_errorname", "")
     if name == "SQLITE_FULL":
         return f"the disk (or quota) is full at {path}; what was recorded is safe. Free some space, run again"
     if name.startswith("SQLITE_READONLY"):
@@ -314,12 +303,12 @@ def _explain(error: Exception, path: Path) -> str:
         return f"cannot open {path}: {why}; check the path and its permissions"
     if name == "SQLITE_NOTADB":
         return f"{path} is no database, but a ledger was expected; name another file in arena.yaml"
-    if name.startswith("SQLITE_CORRUPT") or "decode to UTF-8" in str(cause):
-        return f"{path} is damaged ({cause}); restore it from a copy. `peerage verify` says what still stands"
+    if name.startswith("SQLITE_CORRUPT") or "decode to UTF-8" in str(error):
+        return f"{path} is damaged ({error}); restore it from a copy. `peerage verify` says what still stands"
     if name.startswith(("SQLITE_BUSY", "SQLITE_LOCKED")):
         return f"another program is writing to {path}; close it and run again"
     if name.startswith("SQLITE_IOERR"):
         return f"the disk failed under {path} ({name}); what was recorded before is safe. Check the disk"
     if name.startswith("SQLITE_CONSTRAINT"):
-        return f"a row contradicts what {path} holds: {cause}; nothing of this batch was written"
-    return f"{path}: {cause}"
+        return f"a row contradicts what {path} holds: {error}; nothing of this batch was written"
+    return f"{path}: {error}"
