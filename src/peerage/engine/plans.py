@@ -7,13 +7,13 @@ from typing import Any
 
 from peerage.engine.budget import Budget, Share, dollars, shares
 from peerage.engine.player_runtime import PlayerRuntime
+from peerage.engine.policy import policy_of
 from peerage.games import GAMES, plays
 from peerage.games.game import GameSpec
 from peerage.ledger.codec import by_hex, read_fixture, read_record
 from peerage.ledger.store import Ledger
 from peerage.match import Fixture
 from peerage.scheduling.fixtures import Scheduler
-from peerage.scheduling.policies import Policy
 from peerage.settings import ArenaSettings, rules_of
 
 LEARNED_FROM = 64
@@ -35,13 +35,6 @@ def schedulers(settings: ArenaSettings, secret: str) -> dict[str, Scheduler]:
         )
         for name, one in settings.lineup.items()
     }
-
-
-def policy_of(settings: ArenaSettings) -> Policy:
-    """How an arena pairs players."""
-    pairing, goal = settings.pairing, settings.goal
-    dear = pairing.per == "dollar"
-    return Policy(pairing.policy, pairing.width, pairing.top or 1, goal, dear, pairing.across)
 
 
 class Plans:

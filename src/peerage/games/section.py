@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 class Section(BaseModel):
     """Settings of a game, or a part of them: frozen, and nothing unknown, infinite or NaN in them."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False, defer_build=True)
 
 
 Seats = Annotated[int, Field(ge=2, le=10, description="Players in a match, when there are enough.")]

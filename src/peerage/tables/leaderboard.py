@@ -12,7 +12,7 @@ from msgspec import Struct
 from peerage.accounts import NOTHING, Account, position, possibly_billed
 from peerage.engine.benches import Bench, benched
 from peerage.engine.model_watch import Change, changes, told
-from peerage.engine.plans import policy_of
+from peerage.engine.policy import policy_of
 from peerage.engine.registration import models_and_families, registered
 from peerage.games import tracks_of
 from peerage.ledger.preregistration import preregistration, progress

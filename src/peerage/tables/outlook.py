@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Protocol, TypeAlias
 import numpy as np
 from msgspec import Struct
 
-from peerage.engine.plans import policy_of
+from peerage.engine.policy import policy_of
 from peerage.figures import dollars, percent
 from peerage.ratings.claims import SHARE_UNIT, gap_needed
 from peerage.ratings.table import POINTS, Z95
