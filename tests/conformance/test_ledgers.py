@@ -12,10 +12,12 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from zlib import crc32
 
+import msgspec
 import pytest
 from msgspec.structs import astuple
 
 from peerage.ledger import Ledger, LedgerBusy, LedgerError, open_ledger
+from peerage.ledger.columns import of_summaries
 from peerage.ledger.store import (
     COPY,
     Amendment,
@@ -313,6 +315,22 @@ def test_the_newest_snapshot_not_beyond(ledger: Ledger, monkeypatch: pytest.Monk
     assert ledger.snapshot(9) == (0, b"none")
     monkeypatch.setattr("peerage.ledger.sql.NEAR", 0)  # as in a log that goes on for long after it
     assert ledger.snapshot() == (20, b"twenty again")
+
+
+def test_the_narrow_table_in_columns_says_what_its_rows_say(ledger: Ledger) -> None:
+    empty = ledger.columns()
+    assert (len(empty.number), list(empty.tables)) == (0, [])
+    void = msgspec.structs.replace(summary(601), status="author", scores=(), raw=(), topic="\n,[")
+    put(ledger, summaries=[*[summary(number, score=number % 3 / 2) for number in range(1, 601)], void])
+    columns, rows = ledger.columns(), list(ledger.narrow())
+    assert len(rows) == 601
+    read = [
+        (number, columns.kinds[kind], columns.tables[table], columns.results[result])
+        for number, kind, table, result in zip(*map(list, columns[:4]), strict=True)
+    ]
+    assert read == [(row.number, (row.game, row.topic, row.status), row.players, row.scores) for row in rows]
+    again = of_summaries(rows)
+    assert [list(one) for one in again] == [list(one) for one in columns]
 
 
 def test_the_narrow_table_is_written_anew(ledger: Ledger) -> None:

@@ -6,7 +6,7 @@ import asyncio
 import math
 import random
 import sqlite3
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from datetime import date
 from hashlib import sha256
@@ -510,7 +510,7 @@ def test_a_match_is_read_by_its_number_as_it_was_at_one_moment(
         file = cast(SqlDatabase, cast(DatabaseLedger, ledger)._database)._store
         found, reads = SqliteFile.rows, count(1)
 
-        def meanwhile(self: SqliteFile, connection: Connection, wanted: Query) -> Iterator[Row]:
+        def meanwhile(self: SqliteFile, connection: Connection, wanted: Query) -> Iterator[Sequence[Row]]:
             if self is file and next(reads) == 2:
                 with closing(ledger_of(tmp_path)) as other:
                     drop(other, away, "enough", 1)

@@ -7,10 +7,11 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from contextlib import AbstractContextManager, contextmanager, suppress
 from hashlib import sha256
 from itertools import islice
+from typing import TYPE_CHECKING
 from zlib import crc32
 
 from peerage.ledger import narrow
-from peerage.ledger.database import BLOCK, Database, damaged
+from peerage.ledger.database import BLOCK, Database, Row, damaged
 from peerage.ledger.lineup import LineUp
 from peerage.ledger.log import Rolling
 from peerage.ledger.store import (
@@ -27,6 +28,9 @@ from peerage.ledger.store import (
     Summary,
 )
 from peerage.ledger.writer import Writer
+
+if TYPE_CHECKING:
+    from peerage.ledger.columns import Columns
 
 _MOST = 10**15  # matches; what is beyond was not counted by us, and numbers after it do not fit a column
 
@@ -131,6 +135,16 @@ class DatabaseLedger:
             yield from narrow.deep(part)
 
     def narrow(self) -> Iterator[Summary]:
+        for part in self._narrow():
+            yield from narrow.deep(part)
+
+    def columns(self) -> Columns:
+        from peerage.ledger.columns import of_rows  # reads with NumPy, which few commands need
+
+        return of_rows(self._narrow())
+
+    def _narrow(self) -> Iterator[Sequence[Row]]:
+        """The rows of the narrow table in parts, held against the log."""
         entry = self._rows.last_entry("narrow ")
         about, logged = ("narrow 0", b"") if entry is None else (entry.about, entry.digest)
         number = about.removeprefix("narrow ")
@@ -143,7 +157,7 @@ class DatabaseLedger:
                 seen.add([tuple(row) for row in part[: due - seen.rows]])
                 if seen.rows == due and seen.digest() != logged:
                     break
-            yield from narrow.deep(part)
+            yield part
         else:
             if seen.rows == due:
                 return

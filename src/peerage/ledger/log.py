@@ -86,13 +86,14 @@ class Rolling:
     def add(self, rows: Sequence[Row]) -> None:
         """Take in further rows, in order."""
         self.rows += len(rows)
-        self._state.update(b"\n".join([*map(_encode, rows), b""]))
+        self._state.update(_encoder.encode_lines(rows))
 
     def digest(self) -> bytes:
         return self._state.digest()
 
 
-_encode = msgspec.json.Encoder().encode
+_encoder = msgspec.json.Encoder()
+_encode = _encoder.encode
 
 
 _columns = attrgetter(

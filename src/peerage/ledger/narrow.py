@@ -44,8 +44,8 @@ def deep(rows: Sequence[Sequence[Any]]) -> Iterator[Summary]:
                 "where"
             )
     texts = {name: columns[_PLACES[name]] for name in _SAME}
-    for name, decode in _LISTS.items():
-        columns[_PLACES[name]] = _column(decode, columns[_PLACES[name]])
+    for name in _LISTS:
+        columns[_PLACES[name]] = column(name, columns[_PLACES[name]])
     for name, known in _SAME.items():
         if len(known) > _MOST_SAME:
             known.clear()
@@ -67,8 +67,9 @@ def is_time(at_ms: int) -> bool:
     return 0 <= at_ms < _YEAR_10_000
 
 
-def _column(decode: Any, texts: Sequence[str]) -> tuple[Any, ...]:
-    """The lists of a column."""
+def column(name: str, texts: Sequence[str]) -> tuple[Any, ...]:
+    """The lists that texts of a column are. LedgerError when one is none."""
+    decode: Any = _LISTS[name]
     try:
         found = decode(f"[{','.join(texts)}]")
         if len(found) == len(texts):

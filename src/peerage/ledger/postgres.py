@@ -207,23 +207,23 @@ class Postgres:
         finally:
             pool.give_back(connection)
 
-    def rows(self, connection: Connection, wanted: Query) -> Iterator[Row]:
-        return iter(connection.execute(wanted.text, wanted.values).fetchall())
+    def rows(self, connection: Connection, wanted: Query) -> Iterator[Sequence[Row]]:
+        yield connection.execute(wanted.text, wanted.values).fetchall()
 
-    def read(self, pool: Pool, wanted: Query) -> Iterator[Row]:
+    def read(self, pool: Pool, wanted: Query) -> Iterator[Sequence[Row]]:
         def block(part: Query) -> Sequence[Row]:
             with pool.one() as connection:
-                return list(self.rows(connection, part))
+                return next(self.rows(connection, part))
 
         if not wanted.order:
-            yield from self._patience.wait(partial(block, wanted))
+            yield self._patience.wait(partial(block, wanted))
             return
         places = [wanted.columns.index(column) for column in wanted.order]
         behind = f"({', '.join(wanted.order)}) > ({', '.join(['?'] * len(places))})"
         size = BLOCK if "body" in wanted.names else NARROW_BLOCK
         part = wanted._replace(end=f"LIMIT {size}")
         while found := self._patience.wait(partial(block, part)):
-            yield from found
+            yield found
             if len(found) < size:
                 return
             part = wanted.where(behind, *[found[-1][at] for at in places])._replace(end=f"LIMIT {size}")

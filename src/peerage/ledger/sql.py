@@ -9,13 +9,14 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from functools import partial
-from itertools import starmap
+from itertools import chain, starmap
+from typing import Any
 from zlib import crc32
 
 from peerage.ledger.database import BLOCK, Row, Rows, Transaction, still_open
 from peerage.ledger.narrow import flat
 from peerage.ledger.sql_database import Connection, Insert, Query, SqlStore, among
-from peerage.ledger.sql_rows import Read, attempts, picked, within
+from peerage.ledger.sql_rows import attempts, picked, within
 from peerage.ledger.sql_tables import (
     BESIDE,
     ENTRIES,
@@ -47,6 +48,8 @@ from peerage.ledger.store import (
     RecordRow,
 )
 
+Parts = Callable[[Query], Iterator[Sequence[Row]]]
+"""Gives the rows of a query in parts."""
 NEAR = 1_000
 """Entries at the end of the log in which an entry is looked for first: some ten snapshots."""
 _LOG = Query(LOG.columns, "log")
@@ -62,11 +65,14 @@ _STRAYS = (
 
 
 class SqlRows:
-    """Rows as `read` reads them; `lacks` says whether this form of ledger lacks a table that is read."""
+    """Rows as `read` reads them, in parts; `lacks` says whether this form of ledger lacks a table."""
 
-    def __init__(self, read: Read, lacks: Callable[[str], bool] = lambda _: False) -> None:
-        self._read = read
+    def __init__(self, read: Parts, lacks: Callable[[str], bool] = lambda _: False) -> None:
+        self._parts = read
         self._lacks = lacks
+
+    def _read(self, wanted: Query) -> Iterator[Any]:
+        return chain.from_iterable(self._parts(wanted))
 
     def facts(self) -> dict[str, str]:
         return dict(self._read(Query(("key", "value"), "meta")))
@@ -94,11 +100,11 @@ class SqlRows:
         return starmap(RecordRow, picked(self._read, wanted, matches))
 
     def links(self, matches: Sequence[int]) -> Iterator[tuple[int, int, bytes]]:
-        return picked(self._read, Query(("number", "at_ms", "chain"), "records"), matches)
+        return iter(picked(self._read, Query(("number", "at_ms", "chain"), "records"), matches))
 
     def summaries(self, matches: Sequence[int]) -> Iterator[Row]:
         wanted = Query(SUMMARIES.columns, "summaries", order=("number",))
-        return picked(self._read, wanted, matches)
+        return iter(picked(self._read, wanted, matches))
 
     def newest(self) -> tuple[int, int]:
         ((issued, recorded),) = self._read(_highest(("fixtures", "number"), ("records", "number")))
@@ -121,13 +127,13 @@ class SqlRows:
 
     def last_entry(self, about: str = "") -> Entry | None:
         newest = _LOG._replace(end="ORDER BY position DESC LIMIT 1")
-        found = next(iter(self._read(newest)), None)
+        found = next(self._read(newest), None)
         if about and found is not None:
             begins = about[-1] == " "
             wanted = newest.where("about LIKE ?", f"{about}%") if begins else newest.where("about = ?", about)
             # Seldom far from the end, where PostgreSQL would not begin: it would read the whole log.
             near = wanted.where("position > ?", found[0] - NEAR)
-            found = next(iter(self._read(near)), None) or next(iter(self._read(wanted)), None)
+            found = next(self._read(near), None) or next(self._read(wanted), None)
         return None if found is None else Entry(*found)
 
     def pin(self) -> Pin:
@@ -140,14 +146,10 @@ class SqlRows:
         self, last: int | None, but_for: Sequence[int], replies_of: Collection[str] | None
     ) -> dict[str, int]:
         spent = Counter[str]()
-        replied, failed = (
-            Query(
-                ("i.player", "sum(x.cost_nano) AS cost_nano"),
-                f"intents AS i JOIN {table} AS x ON x.intent = i.id",
-                end="GROUP BY i.player",
-            )
-            for table in ("replies", "failures")
-        )
+        summed = ("i.player", "sum(x.cost_nano) AS cost_nano")
+        replied = Query(summed, "replies AS x JOIN intents AS i ON x.intent = i.id", end="GROUP BY i.player")
+        # The plus keeps SQLite from going through all requests: failures are few.
+        failed = replied._replace(source="failures AS x JOIN intents AS i ON +x.intent = i.id")
         sums = [failed]
         if replies_of is None:
             sums.append(replied)
@@ -257,7 +259,7 @@ class SqlDatabase:
     def __init__(self, store: SqlStore) -> None:
         self.address = store.address
         self.place = store.place
-        self.rows: Rows = SqlRows(self._read, self._lacks)
+        self.rows: Rows = SqlRows(self._parts, self._lacks)
         self._store = store
         self._readers = store.reading()
         self._writer: Connection | None = None
@@ -347,7 +349,7 @@ class SqlDatabase:
             problems = list(self._store.integrity(self._readers, TABLES))
         for table, column, stray in _STRAYS:
             counted = "count(*) AS number", f"coalesce(min({column}), 0) AS {column}"
-            count, first = next(self._read(Query(counted, table, (stray,))))
+            ((count, first),) = next(self._parts(Query(counted, table, (stray,))))
             if count:
                 problems.append(
                     f"the table {table} holds {count} rows that belong to no match or request, the first "
@@ -357,14 +359,14 @@ class SqlDatabase:
 
     def counts(self) -> Mapping[str, int]:
         return {
-            table.name: next(self._read(Query(("count(*) AS number",), table.name)))[0]
+            table.name: next(self._parts(Query(("count(*) AS number",), table.name)))[0][0]
             for table in (RECORDS, SUMMARIES)
         }
 
     def close(self) -> None:
         self._readers.close()
 
-    def _read(self, wanted: Query) -> Iterator[Row]:
+    def _parts(self, wanted: Query) -> Iterator[Sequence[Row]]:
         table = wanted.source.partition(" ")[0]
         if not (table and self._lacks(table)):
             with self._store.explained():

@@ -174,11 +174,11 @@ class SqlStore(Protocol):
     def moment(self, pool: Pool) -> AbstractContextManager[Connection]:
         """A connection that sees all tables as they are at one moment; to be given back soon."""
 
-    def rows(self, connection: Connection, wanted: Query) -> Iterator[Row]:
-        """What is wanted, read in the caller's transaction."""
+    def rows(self, connection: Connection, wanted: Query) -> Iterator[Sequence[Row]]:
+        """What is wanted, in parts, read in the caller's transaction."""
 
-    def read(self, pool: Pool, wanted: Query) -> Iterator[Row]:
-        """What is wanted, on a connection of its own."""
+    def read(self, pool: Pool, wanted: Query) -> Iterator[Sequence[Row]]:
+        """The same on a connection of its own."""
 
     def tables(self, connection: Connection) -> list[str]:
         """The names of the tables there are, in order."""

@@ -12,6 +12,7 @@ from peerage.ledger.sql_database import Query, among
 from peerage.ledger.store import Exchange, Failure
 
 Read = Callable[[Query], Iterable[Any]]
+"""Gives the rows of a query."""
 
 _ATTEMPTS = Query(
     (
@@ -40,12 +41,15 @@ def within(wanted: Query, column: str, numbers: range) -> Query:
     return wanted.where(f"{column} BETWEEN ? AND ?", numbers.start, numbers.stop - 1)
 
 
-def picked(read: Read, wanted: Query, matches: Sequence[int]) -> Iterator[Row]:
+def picked(read: Read, wanted: Query, matches: Sequence[int]) -> Iterable[Row]:
     """The rows of these matches, in their order; their first column is the match's number."""
-    match = wanted.columns[0]
     if isinstance(matches, range):
-        yield from read(within(wanted, match, matches))
-        return
+        return read(within(wanted, wanted.columns[0], matches))
+    return _one_by_one(read, wanted, matches)
+
+
+def _one_by_one(read: Read, wanted: Query, matches: Sequence[int]) -> Iterator[Row]:
+    match = wanted.columns[0]
     for at in range(0, len(matches), BLOCK):
         block = matches[at : at + BLOCK]
         places = {number: place for place, number in enumerate(block)}

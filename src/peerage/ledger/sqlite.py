@@ -10,7 +10,7 @@ import json
 import os
 import socket
 import sqlite3
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, closing, contextmanager, nullcontext, suppress
 from functools import lru_cache
 from itertools import chain
@@ -128,7 +128,7 @@ class SqliteFile:
             connection.execute("BEGIN")  # ended when the connection is given back
             yield connection
 
-    def rows(self, connection: Connection, wanted: Query) -> Iterator[Row]:
+    def rows(self, connection: Connection, wanted: Query) -> Iterator[Sequence[Row]]:
         allowed = [{KINDS[name], type(None)} for name in wanted.names]
         with closing(connection.execute(wanted.text, wanted.values)) as cursor:
             while part := cursor.fetchmany(BLOCK):
@@ -136,9 +136,9 @@ class SqliteFile:
                 for name, types, values in zip(wanted.names, allowed, zip(*part, strict=True), strict=True):
                     if not types.issuperset(map(type, values)):
                         raise damaged(self.place, f"the column {name} holds what does not belong there")
-                yield from part
+                yield part
 
-    def read(self, pool: Pool, wanted: Query) -> Iterator[Row]:
+    def read(self, pool: Pool, wanted: Query) -> Iterator[Sequence[Row]]:
         with pool.one() as connection:
             yield from self.rows(connection, wanted)
 

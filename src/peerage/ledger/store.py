@@ -9,10 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
-from typing import Any, NamedTuple, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar
 
 import msgspec
 from msgspec import Struct, field
+
+if TYPE_CHECKING:
+    from peerage.ledger.columns import Columns
 
 MENDED = "mended"
 """The fact that says how often the narrow table was written again: what was made of it is no longer right."""
@@ -352,6 +355,9 @@ class Ledger(Protocol):
 
         Raises LedgerError, on the way, where it is not as it was logged.
         """
+
+    def columns(self) -> Columns:
+        """The same in columns, which a million matches need. Raises LedgerError."""
 
     def replace_summaries(self, summaries: Iterable[Summary]) -> None:
         """Write the narrow table again from its first row, and drop all snapshots (derived data)."""

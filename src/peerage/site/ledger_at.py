@@ -9,6 +9,7 @@ from itertools import islice
 from typing import Any
 
 from peerage.accounts import Position, position, snapshot_body
+from peerage.ledger.columns import Columns, of_summaries
 from peerage.ledger.disclosure import disclosed, redacted
 from peerage.ledger.log import finished
 from peerage.ledger.series import shown
@@ -89,6 +90,9 @@ class Moment:
 
     def narrow(self) -> Iterator[Summary]:
         return iter(self.rows)
+
+    def columns(self) -> Columns:
+        return of_summaries(self.rows)
 
     def heads(self) -> tuple[int, int]:
         return self.number, self.number

@@ -13,6 +13,7 @@ from peerage.challenges.pool import STREAM, Entry, Pool, Review, Verdict
 from peerage.engine.memory import learnt
 from peerage.games import installed
 from peerage.games.ranking import by_rank
+from peerage.ledger.columns import Columns, of_summaries
 from peerage.ledger.disclosure import acted
 from peerage.ledger.merkle import digest
 from peerage.ledger.store import Ledger, LedgerError, Summary, amend
@@ -305,6 +306,11 @@ def amended(ledger: Ledger) -> Iterator[Summary]:
             continue
         ranked = by_rank({str(seat): round(total, 9) for seat, total in enumerate(left)})
         yield msgspec.structs.replace(summary, scores=tuple(ranked.values()))
+
+
+def amended_columns(ledger: Ledger) -> Columns:
+    """The same in columns."""
+    return of_summaries(amended(ledger)) if withdrawn(ledger) else ledger.columns()
 
 
 class Effect(Struct, frozen=True):

@@ -144,7 +144,7 @@ def board(
     speeds: Mapping[str, float] = {}
     if scope.side:
         accounts = here(sums(ledger, played.finished, seated=True))
-    decided, in_dollars = len(played.decided), settings.rating.cost_unit == CostUnit()
+    decided, in_dollars = played.count, settings.rating.cost_unit == CostUnit()
     if scope.source == "played":
         rated = METHODS[track](played, rating, standings)
         whose = uncounted(ledger)
@@ -267,6 +267,8 @@ def _when_withdrawn(
     played: Played, known: Container[str], track: Track, rating: Rating, elo: EloSettings
 ) -> dict[str, tuple[int, float]]:
     """The last decided match of each player that left, and its rating after that."""
+    if all(player in known for player in played.players):
+        return {}
     last = {player: one.number for one in played.decided for player in one.players if player not in known}
     found: dict[str, tuple[int, float]] = {}
     for number in sorted(set(last.values())):

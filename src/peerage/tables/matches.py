@@ -269,7 +269,7 @@ class Matches:
                 raise LedgerError(f"{ledger.address} lacks rows; `peerage verify` says which")
             before, chain = chain, row.chain
             mine = exchanges if number == row.number else iter(())
-            if scope.holds(summary):
+            if scope.holds(summary.game, summary.topic):
                 yield self._match(issued, Recorded(read_record(row.body), row, before), mine)
             if number == row.number:
                 number, exchanges = next(asked, (0, iter(())))

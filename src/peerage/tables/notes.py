@@ -39,6 +39,8 @@ def by_side_too(sides: str) -> tuple[str, ...]:
 
 def weighing(played: Played) -> tuple[str, ...]:
     """How matches of several games were weighed."""
+    if len(played.games) < 2:
+        return ()
     counts: dict[str, int] = {}
     for summary in played.decided:
         counts[summary.game] = counts.get(summary.game, 0) + 1

@@ -7,27 +7,29 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from copy import copy
 from functools import cache, cached_property, partial
-from itertools import islice
+from itertools import compress, islice
 from typing import Literal, TypeAlias
 
 import msgspec
 import numpy as np
 from msgspec import Struct
+from numpy.typing import ArrayLike
 
 from peerage.accounts import Account, count, totals_of
 from peerage.judging.votes import Votes
+from peerage.ledger.columns import Columns
 from peerage.ledger.series import SERIES, InSeries, in_series
 from peerage.ledger.store import Ledger, LedgerError, Summary
 from peerage.ledger.votes import Votes as PeoplesVotes
 from peerage.ratings.history import Duels, Game, Games, duels, games, pairings
-from peerage.ratings.kernels import Ints
+from peerage.ratings.kernels import Floats, Ints
 from peerage.ratings.overall import GameHistory
 from peerage.settings import suggest
 from peerage.standings import DONE, moves_elo, unrated
-from peerage.tables.challenges import amended, match_points, withdrawn
+from peerage.tables.challenges import amended, amended_columns, match_points, withdrawn
 from peerage.tables.in_series import Hanging, hanging
 from peerage.tables.people_votes import Annotated, annotated, said
-from peerage.tables.votes import flips, votes
+from peerage.tables.votes import LOOKED_AT, flips, votes
 
 
 class ScopeError(ValueError):
@@ -49,8 +51,8 @@ class Scope(Struct, frozen=True):
     side: str = ""
     games: Mapping[str, float] = {}
 
-    def holds(self, summary: Summary) -> bool:
-        return self.game in ("", summary.game) and self.topic in ("", summary.topic)
+    def holds(self, game: str, topic: str) -> bool:
+        return self.game in ("", game) and self.topic in ("", topic)
 
 
 EVERYTHING = Scope()
@@ -73,44 +75,44 @@ class Played:
         """`people` are the votes of people on the ledger, which the track `anchored` reads."""
         self.scope = scope
         self._people = people
-        self.finished: list[Summary] = []
-        self.decided: list[Summary] = []
         self.players: dict[str, int] = {}
         self.whole = not withdrawn(ledger)  # the sums of an arena still hold what was withdrawn since
         self._silenced: Set[str] = frozenset()
-        self._sizes: set[int] = set()
-        self._places: dict[int, int] = {}
-        kinds: dict[tuple[str, str, str], int] = {}
-        everything = scope.game == scope.topic == ""
         self._ledger = ledger
         self._points = cache(partial(match_points, ledger))
-        newest, last = ledger.heads()[1], 0
-        for last, summary in enumerate(amended(ledger), 1):
-            self._places[summary.number] = last
-            kind = summary.game, summary.topic, summary.status
-            kinds[kind] = kinds.get(kind, 0) + 1
-            if not everything and not scope.holds(summary):
-                self.whole = False
-                continue
-            self.finished.append(summary)
-            if summary.status != DONE or not (summary.players or summary.scores):
-                continue  # nobody plays where recorded answers are judged
-            players, seated = summary.players, len(summary.scores)
-            if len({*players}) < 2 or len(players) != seated:
-                raise LedgerError(
-                    f"{ledger.address}: match {summary.number} is between {', '.join(players) or 'nobody'} "
-                    f"and has {seated} scores; `peerage verify` says more"
-                )
-            self.decided.append(summary)
-            self._sizes.add(seated)
-            for player in players:
-                if player not in self.players:
-                    self.players[player] = len(self.players)
-        if last < newest:
+        newest = ledger.heads()[1]
+        columns = amended_columns(ledger)
+        self._columns: Columns | None = columns
+        self._numbers = columns.number
+        within = np.array([scope.holds(*kind[:2]) for kind in columns.kinds], bool)
+        self.whole &= bool(within.all())
+        self._within = within[columns.kind]
+        done = np.array([kind[2] == DONE for kind in columns.kinds], bool)[columns.kind]
+        seats = np.array([len(players) for players in columns.tables], np.int64)[columns.table]
+        apart = np.array([len({*players}) for players in columns.tables], np.int64)[columns.table]
+        seated = np.array([len(scores) for scores in columns.results], np.int64)[columns.result]
+        # Nobody plays where recorded answers are judged.
+        self._decided = self._within & done & ((seats > 0) | (seated > 0))
+        wrong = self._decided & ((apart < 2) | (seats != seated))
+        if wrong.any():
+            at = int(wrong.argmax())
             raise LedgerError(
-                f"{ledger.address} lacks rows of its narrow table from match {last + 1} on; "
+                f"{ledger.address}: match {columns.number[at]} is between "
+                f"{', '.join(columns.tables[columns.table[at]]) or 'nobody'} and has {seated[at]} scores; "
+                "`peerage verify` says more"
+            )
+        if len(columns.number) < newest:
+            raise LedgerError(
+                f"{ledger.address} lacks rows of its narrow table from match {len(columns.number) + 1} on; "
                 "`peerage replay --repair` writes it again"
             )
+        self._sizes = {*np.unique(seated[self._decided]).tolist()}
+        there, first = np.unique(columns.table[self._decided], return_index=True)
+        for table in there[np.argsort(first)].tolist():
+            for player in columns.tables[table]:
+                self.players.setdefault(player, len(self.players))
+        matches = np.bincount(columns.kind, minlength=len(columns.kinds)).tolist()
+        kinds = dict(zip(columns.kinds, matches, strict=True))
         self.games, self.topics = _counts(kinds, 0), _counts(kinds, 1)
         for what, asked, place in (("game", scope.game, 0), ("topic", scope.topic, 1)):
             known(what, asked, {kind[place] for kind in kinds})
@@ -118,6 +120,24 @@ class Played:
             known("game", game, {kind[0] for kind in kinds})
             if not 0 < weight < float("inf"):
                 raise ScopeError(f"the weight of {game} is {weight}: expected a number above 0")
+
+    @cached_property
+    def finished(self) -> list[Summary]:
+        rows = islice(amended(self._ledger), len(self._numbers))
+        return [*compress(rows, self._within.tolist())]
+
+    @cached_property
+    def decided(self) -> list[Summary]:
+        return [*compress(self.finished, self._decided[self._within].tolist())]
+
+    @property
+    def count(self) -> int:
+        """How many are decided."""
+        return len(self.decided) if self._columns is None else int(self._decided.sum())
+
+    @cached_property
+    def _places(self) -> dict[int, int]:
+        return {number: place for place, number in enumerate(self._numbers.tolist(), 1)}
 
     def place(self, number: int) -> int:
         """How many matches of the arena were finished up to match `number`."""
@@ -129,6 +149,7 @@ class Played:
         found = copy(self)
         for name in ("history", "tables", "hanging", "flips", "_pairs"):
             found.__dict__.pop(name, None)
+        found._columns = None
         found.finished = self._until(self.finished, number)
         found.decided = self._until(self.decided, number)
         found._sizes = {len(one.scores) for one in found.decided}
@@ -152,6 +173,7 @@ class Played:
         found = copy(self)
         for name in ("history", "tables", "hanging", "flips", "_pairs"):
             found.__dict__.pop(name, None)
+        found._columns = None
         found.finished = [again.get(one.number, one) for one in self.finished]
         found.decided = [one for one in found.finished if one.status == DONE and (one.players or one.scores)]
         found._sizes = {len(one.scores) for one in found.decided}
@@ -247,7 +269,12 @@ class Played:
     @cached_property
     def flips(self) -> tuple[int, int]:
         """As `votes.flips` of the decided matches, read once for all their tables."""
-        return flips(self._ledger, self.decided)
+        if self._columns is None:
+            return flips(self._ledger, self.decided)
+        at = np.flatnonzero(self._decided)[-LOOKED_AT:]
+        span = (int(at[0]) + 1, int(at[-1]) + 1) if len(at) else (1, 0)
+        rows = {row.number: row for row in self._ledger.summaries(*span)}
+        return flips(self._ledger, [rows[number] for number in self._numbers[at].tolist()])
 
     def annotated(self) -> tuple[Votes, Annotated, int]:
         """The votes of judges, the duels that they are on with what people said of them, and how many of
@@ -265,18 +292,33 @@ class Played:
     def _pairs(self) -> tuple[Duels, Ints]:
         if self._sizes - {2}:
             return pairings(self.tables)
-        return self._duels(self.decided, self.scope.weights)
+        columns, weights = self._columns, self.scope.weights
+        if columns is None:
+            return self._duels(self.decided, weights)
+        of = self.players.get
+        tables = [[of(one, 0) for one in two] if len(two) == 2 else [0, 0] for two in columns.tables]
+        leads = [scores[0] - scores[1] if len(scores) == 2 else 0.0 for scores in columns.results]
+        weight = np.array([weights.get(game, 1.0) for game, *_ in columns.kinds])[columns.kind]
+        here = self._decided
+        return self._made(
+            np.array(tables, np.int64).reshape(-1, 2)[columns.table[here]],
+            np.array(leads)[columns.result[here]],
+            weight[here] if weights else None,
+        )
 
     def _duels(self, matches: Sequence[Summary], weights: Mapping[str, float]) -> tuple[Duels, Ints]:
         """As `pairings`, of these matches."""
         if any(len(one.scores) != 2 for one in matches):
             return pairings(self._ranked(matches, weights))
         seats = [self.players[player] for one in matches for player in one.players]
-        first, second = np.array(seats, np.int64).reshape(-1, 2).T
-        score = [one.scores[0] - one.scores[1] for one in matches]
+        leads = [one.scores[0] - one.scores[1] for one in matches]
         weight = [weights.get(one.game, 1.0) for one in matches] if weights else None
-        made = duels(len(self.players), first, second, (np.sign(score) + 1) / 2, weight)
-        return made, np.arange(len(matches), dtype=np.int64)
+        return self._made(np.array(seats, np.int64).reshape(-1, 2), np.array(leads), weight)
+
+    def _made(self, seats: Ints, leads: Floats, weight: ArrayLike | None) -> tuple[Duels, Ints]:
+        """Duels between players by their numbers, shape (duels, 2), of which the first leads by so much."""
+        made = duels(len(self.players), seats[:, 0], seats[:, 1], (np.sign(leads) + 1) / 2, weight)
+        return made, np.arange(len(seats), dtype=np.int64)
 
     @cached_property
     def unrated(self) -> frozenset[str]:
