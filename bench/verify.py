@@ -1,13 +1,16 @@
 """verify and leaderboard on a large ledger: every duel of 18 exchanges, every reply row included.
 
 The ledger is made up, but written through the same door as a real one: 60 players, replies 300 to 600
-characters long. Targets for 100,000 duels: verify in 10 s; the command `peerage leaderboard`, propagation on
-and nothing of the ledger in the page cache, in 2 s. Usage: python -m bench.verify [DUELS] [WORKERS]
+characters long; a PANEL of one in place of five makes duels of six exchanges. `peerage leaderboard` runs with
+nothing of the ledger in the page cache. Targets for a million duels of six, on two cores that have nothing
+else to do: leaderboard 5 s of CPU, verify 70 s from start to end, either within 1 GB.
+Usage: python -m bench.verify [DUELS] [PANEL] [WORKERS]
 """
 
 from __future__ import annotations
 
 import os
+import resource
 import subprocess
 import sys
 import tempfile
@@ -25,10 +28,10 @@ from peerage.standings import elo_settings
 PLAYERS = 60
 
 
-def fill(ledger: Ledger, duels: int) -> None:
+def fill(ledger: Ledger, duels: int, panel: int) -> None:
     """Write the duels, and the newest rating snapshot as a run would have."""
     with ledger.runner():
-        for batch in sample(duels, players=PLAYERS, reply_chars=300, together=200):
+        for batch in sample(duels, players=PLAYERS, reply_chars=300, together=200, panel=panel):
             ledger.write(batch)
         standings, accounts = position(ledger, elo_settings(Rating()))
         ledger.write(Batch(snapshots=[(standings.number, snapshot_body(standings, accounts))]))
@@ -48,18 +51,19 @@ def verified(ledger: Ledger, duels: int, workers: int | None) -> dict[str, float
     }
 
 
-def leaderboard(folder: Path) -> float:
-    """Wall seconds of the whole command on a cold file."""
+def leaderboard(folder: Path) -> dict[str, float]:
+    """What the whole command takes on a cold file."""
     lines = "".join(f"  - {{model: 'house:0.5', name: player-{n:02}}}\n" for n in range(1, PLAYERS + 1))
     (folder / "arena.yaml").write_text(f"players:\n{lines}", encoding="utf-8")
     handle = os.open(folder / "arena.db", os.O_RDONLY)
     os.fsync(handle)
     os.posix_fadvise(handle, 0, 0, os.POSIX_FADV_DONTNEED)
     os.close(handle)
-    began = time.perf_counter()
+    began, cpu = time.perf_counter(), _cpu()
     command = [sys.executable, "-m", "peerage", "leaderboard", "--dir", str(folder), "--format", "json"]
     subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
-    return time.perf_counter() - began
+    seconds, cpu = time.perf_counter() - began, _cpu() - cpu
+    return {"s leaderboard": seconds, "s of its CPU": cpu}
 
 
 def _cpu() -> float:
@@ -67,19 +71,20 @@ def _cpu() -> float:
     return sum(os.times()[:4])
 
 
-def main(duels: int = 100_000, workers: int | None = None) -> None:
+def main(duels: int = 100_000, panel: int = 5, workers: int | None = None) -> None:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         ledger = open_ledger("sqlite:///arena.db", folder, create=True)
         began = time.perf_counter()
-        fill(ledger, duels)
+        fill(ledger, duels, panel)
         filled = time.perf_counter() - began
         size = (folder / "arena.db").stat().st_size / 1e9
         print(f"{duels:,} duels, {size:.1f} GB, {filled:.0f} s to fill")
-        for key, value in verified(ledger, duels, workers).items():
-            print(f"  {key:13} {value:14,.2f}")
+        checked = verified(ledger, duels, workers)
         ledger.close()
-        print(f"  {'s leaderboard':13} {leaderboard(folder):14.2f}")
+        largest = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+        for key, value in {**checked, "MB": largest, **leaderboard(folder)}.items():
+            print(f"  {key:13} {value:14,.2f}")
 
 
 if __name__ == "__main__":

@@ -371,6 +371,14 @@ def _compare(summary: Summary | None, header: _Record, issued: _Issued, at_ms: i
     ]
 
 
+def integrity(address: str) -> list[str]:
+    """What the database at an address finds wrong with itself. Raises LedgerError."""
+    from peerage.ledger import open_ledger
+
+    with closing(open_ledger(address, Path(), create=False)) as ledger:
+        return list(ledger.integrity())
+
+
 def audited(address: str, first: int, last: int, replies: bool) -> bytes:
     """The findings of a span of the ledger at an address, as MessagePack. Raises LedgerError."""
     from peerage.ledger import open_ledger

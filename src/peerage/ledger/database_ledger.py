@@ -119,15 +119,15 @@ class DatabaseLedger:
             return MatchRows(fixture, record, list(rows.exchanges([number])) if exchanges else [])
 
     def fixtures(self, first: int = 1, last: int | None = None) -> Iterator[FixtureRow]:
-        yield from self._rows.fixtures(self._lineup.numbers(first, last))
+        return self._rows.fixtures(self._lineup.numbers(first, last))
 
     def exchanges(
         self, first: int, last: int | None = None, *, unanswered: bool = False
     ) -> Iterator[Exchange]:
-        yield from self._rows.exchanges(self._lineup.numbers(first, last), unanswered=unanswered)
+        return self._rows.exchanges(self._lineup.numbers(first, last), unanswered=unanswered)
 
     def records(self, first: int = 1, last: int | None = None) -> Iterator[RecordRow]:
-        yield from self._rows.records(self._lineup.numbers(first, last))
+        return self._rows.records(self._lineup.numbers(first, last))
 
     def summaries(self, first: int = 1, last: int | None = None) -> Iterator[Summary]:
         rows = self._rows.summaries(self._lineup.numbers(first, last))

@@ -193,6 +193,14 @@ def votes(there: Sequence[bytes], logged: Logged) -> Iterator[Found]:
             yield None, f"the first {number} votes of the audience are not as they were logged"
 
 
+def agreed(found: dict[int, tuple[bytes, bytes]], logged: Logged) -> None:
+    """Drop the digests of `found` matches that are as they were logged, of which a long arena has many."""
+    for number, (today, earlier) in [*found.items()]:
+        if logged.records.get(number) == today and logged.matches.get(number) in (None, earlier):
+            del found[number], logged.records[number]
+            logged.matches.pop(number, None)
+
+
 def records(
     ledger: Ledger,
     found: Mapping[int, tuple[bytes, bytes]],

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import groupby
+from itertools import chain, groupby, starmap
 from operator import itemgetter
 from typing import Any
 
@@ -64,12 +64,15 @@ def attempts(
     wanted = _ATTEMPTS if bodies else _WITHOUT_BODIES
     if unanswered:
         wanted = wanted.where("r.id IS NULL")
-    # In the order of the index; sorting here spares the database a copy of every body.
-    for _, found in groupby(picked(read, wanted, matches), itemgetter(0)):
-        rows = sorted(found, key=itemgetter(8))
-        failures: dict[int, Failure] = {}
-        if any(row[5] is None for row in rows):
-            failed = within(_FAILED, "intent", range(rows[0][8], rows[-1][8] + 1))
-            failures = {row[0]: Failure(*row[1:]) for row in read(failed)}
-        for row in rows:
-            yield Exchange(*row, failures.get(row[8]))  # type: ignore[call-arg]
+    found = groupby(picked(read, wanted, matches), itemgetter(0))
+    return chain.from_iterable(_of_match(read, rows) for _, rows in found)
+
+
+def _of_match(read: Read, found: Iterable[Row]) -> Iterable[Exchange]:
+    # They come in the order of the index; sorting here spares the database a copy of every body.
+    rows = sorted(found, key=itemgetter(8))
+    if None not in map(itemgetter(5), rows):
+        return starmap(Exchange, rows)
+    failed = within(_FAILED, "intent", range(rows[0][8], rows[-1][8] + 1))
+    failures = {row[0]: Failure(*row[1:]) for row in read(failed)}
+    return [Exchange(*row, failures.get(row[8])) for row in rows]  # type: ignore[call-arg]

@@ -20,10 +20,19 @@ from zlib import crc32
 
 import msgspec
 
-from peerage.ledger.audit import Findings, altered, audit, audited, read_issued, settings_text, texts_of
+from peerage.ledger.audit import (
+    Findings,
+    altered,
+    audit,
+    audited,
+    integrity,
+    read_issued,
+    settings_text,
+    texts_of,
+)
 from peerage.ledger.checkpoints import origin
 from peerage.ledger.databases import access
-from peerage.ledger.held import Found, Logged, amendments, facts, read_log, records, stream, streams
+from peerage.ledger.held import Found, Logged, agreed, amendments, facts, read_log, records, stream, streams
 from peerage.ledger.held import in_play as play
 from peerage.ledger.held import votes as held_votes
 from peerage.ledger.kept import Extension, Kept, held_against
@@ -36,6 +45,9 @@ from peerage.ledger.store import COPY, Ledger, LedgerError
 from peerage.ledger.votes import STREAM, Votes
 from peerage.parallel import Helpers, Lost, Processes
 
+MOST_AT_ONCE = 250_000
+"""Matches that one process checks before it says what it found, so that this stays small."""
+MOST_THERE_ARE = 10**9
 PARALLEL_FROM = 4_000
 """Records from which on it is worth a second process, and for as many again another."""
 
@@ -142,7 +154,10 @@ def _verify(
     if workers is None:
         worth = PARALLEL_FROM if replies else PARALLEL_FROM * 5
         workers = min(helpers.count if helpers else os.cpu_count() or 1, 1 + recorded // worth)
-    cuts = [recorded * part // workers for part in range(workers + 1)]
+    # A number beyond was changed by somebody, and says nothing of how many matches there are.
+    several = recorded // MOST_AT_ONCE if workers > 1 and recorded < MOST_THERE_ARE else 0
+    several = max(workers, several)
+    cuts = [recorded * part // several for part in range(several + 1)]
     spans = [(before + 1, cut) for before, cut in pairwise(cuts) if before < cut]
     problems: list[Found] = []
     follows: list[Found] = []
@@ -154,11 +169,9 @@ def _verify(
     with ExitStack() as stack:
         parts = [(ledger.address, *span, replies) for span in spans] if len(spans) > 1 else []
         if parts and helpers is None:
-            helpers = stack.enter_context(Processes(len(parts), access(ledger.address)))
+            helpers = stack.enter_context(Processes(workers, access(ledger.address)))
+        whole = helpers.submit(integrity, ledger.address) if helpers and parts and replies else None
         jobs = [helpers.submit(audited, *part) for part in parts] if helpers else []
-        if replies:
-            with _noted(problems):
-                problems += [(None, what) for what in ledger.integrity()]
         with _noted(problems):
             logged = read_log(ledger)
             problems += logged.problems
@@ -169,9 +182,15 @@ def _verify(
         found = Findings()
         for span in spans if not jobs else ():
             found.add(audit(ledger, *span, replies=replies))
+            agreed(found.digests, logged)
         try:
             for job in jobs:
                 found.add(msgspec.msgpack.decode(job.result(), type=Findings))
+                agreed(found.digests, logged)
+            if replies:
+                with _noted(problems):
+                    stated = whole.result() if whole else ledger.integrity()
+                    problems[:0] = [(None, what) for what in stated]
         except Lost as error:
             raise LedgerError(f"{error}; what it was to check is not checked. Verify again") from None
     problems += found.problems
