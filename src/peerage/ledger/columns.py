@@ -5,33 +5,17 @@ from __future__ import annotations
 from array import array
 from collections.abc import Hashable, Iterable, Sequence
 from operator import itemgetter
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from msgspec.structs import astuple
-from numpy.typing import NDArray
 
 from peerage.ledger import narrow
-from peerage.ledger.store import Summary
-
-Ints = NDArray[np.int64]
+from peerage.ledger.store import Columns, Summary
 
 _AT = {name: place for place, name in enumerate(Summary.__struct_fields__)}
 _NUMBER, _PLAYERS, _SCORES = (itemgetter(_AT[name]) for name in ("number", "players", "scores"))
 _KIND = itemgetter(*[_AT[name] for name in ("game", "topic", "status")])
-
-
-class Columns(NamedTuple):
-    """Matches in their order, as arrays of one length: the `number` of each, and which of the `kinds` (game,
-    topic, status), of the `tables` (players) and of the `results` (scores) it has."""
-
-    number: Ints
-    kind: Ints
-    table: Ints
-    result: Ints
-    kinds: Sequence[tuple[str, str, str]]
-    tables: Sequence[tuple[str, ...]]
-    results: Sequence[tuple[float, ...]]
 
 
 def of_rows(parts: Iterable[Sequence[Sequence[Any]]]) -> Columns:

@@ -7,7 +7,6 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from contextlib import AbstractContextManager, contextmanager, suppress
 from hashlib import sha256
 from itertools import islice
-from typing import TYPE_CHECKING
 from zlib import crc32
 
 from peerage.ledger import narrow
@@ -17,6 +16,7 @@ from peerage.ledger.log import Rolling
 from peerage.ledger.store import (
     Amendment,
     Batch,
+    Columns,
     Entry,
     Exchange,
     FixtureRow,
@@ -28,9 +28,6 @@ from peerage.ledger.store import (
     Summary,
 )
 from peerage.ledger.writer import Writer
-
-if TYPE_CHECKING:
-    from peerage.ledger.columns import Columns
 
 _MOST = 10**15  # matches; what is beyond was not counted by us, and numbers after it do not fit a column
 

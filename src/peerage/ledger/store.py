@@ -15,7 +15,8 @@ import msgspec
 from msgspec import Struct, field
 
 if TYPE_CHECKING:
-    from peerage.ledger.columns import Columns
+    import numpy as np
+    from numpy.typing import NDArray
 
 MENDED = "mended"
 """The fact that says how often the narrow table was written again: what was made of it is no longer right."""
@@ -219,6 +220,19 @@ class Pin(NamedTuple):
     intents: int
     replies: int
     failures: int
+
+
+class Columns(NamedTuple):
+    """The narrow table in columns: of each match in order its `number`, and which of the `kinds` (game,
+    topic, status), of the `tables` (players) and of the `results` (scores) it has."""
+
+    number: NDArray[np.int64]
+    kind: NDArray[np.int64]
+    table: NDArray[np.int64]
+    result: NDArray[np.int64]
+    kinds: Sequence[tuple[str, str, str]]
+    tables: Sequence[tuple[str, ...]]
+    results: Sequence[tuple[float, ...]]
 
 
 class Batch(Struct):

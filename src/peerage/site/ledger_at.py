@@ -9,13 +9,14 @@ from itertools import islice
 from typing import Any
 
 from peerage.accounts import Position, position, snapshot_body
-from peerage.ledger.columns import Columns, of_summaries
+from peerage.ledger.columns import of_summaries
 from peerage.ledger.disclosure import disclosed, redacted
 from peerage.ledger.log import finished
 from peerage.ledger.series import shown
 from peerage.ledger.store import (
     Amendment,
     Batch,
+    Columns,
     Entry,
     Exchange,
     FixtureRow,

@@ -13,10 +13,10 @@ from peerage.challenges.pool import STREAM, Entry, Pool, Review, Verdict
 from peerage.engine.memory import learnt
 from peerage.games import installed
 from peerage.games.ranking import by_rank
-from peerage.ledger.columns import Columns, of_summaries
+from peerage.ledger.columns import of_summaries
 from peerage.ledger.disclosure import acted
 from peerage.ledger.merkle import digest
-from peerage.ledger.store import Ledger, LedgerError, Summary, amend
+from peerage.ledger.store import Columns, Ledger, LedgerError, Summary, amend
 from peerage.settings import ArenaSettings, rules_of, suggest
 from peerage.standings import unrated
 

@@ -17,9 +17,8 @@ from numpy.typing import ArrayLike
 
 from peerage.accounts import Account, count, totals_of
 from peerage.judging.votes import Votes
-from peerage.ledger.columns import Columns
 from peerage.ledger.series import SERIES, InSeries, in_series
-from peerage.ledger.store import Ledger, LedgerError, Summary
+from peerage.ledger.store import Columns, Ledger, LedgerError, Summary
 from peerage.ledger.votes import Votes as PeoplesVotes
 from peerage.ratings.history import Duels, Game, Games, duels, games, pairings
 from peerage.ratings.kernels import Floats, Ints
