@@ -215,6 +215,7 @@ def _crew(
         {name: tuple(cards[name].get("left_out", ())) for name in lines},
         not (budget.arena is budget.match is budget.player is None)
         or any(player.daily_budget is not None for player in settings.players),
+        not any(player.is_limited for player in settings.players),
         programs is not None,
         clients,
     )

@@ -17,7 +17,8 @@ from typer.testing import CliRunner
 from peerage.arena import open_arena
 from peerage.cli.main import app
 from peerage.cluster import crew as crews
-from peerage.cluster.messages import Look
+from peerage.cluster.desk import Desk
+from peerage.cluster.messages import Asks, Look
 from peerage.engine.report import RunReport
 from peerage.engine.runner import Runner
 from peerage.ledger.leases import GivenUp
@@ -136,7 +137,7 @@ def test_a_worker_whose_share_shrinks_as_it_claims_goes_on(
         if calls[0] % 10 == 0:
             for link in placed[0].links:
                 assert link.worker is not None
-                link.worker.order([Look(64), Look(1)])  # as where others join meanwhile
+                link.worker.order([Look(64, 8), Look(1, 1)])  # as where others join meanwhile
 
     folder = arena(tmp_path, postgres, engine={"workers": 2})
     assert Played(folder, 6, clients=Cast(act, soon)).chains == alone[:6]
@@ -187,6 +188,71 @@ def test_the_budget_holds_over_all_workers(
     assert played.report.played > 0
     assert 0.01 < played.spent / 1e9 <= 0.06
     assert 0.01 < most[0] <= 0.06
+
+
+def test_matches_with_a_grant_ask_for_nothing_and_all_of_it_is_accounted_for(
+    tmp_path: Path,
+    postgres: PostgresServer,
+    placed: list[HerePlaces],
+    alone: list[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    asked: list[Asks] = []
+    granted = dict[int, int]()
+    ask, grant = Desk.ask, Desk.grant
+
+    def noted_ask(desk: Desk, worker: int, asks: Asks) -> None:
+        asked.append(asks)
+        ask(desk, worker, asks)
+
+    def noted_grant(desk: Desk, match: int) -> Any:
+        found = grant(desk, match)
+        granted[match] = sum(found.values())
+        return found
+
+    monkeypatch.setattr(Desk, "ask", noted_ask)
+    monkeypatch.setattr(Desk, "grant", noted_grant)
+    runners: list[Runner] = []
+
+    async def watch(runner: Runner) -> None:
+        runners.append(runner)
+
+    folder = arena(tmp_path, postgres, budget=50, engine={"workers": 3})
+    played = Played(folder, 6, clients=Cast(lambda call, attempt: None, soon), beside=watch)
+    assert played.chains == alone[:6]
+    assert min(granted.values()) > 0
+    assert asked == []
+    assert played.report.billed_nano == played.spent > 0
+    assert runners[0].progress().held_nano == 0
+
+
+def test_workers_share_the_calls_that_may_be_in_flight(
+    tmp_path: Path, postgres: PostgresServer, placed: list[HerePlaces]
+) -> None:
+    flying, most = [0], [0]
+
+    class Counting(Cast):
+        def __call__(self, settings: Any) -> Any:
+            client = super().__call__(settings)
+            inner = client.answer
+
+            async def answer(call: Call) -> Any:
+                flying[0] += 1
+                most[0] = max(most[0], flying[0])
+                try:
+                    return await inner(call)
+                finally:
+                    flying[0] -= 1
+
+            client.answer = answer  # type: ignore[method-assign]
+            return client
+
+    for workers, calls in ((2, 5), (3, 2)):  # two each; and too few to share, so that each call asks
+        most[0] = 0
+        folder = arena(tmp_path / f"{workers}", postgres, engine={"workers": workers, "calls": calls})
+        played = Played(folder, 8, clients=Counting(lambda call, attempt: None, soon))
+        assert played.report.reason == "limit"
+        assert 1 < most[0] <= (calls if calls < workers else workers * (calls // workers))
 
 
 def test_limits_of_a_player_hold_over_all_workers(

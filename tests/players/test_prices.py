@@ -263,3 +263,11 @@ def test_a_reply_of_a_dearer_tier_costs_so_many_times_its_price() -> None:
     ]
     assert once
     assert twice == 2 * once
+
+
+def test_dollars_that_a_client_states_are_taken_to_the_billionth() -> None:
+    settings = PlayerSettings(model="openai:gpt-4o-mini")
+    line = PlayerRuntime(settings, ProviderClient(settings, {}), price())
+    stated = [61, 121, 10**9 - 1]  # in binary, a hair more than so many billionths
+    costs = [priced(line, Answer("well", 1.0, cost_usd=nano / 1e9)).cost_nano for nano in stated]
+    assert costs == stated

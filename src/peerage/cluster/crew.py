@@ -18,8 +18,11 @@ from peerage.cluster.messages import (
     Asks,
     Benched,
     Broken,
+    Claimed,
     Decided,
     Ended,
+    GiveBack,
+    Granted,
     Left,
     Logged,
     Look,
@@ -29,6 +32,7 @@ from peerage.cluster.messages import (
     Posting,
     Recalled,
     Replied,
+    Returned,
     State,
     Stop,
     Stopped,
@@ -112,10 +116,13 @@ class Crew:
         self._posting = posting
         self._loop = asyncio.get_running_loop()
         self._short = asyncio.Event()
-        self._desk = Desk(budget, availability, lines, engine, self._decided, self._unaffordable)
+        self._desk = Desk(
+            budget, availability, lines, engine, self._decided, self._unaffordable, self._call_back
+        )
         self._matches: dict[int, _Match] = {}
         self._left: list[Stuck] = []
         self._seats: dict[int, _Seat] = {}
+        self._wanted = 1
         self._past = CallsNow()
         self._offers: list[int] = []
         self._over: list[int] = []
@@ -203,6 +210,7 @@ class Crew:
         self._offer_soon()
 
     def _forget(self, number: int) -> None:
+        self._desk.over(number)
         del self._matches[number]
         self._over.append(number)
         if len(self._over) > self._engine.concurrency:
@@ -227,8 +235,9 @@ class Crew:
 
     def _look(self) -> None:
         places = -(-self._engine.concurrency // max(1, len(self._seats)))
+        calls = self._engine.calls // max(self._wanted, len(self._seats)) if self._posting.free else 0
         for seat in self._seats.values():
-            self._order(seat, Look(places))
+            self._order(seat, Look(places, calls))
 
     # ------------------------------------------------------------------------------------------ workers
 
@@ -241,7 +250,8 @@ class Crew:
             placed: set[asyncio.Task[None]] = set()
             while True:
                 placed = {task for task in placed if not task.done()}
-                for _ in range(self._places.wanted() - len(placed)):
+                self._wanted = self._places.wanted()
+                for _ in range(self._wanted - len(placed)):
                     placed.add(self._spawn(self._serve(self._places.place())))
                 leaving = self._places.leaving()
                 for seat in self._seats.values():
@@ -301,9 +311,10 @@ class Crew:
             await self._aside(partial(patiently, partial(self._ledger.match, number))) for number in numbers
         ]
         opened = sum([self._account(seat.number, one.exchanges) for one in rows if one is not None])
-        for of, (match, _, player) in self._desk.held_by(seat.number).items():
-            self._desk.paid(of, match, player, 0, known=True, answered=False)
+        for held in self._desk.held_by(seat.number):
+            self._desk.paid(seat.number, held)
         for number in numbers:
+            self._desk.over(number)
             self._over.append(number)
             self._journal.then(partial(self._offer, number))
         _log.warning(
@@ -319,14 +330,14 @@ class Crew:
     def _account(self, worker: int, exchanges: Sequence[Exchange]) -> int:
         """Count what a lost worker did not tell; how many calls it left open."""
         opened = 0
-        held = {(match, key): of for of, (match, key, _) in self._desk.held_by(worker).items()}
+        held = {(one.match, one.key): one.ticket for one in self._desk.held_by(worker)}
         for one in exchanges:
             if one.reply is None and one.failure is None:
                 opened += 1
                 row = FailureRow(one.match, one.key, one.attempt, LOST, one.worst_nano, self._clock())
                 self._journal.rows.failures.append(row)
                 self._journal.touch()
-            told = self._matches[one.match].told
+            of, told = (one.match, one.key), self._matches[one.match].told
             if (one.key, one.attempt) in told:
                 continue
             told.add((one.key, one.attempt))
@@ -334,9 +345,9 @@ class Crew:
             if one.reply is not None:
                 nano = one.cost_nano or 0
                 known = read_reply(one.key, one.reply).cost_nano is not None
-            of = held.get((one.match, one.key), (worker, 0))
-            answered = one.reply is not None
-            self._desk.paid(of, one.match, one.player, nano, known=known, answered=answered)
+            ticket, answered, granted = held.get(of, 0), one.reply is not None, min(nano, one.worst_nano or 0)
+            paid = Paid(ticket, *of, one.attempt, one.player, nano, known, answered, granted)
+            self._desk.paid(worker, paid)
         return opened
 
     def _order(self, seat: _Seat, *orders: Order) -> None:
@@ -353,15 +364,18 @@ class Crew:
 
     def _hear(self, seat: _Seat, news: News) -> None:
         match news:
+            case Claimed(numbers):
+                self._order(seat, Granted({number: self._desk.grant(number) for number in numbers}))
             case Asks():
                 self._desk.ask(seat.number, news)
             case AskLeader():
                 self._spawn(self._ask_by_leader(seat, news))
-            case Paid(ticket, number, key, attempt, player, nano, known, answered):
+            case Paid(_, number, key, attempt):
                 if number in self._matches:
                     self._matches[number].told.add((key, attempt))
-                of = seat.number, ticket
-                self._desk.paid(of, number, player, nano, known=known, answered=answered)
+                self._desk.paid(seat.number, news)
+            case Returned(number, by_player):
+                self._desk.returned(number, by_player)
             case Recalled(number, player, nano):
                 self._budget.recall(number, player, nano)
             case Ended(number, tally, outcome):
@@ -402,6 +416,10 @@ class Crew:
         self.unfinished.pop(number, None)
         self._budget.close(number, decided=not outcome.void)
         self._run.ended(fixture, digest, tally, outcome)
+
+    def _call_back(self) -> None:
+        for seat in self._seats.values():
+            self._order(seat, GiveBack())
 
     def _bench(self, player: str, why: str, match: int | None, told_by: int) -> None:
         if player not in self.benched:

@@ -18,8 +18,9 @@ from peerage.settings import ArenaSettings
 
 class Posting(NamedTuple):
     """All a worker needs to begin. `env` holds the keys of players and the password of the ledger at
-    `address`; `run` is the leader's fence. `left_out` are, by player, the settings that its server does not
-    take. `clients` opens a player otherwise than by its settings."""
+    `address`; `run` is the leader's fence. `free`: no player has limits of its own, so a call needs but a
+    place among all, and money. `left_out` are, by player, the settings that its server does not take.
+    `clients` opens a player otherwise than by its settings."""
 
     release: str
     settings: ArenaSettings
@@ -30,11 +31,18 @@ class Posting(NamedTuple):
     prices: Mapping[str, Price]
     left_out: Mapping[str, Sequence[str]]
     bounded: bool
+    free: bool
     programs: bool
     clients: Callable[[Any], Any] | None
 
 
 # ------------------------------------------------------------------------------------------ a worker's news
+
+
+class Claimed(NamedTuple):
+    """Matches that a worker begins once it knows what is reserved for them (`Granted`)."""
+
+    matches: Sequence[int]
 
 
 class Asks(NamedTuple):
@@ -51,7 +59,7 @@ class Asks(NamedTuple):
 
 class Paid(NamedTuple):
     """A call has returned, or will not be sent: what it has cost, or may have (`known` False). `ticket` is 0
-    where it needed none."""
+    where it did not ask; so much of what is `Granted` to its match is then held no more as is `granted`."""
 
     ticket: int
     match: int
@@ -61,6 +69,14 @@ class Paid(NamedTuple):
     nano: int
     known: bool
     answered: bool
+    granted: int
+
+
+class Returned(NamedTuple):
+    """What of a grant is not needed, by player, in 1e-9 dollars."""
+
+    match: int
+    nano: Mapping[str, int]
 
 
 class AskLeader(NamedTuple):
@@ -138,7 +154,20 @@ class Stopped(NamedTuple):
 
 
 News: TypeAlias = (
-    Asks | AskLeader | Paid | Recalled | Ended | Left | Replied | Tripped | Logged | Broken | State | Stopped
+    Claimed
+    | Asks
+    | AskLeader
+    | Paid
+    | Returned
+    | Recalled
+    | Ended
+    | Left
+    | Replied
+    | Tripped
+    | Logged
+    | Broken
+    | State
+    | Stopped
 )
 
 
@@ -146,9 +175,22 @@ News: TypeAlias = (
 
 
 class Look(NamedTuple):
-    """Matches may be there to claim; a worker drives so many at once."""
+    """Matches may be there to claim; a worker drives so many at once. With `calls` it has so many in flight
+    without asking for a place; at 0 each call asks."""
 
     places: int
+    calls: int
+
+
+class Granted(NamedTuple):
+    """What is reserved for matches at once, by player, in 1e-9 dollars: calls whose worst case fits into what
+    is left of it need not ask. Empty where money is short: each call asks."""
+
+    nano: Mapping[int, Mapping[str, int]]
+
+
+class GiveBack(NamedTuple):
+    """Money is short: all that is granted and not yet needed is to be returned."""
 
 
 class Decided(NamedTuple):
@@ -184,4 +226,4 @@ class Abandon(NamedTuple):
     """Give up on calls in flight."""
 
 
-Order: TypeAlias = Look | Decided | LeaderSaid | Benched | Stop | Abandon
+Order: TypeAlias = Look | Granted | GiveBack | Decided | LeaderSaid | Benched | Stop | Abandon

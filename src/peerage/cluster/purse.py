@@ -1,12 +1,13 @@
-"""A worker's money: it asks the leader for each call, and tells it what that cost."""
+"""A worker's money: what the leader grants a match, or a call that asks; it hears what each has cost."""
 
 from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
+from typing import Protocol
 
-from peerage.cluster.messages import Asks, News, Paid, Recalled
+from peerage.cluster.messages import Asks, News, Paid, Recalled, Returned
 from peerage.engine.budget import Verdict
 from peerage.engine.pending import Pending
 from peerage.engine.player_runtime import PlayerRuntime
@@ -14,14 +15,21 @@ from peerage.players.client import InstantClient
 from peerage.protocol import Ask
 
 
+class Tell(Protocol):
+    def __call__(self, news: News, *, soon: bool = True) -> None:
+        """Let the leader hear something: at once, or with what comes next."""
+
+
 class AskedPurse:
-    """Stands for the budget (`reservations.Purse`), of which the leader keeps account."""
+    """Stands for the budget (`reservations.Purse`), of which the leader keeps account. `over(match)` is
+    called when a match is driven here no more."""
 
     left = 0
 
-    def __init__(self, bounded: bool, tell: Callable[[News], None]) -> None:
+    def __init__(self, bounded: bool, tell: Tell, over: Callable[[int], None]) -> None:
         self.bounded = bounded
         self._tell = tell
+        self._over = over
 
     def recall(self, number: int, player: str, nano: int) -> None:
         if self.bounded:
@@ -32,9 +40,11 @@ class AskedPurse:
 
     def leave(self, number: int) -> None:
         """The leader does, when it hears of it."""
+        self._over(number)
 
     def close(self, number: int, *, decided: bool) -> None:
         """The leader does, when it hears of it."""
+        self._over(number)
 
     def keep(self, number: int, key: str, player: str, nano: int) -> None:
         """Workers send no batches."""
@@ -44,18 +54,23 @@ class AskedPurse:
 
 
 class AskedReservations:
-    """Calls that wait for the leader to let them go (`reservations.Paying`). Replies that are computed here,
-    with no budget to keep, need not. `durable(callback)` calls back when all that was journalled so far is
-    durable: what a call cost is told then, so that leader and store never differ."""
+    """Calls that wait for the leader to let them go (`reservations.Paying`), each by a question. Those need
+    not whose match has a grant that holds their worst case, or that cost nothing, where also their place is
+    known: their player replies at once, or there are `places` of this worker's own.
+
+    `durable(callback)` calls back when all that was journalled so far is durable: what a call cost is told
+    then, so that leader and store never differ.
+    """
 
     def __init__(
         self,
         bounded: bool,
         lines: Mapping[str, PlayerRuntime],
-        tell: Callable[[News], None],
+        tell: Tell,
         durable: Callable[[Callable[[], None]], None],
     ) -> None:
         self.overrun: dict[str, int] = {}
+        self.places = False
         self._bounded = bounded
         self._lines = lines
         self._instant = {name for name, line in lines.items() if isinstance(line.client, InstantClient)}
@@ -64,21 +79,48 @@ class AskedReservations:
         self._tickets = 0
         self._ticket_of: dict[Pending, int] = {}
         self._asked: dict[int, Pending] = {}
+        self._grants: dict[int, dict[str, int]] = {}
         self._decided: deque[tuple[Pending, Verdict]] = deque()
 
     def __len__(self) -> int:
         return len(self._asked)
 
     def wanted(self, player: str) -> bool:
-        return self._bounded or player not in self._instant
+        return self._bounded or not self._has_place(player)
+
+    def _has_place(self, player: str) -> bool:
+        return self.places or player in self._instant
+
+    def grant(self, match: int, nano: Mapping[str, int]) -> None:
+        """All this is reserved for a match that begins, by player."""
+        self._grants[match] = {**nano}
+
+    def give_back(self) -> None:
+        """Return what is not needed yet of all grants; calls ask from now on."""
+        for match, nano in self._grants.items():
+            if any(nano.values()):
+                self._tell(Returned(match, nano))
+        self._grants.clear()
+
+    def over(self, match: int) -> None:
+        """A match is driven here no more; the leader takes back what is left of its grant."""
+        self._grants.pop(match, None)
 
     def submit(self, pending: Pending) -> None:
+        player, worst = pending.player, pending.worst or 0
+        grant = self._grants.get(pending.match, {})
+        if self._has_place(player) and worst <= grant.get(player, 0):
+            if worst:
+                grant[player] -= worst
+            pending.reserved = worst
+            self._decided.append((pending, Verdict.YES))
+            return
         self._tickets += 1
         ticket = self._ticket_of[pending] = self._tickets
         self._asked[ticket] = pending
         assert isinstance(pending.ask, Ask)
-        tokens = self._lines[pending.player].tokens(pending.ask, pending.seed)
-        self._tell(Asks(ticket, pending.match, pending.ask.key, pending.player, pending.worst, tokens))
+        tokens = self._lines[player].tokens(pending.ask, pending.seed)
+        self._tell(Asks(ticket, pending.match, pending.ask.key, player, pending.worst, tokens))
 
     def answered(self, ticket: int, verdict: Verdict | None, reserved: int) -> Pending | None:
         """Take in what the leader decided: the call, where it still waits. None as the verdict: it need not
@@ -108,9 +150,14 @@ class AskedReservations:
     def pay(self, pending: Pending, nano: int, *, known: bool, answered: bool) -> None:
         ticket, reserved = self._ticket_of.pop(pending, 0), pending.reserved
         pending.reserved = 0
-        player = pending.player
+        player, grant = pending.player, self._grants.get(pending.match)
         if known and nano > reserved and self._bounded:
             self.overrun[player] = self.overrun.get(player, 0) + nano - reserved
-        if ticket or nano or (answered and self._bounded):
+        granted = 0 if ticket else reserved
+        if granted and grant is not None:  # the next call may need what this one did not cost
+            granted = min(nano, reserved)
+            grant[player] += reserved - granted
+        if ticket or nano or granted or (answered and self._bounded):
             of = pending.match, pending.ask.key, pending.attempt, player
-            self._durable(partial(self._tell, Paid(ticket, *of, nano, known, answered)))
+            paid = Paid(ticket, *of, nano, known, answered, granted)
+            self._durable(partial(self._tell, paid, soon=bool(ticket)))

@@ -19,8 +19,11 @@ from peerage.cluster.messages import (
     Abandon,
     Benched,
     Broken,
+    Claimed,
     Decided,
     Ended,
+    GiveBack,
+    Granted,
     LeaderSaid,
     Left,
     Look,
@@ -44,13 +47,14 @@ from peerage.engine.under_way import MatchesUnderWay
 from peerage.ledger.codec import by_hex, read_fixture
 from peerage.ledger.leases import GivenUp, WorkersLedger, given_up
 from peerage.ledger.merkle import digest as digest_of
+from peerage.ledger.store import Exchange
 from peerage.match import Fixture, Outcome
 from peerage.players import open_client
 from peerage.players.client import Client
 from peerage.settings import ArenaError
 
 NO_CAP = 1_000_000
-"""Calls in flight at once: the leader's desk counts them."""
+"""Calls in flight at once where each asks for its place: the leader's desk counts them."""
 STATE_EVERY_S = 0.5
 GATHER_S = 0.005
 """What is written within so long goes in one transaction: those of all workers come one after another."""
@@ -67,6 +71,7 @@ class Worker:
         self._posting = posting
         self._send = send
         self._news: list[News] = []
+        self._telling = False
         self._replied: set[Replied] = set()
         self._loop = asyncio.get_running_loop()
         self._stack = AsyncExitStack()
@@ -74,6 +79,7 @@ class Worker:
         self._stopping = False
         self._claiming = False
         self._offered = False
+        self._claimed: dict[int, tuple[Fixture, str, Sequence[Exchange]]] = {}
         self._look: asyncio.Handle | None = None
         self._stated: State | None = None
         self._ticks: asyncio.TimerHandle | None = None
@@ -116,7 +122,7 @@ class Worker:
             self._ledger,
             self._journal,
             now_ms,
-            AskedPurse(posting.bounded, self.tell),
+            AskedPurse(posting.bounded, self.tell, self._paying.over),
             self._paying,
             plans,
             Availability(undated, now_ms),
@@ -160,13 +166,16 @@ class Worker:
 
     # --------------------------------------------------------------------------------------- the leader
 
-    def tell(self, news: News) -> None:
-        """Let the leader hear something. All news of one turn of the loop go together."""
-        if not self._news:
+    def tell(self, news: News, *, soon: bool = True) -> None:
+        """Let the leader hear something: with all news of this turn of the loop, or not `soon`, but with what
+        comes next."""
+        if soon and not self._telling:
+            self._telling = True
             self._loop.call_soon(self._tell_now)
         self._news.append(news)
 
     def _tell_now(self) -> None:
+        self._telling = False
         told, self._news = self._news, []
         self._replied.clear()
         self._send(told)
@@ -180,6 +189,8 @@ class Worker:
         if state != self._stated:
             self._stated = state
             self.tell(state)
+        elif self._news and not self._telling:
+            self._tell_now()
 
     def order(self, orders: Sequence[Order]) -> None:
         """Do what the leader says."""
@@ -191,9 +202,17 @@ class Worker:
 
     def _obey(self, order: Order) -> None:
         match order:
-            case Look(places):
+            case Look(places, calls):
                 self._places, self._offered = places, True
+                self._paying.places = calls > 0
+                self._matches.calls.cap(calls or NO_CAP)
                 self._claim_soon()
+            case Granted(by_match):
+                for number, nano in by_match.items():
+                    self._paying.grant(number, nano)
+                    self._begin(*self._claimed.pop(number))
+            case GiveBack():
+                self._paying.give_back()
             case Decided(ticket, verdict, reserved):
                 self._decided(ticket, verdict, reserved)
             case LeaderSaid(ticket, came):
@@ -236,7 +255,7 @@ class Worker:
 
     @property
     def _room(self) -> int:
-        return self._places - len(self._matches) + len(self._matches.unfinished)
+        return self._places - len(self._claimed) - len(self._matches) + len(self._matches.unfinished)
 
     async def _claim(self) -> None:
         try:
@@ -244,17 +263,25 @@ class Worker:
             if room <= 0:  # one more worker shares them since
                 return
             self._offered = False
-            for one in await self._aside(partial(self._claimed, room)):
-                if not self._stopping:
-                    self._matches.start(*one)
-                    self._offered = True
+            claimed = {one[0].number: one for one in await self._aside(partial(self._claim_now, room))}
+            self._offered |= bool(claimed)
+            if claimed and self._posting.free and self._posting.bounded:
+                self._claimed |= claimed
+                self.tell(Claimed([*claimed]))
+                return
+            for one in claimed.values():
+                self._begin(*one)
         except Exception as fault:
             self.broken(fault)
         finally:
             self._claiming = False
             self._claim_soon()
 
-    def _claimed(self, most: int) -> list[tuple[Fixture, str, Any]]:
+    def _begin(self, fixture: Fixture, digest: str, recorded: Sequence[Exchange]) -> None:
+        if not self._stopping:
+            self._matches.start(fixture, digest, recorded)
+
+    def _claim_now(self, most: int) -> list[tuple[Fixture, str, Sequence[Exchange]]]:
         """Claim matches, on a thread of its own."""
         return [
             (read_fixture(one.body, self._text), digest_of(one.body), one.recorded)
@@ -276,7 +303,7 @@ class Worker:
     def replied(self, player: str, void: bool) -> None:
         if (news := Replied(player, void)) not in self._replied:  # once each time it tells anything
             self._replied.add(news)
-            self.tell(news)
+            self.tell(news, soon=False)
 
     def tripped(self, player: str, match: int) -> None:
         self.tell(Tripped(player, self._matches.benched[player], match))

@@ -132,6 +132,10 @@ class Calls:
         again = {pending: timer.when() for pending, timer in self._backing_off.items()}
         return self._troubles.now(again, self._dispatcher.paused(), self._loop.time())
 
+    def cap(self, calls: int) -> None:
+        """Let so many calls be in flight at once from now on."""
+        self._dispatcher.cap = calls
+
     def submit(self, pending: Pending, texts: list[Text]) -> None:
         """Ask, as soon as caps and limits allow."""
         self._journal.texts(texts)

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import math
-
 from peerage.engine.player_runtime import Limit, PlayerRuntime
 from peerage.players.client import MAX_TEXT, Answer
+from peerage.players.prices import nano
 from peerage.protocol import Reply, storable
 
 MAX_STORED_CHARS = 262_144
@@ -52,4 +51,4 @@ def _counted(tokens: int | None) -> int | None:
 
 
 def _nano(dollars: float) -> int | None:
-    return math.ceil(dollars * 1e9) if 0 <= dollars < 1e9 else None
+    return nano(dollars) if 0 <= dollars < 1e9 else None

@@ -53,9 +53,11 @@ class Paying(Protocol):
 
 
 class Reservations:
-    """The calls of a run that are short of money, by match and in the order they came."""
+    """The calls of a run that are short of money, by match and in the order they came. `tight`: when this was
+    last decided, one of them had to wait for the money of others, or the arena's limit stopped its match."""
 
     def __init__(self, budget: Budget) -> None:
+        self.tight = False
         self._budget = budget
         self._short: list[tuple[int, int, Pending]] = []
         self._submitted = 0
@@ -91,7 +93,7 @@ class Reservations:
         """
         if self._deciding:
             return
-        self._deciding = True
+        self._deciding, self.tight = True, False
         waiting, self._short = self._short, []
         matches: set[int] = set()
         players: set[str] = set()
@@ -107,6 +109,7 @@ class Reservations:
             verdict = self._budget.reserve(pending.match, pending.player, pending.worst or 0)
             if verdict is Verdict.YES:
                 pending.reserved = pending.worst or 0
+            self.tight |= verdict in WAITS or verdict is Verdict.ARENA
             if verdict not in WAITS:
                 yield pending, verdict
             elif verdict is Verdict.WAIT_ARENA:

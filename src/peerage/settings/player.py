@@ -353,6 +353,12 @@ class PlayerSettings(Section):
         return is_person(self.model)
 
     @property
+    def is_limited(self) -> bool:
+        """Whether more than the arena's own limits decide on when it may be asked."""
+        limits = self.concurrency, self.requests_per_minute, self.tokens_per_minute, self.daily_budget
+        return any(limit is not None for limit in limits)
+
+    @property
     def unversioned(self) -> str:
         """The name that all versions of this player share."""
         return self.name.removesuffix(f" v{self.version}") if self.version > 1 else self.name
