@@ -119,6 +119,7 @@ def settings_page() -> str:
         "CostUnit",
         "Budget",
         "Engine",
+        "HostSettings",
     ):
         about = schema["$defs"][name]
         lines += _section(_TITLES[name], about, schema["$defs"], skip=())
@@ -141,6 +142,7 @@ _TITLES = {
     "CostUnit": "`rating.cost_unit`",
     "Budget": "`budget`",
     "Engine": "`engine`",
+    "HostSettings": "One of `hosts`",
 }
 
 

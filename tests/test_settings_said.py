@@ -106,6 +106,7 @@ ARENAS = [
     *("ledger: arena.db", "ledger: $DATABASE_URL", "ledger: $1", "ledger: mysql://x/y", "ledger: ''"),
     *("ledger: postgresql://me:secret@host/db?x=1", "ledger: mongodb+srv://host/db?password=x"),
     *("hosts: {'a b': {}}", "hosts: {box: {start: [a], ready: box}}", "hosts: {box: {stop: [a]}}"),
+    *("hosts: {box: {resources: {GPU: 1}}}", "hosts: {box: {start: [a], resources: {GPU: 0}}}"),
     *("hosts: {box: {start: [\"a\\0\"]}}", "hosts: {box: {start: a}}", "hosts: {box: {matches: 0}}"),
     *("engine: {concurrency: 0}", "engine: {retries: x}", "engine: {concurency: 5}", "engine: fast"),
     *("name: true", "name: 5", "? [a]\n: 1", "1: 2", "true: 1", "nmae: x", "players: {a: b}", "players: 5"),

@@ -25,7 +25,7 @@ from peerage.engine.availability import Availability, spent_today
 from peerage.engine.benches import OVERBILLED
 from peerage.engine.budget import Budget, whole_nano
 from peerage.engine.driving import Driving, Run
-from peerage.engine.hosts import Hosts
+from peerage.engine.hosts import Hosts, Switches, here
 from peerage.engine.import_recordings import admit
 from peerage.engine.journal import Journal
 from peerage.engine.left_windows import stop_left_open
@@ -71,6 +71,7 @@ from peerage.settings import (
     extra_installed,
     rules_of,
 )
+from peerage.settings.game_file import files_of
 from peerage.standings import pinned_elo
 
 if TYPE_CHECKING:
@@ -114,7 +115,15 @@ async def play(
             over = _overbilled(settings, ledger, lines, recovered)
             spent = spent_today(ledger, settings.players, now_ms())
             hosted = {name: one.client for name, one in lines.items() if isinstance(one.client, HostedClient)}
-            hosts = Hosts(settings.hosts, settings.players, hosted, folder, now_ms, guarded=not inline)
+            hosts = Hosts(
+                settings.hosts,
+                settings.players,
+                hosted,
+                folder,
+                now_ms,
+                guarded=not inline,
+                switches=_switches(settings),
+            )
             availability = Availability(settings.players, now_ms, spent, hosts.away)
             reached = max_matches is not None and decided(ledger) >= max_matches
             probed: Mapping[str, Probed] = {}
@@ -144,7 +153,7 @@ async def play(
             _leave_out(ledger, lines)
             programs = await _programs(settings, [fixture for fixture, _ in recovered.pending], stack)
 
-            crew = _crew(folder, settings, ledger, lines, programs, clients) if not reached else None
+            crew = _crew(folder, settings, ledger, lines, programs, clients, stack) if not reached else None
 
             def drive(run: Run, journal: Journal, budget: Budget, plans: Plans) -> Driving:
                 if crew is not None:
@@ -192,6 +201,7 @@ def _crew(
     lines: Mapping[str, PlayerRuntime],
     programs: Programs | None,
     clients: Callable[[Any], Client] | None,
+    stack: AsyncExitStack,
 ) -> Callable[..., Crew] | None:
     """What makes the driving by workers of a cluster; None where this process drives its matches."""
     engine, budget = settings.engine, settings.budget
@@ -217,10 +227,21 @@ def _crew(
         or any(player.daily_budget is not None for player in settings.players),
         not any(player.is_limited for player in settings.players),
         programs is not None,
+        files_of(settings.lineup),
         clients,
     )
     places = RayPlaces(engine.address, engine.workers)
+    stack.push_async_callback(places.close)
     return partial(Crew, lines=lines, engine=engine, clock=now_ms, places=places, posting=posting)
+
+
+def _switches(settings: ArenaSettings) -> Switches:
+    """What starts hosts: this machine, or the cluster those for which it has to find a node."""
+    if settings.engine.kind == "local":
+        return here
+    from peerage.cluster.host_power import switch
+
+    return switch
 
 
 def enter(settings: ArenaSettings, ledger: Ledger, recordings: Iterable[Recording]) -> list[Outcome]:
@@ -243,10 +264,8 @@ async def _open_lines(
     hidden = [path for path, _ in secret_files(folder, settings.ledger)] + copies(folder)
     lines: dict[str, PlayerRuntime] = {}
     for player in settings.players:
-        make = (
-            partial(open_client, player, env, folder, hidden) if clients is None else partial(clients, player)
-        )
-        client = HostedClient(player, make) if player.host else make()
+        make = clients or partial(open_client, env=env, folder=folder, hidden=hidden)
+        client = HostedClient(player, make) if player.host else make(player)
         stack.push_async_callback(client.close)
         lines[player.name] = PlayerRuntime(player, client, priced[player.name])
     started = await asyncio.gather(*[line.client.start() for line in lines.values()], return_exceptions=True)

@@ -210,6 +210,11 @@ def notices(settings: ArenaSettings, ledger: Ledger) -> list[str]:
             "this arena is preregistered, and its settings differ: "
             f"{'; '.join([one.told for one in changes])}. From the next match on that is shown as a deviation"
         )
+    placed = sorted([name for name, host in settings.hosts.items() if host.resources])
+    if placed and settings.engine.kind == "local":
+        told.append(
+            f"the resources of {', '.join(placed)} say nothing without `engine: ray`: it is started here"
+        )
     people = [player.name for player in settings.players if player.is_person]
     hiding = sorted([n for n, one in specs.items() if one.hides or one.withholds(rules_of(settings, n))])
     if people and hiding:

@@ -63,9 +63,9 @@ ENV["PYTHONPATH"] = os.pathsep.join([str(ROOT), *filter(None, sys.path)])
 class Nodes:
     """A cluster in a process of its own, see `tests.cluster.nodes`."""
 
-    def __init__(self) -> None:
+    def __init__(self, *words: str) -> None:
         self._process = subprocess.Popen(
-            [sys.executable, "-m", "tests.cluster.nodes"],
+            [sys.executable, "-m", "tests.cluster.nodes", *words],
             cwd=ROOT,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,

@@ -21,6 +21,7 @@ from peerage.ledger.windows import Window, windows
 from peerage.players.client import Answer, Call, Client, PlayerError
 from peerage.players.house import HouseClient, PacedClient
 from peerage.playing import ArenaError
+from peerage.requirements import notices
 from peerage.settings import PlayerSettings
 
 __all__ = ["clock"]
@@ -328,3 +329,11 @@ async def test_a_server_without_sleep_mode_is_said(tmp_path: Path) -> None:
             report = await opened.play(8)
     assert report.reason == "waiting"
     assert "/is_sleeping does not answer; does vLLM run with --enable-sleep-mode" in report.note
+
+
+def test_resources_are_for_a_cluster_and_a_run_without_one_says_so(tmp_path: Path) -> None:
+    rig = {"start": ["true"], "resources": {"GPU": 1}}
+    write_arena(tmp_path, house(3), hosts={"rig": rig})
+    with open_arena(tmp_path) as arena:
+        told = notices(arena.settings, arena.ledger)
+    assert told == ["the resources of rig say nothing without `engine: ray`: it is started here"]

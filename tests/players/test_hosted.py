@@ -18,7 +18,7 @@ from tests.engine.arenas import house, play, write_arena
 from peerage.arena import open_arena
 from peerage.engine.left_windows import stop_left_open
 from peerage.ledger.windows import left_open, record_of, windows
-from peerage.players.hosted import Meter, Power
+from peerage.players.hosted import Meter, Power, reached
 
 PATIENCE_S = 120.0
 SERVER = "import time; open({!r}, 'w').close(); time.sleep(1000)"
@@ -115,10 +115,27 @@ async def test_what_a_start_command_says_is_told(tmp_path: Path) -> None:
     power = Power([sys.executable, "-c", "print('no such GPU'); exit(3)"], [], record_of(tmp_path, "rig"))
     await power.on({"host": "rig", "opened_ms": 1})
     async with asyncio.timeout(PATIENCE_S):
-        while not power.failed():
+        while not await power.failed():
             await asyncio.sleep(0.01)
-    assert power.failed() == "its start command ended with exit code 3: no such GPU (see window-rig.log)"
+    assert (
+        await power.failed() == "its start command ended with exit code 3: no such GPU (see window-rig.log)"
+    )
     await power.off()
+
+
+@pytest.mark.parametrize(
+    ("address", "at", "there"),
+    [
+        ("http://localhost:8000/v1", "10.0.0.7", "http://10.0.0.7:8000/v1"),
+        ("http://127.0.0.1/v1", "10.0.0.7", "http://10.0.0.7/v1"),
+        ("http://[::1]:8000/v1", "fd00::7", "http://[fd00::7]:8000/v1"),
+        ("http://gpu-box:8000/v1", "10.0.0.7", "http://gpu-box:8000/v1"),
+        ("http://localhost:8000/v1", "", "http://localhost:8000/v1"),
+        ("", "10.0.0.7", ""),
+    ],
+)
+def test_what_is_local_to_another_machine_is_reached_there(address: str, at: str, there: str) -> None:
+    assert reached(address, at) == there
 
 
 def test_the_hour_is_split_by_who_is_on_its_way() -> None:

@@ -178,13 +178,14 @@ class OpenAIServer:
     requests: list[Received] = field(default_factory=list)
     keep: bool = True
     port: int = 0
+    at: str = "127.0.0.1"
     _planned: deque[Behaviour] = field(default_factory=deque)
     _usual: Behaviour = sensible
     _runner: web.AppRunner | None = None
 
     @property
     def url(self) -> str:
-        return f"http://127.0.0.1:{self.port}/v1"
+        return f"http://{self.at}:{self.port}/v1"
 
     def next(self, *behaviours: Behaviour) -> None:
         """What happens to the next requests, in order of arrival."""
@@ -201,7 +202,7 @@ class OpenAIServer:
         self.route(app.router)
         self._runner = web.AppRunner(app, access_log=None, shutdown_timeout=0.05, handler_cancellation=True)
         await self._runner.setup()
-        site = web.TCPSite(self._runner, "127.0.0.1", self.port, backlog=2048)
+        site = web.TCPSite(self._runner, self.at, self.port, backlog=2048)
         await site.start()
         self.port = self._runner.addresses[0][1]
         return self
@@ -228,7 +229,7 @@ class OpenAIServer:
         return web.json_response({"object": "list", "data": [{"id": "tiny", "object": "model"}]})
 
 
-async def _serve(delay: float, port: int) -> None:
+async def _serve(delay: float, port: int, at: str) -> None:
     prepared = json.dumps(completion("word " * 400)).encode()
 
     async def behave(request: web.Request, asked: dict[str, Any]) -> web.StreamResponse:
@@ -237,7 +238,7 @@ async def _serve(delay: float, port: int) -> None:
             return await sensible(request, asked)
         return web.Response(body=prepared, content_type="application/json")
 
-    async with OpenAIServer(port=port, keep=False) as server:
+    async with OpenAIServer(port=port, at=at, keep=False) as server:
         server.always(behave)
         print(server.url, flush=True)
         if port:  # until it is killed
@@ -249,5 +250,6 @@ if __name__ == "__main__":
     arguments = argparse.ArgumentParser(description=__doc__)
     arguments.add_argument("--delay", type=float, default=0.2, help="seconds before each answer")
     arguments.add_argument("--port", type=int, default=0, help="0: a free one, until its input ends")
+    arguments.add_argument("--at", default="127.0.0.1", help="the address at which it serves")
     told = arguments.parse_args()
-    asyncio.run(_serve(told.delay, told.port))
+    asyncio.run(_serve(told.delay, told.port, told.at))

@@ -197,7 +197,6 @@ class Crew:
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
-        await self._places.close()
         if self._leases is not None:
             await self._aside(self._leases.close)
         self._thread.shutdown(wait=False)

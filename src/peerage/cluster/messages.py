@@ -20,7 +20,8 @@ class Posting(NamedTuple):
     """All a worker needs to begin. `env` holds the keys of players and the password of the ledger at
     `address`; `run` is the leader's fence. `free`: no player has limits of its own, so a call needs but a
     place among all, and money. `left_out` are, by player, the settings that its server does not take.
-    `clients` opens a player otherwise than by its settings."""
+    `games` are the files of games, each with its `release_of`. `clients` opens a player otherwise than by
+    its settings."""
 
     release: str
     settings: ArenaSettings
@@ -33,6 +34,7 @@ class Posting(NamedTuple):
     bounded: bool
     free: bool
     programs: bool
+    games: Mapping[str, str]
     clients: Callable[[Any], Any] | None
 
 

@@ -43,4 +43,4 @@ class Places(Protocol):
         """The machines that are about to leave, and in how many seconds."""
 
     async def close(self) -> None:
-        """End all workers."""
+        """End all workers; the run is over."""

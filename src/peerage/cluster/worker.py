@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AsyncExitStack
 from dataclasses import replace
@@ -44,6 +44,7 @@ from peerage.engine.plans import Plans, schedulers
 from peerage.engine.player_runtime import PlayerRuntime
 from peerage.engine.records import Tally
 from peerage.engine.under_way import MatchesUnderWay
+from peerage.games import release_of
 from peerage.ledger.codec import by_hex, read_fixture
 from peerage.ledger.leases import GivenUp, WorkersLedger, given_up
 from peerage.ledger.merkle import digest as digest_of
@@ -52,6 +53,7 @@ from peerage.match import Fixture, Outcome
 from peerage.players import open_client
 from peerage.players.client import Client
 from peerage.settings import ArenaError
+from peerage.settings.game_file import load_file
 
 NO_CAP = 1_000_000
 """Calls in flight at once where each asks for its place: the leader's desk counts them."""
@@ -97,6 +99,7 @@ class Worker:
                 "on all machines"
             )
         os.environ.update({name: value for name, value in posting.env.items() if name == "PGPASSWORD"})
+        _load_games(posting.games)
         self._claims = ThreadPoolExecutor(1, "claims")
         self._stack.callback(partial(self._claims.shutdown, wait=False))
         self._ledger: WorkersLedger = await self._aside(partial(WorkersLedger, posting.address, posting.run))
@@ -340,6 +343,20 @@ class Worker:
 
     async def _aside(self, work: Callable[[], Any]) -> Any:
         return await self._loop.run_in_executor(self._claims, work)
+
+
+def _load_games(files: Mapping[str, str]) -> None:
+    """Load the games that are in files. Raises ArenaError where one is not the leader's."""
+    for path, release in files.items():
+        try:
+            same = release_of(load_file(Path(path)).name) == release
+        except ImportError as error:
+            raise ArenaError(f"on the machine of a worker, {error}") from None
+        if not same:
+            raise ArenaError(
+                f"the game's file {path} differs between the machines of a worker and of the leader; the "
+                "arena's folder must be the same on all of them"
+            )
 
 
 def _unlimited(line: PlayerRuntime) -> PlayerRuntime:

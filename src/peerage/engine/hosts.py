@@ -22,7 +22,7 @@ from peerage.engine.availability import Away
 from peerage.ledger.windows import Use, Window, record_of
 from peerage.players.checks import probe_call
 from peerage.players.client import PlayerError
-from peerage.players.hosted import NOT_UP, HostedClient, Meter, Power
+from peerage.players.hosted import NOT_UP, HostedClient, Meter, Power, Switch, reached
 from peerage.players.sleep_mode import asked, let_sleep
 from peerage.settings import HostSettings, PlayerSettings
 from peerage.settings.host import HOUR_S
@@ -67,6 +67,15 @@ class Needed(NamedTuple):
     idle: bool
 
 
+Switches: TypeAlias = Callable[[HostSettings, Path], Switch]
+"""What makes the switch of a host, given the file that says that its window is open."""
+
+
+def here(settings: HostSettings, record: Path) -> Switch:
+    """Hosts are started by this machine."""
+    return Power(settings.start, settings.stop, record)
+
+
 class Hosts:
     """The hosts of a run. For the event loop's thread alone."""
 
@@ -79,10 +88,11 @@ class Hosts:
         clock: Callable[[], int],
         *,
         guarded: bool = True,
+        switches: Switches = here,
     ) -> None:
         served = {name: [one for one in players if one.host == name] for name in settings}
         self._hosts = {
-            name: _Host(name, settings[name], mine, clients, folder, clock, guarded)
+            name: _Host(name, settings[name], mine, clients, folder, clock, switches if guarded else None)
             for name, mine in served.items()
             if mine
         }
@@ -132,7 +142,7 @@ class _Host:
         clients: Mapping[str, HostedClient],
         folder: Path,
         clock: Callable[[], int],
-        guarded: bool,
+        switches: Switches | None,
     ) -> None:
         self.settings = settings
         self.state: State = "closed"
@@ -145,12 +155,12 @@ class _Host:
         self._clients = {one.name: clients[one.name] for one in players}
         self._folder = folder
         self._clock = clock
-        self._guarded = guarded
+        self._switches = switches
         self._loop = asyncio.get_running_loop()
         self._task: asyncio.Task[None] | None = None
         self._timers: list[asyncio.TimerHandle] = []
         self._idle: asyncio.TimerHandle | None = None
-        self._power: Power | None = None
+        self._power: Switch | None = None
         self._meter = Meter(0, self._loop.time)
         self._opened_ms = 0
         self._ready_ms: int | None = None
@@ -161,6 +171,10 @@ class _Host:
 
     def serve(self, run: Run, set_aside: Callable[[int], int], hours_over: Callable[[str], bool]) -> None:
         self._run, self._set_aside, self._hours_over = run, set_aside, hours_over
+
+    @property
+    def _at(self) -> str:
+        return "" if self._power is None else self._power.at
 
     @property
     def _rate(self) -> int:
@@ -228,8 +242,8 @@ class _Host:
         self._timers = [self._loop.call_at(ends, self._cut)]
         _log.info("%s is started", self._name)
         record = record_of(self._folder, self._name)
-        if self._guarded:
-            self._power = Power(self.settings.start, self.settings.stop, record)
+        if self._switches is not None:
+            self._power = self._switches(self.settings, record)
             await self._power.on(
                 {
                     "host": self._name,
@@ -251,12 +265,12 @@ class _Host:
         try:
             async with asyncio.timeout(self.settings.ready_s):
                 while self._power is not None and self.settings.start and not await self._answers():
-                    if problem := self._power.failed():
+                    if problem := await self._power.failed():
                         return problem
                     await asyncio.sleep(LOOK_S)
                 return await self._wake(waiting)
         except TimeoutError:
-            words = self._power.last_words() if self._power is not None else ""
+            words = await self._power.last_words() if self._power is not None else ""
             return f"it was not ready after {self.settings.ready_s:g} s{words}"
 
     async def _answers(self) -> bool:
@@ -264,7 +278,7 @@ class _Host:
         address = self.settings.ready or f"{base.rstrip('/')}/models"
         if address.startswith("/"):
             return True
-        return (await asked("GET", address))[0] in range(200, 300)
+        return (await asked("GET", reached(address, self._at)))[0] in range(200, 300)
 
     def _chosen(self, waiting: Mapping[str, int], kept: Set[str]) -> list[str]:
         """The players whose models are up next: those `kept`, then as many that matches wait for as fit, and
@@ -318,7 +332,7 @@ class _Host:
     async def _up(self, name: str) -> str:
         """Open a player's client and warm it; why that came to nothing."""
         try:
-            await self._clients[name].up(probe_call(), self._meter)
+            await self._clients[name].up(probe_call(), self._meter, self._at)
         except PlayerError as error:
             await self._clients[name].down()
             _log.warning("%s: %s", name, error)
@@ -415,7 +429,7 @@ class _Host:
 
     def _server(self, player: str) -> str:
         """The address of a player's server, beside whose models vLLM offers to sleep."""
-        parts = urlsplit(self._players[player].base_url)
+        parts = urlsplit(reached(self._players[player].base_url, self._at))
         return f"{parts.scheme}://{parts.netloc}"
 
 

@@ -1,9 +1,9 @@
 """The process that starts a host and stops it, also after a crash; started by `hosted`, never by hand.
 
-Its first line of input is what to do, as JSON: `start` and `stop` (lists of words), `record` (the file of the
-open window) and `log`. It prints `started`, and `exited CODE` when the start command ends. When its input
+Its first line of input is what to do, as JSON: `start` and `stop` (lists of words), `records` (the files of
+the open window) and `log`. It prints `started`, and `exited CODE` when the start command ends. When its input
 ends, because a run is done with the host or has died, it runs `stop`, ends what `start` left running, writes
-the time into the record and ends.
+the time into the records and ends. With the argument `apart` it goes on as nobody's child.
 """
 
 from __future__ import annotations
@@ -26,6 +26,8 @@ GRACE_S = 10.0
 
 
 def main() -> None:
+    if sys.argv[1:] == ["apart"] and os.fork():
+        os._exit(0)
     for name in ("SIGINT", "SIGHUP", "SIGTERM"):
         if hasattr(signal, name):
             # Not SIG_IGN, which what we start would inherit, and then not heed when it is to end.
@@ -39,7 +41,8 @@ def main() -> None:
         stopped(told["stop"], log)
         if process is not None:
             _end(process)
-        finished(Path(told["record"]))
+        for record in told["records"]:
+            finished(Path(record))
     os._exit(0)
 
 

@@ -15,7 +15,8 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
+from urllib.parse import urlsplit
 
 from msgspec.structs import replace
 
@@ -27,13 +28,46 @@ from peerage.settings.host import HOUR_S
 NOT_UP = "its host is not up"
 
 
-class Power:
-    """Starts and stops one host. `record` is the file that says that its window is open."""
+class Switch(Protocol):
+    """Starts and stops one host. `at` is the address of the machine on which it was started, empty for this
+    one."""
 
-    def __init__(self, start: Sequence[str], stop: Sequence[str], record: Path) -> None:
+    at: str
+
+    async def on(self, said: dict[str, Any]) -> None:
+        """Write down that the window opens, then start the host."""
+
+    async def off(self) -> None:
+        """Stop the host, and wait until it is stopped."""
+
+    async def failed(self) -> str:
+        """Why the host cannot become ready any more; empty while it can."""
+
+    async def last_words(self) -> str:
+        """The end of the host's log, to follow a sentence."""
+
+
+class Power:
+    """Starts and stops one host on this machine. `record` is the file that says that its window is open;
+    `also` is one that says so elsewhere, and is to have the end too where it can be seen from here. Who kills
+    the children of this process does not find one that is `apart`."""
+
+    at = ""
+
+    def __init__(
+        self,
+        start: Sequence[str],
+        stop: Sequence[str],
+        record: Path,
+        also: Path | None = None,
+        *,
+        apart: bool = False,
+    ) -> None:
         self._start = start
         self._stop = stop
         self._record = record
+        self._also = also
+        self._apart = apart
         self._log = record.with_suffix(".log")
         self._guard: asyncio.subprocess.Process | None = None
         self._heard = asyncio.Event()
@@ -41,7 +75,6 @@ class Power:
         self.exited: int | None = None
 
     async def on(self, said: dict[str, Any]) -> None:
-        """Write down that the window opens, then start the host."""
         write(self._record, said | {"stop": [*self._stop]})
         self._log.unlink(missing_ok=True)
         self._guard = await asyncio.create_subprocess_exec(
@@ -49,12 +82,14 @@ class Power:
             "-P",
             "-m",
             "peerage.players.host_guard",
+            *["apart"][: self._apart],
             stdin=asyncio.subprocess.PIPE,
             stdout=asyncio.subprocess.PIPE,
             start_new_session=True,
         )
         assert self._guard.stdin is not None
-        told = {"start": [*self._start], "stop": [*self._stop], "record": str(self._record.resolve())}
+        records = [str(one.resolve()) for one in (self._record, self._also) if one is not None]
+        told = {"start": [*self._start], "stop": [*self._stop], "records": records}
         self._guard.stdin.write(json.dumps(told | {"log": str(self._log.resolve())}).encode() + b"\n")
         await self._guard.stdin.drain()
         write(self._record, said | {"stop": [*self._stop], "guard": self._guard.pid})
@@ -62,7 +97,6 @@ class Power:
         await self._heard.wait()
 
     async def off(self) -> None:
-        """Stop the host, and wait until it is stopped."""
         if self._guard is None:
             return
         assert self._guard.stdin is not None
@@ -72,14 +106,12 @@ class Power:
         if self._reading is not None:
             await self._reading
 
-    def failed(self) -> str:
-        """Why the host cannot become ready any more, with the end of its log; empty while it can."""
+    async def failed(self) -> str:
         if not self.exited:
             return ""
-        return f"its start command ended with exit code {self.exited}{self.last_words()}"
+        return f"its start command ended with exit code {self.exited}{await self.last_words()}"
 
-    def last_words(self) -> str:
-        """The end of the log, to follow a sentence."""
+    async def last_words(self) -> str:
         with suppress(OSError):
             lines = self._log.read_bytes()[-2000:].decode("utf-8", "replace").split("\n")
             if said := [line.strip() for line in lines if line.strip()]:
@@ -147,7 +179,8 @@ class Meter:
 class HostedClient:
     """A player on a host. `make` opens its own client, again each time that it is up."""
 
-    def __init__(self, settings: PlayerSettings, make: Callable[[], Client]) -> None:
+    def __init__(self, settings: PlayerSettings, make: Callable[[PlayerSettings], Client]) -> None:
+        self._settings = settings
         self._player = settings.name
         self._own = settings.provider == "gguf"
         self._make = make
@@ -177,16 +210,17 @@ class HostedClient:
         load is loaded, before an hour is paid for. Raises PlayerError. A model of our own begins with its
         window."""
         if not self._own:
-            inner = self._make()
+            inner = self._make(self._settings)
             try:
                 await inner.start()
             finally:
                 await inner.close()
 
-    async def up(self, warm: Call, meter: Meter) -> None:
-        """Open the client and ask it one small question, so that the first match finds it warm; raises
-        PlayerError."""
-        self._inner = self._make()
+    async def up(self, warm: Call, meter: Meter, at: str = "") -> None:
+        """Open the client and ask it one small question, so that the first match finds it warm; its server is
+        on the machine `at`, see `Switch`. Raises PlayerError."""
+        there = reached(self._settings.base_url, at)
+        self._inner = self._make(self._settings.model_copy(update={"base_url": there}))
         await self._inner.start()
         if self._refused and hasattr(self._inner, "leave_out"):
             self._inner.leave_out(self._refused)
@@ -216,6 +250,16 @@ class HostedClient:
 
     async def close(self) -> None:
         await self.down()
+
+
+def reached(address: str, at: str) -> str:
+    """An address of the machine `at` itself, as `http://localhost:8000/v1`, as it is reached from here; any
+    other is the same everywhere."""
+    parts = urlsplit(address)
+    if not at or parts.hostname not in ("localhost", "127.0.0.1", "::1", "0.0.0.0"):
+        return address
+    host, port = f"[{at}]" if ":" in at else at, f":{parts.port}" if parts.port else ""
+    return parts._replace(netloc=f"{host}{port}").geturl()
 
 
 def running(pid: int) -> bool:

@@ -8,14 +8,23 @@ from __future__ import annotations
 
 import sys
 import traceback
+from collections.abc import Iterable
 from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from peerage.games import FILE, held_in_file, register
+from peerage.games import FILE, held_in_file, register, release_of
 from peerage.games.game import GameSpec
+
+_PATHS: dict[str, Path] = {}
+
+
+def files_of(games: Iterable[str]) -> dict[str, str]:
+    """The files from which some of these games were loaded, each with what says that it is the same file
+    elsewhere (`release_of`)."""
+    return {str(_PATHS[game].resolve()): release_of(game) for game in games if game in _PATHS}
 
 
 def load_file(path: Path, *, reading: bool = False) -> GameSpec[Any]:
@@ -32,6 +41,7 @@ def load_file(path: Path, *, reading: bool = False) -> GameSpec[Any]:
     release = f"{path.name}@{FILE}{digest}"
     held = held_in_file(release)
     if held is not None:
+        _PATHS[held.name] = path
         return held
     if not reading:
         _trust(digest)
@@ -58,6 +68,7 @@ def load_file(path: Path, *, reading: bool = False) -> GameSpec[Any]:
         register(game, release)
     except ImportError as error:
         raise ImportError(f"{path}: {error}") from None
+    _PATHS[game.name] = path
     return game
 
 

@@ -24,6 +24,13 @@ class HostSettings(Section):
         description="Program and arguments that stop it; needed where `start` ends before the server does. "
         "What `start` left running here is ended anyway. It must do no harm when nothing runs.",
     )
+    resources: dict[str, Positive] = Field(
+        default_factory=dict,
+        description="What a machine must have for it, as Ray names it (`GPU: 1`, `CPU: 8`, or a name of your "
+        "own): under `engine: ray` it is started on a node of the cluster that has them free, and holds them "
+        "until it is stopped. A `base_url` at localhost is then that of the node. Without Ray it is started "
+        "where the run is.",
+    )
     ready: str = Field(
         "",
         description="Address that answers when the models can be asked. Default: the list of models of its "
@@ -75,4 +82,9 @@ class HostSettings(Section):
     def _together(self) -> HostSettings:
         if self.stop and not self.start:
             raise ValueError("found `stop` without `start`; state what starts it, or take `stop` away")
+        if self.resources and not self.start:
+            raise ValueError(
+                "found `resources` without `start`: a `gguf:` model is loaded where the run is. State the "
+                "command that serves it on a machine with these, or take `resources` away"
+            )
         return self
