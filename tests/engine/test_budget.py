@@ -364,7 +364,9 @@ def test_what_a_batch_may_cost_stays_reserved_until_it_is_asked_for() -> None:
     assert budget.reserve(1, "ada", 11) is Verdict.WAIT_MATCH
     budget.pay(1, "ada", 20, 50, known=True)
     assert (budget.held, budget.spent) == (0, 20)
-    budget.keep(1, "next", "ada", 5)
+    budget.keep(1, "next", "ada", 4)
+    budget.keep(1, "next", "ada", 5)  # it was asked for, and is in a batch still
+    assert (budget.held, budget.kept(1)) == (5, {"next": 5})
     budget.stop(1)
     assert budget.take_up(1, "next", "ada") is None
     unbounded = Budget(None, None, None)

@@ -23,6 +23,7 @@ from peerage.cluster.messages import (
     Ended,
     GiveBack,
     Granted,
+    Kept,
     Left,
     Logged,
     Look,
@@ -364,7 +365,9 @@ class Crew:
     def _hear(self, seat: _Seat, news: News) -> None:
         match news:
             case Claimed(numbers):
-                self._order(seat, Granted({number: self._desk.grant(number) for number in numbers}))
+                free = self._posting.free  # else each call asks anyway
+                grants = {number: self._desk.grant(number) if free else {} for number in numbers}
+                self._order(seat, Granted(grants, {one: {**self._budget.kept(one)} for one in numbers}))
             case Asks():
                 self._desk.ask(seat.number, news)
             case AskLeader():
@@ -373,6 +376,8 @@ class Crew:
                 if number in self._matches:
                     self._matches[number].told.add((key, attempt))
                 self._desk.paid(seat.number, news)
+            case Kept():
+                self._budget.keep(*news)
             case Returned(number, by_player):
                 self._desk.returned(number, by_player)
             case Recalled(number, player, nano):

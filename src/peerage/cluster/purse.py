@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from typing import Protocol
 
-from peerage.cluster.messages import Asks, News, Paid, Recalled, Returned
+from peerage.cluster.messages import Asks, Kept, News, Paid, Recalled, Returned
 from peerage.engine.budget import Verdict
 from peerage.engine.pending import Pending
 from peerage.engine.player_runtime import PlayerRuntime
@@ -20,43 +20,11 @@ class Tell(Protocol):
         """Let the leader hear something: at once, or with what comes next."""
 
 
-class AskedPurse:
-    """Stands for the budget (`reservations.Purse`), of which the leader keeps account. `over(match)` is
-    called when a match is driven here no more."""
-
-    left = 0
-
-    def __init__(self, bounded: bool, tell: Tell, over: Callable[[int], None]) -> None:
-        self.bounded = bounded
-        self._tell = tell
-        self._over = over
-
-    def recall(self, number: int, player: str, nano: int) -> None:
-        if self.bounded:
-            self._tell(Recalled(number, player, nano))
-
-    def stop(self, number: int) -> None:
-        """The leader has."""
-
-    def leave(self, number: int) -> None:
-        """The leader does, when it hears of it."""
-        self._over(number)
-
-    def close(self, number: int, *, decided: bool) -> None:
-        """The leader does, when it hears of it."""
-        self._over(number)
-
-    def keep(self, number: int, key: str, player: str, nano: int) -> None:
-        """Workers send no batches."""
-
-    def take_up(self, number: int, key: str, player: str) -> int | None:
-        return None
-
-
 class AskedReservations:
     """Calls that wait for the leader to let them go (`reservations.Paying`), each by a question. Those need
     not whose match has a grant that holds their worst case, or that cost nothing, where also their place is
-    known: their player replies at once, or there are `places` of this worker's own.
+    known: their player replies at once, or there are `places` of this worker's own. `kept` is what stays
+    reserved for requests in batches, by match and key.
 
     `durable(callback)` calls back when all that was journalled so far is durable: what a call cost is told
     then, so that leader and store never differ.
@@ -71,6 +39,7 @@ class AskedReservations:
     ) -> None:
         self.overrun: dict[str, int] = {}
         self.places = False
+        self.kept: dict[int, dict[str, int]] = {}
         self._bounded = bounded
         self._lines = lines
         self._instant = {name for name, line in lines.items() if isinstance(line.client, InstantClient)}
@@ -80,6 +49,7 @@ class AskedReservations:
         self._ticket_of: dict[Pending, int] = {}
         self._asked: dict[int, Pending] = {}
         self._grants: dict[int, dict[str, int]] = {}
+        self._of_grant: set[Pending] = set()
         self._decided: deque[tuple[Pending, Verdict]] = deque()
 
     def __len__(self) -> int:
@@ -91,9 +61,10 @@ class AskedReservations:
     def _has_place(self, player: str) -> bool:
         return self.places or player in self._instant
 
-    def grant(self, match: int, nano: Mapping[str, int]) -> None:
-        """All this is reserved for a match that begins, by player."""
+    def grant(self, match: int, nano: Mapping[str, int], kept: Mapping[str, int]) -> None:
+        """All this is reserved for a match that begins, by player, and for requests of it, by key."""
         self._grants[match] = {**nano}
+        self.kept[match] = {**kept}
 
     def give_back(self) -> None:
         """Return what is not needed yet of all grants; calls ask from now on."""
@@ -105,6 +76,7 @@ class AskedReservations:
     def over(self, match: int) -> None:
         """A match is driven here no more; the leader takes back what is left of its grant."""
         self._grants.pop(match, None)
+        self.kept.pop(match, None)
 
     def submit(self, pending: Pending) -> None:
         player, worst = pending.player, pending.worst or 0
@@ -112,6 +84,7 @@ class AskedReservations:
         if self._has_place(player) and worst <= grant.get(player, 0):
             if worst:
                 grant[player] -= worst
+                self._of_grant.add(pending)
             pending.reserved = worst
             self._decided.append((pending, Verdict.YES))
             return
@@ -153,11 +126,49 @@ class AskedReservations:
         player, grant = pending.player, self._grants.get(pending.match)
         if known and nano > reserved and self._bounded:
             self.overrun[player] = self.overrun.get(player, 0) + nano - reserved
-        granted = 0 if ticket else reserved
-        if granted and grant is not None:  # the next call may need what this one did not cost
-            granted = min(nano, reserved)
-            grant[player] += reserved - granted
+        granted = 0
+        if pending in self._of_grant:
+            self._of_grant.remove(pending)
+            granted = reserved
+            if grant is not None:  # the next call may need what this one did not cost
+                granted = min(nano, reserved)
+                grant[player] += reserved - granted
+        elif reserved and not (ticket or nano or answered):
+            self.kept.setdefault(pending.match, {})[pending.ask.key] = reserved
         if ticket or nano or granted or (answered and self._bounded):
             of = pending.match, pending.ask.key, pending.attempt, player
             paid = Paid(ticket, *of, nano, known, answered, granted)
             self._durable(partial(self._tell, paid, soon=bool(ticket)))
+
+
+class AskedPurse:
+    """Stands for the budget (`reservations.Purse`), of which the leader keeps account."""
+
+    left = 0
+
+    def __init__(self, bounded: bool, tell: Tell, paying: AskedReservations) -> None:
+        self.bounded = bounded
+        self._tell = tell
+        self._paying = paying
+
+    def recall(self, number: int, player: str, nano: int) -> None:
+        if self.bounded:
+            self._tell(Recalled(number, player, nano))
+
+    def stop(self, number: int) -> None:
+        """The leader has."""
+
+    def leave(self, number: int) -> None:
+        """The leader does, when it hears of it."""
+        self._paying.over(number)
+
+    def close(self, number: int, *, decided: bool) -> None:
+        """The leader does, when it hears of it."""
+        self._paying.over(number)
+
+    def keep(self, number: int, key: str, player: str, nano: int) -> None:
+        if self.bounded:
+            self._tell(Kept(number, key, player, nano))
+
+    def take_up(self, number: int, key: str, player: str) -> int | None:
+        return self._paying.kept.get(number, {}).pop(key, None)

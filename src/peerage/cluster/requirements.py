@@ -19,9 +19,3 @@ def refuse(settings: ArenaSettings, ledger: str) -> None:
         )
     if find_spec("ray") is None:
         raise ArenaError("engine: ray needs the extra `ray`: pip install 'peerage[ray]'")
-    for player in settings.players:
-        if player.batch:
-            raise ArenaError(
-                f"{player.name} is asked in batches, which one process collects; engine: ray does not do "
-                "that yet. Remove it for this arena"
-            )

@@ -125,7 +125,7 @@ class Worker:
             self._ledger,
             self._journal,
             now_ms,
-            AskedPurse(posting.bounded, self.tell, self._paying.over),
+            AskedPurse(posting.bounded, self.tell, self._paying),
             self._paying,
             plans,
             Availability(undated, now_ms),
@@ -139,7 +139,7 @@ class Worker:
         env = {**os.environ, **posting.env}
         for player in posting.settings.players:
             client: Client
-            if player.host or player.is_person:
+            if player.host or player.is_person or player.batch:
                 client = self._leader.client(player.name, is_house=player.provider == "house")
             elif posting.clients is not None:
                 client = posting.clients(player)
@@ -210,9 +210,9 @@ class Worker:
                 self._paying.places = calls > 0
                 self._matches.calls.cap(calls or NO_CAP)
                 self._claim_soon()
-            case Granted(by_match):
+            case Granted(by_match, kept):
                 for number, nano in by_match.items():
-                    self._paying.grant(number, nano)
+                    self._paying.grant(number, nano, kept[number])
                     self._begin(*self._claimed.pop(number))
             case GiveBack():
                 self._paying.give_back()
@@ -268,7 +268,7 @@ class Worker:
             self._offered = False
             claimed = {one[0].number: one for one in await self._aside(partial(self._claim_now, room))}
             self._offered |= bool(claimed)
-            if claimed and self._posting.free and self._posting.bounded:
+            if claimed and self._posting.bounded:
                 self._claimed |= claimed
                 self.tell(Claimed([*claimed]))
                 return

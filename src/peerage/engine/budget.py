@@ -202,7 +202,7 @@ class Budget:
         self._stopped: dict[int, _Open] = {}
         self._paces: dict[str, _Pace] = {}
         self._left: set[int] = set()
-        self._kept: dict[tuple[int, str], int] = {}
+        self._kept: dict[int, dict[str, int]] = {}
 
     @property
     def bounded(self) -> bool:
@@ -443,20 +443,26 @@ class Budget:
     def keep(self, number: int, key: str, player: str, nano: int) -> None:
         """Reserve what a request in a batch may cost, whose match waits, until it is asked for again."""
         if self.bounded:
-            self._kept[number, key] = nano
-            self._hold_for(player, nano)
+            kept = self._kept.setdefault(number, {})
+            self._hold_for(player, nano - kept.get(key, 0))
+            kept[key] = nano
+
+    def kept(self, number: int) -> Mapping[str, int]:
+        """What is kept for requests of a match, by key."""
+        return self._kept.get(number, {})
 
     def take_up(self, number: int, key: str, player: str) -> int | None:
         """Reserve for the call of a request what was kept for it; None where nothing was."""
-        nano = None if number in self._stopped else self._kept.pop((number, key), None)
-        if nano is not None:
+        match = self._open.get(number)
+        nano = None if match is None else self._kept.get(number, {}).pop(key, None)
+        if match is not None and nano is not None:
             self._hold_for(player, -nano)
-            self._hold(self._open[number], player, nano)
+            self._hold(match, player, nano)
         return nano
 
     def give_back(self, number: int, key: str, player: str) -> None:
         """Reserve no more for a request in a batch: its match has ended."""
-        self._hold_for(player, -self._kept.pop((number, key), 0))
+        self._hold_for(player, -self._kept.get(number, {}).pop(key, 0))
 
     def _hold_for(self, player: str, nano: int) -> None:
         self.held += nano

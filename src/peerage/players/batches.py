@@ -78,6 +78,7 @@ class BatchClient:
         self._tasks: set[asyncio.Task[None]] = set()
         self._under_way: dict[str, _UnderWay] = {}
         self._results: dict[str, tuple[BatchResult | Exception, float]] = {}
+        self._read_by: dict[str, list[str]] = {}
         self._unread: dict[str, Callable[[Answer | None], None]] = {}
 
     @property
@@ -137,7 +138,8 @@ class BatchClient:
         return ()
 
     def over(self, seed: str) -> None:
-        """Nothing is kept of a match."""
+        for name in self._read_by.pop(seed, ()):
+            self._results.pop(name, None)
 
     def away_s(self) -> float:
         """0 while a batch is being made or is no older than providers promise."""
@@ -154,7 +156,10 @@ class BatchClient:
         name = request_id(call.seed, call.key)
         request = self._provider.request(call, name)
         if (result := self._results.pop(name, None)) is not None:
-            return self._read(*result, call, request)
+            answer = self._read(*result, call, request)
+            self._results[name] = result  # whoever asked may be lost before the reply is on record
+            self._read_by.setdefault(call.seed, []).append(name)
+            return answer
         if (batch := self._under_way.get(name)) is None:
             self._gather(name, request, call.most_nano)
             await asyncio.shield(self._gathered[name].sent)
