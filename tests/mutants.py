@@ -46,8 +46,13 @@ class Part(NamedTuple):
 
 PARTS = {
     "budget": Part(
-        ["engine/budget.py", "engine/reservations.py"],
-        ["engine/test_budget.py", "engine/test_reservations.py", "properties/test_engine_budget.py"],
+        ["engine/budget.py", "engine/call_costs.py", "engine/reservations.py"],
+        [
+            "engine/test_budget.py",
+            "engine/test_call_costs.py",
+            "engine/test_reservations.py",
+            "properties/test_engine_budget.py",
+        ],
     ),
     "recovery": Part(
         ["engine/recovery.py", "engine/journal.py", "ledger/waits.py"],

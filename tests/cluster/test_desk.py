@@ -8,7 +8,8 @@ from typing import Any
 from peerage.cluster.desk import Desk
 from peerage.cluster.messages import Asks, Paid
 from peerage.engine.availability import Availability, Away
-from peerage.engine.budget import Budget, Share, Verdict
+from peerage.engine.budget import Budget, Verdict
+from peerage.engine.call_costs import Share
 from peerage.players.client import Client
 from peerage.players.house import HouseClient
 from peerage.settings import Engine, PlayerSettings

@@ -2,27 +2,10 @@
 
 from __future__ import annotations
 
-from types import SimpleNamespace
-from typing import Any
-
 import pytest
 
-from peerage.engine.budget import (
-    OVERHEAD_BYTES,
-    Budget,
-    Share,
-    Usual,
-    Verdict,
-    dollars,
-    shares,
-    usual_call,
-    whole_nano,
-    worst_cost,
-)
-from peerage.games.game import CallBound
-from peerage.players.prices import OVERHEAD_TOKENS, Price, Rate
-from peerage.players.thinking import Room
-from peerage.protocol import MORE_ROOM
+from peerage.engine.budget import Budget, Verdict, dollars, whole_nano
+from peerage.engine.call_costs import Share
 
 
 def plan(**nano: float) -> dict[str, Share]:
@@ -373,58 +356,6 @@ def test_what_a_batch_may_cost_stays_reserved_until_it_is_asked_for() -> None:
     unbounded.keep(1, "answer", "ada", 50)
     assert unbounded.held == 0
     assert unbounded.take_up(1, "answer", "ada") is None
-
-
-def priced(input_nano: int, output_nano: int, **more: Any) -> Price:
-    """So many billionths of a dollar a token."""
-    return Price("x", (Rate(0, input_nano * 10**6),), (Rate(0, output_nano * 10**6),), **more)
-
-
-def match_of(*bounds: CallBound) -> tuple[Any, Any]:
-    """A game with these calls, and a match of it between ann (seat A) and bob (seat B)."""
-    seats = [SimpleNamespace(label="A", player="ann"), SimpleNamespace(label="B", player="bob")]
-    return SimpleNamespace(bounds=lambda rules, fixture: bounds), SimpleNamespace(all_seats=lambda: seats)
-
-
-def test_a_usual_call() -> None:
-    bound = CallBound("A", 1, 1, 0, 100, 50, 500)
-    assert usual_call(bound, priced(1, 10)) == Usual(100, 50, 600)
-    assert usual_call(bound, Price()) == Usual(100, 50, None)
-    room = Room(80)
-    thinks = priced(1, 10, limit=40, prompt_bytes=8, thinking=room)
-    assert usual_call(bound, thinks) == Usual(102, 40 + room.usual, 102 + 10 * (40 + room.usual))
-    hour = Price("x", hour_nano=3_600_000, timeout_ms=10**6)
-    assert usual_call(bound, hour) == Usual(100, 50, 50 * 1000 // 30)
-    assert usual_call(bound, Price("x", hour_nano=3_600_000, timeout_ms=7)).nano == 7
-
-
-def test_the_most_that_a_match_can_cost() -> None:
-    game, match = match_of(CallBound("A", 1, 3, 1000, 0, 0, 100), CallBound("A", 1, 1, 0, 0, 0, 10))
-    lines = {"ann": SimpleNamespace(price=priced(1, 10)), "bob": SimpleNamespace(price=priced(1, 10))}
-    asked = 1000 + OVERHEAD_BYTES + OVERHEAD_TOKENS
-    first = (asked + 10 * 100) + 2 * (asked + 10 * 100 * MORE_ROOM)
-    second = OVERHEAD_BYTES + OVERHEAD_TOKENS + 10 * 10 * MORE_ROOM
-    assert worst_cost(game, None, match, lines) == {"ann": first + second}
-    assert worst_cost(game, None, match, {}) == {}
-    assert worst_cost(game, None, match, {"ann": SimpleNamespace(price=Price())}) == {"ann": 0}
-    thinks = {"ann": SimpleNamespace(price=priced(0, 1, thinking=Room(5)))}
-    once, _ = match_of(CallBound("A", 1, 2, 0, 0, 0, 10))
-    assert worst_cost(once, None, match, thinks) == {"ann": 15 + 15 * MORE_ROOM}
-
-
-def test_what_a_match_is_planned_to_cost() -> None:
-    game, match = match_of(
-        CallBound("A", 2, 9, 10_000, 100, 50, 500),
-        CallBound("B", 1, 9, 10, 100, 50, 100),
-        CallBound("A", 0.5, 9, 10_000, 10, 5, 20),
-    )
-    lines = {name: SimpleNamespace(price=priced(1, 10)) for name in ("ann", "bob")}
-    reach = 400 + OVERHEAD_BYTES + OVERHEAD_TOKENS + 10 * 500
-    assert shares(game, None, match, lines) == {
-        "ann": Share(2.5, 2 * 600 + 0.5 * 60, reach),
-        "bob": Share(1, 600, 10 + OVERHEAD_TOKENS + 10 * 100),
-    }
-    assert shares(game, None, match, {"bob": SimpleNamespace(price=Price())}) == {"bob": Share(1, 0, 0)}
 
 
 def test_dollars_are_told_to_a_hundredth_of_a_cent() -> None:

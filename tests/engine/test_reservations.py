@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from peerage.engine.budget import Budget, Share, Verdict
+from peerage.engine.budget import Budget, Verdict
+from peerage.engine.call_costs import Share
 from peerage.engine.pending import Pending
 from peerage.engine.reservations import Reservations
 from peerage.games.house import usual

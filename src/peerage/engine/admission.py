@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from peerage.engine.budget import PLAYER_BUDGET, Budget, Share, Verdict, dollars
+from peerage.engine.budget import PLAYER_BUDGET, Budget, Verdict, dollars
+from peerage.engine.call_costs import Share
 from peerage.engine.plans import Plans, one_more
 from peerage.match import Fixture
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from peerage.engine.budget import Budget, Share, dollars, shares
+from peerage.engine.budget import Budget, dollars
+from peerage.engine.call_costs import Share, shares
 from peerage.engine.player_runtime import PlayerRuntime
 from peerage.engine.policy import policy_of
 from peerage.games import GAMES, plays

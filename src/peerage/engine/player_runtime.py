@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from peerage.engine.budget import OVERHEAD_BYTES
+from peerage.engine.call_costs import OVERHEAD_BYTES
 from peerage.engine.driver import ROOM
 from peerage.engine.pending import Pending, Rendering
 from peerage.players.client import Answer, Call, Client, PlayerError, duration

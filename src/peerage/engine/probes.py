@@ -15,7 +15,8 @@ from itertools import islice
 from msgspec import Struct
 
 from peerage.engine.benches import Bench, Benches
-from peerage.engine.budget import OVERHEAD_BYTES, dollars
+from peerage.engine.budget import dollars
+from peerage.engine.call_costs import OVERHEAD_BYTES
 from peerage.engine.player_runtime import PlayerRuntime
 from peerage.engine.pricing import priced
 from peerage.ledger.store import Amendment, Ledger, amend, amended

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from msgspec import Struct
 
-from peerage.engine.budget import usual_call, worst_cost
+from peerage.engine.call_costs import usual_call, worst_cost
 from peerage.engine.plans import schedulers
 from peerage.games.game import CallBound
 from peerage.match import Fixture

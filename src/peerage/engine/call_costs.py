@@ -1,0 +1,91 @@
+"""What calls and matches may cost, and usually do, before any is made. Pure.
+
+All sums are integers of 1e-9 dollars; expectations are floats.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple, Protocol
+
+from peerage.games.game import CallBound, GameSpec
+from peerage.match import Fixture
+from peerage.players.prices import Price
+from peerage.protocol import MORE_ROOM
+
+OVERHEAD_BYTES = 512
+"""Bytes counted on top of a request's text for what a provider wraps around it."""
+TOKENS_PER_SECOND = 30
+"""A guess for players priced by the hour: how fast a reply is written."""
+
+
+class Priced(Protocol):
+    """Anything that has a player's price: a `Line`, or what a plan knows of one."""
+
+    @property
+    def price(self) -> Price: ...
+
+
+class Usual(NamedTuple):
+    """A call of usual length: its tokens, and its cost in 1e-9 dollars, None without a price."""
+
+    input_tokens: int
+    output_tokens: int
+    nano: int | None
+
+
+def usual_call(bound: CallBound, price: Price) -> Usual:
+    """What a call within `bound` usually takes, thinking included."""
+    output = min(bound.usual_output_tokens, price.limit or bound.usual_output_tokens)
+    output += price.thinking.usual
+    asked = bound.usual_input_tokens + price.prompt_bytes // 4
+    wait_ms = min(output * 1000 // TOKENS_PER_SECOND, price.timeout_ms)
+    return Usual(asked, output, price.cost_nano(asked, output, wait_ms))
+
+
+def worst_cost(
+    spec: GameSpec[Any], rules: Any, fixture: Fixture, lines: Mapping[str, Priced]
+) -> dict[str, int]:
+    """The most that a match can cost, by player, in 1e-9 dollars; unknown prices count nothing."""
+    worst: dict[str, int] = {}
+    seats = {seat.label: seat.player for seat in fixture.all_seats()}
+    for bound in spec.bounds(rules, fixture):
+        player = seats[bound.seat]
+        if player in lines:
+            price, size = lines[player].price, bound.input_bytes + OVERHEAD_BYTES
+            each = price.worst_nano(size, bound.max_tokens) or 0
+            again = price.worst_nano(size, bound.max_tokens * MORE_ROOM, more_room=True) or 0
+            # Every other call at most is a second one, and each of those may have more room.
+            together = bound.worst // 2 * each + (bound.worst + 1) // 2 * again
+            worst[player] = worst.get(player, 0) + together
+    return worst
+
+
+class Share(NamedTuple):
+    """One player's part of a match as planned: its calls, what they cost in all, and what one call of usual
+    length may cost at most."""
+
+    calls: float
+    nano: float
+    reach: int
+
+
+def shares(
+    spec: GameSpec[Any], rules: Any, fixture: Fixture, lines: Mapping[str, Priced]
+) -> dict[str, Share]:
+    """What a match is planned to cost, by player."""
+    found: dict[str, Share] = {}
+    seats = {seat.label: seat.player for seat in fixture.all_seats()}
+    for bound in spec.bounds(rules, fixture):
+        player = seats[bound.seat]
+        if player in lines:
+            price = lines[player].price
+            usual_bytes = 4 * bound.usual_input_tokens + OVERHEAD_BYTES
+            reach = price.worst_nano(min(usual_bytes, bound.input_bytes), bound.max_tokens) or 0
+            calls, nano, before = found.get(player, Share(0.0, 0.0, 0))
+            found[player] = Share(
+                calls + bound.expected,
+                nano + bound.expected * (usual_call(bound, price).nano or 0),
+                max(before, reach),
+            )
+    return found
