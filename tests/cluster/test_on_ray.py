@@ -81,6 +81,19 @@ def ended(run: subprocess.Popen[str]) -> str:
     return output
 
 
+async def test_a_worker_that_ray_ends_for_want_of_memory_is_lost_and_the_run_is_not() -> None:
+    from ray.exceptions import OutOfMemoryError
+
+    from peerage.cluster.on_ray import _answered
+    from peerage.cluster.places import WorkerLost
+
+    async def ended() -> None:
+        raise OutOfMemoryError("1 worker(s) were killed due to the node running low on memory")
+
+    with pytest.raises(WorkerLost, match="running low on memory"):
+        await _answered(ended)
+
+
 def test_a_worker_and_the_server_are_killed_and_the_table_is_that_of_one_process(
     tmp_path: Path, postgres: PostgresServer, alone: list[bytes]
 ) -> None:

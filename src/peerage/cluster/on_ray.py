@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 
 import ray
 from ray._private.state import state
-from ray.exceptions import RayActorError, RayTaskError
+from ray.exceptions import RayError, RayTaskError
 
 from peerage.cluster.connection import connect
 from peerage.cluster.line import Line, awaited, dialled
@@ -146,8 +146,8 @@ async def _answered(call: Callable[[], Any]) -> Any:
     """What an actor answers. Raises WorkerLost, or what it raised."""
     try:
         return await call()
-    except RayActorError as lost:
-        raise WorkerLost(" ".join(str(lost).split())[:200]) from None
     except RayTaskError as failed:
         cause = failed.cause
         raise (cause if isinstance(cause, Exception) else ArenaError(str(failed)[-2000:])) from None
+    except RayError as lost:  # also where Ray ended it, for want of memory
+        raise WorkerLost(" ".join(str(lost).split())[:200]) from None
