@@ -81,6 +81,15 @@ def test_what_was_built_before_is_not_written_again(tmp_path: Path) -> None:
     assert files(out) == files(fresh)
 
 
+def test_what_helpers_read_no_page_reads_again(
+    arena: Path, built: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("peerage.site.reading.told", lambda matches: pytest.fail("read here, too"))
+    with closing(Site.open(arena)) as site:
+        build(site, arena, tmp_path / "out", workers=2)
+    assert files(tmp_path / "out") == files(built)
+
+
 @pytest.mark.parametrize("name", ["site/match_markup.py", "site/templates/match.html", "tables/judges.py"])
 def test_transcripts_are_made_again_when_what_makes_them_has_changed(
     pages: Site, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str

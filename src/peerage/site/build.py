@@ -50,7 +50,14 @@ PARALLEL_FROM = 2 * CHUNK
 TOLD = ".peerage-site/told"
 """What the matches of the last build told: they are not read again."""
 
-TELLING = ("players/", "challenges.html", "judges.html", "costs.html", "data/without-judges.csv")
+TELLING = (
+    "players/",
+    "challenges.html",
+    "judges.html",
+    "costs.html",
+    "method.html",
+    "data/without-judges.csv",
+)
 """How the paths begin of pages that show what all matches tell."""
 
 
@@ -238,27 +245,28 @@ def _in_parallel(
     """Let helpers make the transcripts, and make the other pages; how many were written."""
     of = folder.resolve(), site.ledger.address, site.number, tuple(site.checkpoints)
     theirs = target if helpers.here else None
+    written = 0
 
-    def collected() -> tuple[Told, int]:
-        found, written = list[Told](), 0
+    def collected() -> Told:
+        nonlocal written
+        found = [known]
         for part, pages in in_order(helpers, _by_helper, [(*of, theirs, *chunk) for chunk in chunks]):
             found.append(msgspec.msgpack.decode(part, type=Told))
             written += pages if isinstance(pages, int) else _written(target, pages)
-        return together([known, *found]), written
+        return together(found)
 
     with ThreadPoolExecutor(1) as aside:
-        collecting = aside.submit(collected)
+        site.telling = aside.submit(collected)
         try:
             # What all matches tell is on few pages: the others are made meanwhile.
-            written = _write(site, target, [path for path in light if not path.startswith(TELLING)])
-            site.told, theirs_written = collecting.result()
+            ours = _write(site, target, sorted(light, key=lambda path: path.startswith(TELLING)))
+            site.telling.result()
         except Lost as lost:
             raise SiteError(f"{lost}; build again") from None
         except BaseException:
             helpers.shutdown(cancel_futures=True)
             raise
-    written += theirs_written
-    return written + _write(site, target, [path for path in light if path.startswith(TELLING)])
+    return ours + written
 
 
 def _state(target: Folder) -> State:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from concurrent.futures import Future
 from functools import cached_property
 from itertools import islice
 from pathlib import Path
@@ -115,6 +116,7 @@ class Site:
         self._standings: dict[int, Standings] = {}
         self._courses: dict[tuple[str, int], Course] = {}
         self._tally, self._told = Tally(), Told()
+        self.telling: Future[Told] | None = None
         self._tree: tuple[int, list[list[bytes]]] = (0, [])
         self._earlier: tuple[Sequence[Kept], Mapping[int, int]] | None = None
         if before is not None and "logged" in before.__dict__:
@@ -308,7 +310,9 @@ class Site:
 
     @cached_property
     def told(self) -> Told:
-        """What all matches tell of players, judges and authors."""
+        """What all matches tell of players, judges and authors; waits where helpers are reading them."""
+        if self.telling is not None:
+            return self.telling.result()
         since = self._told.matches + 1
         if since > self.number:
             return self._told
