@@ -88,6 +88,16 @@ class Rows:
         self._counts.extend(counts)
         self._numbers.extend(numbers)
 
+    def join(self, part: Columns) -> None:
+        """Add all rows of a part of the same layout."""
+        place = np.array([self._places[name] for name in part.names], _CODE)
+        codes = [place[part.code(at)] for at in range(len(part.codes))]
+        counts = [np.frombuffer(column, _COUNT) for column in part.counts]
+        numbers = [np.frombuffer(column, _NUMBER) for column in part.numbers]
+        for rows, columns in ((self._codes, codes), (self._counts, counts), (self._numbers, numbers)):
+            if columns:
+                rows.frombytes(np.stack(columns, axis=1).astype(rows.typecode).tobytes())
+
     def columns(self) -> Columns:
         """The rows added so far."""
         codes, counts, numbers = self._layout
@@ -106,19 +116,7 @@ def _cut(rows: array[int] | array[float], width: int, kind: str) -> tuple[bytes,
 
 def joined(parts: Iterable[Columns], layout: Layout) -> Columns:
     """The rows of all parts, which are of one layout, one after another."""
-    names: dict[str, int] = {}
-    codes: list[list[bytes]] = [[] for _ in range(layout.codes)]
-    counts: list[list[bytes]] = [[] for _ in range(layout.counts)]
-    numbers: list[list[bytes]] = [[] for _ in range(layout.numbers)]
+    rows = Rows(layout)
     for part in parts:
-        place = np.array([names.setdefault(name, len(names)) for name in part.names], _CODE)
-        for at, column in enumerate(codes):
-            column.append(place[part.code(at)].tobytes())
-        for whole, one in zip((*counts, *numbers), (*part.counts, *part.numbers), strict=True):
-            whole.append(one)
-    return Columns(
-        tuple(names),
-        tuple(map(b"".join, codes)),
-        tuple(map(b"".join, counts)),
-        tuple(map(b"".join, numbers)),
-    )
+        rows.join(part)
+    return rows.columns()

@@ -99,16 +99,16 @@ def challenges_page(site: Site) -> View:
 
 
 def judges_page(site: Site) -> View:
+    # First what needs nothing of what all matches tell, which may still be read.
+    corrected: list[CorrectedRow] = []
+    with suppress(ScopeError):  # style rests on the texts of answers, which are not read for this page
+        corrected = site.corrected([one for one in CORRECTIONS if one != "style"])
     report = site.judges
     found = [pair for pair in report.favours if pair.found]
     order = {row.player: at for at, row in enumerate(site.table())}
 
     def place(name: str) -> tuple[int, str]:
         return order.get(name, len(order)), name
-
-    corrected: list[CorrectedRow] = []
-    with suppress(ScopeError):  # style rests on the texts of answers, which are not read for this page
-        corrected = site.corrected([one for one in CORRECTIONS if one != "style"])
 
     without: dict[str, dict[str, WithoutJudge]] = {}
     for row in report.without:

@@ -156,13 +156,11 @@ def _build(
         with ExitStack() as stack:
             if helpers is None:
                 helpers = stack.enter_context(Processes(workers, access(site.ledger.address)))
-            written = _in_parallel(site, folder, target, helpers, chunks, light, known)
+            written = _in_parallel(site, folder, target, helpers, chunks, light, copies, known)
     else:
         found = [(_read(site, *span), _write(site, target, pages)) for *span, pages in chunks]
         site.told = together([known, *[part for part, _ in found]])
-        written = sum([more for _, more in found]) + _write(site, target, light)
-    for path in copies:
-        written += downloads.update(site, path, target.place(path))
+        written = sum([more for _, more in found]) + _lighter(site, target, light, copies)
     removed = _remove(target, before, {*wanted, *copies})
     target.write(TOLD, msgspec.msgpack.encode(site.told), durable=False)
     if hasattr(os, "sync"):  # what the state says was written is on the disk, whatever happens next
@@ -240,26 +238,25 @@ def _in_parallel(
     helpers: Helpers,
     chunks: Sequence[Chunk],
     light: Sequence[str],
+    copies: Sequence[str],
     known: Told,
 ) -> int:
-    """Let helpers make the transcripts, and make the other pages; how many were written."""
+    """Let helpers make the transcripts, and make everything else; how many files were written."""
     of = folder.resolve(), site.ledger.address, site.number, tuple(site.checkpoints)
     theirs = target if helpers.here else None
     written = 0
 
-    def collected() -> Told:
+    def parts() -> Iterator[Told]:
         nonlocal written
-        found = [known]
+        yield known
         for part, pages in in_order(helpers, _by_helper, [(*of, theirs, *chunk) for chunk in chunks]):
-            found.append(msgspec.msgpack.decode(part, type=Told))
+            yield msgspec.msgpack.decode(part, type=Told)
             written += pages if isinstance(pages, int) else _written(target, pages)
-        return together(found)
 
     with ThreadPoolExecutor(1) as aside:
-        site.telling = aside.submit(collected)
+        site.telling = aside.submit(together, parts())
         try:
-            # What all matches tell is on few pages: the others are made meanwhile.
-            ours = _write(site, target, sorted(light, key=lambda path: path.startswith(TELLING)))
+            ours = _lighter(site, target, light, copies)
             site.telling.result()
         except Lost as lost:
             raise SiteError(f"{lost}; build again") from None
@@ -333,6 +330,15 @@ def _made(site: Site, wanted: Iterable[str]) -> Iterator[Page]:
 def _write(site: Site, target: Folder, wanted: Iterable[str]) -> int:
     """Write these pages where they differ from what is there; how many did."""
     return _written(target, _made(site, wanted))
+
+
+def _lighter(site: Site, target: Folder, light: Sequence[str], copies: Sequence[str]) -> int:
+    """Write everything but transcripts and proofs, first what needs nothing of what all matches tell: helpers
+    may be reading that."""
+    waiting = [path for path in light if path.startswith(TELLING)]
+    written = _write(site, target, [path for path in light if path not in waiting])
+    written += sum([downloads.update(site, path, target.place(path)) for path in copies])
+    return written + _write(site, target, waiting)
 
 
 def _written(target: Folder, pages: Iterable[Page]) -> int:

@@ -48,7 +48,7 @@ _ABOUT: Mapping[str, tuple[str, str]] = {
 LONGEST = 1_000
 """Matches up to which whole copies lie among static pages: hosts take files of 100 MB, builds stay short."""
 
-_GROUP = 50_000
+_GROUP = 10_000
 """Rows of Parquet written at a time."""
 _WHOLE = ("number", "round", "seat", "spent_nano", "at_ms")
 _TEXTS = ("game", "topic", "status", "player")

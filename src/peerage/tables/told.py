@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import reduce
 from typing import Any
 
 from msgspec import Struct
@@ -17,7 +16,7 @@ from msgspec.structs import astuple
 from peerage.engine.driver import REPAIR, ROOM, first_key
 from peerage.games import installed
 from peerage.judging.ballots import BALLOTS, SEATED, add_panel, marks_of, panel_record
-from peerage.judging.columns import Columns, Layout, Rows, joined
+from peerage.judging.columns import Columns, Layout, Rows
 from peerage.judging.marks import MARKS, Mark, add_marks
 from peerage.judging.scores import recorded
 from peerage.match import Fixture, Outcome
@@ -72,6 +71,9 @@ class Told(Struct):
     forecasts: Forecasts = {}
 
 
+_COLUMNS = {"ballots": BALLOTS, "seated": SEATED, "marks": MARKS, "challenges": CHALLENGES}
+
+
 def told(matches: Iterable[Match]) -> Told:
     """What these matches tell."""
     found = Told()
@@ -120,20 +122,18 @@ def told(matches: Iterable[Match]) -> Told:
 
 def together(parts: Iterable[Told]) -> Told:
     """What the matches of all parts tell, which are in number order."""
-    parts = list(parts)
-    whole: Told = reduce(_added, parts, Told())
-    for name, layout in (
-        ("ballots", BALLOTS),
-        ("seated", SEATED),
-        ("marks", MARKS),
-        ("challenges", CHALLENGES),
-    ):
-        setattr(whole, name, joined([getattr(part, name) for part in parts], layout))
+    whole, columns = Told(), {name: Rows(layout) for name, layout in _COLUMNS.items()}
+    for part in parts:
+        whole = _added(whole, part)
+        for name, rows in columns.items():
+            rows.join(getattr(part, name))
+    for name in _COLUMNS:
+        setattr(whole, name, columns.pop(name).columns())
     return whole
 
 
 def _added(one: Any, other: Any) -> Any:
-    """The sum of two values of a kind, field by field; columns are joined all at once."""
+    """The sum of two values of a kind, field by field; columns are joined apart."""
     if isinstance(one, Columns):
         return other
     if isinstance(one, Struct):

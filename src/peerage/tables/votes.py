@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Iterator, Mapping, Sequence, Set
 
 import msgspec
@@ -13,7 +14,6 @@ from peerage.judging.panel import ABSTAIN, TIE, Ballot
 from peerage.judging.votes import Votes
 from peerage.ledger.store import Ledger, LedgerError, Summary
 from peerage.ratings.history import duels
-from peerage.ratings.merging import coded
 from peerage.standings import DONE
 from peerage.tables.challenges import amended
 
@@ -86,10 +86,9 @@ def votes(
     LedgerError when a fixture or a record is missing.
     """
     places: dict[str, int] = {}
-    rows: list[tuple[int, int, float, float]] = []
-    judges: list[str] = []
-    on: list[int] = []
-    shown: list[int] = []
+    judges: dict[str, int] = {}
+    # A tuple and a name for each vote would take ten times the room.
+    rows, judge, on, shown = array("d"), array("q"), array("q"), array("q")
     for summary, fixture, ballots in _ballots(ledger, matches):
         issued = tuple([seat.player for seat in fixture.seats])
         players = issued if summary.game == REJUDGEMENT.name else summary.players
@@ -111,18 +110,23 @@ def votes(
         first, second = (places.setdefault(player, len(places)) for player in players)
         weight, ahead = weights.get(summary.game, 1.0) / len(valid), f"{label}-"
         for ballot in valid:
-            rows.append((first, second, 0.5 if ballot.vote == TIE else float(ballot.vote == label), weight))
-            judges.append(seated[ballot.judge])
+            rows.extend((first, second, 0.5 if ballot.vote == TIE else float(ballot.vote == label), weight))
+            judge.append(judges.setdefault(seated[ballot.judge], len(judges)))
             on.append(summary.number)
             sides = 0
             for order, said in ballot.verdicts.items():
                 if said not in UNUSABLE:
                     sides += 1 if order.startswith(ahead) else -1
             shown.append(sides)
-    columns = list(zip(*rows, strict=True)) if rows else [(), (), (), ()]
-    names, judge = coded(judges)
-    more = np.array(on, np.int64), np.array(shown, np.int64)
-    return Votes(tuple(places), duels(len(places), *columns), tuple(names), judge, *more)
+    names = sorted(judges)
+    return Votes(
+        tuple(places),
+        duels(len(places), *np.array(rows).reshape(-1, 4).T),
+        tuple(names),
+        np.argsort([judges[name] for name in names])[np.array(judge, np.int64)],
+        np.array(on, np.int64),
+        np.array(shown, np.int64),
+    )
 
 
 def flips(ledger: Ledger, matches: Sequence[Summary]) -> tuple[int, int]:
