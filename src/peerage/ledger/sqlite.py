@@ -25,7 +25,8 @@ from peerage.outputs import replacing
 PAGE_BYTES = 16_384
 CHECKPOINT_PAGES = 1_000
 SYNCHRONOUS = "FULL"
-READ_CACHE_KB = 65_536
+READ_CACHE_KB = 8_192
+"""Of each connection: room for the inner pages of indexes. To read a table through needs no more."""
 PATIENCE_S = 10.0
 """How long to wait for another program that holds the file for a moment."""
 _LEFT_HALF = "SQLITE_READONLY_ROLLBACK", "SQLITE_READONLY_RECOVERY"
