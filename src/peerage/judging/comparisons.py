@@ -14,11 +14,11 @@ from peerage.judging.votes import Votes
 from peerage.ratings.history import duels
 from peerage.ratings.judges import Cells, others, slopes
 from peerage.ratings.kernels import Floats, Ints
-from peerage.ratings.merging import ascending, by_code, coded, numbered
+from peerage.ratings.merging import ascending, by_code, coded, held
 
 SPREADS = np.array([1.0, 0.2])
 """Prior standard deviations of a judge's slope and bend on what the others see."""
-_AT_ONCE = 1_000_000  # comparisons held at a time
+_AT_ONCE = 100_000  # comparisons held at a time
 
 
 def _compared(marks: Marks) -> Iterator[tuple[Ints, Ints, Floats]]:
@@ -191,7 +191,7 @@ def in_orders(marks: Marks, unjudged: Flags | None = None) -> Votes:
     one, two = one[order], two[order]
     contest, size = table.contest[one], size[table.sheet[one]]
     first, second = table.author[one], table.author[two]
-    answers = numbered(table.contest * len(table.authors) + table.author)[0]
+    answers = held(table.contest * len(table.authors) + table.author)
     there = np.bincount(answers // max(len(table.authors), 1))
     weight = there[contest] / 2 / np.bincount(contest, minlength=1)[contest]
     score = (np.sign(table.value[one] - table.value[two]) + 1) / 2

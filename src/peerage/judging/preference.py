@@ -18,6 +18,7 @@ from peerage.judging.estimates import Estimate, jackknife, ratio
 from peerage.judging.marks import Flags, Kin, Marks
 from peerage.judging.votes import Votes
 from peerage.ratings.kernels import Floats, Ints
+from peerage.ratings.merging import numbered
 
 LONGER = math.log2(1.1)
 """Doublings by which answers must differ in length to say anything about it: a tenth."""
@@ -87,9 +88,10 @@ def _slopes(marks: Marks, value: Floats) -> _Slopes:
     """The slopes of `value`, one a mark, on log2 of the length. Where the longest answer that a judge marked
     in a contest is not a tenth longer than the shortest, its marks say nothing of length."""
     known = np.isfinite(marks.chars) & np.isfinite(value)
-    names, sheet, count = np.unique(marks.sheet[known], return_inverse=True, return_counts=True)
+    names, sheet = numbered(marks.sheet[known])
     if not len(names):
         return _Slopes(names, names, np.empty((0, 2)))
+    count = np.bincount(sheet)
     length, value = np.log2(np.maximum(marks.chars[known], 1)), value[known]
     first = np.cumsum(count) - count
     told = np.maximum.reduceat(length, first) - np.minimum.reduceat(length, first) >= LONGER

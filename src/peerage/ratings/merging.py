@@ -70,18 +70,27 @@ def by_code(code: Ints, size: int) -> Ints:
     return np.asarray(np.argsort(short, kind="stable"), np.int64)
 
 
+def held(code: Ints) -> Ints:
+    """The numbers that a column of whole numbers from 0 holds, in order."""
+    most = int(code.max(initial=-1)) + 1
+    if most > _SPARSE * len(code):
+        return np.unique(code)
+    is_held = np.zeros(most, np.bool_)
+    is_held[code] = True
+    return np.flatnonzero(is_held)
+
+
 def numbered(code: Ints) -> tuple[Ints, Ints]:
     """The numbers that a column of whole numbers from 0 holds, in order, and the column as places in them."""
     most = int(code.max(initial=-1)) + 1
     if most > _SPARSE * len(code):
-        held, place = np.unique(code, return_inverse=True)
-        return held, np.asarray(place, np.int64)
-    is_held = np.zeros(most, np.bool_)
-    is_held[code] = True
-    held = np.flatnonzero(is_held)
-    place = np.empty(most, np.int64)  # only what is held is written: a running sum would touch all of it
-    place[held] = np.arange(len(held))
-    return held, place[code]
+        found, place = np.unique(code, return_inverse=True)
+        return found, np.asarray(place, np.int64)
+    found = held(code)
+    # Only what is held is written: a running sum would touch all of it.
+    place = np.empty(most, np.int32 if len(found) < 2**31 else np.int64)
+    place[found] = np.arange(len(found))
+    return found, place[code].astype(np.int64)
 
 
 def merged(history: Duels, columns: Sequence[np.ndarray], labels: Sequence[Ints]) -> Merged:
