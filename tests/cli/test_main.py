@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shlex
 import subprocess
@@ -59,6 +60,19 @@ def test_help_loads_nothing_heavy() -> None:
     )
     loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
     assert loaded.split() == ["peerage.cli.main", "peerage.cli.streams"], "no command's module"
+
+
+def test_matrices_are_left_to_one_thread() -> None:
+    code = (
+        "import peerage.cli.main as main; main.app = lambda **_: None; main.main()\n"
+        "import numpy, threadpoolctl\n"
+        "print(*{one['num_threads'] for one in threadpoolctl.threadpool_info() if one['user_api'] == 'blas'})"
+    )
+    there = {name: value for name, value in os.environ.items() if not name.endswith("_NUM_THREADS")}
+    shown = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, env=there
+    )
+    assert shown.stdout.split() == ["1"]
 
 
 def test_an_unknown_option_is_a_usage_error() -> None:

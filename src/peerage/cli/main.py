@@ -175,6 +175,8 @@ def main() -> None:
     # The folder that it is called in may be an arena of somebody else's: no process of ours takes modules
     # from there.
     os.environ["PYTHONSAFEPATH"] = "1"
+    # For matrices of as many rows as there are players BLAS starts threads that mostly spin.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     # Rows come by the hundred thousand, and hardly a cycle among them: at the default thresholds the
     # collector, which walks them all again and again, takes a sixth of the time of tables.
     gc.set_threshold(300_000, 50, 100)
