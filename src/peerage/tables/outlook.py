@@ -201,11 +201,14 @@ def outlook(
     absent = [row.player for row in rows if row.rank is None and row.status == "active"]
     within = goal.within * table.unit / POINTS if goal else 0.0
     aims = [Aim(goal.kind, goal.places, place.get(goal.player, 0), within)] if goal else []
-    spans = ranges(table, aims, pairs)
-    (to_best,) = ranges(table._replace(loss=for_best(policy).loss([*place])), [BEST], [])
+    if for_best(policy) == policy:
+        to_best, *spans = ranges(table, [BEST, *aims], pairs)
+    else:
+        spans = [*ranges(table, aims, pairs)]
+        (to_best,) = ranges(table._replace(loss=for_best(policy).loss([*place])), [BEST], [])
     if absent:  # it is not known how good they are
         to_best = Span(1.0, inf, inf)
-        spans = (*[to_best] * len(aims), *spans[len(aims) :])
+        spans = [*[to_best] * len(aims), *spans[len(aims) :]]
     best = _further(to_best, matches, each, known=not (absent or _may_be_best(ranked)))
     unsure, strength = table.truth, strengths(ranked)
     found = []
