@@ -96,7 +96,7 @@ def test_no_word_is_broken_and_what_matters_stays(
         text = typed(words, width, monkeypatch)
         assert max(map(len, text.splitlines())) <= width
         # What else there is in a wider terminal is the last note, and the one thing a pipe does not get.
-        table, _, _ = text.partition(" in a wider terminal also: ")
+        table, _, _ = text.partition(" In a wider terminal also: ")
         assert [word for word in table.split() if word not in known and set(word) != {"─"}] == []
         heads = {title for line in table.splitlines() for title in re.split(r"\s{2,}", line.strip())}
         assert set(STAY.get(command, ())) <= heads | set(table.split())
@@ -111,7 +111,7 @@ def test_of_topics_and_players_nobody_is_left_out(folder: Path, monkeypatch: pyt
     whole = CliRunner().invoke(app, words).output
     told = typed(words, 60, monkeypatch)
     assert max(map(len, told.splitlines())) <= 60
-    assert "in a wider terminal" not in told
+    assert "wider terminal" not in told
     assert {*whole.split()} <= {*told.split()}
 
 
@@ -145,4 +145,4 @@ def test_a_scale_that_is_left_out_is_no_column_of_a_wider_terminal(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     text = typed(["players", "house:0.2", "--dir", str(folder)], 60, monkeypatch)
-    assert "in a wider terminal also: W, D, L" in text
+    assert "In a wider terminal also: W, D, L." in text
