@@ -218,14 +218,14 @@ _POWER = (
 def told_of_favours(report: JudgesReport, level: float = 0.05) -> str:
     """What the test of favours says of all pairs of judge and author; `level` is the one it was made at."""
     if not report.judges:
-        return "no judge has voted yet"
+        return "No judge has voted yet."
     tested = len(report.favours)
     if not tested:
-        return "too few marks to tell whether a judge favours an author"
+        return "Too few marks to tell whether a judge favours an author."
     beyond = sum(pair.found for pair in report.favours)
     return (
         f"{tested} pairs of judge and author tested, {beyond} beyond chance; the chance that any of them is "
-        f"false is {percent(level)} at most. Favour may be taste: see docs/judging.md"
+        f"false is {percent(level)} at most. Favour may be taste: see docs/judging.md."
     )
 
 
@@ -259,6 +259,19 @@ _JUDGES: Mapping[str, Titled] = {
         *numbers(hundredths, reliability_upper="to ~9"),
         *numbers(points, influence="Moves by ~10"),
         *texts(influence_on="whom ~10"),
+        notes=(
+            "Marks: answers that it judged, two in a duel.",
+            "Flips: the share of its verdicts that changed with the order of the answers.",
+            "Prefers the first: how often it picks the answer shown first; a judge without bias has 50%.",
+            "Prefers itself: how many points more than the other judges it gives its own answers, 0 without "
+            "bias.",
+            "Prefers its family: how many points more than the other judges it gives answers by models of "
+            "its own maker, 0 without bias.",
+            "Prefers length: how many points more than the other judges it gives an answer twice as long, 0 "
+            "without bias.",
+            "Reliability: 1 for a judge of average discernment, 0 for one who tosses a coin.",
+            "Moves by: how many points its votes move the rating that they move most.",
+        ),
     ),
     "favours": titled(
         "Favours: who prefers whom more, or less, than quality explains",

@@ -66,7 +66,7 @@ def show_stats(
     show_parts(found, _STATS, of, shape, "players")
     if of is None and found["voids"] and shape.for_people:
         reasons = ", ".join(f"{number} {reason}" for reason, number in found["voids"].items())
-        prose(f"matches without a result: {reasons}")
+        prose(f"Matches without a result: {reasons}.")
 
 
 _STATS: Mapping[str, Titled] = {
