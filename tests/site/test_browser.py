@@ -97,6 +97,17 @@ def test_pages_show_without_error_and_fit_in_light_and_dark(tab: Page, built: Pa
         assert found.violations_count == 0, found.generate_report()
 
 
+def test_pages_print_in_light_colours_whatever_the_theme(tab: Page, built: Path) -> None:
+    paper = "getComputedStyle(document.querySelector('.heat tbody th')).backgroundColor"
+    colours = []
+    for media, scheme in (("screen", "light"), ("screen", "dark"), ("print", "dark")):
+        tab.emulate_media(media=media, color_scheme=scheme)
+        open_page(tab, built, "index.html")
+        colours.append(tab.evaluate(paper))
+    light, dark, printed = colours
+    assert printed == light != dark
+
+
 def test_what_is_folded_and_what_few_arenas_have_is_for_everybody_too(
     tab: Page, built: Path, unusual: list[Path]
 ) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from itertools import pairwise
+from random import Random
 from typing import Any
 
 import pytest
@@ -50,6 +51,41 @@ def test_no_name_on_the_plane_of_costs_lies_over_a_point_or_another_name(less: f
         assert not [
             x for x, y, more in others if left < x + more and x < left + long and abs(y - middle) < 10
         ]
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_among_sixty_players_no_line_strikes_a_name(seed: int) -> None:
+    rng = Random(seed)
+    offers: list[dict[str, Any]] = []
+    best = float("-inf")
+    for place, cost in enumerate(sorted(rng.uniform(-4, 1) for _ in range(60))):
+        rating = 1500 + 120 * cost + rng.gauss(0, 150)
+        ends = {"low": rating - 150, "high": rating + 150}
+        offers.append(
+            {"player": f"maker/model-{place}", "cost": 10**cost, "rating": rating, "best": rating > best}
+            | ends
+        )
+        best = max(best, rating)
+    drawn = chart("Costs", "", "costs", offers, frontier(offers, "rating", "$")).svg
+    number = r"(-?[\d.]+)"
+    (joined,) = re.findall(rf'd="M{number} {number}((?:H-?[\d.]+V-?[\d.]+)+)"', drawn)
+    x, y = float(joined[0]), float(joined[1])
+    steps = []
+    for across, down in re.findall(rf"H{number}V{number}", joined[2]):
+        to_x, to_y = float(across), float(down)
+        steps += [(x, to_x, y, y), (to_x, to_x, min(y, to_y), max(y, to_y))]
+        x, y = to_x, to_y
+    assert len(steps) > 4
+    written = re.findall(rf'<text x="{number}" y="{number}"[^>]*?( text-anchor="end")?>(maker/[^<]*)<', drawn)
+    assert written, "some have room"
+    for at, middle, end, name in written:
+        long = 6.5 * len(name)
+        left, level = float(at) - (long if end else 0.0), float(middle)
+        assert not [
+            one
+            for one in steps
+            if left < one[1] and one[0] < left + long and level - 5 < one[3] and one[2] < level + 5
+        ], name
 
 
 def test_a_course_without_intervals_is_drawn() -> None:
