@@ -173,6 +173,16 @@ def test_work_shared_among_processes_finds_the_same(opened: Callable[[], Ledger]
     found = verify(opened(), workers=3)
     assert [problem.match for problem in found.problems] == [1, 4]
     assert found == verify(opened(), workers=1)
+    change(
+        copy,
+        "UPDATE summaries SET number = 99 WHERE number = 7",
+        "UPDATE log SET digest = flip(digest, 3) WHERE about = 'record 9'",
+        "UPDATE replies SET at_ms = at_ms + 1 WHERE intent = (SELECT max(id) FROM intents WHERE match = 10)",
+    )
+    found = verify(opened(), workers=2)
+    assert found == verify(opened(), workers=1)
+    assert {1, 4, 7, 9, 10, None} == {problem.match for problem in found.problems}
+    assert any("rows that belong to no match" in problem.what for problem in found.problems)
 
 
 def test_no_module_is_taken_from_the_folder_it_is_called_in(
