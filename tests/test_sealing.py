@@ -110,7 +110,5 @@ def test_a_commitment_is_the_digest_of_the_sealed_bytes() -> None:
     two = b"[%b,%b]" % (msgspec.json.encode(seal("a" * 32, 1)), msgspec.json.encode(seal("b" * 32, 2)))
     assert committed(two, {"a" * 32}).count(b"value") == 1
     assert committed(two, {"a" * 32}).startswith(b'[{"~salt":"' + b"a" * 32)
-    with pytest.raises(
-        Sealed, match=r"^this part of the ledger is sealed; whoever runs the arena can open it$"
-    ):
+    with pytest.raises(Sealed, match=r"^this part of the ledger is sealed; the arena's owner can open it$"):
         unseal({"sealed": "x"})

@@ -268,8 +268,8 @@ async def test_what_a_probe_finds_is_in_a_plan_that_is_agreed_to_before_anything
     assert (done.exit_code, questions) == (0, ["Play?", "Play?"])
     before, _, after = done.output.partition("A probe showed that a player thinks before it answers")
     assert "First each player is asked one small question, for at most $" in before
-    assert "room to think" not in before
-    assert "room to think for each reply" in " ".join(done.output.split())
+    assert "oom to think" not in before
+    assert "oom to think for each reply" in " ".join(done.output.split())
     assert "stopped; no match was played" in after
     assert len(probes_of(server)) == len(server.requests) == 7
     assert ledger_of(folder).heads() == (0, 0)
