@@ -86,7 +86,7 @@ def arena(
         Aim("placed", within=within),
     ]
     loss = policy.loss([f"{at:02}" for at in range(cell.players)])
-    spans = ranges(Table(rating, covariance, loss=loss, often=met), aims, pairs, number)
+    spans = ranges(Table(rating, covariance, loss=loss, often=met, needed=needed), aims, pairs, number)
     kinds = ["best", *["goal"] * (len(aims) - 1), *["pair"] * len(pairs)]
     took = [0.0 if aim.reached(rating, needed) else math.inf for aim in aims] + [math.inf] * len(pairs)
     total = start

@@ -210,12 +210,15 @@ class Arena:
             )
         names = [row.player for row in found.rows if row.rank is not None]
         for name in filter(None, (one, other)):
+            if name in {row.player for row in found.rows} and name not in names:
+                raise ScopeError(f"{name} has no decided match yet")
             if name not in names:
                 raise ScopeError(f"no match is on record of a player {name!r}{suggest(name, names)}")
         if (one or other) and (not one or not other or one == other):
             raise ScopeError("name two players to tell apart, or none for all neighbours")
         try:
-            goal = None if until is None else goal_of(until, [row.player for row in found.rows])
+            stated = [player.name for player in self.settings.players]
+            goal = None if until is None else goal_of(until, stated or names)
         except ValueError as error:
             raise ScopeError(f"until: {error}") from None
         named = (one, other) if one else None

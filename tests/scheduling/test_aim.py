@@ -32,7 +32,9 @@ def test_only_pairs_that_the_aim_needs_count_and_those_that_are_known_rest() -> 
     assert needed(Aim("placed", player=2)) == {(0, 2), (1, 2), (2, 3), (2, 4)}
     assert len(needed(Aim("order"))) == 10
     assert needed(Aim("top"), doubt=0.05) == {(0, 1), (0, 2)}
-    assert needed(Aim("order", within=60.0), doubt=0.001) == set(), "wrong by little at most"
+    assert needed(Aim("order", within=60.0), doubt=0.01) == {(0, 1), (3, 4)}
+    assert len(needed(Aim("order", within=60.0), doubt=1e-4)) == 10, "nothing seems to lack, so all count"
+    assert needed(Aim("top", 2), doubt=1e-4) == {(a, b) for a in (0, 1) for b in (2, 3, 4)}
 
 
 def test_the_nearer_the_pair_the_more_it_counts() -> None:

@@ -11,10 +11,11 @@ from random import Random
 import msgspec
 import numpy as np
 import pytest
+from tests.engine.arenas import house, play, write_arena
 from tests.tables.test_verdict import table
 from typer.testing import CliRunner
 
-from peerage.arena import Arena
+from peerage.arena import Arena, open_arena
 from peerage.cli.main import app
 from peerage.ratings.bradley_terry import Pair, fit
 from peerage.ratings.claims import gap_needed
@@ -196,6 +197,24 @@ def test_players_who_never_met_can_be_told_apart_when_they_do() -> None:
     assert least[0] < least[1] / 4
 
 
+def test_what_a_run_takes_is_about_the_players_of_its_settings(tmp_path: Path) -> None:
+    write_arena(tmp_path, 4)
+    play(tmp_path, 60)
+    write_arena(tmp_path, [*house(4)[:3], {"name": "new", "model": "house:0.5"}])
+    with open_arena(tmp_path, create=False) as arena:
+        found = arena.outlook()
+        assert {name for pair in found.pairs for name in (pair.one, pair.other)} == {"p0", "p1", "p2"}
+        assert found.lines[-1].startswith("new has no decided match yet")
+        assert str(found.best) == "nobody can say yet"
+        assert not any("should tell who is best" in line for line in arena.verdict().lines)
+        assert arena.outlook("p3", "p0").pairs[0].one == "p3", "one that left can still be asked for"
+        with pytest.raises(ScopeError, match="new has no decided match yet"):
+            arena.outlook("new", "p0")
+        with pytest.raises(ScopeError, match="no player is called 'p3'"):
+            arena.outlook(until="p3 placed")
+        assert str(arena.outlook(until="new placed").until) == "nobody can say yet"
+
+
 def test_the_outlook_has_what_a_run_is_to_find_out(folder: Path, arena: Arena) -> None:
     found = arena.outlook(until="top 2 known to 60")
     assert found.until is not None
@@ -217,6 +236,16 @@ def test_where_pairing_learns_a_range_is_stated_for_its_own_spread(name: PolicyN
     low, high = found.best.at_least, found.best.at_most
     assert f" ({low:,} to {high:,})" in found.lines[0]
     assert found.best != usual.best
+
+
+def test_a_range_begins_with_the_errors_by_which_claims_are_made() -> None:
+    """What cannot be claimed yet takes more than the first step, though information alone would have it."""
+    few = Table(np.array([90.0, -90.0]), np.diag([900.0, 900.0]))
+    needed = np.array([[inf, 250.0], [250.0, inf]])
+    (free,), (strict,) = ranges(few, [], [(0, 1)]), ranges(few._replace(needed=needed), [], [(0, 1)])
+    assert strict.least > 1.02
+    assert strict.about > free.about
+    assert expected(few._replace(needed=needed)) > expected(few)
 
 
 def test_pairing_to_place_one_player_spreads_only_its_matches() -> None:

@@ -11,7 +11,8 @@ folded afterwards belongs to the next one. A player whose budget voided a match,
 is left out of the rounds paired from ratings that include that match. So is, for as long as it lasts, one for
 which as many matches wait as may be under way at once: no more pile up while it is away; for a person and a
 player that has hours fewer may wait. Only where too few would be left to play does it go on being paired; a
-round that needs a person, or a player that has hours, for whom so many wait is issued when fewer do.
+round that needs a person, or a player that has hours, for whom so many wait is issued when fewer do. Where a
+run is to place a player, nothing is issued without it.
 """
 
 from __future__ import annotations
@@ -48,6 +49,7 @@ class Rounds:
         memories: Mapping[str, Remembered] = {},
         ended: Iterable[tuple[int, Ended]] = (),
         known: Known | None = None,
+        placed: str = "",
         hosts: Mapping[str, HostSettings] = {},
     ) -> None:
         self.next_number = recovered.next_number
@@ -69,6 +71,7 @@ class Rounds:
         self._memories = memories
         self._learning = {name for name, one in games.items() if one.policy.learns}
         self._known = known
+        self._placed = placed
         self.reached = False
         self._ended = deque([(round, match) for round, match in ended if self._learns(match.game)])
         self._results = {name: Results() for name in self._learning}
@@ -108,8 +111,15 @@ class Rounds:
             for player in self._players
             if not self._left_out(player.name)
         ]
+        if self._placed and all(one.player != self._placed for one in pool):
+            self.over = f"{self._placed}, which is to be placed, plays no more"
+            return ()
         unfinished = self._waits.unfinished(self._ends[basis - 1] if basis > 0 else (0, 0))
         here = [one for one in pool if unfinished[one.player] < self._most.get(one.player, self._window)]
+        if self._placed and all(one.player != self._placed for one in here):
+            if self._awaited():
+                return ()
+            here = pool
         turns = by_need(games, self._histories)
         fixtures = self._first_paired(turns, here, standings, basis) if len(here) < len(pool) else ()
         if len(here) < len(pool) and not fixtures and self._awaited():

@@ -118,6 +118,7 @@ class Runner:
             },
             all_ended(recovered, ledger) if goal or any(one.policy.learns for one in games.values()) else (),
             Known(goal, [*lines], {name: one.weight for name, one in games.items()}) if goal else None,
+            goal.player if goal else "",
             settings.hosts,
         )
         self._hosts, self._availability = hosts, availability

@@ -56,8 +56,11 @@ class Aim(NamedTuple):
         # Rounded: eigenvalues and logarithms differ in their last bits between machines.
         lacking = gap - np.round(gap_needed(covariance, unit=1.0), 6) <= -slack
         weight = 1 / (np.maximum(np.abs(gap), np.sqrt(variance) / 2) + slack) ** 2
-        open_pairs = self._pairs(mean) & lacking
-        return np.asarray(np.where(open_pairs | np.swapaxes(open_pairs, -1, -2), weight, 0.0))
+        pairs = self._pairs(mean)
+        lacking &= pairs
+        # Claims rest on another fit: where nothing seems to lack, something may, so all of the aim counts.
+        lacking = np.where(lacking.any(axis=(-2, -1), keepdims=True), lacking, pairs)
+        return np.asarray(np.where(lacking | np.swapaxes(lacking, -1, -2), weight, 0.0))
 
 
 BEST = Aim("top")

@@ -44,7 +44,7 @@ STEPS = np.geomspace(0.02, HOPELESS - 1, 72)
 class Table(NamedTuple):
     """Ratings and their covariance, and the points in one unit of log-odds. `loss` is of pairing that learns;
     `may` says who can meet, by default everybody: shape (players, players). `often` says how
-    often each two have met, where that is known."""
+    often each two have met and `needed` how far apart a claim needs them now, where these are known."""
 
     rating: Floats
     covariance: Floats
@@ -52,6 +52,7 @@ class Table(NamedTuple):
     loss: Loss | None = None
     may: np.ndarray | None = None
     often: Floats | None = None
+    needed: Floats | None = None
 
     @property
     def met(self) -> Floats:
@@ -80,9 +81,7 @@ def ranges(
     courses = int(np.clip(16 * COURSES // len(table.rating), FEWEST, COURSES))
     first, second = np.array(pairs, np.int64).reshape(-1, 2).T
     at = np.full((len(aims) + len(pairs), courses), np.inf)
-    for many, rating, covariance in _courses(table, np.random.default_rng(seed), courses):
-        needed = gap_needed(covariance * table.unit**2, unit=table.unit)
-        rating = rating * table.unit
+    for many, rating, needed in _courses(table, np.random.default_rng(seed), courses):
         told = np.abs(rating[:, first] - rating[:, second]) > needed[:, first, second]
         now = np.vstack([*[aim.reached(rating, needed) for aim in aims], told.T])
         at = np.where(now & np.isinf(at), many, at)
@@ -95,8 +94,8 @@ def ranges(
 def expected(table: Table, aim: Aim = BEST) -> float:
     """How many times the matches so far an aim takes if the true strengths are those to be expected and luck
     plays no part: 1 if it is reached; infinite beyond `HOPELESS`."""
-    for many, rating, covariance in _courses(table):
-        if aim.reached(rating * table.unit, gap_needed(covariance * table.unit**2, unit=table.unit))[0]:
+    for many, rating, needed in _courses(table):
+        if aim.reached(rating, needed)[0]:
             return many
     return np.inf
 
@@ -104,8 +103,8 @@ def expected(table: Table, aim: Aim = BEST) -> float:
 def _courses(
     table: Table, rng: np.random.Generator | None = None, courses: int = 1
 ) -> Iterator[tuple[float, Floats, Floats]]:
-    """At each step how many times the matches there are, the ratings, shape (courses, players), and their
-    covariance; both in log-odds."""
+    """At each step how many times the matches there are, the ratings, shape (courses, players), and how far
+    apart a claim needs each two; both in points."""
     size = len(table.rating)
     own = np.eye(size, dtype=bool)
     may = np.triu(~own if table.may is None else table.may, 1)
@@ -120,6 +119,11 @@ def _courses(
     usual = np.where(may, met, 0.0) + size / 2 * lot  # whoever has not met may meet
     as_so_far = usual / max(usual.sum(), 1e-300)
     played = np.repeat((met + met.T).sum(axis=0)[None], courses, axis=0)
+    stricter = np.ones((size, size))  # than the information alone would have it
+    if table.needed is not None:
+        by_model = table.unit * gap_needed(_inverse(information[0]), unit=1.0)
+        both = np.isfinite(by_model) & np.isfinite(table.needed)
+        stricter[both] = np.clip(table.needed[both] / by_model[both], 0.25, 4.0)
     before = 0.0
     for step in STEPS:
         block, before = every * (step - before), step
@@ -137,8 +141,15 @@ def _courses(
         if rng is not None:
             points += np.sqrt(said) * rng.standard_normal(said.shape)
         score = score + (points.sum(axis=2) - points.sum(axis=1))[..., None]
-        inverse = np.asarray(np.linalg.inv(information + 1 / size + 1e-9 * own))
-        yield 1 + step, (inverse @ score)[..., 0], inverse
+        inverse, many = _inverse(information), 1 + step
+        needed = table.unit * gap_needed(inverse, unit=1.0) * stricter ** (1 / many)
+        yield many, table.unit * (inverse @ score)[..., 0], needed
+
+
+def _inverse(information: Floats) -> Floats:
+    """The covariance of strengths whose mean is none; who never met can hardly be told apart."""
+    size = information.shape[-1]
+    return np.asarray(np.linalg.inv(information + 1 / size + 1e-9 * np.eye(size)))
 
 
 def spread(

@@ -31,6 +31,7 @@ from peerage.tables.makers import picked
 from peerage.tables.outside import Outside, uncounted
 from peerage.tables.played import EVERYTHING, Played, Scope, ScopeError, sums
 from peerage.tables.rated import Ratings
+from peerage.tables.row import Pairwise
 from peerage.tables.row import Row as Row
 from peerage.tables.sides import by_side, here, on_side, sides_of
 from peerage.tables.tracks import METHODS, ONE_BY_ONE, ONE_LOOK, OUTSIDE, TRACKS, Track
@@ -48,8 +49,8 @@ class Board(Struct, frozen=True):
     that players of these games are on. `what_if` and `side` are as in its rows. `registered` says what was
     preregistered, then each deviation from it; these lines are among the notes too. `verdict` says what it
     comes to, and `in_dollars` whether the arena's cost unit is the dollar. `covariance` is that of the ranked
-    rows' ratings, in their order and in points squared, to six digits, where it is known, and `met` how often
-    each two of them have.
+    rows' ratings, in their order and in points squared, to six digits, where it is known, `met` how often
+    each two of them have, and `needed` how many points apart a claim needs them: None where none will do.
     """
 
     track: Track
@@ -65,8 +66,9 @@ class Board(Struct, frozen=True):
     side: str = ""
     sides: tuple[str, ...] = ()
     registered: tuple[str, ...] = ()
-    covariance: tuple[tuple[float, ...], ...] | None = None
-    met: tuple[tuple[float, ...], ...] | None = None
+    covariance: Pairwise | None = None
+    met: Pairwise | None = None
+    needed: Pairwise | None = None
 
     @property
     def tied(self) -> list[tuple[str, str]]:
@@ -200,7 +202,10 @@ def board(
     ]
     ranked = tuple(_ranked(rows))
     places = [row.player for row in ranked if row.rank is not None]
-    covariance, met = [_in_order(matrix, rated.players, places) for matrix in (rated.covariance, rated.met)]
+    covariance, met, needed = [
+        _in_order(matrix, rated.players, places)
+        for matrix in (rated.covariance, rated.met, None if rated.needed is None else rated.needed())
+    ]
     return Board(
         track,
         scope.game,
@@ -218,6 +223,7 @@ def board(
             elsewhere=whose if scope.source == "played" else (),
             covariance=covariance,
             met=met,
+            needed=needed,
             policy=policy_of(settings),
         ),
         in_dollars,
@@ -227,17 +233,21 @@ def board(
         tuple(map(visible, registered_so)),
         covariance,
         met,
+        needed,
     )
 
 
-def _in_order(
-    matrix: Floats | None, players: Sequence[str], order: Sequence[str]
-) -> tuple[tuple[float, ...], ...] | None:
-    """The rows and columns of these players, in order."""
+def _in_order(matrix: Floats | None, players: Sequence[str], order: Sequence[str]) -> Pairwise | None:
+    """The rows and columns of these players, in order; None for what is infinite."""
     if matrix is None:
         return None
     at = [players.index(player) for player in order]
-    return tuple([tuple([float(f"{one:.6g}") for one in row]) for row in matrix[np.ix_(at, at)]])
+    return tuple(
+        [
+            tuple([float(f"{one:.6g}") if np.isfinite(one) else None for one in row])
+            for row in matrix[np.ix_(at, at)]
+        ]
+    )
 
 
 def weights_of(settings: ArenaSettings) -> dict[str, float]:

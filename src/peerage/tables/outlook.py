@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from math import ceil, floor, inf, isinf, log10
-from typing import TYPE_CHECKING, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 from msgspec import Struct
@@ -14,6 +14,7 @@ from msgspec import Struct
 from peerage.engine.policy import policy_of
 from peerage.figures import dollars, percent
 from peerage.ratings.claims import SHARE_UNIT, gap_needed
+from peerage.ratings.kernels import Floats
 from peerage.ratings.table import POINTS, Z95
 from peerage.scheduling.aim import BEST, Aim
 from peerage.scheduling.further import HOPELESS, Span, Table, expected, ranges
@@ -23,13 +24,10 @@ from peerage.scheduling.policies import SWISS, Policy
 from peerage.scheduling.standing import Goal
 from peerage.tables import Sentences
 from peerage.tables.chances import strengths
-from peerage.tables.row import Row
+from peerage.tables.row import Pairwise, Row
 
 if TYPE_CHECKING:
     from peerage.settings import ArenaSettings
-
-Pairwise: TypeAlias = Sequence[Sequence[float]]
-"""A number for each two of the ranked rows, in their order."""
 
 UNDER = " under `until: best known`"
 
@@ -87,11 +85,12 @@ def table_of(
     ranked: Sequence[Row],
     covariance: Pairwise | None = None,
     met: Pairwise | None = None,
+    needed: Pairwise | None = None,
     policy: Policy = SWISS,
 ) -> Table | None:
     """Ratings of the ranked rows, how they vary together, and how the active ones are paired; None where
     errors are unknown, or do not shrink with matches. Without a `covariance` strengths are independent; `met`
-    is how often each two have."""
+    is how often each two have, `needed` how far apart a claim needs them."""
     bounds = [row.upper - row.lower for row in ranked if row.upper is not None and row.lower is not None]
     if len(ranked) < 2 or len(bounds) < len(ranked) or ranked[0].track not in SHRINKING:
         return None
@@ -100,13 +99,20 @@ def table_of(
     if covariance is None:  # each error is against the mean of which the strength is a part
         together = np.diag(squares * len(ranked) / (len(ranked) - 1))
     else:  # what errors allow for beyond it
-        together = np.array(covariance) * squares.sum() / np.trace(covariance)
+        found = np.array(covariance, np.float64)
+        together = found * squares.sum() / np.trace(found)
     active = np.array([row.status == "active" for row in ranked])
     may, names = active[:, None] & active & ~np.eye(len(ranked), dtype=bool), [row.player for row in ranked]
     if policy.player in names:
         may = only(may, names.index(policy.player))
-    rating, often = np.array([row.rating for row in ranked]), None if met is None else np.array(met)
-    return Table(rating, together, unit, policy.loss(names), may, often)
+    rating = np.array([row.rating for row in ranked])
+    return Table(rating, together, unit, policy.loss(names), may, _matrix(met), _matrix(needed))
+
+
+def _matrix(pairwise: Pairwise | None) -> Floats | None:
+    if pairwise is None:
+        return None
+    return np.array([[np.inf if one is None else one for one in row] for row in pairwise], np.float64)
 
 
 def until_best(
@@ -114,12 +120,13 @@ def until_best(
     matches: int,
     covariance: Pairwise | None = None,
     met: Pairwise | None = None,
+    needed: Pairwise | None = None,
     policy: Policy = SWISS,
 ) -> int | None:
     """Further matches until the first of the ranked rows is told apart from all others, at every look, if
     they are played for that, strengths are those to be expected and luck plays no part; 0 when it is, None
     when nobody can say."""
-    table = table_of(ranked, covariance, met, for_best(policy))
+    table = table_of(ranked, covariance, met, needed, for_best(policy))
     if table is None:
         return None
     if not _may_be_best(ranked):
@@ -160,20 +167,30 @@ class _Board(Protocol):
     def covariance(self) -> Pairwise | None: ...
     @property
     def met(self) -> Pairwise | None: ...
+    @property
+    def needed(self) -> Pairwise | None: ...
 
 
 def of_board(
     board: _Board, settings: ArenaSettings, names: tuple[str, str] | None = None, goal: Goal | None = None
 ) -> Outlook | None:
-    """The outlook of a table of the arena's own matches; without a `goal` that of the settings, where whom it
-    names is in the table."""
+    """The outlook of a table of the arena's own matches: of the players of its settings, as runs are, unless
+    `names` has another one. Without a `goal` that of the settings, where whom it names is in the table."""
     goal = goal or settings.goal
     if goal is not None and goal.player and all(row.player != goal.player for row in board.rows):
         goal = None
     policy = policy_of(settings)
     policy = policy if policy.player else policy._replace(goal=goal)
-    matches = board.verdict.matches
-    return outlook(board.rows, matches, names, goal, board.covariance, board.met, policy)
+    gone = {row.player for row in board.rows if row.status == "left"}
+    if gone & {*(names or ())} or len(gone) == len(board.rows):
+        gone = set()
+    at = [at for at, row in enumerate([row for row in board.rows if row.rank]) if row.player not in gone]
+    covariance, met, needed = [
+        each and tuple([tuple([each[a][b] for b in at]) for a in at])
+        for each in (board.covariance, board.met, board.needed)
+    ]
+    rows = [row for row in board.rows if row.player not in gone]
+    return outlook(rows, board.verdict.matches, names, goal, covariance, met, needed, policy)
 
 
 def outlook(
@@ -183,6 +200,7 @@ def outlook(
     goal: Goal | None = None,
     covariance: Pairwise | None = None,
     met: Pairwise | None = None,
+    needed: Pairwise | None = None,
     policy: Policy = SWISS,
 ) -> Outlook | None:
     """What it takes after so many decided `matches`, paired by a policy, of two players by name, else of
@@ -191,7 +209,7 @@ def outlook(
     None where the rows of this track have no errors that shrink with the matches.
     """
     ranked = [row for row in rows if row.rank is not None]
-    table = table_of(ranked, covariance, met, policy)
+    table = table_of(ranked, covariance, met, needed, policy)
     if table is None:
         return None
     place = {row.player: at for at, row in enumerate(ranked)}
@@ -283,12 +301,12 @@ def _lines(
 def _likely(pair: Pair) -> str:
     """Who of a pair is better, and wins how often."""
     sure = max(pair.better, 1 - pair.better)
-    chance = percent(sure) if sure < 0.99 else "over 99%"
+    chance, wins = [percent(one) if one < 0.99 else "over 99%" for one in (sure, pair.wins)]
     if chance == percent(0.5):
         return "either may be better"
     if pair.better < 0.5:
         return f"{pair.other} is better with {chance}, though {pair.one} is rated higher on few matches"
-    return f"{pair.one} is better with {chance} and wins {percent(pair.wins)} of their matches by the ratings"
+    return f"{pair.one} is better with {chance} and wins {wins} of their matches by the ratings"
 
 
 def _not_yet(absent: Sequence[str]) -> Iterator[str]:

@@ -9,7 +9,7 @@ from functools import cached_property, partial
 import numpy as np
 
 from peerage.ratings.bradley_terry import BradleyTerry
-from peerage.ratings.claims import told_apart
+from peerage.ratings.claims import gap_needed, told_apart
 from peerage.ratings.clusters import FEWEST
 from peerage.ratings.history import Duels
 from peerage.ratings.judges import JudgeAware
@@ -30,7 +30,8 @@ class Ratings:
     `apart` gives `above`, a boolean matrix, [i, j] when i is better than j at 95%, for all pairs together and
     at every look (`ratings.claims`): what follows ratings through time has no use for it. `mu` and `sigma`
     are the method's own scale, where it has one. `start` is where a player without a match stands.
-    `covariance` is that of ratings which vary together, where it is known, and `met` how often each two met.
+    Of ratings which vary together, where it is known: `covariance` is theirs, `met` how often each two met,
+    and `needed` gives how far apart a claim needs them.
     """
 
     players: tuple[str, ...]
@@ -45,6 +46,7 @@ class Ratings:
     limits: tuple[float, float] = (-np.inf, np.inf)
     covariance: Floats | None = None
     met: Floats | None = None
+    needed: Callable[[], Floats] | None = None
 
     @cached_property
     def above(self) -> np.ndarray:
@@ -84,6 +86,7 @@ def of_odds(
         (*notes, NO_ORDER),
         covariance=table.covariance,
         met=None if history is None else met_by_pair(history, history.weight),
+        needed=partial(gap_needed, table.covariance, freedom),
     )
 
 

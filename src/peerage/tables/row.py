@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Literal, TypeAlias
 
 from peerage.tables import Shown
 from peerage.tables.tracks import Track
+
+Pairwise: TypeAlias = tuple[tuple[float | None, ...], ...]
+"""A number for each two of the ranked rows, in their order; None where it is infinite."""
 
 
 class Row(Shown, frozen=True):

@@ -12,7 +12,7 @@ import numpy as np
 from peerage.ledger.store import LedgerError
 from peerage.ratings import glicko2
 from peerage.ratings.bradley_terry import fit_duels
-from peerage.ratings.claims import SHARE_UNIT, told_apart
+from peerage.ratings.claims import SHARE_UNIT, gap_needed, told_apart
 from peerage.ratings.connection import strong_components
 from peerage.ratings.duplicate import fit as across_tables
 from peerage.ratings.elo_error import EloError, elo_error
@@ -233,6 +233,7 @@ def overall(played: Played, rating: Rating, standings: Standings) -> Ratings:
         limits=(0.0, 100.0),
         covariance=100**2 * found.whole.covariance,
         met=met,
+        needed=lambda: 100 * gap_needed(found.whole.covariance, unit=SHARE_UNIT),
     )
 
 

@@ -16,8 +16,8 @@ from peerage.scheduling.further import HOPELESS
 from peerage.scheduling.policies import SWISS, Policy
 from peerage.tables import Sentences
 from peerage.tables.chances import chances
-from peerage.tables.outlook import SHRINKING, UNDER, Pairwise, for_best, per_match, until_best
-from peerage.tables.row import Row
+from peerage.tables.outlook import SHRINKING, UNDER, for_best, per_match, until_best
+from peerage.tables.row import Pairwise, Row
 
 FEW = 10
 """Matches below which a player's rating says little."""
@@ -84,12 +84,14 @@ def verdict(
     elsewhere: Sequence[str] = (),
     covariance: Pairwise | None = None,
     met: Pairwise | None = None,
+    needed: Pairwise | None = None,
     policy: Policy = SWISS,
 ) -> Verdict:
     """The verdict of the rows of one table, best first, over so many decided `matches`; `flips` are those of
     its judges; `priced` says that costs are in dollars alone, `play` that nobody pays them, `elsewhere`
     what there is that this table does not count, for one that counts nothing. `covariance` is that of the
-    ranked rows' ratings, `met` how often each two have, and `policy` pairs further matches.
+    ranked rows' ratings, `met` how often each two have, `needed` how far apart a claim needs them, and
+    `policy` pairs further matches.
 
     Where the first has too few matches, nothing is said of who beats whom or what is worth its price.
     """
@@ -110,7 +112,10 @@ def verdict(
         ]
     )
     value = _value(ranked, against) if told else None
-    further = 0 if best else until_best(ranked, matches, covariance, met, policy) if told else None
+    told_all = told and not any(row.rank is None and row.status == "active" for row in rows)
+    further = 0 if best else None
+    if told_all and not best:
+        further = until_best(ranked, matches, covariance, met, needed, policy)
     under = "" if for_best(policy) == policy else UNDER
     each = per_match(rows, matches)
     usd = further * each if further is not None and each else None
@@ -119,7 +124,7 @@ def verdict(
         _answer(ranked, first, best, matches, trusted=told),
         *(_beaten(ranked, best, beats) if told else ()),
         *_worth(ranked[0], value, first, beats, priced),
-        *(_until(first, further, usd, under) if told else ()),
+        *(_until(first, further, usd, under) if told_all else ()),
         *([f"What weakens this: {'; '.join(doubts)}."] if doubts else ()),
         *(["Prices are play prices: nobody is paid."] if play and any(row.cost_usd for row in rows) else ()),
     ]
