@@ -113,6 +113,12 @@ def test_statistics_are_plain_json(counted: Stats) -> None:
     }  # fmt: skip
 
 
+def test_a_game_without_topics_is_told_by_its_name(tmp_path: Path) -> None:
+    play(write_arena(tmp_path, 4, game="trivia", rules={}), 6)
+    with open_arena(tmp_path) as arena:
+        assert [(kind.by, kind.kind, kind.matches) for kind in arena.stats().kinds] == [("game", "trivia", 6)]
+
+
 def test_an_arena_not_yet_played_has_empty_statistics(tmp_path: Path) -> None:
     with open_arena(write_arena(tmp_path)) as arena:
         found = arena.stats()

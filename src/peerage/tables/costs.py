@@ -102,8 +102,9 @@ def _of_player(name: str, account: Account, host: HostedStats | None, found: Gai
 
 
 def kind_stats(played: Played, found: Gained) -> Iterator[KindStats]:
-    """A row for each game, or each topic of the only one, in the order of names."""
-    by: Literal["game", "topic"] = "game" if len({one.game for one in played.finished}) > 1 else "topic"
+    """A row for each game, or each topic of the only one where it has any, in the order of names."""
+    alone = len({one.game for one in played.finished}) == 1 and any(one.topic for one in played.finished)
+    by: Literal["game", "topic"] = "topic" if alone else "game"
     matches, nano = Counter[str](), Counter[str]()
     bits: dict[str, float] = {}
     for one in played.finished:
