@@ -8,10 +8,9 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
-import signal
 from collections import Counter
-from collections.abc import Awaitable, Callable, Container, Iterable, Iterator, Mapping, Sequence
-from contextlib import AsyncExitStack, contextmanager, suppress
+from collections.abc import Awaitable, Callable, Container, Iterable, Mapping, Sequence
+from contextlib import AsyncExitStack
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
@@ -38,6 +37,7 @@ from peerage.engine.registration import as_registered, prices, registered, regis
 from peerage.engine.report import RunReport
 from peerage.engine.reservations import Reservations
 from peerage.engine.runner import Runner
+from peerage.engine.stop_signals import stopped_by_signals
 from peerage.engine.under_way import MatchesUnderWay
 from peerage.engine.upgrades import TOPIC as UPGRADES
 from peerage.engine.upgrades import upgrade
@@ -179,7 +179,7 @@ async def play(
                 hosts=hosts,
             )
             if signals:
-                stack.enter_context(_stopped_by_signals(runner))
+                stack.enter_context(stopped_by_signals(runner))
             warned = {name: len(_warnings(line.client)) for name, line in lines.items()}
             spectator = asyncio.ensure_future(beside(runner)) if beside is not None else None
             try:
@@ -425,35 +425,3 @@ def _warn(client: Client, known: int = 0) -> None:
     """Tell what a client says, after the `known` first warnings."""
     for warning in _warnings(client)[known:]:
         _log.warning(warning)
-
-
-@contextmanager
-def _stopped_by_signals(runner: Runner) -> Iterator[None]:
-    """Let SIGINT, SIGTERM and SIGHUP stop a run where the event loop can catch them (not on Windows)."""
-    loop = asyncio.get_running_loop()
-    terminals = [number for number in (1, 2) if os.isatty(number)]
-
-    def hung_up() -> None:
-        """The terminal is gone: nobody reads what is shown there, and writing to it would be an error. A
-        shell may say so twice; that is no wish to give up calls in flight."""
-        nowhere = os.open(os.devnull, os.O_WRONLY)
-        for number in terminals:
-            os.dup2(nowhere, number)
-        os.close(nowhere)
-        if not runner.progress().stopping:
-            runner.stop()
-
-    stops: dict[int, Callable[[], None]] = {signal.SIGINT: runner.stop, signal.SIGTERM: runner.stop}
-    hangup = getattr(signal, "SIGHUP", None)
-    if hangup is not None and signal.getsignal(hangup) is not signal.SIG_IGN:  # as under nohup
-        stops[hangup] = hung_up
-    caught = []
-    for number, stop in stops.items():
-        with suppress(NotImplementedError, ValueError, RuntimeError):
-            loop.add_signal_handler(number, stop)
-            caught.append(number)
-    try:
-        yield
-    finally:
-        for number in caught:
-            loop.remove_signal_handler(number)
