@@ -217,7 +217,7 @@ def build(out: Path) -> None:
         (out / "404.html").unlink()
     if faults := list(wrong(out)):
         raise SystemExit("\n".join(faults))
-    print(f"open {out / 'index.html'}")
+    print(f"open {out / 'index.html'}; its search needs a server: python3 -m http.server --directory {out}")
 
 
 if __name__ == "__main__":
