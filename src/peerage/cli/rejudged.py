@@ -102,4 +102,4 @@ def _moved(places: int | None) -> str:
 def _interval(row: dict[str, Any], when: str) -> str:
     if row[f"lower_{when}"] is None:
         return DASH
-    return f"{row[f'lower_{when}']:.0f} – {row[f'upper_{when}']:.0f}"
+    return f"{whole(row[f'lower_{when}'])} – {whole(row[f'upper_{when}'])}"
