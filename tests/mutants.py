@@ -97,7 +97,7 @@ PARTS = {
             *("test_settings_said.py", "test_hours.py", "test_weights.py"),
         ],
     ),
-    "scheduling": Part(["scheduling/*.py"], ["scheduling"]),
+    "scheduling": Part(["scheduling/*.py"], ["scheduling", "properties/test_scheduling.py"]),
     "judging": Part(["judging/*.py"], ["judging"]),
     "ratings": Part(["ratings/*.py"], ["ratings"], ["ratings/*kernels.py"]),
     "escaping": Part(["protocol.py", "site/rendering.py"], ["test_protocol.py", "site/test_rendering.py"]),

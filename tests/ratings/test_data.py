@@ -11,7 +11,7 @@ import pytest
 from peerage.ratings.battles import Battles
 from peerage.ratings.data import read
 from peerage.ratings.fields import Layout, control_of
-from peerage.ratings.played import Played
+from peerage.ratings.played import Played, Used
 from peerage.ratings.streams import DataError, rows
 
 RECORDED = Path(__file__).parents[1] / "data"
@@ -133,6 +133,7 @@ def test_the_recorded_games_and_battles() -> None:
     assert isinstance(data, Played)
     assert (data.layout, len(data.games), len(data.names)) == ("valyrian", 12, 18)
     assert len(data.games[0].teams) == 2  # the first by date, whichever came first by name
+    assert data.used[0] == (Used(0.0053748500000000005, 1780, 113.693381), Used(0.031032, 2286, 74.965353))
     with (RECORDED / "cob" / "data.json").open("rb") as stream:
         cob = read([("data.json", stream)])
     assert isinstance(cob, Battles)

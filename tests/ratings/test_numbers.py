@@ -29,8 +29,6 @@ from peerage.ratings.orders import met_by_pair
 from peerage.ratings.played import Played
 from peerage.ratings.resampling import bootstrap
 from peerage.ratings.student import quantile
-from peerage.scheduling.aim import Aim
-from peerage.scheduling.further import Table, expected, ranges
 
 FILE = Path(__file__).with_name("numbers.json")
 
@@ -188,12 +186,6 @@ def flips() -> Any:
     return [fewest_to_flip(history), fewest_to_flip(history, [judge]), moved]
 
 
-def ahead() -> Any:
-    table = Table(np.array([90.0, 30.0, -20.0, -100.0]), np.diag([1200.0, 800.0, 2100.0, 1600.0]))
-    aims = [Aim("top"), Aim("top", 2), Aim("order", within=20.0), Aim("placed", player=2)]
-    return [[expected(table, aim) for aim in aims], ranges(table, aims, [(0, 1), (2, 3)], 3)]
-
-
 def gaps() -> Any:
     covariance = fit_duels(battles().duels).covariance
     freedom = np.array([[0.0, 3, 9, 30, 200]] * 5)
@@ -250,7 +242,6 @@ CASES: recorded.Cases = {
     "shares": shares,
     "circles": round_about,
     "flips": flips,
-    "further matches": ahead,
     "gaps": gaps,
     "student": lambda: [[quantile(c, f) for f in (1, 2, 3, 6, 12, 40, 300)] for c in (0.5, 0.9, 0.95, 0.999)],
 }

@@ -117,6 +117,12 @@ def test_rows_are_sorted_by_mu_less_k_sigma() -> None:
         assert each.rank_range[0] <= each.rank <= each.rank_range[1]
 
 
+def test_numbers_of_players_may_come_as_decimals_as_tables_have_them() -> None:
+    played = free_for_all(3, np.array([[2.0, 0.0, 1.0]]), [[3, 1, 2]])
+    assert played.seat.tolist() == [0, 1, 2]
+    assert rate(played, SETTINGS).rows == rate(free_for_all(3, [[2, 0, 1]], [[3, 1, 2]]), SETTINGS).rows
+
+
 def test_history_continues_where_it_stopped_and_leaves_a_trail() -> None:
     rng = np.random.default_rng(9)
     seated = np.stack([rng.permutation(5)[:3] for _ in range(40)])

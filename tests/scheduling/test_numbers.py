@@ -1,0 +1,386 @@
+"""Who meets whom under every policy, and the numbers behind it, as they are in `numbers.json`: see
+`tests.recorded`. An arena that a later release goes on with, or replays, is paired as before."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import numpy as np
+import pytest
+from tests import recorded
+
+from peerage.games import GAMES
+from peerage.games.game import Bench
+from peerage.match import Fixture
+from peerage.ratings.history import duels
+from peerage.ratings.kernels import Floats
+from peerage.scheduling import certify, order, top
+from peerage.scheduling.aim import Aim
+from peerage.scheduling.fixtures import Scheduler, by_need, next_round, remember, tables
+from peerage.scheduling.further import Table, expected, ranges, spread
+from peerage.scheduling.goal import Known
+from peerage.scheduling.information import information
+from peerage.scheduling.officials import by_merit, choose, first_shortage
+from peerage.scheduling.policies import Policy
+from peerage.scheduling.posterior import Posterior, matches_of, posterior
+from peerage.scheduling.standing import Ended, Goal, History, PolicyName, Results, Standing
+from peerage.scheduling.strengths import fit, known
+from peerage.scheduling.topics import by_topic
+
+FILE = Path(__file__).with_name("numbers.json")
+
+POOL = [
+    Standing(
+        f"p{at}",
+        "fgfhhgiij"[at],
+        1500.0 + 7 * (at % 4),
+        1620.0 - 31 * at + 9 * (at % 3),
+        27.0 - at / 3 + (at % 2),
+        1 + at % 3,
+        1 + (at % 4 > 0),
+        ("open", "proprietary", "")[at % 3],
+    )
+    for at in range(9)
+]
+
+
+def plain(pool: Sequence[Standing]) -> list[Standing]:
+    """Without what few arenas have."""
+    return [one._replace(slots=1, priority=1, group="") for one in pool]
+
+
+class Past:
+    """What is known when a round is paired: results come two rounds late, the lower number mostly wins, and
+    some matches have no result."""
+
+    def __init__(self, seed: int) -> None:
+        self.history, self.results, self.rng = History(), Results(), Random(seed)
+        self.waiting: list[list[tuple[tuple[str, ...], list[float]]]] = []
+
+    def take(self, seated: Sequence[Sequence[str]]) -> None:
+        ended = []
+        for table in seated:
+            self.history.remember(table)
+            names = tuple(dict.fromkeys(table))
+            scores = [round(self.rng.gauss(-0.3 * int(name[1:]), 1.0)) / 2 for name in names]
+            ended.append((names, scores if self.rng.random() < 0.9 else []))
+            costs = [None if name == "p4" else 0.01 * (1 + int(name[1:]) % 4) for name in names]
+            self.results.paid(names, costs, 0.05 * len(names))
+        self.waiting.append(ended)
+        for names, scores in self.waiting.pop(0) if len(self.waiting) > 2 else []:
+            self.results.note(names, scores)
+
+
+def paired(policy: Policy, pool: Sequence[Standing], rounds: int = 9, **how: bool) -> Callable[[], Any]:
+    def found() -> list[str]:
+        past, lines = Past(5), []
+        for number in range(rounds):
+            pairs = policy.pair(pool, past.history, past.results, f"lot/{number}", **how)
+            past.take(pairs)
+            lines.append(" ".join("-".join(both) for both in pairs))
+        return lines
+
+    return found
+
+
+def seated(policy: Policy, pool: Sequence[Standing], seats: int, **how: Any) -> Callable[[], Any]:
+    def found() -> list[str]:
+        past, lines = Past(6), []
+        for number in range(6):
+            made = policy.seat(pool, past.history, past.results, f"lot/{number}", seats, **how)
+            past.take(made)
+            lines.append(" ".join("-".join(table) for table in made))
+        return lines
+
+    return found
+
+
+def told(fixture: Fixture) -> str:
+    """A fixture in one line."""
+    seats = " ".join(f"{seat.label}={seat.player}" for seat in fixture.seats)
+    officials = "; ".join(
+        f"{role}: {', '.join(seat.player for seat in who)}" for role, who in sorted(fixture.officials.items())
+    )
+    about = f"{fixture.topic}, series {fixture.series}, slots {fixture.slots!r}"
+    return f"{fixture.number}/{fixture.round}: {seats}; {officials}; {about}"
+
+
+def issued(game: str, pool: Sequence[Standing], rules: Mapping[str, Any], **more: Any) -> Callable[[], Any]:
+    def found() -> list[str]:
+        stated = GAMES[game].rules.model_validate(rules)
+        scheduler, past = Scheduler.of(GAMES[game], stated, "secret", **more), Past(7)
+        lines = [f"{tables(GAMES[game], stated, len(pool), scheduler.series)} in a round"]
+        number = 1
+        for at in range(1, 5):
+            made = next_round(
+                scheduler, pool, past.history, number=number, round=at, snapshot=0, results=past.results
+            )
+            number += len(made)
+            remember(past.history, made)
+            for fixture in made:
+                names = [seat.player for seat in fixture.seats]
+                past.results.note(names, [past.rng.gauss(0, 1) for _ in names])
+            lines += map(told, made)
+        return lines
+
+    return found
+
+
+def turns() -> list[list[str]]:
+    """Three games by weight, the last of which is new."""
+    games = [
+        Scheduler.of(GAMES[name], GAMES[name].rules(), "s", weight=weight)
+        for name, weight in (("duel", 1.0), ("trivia", 2.5), ("werewolf", 0.5))
+    ]
+    histories = {one.spec.name: History() for one in games[:-1]}
+    found = []
+    for _ in range(14):
+        names = [one.spec.name for one in by_need(games, histories)]
+        histories.setdefault(names[0], History()).remember(["a", "b"])
+        found.append(names)
+    return found
+
+
+BENCHES = (
+    Bench("judge", 3, 2, authors=False),
+    Bench("committee", 3, 1, kin=False),
+    Bench("author", 2, 1, "top_quarter"),
+)
+
+
+def served() -> list[Any]:
+    rng, found = Random(3), list[Any]()
+    for at in range(12):
+        pool = rng.sample(POOL, rng.randint(3, 9))
+        merit = by_merit(pool, rng)
+        two = [one.player for one in sorted(pool)[:2]]
+        benches = (BENCHES, BENCHES[:2], (Bench("author", 2, 1, "contestants"), *BENCHES[:2]))[at % 3]
+        chosen = choose(benches, two, merit, f"s{at}")
+        found.append(chosen if isinstance(chosen, Mapping) else str(chosen))
+        shortage = first_shortage(benches, merit)
+        found.append(shortage and str(shortage))
+    return found
+
+
+def on_topics() -> list[Any]:
+    rng, found = Random(4), []
+    for _ in range(6):
+        history = History()
+        for _ in range(40):
+            history.remember(rng.sample("abcdefgh", 2), rng.choice("xyz"))
+        tables_of = [tuple(rng.sample("abcdefgh", 2)) for _ in range(7)]
+        topics = [rng.choices("xyz", k=1 + at % 2) for at in range(7)]
+        found.append(["-".join(table) for table in by_topic(tables_of, topics, history)])
+    return found
+
+
+def goals() -> list[Any]:
+    names = ("ann", "bob", "cid", "dan", "eve")
+    wanted = [
+        Goal("top"), Goal("top", 2), Goal("top", 3, within=30.0), Goal("order"), Goal("order", within=90.0),
+        Goal("placed", player="cid"), Goal("placed", player="ann", within=60.0),
+    ]  # fmt: skip
+    found: list[Any] = [*map(str, wanted)]
+    for kind in ("pairs", "many", "series", "games"):
+        rng = Random(8)
+        states = [Known(goal, (*names, "new"), {"b": 2.0}) for goal in wanted]
+        fewer = [Known(goal, names, {"b": 2.0}) for goal in wanted]
+        for at in range(160):
+            who = rng.sample(names, 3 if kind == "many" else 2)
+            scores = [round(rng.gauss(-1.1 * names.index(one), 1.5)) / 2 for one in who]
+            match = Ended(
+                "ab"[at % 2] if kind == "games" else "a",
+                tuple(who),
+                tuple(scores) if at % 11 else (),
+                1 + at // 4 * 4 if kind == "series" else 0,
+            )
+            for one in (*states, *fewer):
+                one.note(match)
+            if at in (12, 60, 159):
+                found.append([[one.state.pairs, one.state.told] for one in (*states, *fewer)])
+    return found
+
+
+def a_covariance(size: int, seed: int, scale: float) -> Floats:
+    root = np.random.default_rng(seed).normal(0, 1, (size, 3 * size))
+    return np.asarray(np.linalg.inv(root @ root.T) * scale)
+
+
+MEAN = np.array([0.9, 0.55, 0.5, -0.2, -0.45, -1.3])
+
+
+def losses() -> list[Any]:
+    aims = [
+        Aim("top"), Aim("top", 2), Aim("order"), Aim("order", within=60.0), Aim("placed", player=3),
+        Aim("placed", player=1, within=40.0), Aim("top", 3, within=25.0),
+    ]  # fmt: skip
+    found: list[Any] = []
+    for scale in (0.05, 1.0, 12.0):
+        covariance = a_covariance(6, 2, scale)
+        of = [order.of_order, certify.loss, top.loss(1), top.loss(4), *[aim.loss for aim in aims]]
+        found += [loss(MEAN, covariance) for loss in of]
+        found.append(order.gain(MEAN, covariance, np.full((6, 6), 0.2), order.of_order))
+    needed = np.full((6, 6), 0.5)
+    return [
+        *found,
+        [aim.reached(MEAN, needed) for aim in aims],
+        [aim.reached(MEAN[:3], needed[:3, :3]) for aim in aims[:3]],
+    ]
+
+
+def part(of: Posterior) -> list[Any]:
+    mean, covariance = of.weight @ of.mean, np.einsum("p,pij->ij", of.weight, of.covariance)
+    better = [of.better(a, b) for a in range(mean.size) for b in range(a)]
+    return [of.weight, mean, covariance, better, of.draw(np.random.default_rng(1), 3)]
+
+
+def truths() -> list[Any]:
+    rng = np.random.default_rng(9)
+    met = np.triu(rng.integers(0, 12, (6, 6)), 1).astype(float)
+    met += met.T
+    covariance = a_covariance(6, 3, 2.0)
+    return [
+        part(posterior(MEAN, met)),
+        part(posterior(0.1 * MEAN, np.full((6, 6), 40.0) - 40 * np.eye(6))),
+        matches_of(MEAN, covariance),
+        matches_of(MEAN, covariance, met),
+        matches_of(5 * MEAN, covariance),
+    ]
+
+
+def fits() -> list[Any]:
+    rng = np.random.default_rng(10)
+    wins, ties = rng.integers(0, 7, (2, 5, 5)).astype(float)
+    np.fill_diagonal(wins, 0)
+    ties, flying = np.triu(ties, 1) + np.triu(ties, 1).T, np.full((5, 5), 3.0) - 3 * np.eye(5)
+    past = Past(11)
+    for _ in range(25):
+        past.take([past.rng.sample([one.player for one in POOL[:5]], 3)])
+    names = [one.player for one in POOL[:5]]
+    return [
+        [*fit(wins, ties, flying)],
+        [*fit(np.stack([wins, 30 * wins]), np.stack([0 * ties, ties]), np.stack([flying, 0 * flying]))],
+        [*known(names, past.history, past.results)],
+        [*known(names, past.history, past.results, 3)],
+        past.results.prices([*names, "p8"]),
+    ]
+
+
+def bits() -> list[Any]:
+    rng = np.random.default_rng(12)
+    first = rng.integers(0, 5, 60)
+    second = (first + rng.integers(1, 5, 60)) % 5
+    score = np.round(rng.random(60) * 2 + (second - first) / 8).clip(0, 2) / 2
+    weight = rng.integers(1, 4, 60) / 2.0
+    return [
+        information(duels(7, first, second, score)),
+        information(duels(7, first, second, score, weight)),
+        information(duels(3, [0, 0], [2, 2], [1.0, 0.5])),
+    ]
+
+
+def ahead() -> list[Any]:
+    table = Table(np.array([90.0, 30.0, -20.0, -100.0]), np.diag([1200.0, 800.0, 2100.0, 1600.0]))
+    aims = [Aim("top"), Aim("top", 2), Aim("order", within=20.0), Aim("placed", player=2)]
+    often = np.array([[0.0, 9, 4, 0], [9, 0, 5, 7], [4, 5, 0, 3], [0, 7, 3, 0]])
+    may = ~np.eye(4, dtype=bool)
+    may[0, 3] = may[3, 0] = False
+    variants = [
+        table,
+        table._replace(often=often, may=may),
+        table._replace(needed=np.array(6.0 * np.sqrt(np.add.outer(np.arange(4), np.arange(4)) * 300.0))),
+        table._replace(loss=order.of_order, often=often),
+        table._replace(loss=top.loss(1), may=may, unit=150.0),
+    ]
+    return [
+        [[[expected(one, aim) for aim in aims], ranges(one, aims, [(0, 1), (2, 3)], 3)] for one in variants],
+        expected(table),
+        ranges(Table(*apart(40)), [Aim("top")], [(0, 39)]),
+    ]
+
+
+def apart(size: int) -> tuple[Floats, Floats]:
+    return np.linspace(200, -200, size), 900.0 * np.eye(size)
+
+
+def blocks() -> list[Any]:
+    covariance = np.stack([a_covariance(6, seed, 3.0) for seed in (4, 5)])
+    mean = np.stack([MEAN, MEAN[::-1] / 2])
+    may = np.triu(~np.eye(6, dtype=bool), 1)
+    counts = [np.full((2, 6), 40.0), np.array([[1.0, 9, 9, 9, 9, 9], [0, 0, 90, 90, 90, 90]])]
+    return [spread(order.of_order, mean, covariance, may, played, 13.0) for played in counts]
+
+
+LEARNING: tuple[PolicyName, ...] = ("order", "top", "certify")
+BLIND: tuple[PolicyName, ...] = ("swiss", "random", "round-robin")
+ACROSS: Mapping[PolicyName, float | None] = {"swiss": None, "random": 0.9, "round-robin": 0.9, "order": 0.8}
+
+CASES: recorded.Cases = {
+    **{name: paired(Policy(name), plain(POOL)) for name in (*BLIND, *LEARNING)},
+    **{
+        f"{name}, families apart": paired(Policy(name, width=20.0, places=3), POOL, kin=False)
+        for name in (*BLIND, *LEARNING)
+    },
+    **{f"{name}, groups": paired(Policy(name, across=across), POOL) for name, across in ACROSS.items()},
+    **{
+        f"{name}, per dollar, once": paired(Policy(name, per_dollar=True), POOL, once=True)
+        for name in LEARNING
+    },
+    "order, for a goal": paired(Policy("order", goal=Goal("top", 2, within=30.0)), plain(POOL)),
+    "place": paired(Policy("place", goal=Goal("placed", player="p3")), plain(POOL), 14),
+    "swiss, many": lambda: paired(
+        Policy("swiss"), [Standing(f"p{at}", "f", 1500.0, 1500.0 - 3 * at) for at in range(40)], 4
+    )(),
+    **{f"tables of four, {name}": seated(Policy(name), plain(POOL), 4) for name in (*BLIND, LEARNING[0])},
+    **{
+        f"tables of six, several seats, {name}": seated(
+            Policy(name, width=10.0),
+            POOL,
+            6,
+            outside=1,
+            fewest=3,
+            slots={one.player: one.slots for one in POOL},
+        )
+        for name in (*BLIND, LEARNING[1])
+    },
+    **{
+        f"tables of three of few, {name}": seated(Policy(name), plain(POOL[:5]), 3, outside=2, fewest=3)
+        for name in (BLIND[0], LEARNING[0])
+    },
+    "tables, once, per dollar": seated(Policy("order", per_dollar=True), plain(POOL), 3, once=True),
+    "tables, place": seated(Policy("place", goal=Goal("placed", player="p3")), plain(POOL), 4),
+    "fixtures of the duel": issued("duel", POOL, {"topics": ["law", "tides", "bread"]}),
+    "fixtures of the duel, in series": issued(
+        "duel", POOL, {"topics": ["law", "tides"]}, series="seats", policy=Policy("order")
+    ),
+    "fixtures of the duel, one task": issued(
+        "duel", plain(POOL), {"topics": ["law", "tides"]}, series="tasks"
+    ),
+    "fixtures of many": issued("code-golf", POOL, {"seats": 4, "tasks": "players", "authors": 2}),
+    "fixtures of many, by order, one task": issued(
+        "code-golf", POOL, {"seats": 3}, series="tasks", policy=Policy("order")
+    ),
+    "fixtures of several seats": issued("werewolf", POOL[:5], {"seats": 6}, slots="mean"),
+    "turns of games": turns,
+    "officials": served,
+    "topics": on_topics,
+    "goals": goals,
+    "losses": losses,
+    "true strengths": truths,
+    "fits": fits,
+    "bits": bits,
+    "further matches": ahead,
+    "blocks": blocks,
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_rounds_and_numbers_are_as_they_were(case: str) -> None:
+    recorded.check(FILE, case, CASES[case]())
+
+
+if __name__ == "__main__":
+    recorded.write(FILE, CASES)
