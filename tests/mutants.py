@@ -88,6 +88,7 @@ PARTS = {
         [
             *("players/test_failures.py", "players/test_provider.py", "players/test_wiring.py"),
             *("players/test_thinking.py", "players/test_thinking_settings.py", "players/test_native.py"),
+            "players/test_secrets.py",
         ],
     ),
     "settings": Part(

@@ -5,9 +5,9 @@
     python tests/mutating.py run PROCESSES TEST...      # the others; both inside its folder `mutants`
 
 The tests are read in once, and each mutant is tried in a fork of that process: on the tests of recorded
-numbers and words, then on those that name its module, until one fails or `MOST_S` are over. A test that fails
-is run without the mutant too, since one that fails anyway notices nothing. What is said to be noticed the
-suite notices, and perhaps more; what happens when modules are imported is not seen.
+numbers and words, then on its module's own, those that name it and the others, until one fails or `MOST_S`
+are over. A test that fails is run without the mutant too, since one that fails anyway notices nothing. What is
+said to be noticed the suite notices, and perhaps more; what happens when modules are imported is not seen.
 """
 
 from __future__ import annotations
@@ -93,10 +93,13 @@ def named(items: Sequence[pytest.Item], mutant: str) -> list[pytest.Item]:
     module = mutant.rpartition(".")[0]
     stem = module.rpartition(".")[2]
     texts = {path: path.read_text("utf-8") for path in {item.path for item in items}}
-    recorded = [item for item in items if "recorded.check" in texts[item.path]]
-    own = [item for item in items if item.path.stem == f"test_{stem}" and item not in recorded]
-    about = [item for item in items if stem in texts[item.path] and item not in recorded and item not in own]
-    return [*recorded, *own, *about]
+
+    def distance(item: pytest.Item) -> int:
+        if "recorded.check" in texts[item.path]:
+            return 0
+        return 1 if item.path.stem == f"test_{stem}" else 2 if stem in texts[item.path] else 3
+
+    return sorted(items, key=distance)
 
 
 def _forked(session: pytest.Session, items: list[pytest.Item], mutant: str) -> int:

@@ -198,6 +198,17 @@ async def test_trouble(
 
 
 @pytest.mark.parametrize("model", MODELS)
+async def test_a_server_that_takes_no_connection_is_given_up_sooner_than_a_slow_reply(
+    model: str, native: Native
+) -> None:
+    client = await opened(model, native, timeout_s=240)
+    assert client._http is not None
+    waits = client._http.timeout
+    await client.close()
+    assert (waits.connect, waits.read) == (15, 240)
+
+
+@pytest.mark.parametrize("model", MODELS)
 async def test_nobody_there_cost_nothing(model: str, native: Native) -> None:
     native.url = "http://127.0.0.1:9"
     client = await opened(model, native)

@@ -80,6 +80,8 @@ async def test_a_call_carries_the_prompt_the_limit_and_the_settings(server: Open
     assert not answer.refused
     assert not answer.truncated
     sent = server.requests[0]
+    assert server.url.endswith("/v1")
+    assert sent.path == "/v1/chat/completions"
     assert sent.headers["Authorization"] == f"Bearer {KEY}"
     assert sent.body["messages"] == [
         {"role": "system", "content": "You are a player.\n\nBe brief."},

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -222,3 +222,37 @@ async def test_nucleus_sampling_is_sent_as_stated(kind: str, share: float | None
     async with wired(kind, tmp_path) as player:
         await player.answer(call(), top_p=share)
         assert found(player.asked(), "top_p", "topP") == ("absent" if share is None else share)
+
+
+@pytest.fixture
+def proxy(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
+    """States a proxy in the environment, as company networks do."""
+
+    def state(url: str) -> None:
+        for name in ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY"):
+            monkeypatch.delenv(name, raising=False)
+            monkeypatch.delenv(name.lower(), raising=False)
+        monkeypatch.setenv("http_proxy", url)
+
+    return state
+
+
+OVER_HTTP = pytest.mark.parametrize("kind", ["compatible", "anthropic", "google"])
+
+
+@OVER_HTTP
+async def test_a_model_on_this_machine_is_asked_past_the_proxy(
+    kind: str, tmp_path: Path, proxy: Callable[[str], None]
+) -> None:
+    proxy("http://127.0.0.1:9")
+    async with wired(kind, tmp_path) as player:
+        assert (await player.answer(call())).text == "Hello."
+
+
+@OVER_HTTP
+async def test_a_model_elsewhere_is_asked_through_the_proxy(
+    kind: str, tmp_path: Path, proxy: Callable[[str], None]
+) -> None:
+    async with wired(kind, tmp_path) as player:
+        proxy(player.stated["base_url"])
+        assert (await player.answer(call(), base_url="http://models.invalid/v1")).text == "Hello."
