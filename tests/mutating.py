@@ -6,8 +6,8 @@
 
 The tests are read in once, and each mutant is tried in a fork of that process: on the tests of recorded
 numbers and words, then on its module's own, those that name it and the others, until one fails or `MOST_S`
-are over. A test that fails is run without the mutant too, since one that fails anyway notices nothing. What is
-said to be noticed the suite notices, and perhaps more; what happens when modules are imported is not seen.
+are over. A test that fails is run without the mutant too, since one that fails anyway notices nothing. What
+is said to be noticed the suite notices, and perhaps more; what happens when modules are imported is not seen.
 """
 
 from __future__ import annotations
