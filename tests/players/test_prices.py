@@ -44,6 +44,21 @@ def test_the_tables_prices(model: str, dollars_in: str, dollars_out: str) -> Non
     assert found.source.endswith("2026-06-01")
 
 
+@pytest.mark.parametrize(
+    ("model", "dollars_in", "dollars_out"),
+    [("deepseek-chat", "0.27", "1.1"), ("deepseek-v4-pro", "1.32", "3.96")],
+    ids=["dear by day in Europe", "dear by day in China"],
+)
+def test_a_model_whose_price_depends_on_the_hour_costs_what_it_costs_at_its_dearest(
+    model: str, dollars_in: str, dollars_out: str
+) -> None:
+    """Runs go on at any hour, and no budget may be exceeded at any."""
+    found = price(f"openai:{model}", base_url="https://api.deepseek.com/v1", key_env="K")
+    assert found.cost_nano(1_000_000, 0, 0) == Fraction(dollars_in) * NANO
+    assert found.cost_nano(0, 1_000_000, 0) == Fraction(dollars_out) * NANO
+    assert found.source.endswith("2026-06-01, at its dearest hour")
+
+
 def test_a_tier_prices_every_token_of_the_call() -> None:
     found = price("google:gemini-2.5-pro")
     assert found.cost_nano(200_000, 0, 0) == 250_000_000

@@ -2,7 +2,8 @@
 
 Where a price comes from, in this order: dollars per GPU hour stated for the player; a price per token
 stated for it; nothing, for house players and people; the table of the `genai-prices` package, offline, as it
-stood at a date. A pure room of its own: no clock, no network.
+stood at a date. Of prices that depend on the hour the highest counts, so that no budget is exceeded at any
+hour. A pure room of its own: no clock, no network.
 """
 
 from __future__ import annotations
@@ -195,11 +196,14 @@ def _from_table(settings: PlayerSettings, at: date, limits: dict[str, Any]) -> P
         return Price(**limits)
     from importlib.metadata import version
 
-    found = model.get_prices(datetime.combine(at, time(12), UTC))
-    if found.input_mtok is None or found.output_mtok is None:
+    hours = [model.get_prices(datetime.combine(at, time(hour), UTC)) for hour in range(24)]
+    if any(one.input_mtok is None or one.output_mtok is None for one in hours):
         return Price(**limits)
+    found = max(hours, key=lambda one: (_rates(one.output_mtok), _rates(one.input_mtok)))
     per_call = found.requests_kcount
     source = f"genai-prices {version('genai-prices')}, {at.isoformat()}"
+    if any(one != found for one in hours):
+        source += ", at its dearest hour"
     if settings.service_tier:
         if settings.base_url or settings.provider not in HALVED:
             return Price(**limits)
