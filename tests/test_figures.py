@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from peerage.figures import dollars, per_hundred, places_of, rounded, sentence
+from peerage.figures import dollars, per_hundred, places_of, rounded, sentence, shortened
 
 
 @pytest.mark.parametrize(
@@ -39,3 +39,24 @@ def test_notes_are_sentences_and_names_stay_as_they_are() -> None:
     assert sentence("a tie is half a win each") == "A tie is half a win each."
     assert sentence("done.") == "Done."
     assert sentence("house:0.2 has not played", ["house:0.2"]) == "house:0.2 has not played."
+
+
+@pytest.mark.parametrize(
+    ("names", "most", "shown"),
+    [
+        (["a/one", "b/one"], 5, ["a/one", "b/one"]),
+        (["maker/one", "maker/two"], 5, ["one", "two"]),
+        (["first/one", "other/one"], 7, ["fir…one", "oth…one"]),
+        (["gemini-flash-lite-11", "gemini-flash-lite-12"], 12, ["gemini…te-11", "gemini…te-12"]),
+        (["house:0.95"], 4, ["ho…5"]),
+    ],
+)
+def test_names_are_shortened_where_they_do_not_tell_players_apart(
+    names: list[str], most: int, shown: list[str]
+) -> None:
+    assert list(shortened(names, most).values()) == shown
+
+
+def test_shortened_names_stay_different() -> None:
+    names = [f"a-rather-long-name-{middle}-with-much-behind-it" for middle in range(40)]
+    assert len({*shortened(names, 20).values()}) == len(names)

@@ -81,6 +81,23 @@ def span(bounds: Sequence[int] | None) -> str:
     return f"{first}" if first == last else f"{first}–{last}"
 
 
+def shortened(names: Collection[str], most: int) -> dict[str, str]:
+    """Names in `most` characters each, so that all stay different: without what stands before their last
+    slash, where that is enough to tell them apart, else cut in the middle."""
+    if all(len(name) <= most for name in names):
+        return {name: name for name in names}
+    last = {name: name.rpartition("/")[2] or name for name in names}
+    shown = last if len({*last.values()}) == len({*names}) else {name: name for name in names}
+    taken = {name for name in shown.values() if len(name) <= most}
+    for name, text in shown.items():
+        if len(text) > most:
+            tails = sorted(range(1, most - 1), key=lambda tail: abs(tail - (most - 1) // 2))
+            cut = (f"{text[: most - 1 - tail]}…{text[-tail:]}" for tail in tails)
+            shown[name] = next((one for one in cut if one not in taken), text)
+            taken.add(shown[name])
+    return shown
+
+
 def ranked(rank: int | None, bounds: Sequence[int] | None) -> str:
     """A rank, and in brackets those still possible where there are several."""
     if rank is None or bounds is None:

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from itertools import pairwise
 from random import Random
 from typing import Any
 
 import pytest
 
-from peerage.site.charts import chart, frontier, spending, trajectories
-from peerage.site.drawings import Axis
+from peerage.site.charts import WHOLE, chart, frontier, spending, trajectories
+from peerage.site.drawings import WIDTH, Axis, Plane
 
 CROWDED = (
     *((6.8, 1658), (9.3, 1610), (9.6, 1647), (9.7, 1490), (10.2, 1662), (10.3, 1652), (10.8, 1602)),
@@ -18,74 +19,77 @@ CROWDED = (
 )
 
 
-@pytest.mark.parametrize("less", [0.0, 6.0, 6.79])
-def test_no_name_on_the_plane_of_costs_lies_over_a_point_or_another_name(less: float) -> None:
+NUMBER = r"(-?[\d.]+)"
+
+
+def offered(points: Iterable[tuple[float, float]], name: str, spread: float) -> list[dict[str, Any]]:
+    """Offers at these costs and ratings, the cheapest first."""
     best = float("-inf")
     offers: list[dict[str, Any]] = []
-    for place, (cost, rating) in enumerate(CROWDED):
-        offers.append(
-            {
-                "player": f"a-model-{place}",
-                "cost": cost - less,
-                "rating": rating,
-                "low": rating - 60,
-                "high": rating + 60,
-                "best": rating > best,
-            }
-        )
+    for place, (cost, rating) in enumerate(points):
+        ends = {"low": rating - spread, "high": rating + spread, "best": rating > best}
+        offers.append({"player": f"{name}{place}", "cost": cost, "rating": rating, **ends})
         best = max(best, rating)
-    drawn = chart("Costs", "", "costs", offers, frontier(offers, "rating", "$")).svg
-    number = r"(-?[\d.]+)"
-    points = [(float(x), float(y)) for x, y in re.findall(rf'<circle cx="{number}" cy="{number}"', drawn)]
-    names = [
-        (float(x) - (7.0 * len(name) if end else 0.0), float(y), 7.0 * len(name))
-        for x, y, end, name in re.findall(
-            rf'<text x="{number}" y="{number}"[^>]*?( text-anchor="end")?>(a-model-\d)<', drawn
-        )
+    return offers
+
+
+def written(plane: Plane) -> dict[str, tuple[float, float, float]]:
+    """The names on a plane: their ends from the left, at 7 pixels a letter, and their middles from above."""
+    found = {}
+    _, _, names = str(plane.svg("")).partition('<g class="names">')
+    for x, y, end, name in re.findall(
+        rf'<text x="{NUMBER}" y="{NUMBER}"[^>]*?(?: text-anchor="(\w+)")?>([^<]*)<', names
+    ):
+        long = 7.0 * len(name)
+        left = float(x) - {"": 0.0, "middle": long / 2, "end": long}[end]
+        found[name] = (left, left + long, float(y))
+    return found
+
+
+@pytest.mark.parametrize("less", [0.0, 6.0, 6.79, 6.8])
+def test_every_one_of_few_points_is_named_and_no_name_hides_anything(less: float) -> None:
+    offers = offered([(cost - less, rating) for cost, rating in CROWDED], "a-model-", 60)
+    plane = frontier(offers, "rating", "$", "{:g}".format)
+    points = [
+        (float(x), float(y)) for x, y in re.findall(rf'<circle cx="{NUMBER}" cy="{NUMBER}"', plane.svg(""))
     ]
-    assert len(points) >= len(CROWDED)
-    assert len(names) >= sum(offer["best"] for offer in offers)
-    for left, middle, long in names:
-        assert not [(x, y) for x, y in points if left < x < left + long and abs(y - middle) < 8]
-        others = [one for one in names if one != (left, middle, long)]
+    names = written(plane)
+    assert set(names) == {offer["player"] for offer in offers}
+    for name, (left, right, middle) in names.items():
+        assert not [(x, y) for x, y in points if left < x < right and abs(y - middle) < 8], name
+        for other, (low, high, level) in names.items():
+            assert other == name or not (left < high and low < right and abs(level - middle) < 10)
+
+
+@pytest.mark.parametrize("width", [WIDTH, WHOLE])
+@pytest.mark.parametrize("seed", range(5))
+def test_among_sixty_players_the_best_are_named(seed: int, width: int) -> None:
+    rng = Random(seed)
+    costs = sorted(rng.uniform(-4, 1) for _ in range(60))
+    points = [(10**cost, 1500 + 120 * cost + rng.gauss(0, 150)) for cost in costs]
+    offers = offered(points, "maker/model-", 150)
+    names = written(frontier(offers, "rating", "$", "{:g}".format, width=width))
+    best = {offer["player"] for offer in offers if offer["best"]}
+    assert len(best - set(names)) <= (0 if width == WHOLE else len(best) // 4)
+    boxes = list(names.values())
+    for place, (left, right, middle) in enumerate(boxes):
         assert not [
-            x for x, y, more in others if left < x + more and x < left + long and abs(y - middle) < 10
+            one for one in boxes[:place] if left < one[1] and one[0] < right and abs(one[2] - middle) < 10
         ]
 
 
-@pytest.mark.parametrize("seed", range(5))
-def test_among_sixty_players_no_line_strikes_a_name(seed: int) -> None:
-    rng = Random(seed)
-    offers: list[dict[str, Any]] = []
-    best = float("-inf")
-    for place, cost in enumerate(sorted(rng.uniform(-4, 1) for _ in range(60))):
-        rating = 1500 + 120 * cost + rng.gauss(0, 150)
-        ends = {"low": rating - 150, "high": rating + 150}
-        offers.append(
-            {"player": f"maker/model-{place}", "cost": 10**cost, "rating": rating, "best": rating > best}
-            | ends
-        )
-        best = max(best, rating)
-    drawn = chart("Costs", "", "costs", offers, frontier(offers, "rating", "$")).svg
-    number = r"(-?[\d.]+)"
-    (joined,) = re.findall(rf'd="M{number} {number}((?:H-?[\d.]+V-?[\d.]+)+)"', drawn)
-    x, y = float(joined[0]), float(joined[1])
-    steps = []
-    for across, down in re.findall(rf"H{number}V{number}", joined[2]):
-        to_x, to_y = float(across), float(down)
-        steps += [(x, to_x, y, y), (to_x, to_x, min(y, to_y), max(y, to_y))]
-        x, y = to_x, to_y
-    assert len(steps) > 4
-    written = re.findall(rf'<text x="{number}" y="{number}"[^>]*?( text-anchor="end")?>(maker/[^<]*)<', drawn)
-    assert written, "some have room"
-    for at, middle, end, name in written:
-        long = 6.5 * len(name)
-        left, level = float(at) - (long if end else 0.0), float(middle)
-        assert not [
-            one
-            for one in steps
-            if left < one[1] and one[0] < left + long and level - 5 < one[3] and one[2] < level + 5
-        ], name
+def test_who_is_free_stands_apart_from_the_prices_on_a_logarithmic_axis() -> None:
+    offers = offered([(0.0, 1200), (0.001, 1300), (0.01, 1400), (0.1, 1500), (1.0, 1600)], "m", 20)
+    drawn = str(frontier(offers, "rating", "$", "{:g}".format).svg(""))
+    xs = [float(x) for x in re.findall(rf'<circle cx="{NUMBER}"', drawn)]
+    ticks = {
+        text: float(x) for x, text in re.findall(rf'<text x="{NUMBER}"[^>]*"middle">(free|[\d.]+)<', drawn)
+    }
+    assert ticks["free"] == xs[0]
+    assert (ticks["0.001"], ticks["1"]) == (xs[1], xs[4])
+    steps = [then - before for before, then in pairwise(xs[1:])]
+    assert max(steps) - min(steps) < 0.3, "equal steps are factors"
+    assert xs[1] - xs[0] > 20
 
 
 def test_a_course_without_intervals_is_drawn() -> None:
@@ -95,7 +99,7 @@ def test_a_course_without_intervals_is_drawn() -> None:
         for name in ("a", "b")
         for match in (1, 2, 3)
     ]
-    drawn = chart("Ratings", "", "course", points, trajectories(points, ["a", "b"], "Elo")).svg
+    drawn = chart("Ratings", "", "course", points, {}, trajectories(points, ["a", "b"], "Elo")).svg
     assert ">a<" in drawn
     assert ">b<" in drawn
 
@@ -105,7 +109,7 @@ def test_a_name_becomes_no_markup_and_hides_nothing() -> None:
         {"player": "<b>&\u202e", "match": match, "rating": 1500.0, "low": 1400.0, "high": 1600.0}
         for match in (1, 2)
     ]
-    drawn = chart("<i>", "", "course", points, trajectories(points, ["<b>&\u202e"], "Elo")).svg
+    drawn = chart("<i>", "", "course", points, {}, trajectories(points, ["<b>&\u202e"], "Elo")).svg
     assert "<b" not in drawn
     assert "<i" not in drawn
     assert "&lt;b&gt;&amp;" in drawn
@@ -144,7 +148,7 @@ def test_points_keep_so_many_pixels_from_the_ends_of_their_axis() -> None:
 
 def test_texts_on_an_axis_that_would_overlap_are_left_out() -> None:
     days = [{"day": f"2026-05-{day:02}", "game": "duel", "dollars": 1.0} for day in range(1, 31)]
-    drawn = chart("Spend", "", "spending", days, spending(days)).svg
+    drawn = chart("Spend", "", "spending", days, {}, spending(days)).svg
     places = [float(x) for x in re.findall(r'<text x="([\d.]+)"[^>]*>2026-05-', drawn)]
     assert 2 <= len(places) < 30
     assert all(then - before >= 10 * 7 for before, then in pairwise(places))

@@ -42,7 +42,7 @@ def test_players_replies_are_counted_by_what_they_were(counted: Stats, told: lis
             tally["repaired"] += one.key.endswith("~repair")
             if f"{one.key}~repair" not in match.asked:
                 tally[one.status] += 1
-            if one.status != "void":
+            if one.role == "contestant" and one.status != "void":
                 waits.setdefault(one.player, []).append(one.said.latency_ms / 1000 if one.said else 0.0)
     assert sum(player.invalid for player in counted.players) > 0
     assert sum(player.refused for player in counted.players) > 0
@@ -55,6 +55,7 @@ def test_players_replies_are_counted_by_what_they_were(counted: Stats, told: lis
             role: tally[role] for role in ("author", "committee", "contestant", "judge") if tally[role]
         }
         mine = sorted(waits[player.player])
+        assert player.answers == len(mine)
         assert player.latency_mean_s == pytest.approx(sum(mine) / len(mine))
         assert player.latency_p50_s == mine[(len(mine) + 1) // 2 - 1]
         assert player.latency_p95_s is not None

@@ -76,14 +76,14 @@ _STATS: Mapping[str, Titled] = {
         *numbers(whole, matches="Matches", wins="W", draws="D ~5", losses="L ~4", calls="Calls ~6"),
         *numbers(whole, input_tokens="Tokens in ~9", output_tokens="out ~9"),
         *numbers(dollars, cost_usd="Billed", possibly_usd="Possibly ~8"),
-        *numbers(seconds, latency_p50_s="Median ~3", latency_p95_s="95% ~7"),
+        *numbers(seconds, latency_p50_s="Answer ~3", latency_p95_s="95% ~7"),
         *numbers(whole, repaired="Repaired ~10", cut="Cut ~10", invalid="Invalid ~2", refused="Refused ~1"),
         *numbers(whole, void="No reply ~1", failed="Failed in ~11", failed_later="Later ~11"),
         notes=(
             "Possibly: what it may have been billed in addition, at most, for calls that failed or stated no "
             "usage.",
-            "Median: the time to a reply that half of its replies took at most.",
-            "95%: the time to a reply that 95% of its replies took at most.",
+            "Answer: the median time of its answers as a contestant.",
+            "95%: the time that 95% of these answers took at most.",
             "Repaired: unusable replies that were asked for again and then could be used.",
             "Cut: replies that ended at their token limit.",
             "Invalid: replies that could not be used, also when asked again.",

@@ -85,13 +85,12 @@ def compare(
     from peerage.ledger.votes import Votes
     from peerage.tables import compare as tables
     from peerage.tables.leaderboard import board
-    from peerage.tables.matches import Matches
     from peerage.tables.played import Played, Scope
+    from peerage.tables.speed import NEWEST, speeds_of
 
     with arena_in(folder) as arena, told_scope():
         scope, people = Scope(game, topic), Votes(arena.ledger.address, arena.folder)
-        last = shown(arena.ledger)
-        speeds = tables.speeds_of(Matches(arena.ledger).read(max(1, last - tables.PACED + 1), last))
+        speeds = speeds_of(arena.ledger, shown(arena.ledger), scope, (one, other))
         table = board(arena.ledger, arena.settings, track or "", scope, people=people)
         found = tables.compare(table, Played(arena.ledger, scope).decided, one, other, speeds)
     _tell(found, shape)
@@ -100,14 +99,15 @@ def compare(
     columns = [
         *texts(player="Player", placed="Rank"),
         *numbers(whole, rating="Rating", matches="Matches", wins="W", draws="D", losses="L"),
-        *numbers(seconds, reply_s="Answer ~1"),
+        *numbers(seconds, answer_s="Answer ~1"),
+        *numbers(whole, answers="Answers ~2"),
     ]
     lines = [
-        row.as_dict() | {"placed": ranked(row.rank, row.rank_range), "reply_s": took}
-        for row, took in zip((found.one, found.other), found.seconds, strict=True)
+        row.as_dict() | {"placed": ranked(row.rank, row.rank_range), "answer_s": took, "answers": answers}
+        for row, took, answers in zip((found.one, found.other), found.seconds, found.answers, strict=True)
     ]
-    newest = f"Answer: the median time that one took in the newest {tables.PACED} matches"
-    show(lines, columns, Format.table, notes=[newest])
+    notes = [f"Answer: the median time of its answers in its newest {NEWEST} matches", "Answers: how many"]
+    show(lines, columns, Format.table, notes=notes)
     met = [
         {"on": at.topic or at.game or "everything", "wins": at.wins, "draws": at.draws, "losses": at.losses}
         for at in found.met

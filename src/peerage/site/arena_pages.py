@@ -12,6 +12,7 @@ import msgspec
 
 from peerage.blocks import ScoreLine, Task
 from peerage.engine.probes import probe_costs
+from peerage.figures import dollars
 from peerage.games import installed
 from peerage.games.game import Original
 from peerage.judging.corrections import CORRECTIONS
@@ -22,7 +23,7 @@ from peerage.ledger.windows import unused
 from peerage.protocol import Role
 from peerage.settings import EVERY, ArenaSettings
 from peerage.site import downloads, proofs
-from peerage.site.charts import chart, spending
+from peerage.site.charts import Written, chart, spending
 from peerage.site.leaderboards import Filter, address, filters
 from peerage.site.reading import Site
 from peerage.site.rendering import View, listed
@@ -38,6 +39,11 @@ NEWEST = 60
 """Challenges of so many of the newest matches are shown."""
 POOLED = 500
 """Challenges of the pool on the page, the newest first; all of them are in the file to download."""
+SPENT: Written = {
+    "Day (UTC)": lambda row: str(row["day"]),
+    "Game": lambda row: str(row["game"]),
+    "Dollars": lambda row: dollars(row["dollars"]),
+}
 EPOCH = date(1970, 1, 1)
 FORM = '{"role":'
 """How a stored form begins."""
@@ -133,14 +139,14 @@ def judges_page(site: Site) -> View:
 
 def costs_page(site: Site) -> View:
     rows, players = by_day(site), site.table()
-    dollars = site.tally.spent_nano / 1e9
+    spent = site.tally.spent_nano / 1e9
     gained = sum(one.bits for one in site.stats.kinds)
     charts = []
-    if dollars and len({row["day"] for row in rows}) > 1:
+    if spent and len({row["day"] for row in rows}) > 1:
         about = "Dollars of all matches that ended on a day (UTC)."
-        charts.append(chart("Spend by day", about, "spending", rows, spending(rows)))
+        charts.append(chart("Spend by day", about, "spending", rows, SPENT, spending(rows)))
     values = {
-        "dollars": dollars,
+        "dollars": spent,
         "possibly": sum(row.possibly_usd for row in players),
         "probes": sum(one.most_nano for one in probe_costs(site.moment).values()) / 1e9,
         "held": sum(unused(site.moment).values()) / 1e9,
@@ -150,8 +156,8 @@ def costs_page(site: Site) -> View:
         "hosted": any(one.gpu_hours for one in site.stats.costs),
         "kinds": site.stats.kinds,
         "bits": gained,
-        "bits_per_dollar": gained / dollars if dollars else None,
-        "per_dollar": site.tally.decided / dollars if dollars else None,
+        "bits_per_dollar": gained / spent if spent else None,
+        "per_dollar": site.tally.decided / spent if spent else None,
         "unknown": any(row.cost_usd is None for row in players),
         "unit": site.settings.rating.cost_unit.name,
         "charts": charts,

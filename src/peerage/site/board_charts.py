@@ -4,16 +4,17 @@ calibration.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 import msgspec
 
-from peerage.figures import per_hundred
-from peerage.site.charts import WHOLE, Chart, chart, frontier, reliability, trajectories
+from peerage.figures import DASH, per_hundred, percent, seconds, tenths, whole
+from peerage.site.charts import WHOLE, Chart, Written, chart, crowded, frontier, reliability, trajectories
 from peerage.site.reading import Site
 from peerage.tables.history import frontier as offers
 from peerage.tables.leaderboard import Board, Row
+from peerage.tables.speed import FEW, NEWEST
 from peerage.tables.tracks import NAMES, Track
 
 COLOURED = 6
@@ -27,29 +28,39 @@ def charts(site: Site, track: Track, found: Board, *, everything: bool = True) -
     """The charts of a table; of one that is not over `everything` those of cost and speed."""
     ranked = [row for row in found.rows if row.rank is not None]
     plane = priced(ranked)
-    bars = " Bars are 95% intervals." * (track != "trueskill")
-    axis = drawn(track, short=True)
     if any(offer["cost"] for offer in plane):
-        other = f"cost a match, {site.settings.rating.cost_unit.name}"
-        price = "$ for 100 matches of its own play" if found.in_dollars else other
-        shown = [{**one, "cost": one["cost"] * (100 if found.in_dollars else 1)} for one in plane]
-        unit = "${:.3g} for 100 matches" if found.in_dollars else "{:.3g} a match"
-        yield chart(
+        price, times, per = f"cost a match, {site.settings.rating.cost_unit.name}", 1, "a match"
+        unit: Callable[[float], str] = "{:.3g}".format
+        if found.in_dollars:
+            price, unit, times, per = "$ for 100 matches of its own play", _dollars, 100, "for 100 matches"
+        yield _plane(
+            track,
             "Cost against quality",
-            f"{_joined(plane, 'for less money', 'cheapest')}{bars}{ladder(found)}",
+            f"{_joined(plane, 'for less money', 'cheapest')}{ladder(found)}",
             f"frontier-{track}" if everything else "",
-            plane,
-            frontier(shown, axis, price, unit),
+            [{**one, "cost": one["cost"] * times} for one in plane],
+            price,
+            lambda cost: f"{unit(cost)} {per}" if cost else "free",
+            {price[:1].upper() + price[1:]: lambda row: unit(row["cost"])},
         )
     if track == site.track or not everything:
         timed = paced(site, ranked)
         if len({one["cost"] for one in timed}) > 1:
-            yield chart(
+            few = [row.player for row in ranked if row.player not in {one["player"] for one in timed}]
+            yield _plane(
+                track,
                 "Speed against quality",
-                f"{_joined(timed, 'in less time, by the median reply', 'fastest')}{bars}",
+                f"{_joined(timed, 'in less time', 'fastest')} Median time of the answers in a player's "
+                f"newest {NEWEST} matches.{_left_out(few)}",
                 f"speed-{track}" if everything else "",
-                seconds(timed),
-                frontier(timed, axis, "seconds to reply, median", "{:.2g} s"),
+                timed,
+                "seconds to an answer, median",
+                seconds,
+                {
+                    "Median answer": lambda row: seconds(row["cost"]),
+                    "Answers": lambda row: whole(row["answers"]),
+                },
+                zero="0",
             )
     if not everything:
         return
@@ -60,12 +71,80 @@ def charts(site: Site, track: Track, found: Board, *, everything: bool = True) -
             f"{drawn(track)} after so many matches; 95% bands for the first {len(names)}.",
             f"course-{track}",
             points,
+            followed(track),
             trajectories(points, names, drawn(track)),
             trajectories(points, names, drawn(track), width=WHOLE) if track == site.track else None,
         )
     if track == site.track and site.calibration:
         names = [row.player for row in ranked[:COLOURED]]
         yield calibration(site, f"The first {len(names)} players. " * (len(ranked) > len(names)), names)
+
+
+def _plane(
+    track: Track,
+    title: str,
+    about: str,
+    name: str,
+    offers: Sequence[Mapping[str, Any]],
+    price: str,
+    unit: Callable[[float], str],
+    columns: Written,
+    *,
+    zero: str = "free",
+) -> Chart:
+    """What players give for what they take, `price` in name and `unit`; see `charts.frontier`."""
+    wide = crowded(offers)
+    about += " Bars are 95% intervals." * (track != "trueskill")
+    about += " Grey: below that line." * any(not one["best"] for one in offers)
+    about += " Points without a name have it in their tooltip and in the table." * wide
+    axis = drawn(track, short=True)
+    rating = _rating(track)
+    return chart(
+        title,
+        about.strip(),
+        name,
+        offers,
+        {
+            "Player": lambda row: str(row["player"]),
+            **columns,
+            axis[:1].upper() + axis[1:]: lambda row: rating(row["rating"]),
+            "95%": lambda row: _interval(row, rating),
+            "On the line": lambda row: "yes" if row["best"] else "no",
+        },
+        frontier(offers, axis, price, unit, zero=zero),
+        frontier(offers, axis, price, unit, zero=zero, width=WHOLE) if wide else None,
+    )
+
+
+def _dollars(value: float) -> str:
+    return per_hundred(value / 100)
+
+
+def _rating(track: Track) -> Callable[[float | None], str]:
+    return tenths if in_tenths(track) else whole
+
+
+def _interval(row: Mapping[str, Any], write: Callable[[float | None], str]) -> str:
+    return DASH if row["low"] is None else f"{write(row['low'])} – {write(row['high'])}"
+
+
+def followed(track: Track) -> Written:
+    """The columns of ratings over the matches."""
+    rating = _rating(track)
+    return {
+        "Player": lambda row: str(row["player"]),
+        "Match": lambda row: whole(row["match"]),
+        drawn(track): lambda row: rating(row["rating"]),
+        "95%": lambda row: _interval(row, rating),
+    }
+
+
+def _left_out(few: Sequence[str]) -> str:
+    """Who has too few answers to be timed, where there are any others."""
+    if not few:
+        return ""
+    who = ", ".join(few[:LADDER]) + f" and {len(few) - LADDER} others" * (len(few) > LADDER)
+    return f" Left out, with fewer than {FEW} answers: {who}."
 
 
 def _joined(plane: Sequence[Mapping[str, Any]], less: str, least: str) -> str:
@@ -84,6 +163,13 @@ def calibration(site: Site, about: str, names: Collection[str]) -> Chart:
         f"{about}What came true of what was called how likely; on the dashed line forecasts hold.",
         "calibration",
         rows,
+        {
+            "Player": lambda row: str(row["player"]),
+            "Called likely": lambda row: f"{row['low']:.0%} – {row['high']:.0%}",
+            "Forecasts": lambda row: whole(row["forecasts"]),
+            "Mean forecast": lambda row: percent(row["said"]),
+            "Came true": lambda row: percent(row["came_true"]),
+        },
         reliability([row for row in rows if row["player"] in names]),
     )
 
@@ -143,16 +229,17 @@ def priced(rows: Sequence[Row]) -> list[dict[str, Any]]:
 
 
 def paced(site: Site, rows: Sequence[Row]) -> list[dict[str, Any]]:
-    """The speed-quality plane, as `priced` with seconds in place of costs."""
+    """The speed-quality plane, as `priced` with seconds in place of costs, of those with enough `answers`."""
+    speeds = {player: speed for player, speed in site.speeds.items() if speed.answers >= FEW}
     timed = [
-        msgspec.structs.replace(row, cost_per_match=site.speeds[row.player])
+        msgspec.structs.replace(row, cost_per_match=speeds[row.player].seconds)
         for row in rows
-        if row.player in site.speeds
+        if row.player in speeds
     ]
-    return priced(timed)
+    return [{**one, "answers": speeds[one["player"]].answers} for one in priced(timed)]
 
 
-def seconds(timed: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+def in_seconds(timed: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """Rows of `paced` that name what they hold."""
     return [{"seconds" if key == "cost" else key: one[key] for key in one} for one in timed]
 
@@ -162,9 +249,12 @@ def ladder(found: Board) -> str:
     at = [one for one in offers([row for row in found.rows if row.rank is not None]) if one.best]
     if not found.in_dollars or len(at) < 2:
         return ""
-    steps = [f"{one.player} {per_hundred(one.cost_per_match)}" for one in at[::-1][:LADDER]]
+    steps = [
+        f"{one.player} {per_hundred(one.cost_per_match) if one.cost_per_match else 'free'}"
+        for one in at[::-1][:LADDER]
+    ]
     more = f" and {len(at) - LADDER} cheaper ones" * (len(at) > LADDER)
-    return f" For 100 matches of its own play, judging apart: {', '.join(steps)}{more}."
+    return f" They take, for 100 matches of their own play, judging apart: {', '.join(steps)}{more}."
 
 
 def stops(number: int) -> list[int]:

@@ -8,19 +8,20 @@ the style sheet makes of them, in light and in dark.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
-from itertools import groupby, pairwise, product
+from collections.abc import Callable, Mapping, Sequence
+from itertools import groupby
 from typing import Any, NamedTuple, TypeAlias
 
 from markupsafe import Markup
 
 from peerage.protocol import visible
-from peerage.site.drawings import INK, LETTER_PX, LINE, QUIET, WIDTH, Axis, Plane, fitted
+from peerage.site.drawings import HEIGHT, LETTER_PX, LINE, QUIET, WIDTH, Axis, Label, Plane, fitted
+from peerage.site.labels import CROWD, Point, placed
 
 COLOURS = ("#0a56a5", "#b3541e", "#2b7a4b", "#7a3f8f", "#8a6d00", "#00717d")
 """Of the first so many series; the others are quiet."""
-WHOLE = 1100
-"""The width of a chart that has a whole page."""
+WHOLE, TALL = 1100, 420
+"""The width of a chart that has a whole page, and the height of one of many points."""
 SHOWN = 60
 """Rows of a chart's table that are in the page; all of them are in its file."""
 LABEL_PX = 15
@@ -28,24 +29,25 @@ LABEL_PX = 15
 EDGE = 24
 """Between the first and the last point and the ends of an axis."""
 EDGE_Y = 12
-CROWD = 12
-"""Of more points than so many, a name stands right at its own or nowhere."""
 LABEL_MOST = 150
-"""Pixels of a name, which is cut beyond."""
+"""Pixels of a name, which is shortened beyond."""
 
 Values: TypeAlias = Sequence[Mapping[str, Any]]
+Written: TypeAlias = Mapping[str, Callable[[Mapping[str, Any]], str]]
+"""The columns of a chart's table: by heading, what a row has there."""
 
 
 class Chart(NamedTuple):
-    """A drawn chart: `svg` is markup to put into a page, `rows` the first of its `length` rows of data. The
-    file `name` holds all of them. `wide` is the same drawn for a whole page, empty where there is none."""
+    """A drawn chart: `svg` is markup to put into a page, `rows` the first of its `length` rows of data as
+    they are read. The file `name` holds all of them in full. `wide` is the same drawn for a whole
+    page, empty where there is none."""
 
     title: str
     about: str
     name: str
     svg: Markup
     columns: tuple[str, ...]
-    rows: Sequence[Sequence[Any]]
+    rows: Sequence[Sequence[str]]
     length: int
     wide: Markup = Markup("")
 
@@ -59,43 +61,89 @@ class Chart(NamedTuple):
         ).format(visible(self.title), visible(self.about), self.svg)
 
 
-def chart(title: str, about: str, name: str, rows: Values, plane: Plane, wide: Plane | None = None) -> Chart:
-    """The chart that `plane` draws of these rows, and `wide` for a whole page; `name` is that of its file of
-    data."""
+def chart(
+    title: str,
+    about: str,
+    name: str,
+    rows: Values,
+    written: Written,
+    plane: Plane,
+    wide: Plane | None = None,
+) -> Chart:
+    """The chart that `plane` draws of these rows, `written` in its table, and `wide` for a whole page; `name`
+    is that of its file of data."""
     said = visible(f"{title}. {about}")
     return Chart(
         title,
         about,
         name,
         plane.svg(said),
-        tuple(rows[0]) if rows else (),
-        [tuple(row.values()) for row in rows[:SHOWN]],
+        tuple(written),
+        [tuple([write(row) for write in written.values()]) for row in rows[:SHOWN]],
         len(rows),
         wide.svg(said) if wide else Markup(""),
     )
 
 
-def frontier(offers: Values, rating: str, price: str, unit: str = "${:.3g}") -> Plane:
+def frontier(
+    offers: Values,
+    rating: str,
+    price: str,
+    unit: Callable[[float], str],
+    *,
+    zero: str = "free",
+    width: int = WIDTH,
+) -> Plane:
     """Cost against rating, whose axes are called `price` and `rating`; the offers that nobody beats at their
     price are joined. Rows hold player, cost, rating, low, high (None without an interval) and best; `unit`
-    writes a cost."""
-    costs = [offer["cost"] for offer in offers]
-    # Logarithmic where costs span more than a factor of eight and none is zero.
-    log = bool(costs) and min(costs) > 0 and max(costs) > 8 * min(costs)
+    writes a cost. Costs of 0 stand apart, as `zero`, where the others are on a logarithmic axis."""
+    costs = [offer["cost"] for offer in offers if offer["cost"]]
+    # Logarithmic where costs span more than a factor of eight.
+    log = bool(costs) and max(costs) > 8 * min(costs)
+    free = len(costs) < len(offers)
     ends = [offer[end] for offer in offers for end in ("low", "rating", "high")]
     plane = Plane(
-        Axis.over(price, costs, steps=4, form="{:g}".format, log=log, nice=False, pad=EDGE),
+        Axis.over(
+            price,
+            costs if log else [offer["cost"] for offer in offers],
+            steps=4,
+            form="{:g}".format,
+            log=log,
+            nice=False,
+            pad=EDGE,
+            zero=zero * (log and free),
+        ),
         Axis.over(rating, ends, nice=False, pad=EDGE_Y),
+        width=width,
+        height=TALL if crowded(offers) else HEIGHT,
     )
     for one in offers:
         if one["low"] is not None and one["high"] is not None:
             plane.line([(one["cost"], one["low"]), (one["cost"], one["high"])], LINE)
     plane.line([(one["cost"], one["rating"]) for one in offers if one["best"]], COLOURS[0], step=True)
     for one in offers:
-        tip = f"{one['player']}: {one['rating']:.0f}, {unit.format(one['cost'])}"
+        tip = f"{one['player']}: {one['rating']:,.0f}, {unit(one['cost'])}"
         plane.dot(one["cost"], one["rating"], COLOURS[0] if one["best"] else QUIET, tip=tip)
-    plane.names(name.written for name in _placed(offers, plane))
+    names = fitted([one["player"] for one in offers], LABEL_MOST if width == WIDTH else 1.5 * LABEL_MOST)
+    points = [
+        Point(
+            plane.x(one["cost"]),
+            plane.y(one["rating"]),
+            names[one["player"]],
+            None
+            if one["low"] is None or one["high"] is None
+            else (plane.y(one["high"]), plane.y(one["low"])),
+            one["best"],
+        )
+        for one in offers
+    ]
+    plane.names(placed(points, plane))
     return plane
+
+
+def crowded(offers: Values) -> bool:
+    """Whether some points of a plane may be without a name, so that a wider drawing is worth its room."""
+    return len(offers) > CROWD
 
 
 def trajectories(
@@ -115,7 +163,7 @@ def trajectories(
     shown = [row["rating"] for row in points]
     shown += [row[end] for name in coloured for row in courses[name] for end in ("low", "high")]
     matches = [*[row["match"] for row in points], *[at for at, _ in marks]]
-    ends = {name: fitted(name, 98 if width == WIDTH else 180) for name in coloured}
+    ends = fitted(coloured, 98 if width == WIDTH else 180)
     plane = Plane(
         Axis.over("matches", matches, steps=3 if width == WIDTH else 5, nice=False),
         Axis.over(what, shown),
@@ -139,7 +187,7 @@ def trajectories(
     named = sorted(coloured, key=lambda name: float(courses[name][-1]["rating"]), reverse=True)
     heights = _apart([plane.y(courses[name][-1]["rating"]) for name in named])
     plane.names(
-        (plane.right + 6, y, ends[name], coloured[name], "start")
+        Label(plane.right + 6, y, ends[name], coloured[name], "start")
         for name, y in zip(named, heights, strict=True)
     )
     return plane
@@ -179,7 +227,8 @@ def reliability(bins: Values) -> Plane:
 def strength(games: Values) -> Plane:
     """One player's share of wins in each game, on lines from 0% to 100%. Rows hold game, share, low and high,
     all in percent, the mean of games first."""
-    places = [fitted(row["game"], LABEL_MOST) for row in reversed(games)]
+    names = fitted([row["game"] for row in games], LABEL_MOST)
+    places = [names[row["game"]] for row in reversed(games)]
     height = 70 + 24 * len(games)
     plane = Plane(Axis("share of wins, %", 0, 100), Axis.of(places), height=height)
     plane.line([(50, -0.5), (50, len(games) - 0.5)], LINE, size=1)
@@ -247,89 +296,6 @@ def _series(rows: Values, key: str = "player") -> list[tuple[str, str]]:
     """Each name, with its colour."""
     names = list(dict.fromkeys([row[key] for row in rows]))
     return list(zip(names, [*COLOURS, *[QUIET] * len(names)], strict=False))
-
-
-_NEXT, _NEAR = (-10, 11), (-10, 11, -25, 26)
-"""How far above or below its point a name may be, in pixels; from there on it is anybody's."""
-
-
-class _Name(NamedTuple):
-    """A name on a plane: its left end, its middle from above and its length, in pixels; of which point."""
-
-    left: float
-    middle: float
-    long: float
-    text: str
-    best: bool
-    point: tuple[float, float]
-
-    @property
-    def right(self) -> float:
-        return self.left + self.long
-
-    @property
-    def written(self) -> tuple[float, float, str, str, str]:
-        """As a drawing takes it: by the end that is next to the point, as letters may be narrower."""
-        color, before = INK if self.best else QUIET, self.right < self.point[0]
-        return (
-            (self.right if before else self.left),
-            self.middle,
-            self.text,
-            color,
-            "end" if before else "start",
-        )
-
-    def over(self, low: float, high: float, up: float, down: float) -> bool:
-        """Whether it lies over a box from `low` to `high` across and from `up` to `down`."""
-        return self.left < high and low < self.right and self.middle - 7 < down and up < self.middle + 7
-
-
-def _placed(offers: Values, plane: Plane) -> list[_Name]:
-    """The names of offers, each near its point where it lies over no point, no other name and no line that
-    joins the best: theirs first, from the highest rated on. Others lie over no interval either."""
-    points = [(plane.x(one["cost"]), plane.y(one["rating"])) for one in offers]
-    stairs = [point for point, one in zip(points, offers, strict=True) if one["best"]]
-    bars = [
-        (x, plane.y(one["high"]), plane.y(one["low"]))
-        for (x, _), one in zip(points, offers, strict=True)
-        if one["low"] is not None and one["high"] is not None
-    ]
-    steps = [
-        box
-        for (x, y), (then_x, then_y) in pairwise(stairs)
-        for box in ((x, then_x, y, y), (then_x, then_x, min(y, then_y), max(y, then_y)))
-    ]
-    found: list[_Name] = []
-
-    def free(one: _Name) -> bool:
-        return (
-            one.left >= plane.left
-            and one.right <= plane.right
-            and plane.top < one.middle < plane.bottom
-            and not any(one.over(x - 6, x + 6, y - 5, y + 5) for x, y in points)
-            and not any(one.over(low - 2, high + 2, up - 1, down + 1) for low, high, up, down in steps)
-            and not any(one.over(it.left - 4, it.right + 4, it.middle - 8, it.middle + 8) for it in found)
-        )
-
-    def crossed(one: _Name) -> int:
-        return sum([one.over(x - 1, x + 1, up, down) for x, up, down in bars])
-
-    crowd = len(offers) > CROWD
-    for best in (True, False):
-        for offer, (x, y) in reversed([*zip(offers, points, strict=True)]):
-            if offer["best"] is not best:
-                continue
-            name = fitted(offer["player"], LABEL_MOST)
-            long = LETTER_PX * len(name)
-            choices = [
-                (crossed(one) + abs(dy) // 12, place, one)
-                for place, (dy, dx) in enumerate(product(_NEXT if crowd and not best else _NEAR, (-7, 7)))
-                if free(one := _Name(x + dx - long * (dx < 0), y + dy, long, name, best, (x, y)))
-                and (best or not crossed(one))
-            ]
-            if choices:
-                found.append(min(choices)[2])
-    return found
 
 
 def _apart(wanted: Sequence[float]) -> list[float]:

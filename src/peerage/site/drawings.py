@@ -16,6 +16,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 from markupsafe import Markup, escape
 
+from peerage.figures import shortened
 from peerage.protocol import visible
 
 INK, QUIET, LINE = "#111111", "#666666", "#dddddd"
@@ -23,22 +24,28 @@ WIDTH, HEIGHT = 352, 290
 """Of a drawing in pixels: it fits a phone of 360, and two stand next to each other on a page."""
 LETTER_PX = 7.2
 """A letter's width in the widest of the usual fonts, at the size of all text here."""
+APART = 40
+"""Of an axis, what is set off for zero."""
 _LINE_PX = 18
 
 Points: TypeAlias = Iterable[tuple[float, float]]
 
 
 class Scale(NamedTuple):
-    """Values from `low` to `high` on pixels from `first` to `last`; `log` where equal steps are factors."""
+    """Values from `low` to `high` on pixels from `first` to `last`; `log` where equal steps are factors, and
+    zero has a place of its own, `zero`."""
 
     low: float
     high: float
     first: float
     last: float
     log: bool = False
+    zero: float | None = None
 
     def __call__(self, value: float) -> float:
         low, high = self.low, self.high
+        if self.zero is not None and not value:
+            return self.zero
         if self.log:
             value, low, high = log(value), log(low), log(high)
         return self.first + (value - low) / (high - low) * (self.last - self.first)
@@ -47,7 +54,8 @@ class Scale(NamedTuple):
 class Axis(NamedTuple):
     """What an axis is called and shows: values from `low` to `high`, with some `steps` of them written by
     `form`. Its ends are round numbers where it is `nice`, and `pad` pixels beyond the values. `names` stand
-    in place of the values 0, 1, …"""
+    in place of the values 0, 1, … On a logarithmic one zero, which it has no place for, stands apart on the
+    left, as `zero`."""
 
     title: str
     low: float
@@ -58,6 +66,7 @@ class Axis(NamedTuple):
     nice: bool = True
     pad: float = 0.0
     names: Sequence[str] = ()
+    zero: str = ""
 
     @classmethod
     def over(cls, title: str, values: Iterable[float | None], **more: Any) -> Axis:
@@ -78,6 +87,9 @@ class Axis(NamedTuple):
         if self.nice:
             step = _step(low, high, self.steps)
             low, high = floor(low / step + 1e-9) * step, ceil(high / step - 1e-9) * step
+        if self.log and self.zero:
+            inner = self._replace(zero="").scale(first + APART, last)
+            return inner._replace(zero=first + APART / 2)
         share = self.pad / (abs(last - first) - 2 * self.pad)
         if self.log:
             factor = exp(log(high / low) * share)
@@ -93,7 +105,20 @@ class Axis(NamedTuple):
         if not 1 < len(values) <= self.steps + 2:
             whole = [value for value in values if f"{value:e}"[0] == "1"]
             values = whole if len(whole) > 1 else values or _steps(scale.low, scale.high, self.steps)
-        return [(scale(value), self.form(value)) for value in values]
+        free = [] if scale.zero is None else [(scale.zero, self.zero)]
+        return free + [(scale(value), self.form(value)) for value in values]
+
+
+class Label(NamedTuple):
+    """A name on a drawing: its pixels across and down, text, colour, which end of it is there, and the line
+    that leads to it."""
+
+    x: float
+    y: float
+    text: str
+    color: str
+    end: str
+    lead: tuple[float, float, float, float] | None = None
 
 
 class Plane:
@@ -122,7 +147,8 @@ class Plane:
             if not y.names:
                 self._add(f'<path d="M{_px(self.left)} {_px(at)}H{_px(self.right)}" stroke="{LINE}"/>')
             self.text(self.left - 8, at, text, QUIET, "end")
-        self._add(f'<path d="M{_px(self.left)} {_px(self.bottom)}H{_px(self.right)}" stroke="{LINE}"/>')
+        gap = "" if self.x.zero is None else f"H{_px(self.x.first - 9)}m6 0"
+        self._add(f'<path d="M{_px(self.left)} {_px(self.bottom)}{gap}H{_px(self.right)}" stroke="{LINE}"/>')
         for at, text in _apart(x.ticks(self.x), width):
             self._add(f'<path d="M{_px(at)} {_px(self.bottom)}v5" stroke="{LINE}"/>')
             self.text(at, self.bottom + 16, text, QUIET, "middle")
@@ -174,10 +200,13 @@ class Plane:
         )
         self._mark("rect", f'{box} fill="{color}"', tip)
 
-    def names(self, placed: Iterable[tuple[float, float, str, str, str]]) -> None:
-        """Write names: for each its pixels across and down, text, colour and which end of it is there."""
+    def names(self, placed: Iterable[Label]) -> None:
+        """Write names."""
         self._add('<g class="names">')
-        for x, y, text, color, end in placed:
+        for x, y, text, color, end, lead in placed:
+            if lead:
+                drawn = "M{} {}L{} {}".format(*map(_px, lead))
+                self._add(f'<path d="{drawn}" stroke="{QUIET}" stroke-width=".75"/>')
             self.text(x, y, text, color, end)
         self._add("</g>")
 
@@ -215,10 +244,11 @@ class Plane:
         return y + 10 if series else 0.0
 
 
-def fitted(name: str, limit: float) -> str:
-    """A name that is `limit` pixels long at most."""
-    name, most = visible(name), int(limit / LETTER_PX)
-    return name if len(name) <= most else f"{name[: most - 1]}…"
+def fitted(names: Iterable[str], limit: float) -> dict[str, str]:
+    """Names as they are written in `limit` pixels at most, each different."""
+    shown = {name: visible(name) for name in names}
+    short = shortened({*shown.values()}, int(limit / LETTER_PX))
+    return {name: short[text] for name, text in shown.items()}
 
 
 def _px(value: float) -> str:

@@ -13,7 +13,7 @@ from peerage.games import installed
 from peerage.games.game import Original
 from peerage.ledger.export import documents, write_csv
 from peerage.site.arena_pages import by_day
-from peerage.site.board_charts import course, paced, priced, reliable, seconds
+from peerage.site.board_charts import course, in_seconds, paced, priced, reliable
 from peerage.site.leaderboards import has_outside, judged, outside
 from peerage.site.reading import Site
 from peerage.standings import DONE
@@ -69,7 +69,7 @@ def view(site: Site, path: str) -> bytes | None:
     if what == "frontier":
         return table(priced(site.table(track)))
     if what == "speed":
-        return table(seconds(paced(site, site.table(track))))
+        return table(in_seconds(paced(site, site.table(track))))
     return table(course(site, next(one for one in site.tracks if one == track)))
 
 

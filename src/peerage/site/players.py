@@ -6,10 +6,11 @@ from collections.abc import Iterator, Mapping
 from itertools import combinations
 from typing import Any
 
+from peerage.figures import whole
 from peerage.protocol import visible
 from peerage.site.addresses import player_page, slug
-from peerage.site.board_charts import calibration, course, drawn, in_tenths, of_mu
-from peerage.site.charts import chart, strength, trajectories
+from peerage.site.board_charts import calibration, course, drawn, followed, in_tenths, of_mu
+from peerage.site.charts import Written, chart, strength, trajectories
 from peerage.site.leaderboards import address, filters, shade
 from peerage.site.reading import Site
 from peerage.site.rendering import View
@@ -17,10 +18,18 @@ from peerage.site.tally import Field, Mine, Record
 from peerage.tables.compare import compare
 from peerage.tables.overall import WHOLE
 from peerage.tables.played import ScopeError
+from peerage.tables.speed import FEW, NEWEST
 from peerage.tables.tracks import NAMES
 
 COMPARE = "compare"
 """Where a server compares two players: `compare?a=NAME&b=NAME`."""
+STRENGTH: Written = {
+    "Game": lambda row: str(row["game"]),
+    "Share of wins": lambda row: f"{row['share']:.1f}%",
+    "95%": lambda row: f"{row['low']:.1f} – {row['high']:.1f}",
+    "Rank": lambda row: whole(row["rank"]),
+    "Matches": lambda row: whole(row["matches"]),
+}
 PAIRED = 6
 """The first players, each pair of whom has a page of its own on any site."""
 
@@ -63,7 +72,15 @@ def compare_page(site: Site, query: Mapping[str, str]) -> View:
         found = compare(site.board(), site.decided, a, b, site.speeds) if names else None
     except ScopeError as error:
         why = str(error)
-    values = {"names": names, "a": a, "b": b, "found": found, "why": why, "tenths": in_tenths(site.track)}
+    values: dict[str, Any] = {
+        "names": names,
+        "a": a,
+        "b": b,
+        "found": found,
+        "why": why,
+        "tenths": in_tenths(site.track),
+    }
+    values |= {"few": FEW, "newest": NEWEST}
     title = f"{a} or {b}" if found else "Compare"
     return View("compare.html", title, {**values, "pairs": pairs(site)}, "index.html")
 
@@ -95,7 +112,7 @@ def _player(site: Site, name: str) -> View:
             for one in strengths
         ]
         about = "The share of wins, in percent, that it can expect against the others, with its 95% interval."
-        charts.append(chart("Strength in each game", about, "", shown, strength(shown)))
+        charts.append(chart("Strength in each game", about, "", shown, STRENGTH, strength(shown)))
     if len(points) > 1:
         charts.append(
             chart(
@@ -104,6 +121,7 @@ def _player(site: Site, name: str) -> View:
                 + " Dashed: its provider names another model." * bool(marks),
                 f"course-{site.track}",
                 points,
+                followed(site.track),
                 trajectories(points, [name], drawn(site.track), marks),
             )
         )

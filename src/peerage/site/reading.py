@@ -30,7 +30,6 @@ from peerage.site.tally import Mine, Record, Tally
 from peerage.standings import DONE, NOBODY, Standings, after_all, pinned_elo, pinned_rating
 from peerage.tables.calibration import CalibrationRow
 from peerage.tables.challenges import ChallengeRow, arena_pool, pools, rows
-from peerage.tables.compare import PACED, speeds_of
 from peerage.tables.corrected import CorrectedRow, what_would_change
 from peerage.tables.judge_rows import JudgesReport
 from peerage.tables.judges import judges_of
@@ -38,6 +37,7 @@ from peerage.tables.leaderboard import Board, Row, board, first_track, weights_o
 from peerage.tables.matches import Match, Matches
 from peerage.tables.overall import Profile, profiles
 from peerage.tables.played import Played, Scope
+from peerage.tables.speed import Speed, speeds_of
 from peerage.tables.stats import Stats, stats_of
 from peerage.tables.told import Told, together, told
 from peerage.tables.tracks import METHODS, TRACKS, Track
@@ -369,9 +369,9 @@ class Site:
         return rows(arena_pool(self.ledger, self.settings, self.number))
 
     @cached_property
-    def speeds(self) -> Mapping[str, float]:
-        """Everybody's median seconds to a reply as a contestant, in the newest matches."""
-        return speeds_of(self.reader.matches(max(1, self.number - PACED + 1), self.number))
+    def speeds(self) -> Mapping[str, Speed]:
+        """How long everybody takes to answer, by its newest matches."""
+        return speeds_of(self.moment, self.number)
 
     @cached_property
     def cards(self) -> Mapping[str, Mapping[str, Any]]:

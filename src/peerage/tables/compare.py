@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from statistics import median
 
 from msgspec import Struct
 
@@ -13,15 +12,13 @@ from peerage.settings import suggest
 from peerage.tables import Shown
 from peerage.tables.chances import chances
 from peerage.tables.leaderboard import Board
-from peerage.tables.matches import Match
 from peerage.tables.played import ScopeError
 from peerage.tables.row import Row
+from peerage.tables.speed import Speed
 from peerage.tables.verdict import in_words
 
 SAMPLES = 3
 """Newest matches that each won."""
-PACED = 100
-"""The newest matches whose replies are timed."""
 
 
 class Met(Struct, frozen=True):
@@ -41,8 +38,8 @@ class Comparison(Shown, frozen=True):
     `chance` is that of `one` to win a match by the ratings, a tie being half a win, None where the track's
     ratings are no chances; `sure` names the better one where that is certain at 95%. `met` are their matches
     against each other, all in the first, then by game and topic, the most first. `won` and `lost` are the
-    newest matches that `one` won and lost against the other. `seconds` is the median time of a reply of each,
-    as a contestant in the newest matches, None where it is not known.
+    newest matches that `one` won and lost against the other. `seconds` is the median time of an answer of
+    each, of so many `answers` (see `speed.speeds_of`), None where there is none.
     """
 
     lines: tuple[str, ...]
@@ -54,13 +51,14 @@ class Comparison(Shown, frozen=True):
     won: tuple[int, ...]
     lost: tuple[int, ...]
     seconds: tuple[float | None, float | None] = (None, None)
+    answers: tuple[int, int] = (0, 0)
 
 
 def compare(
-    found: Board, matches: Iterable[Summary], one: str, other: str, speeds: Mapping[str, float] = {}
+    found: Board, matches: Iterable[Summary], one: str, other: str, speeds: Mapping[str, Speed] = {}
 ) -> Comparison:
     """Two players of a leaderboard, and of its decided `matches` those in which both sat; `speeds` are
-    everybody's, as `speeds_of` has them. Raises ScopeError for a player who has none, and where both are the
+    everybody's. Raises ScopeError for a player who has none, and where both are the
     same."""
     ranked = [row for row in found.rows if row.rank is not None]
     rows = {row.player: row for row in ranked}
@@ -81,7 +79,7 @@ def compare(
     met = sorted(counts.items(), key=lambda pair: (-sum(pair[1]), pair[0]))
     against = chances(ranked, other)
     chance = against[ranked.index(rows[one])] if against else None
-    first, second = rows[one], rows[other]
+    first, second, took = rows[one], rows[other], (speeds.get(one), speeds.get(other))
     sure = one if other in first.above else other if one in second.above else None
     return Comparison(
         tuple(_told(first, second, chance, sure, counts.get(("", "")), in_dollars=found.in_dollars)),
@@ -92,18 +90,9 @@ def compare(
         tuple([Met(*at, *results) for at, results in met]),
         tuple(numbers[0][: -SAMPLES - 1 : -1]),
         tuple(numbers[2][: -SAMPLES - 1 : -1]),
-        (speeds.get(one), speeds.get(other)),
+        (took[0] and took[0].seconds, took[1] and took[1].seconds),
+        (took[0].answers if took[0] else 0, took[1].answers if took[1] else 0),
     )
-
-
-def speeds_of(matches: Iterable[Match]) -> dict[str, float]:
-    """Everybody's median seconds to a reply as a contestant in these matches."""
-    waits: dict[str, list[int]] = {}
-    for match in matches:
-        for step in match.steps:
-            if step.role == "contestant" and step.said is not None and step.status != "void":
-                waits.setdefault(step.player, []).append(step.said.latency_ms)
-    return {player: round(median(found) / 1000, 3) for player, found in waits.items()}
 
 
 def _told(

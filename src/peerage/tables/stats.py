@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
@@ -28,6 +27,7 @@ from peerage.tables.matches import Matches
 from peerage.tables.outside import SourceStats, listed
 from peerage.tables.played import EVERYTHING, Played, Scope, sums
 from peerage.tables.readings import Readings, ReadingStats
+from peerage.tables.speed import quantile
 from peerage.tables.told import Drafts, Replies, Told, told
 from peerage.tables.windows import HostedStats, hosted_stats
 
@@ -46,8 +46,9 @@ class PlayerStats(Shown, frozen=True):
     these after it had replied before: an agent that fails where it would lose has many. `repaired` had to be
     asked twice for their format; `cut` ended at their limit; `lost` are attempts without a reply (retried, or
     cut off by a crash). `reasoning_tokens` are those of `output_tokens` that were thought and not said, as
-    far as providers count them. Latency in seconds, over replies that came; None without any. `cost_usd` is
-    what it is known to have been billed, None while the cost of no call is known; `possibly_usd` what it may
+    far as providers count them. Latency in seconds, over its `answers`: the replies that came to
+    what it was asked as a contestant (see `speed`); None without any. `cost_usd` is what it is known to have
+    been billed, None while the cost of no call is known; `possibly_usd` what it may
     have been billed in addition, in all games (failed calls, replies of unknown cost).
     """
 
@@ -66,6 +67,7 @@ class PlayerStats(Shown, frozen=True):
     cost_usd: float | None
     possibly_usd: float
     cost_per_match: float | None
+    answers: int
     latency_mean_s: float | None
     latency_p50_s: float | None
     latency_p95_s: float | None
@@ -258,8 +260,8 @@ def unfinished_stats(ledger: Ledger) -> tuple[UnfinishedStats, ...]:
 def _player(
     name: str, model: str, family: str, account: Account, possibly: int, said: Replies
 ) -> PlayerStats:
-    waits = sorted(said.waits.items())
-    came = sum(said.waits.values())
+    answers = sum(said.waits.values())
+    waited = sum([wait * count for wait, count in said.waits.items()])
     from_account = ("matches", "wins", "draws", "losses", "calls", "input_tokens", "output_tokens")
     return PlayerStats(
         player=name,
@@ -271,9 +273,10 @@ def _player(
         cost_usd=account.cost_usd,
         possibly_usd=possibly / 1e9,
         cost_per_match=account.cost_per_match,
-        latency_mean_s=sum(wait * replies for wait, replies in waits) / came / 1e3 if came else None,
-        latency_p50_s=_quantile(waits, came, 0.5),
-        latency_p95_s=_quantile(waits, came, 0.95),
+        answers=answers,
+        latency_mean_s=waited / answers / 1e3 if answers else None,
+        latency_p50_s=quantile(said.waits, 0.5),
+        latency_p95_s=quantile(said.waits, 0.95),
         **{status: said.statuses.get(status, 0) for status in ("invalid", "refused", "void")},
         repaired=said.repaired,
         cut=said.cut,
@@ -287,17 +290,6 @@ def _player(
 def _author(name: str, tally: Drafts) -> AuthorStats:
     mean = sum(tally.approvals) / len(tally.approvals) if tally.approvals else None
     return AuthorStats(name, tally.drafts, tally.approved, mean, tally.turns_lost)
-
-
-def _quantile(waits: Sequence[tuple[int, int]], came: int, share: float) -> float | None:
-    """The smallest wait, in seconds, that at least `share` of all `came` do not exceed; `waits` are counts by
-    milliseconds, in order."""
-    reached = 0
-    for wait, replies in waits:
-        reached += replies
-        if reached >= math.ceil(share * came):
-            return wait / 1e3
-    return None
 
 
 def stats_tables(found: Stats) -> dict[str, Table[Any]]:
@@ -314,7 +306,7 @@ def stats_tables(found: Stats) -> dict[str, Table[Any]]:
             Column("Drawn", lambda row: whole(row.draws)),
             Column("Lost", lambda row: whole(row.losses)),
             Column("Billed", lambda row: dollars(row.cost_usd)),
-            Column("Median reply", lambda row: seconds(row.latency_p50_s)),
+            Column("Median answer", lambda row: seconds(row.latency_p50_s)),
             Column("Invalid", lambda row: whole(row.invalid)),
             Column("Refused", lambda row: whole(row.refused)),
             Column("No reply", lambda row: whole(row.void)),

@@ -30,7 +30,8 @@ CHALLENGES = Layout(codes=3, counts=0, numbers=0)
 
 
 class Replies(Struct):
-    """One player's replies: `calls` by role, `waits` counts them by latency in milliseconds; the rest as in
+    """One player's replies: `calls` by role, `waits` counts those as a contestant by latency in
+    milliseconds; the rest as in
     `stats.PlayerStats`. `failed` and `failed_later` count matches in which it was a contestant."""
 
     calls: dict[str, int] = {}
@@ -93,7 +94,11 @@ def told(matches: Iterable[Match]) -> Told:
             if step.said is not None and step.said.reasoning_tokens:
                 thought[step.player] += step.said.reasoning_tokens
         waits.update(
-            [(step.player, step.said.latency_ms) for step in asked if step.said and step.status != "void"]
+            [
+                (step.player, step.said.latency_ms)
+                for step in asked
+                if step.role == "contestant" and step.said and step.status != "void"
+            ]
         )
         failures.update(_failures(match).items())
         _drafts(found, match)

@@ -1,0 +1,90 @@
+"""How long players take to answer: one definition for tables, pages and charts.
+
+An answer is a reply that came to a request a player got as a contestant, usable or not; what it did as an
+author, on a committee or as a judge does not count, as it does not in the price of a match.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping
+from itertools import groupby
+from typing import NamedTuple
+
+from peerage.ledger.codec import read_said
+from peerage.ledger.codec_requests import read_form, read_shown
+from peerage.ledger.store import Ledger
+from peerage.tables.matches import lookup
+from peerage.tables.played import EVERYTHING, Scope
+
+NEWEST = 100
+"""Of each player so many of its newest matches are timed."""
+FEW = 10
+"""With fewer answers than so many a speed is shown, but ranks nobody."""
+
+
+class Speed(NamedTuple):
+    """The median time of a player's `answers`, in seconds."""
+
+    seconds: float
+    answers: int
+
+
+def quantile(waits: Mapping[int, int], share: float) -> float | None:
+    """The smallest wait, in seconds, that at least `share` of all do not exceed, None of none; `waits` counts
+    them by milliseconds."""
+    reached, needed = 0, math.ceil(share * sum(waits.values()))
+    for wait, count in sorted(waits.items()):
+        reached += count
+        if reached >= needed:
+            return wait / 1e3
+    return None
+
+
+def speeds_of(
+    ledger: Ledger, last: int, scope: Scope = EVERYTHING, players: Collection[str] = ()
+) -> dict[str, Speed]:
+    """The speed of each of these players, or of everybody, in its `NEWEST` matches of a scope among the
+    `last` finished ones; those without an answer are left out. Reads the requests and replies of these
+    matches alone."""
+    waits: dict[str, Counter[int]] = {}
+    wanted, seats = _newest(ledger, last, scope, frozenset(players))
+    text, roles = lookup(ledger), dict[str, str]()
+    for first, end in _ranges(wanted):
+        for one in ledger.exchanges(first, end):
+            if one.reply is None or one.player not in seats.get(one.match, ()):
+                continue
+            asked, said = read_shown(one.request), read_said(one.reply)
+            if asked is None or said.status == "void":
+                continue
+            if asked.form not in roles:
+                roles[asked.form] = read_form(text(asked.form))[0]
+            if roles[asked.form] == "contestant":
+                waits.setdefault(one.player, Counter())[said.latency_ms] += 1
+    return {player: Speed(quantile(found, 0.5) or 0.0, found.total()) for player, found in waits.items()}
+
+
+def _newest(
+    ledger: Ledger, last: int, scope: Scope, players: frozenset[str]
+) -> tuple[list[int], dict[int, set[str]]]:
+    """The places of the matches to read, and by number who is timed in each."""
+    places: list[int] = []
+    seats: dict[int, set[str]] = {}
+    seen: Counter[str] = Counter()
+    for place, row in reversed([*enumerate(ledger.summaries(1, last), 1)]):
+        if not scope.holds(row.game, row.topic):
+            continue
+        mine = {name for name in row.players if seen[name] < NEWEST and (not players or name in players)}
+        if mine:
+            seen.update(mine)
+            places.append(place)
+            seats[row.number] = mine
+    return places[::-1], seats
+
+
+def _ranges(places: list[int]) -> Iterator[tuple[int, int]]:
+    """The first and the last of places that follow one another."""
+    for _, run in groupby(enumerate(places), lambda pair: pair[1] - pair[0]):
+        found = [place for _, place in run]
+        yield found[0], found[-1]
