@@ -17,6 +17,7 @@ import os
 import resource
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -25,6 +26,8 @@ import pytest
 
 MOST_S = 10.0
 """Seconds of the processor for which tests are run on a mutant."""
+IDLE_S = 60
+"""Seconds after which a process that does nothing is taken to hang."""
 
 
 def make() -> None:
@@ -110,6 +113,7 @@ def _forked(session: pytest.Session, items: list[pytest.Item], mutant: str) -> i
     os.environ["MUTANT_UNDER_TEST"] = mutant
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
     resource.setrlimit(resource.RLIMIT_CPU, (int(6 * MOST_S), int(6 * MOST_S) + 2))
+    threading.Thread(target=_end_idle, daemon=True).start()
     session.config.pluginmanager.unregister(name="terminalreporter")
     code = NO_TESTS
     for item, following in zip(items, [*items[1:], None], strict=True):
@@ -121,6 +125,15 @@ def _forked(session: pytest.Session, items: list[pytest.Item], mutant: str) -> i
         if code == KILLED or time.process_time() > MOST_S:
             break
     os._exit(code)
+
+
+def _end_idle() -> None:
+    """End this process once it does nothing: a test of it waits for what a mutant never does."""
+    while True:
+        before = time.process_time()
+        time.sleep(IDLE_S)
+        if time.process_time() - before < IDLE_S / 1000:
+            os._exit(TIMEOUT)
 
 
 def run(processes: str, tests: list[str]) -> None:

@@ -231,6 +231,16 @@ def losses() -> list[Any]:
     ]
 
 
+def lacking() -> list[Any]:
+    """How many pairs count, the less is in doubt."""
+    aims = [Aim("order"), Aim("order", within=30.0), Aim("top", 2), Aim("placed", player=2)]
+    covariance = a_covariance(6, 2, 1.0)
+    return [
+        [int((aim.loss(MEAN, covariance * scale) > 0).sum()) for scale in np.geomspace(0.002, 2.0, 60)]
+        for aim in aims
+    ]
+
+
 def part(of: Posterior) -> list[Any]:
     mean, covariance = of.weight @ of.mean, np.einsum("p,pij->ij", of.weight, of.covariance)
     better = [of.better(a, b) for a in range(mean.size) for b in range(a)]
@@ -369,6 +379,7 @@ CASES: recorded.Cases = {
     "topics": on_topics,
     "goals": goals,
     "losses": losses,
+    "lacking": lacking,
     "true strengths": truths,
     "fits": fits,
     "bits": bits,

@@ -351,18 +351,6 @@ def test_where_a_cut_parts_two_for_sure_their_order_matters_most() -> None:
     assert np.array_equal(weight, weight.T)
 
 
-def test_prices_are_means_with_a_part_of_the_judging_and_never_nothing() -> None:
-    results = Results()
-    assert results.prices(["Ada"]) == {}
-    results.paid(["Ada", "Bo"], [0.30, 0.0], 0.40)
-    results.paid(["Ada", "Bo"], [0.10, None], 0.20)
-    found = results.prices(["Ada", "Bo", "Cy"])
-    assert found == pytest.approx({"Ada": 0.25, "Bo": 0.05, "Cy": 0.15})
-    free = Results()
-    free.paid(["Ada", "Bo"], [1.0, 0.0], 1.0)
-    assert free.prices(["Bo"]) == pytest.approx({"Bo": 0.005})
-
-
 @pytest.mark.parametrize("name", ["order", "top", "certify"])
 def test_per_dollar_the_dear_play_less(name: PolicyName) -> None:
     seats = {}

@@ -56,11 +56,10 @@ def group(
     lots = {standing.player: rng.random() for standing in sorted(standings)}
     skill = {standing.player: round(standing.mu, _DIGITS) for standing in standings}
     free = sum(slots.get(player, 1) for player in lots)
-    alone = tables(len(lots), seats, outside, fewest)
-    wanted = -(-len(lots) // size(len(lots), seats, outside)) if lots else 0
-    most = min(wanted, len(lots) // 2, free // fewest) if free > len(lots) else alone
+    full = size(len(lots), seats, outside)
+    most = min(-(-len(lots) // full), len(lots) // 2, free // fewest)
     for count in range(most, 0, -1):
-        seated = _seated(list(lots), count, lots, skill, history, size(len(lots), seats, outside), width)
+        seated = _seated(list(lots), count, lots, skill, history, full, width)
         filled = [_filled(table, seats, lots, slots) for table in seated]
         if all(len(table) >= fewest for table in filled):
             return tuple(

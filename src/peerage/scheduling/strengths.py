@@ -66,7 +66,7 @@ def fit(wins: Floats, ties: Floats, flying: Floats) -> Strengths:
         step = (inverse(_posterior(games * information)) * slope[..., None]).sum(axis=-2)
         expected = total((games * tie).sum(axis=-2)) / 2
         before, nu = nu, np.clip(nu * (tied + 0.5) / (expected + 0.5), 1e-3, 1e3)
-        far = np.abs(step).max(axis=-1, initial=0.0)
+        far = np.abs(step).max(axis=-1)
         mean = mean + step / np.maximum(1.0, far)[..., None]
         if (far < 1e-4).all() and (np.abs(nu / before - 1) < 1e-2).all():
             break

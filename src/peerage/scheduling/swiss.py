@@ -72,7 +72,7 @@ def pair(
     strata = list(_strata([standing.cost for standing in order], width))
     milli = [round(standing.cost * _PER_POINT) for standing in order]
     apart = round(width * _PER_POINT)
-    graph: rustworkx.PyGraph[None, int] = rustworkx.PyGraph(multigraph=False)
+    graph: rustworkx.PyGraph[None, int] = rustworkx.PyGraph()
     graph.add_nodes_from([None] * len(order))
     edges: list[tuple[int, int, int]] = []
     for i, j, met in _candidates([standing.player for standing in order], history):
