@@ -5,9 +5,10 @@
     python tests/mutating.py run PROCESSES TEST...      # the others; both inside its folder `mutants`
 
 The tests are read in once, and each mutant is tried in a fork of that process: on the tests of recorded
-numbers and words, then on its module's own, those that name it and the others, until one fails or `MOST_S`
-are over. A test that fails is run without the mutant too, since one that fails anyway notices nothing. What
-is said to be noticed the suite notices, and perhaps more; what happens when modules are imported is not seen.
+numbers and words, then on its module's own, those that name it and the others, the module's room first,
+until one fails or `MOST_S` are over. A test that fails is run without the mutant too, since one that fails
+anyway notices nothing. What is said to be noticed the suite notices, and perhaps more; what happens when
+modules are imported is not seen.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from pathlib import Path
 
 import pytest
 
-MOST_S = 10.0
+MOST_S = 20.0
 """Seconds of the processor for which tests are run on a mutant."""
 IDLE_S = 60
 """Seconds after which a process that does nothing is taken to hang."""
@@ -97,10 +98,11 @@ def named(items: Sequence[pytest.Item], mutant: str) -> list[pytest.Item]:
     stem = module.rpartition(".")[2]
     texts = {path: path.read_text("utf-8") for path in {item.path for item in items}}
 
-    def distance(item: pytest.Item) -> int:
+    def distance(item: pytest.Item) -> tuple[int, bool]:
+        elsewhere = item.path.parent.name not in module.split(".")
         if "recorded.check" in texts[item.path]:
-            return 0
-        return 1 if item.path.stem == f"test_{stem}" else 2 if stem in texts[item.path] else 3
+            return 0, elsewhere
+        return (1 if item.path.stem == f"test_{stem}" else 2 if stem in texts[item.path] else 3), elsewhere
 
     return sorted(items, key=distance)
 

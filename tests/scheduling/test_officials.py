@@ -38,6 +38,8 @@ def test_panels_shrink_to_the_minimum_and_then_say_what_is_missing() -> None:
     short = choose([JUDGES], ("a", "b"), STANDINGS[:3], "0")
     assert short == Shortage("judge", 2, 1, ("a", "b"), kin_barred=False)
     assert "a and b needs at least 2 as judge, and without the contestants 1 may serve" in str(short)
+    barred = str(short._replace(kin_barred=True, authors_barred=True))
+    assert "without the contestants and their families and the authors 1 may serve" in barred
 
 
 def test_kin_are_barred_on_request() -> None:

@@ -9,7 +9,7 @@ from peerage.scheduling.standing import History, Standing, may_meet
 
 
 def pair(
-    standings: Sequence[Standing], history: History, lot: str, kin: bool = True, across: bool = False
+    standings: Sequence[Standing], history: History, lot: str, kin: bool, across: bool
 ) -> tuple[tuple[str, str], ...]:
     """As many pairs as there can be. Of an odd number, one of those who played most sits out. Without `kin`
     players of one family never meet, where `across` none of one group: those who may meet the fewest are

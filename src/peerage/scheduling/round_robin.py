@@ -14,7 +14,7 @@ from peerage.scheduling.standing import History, Standing, may_meet
 
 
 def pair(
-    standings: Sequence[Standing], history: History, lot: str, kin: bool = True, across: bool = False
+    standings: Sequence[Standing], history: History, lot: str, kin: bool, across: bool
 ) -> tuple[tuple[str, str], ...]:
     """The next round; `lot` decides among equals. Of an odd number one sits out. Without `kin` players of one
     family never meet, where `across` none of one group, and who would in this round sits out too."""
