@@ -57,6 +57,18 @@ def test_where_the_arena_is_short_nobody_overtakes() -> None:
     assert decided(waiting) == [(2, "bob", Verdict.YES), (3, "bob", Verdict.YES)]
 
 
+def test_where_the_arena_is_short_no_call_that_waits_for_another_reason_is_lost() -> None:
+    budget = account(100)
+    waiting = Reservations(budget)
+    for one in (call(1, "bob", 80), call(2, "ada", 10), call(3, "bob", 50)):
+        waiting.submit(one)
+    assert decided(waiting, {"ada"}) == [(1, "bob", Verdict.YES)]
+    assert len(waiting) == 2
+    budget.pay(1, "bob", 10, 80, known=True)
+    budget.close(1, decided=True)
+    assert decided(waiting) == [(2, "ada", Verdict.YES), (3, "bob", Verdict.YES)]
+
+
 def test_where_a_match_or_a_player_is_short_others_go_on() -> None:
     budget = account(None, 100)
     waiting = Reservations(budget)
