@@ -6,9 +6,9 @@
 
 The tests are read in once, and each mutant is tried in a fork of that process: on the tests of recorded
 numbers and words, then on its module's own, those that name it and the others, the module's room first,
-until one fails or `MOST_S` are over. A test that fails is run without the mutant too, since one that fails
-anyway notices nothing. What is said to be noticed the suite notices, and perhaps more; what happens when
-modules are imported is not seen.
+until one fails or `MOST_S` are over. A test that fails is run without the mutant too, and once more with it,
+since one that fails anyway, or now and then, notices nothing. What is said to be noticed the suite notices,
+and perhaps more; what happens when modules are imported is not seen.
 """
 
 from __future__ import annotations
@@ -54,6 +54,8 @@ class Trying:
         self.processes = processes
         self.sound: dict[str, bool] = {}
         """Of tests that failed, whether they pass without a mutant."""
+        self.twice: set[str] = set()
+        """Mutants that a test noticed, and did not notice by itself."""
 
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
         under_way: dict[int, tuple[Path, str]] = {}
@@ -77,19 +79,30 @@ class Trying:
         meta, mutant = under_way.pop(pid)
         code = os.waitstatus_to_exitcode(status)
         failed = Path(f"{pid}.failed")
-        if code == KILLED:
-            test = failed.read_text("utf-8")
-            if test not in self.sound:
-                alone = [item for item in session.items if item.nodeid == test]
-                status = os.waitpid(_forked(session, alone, ""), 0)[1]
-                self.sound[test] = os.waitstatus_to_exitcode(status) == SURVIVED
-            if not self.sound[test]:
-                sys.exit(f"{test} fails without any mutant")
+        test = failed.read_text("utf-8") if code == KILLED else ""
         failed.unlink(missing_ok=True)
+        if test and not self._holds(session, test, mutant):
+            under_way[_forked(session, named(session.items, mutant), mutant)] = meta, mutant
+            return
         data = json.loads(meta.read_text("utf-8"))
         data["exit_code_by_key"][mutant] = code if code >= 0 else TIMEOUT
         meta.write_text(json.dumps(data), "utf-8")
         print(mutant, data["exit_code_by_key"][mutant], flush=True)
+
+    def _holds(self, session: pytest.Session, test: str, mutant: str) -> bool:
+        """Whether a test that failed does so because of the mutant: not without it, and once more with it.
+        One that fails without is left out from then on; a mutant is tried twice at most."""
+        alone = [item for item in session.items if item.nodeid == test]
+        if test not in self.sound:
+            self.sound[test] = _outcome(session, alone, "") == SURVIVED
+        if not self.sound[test]:
+            print(test, "fails without any mutant, and is left out", flush=True)
+            session.items[:] = [item for item in session.items if item.nodeid != test]
+            return False
+        if mutant in self.twice or _outcome(session, alone, mutant) == KILLED:
+            return True
+        self.twice.add(mutant)
+        return False
 
 
 def named(items: Sequence[pytest.Item], mutant: str) -> list[pytest.Item]:
@@ -127,6 +140,14 @@ def _forked(session: pytest.Session, items: list[pytest.Item], mutant: str) -> i
         if code == KILLED or time.process_time() > MOST_S:
             break
     os._exit(code)
+
+
+def _outcome(session: pytest.Session, items: list[pytest.Item], mutant: str) -> int:
+    """What becomes of a mutant on these tests."""
+    pid = _forked(session, items, mutant)
+    code = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+    Path(f"{pid}.failed").unlink(missing_ok=True)
+    return code
 
 
 def _end_idle() -> None:
