@@ -153,6 +153,20 @@ def test_positions_by_hand() -> None:
     assert none.flips is None
 
 
+def test_no_share_of_a_judge_lies_beyond_all_or_none_of_its_ballots() -> None:
+    turned, steady = ballot("judge/1", "A", "B"), ballot("judge/1", "A", "A")
+    often = positions(listed([*[panel(turned)] * 9, panel(steady)]))["kit"]
+    seldom = positions(listed([*[panel(steady)] * 9, panel(turned)]))["kit"]
+    assert often.flips is not None
+    assert seldom.flips is not None
+    assert (often.flips.value, often.flips.upper) == (0.9, 1.0)
+    assert (seldom.flips.value, seldom.flips.lower) == (0.1, 0.0)
+    always = [panel(ballot("judge/1", "A", "B"))] * 9 + [panel(ballot("judge/1", "B", "B"))]
+    first = positions(listed(always))["kit"].first
+    assert first is not None
+    assert (first.value, first.upper) == (0.95, 1.0)
+
+
 @given(st.integers(0, 10_000))
 def test_strictness_is_no_favour(seed: int) -> None:
     """Whatever a judge adds to all its marks, what it is found to favour stays as it was."""

@@ -47,6 +47,17 @@ def test_everybody_writes_what_is_wanted_in_batches() -> None:
     assert {shelf.calls for shelf in found.shelves.values()} == {3}
 
 
+def test_an_author_is_told_how_many_of_each_category_are_wanted() -> None:
+    categories = Prompt("", "Of {categories}: {quota}, each below {limit} characters.")
+    _, asked = collected(different, (Wanted("plain", 4, categories),), per_call=4)
+    first = next(ask for ask in asked if ask.key == "question/A/1").messages[-1]
+    assert {name: first.fill[name] for name in ("categories", "quota", "limit")} == {
+        "categories": "math, ethics",
+        "quota": "math (2), ethics (2)",
+        "limit": "80",
+    }
+
+
 def test_an_author_sees_what_it_has_written_and_nothing_of_the_others() -> None:
     _, asked = collected(different)
     by_key = {ask.key: ask for ask in asked}
