@@ -13,6 +13,7 @@ import pytest
 from peerage.arena import Arena
 from peerage.tables.chances import chances
 from peerage.tables.leaderboard import Row
+from peerage.tables.outlook import outlook
 from peerage.tables.verdict import Flips, in_words, verdict
 
 NAMES = "ada", "bob", "cid", "dan", "eve"
@@ -84,7 +85,12 @@ def test_the_best_value_is_the_cheapest_that_comes_near() -> None:
     assert found.value == "bob"  # wins 36%; cid 15%
     assert (
         "Best value for money: bob, at $1.00 per 100 matches (ada costs 5.0 times as much); it wins "
-        "about 1 in 3 matches against it." in found.lines
+        "about 1 in 3 matches against ada." in found.lines
+    )
+    free = verdict(table([1800, 1700, 1500, 1400], costs=[0.05, 0.0, 0.002, 0.001]), 100)
+    assert (
+        "Best value for money: bob, which costs nothing; it wins about 1 in 3 matches against ada."
+        in free.lines
     )
     alone = verdict(table([1900, 1500], costs=[0.05, 0.01]), 100)
     assert alone.value == "ada"
@@ -94,19 +100,52 @@ def test_the_best_value_is_the_cheapest_that_comes_near() -> None:
     assert not [line for line in unit.lines if "$" in line]
 
 
-def test_how_many_matches_it_takes_follows_from_the_intervals() -> None:
+@pytest.mark.parametrize("rough", [False, True])
+def test_how_many_matches_it_takes_follows_from_the_intervals(rough: bool) -> None:
     """Twice the matches, and every interval is narrower by the square root of two."""
-    few = verdict(table([1800, 1700, 1300], 2, width=100), 100).further_matches
+    few = verdict(table([1800, 1700, 1300], 2, width=100), 100, rough=rough).further_matches
     assert few is not None
     narrower = table([1800, 1700, 1300], 2, width=100 / sqrt(2))
-    later = verdict(narrower, 200).further_matches
+    later = verdict(narrower, 200, rough=rough).further_matches
     assert later is not None
     assert few + 100 == pytest.approx(later + 200, rel=0.2)
-    equal = verdict(table([1700, 1700, 1300], 2, width=60), 100)
-    assert equal.further_matches is None
+    equal = verdict(table([1700, 1700, 1300], 2, width=60), 100, rough=rough)
     assert "ada and bob are so close that matches hardly tell them apart: choose by price." in equal.lines
-    few = verdict(table([1600, 1600], 2, width=150), 100)
-    assert any("It takes over 50 times these matches to tell who is best" in line for line in few.lines)
+    far = verdict(table([1600, 1600], 2, width=150), 100, rough=rough)
+    assert far.further_at_most is None
+    if rough:
+        assert "It takes over 50 times these matches to tell who is best, if the ratings hold." in far.lines
+
+
+def test_it_names_the_number_and_the_range_of_the_outlook() -> None:
+    rows = table([1800, 1700, 1300], 2, width=70, costs=[0.03, 0.03, 0.03])
+    found, ahead = verdict(rows, 100), outlook(rows, 100)
+    assert ahead is not None
+    best = ahead.best
+    assert best.matches
+    assert best.at_most
+    assert (found.further_matches, found.further_usd) == (best.matches, best.usd)
+    assert (found.further_at_least, found.further_at_most) == (best.at_least, best.at_most)
+    assert any(f"probably {best.at_least:,} to {best.at_most:,}) should tell" in line for line in found.lines)
+    least = verdict(table([1500, 1490, 1480], 3, width=400), 30)
+    assert least.further_at_most is None
+
+
+def test_further_matches_are_those_of_players_who_still_play() -> None:
+    """A player that left may be the best, but no match can tell any more."""
+    playing = table([1800, 1700, 1300], 2)
+    (bob,) = [row for row in playing if row.player == "bob"]
+    gone = [msgspec.structs.replace(row, status="left") if row is bob else row for row in playing]
+    found = verdict(gone, 100)
+    assert found.may_be_best == ("ada", "bob")
+    assert found.further_matches == 0
+    assert "Of the 2 that still play ada is the best, with 95% confidence." in found.lines
+    near = table([1800, 1760, 1700], 3)
+    without = msgspec.structs.replace(near[1], status="left")
+    some = verdict([near[0], without, near[2]], 100)
+    alone = verdict([near[0], near[2]], 100)
+    assert some.further_matches == alone.further_matches
+    assert any("should tell who is best of the 2 that still play" in line for line in some.lines)
 
 
 def test_its_price_is_that_of_the_matches_so_far() -> None:

@@ -116,7 +116,7 @@ class TableSoFar:
         address, folder = self._arena.settings.ledger, self._arena.folder
         with closing(open_ledger(address, folder, create=False)) as ledger:
             played = Played(ledger, EVERYTHING)
-            found = board(ledger, self._arena.settings, played=played)
+            found = board(ledger, self._arena.settings, played=played, rough=True)
             brought = gained(played)
             self.bits = brought.bits
             took = time.thread_time() - began
@@ -134,7 +134,7 @@ class TableSoFar:
             return
         settings = self._arena.settings
         if found.track not in SHRINKING:
-            found = board(ledger, settings, "bt", played=played)
+            found = board(ledger, settings, "bt", played=played, rough=True)
         self.outlook = of_board(found, settings)
         self._bought = tuple(_bought(ledger, settings, played, brought))
         self._ahead_at = now + (time.thread_time() - began) / AHEAD_AT_MOST

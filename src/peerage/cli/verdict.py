@@ -91,7 +91,7 @@ def compare(
     with arena_in(folder) as arena, told_scope():
         scope, people = Scope(game, topic), Votes(arena.ledger.address, arena.folder)
         speeds = speeds_of(arena.ledger, shown(arena.ledger), scope, (one, other))
-        table = board(arena.ledger, arena.settings, track or "", scope, people=people)
+        table = board(arena.ledger, arena.settings, track or "", scope, people=people, rough=True)
         found = tables.compare(table, Played(arena.ledger, scope).decided, one, other, speeds)
     _tell(found, shape)
     if shape is Report.json:

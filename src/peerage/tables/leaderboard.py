@@ -101,6 +101,8 @@ def board(
     played: Played | None = None,
     what_if: WhatIf = AS_PLAYED,
     people: Votes | None = None,
+    *,
+    rough: bool = False,
 ) -> Board:
     """The table of one track: `bt` (Bradley-Terry), `trueskill` or `glicko2`, which every game feeds, `raw`
     or `cost` (sequential Elo), which duels feed, or `overall`, in which whole games count. Empty: the one
@@ -115,7 +117,8 @@ def board(
     With `scope.source` outside or all imported results count, and the notes name their sources. These have
     neither games, topics nor costs. `played` are the matches of the scope where they were read before;
     else `people` are the votes of people, which the track `anchored` rests on.
-    `what_if` reads the record in another way; raises ScopeError where there is nothing to read so.
+    `what_if` reads the record in another way; raises ScopeError where there is nothing to read so. The
+    verdict of parts of a ledger, and of all where `rough`, counts further matches without a range.
     """
     if track and track not in TRACKS:
         raise ScopeError(f"no track is called {track!r}{suggest(track, TRACKS)}")
@@ -225,6 +228,7 @@ def board(
             met=met,
             needed=needed,
             policy=policy_of(settings),
+            rough=rough or scope != EVERYTHING or bool(asked),
         ),
         in_dollars,
         asked,

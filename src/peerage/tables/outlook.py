@@ -3,7 +3,7 @@ with the range in which that lies, and the match that says most about the order.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 from math import ceil, floor, inf, isinf, log10
 from typing import TYPE_CHECKING, Protocol
@@ -29,6 +29,8 @@ from peerage.tables.row import Pairwise, Row
 if TYPE_CHECKING:
     from peerage.settings import ArenaSettings
 
+SURE = 0.95
+"""The chance of being better from which on it is said what known means beyond it."""
 UNDER = " under `until: best known`"
 
 SHRINKING = ("bt", "overall", "judge-aware", "anchored", "duplicate")
@@ -116,23 +118,40 @@ def _matrix(pairwise: Pairwise | None) -> Floats | None:
 
 
 def until_best(
-    ranked: Sequence[Row],
+    rows: Sequence[Row],
     matches: int,
     covariance: Pairwise | None = None,
     met: Pairwise | None = None,
     needed: Pairwise | None = None,
     policy: Policy = SWISS,
-) -> int | None:
-    """Further matches until the first of the ranked rows is told apart from all others, at every look, if
-    they are played for that, strengths are those to be expected and luck plays no part; 0 when it is, None
-    when nobody can say."""
+    *,
+    rough: bool = False,
+) -> Further | None:
+    """What it takes until the first of the rows that still play is told apart from all others, at every look,
+    if they are played for that; None where errors are unknown or do not shrink with matches. The same as an
+    `outlook` says; `rough` is much quicker: luck plays no part, and there is no range."""
+    rows, (covariance, met, needed) = still_playing(rows, (covariance, met, needed))
+    ranked = [row for row in rows if row.rank is not None]
     table = table_of(ranked, covariance, met, needed, for_best(policy))
     if table is None:
         return None
-    if not _may_be_best(ranked):
-        return 0
-    many = expected(table)
-    return None if isinf(many) else _rounded(matches * (many - 1))
+    if rough:
+        many = expected(table)
+        span = Span(many, many, many)
+    else:
+        (span,) = ranges(table, [BEST], [])
+    return _further(span, matches, per_match(rows, matches), known=not _may_be_best(ranked))
+
+
+def still_playing(
+    rows: Sequence[Row], pairwise: Iterable[Pairwise | None]
+) -> tuple[list[Row], list[Pairwise | None]]:
+    """The rows of players that still play, all where none does, and what holds for each two ranked ones of
+    them."""
+    some = [row for row in rows if row.status != "left"] or [*rows]
+    names = {row.player for row in some}
+    at = [at for at, row in enumerate([row for row in rows if row.rank is not None]) if row.player in names]
+    return some, [each and tuple([tuple([each[a][b] for b in at]) for a in at]) for each in pairwise]
 
 
 def for_best(policy: Policy) -> Policy:
@@ -181,15 +200,10 @@ def of_board(
         goal = None
     policy = policy_of(settings)
     policy = policy if policy.player else policy._replace(goal=goal)
-    gone = {row.player for row in board.rows if row.status == "left"}
-    if gone & {*(names or ())} or len(gone) == len(board.rows):
-        gone = set()
-    at = [at for at, row in enumerate([row for row in board.rows if row.rank]) if row.player not in gone]
-    covariance, met, needed = [
-        each and tuple([tuple([each[a][b] for b in at]) for a in at])
-        for each in (board.covariance, board.met, board.needed)
-    ]
-    rows = [row for row in board.rows if row.player not in gone]
+    rows: Sequence[Row] = board.rows
+    covariance, met, needed = board.covariance, board.met, board.needed
+    if not any(row.status == "left" and row.player in names for row in rows if names):
+        rows, (covariance, met, needed) = still_playing(rows, (covariance, met, needed))
     return outlook(rows, board.verdict.matches, names, goal, covariance, met, needed, policy)
 
 
@@ -296,6 +310,11 @@ def _lines(
         yield f"To tell {pair.one} from {pair.other}: {pair.further}; {_likely(pair)}."
     if following:
         yield f"The match that says most about the order: {following[0]} against {following[1]}."
+    if any(pair.further.matches != 0 and max(pair.better, 1 - pair.better) >= SURE for pair in pairs):
+        yield (
+            "The chance of being better is that of this one look. Known holds with 95% however often you "
+            "look, for all players at once, and so takes more matches."
+        )
 
 
 def _likely(pair: Pair) -> str:

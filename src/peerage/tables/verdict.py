@@ -4,7 +4,7 @@ whom, what weakens all that, and what it takes to be sure. Terminal, pages, repo
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from math import hypot, inf, log
+from math import hypot, log
 from typing import NamedTuple
 
 from msgspec import Struct
@@ -16,7 +16,7 @@ from peerage.scheduling.further import HOPELESS
 from peerage.scheduling.policies import SWISS, Policy
 from peerage.tables import Sentences
 from peerage.tables.chances import chances
-from peerage.tables.outlook import SHRINKING, UNDER, for_best, per_match, until_best
+from peerage.tables.outlook import UNDER, Further, for_best, until_best
 from peerage.tables.row import Pairwise, Row
 
 FEW = 10
@@ -58,8 +58,10 @@ class Verdict(Sentences, frozen=True):
     `value` is the cheapest of the players that win at least 1 in 4 matches against the first one;
     None where prices are unknown or all alike. `beats` holds the first player's chance against each other
     one, best first. `weakened_by` says what speaks against relying on it. `further_matches` are about how
-    many it takes, if ratings hold, until it is sure who is best: 0 when it is, None when nobody can say;
-    `further_usd` what they cost at the mean price so far, None where that is unknown.
+    many it takes, if ratings hold, until it is sure who is best of those that still play: 0 when it is, None
+    when nobody can say; with 80% they are at least `further_at_least` and at most `further_at_most`, None
+    where that is open or was not asked. `further_usd` is what they cost at the mean price so far, None where
+    that is unknown.
     """
 
     lines: tuple[str, ...]
@@ -72,6 +74,8 @@ class Verdict(Sentences, frozen=True):
     weakened_by: tuple[str, ...] = ()
     further_matches: int | None = None
     further_usd: float | None = None
+    further_at_least: int | None = None
+    further_at_most: int | None = None
 
 
 def verdict(
@@ -86,12 +90,13 @@ def verdict(
     met: Pairwise | None = None,
     needed: Pairwise | None = None,
     policy: Policy = SWISS,
+    rough: bool = False,
 ) -> Verdict:
     """The verdict of the rows of one table, best first, over so many decided `matches`; `flips` are those of
     its judges; `priced` says that costs are in dollars alone, `play` that nobody pays them, `elsewhere`
     what there is that this table does not count, for one that counts nothing. `covariance` is that of the
     ranked rows' ratings, `met` how often each two have, `needed` how far apart a claim needs them, and
-    `policy` pairs further matches.
+    `policy` pairs further matches, which are counted without a range where `rough`.
 
     Where the first has too few matches, nothing is said of who beats whom or what is worth its price.
     """
@@ -113,18 +118,16 @@ def verdict(
     )
     value = _value(ranked, against) if told else None
     told_all = told and not any(row.rank is None and row.status == "active" for row in rows)
-    further = 0 if best else None
+    further = Further(0, 0, 0, None) if best else None
     if told_all and not best:
-        further = until_best(ranked, matches, covariance, met, needed, policy)
+        further = until_best(rows, matches, covariance, met, needed, policy, rough=rough)
     under = "" if for_best(policy) == policy else UNDER
-    each = per_match(rows, matches)
-    usd = further * each if further is not None and each else None
     doubts = tuple(_doubts(ranked, rows, matches, flips))
     lines = [
         _answer(ranked, first, best, matches, trusted=told),
         *(_beaten(ranked, best, beats) if told else ()),
         *_worth(ranked[0], value, first, beats, priced),
-        *(_until(first, further, usd, under) if told_all else ()),
+        *(_until(ranked, first, further, under, rough=rough) if told_all and not best else ()),
         *([f"What weakens this: {'; '.join(doubts)}."] if doubts else ()),
         *(["Prices are play prices: nobody is paid."] if play and any(row.cost_usd for row in rows) else ()),
     ]
@@ -137,8 +140,10 @@ def verdict(
         value.player if value else None,
         beats,
         doubts,
-        further,
-        usd,
+        further.matches if further else None,
+        further.usd if further else None,
+        further.at_least if further and not rough else None,
+        further.at_most if further and not rough else None,
     )
 
 
@@ -216,24 +221,47 @@ def _worth(
             "against it."
         )
         return
-    times = dearer / cost if cost else inf
-    ratio = f" ({leader.player} costs {times:,.{times < 10:d}f} times as much)" if cost else ", for nothing"
-    less = "" if times < 1.1 else ratio
+    if cost:
+        times = dearer / cost
+        ratio = f" ({leader.player} costs {times:,.{times < 10:d}f} times as much)"
+        price += "" if times < 1.1 else ratio
+    else:
+        price = ", which costs nothing"
     wins = next(1 - one.chance for one in beats if one.against == value.player)
-    how = f"wins {in_words(wins)} against it" + ", and may be as good" * (value in first)
-    yield f"Best value for money: {value.player}{price}{less}; it {how}."
+    how = f"wins {in_words(wins)} against {leader.player}" + ", and may be as good" * (value in first)
+    yield f"Best value for money: {value.player}{price}; it {how}."
 
 
-def _until(first: Sequence[Row], further: int | None, usd: float | None, under: str) -> Iterator[str]:
-    if further:
-        price = f" ({dollars(usd)})" if usd else ""
-        yield f"About {further:,} more matches{price}{under} should tell who is best, if the ratings hold."
-    elif further is None and len(first) > 1 and first[0].lower is not None and first[0].track in SHRINKING:
-        if _close(*first[:2]):
-            who = _names(first[:2], "and")
-            yield f"{who} are so close that matches hardly tell them apart: choose by price."
-        else:
-            yield f"It takes over {HOPELESS} times these matches to tell who is best, if the ratings hold."
+def _until(
+    ranked: Sequence[Row], first: Sequence[Row], further: Further | None, under: str, *, rough: bool
+) -> Iterator[str]:
+    """What it takes until it is sure who is best."""
+    if further is None or len(first) < 2:
+        return
+    playing = [row for row in ranked if row.status != "left"]
+    of = f" of the {len(playing)} that still play" if 1 < len(playing) < len(ranked) else ""
+    open_above = further.matches is None or (not rough and further.at_most is None)
+    if further.matches == 0:
+        if of:
+            best = playing[0].player
+            yield f"Of the {len(playing)} that still play {best} is the best, with 95% confidence."
+    elif open_above and _close(*first[:2]):
+        who = _names(first[:2], "and")
+        yield f"{who} are so close that matches hardly tell them apart: choose by price."
+    elif further.matches:
+        about = [dollars(further.usd)] if further.usd else []
+        if not rough:
+            most = "or more" if further.at_most is None else f"to {further.at_most:,}"
+            about.append(f"probably {further.at_least:,} {most}")
+        many = f"About {further.matches:,} more matches" + f" ({'; '.join(about)})" * bool(about)
+        yield f"{many}{under} should tell who is best{of}, if the ratings hold."
+    elif not rough and further.at_least > 1:
+        yield (
+            f"It takes {further.at_least:,} more matches at least to tell who is best{of}, and may take over "
+            f"{HOPELESS} times those played, if the ratings hold."
+        )
+    else:
+        yield f"It takes over {HOPELESS} times these matches to tell who is best{of}, if the ratings hold."
 
 
 def _close(one: Row, other: Row) -> bool:
