@@ -118,7 +118,7 @@ def test_how_many_matches_it_takes_follows_from_the_intervals(rough: bool) -> No
 
 
 def test_it_names_the_number_and_the_range_of_the_outlook() -> None:
-    rows = table([1800, 1700, 1300], 2, width=70, costs=[0.03, 0.03, 0.03])
+    rows = table([1800, 1700, 1300], 2, width=50, costs=[0.03, 0.03, 0.03])
     found, ahead = verdict(rows, 100), outlook(rows, 100)
     assert ahead is not None
     best = ahead.best
