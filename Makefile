@@ -19,7 +19,7 @@ $(BIN)/peerage: pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 		{ echo "Peerage needs Python 3.11 or newer; name one: make run PYTHON=python3.12"; exit 1; }
 	@$(PYTHON) -m venv $(VENV)
-	@$(PIP) install --quiet --constraint constraints.txt --editable .
+	@$(PIP) install --quiet --constraint constraints.txt --editable '.[site]'
 	@touch $@
 
 $(VENV)/.dev: $(BIN)/peerage

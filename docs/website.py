@@ -104,7 +104,8 @@ def told(text: str, folder: Path) -> str:
 
 def _said(line: str, folder: Path) -> str:
     words = line.removeprefix("$ peerage ").split()
-    env = {**os.environ, "COLUMNS": "100", "PYTHONIOENCODING": "utf-8", "LC_ALL": "C.UTF-8"}
+    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")])
+    env = {**os.environ, "COLUMNS": "100", "PYTHONIOENCODING": "utf-8", "LC_ALL": "C.UTF-8", "PATH": path}
     done = subprocess.run(
         [sys.executable, "-m", "peerage", *words],
         cwd=folder,

@@ -333,7 +333,10 @@ def replacing(file: Path) -> Iterator[Path]:
     anything) takes the place of `file` at once, durably and with its permissions.
     """
     draft = _draft(file)
-    draft.mkdir(mode=0o700)
+    try:
+        draft.mkdir(mode=0o700)
+    except OSError as error:  # of the draft nobody knows
+        raise OSError(error.errno, error.strerror, str(file)) from None
     try:
         part = draft / file.name
         yield part

@@ -72,6 +72,30 @@ def test_bad_input_is_told_in_our_words(tmp_path: Path) -> None:
         run(str(tmp_path / "missing.csv"))
 
 
+def test_votes_of_several_judges_on_the_same_answers_are_not_taken_for_independent() -> None:
+    """Each vote three times over says no more than once; questions named once each change nothing."""
+    draws = Random(3)
+    votes = [
+        ("ab", "bc", "ca")[n % 3] + ("model_a" if draws.random() < 0.7 else "model_b") for n in range(60)
+    ]
+
+    def rated(times: int, *options: str) -> dict[str, tuple[float, float]]:
+        lines = [f"{n},{one[0]},{one[1]},{one[2:]}" for n, one in enumerate(votes) for _ in range(times)]
+        piped = "\n".join(["question_id,model_a,model_b,winner", *lines])
+        found = json.loads(run("-", "--output", "json", *options, piped=piped))
+        return {row["player"]: (row["rating"], row["upper"] - row["lower"]) for row in found}
+
+    once, often = rated(1), rated(3)
+    assert once == rated(1, "--method", "bt")
+    for player, (rating, wide) in once.items():
+        assert often[player][0] == pytest.approx(rating, abs=15)
+        assert often[player][1] == pytest.approx(wide, rel=0.15)
+    assert often == rated(3, "--cluster", "question")
+    swapped = "q,a,b,model_a\nq,b,a,model_b\n" + "".join(f"{n},a,b,tie\n,b,c,tie\n" for n in range(20))
+    said = run("-", piped=f"question_id,model_a,model_b,winner\n{swapped}")
+    assert "Intervals allow for 41 clusters (question)" in said
+
+
 def test_the_words_of_the_command_are_those_of_the_library() -> None:
     assert list(get_args(command.Method)) == list(methods.METHODS) == list(get_args(methods.Method))
     assert list(get_args(command.Layout)) == list(get_args(Layout))

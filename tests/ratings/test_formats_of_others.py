@@ -65,7 +65,7 @@ def test_lmarena_140k_is_the_same_nested_as_json_and_a_repeated_id_counts_once()
         twice.controls["length"].tolist()
         == battles(ARENA, "x.csv", controls=("length",)).controls["length"].tolist()
     )
-    assert twice.notes[0] == "1 rows repeat a battle_id and count once"
+    assert twice.notes[0] == "1 row repeats a battle_id, which counts once"
 
 
 def test_metadata_that_is_neither_is_named() -> None:
@@ -100,7 +100,7 @@ def test_votes_in_a_log_of_fastchat() -> None:
     assert found.duels.score.tolist() == [1.0, 0.0, 0.5, 1.0, 0.5]
     assert found.labels["judge"] == ("person 1", "person 1", "person 2", "person 2", "person 3")
     assert "192.0.2" not in str(found)
-    assert found.notes[0] == "1 lines are no votes between two models, and are left out"
+    assert found.notes[0] == "1 line is no vote between two models, and left out"
     assert found.layout == "fastchat"
 
 

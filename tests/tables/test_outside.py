@@ -39,7 +39,7 @@ def table(folder: Path, *words: str) -> list[dict[str, Any]]:
 
 def test_a_table_without_matches_says_where_the_results_are(folder: Path) -> None:
     shown = cli.invoke(app, ["leaderboard", "--dir", str(folder)])
-    assert "13 outside results are not counted; --source all or outside counts them." in shown.output
+    assert "13 outside results are not counted; `leaderboard --source all` counts them too." in shown.output
 
 
 def test_outside_results_alone(folder: Path) -> None:

@@ -146,7 +146,7 @@ def _spec(game: str) -> GameSpec[Any]:
         raise SettingsError(str(error)) from None
     if found is None:
         raise SettingsError(
-            f"no game is called {game!r}{suggest(game, GAMES)}; `games --all` lists those of other "
-            "libraries; a file's name ends in .py"
+            f"no game is called {game!r}{suggest(game, GAMES)}\n`peerage games --all` lists those of other "
+            "libraries; the name of a game in a file ends in .py"
         )
     return found

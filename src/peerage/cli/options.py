@@ -165,8 +165,8 @@ def drawing(what: str = "pages need") -> Iterator[None]:
         if (error.name or "").startswith("peerage"):
             raise
         raise SiteExtraMissing(
-            f"{what} the extra `site`, of which {error.name} is not installed; run `pip install "
-            "'peerage[site]'`, or in a clone `pip install -e '.[site]'`"
+            f"{what} the extra `site`, of which {error.name} is not installed; run "
+            f"`{pip()} install 'peerage[site]'`, or in a clone `{pip()} install -e '.[site]'`"
         ) from None
 
 
@@ -181,6 +181,15 @@ def program() -> str:
     if started.stem != "peerage" or (found and started.exists() and Path(found).samefile(started)):
         return "peerage"
     return shlex.quote(sys.argv[0])
+
+
+def pip() -> str:
+    """What to type to install into the environment that this program runs in."""
+    import shutil
+
+    found = shutil.which("pip")
+    own = found and Path(found).parent == Path(sys.executable).parent
+    return "pip" if own else f"{shlex.quote(sys.executable)} -m pip"
 
 
 def at(folder: Path) -> str:

@@ -8,6 +8,7 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
+from importlib.util import find_spec
 from pathlib import Path
 from shutil import get_terminal_size
 from typing import TYPE_CHECKING, Annotated, Literal
@@ -15,7 +16,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from peerage.cli.completion import every_game
-from peerage.cli.options import HERE, Folder, Format, Quiet, at, program, prose, say
+from peerage.cli.options import HERE, Folder, Format, Quiet, at, pip, program, prose, say
 from peerage.cli.plan import EVERY_GAME, THINKS, agree_to_matches, say_left_out, with_games
 
 if TYPE_CHECKING:
@@ -230,18 +231,21 @@ def demo(
             show_profile(arena, best, Format.table)
     if code:
         raise typer.Exit(code)
+    pages = find_spec("jinja2") is not None
     _next(
         folder,
         {
             **({f"players {best}": "a player's strength in each game"} if best else {}),
-            "serve": "the same in a browser",
+            **({"serve": "the same in a browser"} if pages else {}),
             "match 1": "read a match",
             "stats": "how players and judges did",
             "verify": "check that nothing was altered",
-            "report": "one file to send to somebody",
+            **({"report": "one file to send to somebody"} if pages else {}),
             "init --dir my-arena": "an arena of your own models",
         },
     )
+    if not pages:
+        typer.echo(f"{'':6}{pip()} install 'peerage[site]'   for pages in a browser")
 
 
 def _next(folder: Path, todo: Mapping[str, str]) -> None:

@@ -106,7 +106,8 @@ def rate(
         with contextlib.ExitStack() as opened:
             streams = ((name, _open(name, opened)) for name in named(files))
             human = method == "prediction-powered"
-            kept = ("question",) if method == "judge-aware" else ()
+            asks = method == "judge-aware" or (method in ("auto", "bt") and not cluster)
+            kept = ("question",) if asks else ()
             data = read(
                 streams, layout, labels=labels, controls=controls, kept=kept, human=human, score=score
             )

@@ -132,9 +132,13 @@ class BattlesRead:
             self.human.append(_winner(row, "human", a, b, where) if given else math.nan)
 
     def made(self, layout: Layout) -> Battles:
-        notes = [f"{self.repeated} rows repeat a battle_id and count once"] if self.repeated else []
+        notes = []
+        if self.repeated:
+            rows = "1 row repeats" if self.repeated == 1 else f"{self.repeated} rows repeat"
+            notes.append(f"{rows} a battle_id, which counts once")
         if self.no_vote:
-            notes.append(f"{self.no_vote} lines are no votes between two models, and are left out")
+            lines = "1 line is no vote" if self.no_vote == 1 else f"{self.no_vote} lines are no votes"
+            notes.append(f"{lines} between two models, and left out")
         bad = sum(self.bad)
         if bad:
             notes.append(f"{bad} of {self.score.count(0.5)} ties are of answers said to be both bad")

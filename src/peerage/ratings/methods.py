@@ -219,11 +219,15 @@ def _games(data: Battles | Played, options: Options) -> Games:
 def _bradley_terry(data: Battles | Played, options: Options) -> Table:
     history = _duels(data, options)
     clusters: list[Sequence[str] | np.ndarray] = []
+    names: tuple[str, ...] = ("game",)
     if isinstance(data, Played):
         source = shared(pairings(_games(data, options))[1])
         clusters = [] if source is None else [source]
     else:
         clusters = [data.labels[name] for name in options.cluster]
+        names = options.cluster or ("question",)
+        if not clusters and (questions := _judged_often(data)):
+            clusters = [questions]
     if options.controls and isinstance(data, Battles):
         if options.bootstrap or options.ties != "half":
             raise ValueError("control takes ties as half wins, and robust rather than bootstrap intervals")
@@ -249,7 +253,7 @@ def _bradley_terry(data: Battles | Played, options: Options) -> Table:
         )
     if not np.isnan(table.tie):
         notes.append(f"tie parameter ({options.ties}): {table.tie:.4f}")
-    for count, name in zip(table.clusters, options.cluster or ("game",), strict=False):
+    for count, name in zip(table.clusters, names, strict=False):
         notes.append(f"intervals allow for {count} clusters ({name})")
         if count < FEWEST:
             notes.append(
@@ -257,6 +261,19 @@ def _bradley_terry(data: Battles | Played, options: Options) -> Table:
                 f"stays possible; {FEWEST} are needed"
             )
     return Table("Bradley-Terry, 95% intervals", table.rows, notes)
+
+
+def _judged_often(data: Battles) -> list[str]:
+    """What hangs together where several rows judge one question's answers of the same two, as several judges
+    do: each row's question, or the row itself where it names none. Nothing where no two rows do, or where
+    questions were not read."""
+    questions = data.labels.get("question", ())
+    duels = data.duels
+    low, high = np.minimum(duels.first, duels.second), np.maximum(duels.first, duels.second)
+    named = [one for one in zip(questions, low.tolist(), high.tolist(), strict=False) if one[0]]
+    if len(set(named)) == len(named):
+        return []
+    return [f"question {one}" if one else f"row {row}" for row, one in enumerate(questions)]
 
 
 def _elo(data: Battles | Played, method: Method, options: Options) -> Table:

@@ -424,4 +424,7 @@ def suggest(found: str, known: Iterable[str]) -> str:
     close = difflib.get_close_matches(found.lower(), names, n=1, cutoff=0.6)
     close = close or [name for name in names if found and name.lower().startswith(found.lower())][:1]
     close = close or [name for name in names if len(found) > 2 and found.lower() in name.lower()][:1]
-    return f"; did you mean {close[0]!r}?" if close else f"; known: {', '.join(names)}"
+    if close:
+        return f"; did you mean {close[0]!r}?"
+    apart = "; " if any("," in name for name in names) else ", "
+    return f"; known: {apart.join(names)}" if names else "; none is known yet"

@@ -191,7 +191,7 @@ def named(found: Pool, name: str) -> Entry:
 def flag(ledger: Ledger, name: str, what: str, reason: str, at_ms: int) -> Entry:
     """Flag a challenge: it is not drawn any more, and what it decided stands. See `_say`."""
     if what not in FLAGS:
-        raise LedgerError(f"no flag is called {what!r}{suggest(what, FLAGS)}; there are {', '.join(FLAGS)}")
+        raise LedgerError(f"no flag is called {what!r}{suggest(what, FLAGS)}")
     return _say(ledger, name, {"action": "flag", "flag": what, "reason": reason}, at_ms)
 
 

@@ -108,8 +108,9 @@ def _told(
     yield f"{by}; {known}."
     if met:
         won, tied, lost = met
+        ties = f"{tied:,} {'was' if tied == 1 else 'were'} tied"
         yield (
-            f"Against each other {one.player} won {won:,}, {other.player} {lost:,}, and {tied:,} were tied; "
+            f"Against each other {one.player} won {won:,}, {other.player} {lost:,}, and {ties}; "
             "the ratings count what they did against others too."
         )
     else:

@@ -168,7 +168,7 @@ def noted(found: list[Source], *, counted: bool) -> tuple[str, ...]:
         return ("there are no outside results",) if counted else ()
     total = sum(source.results for source in found)
     if not counted:
-        return (f"{total:,} outside results are not counted; --source all or outside counts them",)
+        return (f"{total:,} outside results are not counted; `leaderboard --source all` counts them too",)
     named = [
         f"{visible(source.name)} ({source.results:,}, sha256 {visible(source.sha256[:12])}…)"
         for source in found

@@ -55,7 +55,11 @@ def dataset(ledger: Ledger, name: str, board: Board) -> Iterator[File]:
     filled = {config: file for config, file in data.items() if file[1]}
     yield from filled.values()
     yield "matches.jsonl", "".join(lines(ledger))
-    yield "README.md", _card(ledger, name, board, {config: file for config, (file, _) in filled.items()})
+    rows = sum(body.count("\n") for _, body in filled.values())
+    yield (
+        "README.md",
+        _card(ledger, name, board, {config: file for config, (file, _) in filled.items()}, rows),
+    )
 
 
 def _replies(ledger: Ledger) -> Iterator[dict[str, Any]]:
@@ -87,13 +91,13 @@ def _line(row: Mapping[str, Any]) -> str:
     return json.dumps(row, ensure_ascii=False) + "\n"
 
 
-def _card(ledger: Ledger, name: str, board: Board, files: Mapping[str, str]) -> str:
+def _card(ledger: Ledger, name: str, board: Board, files: Mapping[str, str], lines: int) -> str:
     matches = ledger.heads()[1]
     played = sum(board.games.values())
     meta = {
         "pretty_name": " ".join(visible(name).split()),
         "tags": ["peerage", "llm-evaluation", "leaderboard", "pairwise-comparison"],
-        "size_categories": [next((size for most, size in _SIZES if matches < most), "n>1M")],
+        "size_categories": [next((size for most, size in _SIZES if lines < most), "n>1M")],
         "configs": [
             {"config_name": config, "data_files": file, "default": config == "contestants"}
             for config, file in files.items()
