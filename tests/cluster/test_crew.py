@@ -16,14 +16,17 @@ from typer.testing import CliRunner
 
 from peerage.arena import open_arena
 from peerage.cli.main import app
+from peerage.clock import now_ms
 from peerage.cluster import crew as crews
+from peerage.cluster.crew import Crew
 from peerage.cluster.desk import Desk
 from peerage.cluster.messages import Asks, Look
+from peerage.engine import runner as runners
 from peerage.engine.report import RunReport
 from peerage.engine.runner import Runner
-from peerage.ledger.leases import GivenUp
+from peerage.ledger.leases import GivenUp, Leases, WorkersLedger, working
 from peerage.ledger.store import Batch, IntentRow
-from peerage.players.client import Call, PlayerError
+from peerage.players.client import Call, Later, PlayerError
 from peerage.settings import ArenaError
 
 if TYPE_CHECKING:
@@ -125,6 +128,56 @@ def test_a_worker_that_is_cut_off_writes_nothing_more_and_others_go_on(
     assert cut_off is not None
     with pytest.raises(GivenUp, match="given up"), cut_off._ledger.writing():
         cut_off._ledger.write(Batch(intents=[IntentRow(1, "late", 1, "p0", b"{}", 0)]))
+
+
+def test_a_match_that_its_worker_put_down_goes_to_one_other_where_that_worker_is_lost(
+    tmp_path: Path,
+    postgres: PostgresServer,
+    placed: list[HerePlaces],
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    """It goes on, and is offered only after the worker that has the lease of it still was given up."""
+    monkeypatch.setattr(runners, "SOONEST_S", 0.0)
+    put_off, offered, held, claimed = [0], list[int](), list[Callable[[], None]](), list[int]()
+    offer, revoke, claim = Crew._offer, Leases.revoke, WorkersLedger.claim
+
+    def act(call: Call, attempt: int) -> Later | None:
+        put_off[0] += 1
+        return Later("busy", until_ms=now_ms()) if put_off[0] == 1 else None
+
+    def offers(crew: Crew, turn: tuple[int, int]) -> None:
+        offered.append(turn[0])
+        if len(offered) == 2:
+            (has,) = [worker for worker, (_, matches) in working(crew._ledger.address).items() if matches]
+            (link,) = [one for one in placed[0].links if one.worker and one.worker._ledger.number == has]
+            link.cut = True
+            loop = asyncio.get_running_loop()
+            held.append(lambda: loop.call_soon_threadsafe(offer, crew, turn))
+        else:
+            offer(crew, turn)
+
+    def revokes(leases: Leases, worker: int) -> Any:
+        found = revoke(leases, worker)
+        for late in held:
+            late()
+        return found
+
+    def claims(ledger: WorkersLedger, most: int) -> Any:
+        found = claim(ledger, most)
+        claimed.extend(one.number for one in found)
+        return found
+
+    monkeypatch.setattr(Crew, "_offer", offers)
+    monkeypatch.setattr(Leases, "revoke", revokes)
+    monkeypatch.setattr(WorkersLedger, "claim", claims)
+    folder = arena(tmp_path, postgres, engine={"workers": 2})
+    played = Played(folder, 1, clients=Cast(act, soon))
+    assert "was lost (cut off): 0 of its matches go on elsewhere" in caplog.text
+    assert offered == claimed == [1, 1]
+    assert played.report.settled == 1
+    assert played.verified
+    assert played.asked_again == 0
 
 
 def test_a_worker_whose_share_shrinks_as_it_claims_goes_on(

@@ -8,6 +8,7 @@ from collections.abc import Callable, Coroutine, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from functools import partial
+from itertools import count
 from typing import NamedTuple, TypeVar
 
 from peerage.cluster.by_leader import asked
@@ -49,7 +50,7 @@ from peerage.engine.player_runtime import PlayerRuntime
 from peerage.engine.records import Tally, answered_first
 from peerage.engine.troubles import Trouble
 from peerage.ledger.codec import read_reply
-from peerage.ledger.leases import Leases, patiently
+from peerage.ledger.leases import Leases, Turn, patiently
 from peerage.ledger.store import Exchange, FailureRow, Ledger, LedgerError
 from peerage.match import Fixture, Outcome
 from peerage.settings import Engine
@@ -67,11 +68,13 @@ Found = TypeVar("Found")
 
 
 class _Match(NamedTuple):
-    """A match under way. `told` are the attempts, by key and number, whose cost is accounted for."""
+    """A match under way. `told` are the attempts, by key and number, whose cost is accounted for, `turn` the
+    number of its newest offer to workers."""
 
     fixture: Fixture
     digest: str
     told: set[tuple[str, int]]
+    turn: int
 
 
 class _Seat:
@@ -125,8 +128,9 @@ class Crew:
         self._seats: dict[int, _Seat] = {}
         self._wanted = 1
         self._past = CallsNow()
-        self._offers: list[int] = []
-        self._over: list[int] = []
+        self._turns = count(1)
+        self._offers: list[Turn] = []
+        self._over: list[Turn] = []
         self._offering = False
         self._thread = ThreadPoolExecutor(1, "leases")
         self._leases: Leases | None = None
@@ -148,8 +152,8 @@ class Crew:
 
     def start(self, fixture: Fixture, digest: str, recorded: Sequence[Exchange]) -> None:
         told = {(one.key, one.attempt) for one in recorded}
-        self._matches[fixture.number] = _Match(fixture, digest, told)
-        self._journal.then(partial(self._offer, fixture.number))
+        self._matches[fixture.number] = _Match(fixture, digest, told, 0)
+        self._offer_then(fixture.number)
 
     def close(self, number: int, outcome: Outcome) -> None:
         """End a match that no worker drives any more."""
@@ -204,15 +208,19 @@ class Crew:
 
     # ------------------------------------------------------------------------------------------- offers
 
-    def _offer(self, number: int) -> None:
-        """Let workers claim a match, which is durable by now."""
-        self._offers.append(number)
+    def _offer_then(self, number: int) -> None:
+        """Let workers claim a match once what is written of it is durable."""
+        turn = next(self._turns)
+        self._matches[number] = self._matches[number]._replace(turn=turn)
+        self._journal.then(partial(self._offer, (number, turn)))
+
+    def _offer(self, turn: Turn) -> None:
+        self._offers.append(turn)
         self._offer_soon()
 
     def _forget(self, number: int) -> None:
         self._desk.over(number)
-        del self._matches[number]
-        self._over.append(number)
+        self._over.append((number, self._matches.pop(number).turn))
         if len(self._over) > self._engine.concurrency:
             self._offer_soon()
 
@@ -305,8 +313,9 @@ class Crew:
         self._past = CallsNow(0, 0, *past)
         if self._stopping or self._leases is None:
             return
-        numbers = await self._aside(partial(self._leases.revoke, seat.number))
-        numbers = [number for number in numbers if number in self._matches]
+        leases = await self._aside(partial(self._leases.revoke, seat.number))
+        turns = {number: match.turn for number, match in self._matches.items()}
+        numbers = [number for number, turn in leases if turns.get(number) == turn]
         rows = [
             await self._aside(partial(patiently, partial(self._ledger.match, number))) for number in numbers
         ]
@@ -315,8 +324,7 @@ class Crew:
             self._desk.paid(seat.number, held)
         for number in numbers:
             self._desk.over(number)
-            self._over.append(number)
-            self._journal.then(partial(self._offer, number))
+            self._offer_then(number)
         _log.warning(
             "worker %d %s: %d of its matches go on elsewhere; %d calls it left open may have been billed",
             seat.number,
@@ -387,7 +395,7 @@ class Crew:
                     self._ended(number, tally, outcome)
             case Left(number, reasons):
                 if number in self._matches:
-                    fixture, digest, _ = self._matches[number]
+                    fixture, digest, *_ = self._matches[number]
                     self._left.append(Stuck(fixture, digest, reasons))
                     self._run.look_soon()
             case Replied(player, void):
@@ -415,7 +423,7 @@ class Crew:
             self._run.broken(fault)
 
     def _ended(self, number: int, tally: Tally, outcome: Outcome) -> None:
-        fixture, digest, _ = self._matches[number]
+        fixture, digest, *_ = self._matches[number]
         self._forget(number)
         self.unfinished.pop(number, None)
         self._budget.close(number, decided=not outcome.void)

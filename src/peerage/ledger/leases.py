@@ -5,6 +5,9 @@ The run that holds the ledger is the leader. It offers matches in the table `lea
 asked and replied itself. Every transaction of a worker counts its own row on, under the run's fence and its
 number, with the leader's row locked: so a worker that was given up, or whose leader was followed by another,
 writes nothing more, and all rows become durable in one order.
+
+Each time a match is offered it gets a `turn` that is higher than the one before, and its lease is of that
+turn. So what is known of an earlier lease, or done once more as its answer was lost, touches no later one.
 """
 
 from __future__ import annotations
@@ -28,16 +31,24 @@ from peerage.ledger.store import Batch, Exchange, LedgerAway, LedgerError
 _TABLES = """
 CREATE TABLE IF NOT EXISTS workers (run bigint NOT NULL, number bigint NOT NULL, written bigint NOT NULL,
     gone boolean NOT NULL, who text NOT NULL, PRIMARY KEY (run, number));
-CREATE TABLE IF NOT EXISTS leases (match bigint PRIMARY KEY, run bigint NOT NULL, worker bigint, claim bigint)
+CREATE TABLE IF NOT EXISTS leases (match bigint PRIMARY KEY, run bigint NOT NULL, worker bigint, claim bigint);
+ALTER TABLE leases ADD COLUMN IF NOT EXISTS turn bigint
 """
 _HIRE = """
 INSERT INTO workers SELECT %(run)s, coalesce(max(number), 0) + 1, 0, false, %(who)s FROM workers
 WHERE run = %(run)s RETURNING number
 """
 _OFFER = """
-INSERT INTO leases SELECT unnest(%s::bigint[]), fence FROM runner WHERE fence = %s ON CONFLICT DO NOTHING
+INSERT INTO leases (match, turn, run)
+SELECT one.match, one.turn, fence FROM runner, unnest(%s::bigint[], %s::bigint[]) AS one(match, turn)
+WHERE fence = %s
+ON CONFLICT (match) DO UPDATE SET turn = EXCLUDED.turn, run = EXCLUDED.run, worker = NULL, claim = NULL
+WHERE (leases.run, leases.turn) < (EXCLUDED.run, EXCLUDED.turn)
 """
-_OVER = "DELETE FROM leases WHERE run = %s AND match = ANY(%s)"
+_OVER = """
+DELETE FROM leases USING unnest(%s::bigint[], %s::bigint[]) AS one(match, turn)
+WHERE leases.match = one.match AND leases.turn = one.turn AND run = %s
+"""
 _CLAIM = """
 WITH me AS MATERIALIZED (SELECT FROM workers
     WHERE run = %(run)s AND number = %(worker)s AND NOT gone FOR SHARE),
@@ -61,6 +72,10 @@ FROM workers JOIN runner ON workers.run = fence
 LEFT JOIN leases ON leases.run = workers.run AND worker = number
 WHERE NOT gone GROUP BY number, who ORDER BY number
 """
+
+
+Turn = tuple[int, int]
+"""A match, and which offer of it."""
 
 
 class Claimed(NamedTuple):
@@ -129,28 +144,29 @@ class Leases:
 
         self.run = self._line.do(begin)
 
-    def offer(self, matches: Collection[int], over: Collection[int]) -> None:
-        """Let workers claim some matches; end the leases of those that are `over`."""
+    def offer(self, turns: Collection[Turn], over: Collection[Turn]) -> None:
+        """Let workers claim some matches, whoever had them before; end the leases that are `over`."""
 
         def work(connection: Connected) -> None:
             with connection.pipeline(), connection.transaction():
-                connection.execute(_OVER, (self.run, [*over]))
-                connection.execute(_OFFER, ([*matches], self.run))
+                for sql, some in ((_OVER, over), (_OFFER, turns)):
+                    matches, numbers = [match for match, _ in some], [turn for _, turn in some]
+                    connection.execute(sql, (matches, numbers, self.run))
 
         self._line.do(work)
 
-    def revoke(self, worker: int) -> list[int]:
-        """Give a worker up, which writes nothing from now on: the matches it has leases of, which are to be
-        offered again."""
+    def revoke(self, worker: int) -> list[Turn]:
+        """Give a worker up, which writes nothing from now on: the leases it has, also of matches that were
+        put down since."""
 
-        def work(connection: Connected) -> list[int]:
+        def work(connection: Connected) -> list[Turn]:
             mine = self.run, worker
             with connection.transaction():
                 connection.execute("UPDATE workers SET gone = true WHERE run = %s AND number = %s", mine)
                 found = connection.execute(
-                    "SELECT match FROM leases WHERE run = %s AND worker = %s ORDER BY match", mine
+                    "SELECT match, turn FROM leases WHERE run = %s AND worker = %s ORDER BY match", mine
                 )
-                return [number for (number,) in found]
+                return found.fetchall()
 
         return self._line.do(work)
 
@@ -222,7 +238,8 @@ class WorkersLedger:
 class _Writer(Postgres):
     """The server, as a worker writes to it: beside others, as long as the run and it itself are wanted."""
 
-    _written = "SELECT written FROM workers WHERE run = %s AND number = %s"
+    # What an earlier connection of this worker may still commit is waited for.
+    _written = "SELECT written FROM workers WHERE run = %s AND number = %s FOR SHARE"
     _count = """
     WITH leader AS MATERIALIZED (SELECT fence FROM runner WHERE fence = %s FOR UPDATE)
     UPDATE workers SET written = written + 1 FROM leader

@@ -242,16 +242,18 @@ class Postgres:
         assert isinstance(connection, Line)
         raw = connection.raw
         some = [one for one in inserts if one.rows]
-        first = bool(some) and self._run is not None and not self._counted
-        with raw.pipeline():
-            if first and self._run is not None:
-                counted = f"{self._count} RETURNING pg_notify('{self._channel}', '')"
-                mine = raw.execute(counted, (*self._fences, self._run.written))
-            for table, rows, conflict, whole in some:
-                raw.execute(_insert_sql(table, conflict, whole), _columns(rows, conflict))
-        if first and mine.rowcount != 1:
-            raise self._superseded()
-        self._counted |= first
+        mine: psycopg.Cursor[Any] | None = None
+        try:
+            with raw.pipeline():
+                if some and self._run is not None and not self._counted:
+                    counted = f"{self._count} RETURNING pg_notify('{self._channel}', '')"
+                    mine = raw.execute(counted, (*self._fences, self._run.written))
+                for table, rows, conflict, whole in some:
+                    raw.execute(_insert_sql(table, conflict, whole), _columns(rows, conflict))
+        finally:  # also where rows contradict those of another who took over
+            if mine is not None and mine.rowcount == 0:
+                raise self._superseded() from None
+        self._counted |= mine is not None
 
     def holder(self) -> str:
         """Who runs the arena now, as "process NUMBER on HOST"; empty: nobody does."""

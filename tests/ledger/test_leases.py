@@ -1,0 +1,146 @@
+"""Leases of matches and the fence of workers, on a real PostgreSQL: what is done twice, late, or unanswered."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from pathlib import Path
+from threading import Thread
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from tests.ledger.on_servers import fixture
+
+from peerage.ledger import Ledger, open_ledger
+from peerage.ledger.leases import GivenUp, Leases, WorkersLedger, working
+from peerage.ledger.postgres import Line
+from peerage.ledger.store import Batch, IntentRow
+
+if TYPE_CHECKING:
+    from tests.servers.postgres import PostgresServer
+
+pytest.importorskip("psycopg", reason="needs the extra `postgres`")
+
+
+@pytest.fixture
+def ledger(postgres: PostgresServer) -> Iterator[Ledger]:
+    """One that a leader holds, with two matches."""
+    with closing(open_ledger(postgres.address(), Path(), create=True)) as opened, opened.runner():
+        for number in (1, 2):
+            opened.write(fixture(number))
+        yield opened
+
+
+@pytest.fixture
+def leases(ledger: Ledger) -> Iterator[Leases]:
+    with closing(Leases(ledger.address)) as made:
+        yield made
+
+
+@pytest.fixture
+def hire(ledger: Ledger, leases: Leases) -> Iterator[Callable[[], WorkersLedger]]:
+    """Hires workers."""
+    hired: list[WorkersLedger] = []
+
+    def one() -> WorkersLedger:
+        hired.append(WorkersLedger(ledger.address, leases.run))
+        return hired[-1]
+
+    yield one
+    for worker in hired:
+        worker.close()
+
+
+def claimed(worker: WorkersLedger) -> list[int]:
+    return [one.number for one in worker.claim(8)]
+
+
+def intent(attempt: int) -> Batch:
+    return Batch(intents=[IntentRow(1, "k", attempt, "p", b"{}", 0)])
+
+
+def test_a_match_offered_again_is_free_and_each_offer_counts_once(
+    leases: Leases, hire: Callable[[], WorkersLedger], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first, second, third = hire(), hire(), hire()
+    leases.offer([(1, 1), (2, 2)], [])
+    assert claimed(first) == [1, 2]
+    done, taken = leases._line.do, list[int]()
+
+    def unanswered(work: Callable[[Any], Any]) -> Any:
+        done(work)
+        taken.extend(claimed(second))  # before it is done once more, as no answer came
+        return done(work)
+
+    monkeypatch.setattr(leases._line, "do", unanswered)
+    leases.offer([(1, 3)], [(1, 1)])
+    monkeypatch.undo()
+    assert taken == [1]
+    assert claimed(third) == []
+    assert leases.revoke(first.number) == [(2, 2)]
+    leases.offer([], [(1, 1), (2, 2)])  # late
+    assert leases.revoke(second.number) == [(1, 3)]
+
+
+def test_no_offer_of_a_leader_that_was_followed_hides_one_of_the_next(
+    ledger: Ledger, leases: Leases, hire: Callable[[], WorkersLedger], postgres: PostgresServer
+) -> None:
+    schema = ledger.address.rpartition("schema=")[2]
+    leases.offer([(1, 7)], [])
+    postgres.sql(f"UPDATE {schema}.leases SET run = run - 1")  # written as it was being followed
+    leases.offer([(1, 1)], [])
+    assert claimed(hire()) == [1]
+    leases.run -= 1
+    leases.offer([(1, 8)], [(1, 1)])
+    assert [has for _, has in working(ledger.address).values()] == [[1]]
+
+
+def test_a_commit_without_an_answer_is_waited_for_before_it_is_done_again(
+    ledger: Ledger,
+    hire: Callable[[], WorkersLedger],
+    postgres: PostgresServer,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    worker, commit, late = hire(), Line.commit, list[Thread]()
+
+    def unanswered(line: Line) -> None:
+        """The server is about to commit as the line to it breaks."""
+        raw, line._raw = line.raw, None
+
+        def commits() -> None:
+            while postgres.sql("SELECT pid FROM pg_stat_activity WHERE wait_event_type = 'Lock'") == []:
+                pass
+            raw.commit()
+            raw.close()
+
+        monkeypatch.setattr(Line, "commit", commit)
+        late.append(Thread(target=commits))
+        late[0].start()
+        import psycopg
+
+        raise psycopg.OperationalError("the connection is lost")
+
+    with worker.writing():
+        worker.write(intent(1))
+        monkeypatch.setattr(Line, "commit", unanswered)
+        worker.write(intent(2))
+        worker.write(intent(3))
+    late[0].join()
+    assert [one.attempt for one in ledger.exchanges(1)] == [1, 2, 3]
+
+
+def test_a_worker_that_was_given_up_neither_claims_nor_writes(
+    ledger: Ledger, leases: Leases, hire: Callable[[], WorkersLedger]
+) -> None:
+    lost, other = hire(), hire()
+    leases.offer([(1, 1)], [])
+    with lost.writing(), other.writing():
+        lost.write(intent(1))
+        assert leases.revoke(lost.number) == []
+        assert claimed(other) == [1]
+        other.write(intent(2))
+        with pytest.raises(GivenUp):
+            claimed(lost)
+        with pytest.raises(GivenUp):  # not that this attempt is there already
+            lost.write(intent(2))
+    assert [one.attempt for one in ledger.exchanges(1)] == [1, 2]
