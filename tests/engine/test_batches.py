@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 import yaml
-from tests.engine.arenas import asked_again, house, ledger_of, write_arena
+from tests.engine.arenas import SMALL, asked_again, house, ledger_of, write_arena
 from tests.servers.anthropic_batches import PRICE, BatchServer
 from tests.servers.other_batches import FileBatchServer, GoogleBatches, OpenAIBatches
 
@@ -63,7 +63,9 @@ def arena_of(
         "key_env": "BATCH_KEY",
         "price": PRICE,
     }
-    write_arena(folder, [*house(6), waiting], **sections)
+    # Whatever the committee says, every match has a challenge, so all of them come to a result.
+    rules = {**SMALL, "approval": 0.0}
+    write_arena(folder, [*house(6), waiting], **{"rules": rules, **sections})
     (folder / ".env").write_text(f"BATCH_KEY={KEY}\n", "utf-8")
     return folder
 
