@@ -1,8 +1,8 @@
-"""Leases of matches and the fence of workers, on a real PostgreSQL: what is done twice, late, or unanswered."""
+"""Leases of matches and the fence of workers, on a real PostgreSQL: what is done twice, late, unanswered."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing
 from pathlib import Path
 from threading import Thread
@@ -13,13 +13,14 @@ from tests.ledger.on_servers import fixture
 
 from peerage.ledger import Ledger, open_ledger
 from peerage.ledger.leases import GivenUp, Leases, WorkersLedger, working
-from peerage.ledger.postgres import Line
+from peerage.ledger.postgres import Line, Postgres
+from peerage.ledger.sql_database import Connection, Insert
 from peerage.ledger.store import Batch, IntentRow
 
 if TYPE_CHECKING:
     from tests.servers.postgres import PostgresServer
 
-pytest.importorskip("psycopg", reason="needs the extra `postgres`")
+psycopg = pytest.importorskip("psycopg", reason="needs the extra `postgres`")
 
 
 @pytest.fixture
@@ -101,28 +102,28 @@ def test_a_commit_without_an_answer_is_waited_for_before_it_is_done_again(
     postgres: PostgresServer,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    worker, commit, late = hire(), Line.commit, list[Thread]()
+    worker, insert, late = hire(), Postgres.insert, list[Thread]()
 
-    def unanswered(line: Line) -> None:
+    def unanswered(store: Postgres, connection: Connection, inserts: Iterable[Insert]) -> None:
         """The server is about to commit as the line to it breaks."""
-        raw, line._raw = line.raw, None
+        monkeypatch.setattr(Postgres, "insert", insert)
+        old = Line(store.connect)
+        insert(store, old, inserts)
 
         def commits() -> None:
             while postgres.sql("SELECT pid FROM pg_stat_activity WHERE wait_event_type = 'Lock'") == []:
                 pass
-            raw.commit()
-            raw.close()
+            old.commit()
+            old.close()
 
-        monkeypatch.setattr(Line, "commit", commit)
         late.append(Thread(target=commits))
         late[0].start()
-        import psycopg
-
+        connection.close()
         raise psycopg.OperationalError("the connection is lost")
 
     with worker.writing():
         worker.write(intent(1))
-        monkeypatch.setattr(Line, "commit", unanswered)
+        monkeypatch.setattr(Postgres, "insert", unanswered)
         worker.write(intent(2))
         worker.write(intent(3))
     late[0].join()

@@ -41,7 +41,7 @@ from peerage.cluster.messages import (
     Tripped,
 )
 from peerage.cluster.places import Link, Places, WorkerLost
-from peerage.cluster.worker import GATHER_S
+from peerage.cluster.worker import gathers_s
 from peerage.engine.availability import Availability, Away
 from peerage.engine.budget import Budget, Verdict, dollars
 from peerage.engine.driving import CallsNow, Run, Stuck
@@ -111,7 +111,7 @@ class Crew:
         self._run = run
         self._ledger = ledger
         self._journal = journal
-        journal.gather_s = GATHER_S
+        journal.gather_s = gathers_s(lines.values())
         self._budget = budget
         self._lines = lines
         self._engine = engine

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AsyncExitStack
 from dataclasses import replace
@@ -51,15 +51,16 @@ from peerage.ledger.merkle import digest as digest_of
 from peerage.ledger.store import Exchange
 from peerage.match import Fixture, Outcome
 from peerage.players import open_client
-from peerage.players.client import Client
+from peerage.players.client import Client, InstantClient
 from peerage.settings import ArenaError
 from peerage.settings.game_file import load_file
 
 NO_CAP = 1_000_000
 """Calls in flight at once where each asks for its place: the leader's desk counts them."""
 STATE_EVERY_S = 0.5
-GATHER_S = 0.005
-"""What is written within so long goes in one transaction: those of all workers come one after another."""
+GATHER_S, PATIENT_S = 0.005, 0.02
+"""What is written within so long goes in one transaction, as those of all workers come one after another:
+where all players reply at once, and where some take a while, so that few rows come in a moment."""
 
 
 class Worker:
@@ -109,7 +110,7 @@ class Worker:
         games = schedulers(posting.settings, "")
         plans, engine = Plans(games, lines), posting.settings.engine
         self._journal = Journal(self._ledger, self.broken)
-        self._journal.gather_s = GATHER_S
+        self._journal.gather_s = gathers_s(lines.values())
         self._stack.push_async_callback(self._journal.close)
         self._paying = AskedReservations(posting.bounded, lines, self.tell, self._journal.then)
         programs = None
@@ -343,6 +344,11 @@ class Worker:
 
     async def _aside(self, work: Callable[[], Any]) -> Any:
         return await self._loop.run_in_executor(self._claims, work)
+
+
+def gathers_s(lines: Iterable[PlayerRuntime]) -> float:
+    """How long leader and workers gather what they write."""
+    return GATHER_S if all(isinstance(line.client, InstantClient) for line in lines) else PATIENT_S
 
 
 def _load_games(files: Mapping[str, str]) -> None:

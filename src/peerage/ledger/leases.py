@@ -31,7 +31,8 @@ from peerage.ledger.store import Batch, Exchange, LedgerAway, LedgerError
 _TABLES = """
 CREATE TABLE IF NOT EXISTS workers (run bigint NOT NULL, number bigint NOT NULL, written bigint NOT NULL,
     gone boolean NOT NULL, who text NOT NULL, PRIMARY KEY (run, number));
-CREATE TABLE IF NOT EXISTS leases (match bigint PRIMARY KEY, run bigint NOT NULL, worker bigint, claim bigint);
+CREATE TABLE IF NOT EXISTS leases (match bigint PRIMARY KEY, run bigint NOT NULL, worker bigint,
+    claim bigint);
 ALTER TABLE leases ADD COLUMN IF NOT EXISTS turn bigint
 """
 _HIRE = """
@@ -148,10 +149,11 @@ class Leases:
         """Let workers claim some matches, whoever had them before; end the leases that are `over`."""
 
         def work(connection: Connected) -> None:
-            with connection.pipeline(), connection.transaction():
+            with connection.pipeline():  # one transaction
                 for sql, some in ((_OVER, over), (_OFFER, turns)):
-                    matches, numbers = [match for match, _ in some], [turn for _, turn in some]
-                    connection.execute(sql, (matches, numbers, self.run))
+                    if some:
+                        matches, numbers = zip(*some, strict=True)
+                        connection.execute(sql, ([*matches], [*numbers], self.run))
 
         self._line.do(work)
 
@@ -236,7 +238,11 @@ class WorkersLedger:
 
 
 class _Writer(Postgres):
-    """The server, as a worker writes to it: beside others, as long as the run and it itself are wanted."""
+    """The server, as a worker writes to it: beside others, as long as the run and it itself are wanted.
+
+    All that is inserted at once is a transaction, which the server ends by itself: one way there and back, for
+    so long others wait for the leader's row.
+    """
 
     # What an earlier connection of this worker may still commit is waited for.
     _written = "SELECT written FROM workers WHERE run = %s AND number = %s FOR SHARE"
@@ -256,7 +262,7 @@ class _Writer(Postgres):
         return self._of
 
     def _locked(self, create: bool) -> Connected:
-        connection = self.connect()
+        connection = self.connect(autocommit=True)
         try:
             row = connection.execute(_GOES_ON, self._of).fetchone()
             if row is None:

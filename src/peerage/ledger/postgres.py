@@ -114,6 +114,11 @@ class Postgres:
             self._stated = conninfo_to_dict(plain)
         self._key = int.from_bytes(sha256(f"peerage {self._schema}".encode()).digest()[:8], signed=True)
         self._channel = f"peerage_{self._key % 2**64:x}"
+        # Where nothing can be counted on the statement fails, and with it all that goes with it.
+        self._counting = (
+            f"WITH mine AS ({self._count} RETURNING 1) SELECT pg_notify('{self._channel}', ''), 1 / count(*) "
+            "FROM mine"
+        )
         self._run: Run | None = None
         self._patience = Patience(self.place, is_lost)
         self._counted = False
@@ -242,18 +247,16 @@ class Postgres:
         assert isinstance(connection, Line)
         raw = connection.raw
         some = [one for one in inserts if one.rows]
-        mine: psycopg.Cursor[Any] | None = None
+        first = bool(some) and self._run is not None and not self._counted
         try:
             with raw.pipeline():
-                if some and self._run is not None and not self._counted:
-                    counted = f"{self._count} RETURNING pg_notify('{self._channel}', '')"
-                    mine = raw.execute(counted, (*self._fences, self._run.written))
+                if first and self._run is not None:
+                    raw.execute(self._counting, (*self._fences, self._run.written))
                 for table, rows, conflict, whole in some:
                     raw.execute(_insert_sql(table, conflict, whole), _columns(rows, conflict))
-        finally:  # also where rows contradict those of another who took over
-            if mine is not None and mine.rowcount == 0:
-                raise self._superseded() from None
-        self._counted |= mine is not None
+        except psycopg.errors.DivisionByZero:
+            raise self._superseded() from None
+        self._counted |= first
 
     def holder(self) -> str:
         """Who runs the arena now, as "process NUMBER on HOST"; empty: nobody does."""
