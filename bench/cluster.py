@@ -1,8 +1,14 @@
 """CPU milliseconds of a duel through Ray, beside one process alone on the same PostgreSQL.
 
 House players that reply at once, without and with a budget, and the same players as models are asked: each
-reply takes a while, so that every call needs its place and its money from the leader. CPU is that between
-two moments in the middle of a run: no start, no end. Usage: python -m bench.cluster [DUELS] [ROUNDS] [CASE…]
+reply takes a while, so that replies come one by one. Compared are, with the same players, matches under way
+and PostgreSQL (which does not wait for its disk): one process; one process that gathers what it writes for as
+long as leader and workers do; and leader and two workers on Ray. CPU is user and system time of all threads
+between two moments in the middle of a run: no start, no end. A part of it is a cost of each second and not of
+a duel (Ray's threads in leader and workers, their ticks): it is measured with all calls in flight and none
+that returns, and what a duel costs is told with and without it.
+
+Usage: python -m bench.cluster [DUELS] [ROUNDS] [CASE…]
 """
 
 from __future__ import annotations
@@ -13,6 +19,7 @@ import os
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Mapping
 from pathlib import Path
 from statistics import median
@@ -20,6 +27,7 @@ from statistics import median
 import yaml
 
 from peerage.arena import open_arena
+from peerage.cluster.worker import PATIENT_S
 from peerage.engine.runner import Runner
 from peerage.ledger.leases import working
 from peerage.players.client import Answer, Call, Client
@@ -31,6 +39,8 @@ WARM = 48
 """Duels before the first moment: imports, caches, connections."""
 CASES = {"at once": {}, "at once, budget": {"budget": 50}, "asked": {}, "asked, budget": {"budget": 50}}
 RULES = {"committee": 2, "judges": 3, "topics": ["bridges", "tides", "bees"]}
+KINDS = "one process", "the same, gathering", "Ray"
+IDLE_S = 20.0
 _TICK = os.sysconf("SC_CLK_TCK")
 
 
@@ -42,6 +52,11 @@ def seconds(call: Call, answer: Answer) -> float:
 def asked(settings: PlayerSettings) -> Client:
     """A house player that takes its time."""
     return PacedClient(HouseClient(settings), seconds)
+
+
+def asleep(settings: PlayerSettings) -> Client:
+    """One that never replies."""
+    return PacedClient(HouseClient(settings), lambda call, answer: 3600.0)
 
 
 def spent(process: int) -> float:
@@ -69,8 +84,8 @@ def below(process: int) -> list[tuple[int, str]]:
 class Watch:
     """CPU of all that takes part, between two moments of a run."""
 
-    def __init__(self, ledger: str, server: int, duels: int) -> None:
-        self._ledger, self._server, self._duels = ledger, server, duels
+    def __init__(self, kind: str, ledger: str, server: int, duels: int) -> None:
+        self._kind, self._ledger, self._server, self._duels = kind, ledger, server, duels
         self.found: dict[str, float] = {}
 
     def _now(self, workers: list[int]) -> dict[str, float]:
@@ -80,36 +95,60 @@ class Watch:
         parts = {"leader": [mine], "workers": workers, "Ray": ray, "PostgreSQL": server}
         return {name: sum(map(spent, pids)) for name, pids in parts.items()}
 
+    async def _workers(self) -> list[int]:
+        told = await asyncio.to_thread(working, self._ledger) if self._kind == "Ray" else {}
+        return [int(who.split()[1]) for who, _ in told.values()]
+
     async def __call__(self, runner: Runner) -> None:
         async def after(matches: int) -> int:
             while (done := runner.progress().settled) < matches:
-                await asyncio.sleep(0.02)
+                await asyncio.sleep(0.1)
             return done
 
+        if self._kind == KINDS[1]:
+            runner._journal.gather_s = PATIENT_S
         first = await after(WARM)
-        told = await asyncio.to_thread(working, self._ledger) if self._ledger else {}
-        workers = [int(who.split()[1]) for who, _ in told.values()]
-        before, calls = self._now(workers), runner.progress().calls_answered
+        workers = await self._workers()
+        began, calls = time.monotonic(), runner.progress().calls_answered
+        before = self._now(workers)
         last = await after(WARM + self._duels)
-        after_it = self._now(workers)
+        after_it, took = self._now(workers), time.monotonic() - began
         self.found = {name: (after_it[name] - before[name]) / (last - first) for name in before}
         self.found["calls"] = (runner.progress().calls_answered - calls) / (last - first)
+        self.found["seconds"] = took / (last - first)
+
+
+class Idle(Watch):
+    """The same of each second in which nothing comes."""
+
+    async def __call__(self, runner: Runner) -> None:
+        while runner.progress().calls_in_flight < CONCURRENCY:
+            await asyncio.sleep(0.02)
+        await asyncio.sleep(IDLE_S / 4)
+        workers = await self._workers()
+        began, before = time.monotonic(), self._now(workers)
+        await asyncio.sleep(IDLE_S)
+        after_it, took = self._now(workers), time.monotonic() - began
+        self.found = {name: (after_it[name] - before[name]) / took for name in before}
+        runner.stop()
+        runner.stop()
 
 
 def one(case: str, kind: str, ledger: str, server: int, duels: int) -> dict[str, float]:
-    """CPU milliseconds of a duel, by part."""
+    """CPU milliseconds of a duel, or of an idle second, by part."""
     priced = {"price": {"input": 1, "output": 4}} if "budget" in case else {}
+    engine = "ray" if kind == "Ray" else "local"
     settings = {
         "seed": 1,
         "players": [{"name": f"p{at}", "model": f"house:0.{at + 2}", **priced} for at in range(6)],
         "rules": RULES,
         "pairing": {"window": 6 * CONCURRENCY},
-        "engine": {"kind": kind, "workers": 2, "concurrency": CONCURRENCY, "calls": 256, "probe": False},
+        "engine": {"kind": engine, "workers": 2, "concurrency": CONCURRENCY, "calls": 256, "probe": False},
         "ledger": ledger,
-        **CASES[case],
+        **CASES.get(case, {}),
     }
-    watch = Watch(ledger if kind == "ray" else "", server, duels)
-    clients = asked if case.startswith("asked") else None
+    watch = (Idle if case == "idle" else Watch)(kind, ledger, server, duels)
+    clients = {"asked": asked, "idle": asleep}.get(case.partition(",")[0])
     with tempfile.TemporaryDirectory() as name:
         (Path(name) / "arena.yaml").write_text(yaml.safe_dump(settings), "utf-8")
         with open_arena(Path(name)) as arena:
@@ -126,30 +165,56 @@ def main(duels: int = 300, rounds: int = 3, cases: tuple[str, ...] = tuple(CASES
     postgres = PostgresServer()
     server = postgres._server
     assert server is not None
+
+    def run(case: str, kind: str) -> dict[str, float]:
+        words = ["one", case, kind, postgres.address(), str(server.pid), str(duels)]
+        command = [sys.executable, "-m", "bench.cluster", *words]
+        done = subprocess.run(command, cwd=root, env=env, stdout=subprocess.PIPE, check=True)
+        return dict(json.loads(done.stdout.splitlines()[-1]))
+
     try:
+        idle = {kind: run("idle", kind) for kind in (KINDS[0], KINDS[2])}
+        print(f"idle, {CONCURRENCY} duels with calls in flight, ms of CPU a second")
+        for kind, parts in idle.items():
+            print(f"  {kind:20} {told(parts)}")
         for case in cases:
-            found: dict[str, list[Mapping[str, float]]] = {"local": [], "ray": []}
-            for kind in (*found,) * rounds:
-                words = ["one", case, kind, postgres.address(), str(server.pid), str(duels)]
-                command = [sys.executable, "-m", "bench.cluster", *words]
-                done = subprocess.run(command, cwd=root, env=env, stdout=subprocess.PIPE, check=True)
-                found[kind].append(json.loads(done.stdout.splitlines()[-1]))
-            show(case, found)
+            kinds = [kind for kind in KINDS if kind != KINDS[1] or case.startswith("asked")]
+            found: dict[str, list[Mapping[str, float]]] = {kind: [] for kind in kinds}
+            for kind in kinds * rounds:
+                found[kind].append(run(case, kind))
+            show(case, found, {kind: of_run(parts) for kind, parts in idle.items()})
     finally:
         postgres.stop()
 
 
-def show(case: str, found: Mapping[str, list[Mapping[str, float]]]) -> None:
+def of_run(parts: Mapping[str, float]) -> float:
+    """What of it the run's own processes took."""
+    return parts["leader"] + parts["workers"]
+
+
+def told(parts: Mapping[str, float]) -> str:
+    return ", ".join(
+        f"{part} {ms:.2f}" for part, ms in parts.items() if part not in ("calls", "seconds") and ms
+    )
+
+
+def show(case: str, found: Mapping[str, list[Mapping[str, float]]], idle: Mapping[str, float]) -> None:
     middle = {
         kind: {part: median([one[part] for one in runs]) for part in runs[0]} for kind, runs in found.items()
     }
-    alone = middle["local"]
-    both = [one["leader"] + one["workers"] - alone["leader"] for one in found["ray"]]
-    print(f"{case}: {alone['calls']:.1f} calls a duel, {CONCURRENCY} under way, ms of CPU a duel")
+    calls = middle[KINDS[0]]["calls"]
+    print(f"{case}: {calls:.1f} calls a duel, {CONCURRENCY} under way, ms of CPU a duel")
     for kind, parts in middle.items():
-        told = ", ".join(f"{part} {ms:.2f}" for part, ms in parts.items() if part != "calls" and ms)
-        print(f"  {kind:6} {told}")
-    print(f"  leader and workers beyond one process: {median(both):.2f} ({min(both):.2f} to {max(both):.2f})")
+        print(f"  {kind:20} {told(parts)} ({1 / parts['seconds']:.0f} duels a second)")
+    for kind in [kind for kind in found if kind != "Ray"]:
+        alone, each = of_run(middle[kind]), idle[KINDS[0]]
+        more = [of_run(one) - alone for one in found["Ray"]]
+        own = [
+            of_run(one) - one["seconds"] * idle["Ray"] - (alone - middle[kind]["seconds"] * each)
+            for one in found["Ray"]
+        ]
+        for what, ms in (("", more), (", without what each second costs", own)):
+            print(f"  beyond {kind}{what}: {median(ms):.2f} ({min(ms):.2f} to {max(ms):.2f})", flush=True)
 
 
 if __name__ == "__main__":

@@ -30,6 +30,9 @@ Found = TypeVar("Found")
 class _Hands:
     """A worker within an actor."""
 
+    def __init__(self) -> None:
+        self._as_long_as_it_lives = ExitStack()
+
     async def begin(self, posting: Posting, key: bytes) -> tuple[int, str, str, int]:
         """Get ready: the worker's number, its node, and where its line is to be dialled."""
         from peerage.cluster.worker import Worker
@@ -39,7 +42,7 @@ class _Hands:
         worker = Worker(posting, line.send)
         logging.getLogger("peerage").addHandler(_Teller(worker.tell))
         number = await worker.begin()
-        ExitStack().enter_context(tuned())
+        self._as_long_as_it_lives.enter_context(tuned())
         here = ray.util.get_node_ip_address()
         return number, ray.get_runtime_context().get_node_id(), here, await awaited(here, key, line)
 

@@ -240,8 +240,8 @@ class WorkersLedger:
 class _Writer(Postgres):
     """The server, as a worker writes to it: beside others, as long as the run and it itself are wanted.
 
-    All that is inserted at once is a transaction, which the server ends by itself: one way there and back, for
-    so long others wait for the leader's row.
+    All that is inserted at once is a transaction, which the server ends by itself: others wait for the leader's
+    row no longer than that takes, and not for a way there and back.
     """
 
     # What an earlier connection of this worker may still commit is waited for.
