@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import asyncio
+import gc
 import os
 import signal
 import subprocess
 import sys
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, cast
 
 import pytest
 from tests.cluster.kills import Nodes
 from tests.engine.arenas import house, play, write_arena
 
 from peerage.arena import open_arena
+from peerage.cluster.messages import Posting
 from peerage.ledger.leases import working
 
 if TYPE_CHECKING:
@@ -92,6 +96,36 @@ async def test_a_worker_that_ray_ends_for_want_of_memory_is_lost_and_the_run_is_
 
     with pytest.raises(WorkerLost, match="running low on memory"):
         await _answered(ended)
+
+
+async def test_a_worker_collects_garbage_rarely_as_long_as_it_lives(monkeypatch: pytest.MonkeyPatch) -> None:
+    from peerage.cluster import on_ray, worker
+    from peerage.cluster.line import Line, dialled
+
+    class Ready:
+        def __init__(self, *_: object) -> None:
+            self.tell = self.order = print
+
+        async def begin(self) -> int:
+            return 1
+
+        def left_alone(self) -> None:
+            over.set()
+
+    node = SimpleNamespace(get_node_id=lambda: "node")
+    util = SimpleNamespace(get_node_ip_address=lambda: "127.0.0.1")
+    monkeypatch.setattr(on_ray, "ray", SimpleNamespace(util=util, get_runtime_context=lambda: node))
+    monkeypatch.setattr(worker, "Worker", Ready)
+    before, over, hands = gc.get_threshold(), asyncio.Event(), on_ray._Hands()
+    number, _, host, port = await hands.begin(cast(Posting, None), b"k" * 32)
+    assert number == 1
+    assert gc.get_threshold()[0] > before[0]
+    hands._as_long_as_it_lives.close()
+    assert gc.get_threshold() == before
+    line = Line(print, print)
+    await dialled(host, port, b"k" * 32, line)
+    line.close()
+    await over.wait()
 
 
 def test_a_worker_and_the_server_are_killed_and_the_table_is_that_of_one_process(

@@ -7,11 +7,23 @@ from pathlib import Path
 import pytest
 from tests.engine.test_hosts import HANDS
 
+from peerage.engine.player_runtime import PlayerRuntime
 from peerage.games import release_of
-from peerage.settings import ArenaError
+from peerage.players.house import HouseClient, PacedClient
+from peerage.players.prices import Price
+from peerage.settings import ArenaError, PlayerSettings
 from peerage.settings.game_file import files_of, load_file
 
 pytest.importorskip("psycopg", reason="needs the extra `ray`")
+
+
+def test_where_somebody_takes_a_while_to_reply_more_is_gathered_for_a_transaction() -> None:
+    from peerage.cluster.worker import GATHER_S, PATIENT_S, gathers_s
+
+    at_once = PlayerSettings(name="a", model="house:0.5")
+    quick = PlayerRuntime(at_once, HouseClient(at_once), Price())
+    slow = PlayerRuntime(at_once, PacedClient(HouseClient(at_once), lambda call, answer: 1.0), Price())
+    assert gathers_s([quick, quick]) == GATHER_S < gathers_s([quick, slow]) == PATIENT_S
 
 
 def test_games_in_files_are_loaded_where_they_are_those_of_the_leader(tmp_path: Path) -> None:

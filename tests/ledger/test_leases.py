@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from tests.ledger.on_servers import fixture
 
-from peerage.ledger import Ledger, open_ledger
+from peerage.ledger import Ledger, LedgerError, open_ledger
 from peerage.ledger.leases import GivenUp, Leases, WorkersLedger, working
 from peerage.ledger.postgres import Line, Postgres
 from peerage.ledger.sql_database import Connection, Insert
-from peerage.ledger.store import Batch, IntentRow
+from peerage.ledger.store import Batch, IntentRow, ReplyRow
 
 if TYPE_CHECKING:
     from tests.servers.postgres import PostgresServer
@@ -128,6 +128,57 @@ def test_a_commit_without_an_answer_is_waited_for_before_it_is_done_again(
         worker.write(intent(3))
     late[0].join()
     assert [one.attempt for one in ledger.exchanges(1)] == [1, 2, 3]
+
+
+def test_a_claim_without_an_answer_is_waited_for_before_it_is_made_again(
+    ledger: Ledger, leases: Leases, hire: Callable[[], WorkersLedger], postgres: PostgresServer
+) -> None:
+    worker, schema = hire(), ledger.address.rpartition("schema=")[2]
+    leases.offer([(1, 1), (2, 2)], [])
+    writes, old = Postgres(ledger.address).connect(), Postgres(ledger.address).connect(autocommit=True)
+    writes.execute(f"UPDATE {schema}.workers SET written = written")
+    threads = list[Thread]()
+
+    def wait_for(number: int) -> None:
+        while len(postgres.sql("SELECT pid FROM pg_stat_activity WHERE wait_event_type = 'Lock'")) < number:
+            pass
+
+    class Breaks:
+        """A line that breaks while the server is at a claim."""
+
+        def execute(self, sql: str, values: dict[str, int]) -> None:
+            threads.append(Thread(target=old.execute, args=(sql, values)))
+            threads[0].start()
+            wait_for(1)
+            threads.append(Thread(target=lambda: (wait_for(2), writes.commit())))
+            threads[1].start()
+            raise psycopg.OperationalError("the connection is lost")
+
+        def close(self) -> None:
+            """It is not heard of any more."""
+
+    worker._line.close()
+    worker._line._connection = Breaks()  # type: ignore[assignment]
+    assert [one.number for one in worker.claim(1)] == [1]
+    assert leases.revoke(worker.number) == [(1, 1)]
+    for thread in threads:
+        thread.join()
+    writes.close()
+    old.close()
+
+
+def test_a_batch_of_a_worker_is_written_whole_or_not_at_all(
+    ledger: Ledger, hire: Callable[[], WorkersLedger]
+) -> None:
+    worker = hire()
+    replied = [ReplyRow(1, "k", 1, b"{}", 0, 0)]
+    with worker.writing():
+        for attempt in range(1, 9):  # so that statements are prepared
+            worker.write(intent(attempt))
+        with pytest.raises(LedgerError, match="contradicts"):
+            worker.write(Batch(intents=[IntentRow(1, "k", 9, "p", b"{}", 0)], replies=replied * 2))
+        worker.write(Batch(replies=replied))
+    assert [one.attempt for one in ledger.exchanges(1)] == [*range(1, 9)]
 
 
 def test_a_worker_that_was_given_up_neither_claims_nor_writes(

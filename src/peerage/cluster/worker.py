@@ -58,7 +58,7 @@ from peerage.settings.game_file import load_file
 NO_CAP = 1_000_000
 """Calls in flight at once where each asks for its place: the leader's desk counts them."""
 STATE_EVERY_S = 0.5
-GATHER_S, PATIENT_S = 0.005, 0.02
+GATHER_S, PATIENT_S = 0.005, 0.03
 """What is written within so long goes in one transaction, as those of all workers come one after another:
 where all players reply at once, and where some take a while, so that few rows come in a moment."""
 

@@ -64,6 +64,7 @@ ON number IN (SELECT match FROM taken UNION ALL SELECT match FROM before) ORDER 
 """
 """In one statement, which makes one way to the server and back. A claim whose answer was lost is made again
 under its number, and takes nothing twice. No row: the worker was given up."""
+_SETTLED = "SELECT FROM workers WHERE run = %(run)s AND number = %(worker)s FOR UPDATE"
 _GOES_ON = """
 SELECT workers.written FROM workers JOIN runner ON run = fence WHERE run = %s AND number = %s AND NOT gone
 """
@@ -217,8 +218,16 @@ class WorkersLedger:
         """Claim so many matches, the lowest that nobody has."""
         self._claims += 1  # where an answer of the server is lost, this tells what was claimed already
         mine = {"run": self._run, "worker": self.number, "most": most, "claim": self._claims}
+        tried = False
 
-        found = self._line.do(lambda connection: connection.execute(_CLAIM, mine).fetchall())
+        def work(connection: Connected) -> list[Any]:
+            nonlocal tried
+            if tried:  # the server may still be at the one before, of which this one would not know
+                connection.execute(_SETTLED, mine)
+            tried = True
+            return connection.execute(_CLAIM, mine).fetchall()
+
+        found = self._line.do(work)
         if not found:
             raise given_up(self._ledger.address)
         return [
@@ -240,8 +249,8 @@ class WorkersLedger:
 class _Writer(Postgres):
     """The server, as a worker writes to it: beside others, as long as the run and it itself are wanted.
 
-    All that is inserted at once is a transaction, which the server ends by itself: others wait for the leader's
-    row no longer than that takes, and not for a way there and back.
+    All that is inserted at once is a transaction, which the server ends by itself: others wait for the
+    leader's row no longer than that takes, and not for a way there and back.
     """
 
     # What an earlier connection of this worker may still commit is waited for.
