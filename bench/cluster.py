@@ -102,7 +102,7 @@ class Watch:
     async def __call__(self, runner: Runner) -> None:
         async def after(matches: int) -> int:
             while (done := runner.progress().settled) < matches:
-                await asyncio.sleep(0.1)
+                await asyncio.sleep(0.05)
             return done
 
         if self._kind == KINDS[1]:
@@ -152,7 +152,7 @@ def one(case: str, kind: str, ledger: str, server: int, duels: int) -> dict[str,
     with tempfile.TemporaryDirectory() as name:
         (Path(name) / "arena.yaml").write_text(yaml.safe_dump(settings), "utf-8")
         with open_arena(Path(name)) as arena:
-            arena.run(WARM + duels + CONCURRENCY, clients=clients, beside=watch)
+            arena.run(WARM + duels + 4 * CONCURRENCY, clients=clients, beside=watch)
     return watch.found
 
 

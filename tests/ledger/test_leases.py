@@ -12,7 +12,7 @@ import pytest
 from tests.ledger.on_servers import fixture
 
 from peerage.ledger import Ledger, LedgerError, open_ledger
-from peerage.ledger.leases import GivenUp, Leases, WorkersLedger, working
+from peerage.ledger.leases import Claimed, GivenUp, Leases, WorkersLedger, working
 from peerage.ledger.postgres import Line, Postgres
 from peerage.ledger.sql_database import Connection, Insert
 from peerage.ledger.store import Batch, IntentRow, ReplyRow
@@ -54,6 +54,12 @@ def hire(ledger: Ledger, leases: Leases) -> Iterator[Callable[[], WorkersLedger]
 
 def claimed(worker: WorkersLedger) -> list[int]:
     return [one.number for one in worker.claim(8)]
+
+
+def wait_for_locks(postgres: PostgresServer, number: int) -> None:
+    """Return when so many connections wait for others."""
+    while len(postgres.sql("SELECT pid FROM pg_stat_activity WHERE wait_event_type = 'Lock'")) < number:
+        pass
 
 
 def intent(attempt: int) -> Batch:
@@ -111,8 +117,7 @@ def test_a_commit_without_an_answer_is_waited_for_before_it_is_done_again(
         insert(store, old, inserts)
 
         def commits() -> None:
-            while postgres.sql("SELECT pid FROM pg_stat_activity WHERE wait_event_type = 'Lock'") == []:
-                pass
+            wait_for_locks(postgres, 1)
             old.commit()
             old.close()
 
@@ -139,18 +144,14 @@ def test_a_claim_without_an_answer_is_waited_for_before_it_is_made_again(
     writes.execute(f"UPDATE {schema}.workers SET written = written")
     threads = list[Thread]()
 
-    def wait_for(number: int) -> None:
-        while len(postgres.sql("SELECT pid FROM pg_stat_activity WHERE wait_event_type = 'Lock'")) < number:
-            pass
-
     class Breaks:
         """A line that breaks while the server is at a claim."""
 
         def execute(self, sql: str, values: dict[str, int]) -> None:
             threads.append(Thread(target=old.execute, args=(sql, values)))
             threads[0].start()
-            wait_for(1)
-            threads.append(Thread(target=lambda: (wait_for(2), writes.commit())))
+            wait_for_locks(postgres, 1)
+            threads.append(Thread(target=lambda: (wait_for_locks(postgres, 2), writes.commit())))
             threads[1].start()
             raise psycopg.OperationalError("the connection is lost")
 
@@ -165,6 +166,29 @@ def test_a_claim_without_an_answer_is_waited_for_before_it_is_made_again(
         thread.join()
     writes.close()
     old.close()
+
+
+def test_who_claims_a_match_knows_all_of_it_however_long_the_claim_took(
+    ledger: Ledger, leases: Leases, hire: Callable[[], WorkersLedger], postgres: PostgresServer
+) -> None:
+    first, second = hire(), hire()
+    schema = ledger.address.rpartition("schema=")[2]
+    leases.offer([(1, 1)], [])
+    writes = Postgres(ledger.address).connect()
+    writes.execute(f"UPDATE {schema}.workers SET written = written WHERE number = {second.number}")
+    found = list[Claimed]()
+    claim = Thread(target=lambda: found.extend(second.claim(8)))
+    claim.start()  # it sees the first offer, and waits for what its worker just writes
+    wait_for_locks(postgres, 1)
+    assert claimed(first) == [1]
+    with first.writing():
+        first.write(intent(1))
+    leases.offer([(1, 2)], [])
+    writes.commit()
+    writes.close()
+    claim.join()
+    found += second.claim(8)
+    assert [(one.number, len(one.recorded)) for one in found] == [(1, 1)]
 
 
 def test_a_batch_of_a_worker_is_written_whole_or_not_at_all(

@@ -39,17 +39,17 @@ _HIRE = """
 INSERT INTO workers SELECT %(run)s, coalesce(max(number), 0) + 1, 0, false, %(who)s FROM workers
 WHERE run = %(run)s RETURNING number
 """
+_OVER = """
+DELETE FROM leases USING unnest(%s::bigint[], %s::bigint[]) AS one(match, turn)
+WHERE leases.match = one.match AND (run, leases.turn) <= (%s, one.turn)
+"""
 _OFFER = """
 INSERT INTO leases (match, turn, run)
 SELECT one.match, one.turn, fence FROM runner, unnest(%s::bigint[], %s::bigint[]) AS one(match, turn)
-WHERE fence = %s
-ON CONFLICT (match) DO UPDATE SET turn = EXCLUDED.turn, run = EXCLUDED.run, worker = NULL, claim = NULL
-WHERE (leases.run, leases.turn) < (EXCLUDED.run, EXCLUDED.turn)
+WHERE fence = %s ON CONFLICT DO NOTHING
 """
-_OVER = """
-DELETE FROM leases USING unnest(%s::bigint[], %s::bigint[]) AS one(match, turn)
-WHERE leases.match = one.match AND leases.turn = one.turn AND run = %s
-"""
+"""A lease is a row of its own each time: who began to claim before sees none, where it would not see either
+what was written under the one before."""
 _CLAIM = """
 WITH me AS MATERIALIZED (SELECT FROM workers
     WHERE run = %(run)s AND number = %(worker)s AND NOT gone FOR SHARE),
@@ -149,9 +149,11 @@ class Leases:
     def offer(self, turns: Collection[Turn], over: Collection[Turn]) -> None:
         """Let workers claim some matches, whoever had them before; end the leases that are `over`."""
 
+        before = [*over, *[(match, turn - 1) for match, turn in turns]]
+
         def work(connection: Connected) -> None:
             with connection.pipeline():  # one transaction
-                for sql, some in ((_OVER, over), (_OFFER, turns)):
+                for sql, some in ((_OVER, before), (_OFFER, turns)):
                     if some:
                         matches, numbers = zip(*some, strict=True)
                         connection.execute(sql, ([*matches], [*numbers], self.run))
