@@ -184,7 +184,7 @@ def test_an_arena_of_one_game_has_no_overall_table(tmp_path: Path) -> None:
 
 def test_strengths_by_topic_say_where_there_are_too_few_matches(tmp_path: Path) -> None:
     folder = write_arena(tmp_path, house(4), rules={"committee": 2, "judges": 2, "topics": ["bees", "tides"]})
-    play(folder, 14)
+    play(folder, 38)
     with open_arena(folder, create=False) as opened:
         rows = profiles(Played(opened.ledger, EVERYTHING), "topic")
         counts = {(one.player, one.topic): one.matches for one in rows}
@@ -205,4 +205,8 @@ def test_strengths_by_topic_say_where_there_are_too_few_matches(tmp_path: Path) 
     with closing(Site.open(folder)) as site:
         page = (body(site, "index.html") or b"").decode()
     assert "topic by topic" in page
+    enough = sorted(one.upper - one.lower for one in rows if one.topic and one.rank and not one.few)
+    middle = (enough[(len(enough) - 1) // 2] + enough[len(enough) // 2]) / 4
+    assert f"hold within about {middle:.0f} percentage points" in shown
+    assert f"hold within about {middle:.0f} percentage points" in page
     assert page.count(' matches">') == sum(one.rank is not None for one in rows)

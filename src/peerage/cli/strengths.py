@@ -56,6 +56,10 @@ def show_by_game(arena: Arena, shape: Format, scope: Scope, by: Literal["game", 
     ]
     if any(one.few for one in grid.cells.values()):
         notes.append(f"In brackets: fewer than {FEW} matches there, too few to say anything")
+    if grid.margin is not None:
+        notes.append(
+            f"Shares of a {by} hold within about {whole(grid.margin)} percentage points up or down, with 95%"
+        )
     title = f"{arena.settings.name}: shares of wins, {by} by {by}"
     show(lines, columns, shape, title=title, notes=notes, split=True)
 

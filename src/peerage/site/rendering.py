@@ -40,7 +40,7 @@ from peerage.judging.corrections import CORRECTIONS
 from peerage.outputs import replacing
 from peerage.protocol import visible
 from peerage.site.addresses import match_page, player_page, slug
-from peerage.tables.overall import COUNTED, WHOLE
+from peerage.tables.overall import COUNTED, FEW, WHOLE
 
 
 class View(NamedTuple):
@@ -110,6 +110,7 @@ def environment() -> Environment:
         "CORRECTIONS": CORRECTIONS,
         "WHOLE": WHOLE,
         "COUNTED": COUNTED,
+        "FEW": FEW,
     }
     made.filters |= {
         "money": dollars,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from statistics import median
 from typing import NamedTuple
 
 import numpy as np
@@ -14,8 +15,8 @@ from peerage.ratings.table import Z95, ranks
 from peerage.tables import Shown
 from peerage.tables.played import Field, Played
 
-FEW = 5
-"""Matches from which on the share of a game or topic is worth a look."""
+FEW = 10
+"""Matches below which a player's rating, or its share in a game or topic, says little."""
 WHOLE: Mapping[str, str] = {"game": "mean of games", "topic": "all matches"}
 """What the line over all games, or over all topics, is called."""
 COUNTED: Mapping[str, str] = {
@@ -178,6 +179,13 @@ class Strengths(NamedTuple):
     down: tuple[str, ...]
     across: tuple[str, ...]
     cells: Mapping[tuple[str, str], Profile]
+
+    @property
+    def margin(self) -> float | None:
+        """How far up or down the shares of games or topics hold with 95%, in percent: the middle one of those
+        with enough matches. None where none has."""
+        widths = [one.upper - one.lower for one in self.cells.values() if one.name and not one.few]
+        return median(widths) / 2 if widths else None
 
 
 def strengths(rows: Iterable[Profile]) -> Strengths:

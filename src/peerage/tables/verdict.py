@@ -17,10 +17,9 @@ from peerage.scheduling.policies import SWISS, Policy
 from peerage.tables import Sentences
 from peerage.tables.chances import chances
 from peerage.tables.outlook import UNDER, Further, for_best, until_best
+from peerage.tables.overall import FEW
 from peerage.tables.row import Pairwise, Row
 
-FEW = 10
-"""Matches below which a player's rating says little."""
 FAIR = 1 / 4
 """The chance against the best player from which on a cheaper one can be the best value."""
 FLIPPING = 1 / 3
