@@ -88,7 +88,7 @@ def test_votes_worth_little_are_told_with_the_reason(shared: float, worth: float
     figures = {"votes": 5.0, "effective_votes": worth, "shared_errors": shared}
     measures = [Measure(name, value, None, None, 9, "") for name, value in figures.items()]
     (told,) = remarks(measures, [], {}, [], frozenset())
-    assert told == f"5 votes are worth {worth:.2g} independent ones of the median judge: {why}."
+    assert told == f"5 votes tell as much as {worth:.2g} of judges who err independently: {why}."
     (told,) = remarks(measures, [], {}, [], frozenset(), "scores")
     assert told.startswith("5 scores are worth ")
 

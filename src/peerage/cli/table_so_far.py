@@ -22,11 +22,11 @@ if TYPE_CHECKING:
     from peerage.tables.outlook import Outlook
     from peerage.tables.played import Played
 
-AT_MOST = 0.02
+AT_MOST = 0.05
 """The share of one processor that computing the table may take."""
-AHEAD_AT_MOST = 0.02
+AHEAD_AT_MOST = 0.05
 """The same for what it takes to be sure."""
-PAIR_S = 0.004
+PAIR_S = 0.002
 """About what that takes for each pair of players, before it is known."""
 SOONEST_S = 1.0
 """Seconds between two tables at least."""

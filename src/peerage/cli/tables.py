@@ -117,7 +117,7 @@ _STATS: Mapping[str, Titled] = {
         *numbers(whole, turns_lost="Invalid turns"),
     ),
     "makers": titled(
-        "Makers: who was tried how often, a rate of 1 as usual",
+        "Makers: matches that their players were given; the usual number a player is a rate of 1",
         *texts(maker="Maker"),
         *numbers(whole, players="Players", withdrawn="Withdrawn", matches="Matches"),
         *numbers(percent, share="Share"),

@@ -53,7 +53,7 @@ def remarks(
     if votes is not None and effective is not None and effective < _WORTH * votes:
         apart = 1 / (1 + (votes - 1) * max(figures.get("shared_errors") or 0.0, 0.0))
         told = "the judges err alike" if apart <= effective / votes / apart else _UNEQUAL
-        yield f"{votes:.3g} {unit} are worth {effective:.2g} independent ones of the median judge: {told}."
+        yield f"{votes:.3g} {unit} tell as much as {effective:.2g} of judges who err independently: {told}."
 
 
 _LEANING = 0.6  # share of verdicts for one place
