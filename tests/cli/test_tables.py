@@ -164,7 +164,7 @@ def test_columns_go_by_priority_and_with_them_their_notes(folder: Path) -> None:
         rows, columns, notes = laid_out(board(arena.ledger, arena.settings))
     for width in (60, 80, 120):
         kept = {column.title for column in fit(rows, columns, width)}
-        assert {"Rank", "Player", "Rating", "95%", "W"} <= kept
+        assert {"Rank", "Player", "Rating", "95%", "Matches"} <= kept
         with pytest.MonkeyPatch.context() as patch:
             patch.setenv("COLUMNS", str(width))
             text = re.sub(r"\x1b\[[\d;]*m", "", drawn(rows, columns, "", notes, Terminal()))

@@ -40,10 +40,10 @@ COMMANDS = (
     "tournament progress",
 )
 STAY = {
-    "leaderboard": ("Rank", "Player", "Rating", "95%", "W"),
+    "leaderboard": ("Rank", "Player", "Rating", "95%", "Matches"),
     "leaderboard --correct all": ("Player", "Rating", "Corrected", "95%", "Ranks"),
     "stats": ("Player", "Matches", "W"),
-    "compare house:0.95 house:0.2": ("Player", "Rank", "Rating", "W"),
+    "compare house:0.95 house:0.2": ("Player", "Rank", "Rating", "Matches"),
 }
 NOTE = re.compile(r"^ (Rank|Above|Per 100|Billed): ")
 
@@ -126,6 +126,27 @@ def test_how_a_run_ended_is_said_in_lines_that_end_between_words(
         for line in end.splitlines()[1:]:
             assert len(line) <= width or f"--dir {folder}" in line, "a command is one line, to be copied"
         assert "the arena in a browser" in end
+
+
+LONG = (
+    "google/gemini-3.5-flash-lite-preview-11-2026-17",
+    "google/gemini-3.5-flash-lite-preview-11-2026-18",
+    "meta-llama/llama-5-70b-instruct",
+    "qwen/qwen4-235b-a22b-thinking",
+)
+
+
+def test_long_names_are_shortened_and_stay_different(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    players = [{"name": name, "model": f"house:0.{3 + at}"} for at, name in enumerate(LONG)]
+    play(write_arena(tmp_path, players), 12)
+    for width in (60, 80):
+        text = typed(["leaderboard", "--dir", str(tmp_path)], width, monkeypatch)
+        _, _, table = text.partition("───\n")
+        names = [re.split(r"\s{2,}", line.strip())[1] for line in table.splitlines()[:4]]
+        assert len({*names}) == 4, table
+        assert {name[-3:] for name in names} == {name[-3:] for name in LONG}
+        rows = re.findall(r"^ [1-4] .*\d – .*\d +\d+", table, re.MULTILINE)
+        assert len(rows) == 4, "each is one line, and says after how many matches"
 
 
 def test_a_heading_is_as_wide_as_the_terminal_not_as_its_table(

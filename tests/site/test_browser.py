@@ -144,6 +144,14 @@ def test_a_chart_fits_a_phone_and_its_labels_do_not_overlap(tab: Page, built: Pa
             assert max(apart) >= 0, (one, other)
 
 
+def test_a_phone_shows_no_wins_without_their_matches(tab: Page, built: Path) -> None:
+    tab.set_viewport_size(PHONE)
+    open_page(tab, built, "index.html")
+    first = tab.locator("table.board tbody tr").first
+    assert re.search(r"\d+ match(es)?", first.locator("th").inner_text())
+    assert not tab.locator("table.board abbr[title=wins]").is_visible()
+
+
 def test_a_mark_tells_its_values(tab: Page, built: Path) -> None:
     open_page(tab, built, player_page(NAMES[5]))
     tips = tab.locator(".drawing circle title").all_text_contents()

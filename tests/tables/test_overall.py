@@ -20,6 +20,7 @@ from peerage.site.leaderboards import address, filters
 from peerage.site.pages import body
 from peerage.site.reading import Site
 from peerage.tables.leaderboard import board
+from peerage.tables.notes import OF_MANY
 from peerage.tables.overall import Profile, profiles, strengths
 from peerage.tables.played import EVERYTHING, Played, Scope, ScopeError
 
@@ -88,6 +89,31 @@ def test_who_has_not_played_has_no_rank(tmp_path: Path) -> None:
         rows = [row for row in profiles(Played(opened.ledger, EVERYTHING).weighed({})) if row.game]
     assert {row.rank is None for row in rows} == {False, True}
     assert all((row.rank is None) is (row.matches == 0) for row in rows)
+
+
+def test_where_more_than_two_meet_it_says_what_won_drawn_and_lost_mean(arena: Path) -> None:
+    """As the sums are made: the best score alone, the best score shared, any other."""
+    with open_arena(arena, create=False) as opened:
+        noted = {
+            game
+            for game in ("", *GAMES)
+            if OF_MANY in board(opened.ledger, opened.settings, scope=Scope(game)).notes
+        }
+        assert noted == {"", "last-arena", "allocation"}
+        one = board(opened.ledger, opened.settings, scope=Scope("last-arena"))
+        matches = list(Played(opened.ledger, Scope("last-arena")).decided)
+    for row in one.rows:
+        places = [
+            (
+                match.scores[match.players.index(row.player)] == max(match.scores),
+                match.scores.count(max(match.scores)),
+            )
+            for match in matches
+            if row.player in match.players
+        ]
+        assert row.wins == places.count((True, 1))
+        assert row.draws == sum(best and shared > 1 for best, shared in places)
+        assert row.losses == sum(not best for best, _ in places)
 
 
 def test_each_game_has_its_own_table_and_track(arena: Path) -> None:

@@ -282,7 +282,7 @@ def laid_out(
         *numbers(str, interval="95% of μ" if skill else "95%"),
         *([Column("rating", ">μ - 3σ", shown), Column("sigma", ">σ", shown, 9)] if skill else ()),
         *numbers(str, beats="Above ~8"),
-        *numbers(whole, matches="Matches ~2", wins="W", draws="D ~4", losses="L ~3", void="No result ~7"),
+        *numbers(whole, matches="Matches", wins="W ~3", draws="D ~3", losses="L ~3", void="No result ~7"),
         *(numbers(per_hundred, cost_per_match="Per 100 ~1") if priced and found.in_dollars else ()),
         *numbers(dollars, cost_usd="Billed ~5"),
         *([Column("possibly_usd", ">Possibly", dollars, 6)] if possibly else ()),

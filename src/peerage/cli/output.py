@@ -15,10 +15,13 @@ from typing import Any, Literal, NamedTuple, TextIO, TypeAlias
 
 from peerage.cli.options import Format
 from peerage.cli.streams import exact
-from peerage.figures import DASH, dollars, per_hundred, places_of, sentence
+from peerage.figures import DASH, dollars, per_hundred, places_of, sentence, shortened
 
 _GAP = 2  # characters between two columns
 _FOLDS = 40  # from so many characters on a text rather takes several lines than be left out
+_NAMES = ("player", "judge", "author")  # shortened where a terminal is too narrow, never broken
+_NAME = 16  # characters of a name that are worth a column that may be spared
+_LEAST = 8  # characters of a name that stay in any case
 
 Rows: TypeAlias = Sequence[Mapping[str, Any]]
 
@@ -174,7 +177,7 @@ def drawn(
         if head:
             console.print()
         for place, part in enumerate(parts):
-            console.print(table(rows, part, "" if place else title))
+            console.print(table(named(rows, part, console.width), part, "" if place else title))
         for note in _sentences(notes, rows):
             console.print(Padding(Text(visible(note), style="dim"), (0, 1)), soft_wrap=not to.isatty())
     return "\n".join(line.rstrip() for line in captured.get().splitlines()) + "\n"
@@ -201,9 +204,9 @@ def fit(rows: Rows, columns: Sequence[Column], width: int) -> list[Column]:
     from rich.cells import cell_len
 
     def wide(column: Column) -> int:
-        longest = max([cell_len(column.text(row)) for row in rows], default=0)
-        folds = not column.heading.startswith(">")
-        return _GAP + max(cell_len(column.title), min(longest, _FOLDS) if folds else longest)
+        longest = _longest(column, rows)
+        most = _NAME if column.key in _NAMES else longest if column.heading.startswith(">") else _FOLDS
+        return _GAP + max(cell_len(column.title), min(longest, most))
 
     widths = [wide(column) for column in columns]
     for spare in sorted({column.spare for column in columns}, reverse=True):
@@ -211,6 +214,25 @@ def fit(rows: Rows, columns: Sequence[Column], width: int) -> list[Column]:
             kept = [place for place, column in enumerate(columns) if column.spare < spare]
             columns, widths = [columns[place] for place in kept], [widths[place] for place in kept]
     return list(columns)
+
+
+def _longest(column: Column, rows: Rows) -> int:
+    from rich.cells import cell_len
+
+    return max([cell_len(column.text(row)) for row in rows], default=0)
+
+
+def named(rows: Rows, columns: Sequence[Column], width: int) -> Rows:
+    """The rows, their names shortened to what `width` characters leave them; see `figures.shortened`."""
+    names = [column for column in columns if column.key in _NAMES]
+    rest = [column for column in columns if column.key not in _NAMES]
+    taken = sum([_GAP + max(len(column.title), min(_longest(column, rows), _FOLDS)) for column in rest])
+    for place, column in enumerate(names):
+        most = max(_LEAST, (width - taken) // (len(names) - place) - _GAP)
+        short = shortened({str(row[column.key]) for row in rows}, most)
+        rows = [{**row, column.key: short.get(str(row[column.key]), row[column.key])} for row in rows]
+        taken += _GAP + max(len(column.title), _longest(column, rows))
+    return rows
 
 
 def table(rows: Rows, columns: Sequence[Column], title: str = "") -> Any:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Literal
 
 from peerage.cli.options import Format
 from peerage.cli.output import Column, numbers, show, texts
-from peerage.figures import tenths, whole
+from peerage.figures import shortened, tenths, whole
 
 if TYPE_CHECKING:
     from peerage.arena import Arena
@@ -42,12 +42,13 @@ def show_by_game(arena: Arena, shape: Format, scope: Scope, by: Literal["game", 
     grid = strengths(rows)
     lines = [
         {str(place): _cell(grid.cells.get((one, other))) for place, other in enumerate(grid.across)}
-        | {"name": one or WHOLE[by]}
+        | {"name": one or WHOLE[by], "player": one or WHOLE[by]}
         for one in grid.down
     ]
+    heads = shortened([other or WHOLE[by] for other in grid.across], 24)
     columns = [
-        *texts(name=by.capitalize() if grid.games_down else "Player"),
-        *(Column(str(at), f">{other or WHOLE[by]}", str, at) for at, other in enumerate(grid.across)),
+        *(texts(name=by.capitalize()) if grid.games_down else texts(player="Player")),
+        *(Column(str(at), f">{heads[other or WHOLE[by]]}", str, at) for at, other in enumerate(grid.across)),
     ]
     notes = [
         f"Share of wins, in percent, that each can expect against the others in each {by}"
@@ -75,6 +76,7 @@ def show_profile(arena: Arena, name: str, shape: Format) -> None:
     """Write one player's strength in each game to standard output, with its intervals drawn. Raises
     ScopeError for a player without a match."""
     from peerage.settings import suggest
+    from peerage.tables.notes import OF_MANY
     from peerage.tables.overall import COUNTED, WHOLE
     from peerage.tables.played import EVERYTHING, ScopeError
 
@@ -102,6 +104,7 @@ def show_profile(arena: Arena, name: str, shape: Format) -> None:
     notes = [
         "Share of wins, in percent, that it can expect against the others, with its 95% interval",
         COUNTED["game"],
+        OF_MANY,
     ]
     show(rows, columns, shape, title=f"{arena.settings.name}: {name}, game by game", notes=notes)
 

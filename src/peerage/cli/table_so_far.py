@@ -9,7 +9,7 @@ from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
 from peerage.cli.leaderboard import TITLES, laid_out
-from peerage.cli.output import alike, counted, fit, table
+from peerage.cli.output import alike, counted, fit, named, table
 from peerage.figures import tenths, whole
 from peerage.protocol import visible
 
@@ -78,7 +78,8 @@ class TableSoFar:
             return None
         rows, columns, _ = laid_out(self.found)
         title = f"{TITLES[self.found.track]}, after {counted(matches, 'match', 'matches')}"
-        return table(rows[:top], fit(rows, alike(columns, rows), width), title)
+        columns = fit(rows, alike(columns, rows), width)
+        return table(named(rows[:top], columns, width), columns, title)
 
     def ahead(self, width: int = 1_000) -> Iterator[str]:
         """What it takes to know what the run is to find out, and the match that says most; without that, in

@@ -11,7 +11,7 @@ from peerage.cli.completion import player_names
 from peerage.cli.leaderboard import Game, Topic, Track, told_scope
 from peerage.cli.options import HERE, Folder, Format, Report, Written, arena_in, prose
 from peerage.cli.output import Column, numbers, show, show_json, texts
-from peerage.figures import ranked, seconds, whole
+from peerage.figures import ranked, seconds, shortened, whole
 
 if TYPE_CHECKING:
     from peerage.tables.compare import Comparison
@@ -98,7 +98,7 @@ def compare(
         return
     columns = [
         *texts(player="Player", placed="Rank"),
-        *numbers(whole, rating="Rating", matches="Matches", wins="W", draws="D", losses="L"),
+        *numbers(whole, rating="Rating", matches="Matches", wins="W ~3", draws="D ~3", losses="L ~3"),
         *numbers(seconds, answer_s="Answer ~1"),
         *numbers(whole, answers="Answers ~2"),
     ]
@@ -113,8 +113,9 @@ def compare(
         for at in found.met
     ]
     if met:
-        columns = [*texts(on="Against each other"), Column("wins", f">{one}", whole)]
-        columns += [Column("draws", ">tied", whole), Column("losses", f">{other}", whole)]
+        short = shortened((one, other), 18)
+        columns = [*texts(on="Against each other"), Column("wins", f">{short[one]}", whole)]
+        columns += [Column("draws", ">tied", whole), Column("losses", f">{short[other]}", whole)]
         show(met, columns, Format.table)
     for name, matches in ((one, found.won), (other, found.lost)):
         if matches:

@@ -16,6 +16,7 @@ from peerage.site.reading import Site
 from peerage.site.rendering import View
 from peerage.site.tally import Field, Mine, Record
 from peerage.tables.compare import compare
+from peerage.tables.notes import OF_MANY
 from peerage.tables.overall import WHOLE
 from peerage.tables.played import ScopeError
 from peerage.tables.speed import FEW, NEWEST
@@ -140,6 +141,7 @@ def _player(site: Site, name: str) -> View:
                 if found is not None
             ],
             "of_mu": of_mu(site.track),
+            "of_many": next((note for note in site.board().notes if note == OF_MANY), ""),
             "tenths": in_tenths(site.track),
             "in_dollars": site.board().in_dollars,
             "tied": [other for pair in site.board().tied if name in pair for other in pair if other != name],

@@ -173,6 +173,7 @@ def board(
         *weighing,
         *notes.as_side(scope.side),
         *rated.notes,
+        *notes.of_many(played),
         *(notes.SERIES if track in ONE_BY_ONE and scope.source == "played" and played.hanging else ()),
         *(notes.ONE_LOOK if track in ONE_LOOK else ()),
         *whose,

@@ -15,6 +15,9 @@ ONE_LOOK = (
 )
 
 
+OF_MANY = "W: first alone, in a match of more than two; D: shares first place; L: any other place"
+
+
 def read_so(asked: str) -> tuple[str, ...]:
     """That a table is a what-if; `asked` says which."""
     if not asked:
@@ -35,6 +38,11 @@ def as_side(side: str) -> tuple[str, ...]:
 def by_side_too(sides: str) -> tuple[str, ...]:
     """Which sides have tables of their own."""
     return (f"rated by side too, with `--side`: {sides}",) if sides else ()
+
+
+def of_many(played: Played) -> tuple[str, ...]:
+    """What won, drawn and lost mean where more than two meet."""
+    return (OF_MANY,) if played.of_many else ()
 
 
 def weighing(played: Played) -> tuple[str, ...]:

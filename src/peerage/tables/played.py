@@ -134,6 +134,11 @@ class Played:
         """How many are decided."""
         return len(self.decided) if self._columns is None else int(self._decided.sum())
 
+    @property
+    def of_many(self) -> bool:
+        """Whether more than two met in any decided match."""
+        return max(self._sizes, default=0) > 2
+
     @cached_property
     def _places(self) -> dict[int, int]:
         return {number: place for place, number in enumerate(self._numbers.tolist(), 1)}
