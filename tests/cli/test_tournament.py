@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import msgspec
@@ -43,7 +44,7 @@ def test_show(folder: Path) -> None:
     whole = json.loads(run(folder, "show", "1", "--format", "json"))
     assert set(whole) == {"number", "status", "ranking", "matrix", "sorts", "scaling", "reasons"}
     assert len(json.loads(run(folder, "show", "--of", "matrix", "--format", "json"))) == 12
-    assert run(folder, "show", "--format", "csv").startswith("rank,player,score,se")
+    assert run(folder, "show", "--format", "csv").startswith("rank,player,ahead,score,se")
     assert "| Judge | to p3 |" in run(folder, "show", "--of", "matrix", "--format", "markdown")
 
 
@@ -74,7 +75,10 @@ def test_a_tournament_is_shown_by_its_ranking_and_a_few_answers(folder: Path) ->
         "The questions",
     ]
     assert [short.index(title) for title in titles] == sorted(short.index(title) for title in titles)
-    assert short.count("of 10, on average") == 6
+    assert short.count("levelled, so that every judge averages 5") == 6
+    for mean, given in re.findall(r"([\d.]+) of 10 as given;.*?As given: ([^\n]*)\.\n", short, re.DOTALL):
+        scores = [float(one.split()[0]) for one in given.split(", ")]
+        assert float(mean) == pytest.approx(sum(scores) / len(scores), abs=0.051)
     assert short.count("As given: ") == 6
     assert "answer/" not in short
     assert whole.count("answer/") > 40

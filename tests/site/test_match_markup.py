@@ -117,6 +117,12 @@ def test_no_block_is_more_than_text_whatever_it_says(pages: Site, monkeypatch: p
     assert {type(block) for block in HOSTILE} == set(get_args(Block)), "each kind of block is tried"
 
 
+def test_a_command_in_a_sentence_is_code(pages: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    (match,) = pages.reader.matches(1, 1)
+    monkeypatch.setitem(match.__dict__, "blocks", (Sentence("`peerage judges` tests <that>."),))
+    assert "<p><code>peerage judges</code> tests &lt;that&gt;.</p>" in article(match, {})
+
+
 def test_a_long_text_folds_and_nothing_of_it_is_lost(pages: Site, monkeypatch: pytest.MonkeyPatch) -> None:
     (match,) = pages.reader.matches(1, 1)
     said = "".join(f"line {number}\n" for number in range(3_000))

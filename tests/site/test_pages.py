@@ -18,18 +18,19 @@ import pytest
 from tests.engine.arenas import house, play, write_arena
 from tests.site.arenas import EVIL, NAMES
 
-from peerage.figures import sentence
+from peerage.figures import per_hundred, sentence
 from peerage.formats import visible
 from peerage.judging.corrections import CORRECTIONS
 from peerage.site import downloads
 from peerage.site.addresses import match_page, number_in, player_page, slug
-from peerage.site.board_charts import course, priced
+from peerage.site.board_charts import charts, course, priced
 from peerage.site.pages import POLICY, page, paths
 from peerage.site.reading import Site
 from peerage.tables.judge_rows import FavourRow, JudgeRow, JudgesReport, WithoutJudge
 from peerage.tables.leaderboard import board
 from peerage.tables.match_view import match_view
 from peerage.tables.outlook import of_board
+from peerage.tables.tracks import NAMES as TRACK_NAMES
 
 # What a page may refer to, and what no page may hold.
 ADDRESSES = ("href", "src", "data-library")
@@ -239,8 +240,33 @@ def test_the_interval_of_a_skill_is_said_to_be_that_of_mu_and_holds_it(
     assert all(offer["low"] is offer["high"] is None for offer in priced(rows))
 
 
-def test_the_page_of_games_names_tracks_as_the_leaderboard_does(documents: dict[str, Read]) -> None:
-    assert "Bradley-Terry, Elo, Cost Elo" in documents["games.html"].text
+def test_the_page_of_games_names_the_tracks_that_the_leaderboard_offers(
+    pages: Site, documents: dict[str, Read]
+) -> None:
+    assert ", ".join([TRACK_NAMES[track] for track in pages.tracks]) in documents["games.html"].text
+
+
+def test_a_table_is_described_by_its_verdict(pages: Site, documents: dict[str, Read]) -> None:
+    (said,) = [
+        one["content"] for _, one in documents["index.html"].elements if one.get("name") == "description"
+    ]
+    assert said == visible(" ".join(pages.board().verdict.lines))
+
+
+def test_the_table_of_a_chart_has_the_headings_and_figures_of_the_chart(pages: Site) -> None:
+    found = {one.name.split("-")[0]: one for one in charts(pages, pages.track, pages.board())}
+    cost = found["frontier"]
+    assert cost.columns[:4] == ("Player", "$ for 100 matches of its own play", "Rating", "95%")
+    offers = {one["player"]: one for one in priced(pages.table())}
+    for player, dollars, rating, _, best in cost.rows:
+        assert dollars == per_hundred(offers[player]["cost"])
+        assert rating == f"{offers[player]['rating']:,.0f}"
+        assert best == ("yes" if offers[player]["best"] else "no")
+    assert set(found) >= {"frontier", "speed", "course"}
+    for one in found.values():
+        assert not [
+            value for row in one.rows for value in row[1:] if re.search(r"\.\d{5}|e-|True|None", value)
+        ]
 
 
 def test_a_player_page_does_not_repeat_its_name(tmp_path: Path) -> None:

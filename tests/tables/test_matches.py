@@ -73,6 +73,7 @@ def test_only_where_all_are_equal_it_is_a_tie(scores: dict[str, float], said: st
         names=names,
         best=max(scores.values()),
         unranked=[],
+        _side_that_won="",
     )
     assert Match.verdict.func(match) == said  # type: ignore[attr-defined]
 

@@ -77,6 +77,14 @@ def test_a_player_is_rated_by_its_matches_on_a_side_against_whoever_was_on_the_o
     assert whole.notes[-1] == "rated by side too, with `--side`: wolves, village"
 
 
+def test_a_match_says_which_side_won(villages: Path) -> None:
+    with open_arena(villages) as arena:
+        for match in Matches(arena.ledger).read(1, MATCHES):
+            if match.status == "done":
+                side = "wolves" if match.outcome.detail["won"] == "wolves" else "village"
+                assert match.verdict.startswith(f"won by the {side}: ")
+
+
 def test_what_it_cost_counts_on_the_side_where_it_was_spent(villages: Path) -> None:
     with open_arena(villages) as arena:
         rows = [

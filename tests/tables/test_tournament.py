@@ -14,6 +14,7 @@ from peerage.judging.scores import recorded
 from peerage.ledger.codec import read_record
 from peerage.ledger.public import Opinion, enter, opinions
 from peerage.ledger.store import LedgerError
+from peerage.tables.matches import Matches
 from peerage.tables.tournament import answers, find, progress, token, tokens, tournament
 
 NAMES = ("p0", "p1", "p2", "p3")
@@ -53,6 +54,18 @@ def test_a_tournament_in_full(arena: Arena) -> None:
     graded = list(recorded(read_record(next(iter(arena.ledger.records(2, 2))).body).outcome, "judge"))
     assert sum(row.zeros + row.tens for row in found.reasons) >= sum(one.raw in (0, 10) for one in graded) > 0
     assert json.loads(json.dumps(found.as_dict()))["ranking"][0]["player"] == "p3"
+
+
+def test_who_is_first_is_who_won(arena: Arena) -> None:
+    """Ranks follow the result on record, also of two whose scores lie within the error."""
+    for match in Matches(arena.ledger).read(1, 3):
+        places = tournament(arena.ledger, match.number).ranking
+        scores = {match.players[label]: score for label, score in match.outcome.scores.items()}
+        assert {one.player for one in places if one.rank == 1} == {
+            player for player, score in scores.items() if score == match.best
+        }
+        ranks = sorted((one.rank or 0, scores[one.player]) for one in places)
+        assert [score for _, score in ranks] == sorted(scores.values(), reverse=True)
 
 
 def test_the_last_one_is_shown_when_none_is_named(arena: Arena) -> None:

@@ -65,7 +65,9 @@ def show_stats(
     found = counted(arena.ledger, arena.settings, scope or EVERYTHING).as_dict()
     show_parts(found, _STATS, of, shape, "players")
     if of is None and found["voids"] and shape.for_people:
-        reasons = ", ".join(f"{number} {reason}" for reason, number in found["voids"].items())
+        from peerage.tables.voids import in_words
+
+        reasons = "; ".join(f"{number:,}: {in_words(reason)}" for reason, number in found["voids"].items())
         prose(f"Matches without a result: {reasons}.")
 
 

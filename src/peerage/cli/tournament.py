@@ -112,9 +112,10 @@ def _notes(part: Part, found: dict[str, Any]) -> list[str]:
 
 _PARTS: Mapping[Part, Titled] = {
     "ranking": titled(
-        "each judge gives 5 on average; equal ranks within error",
+        "each judge gives 5 on average; ranks by whom a player beats beyond error",
         *numbers(whole, rank="Rank"),
         *texts(player="Player"),
+        *numbers(whole, ahead="Beats ~1"),
         *numbers(hundredths, score="Score", se="±", raw="As given ~1", public="Public ~2"),
         *numbers(whole, public_scores="of ~3", written="Questions ~4", duplicates="Dropped ~6"),
         *numbers(percent, diversity="Diversity ~5"),

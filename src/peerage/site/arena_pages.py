@@ -13,7 +13,7 @@ import msgspec
 from peerage.blocks import ScoreLine, Task
 from peerage.engine.probes import probe_costs
 from peerage.figures import dollars
-from peerage.games import installed
+from peerage.games import installed, tracks_of
 from peerage.games.game import Original
 from peerage.judging.corrections import CORRECTIONS
 from peerage.ledger.codec_requests import read_form, read_templates
@@ -33,7 +33,7 @@ from peerage.tables.judge_rows import WithoutJudge
 from peerage.tables.match_view import tasks
 from peerage.tables.matches import Match
 from peerage.tables.played import ScopeError
-from peerage.tables.tracks import NAMES
+from peerage.tables.tracks import NAMES, Track
 
 NEWEST = 60
 """Challenges of so many of the newest matches are shown."""
@@ -44,6 +44,25 @@ SPENT: Written = {
     "Game": lambda row: str(row["game"]),
     "Dollars": lambda row: dollars(row["dollars"]),
 }
+EVERY_GAME: tuple[Track, ...] = ("bt", "trueskill", "glicko2")
+"""The tracks that matches of any game feed."""
+ENTRIES = {
+    "arena": "The arena's secret, committed",
+    "audience": "Votes of the audience, so far",
+    "batches": "Batches at providers",
+    "benches": "Players paused or back",
+    "challenges": "Statements on challenges",
+    "models": "Models that providers named",
+    "outside": "Outside results",
+    "players": "Players registered",
+    "preregistration": "Preregistrations",
+    "probes": "Probes of players",
+    "public": "Scores of people outside",
+    "upgrades": "Upgrades of the program",
+    "waits": "Matches that waited",
+    "windows": "Windows of hosts",
+}
+"""What entries of the log beside the records are, by their topic."""
 EPOCH = date(1970, 1, 1)
 FORM = '{"role":'
 """How a stored form begins."""
@@ -187,6 +206,7 @@ def ledger_page(site: Site) -> View:
     paths = downloads.paths(site)
     values = {
         "topics": sorted(site.moment.topics().items()),
+        "entries": ENTRIES,
         "log_root": log_root(leaves),
         "checkpoints": proofs.shown(site),
         "downloads": downloads.offered(site),
@@ -206,13 +226,19 @@ def games(site: Site) -> Iterator[Played]:
         yield Played(
             name,
             spec.about if spec else "This game is not installed here.",
-            spec.tracks if spec else (),
+            rated_by(site, name),
             sum(counts.values()),
             counts.get(DONE, 0),
             {status: count for status, count in sorted(counts.items()) if status != DONE},
             stated_rules(site.settings, name),
             spec.original if spec else None,
         )
+
+
+def rated_by(site: Site, game: str) -> tuple[str, ...]:
+    """The tracks with a page here that matches of a game feed, its own first."""
+    own = tracks_of(game)
+    return tuple(dict.fromkeys([track for track in (*own, *site.tracks) if track in (*own, *EVERY_GAME)]))
 
 
 def posed(match: Match) -> Posed | None:

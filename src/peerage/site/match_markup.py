@@ -21,7 +21,7 @@ from peerage.ledger.codec_requests import Part
 from peerage.ledger.merkle import digest
 from peerage.protocol import visible
 from peerage.site.addresses import player_page
-from peerage.site.rendering import score
+from peerage.site.rendering import coded, score
 from peerage.tables.matches import Match, Step
 
 FOLD = 1_500
@@ -130,7 +130,8 @@ class _Telling:
                 return self._said(block.key, "", self._who(block.label), _chips(block), text)
             case blocks.Sentence():
                 tone = f' class="{block.tone}"' if block.tone else ""
-                return f"<p{tone}>{shown(block.text)}</p>\n"
+                said = coded(block.text) if "`" in block.text else shown(block.text)
+                return f"<p{tone}>{said}</p>\n"
             case blocks.ScoreLine():
                 got = "unranked" if block.score is None else f"<b>{score(block.score)}</b>"
                 return (

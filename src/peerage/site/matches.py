@@ -20,6 +20,7 @@ from peerage.site.match_markup import article
 from peerage.site.reading import Site
 from peerage.site.rendering import View
 from peerage.tables.tracks import NAMES
+from peerage.tables.voids import in_words
 
 NEWEST = 100
 """Matches listed where no script runs."""
@@ -65,7 +66,7 @@ def index(site: Site) -> View:
         "players": [visible(name) for name in tally.players],
         "pages": [slug(name) for name in tally.players],
         "topics": [visible(topic) for topic in tally.topics],
-        "statuses": [visible(status) for status in tally.statuses],
+        "statuses": [visible(in_words(status)) for status in tally.statuses],
         "matches": site.number,
         "shard": SHARD,
         "bundle": BUNDLE,

@@ -132,6 +132,14 @@ def menu(site: Site) -> Menu:
     return (*MENU, *votes.menu(site), *site.menu)
 
 
+def described(site: Site, view: View) -> str:
+    """What a page says, for those who find it or are sent it: a table its verdict."""
+    if view.template == "leaderboard.html" and (lines := view.values["found"].verdict.lines):
+        return " ".join(lines)
+    about = "language models ranked by letting them play, every reply on record."
+    return f"{view.title} of {site.settings.name}: {about}"
+
+
 def document(site: Site, path: str, view: View) -> bytes:
     """A view inside the frame that all pages share: head, menu, foot."""
     recorded = view.template == "leaderboard.html" and not view.values["asked"].told
@@ -148,6 +156,7 @@ def document(site: Site, path: str, view: View) -> bytes:
             "permalink": site.url + path.removesuffix("index.html"),
             "root": "../" * path.count("/"),
             "title": view.title,
+            "described": described(site, view),
             "here": view.here or view.template,
             **view.values,
         },

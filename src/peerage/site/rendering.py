@@ -41,6 +41,7 @@ from peerage.outputs import replacing
 from peerage.protocol import visible
 from peerage.site.addresses import match_page, player_page, slug
 from peerage.tables.overall import COUNTED, FEW, WHOLE
+from peerage.tables.voids import in_words
 
 
 class View(NamedTuple):
@@ -133,6 +134,7 @@ def environment() -> Environment:
         "wbr": breakable,
         "coded": coded,
         "as_words": as_words,
+        "void": in_words,
     }
     return made
 

@@ -32,6 +32,7 @@ from peerage.match import Fixture, MatchRecord, Outcome, Seat
 from peerage.protocol import SANDBOX, Ask, Chosen, Format, FormatError, Message, Role, Run, ran
 from peerage.standings import DONE
 from peerage.tables.played import EVERYTHING, Scope
+from peerage.tables.voids import in_words
 
 UNDER_WAY = "under way"
 MISSING = "(not on record)"
@@ -219,13 +220,23 @@ class Match:
         scores = self.outcome.scores
         return [self.names[seat.label] for seat in self.fixture.seats if scores and seat.label not in scores]
 
+    @property
+    def _side_that_won(self) -> str:
+        """The side of all that have the best score; empty where they are on several, or there are none."""
+        spec, scores = installed(self.fixture.game), self.outcome.scores
+        if spec is None or not spec.sides:
+            return ""
+        best = [label for label, score in scores.items() if score == self.best]
+        sides = {spec.side(self.fixture, label) for label in best}
+        return sides.pop() if len(sides) == 1 else ""
+
     @cached_property
     def verdict(self) -> str:
         """What the match came to, in words."""
         if self.recorded is None:
             return "still under way" if self.steps else "issued, not begun yet"
         if self.outcome.void:
-            return f"no result: {self.outcome.void}"
+            return f"no result: {in_words(self.outcome.void)}"
         winners = [
             self.names[seat.label]
             for seat in self.contestants
@@ -235,6 +246,8 @@ class Match:
             return "decided by the judges; nobody is rated"
         how = "tie" if len(winners) == len(self.contestants) else "share first place"
         what = f"{winners[0]} wins" if len(winners) == 1 else f"{listed(winners)} {how}"
+        if side := self._side_that_won:
+            what = f"won by the {side}: {what}"
         if lost := self.unranked:
             what += f" ({listed(lost)} {'is' if len(lost) == 1 else 'are'} unranked: the provider failed)"
         return what

@@ -35,10 +35,10 @@ def show(fixture: Fixture, outcome: Outcome, replies: Replies) -> Iterator[Block
             guesses.insert(0, ("its ally", one.obfuscator, one.ally))
         if guesses:
             yield Table(
-                ("Who", "Player", "Instructions seen", "Answer", ""),
+                ("Who", "Player", "Answer", "", "Instructions seen"),
                 tuple(
                     [
-                        (who, players[label], f"{guess.shown} of {one.count}", *_answer(guess))
+                        (who, players[label], *_answer(guess), f"{guess.shown} of {one.count}")
                         for who, label, guess in guesses
                     ]
                 ),

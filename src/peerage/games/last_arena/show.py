@@ -4,6 +4,7 @@ much, the questions."""
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from statistics import fmean
 from typing import Any
 
 from peerage.blocks import (
@@ -17,6 +18,7 @@ from peerage.blocks import (
     names,
     table_of,
 )
+from peerage.figures import percent
 from peerage.formats import Scored
 from peerage.games.last_arena.tables import Cell, matrix, ranking, reasons, scaling, sorts
 from peerage.judging.scores import Grade, recorded
@@ -48,20 +50,21 @@ def show(fixture: Fixture, outcome: Outcome, replies: Replies) -> Iterator[Block
     else:
         yield Sentence(
             "Everybody wrote questions, answered them all, and scored all answers but its own, blind. Each "
-            "judge's scores are brought to an average of 5; players within the error share a rank."
+            "judge's scores are levelled, to an average of 5. A player beats those whom it is ahead of "
+            "beyond the error and ties with those within it; ranks follow from that, a tie being half a win."
         )
-    yield table_of(
-        ranking(players, detail),
-        {
-            "rank": ">Rank",
-            "player": "Player",
-            "score": ">Score",
-            "se": ">±",
-            "raw": ">As given",
-            "written": ">Questions",
-            "duplicates": ">Dropped",
-            "diversity": ">Spread",
-        },
+    scores, written = (">Score", ">±", ">As given"), (">Questions", ">Dropped", ">Diversity")
+    yield Table(
+        (">Rank", "Player", ">Beats", *scores, *written),
+        tuple(
+            [
+                (
+                    *(one.rank, one.player, one.ahead, one.score, one.se, one.raw),
+                    *(one.written, one.duplicates, percent(one.diversity)),
+                )
+                for one in ranking(players, detail)
+            ]
+        ),
     )
     players = names(fixture)
     yield from _matrix(matrix(players, detail), [players[seat.label] for seat in fixture.seats])
@@ -98,8 +101,10 @@ def _answers(outcome: Outcome, replies: Replies, players: Mapping[str, str]) -> 
         for answer in some:
             question, reply = asked[answer.split("/")[0]], replies[_key(answer)]
             yield Quoted(question["author"], question["text"], note=f"asks, in {question['category']}")
-            yield Quoted(reply.label, reply.text, reply.key, f"{worth[answer]:.1f} of 10, on average")
             given = grades.get(answer, ())
+            mean = f"{fmean(one.raw for one in given):.1f} of 10 as given; " if given else ""
+            levelled = f"{mean}{worth[answer]:.1f} levelled, so that every judge averages 5"
+            yield Quoted(reply.label, reply.text, reply.key, levelled)
             said = {one.judge: why.get((one.judge, answer), "") for one in given}
             if any(said.values()):
                 rows = [(players[one.judge], one.raw, said[one.judge]) for one in given]
@@ -145,7 +150,8 @@ def _matrix(cells: Sequence[Cell], players: Sequence[str]) -> Iterator[Block]:
         "The mean of what each judge (a row) gave each author (a column), every judge brought to an average "
         "of 5; then how much that is above (+) or below (−) what the other judges gave the same answers, the "
         "judge's own strictness set aside. Differences come from taste and chance too: none of them alone "
-        "says that a judge is partial. `peerage judges` and the page on judges test all tournaments for that."
+        "says that a judge is partial, and one tournament has too few marks to tell. `peerage judges` and "
+        "the page on judges test that over all tournaments."
     )
     given = {(one.judge, one.author): _mean(one) for one in cells}
     judges = dict.fromkeys(one.judge for one in cells)

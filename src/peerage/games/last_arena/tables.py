@@ -26,15 +26,18 @@ def answers_of(fixture: Fixture, said: Mapping[str, Said]) -> dict[str, Said]:
 class Place(Struct, frozen=True):
     """One player's line in a tournament.
 
-    `rank` is shared within error; `score` is on the scale on which every judge gives 5 on average, `se` its
+    `rank` follows the result: a player beats those whom it is ahead of beyond error, `ahead` in number, and
+    ties with those within it. `score` is on the scale on which every judge gives 5 on average, `se` its
     standard error; `raw` the mean of the scores as they were given. `public` is the mean that people outside
     gave its answers, each of them brought to an average of 5 too, and `public_scores` how many scores that
     is. `written` counts its questions, `diversity` says how widely they are spread, from 0 to 1. None for
-    what is not known; `rank`, `score` and `se` are None in a tournament that rates nobody.
+    what is not known; `rank`, `ahead`, `score` and `se` are None in a tournament that rates
+    nobody.
     """
 
     rank: int | None
     player: str
+    ahead: int | None
     score: float | None
     se: float | None
     raw: float | None
@@ -127,11 +130,14 @@ def ranking(
 
 
 def _place(label: str, player: str, detail: Detail, public: Sequence[float]) -> Place:
-    standing = detail.get("standings", {}).get(label, {})
+    standings = detail.get("standings", {})
+    standing = standings.get(label, {})
     author = detail["authors"][label]
+    better = [one for one in standings.values() if one["result"] > standing.get("result", 0.0)]
     return Place(
-        standing.get("rank"),
+        1 + len(better) if standing else None,
         player,
+        len(standing["ahead_of"]) if standing else None,
         standing.get("score"),
         standing.get("se"),
         detail.get("raw", {}).get("received", {}).get(label),

@@ -129,6 +129,7 @@ function searching() {
 }
 
 const line = (node) => node.textContent.replace(/\s+/g, " ").trim();
+const apart = (node) => [...node.childNodes].map(line).filter(Boolean).join(" · ");
 const inert = (text) => text.replace(/[\\`*<>|[\]]/g, "\\$&");
 const strong = (text) => (text ? `**${inert(text)}**` : "");
 
@@ -140,7 +141,7 @@ function fenced(text) {
 
 function inMarkdown(part) {
   if (part.matches(".replay, .rest, .proof, [hidden]")) return [];
-  if (part.matches("h2, h3")) return [`${"#".repeat(Number(part.tagName[1]))} ${inert(line(part))}`];
+  if (part.matches("h2, h3")) return [`${"#".repeat(Number(part.tagName[1]))} ${inert(apart(part))}`];
   if (part.matches(".score")) return [strong(line(part))];
   if (part.matches("pre")) return [fenced(part.textContent)];
   if (part.matches("table")) {
@@ -149,6 +150,7 @@ function inMarkdown(part) {
     const name = part.caption ? [strong(line(part.caption))] : [];
     return [...name, [rows[0], `|${sides.join("|")}|`, ...rows.slice(1)].join("\n")];
   }
+  if (part.matches(".worth")) return [inert(apart(part))];
   if (part.matches("p")) return [inert(line(part))];
   if (part.matches(".step")) {
     const about = [...part.querySelectorAll(":scope > :is(.who, .chip, .quiet)")].map(line).join(" · ");
