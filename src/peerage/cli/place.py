@@ -42,13 +42,15 @@ def place(
     from peerage.cli.logs import log_to_stderr
     from peerage.engine.recovery import decided, spent
     from peerage.environment import environment
+    from peerage.players.play_prices import line
     from peerage.settings import FILE_NAME, SettingsError, extra_installed, load
     from peerage.tables.challenges import arena_pool, pools
 
     settings = load(folder)
     known = {one.name for one in settings.players}
     settings = with_games(settings if player in known else with_players(settings, [player]))
-    name = player if player in known else settings.players[-1].name
+    stated = settings.players[-1]
+    name = player if player in known else stated.name
     pairing = settings.pairing.model_copy(update={"policy": "place"})
     settings = with_goal(settings, f"{name} placed").model_copy(update={"pairing": pairing})
     log_to_stderr("WARNING", settings.players, environment(folder, os.environ))
@@ -86,5 +88,5 @@ def place(
             f"{dollars((spent(arena.ledger) - before) / 1e9)}"
         )
         if name not in known:
-            say(f"to keep it in the arena, add `- {player}` to `players` in {folder / FILE_NAME}")
+            say(f"to keep it in the arena, add `- {line(stated)}` to `players` in {folder / FILE_NAME}")
     raise typer.Exit(code)

@@ -349,12 +349,13 @@ def with_players(settings: ArenaSettings, models: Sequence[str]) -> ArenaSetting
     """The settings with one more player for each of `models` that is not among them. Raises SettingsError."""
     from pydantic import ValidationError
 
-    from peerage.settings import PlayerSettings, SettingsError
+    from peerage.players.play_prices import newcomer
+    from peerage.settings import SettingsError
 
     players = {player.name: player for player in settings.players}
     for model in models:
         try:
-            player = PlayerSettings(model=model)
+            player = newcomer(model, settings)
         except ValidationError as error:
             raise SettingsError(
                 f"--player: {error.errors()[0]['msg'].removeprefix('Value error, ')}"

@@ -136,12 +136,6 @@ _HOUSE = """\
 """
 
 
-_SKILLS = ("0.95", "0.85", "0.75", "0.65", "0.55", "0.45", "0.35", "0.2")
-_PLAY_PRICES = (25.0, 8.0, 10.0, 1.5, 2.0, 0.6, 0.25, 0.1)
-"""Of the demo's players, per million tokens put out: as wide as real ones, and not quite in the order of
-skill."""
-
-
 def starters() -> Mapping[str, Sequence[str]]:
     """Models to propose, by provider."""
     from importlib.resources import files
@@ -194,19 +188,14 @@ def demo_text(
 ) -> str:
     """The `arena.yaml` of a demo: house players whose true order is written on them. `game` is the name of a
     game or of a file that holds one; `games` are several in its place, each with its rules."""
-    from peerage.players.prices import PLAY_PRICE
+    from peerage.players.play_prices import OUTPUT, at_play_price, line
 
-    prices = dict(zip(_SKILLS, _PLAY_PRICES, strict=True))
     if games:
         stated = {name: json.dumps({"rules": own} if own else {}) for name, own in games.items()}
         played = "".join(["games:\n", *[f"  {name}: {own}\n" for name, own in stated.items()]])
     else:
         played = f"game: {game}\n" + (f"rules: {json.dumps(rules)}\n" if rules else "")
-    players = "\n".join(
-        f"  - {{model: house:{skill}, price: {{input: {price / 5:g}, output: {price:g}}}, "
-        f"pricing_source: {PLAY_PRICE}}}"
-        for skill, price in prices.items()
-    )
+    players = "\n".join(f"  - {line(at_play_price(f'house:{skill}'))}" for skill in sorted(OUTPUT)[::-1])
     return (
         "# The demo: house players, whose names tell their true skill. `peerage demo` made it. Their\n"
         "# prices, in dollars per million tokens, are play prices: nobody is paid anything.\n"
