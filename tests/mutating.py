@@ -21,6 +21,8 @@ import sys
 import threading
 import time
 from collections.abc import Sequence
+from contextlib import suppress
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -58,6 +60,10 @@ class Trying:
         """Mutants that a test noticed, and did not notice by itself."""
 
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
+        _outcome(session, session.items, "")
+        for name in Path("imported").read_text("utf-8").splitlines():
+            with suppress(Exception):  # else each process would do it anew
+                import_module(name)
         under_way: dict[int, tuple[Path, str]] = {}
         codes: dict[str, tuple[Path, int | None]] = {}
         for meta in Path("src").rglob("*.meta"):
@@ -139,6 +145,8 @@ def _forked(session: pytest.Session, items: list[pytest.Item], mutant: str) -> i
             code = KILLED
         if code == KILLED or time.process_time() > MOST_S:
             break
+    if not mutant:
+        Path("imported").write_text("\n".join(sorted(sys.modules)), "utf-8")
     os._exit(code)
 
 
