@@ -276,6 +276,13 @@ async def test_a_web_page_is_named_as_such(server: OpenAIServer) -> None:
     assert "base_url" in str(error)
 
 
+async def test_of_an_error_page_the_beginning_is_told(server: OpenAIServer) -> None:
+    server.next(behave.body("<h1>Bad gateway</h1>" + "é" * 1000, "text/html", 502))
+    said = str(await failure(await opened(settings_for(server))))
+    assert "(502): <h1>Bad gateway</h1>éé" in said
+    assert said.count("é") == 140, "300 bytes of UTF-8, of which 20 are the heading"
+
+
 async def test_silence_times_out(server: OpenAIServer) -> None:
     server.next(behave.hang())
     async with asyncio.timeout(60):  # half of the usual limit
@@ -509,3 +516,11 @@ async def test_a_server_that_refuses_the_tier_is_told_of_by_its_setting(server: 
         await client.answer(call())
     assert refused.value.kind == "permanent"
     await client.close()
+
+
+async def test_all_own_settings_that_a_server_refuses_are_named_at_once(server: OpenAIServer) -> None:
+    client = await opened(settings_for(server, temperature=0.3, top_p=0.5))
+    complaint = "temperature and top_p are fixed for this model"
+    server.next(behave.status(400, error={"message": complaint, "type": "invalid_request_error"}))
+    told = str(await failure(client))
+    assert "does not take `temperature` and `top_p` as stated for this player: change or remove it" in told

@@ -95,11 +95,11 @@ def reply(text: str | None, **how: Any) -> Behaviour:
     return behave
 
 
-def body(text: str, content_type: str = "application/json") -> Behaviour:
-    """Answer 200 with exactly this body."""
+def body(text: str, content_type: str = "application/json", code: int = 200) -> Behaviour:
+    """Answer with exactly this body."""
 
     async def behave(_: web.Request, __: dict[str, Any]) -> web.StreamResponse:
-        return web.Response(text=text, content_type=content_type)
+        return web.Response(text=text, content_type=content_type, status=code)
 
     return behave
 
