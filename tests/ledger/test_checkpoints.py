@@ -221,6 +221,15 @@ def test_who_signed_is_checked(whole: Path, folder: Path, key: Path, tmp_path: P
     assert (code, "contradict each other" in said) == (1, True), said
 
 
+def test_what_a_ledger_begins_with_is_facts_of_the_arena(whole: Path, tmp_path: Path) -> None:
+    with closing(ledger_of(whole)) as ledger:
+        before = next(entry.position for entry in ledger.log() if not entry.about.startswith("fact ")) - 1
+    note, other = kept_in(whole)[0].checkpoint, tmp_path / "other.txt"
+    other.write_text(str(Checkpoint(note.origin, before, bytes(32), note.signatures)), "utf-8")
+    said = peerage(whole, "verify", "--checkpoint", str(other)).output
+    assert f"entries 1 to {before} (facts of the arena) are not all as they were" in " ".join(said.split())
+
+
 def test_what_is_proven_of_a_match_names_it(whole: Path, folder: Path, key: Path, tmp_path: Path) -> None:
     note = kept_in(whole)[-1].checkpoint
     with closing(ledger_of(whole)) as ledger:

@@ -7,7 +7,9 @@ import sqlite3
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from concurrent.futures import Future
 from pathlib import Path
+from typing import Any
 
 import pytest
 from bench.sample import sample
@@ -27,6 +29,7 @@ from peerage.ledger.store import (
 )
 from peerage.ledger.verify import Problem, verify
 from peerage.match import Fixture, MatchRecord, Outcome, Totals
+from peerage.parallel import Helpers, Lost
 
 DOCS = Path(__file__).parents[2] / "docs"
 MATCHES = 12
@@ -350,6 +353,13 @@ def test_a_narrow_table_that_says_something_else(
     assert f"narrow table says {field}" in problem.what
 
 
+def test_matches_that_the_log_does_not_hold_are_named(opened: Callable[[], Ledger], copy: Path) -> None:
+    change(copy, f"DELETE FROM log WHERE about IN ('record {MATCHES - 1}', 'record {MATCHES}')")
+    said = [*map(str, verify(opened()).problems)]
+    for number in (MATCHES - 1, MATCHES):
+        assert f"match {number}: it is not in the log" in said
+
+
 def test_a_consistent_forgery_changes_the_head(opened: Callable[[], Ledger], tmp_path: Path) -> None:
     """Nobody can tell from the file alone that all of it was written anew; the published head can."""
     forged = open_ledger("sqlite:///forged.db", tmp_path, create=True)
@@ -380,6 +390,27 @@ def test_what_cannot_be_read_is_narrowed_down_to_its_match(opened: Callable[[], 
     (problem,) = verify(opened()).problems
     assert problem.match == 7
     assert "cannot be read" in problem.what
+
+
+class Leaving(Helpers):
+    """A helper that leaves with its part undone."""
+
+    count, here = 2, True
+
+    def submit(self, *given: Any, **named: Any) -> Future[Any]:
+        gone: Future[Any] = Future()
+        gone.set_exception(Lost("a process that helped was killed"))
+        return gone
+
+
+def test_where_a_helper_is_lost_it_is_said_that_its_part_was_not_checked(
+    opened: Callable[[], Ledger],
+) -> None:
+    with pytest.raises(LedgerError) as caught:
+        verify(opened(), workers=2, helpers=Leaving())
+    assert str(caught.value) == (
+        "a process that helped was killed; what it was to check is not checked. Verify again"
+    )
 
 
 def test_a_helper_that_fails_is_an_error_not_a_finding(

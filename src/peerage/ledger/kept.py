@@ -181,11 +181,11 @@ def _entries(one: Kept, leaves: Sequence[bytes]) -> Iterator[Found]:
     """Entries that were proven in a checkpoint, and that are not there as they were."""
     for position, text in one.entries:
         match = finished(text.split(" ", 2)[-1]) or None
-        what = "its replies, record, costs or times" if match else f"entry {position} of the log"
+        what = "its replies, record, costs or times were" if match else f"entry {position} of the log was"
         if position > len(leaves):
-            yield match, f"{what} were cut off: {one.name} proves them"
+            yield match, f"{what} cut off: {one.name} proves {'them' if match else 'it'}"
         elif leaves[position - 1] != sha256(b"\x00" + text.encode()).digest():
-            yield match, f"{what} were rewritten: {one.name} proves what they were"
+            yield match, f"{what} rewritten: {one.name} proves what {'they were' if match else 'it was'}"
 
 
 def _contradictions(kept: Sequence[Kept]) -> Iterator[str]:
