@@ -524,3 +524,11 @@ async def test_all_own_settings_that_a_server_refuses_are_named_at_once(server: 
     server.next(behave.status(400, error={"message": complaint, "type": "invalid_request_error"}))
     told = str(await failure(client))
     assert "does not take `temperature` and `top_p` as stated for this player: change or remove it" in told
+
+
+@pytest.mark.parametrize("model", ["xai:grok-3-mini", "mistral:magistral-medium-latest"])
+async def test_a_model_is_known_to_think_by_the_name_of_its_maker(model: str) -> None:
+    for base_url, thinks in (("", True), ("http://127.0.0.1:9/v1", False)):
+        client = await opened(PlayerSettings(model=model, name="P", base_url=base_url, key_env="TINY_KEY"))
+        assert bool(client.model.profile.get("supports_thinking")) == thinks, "what another serves is unknown"
+        await client.close()
