@@ -18,6 +18,7 @@ from peerage.accounts import (
     possibly_billed,
     read_snapshot,
     snapshot_body,
+    spent_by,
 )
 from peerage.arena import open_arena
 from peerage.ledger import LedgerError
@@ -95,5 +96,6 @@ def test_what_was_possibly_billed_is_what_all_rows_come_to_beyond_the_records(tm
         elo = elo_settings(arena.settings.rating)
         known, rows = position(arena.ledger, elo).accounts, arena.ledger.spent_by(20)
         found = possibly_billed(arena.ledger, elo)
+        assert spent_by(arena.ledger) == arena.ledger.spent_by()
     assert found == {name: more for name, nano in rows.items() if (more := nano - known[name].cost_nano)}
     assert {known[name].unknown_costs > 0 for name in found} == {True, False}

@@ -6,6 +6,7 @@ never all records. They are derived: where no snapshot holds them they are folde
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from typing import NamedTuple
 
@@ -104,13 +105,36 @@ def possibly_billed(ledger: Ledger, elo: EloSettings) -> dict[str, int]:
     Raises LedgerError.
     """
     known = position(ledger, elo).accounts
-    # Replies of all others cost what their records say; to add them up again would read millions.
-    unsure = {player for player, account in known.items() if account.unknown_costs}
+    unsure = _unsure(known)
     more = {
         player: nano - (known[player].cost_nano if player in unsure else 0)
         for player, nano in ledger.spent_by(ledger.heads()[1], unsure).items()
     }
     return {player: nano for player, nano in more.items() if nano > 0}
+
+
+def spent_by(ledger: Ledger) -> dict[str, int]:
+    """What each player cost by now, in 1e-9 dollars, matches under way included: the sums of
+    `Ledger.spent_by`, most of them by the records.
+
+    Raises LedgerError.
+    """
+    standings, known, since = _summed(ledger)
+    unsure = _unsure(known)
+    spent = Counter(ledger.spent_by(None, unsure))
+    for player, account in known.items():
+        if player not in unsure:
+            spent[player] += account.cost_nano
+    for one in ledger.exchanges(standings.number + len(since) + 1):
+        if one.reply is not None and one.player not in unsure:
+            spent[one.player] += one.cost_nano or 0
+    return dict(spent)
+
+
+def _unsure(known: Mapping[str, Account]) -> set[str]:
+    """The players who cost something else than their records say. To add up the replies of all others again
+    would read millions."""
+    return {player for player, account in known.items() if account.unknown_costs}
 
 
 class _Sums(Struct):
@@ -155,6 +179,12 @@ def position(ledger: Ledger, elo: EloSettings) -> Position:
 
     Raises LedgerError when the ledger lacks rows.
     """
+    standings, accounts, since = _summed(ledger)
+    return Position(after_all(standings, since, elo), accounts)
+
+
+def _summed(ledger: Ledger) -> tuple[Standings, dict[str, Account], list[Summary]]:
+    """The ratings of the newest snapshot, the sums after the last record, and the matches in between."""
     stored = ledger.snapshot()
     standings, accounts = (stored and read_snapshot(stored[1])) or Position(NOBODY, {})
     first = standings.number + 1
@@ -174,4 +204,4 @@ def position(ledger: Ledger, elo: EloSettings) -> Position:
         )
     for summary, record in zip(summaries, records, strict=True):
         count(accounts, summary, totals_of(record))
-    return Position(after_all(standings, summaries, elo), accounts)
+    return standings, accounts, summaries

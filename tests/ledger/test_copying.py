@@ -14,7 +14,8 @@ from peerage.arena import Arena, open_arena
 from peerage.cli.main import app
 from peerage.ledger import LedgerError, open_ledger
 from peerage.ledger.copying import copy
-from peerage.ledger.store import Batch
+from peerage.ledger.store import Batch, amend
+from peerage.ledger.verify import verify
 from peerage.ledger.votes import Vote, Votes
 
 if TYPE_CHECKING:
@@ -100,6 +101,40 @@ def test_a_run_goes_on_while_its_ledger_is_copied(
         assert max(row.reply_id or 0 for row in rows) == pins[9].replies
         assert copied.run(MATCHES).reason == "limit"
         assert copied.verify().head == due
+
+
+@pytest.mark.parametrize("most", [1, 3])
+def test_a_copy_is_the_same_in_parts_of_any_size(
+    most: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("MATCHES", "MOST_MATCHES", "BYTES", "ROWS", "MOST_TEXTS"):
+        monkeypatch.setattr(f"peerage.ledger.copying.{name}", most)
+    monkeypatch.setattr("peerage.engine.folding.SNAPSHOT_EVERY", 3)
+    written: list[Batch] = []
+    with arena(tmp_path) as played:
+        played.run(10)
+        with played.ledger.runner():  # statements about the arena, far from each other in the log
+            for at in range(7):
+                amend(played.ledger, "probes", [{"found": {}}] * at, at)
+        with closing(open_ledger("sqlite:///copy.db", tmp_path, create=True)) as target:
+            real = target.write
+
+            def write(batch: Batch) -> None:
+                written.append(batch)
+                real(batch)
+
+            monkeypatch.setattr(target, "write", write)
+            votes = Votes(played.ledger.address, tmp_path), Votes(target.address, tmp_path)
+            copy(played.ledger, target, votes)
+            assert verify(target) == verify(played.ledger)
+            assert list(target.amendments()) == list(played.ledger.amendments())
+            assert list(target.snapshots()) == list(played.ledger.snapshots())
+            assert target.texts() == played.ledger.texts()
+            snapshots = len(list(target.snapshots()))
+    assert snapshots > 2
+    assert max(len(batch.log or ()) for batch in written) == most
+    assert max(len(batch.fixtures) for batch in written) <= most
+    assert sum(bool(batch.snapshots) for batch in written) == snapshots
 
 
 def test_what_is_not_copied(tmp_path: Path) -> None:

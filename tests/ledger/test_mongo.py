@@ -12,6 +12,7 @@ from tests.ledger.on_servers import fails, fixture
 
 from peerage.ledger import Ledger, LedgerError, open_ledger
 from peerage.ledger.databases import access
+from peerage.ledger.mongo_rows import MongoRows
 from peerage.ledger.store import Batch, FixtureRow, IntentRow, RecordRow, ReplyRow
 
 if TYPE_CHECKING:
@@ -35,6 +36,29 @@ def test_a_body_beyond_the_limit_of_a_document(ledger: Ledger) -> None:
     assert found is not None
     assert found.record is not None
     assert (found.record.body, found.exchanges[0].reply) == (body, reply)
+
+
+def test_matches_of_many_attempts_are_read_few_at_a_time(
+    ledger: Ledger, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    numbers = range(1, 121)
+    asked = [IntentRow(number, f"k{at}", 1, "p", b"{}", 1) for number in numbers for at in range(3)]
+    with ledger.runner():
+        ledger.write(Batch(fixtures=[FixtureRow(number, 1, b"{}") for number in numbers], intents=asked))
+    expected = list(ledger.exchanges(1))
+    assert [(row.match, row.key) for row in expected] == [(row.match, row.key) for row in asked]
+    sizes: list[int] = []
+    real = MongoRows._attempts
+
+    def attempts(rows: MongoRows, part: Any, *how: Any) -> Any:
+        sizes.append(len(part))
+        return real(rows, part, *how)
+
+    monkeypatch.setattr("peerage.ledger.mongo_rows.ATTEMPTS", 12)
+    monkeypatch.setattr(MongoRows, "_attempts", attempts)
+    assert list(ledger.exchanges(1)) == expected
+    assert sizes[0] > 4
+    assert {*sizes[1:-1]} == {4}, "twelve attempts each"
 
 
 def test_pieces_that_no_row_holds_are_swept(

@@ -19,6 +19,7 @@ from typing import Literal, NamedTuple, TypeAlias
 import typer
 
 from peerage import __version__
+from peerage.accounts import spent_by
 from peerage.cli.options import at, program
 from peerage.cli.output import counted
 from peerage.cluster.requirements import refuse
@@ -254,9 +255,9 @@ def _ledger(settings: ArenaSettings, env: dict[str, str], folder: Path) -> Itera
         return
     try:
         issued, recorded = ledger.heads()
-        waiting = [one for one in ledger.exchanges(1, unanswered=True) if one.failure is None]
+        waiting = [one for one in ledger.exchanges(recorded + 1, unanswered=True) if one.failure is None]
         held = sum(one.worst_nano or 0 for one in waiting)
-        spent = sum(ledger.spent_by().values()) - held
+        spent = sum(spent_by(ledger).values()) - held
         spent += sum(cost.most_nano for cost in probe_costs(ledger).values())
         spent += sum(unused(ledger).values())
     except LedgerError as error:

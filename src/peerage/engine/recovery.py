@@ -11,7 +11,7 @@ from typing import Any
 
 import msgspec
 
-from peerage.accounts import Account, position
+from peerage.accounts import Account, position, spent_by
 from peerage.engine.benches import TOPIC, Benches
 from peerage.engine.budget import MATCH_BUDGET, PLAYER_BUDGET, dollars
 from peerage.engine.model_watch import Watch
@@ -223,7 +223,7 @@ def spent(ledger: Ledger) -> int:
     """What counts against the arena's budget by now, in 1e-9 dollars: as `Recovered.spent_nano`, with calls
     left open at their worst."""
     probed = sum([cost.most_nano for cost in probe_costs(ledger).values()])
-    return sum(ledger.spent_by().values()) + probed + sum(unused(ledger).values())
+    return sum(spent_by(ledger).values()) + probed + sum(unused(ledger).values())
 
 
 def decided(ledger: Ledger) -> int:

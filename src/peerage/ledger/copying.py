@@ -8,8 +8,10 @@ run goes on with it.
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Callable, Iterable, Iterator
 from hashlib import sha256
+from itertools import islice, takewhile
 from zlib import crc32
 
 from msgspec.structs import replace
@@ -19,10 +21,13 @@ from peerage.ledger.log import finished
 from peerage.ledger.store import UNLOGGED, Batch, Entry, Exchange, FixtureRow, Ledger, LedgerError, Pin
 from peerage.ledger.votes import Votes
 
-BLOCK = 50
-"""Matches written at a time."""
+MATCHES = 50
+"""Matches written at a time at first; then as many as come to some `BYTES`, `MOST_MATCHES` at most."""
+BYTES, MOST_MATCHES = 4_000_000, 500
 ROWS = 5_000
 """Rows of the log written at a time."""
+MOST_TEXTS = 100_000
+"""Texts remembered as written."""
 
 
 def copy(
@@ -42,44 +47,72 @@ def copy(
             "or remove what is there first"
         )
     pin = source.pin()
-    log = [entry for entry in source.log() if entry.position <= pin.log]
-    if next(source.streams(), None) is not None or (not log and pin.issued):
+    newest = _Newest(_log(source, pin))
+    if next(source.streams(), None) is not None or (not newest.entries and pin.issued):
         raise LedgerError(f"{source.address} is of an earlier form, which only SQLite holds; copy its file")
-    newest = {entry.about: entry.digest for entry in log}
     facts = {name: value for name, value in source.meta().items() if name != "schema"}
     for name, value in facts.items():
-        if name not in UNLOGGED and newest.get(f"fact {name}") != sha256(value.encode()).digest():
+        if name not in UNLOGGED and newest.digests.get(f"fact {name}") != sha256(value.encode()).digest():
             raise LedgerError(f"the fact {name!r} of {source.address} is not as it was logged; copy it again")
     with target.runner():
-        folded = list(dict.fromkeys([number for entry in log if (number := finished(entry.about))]))
         written = 0
-        for batch in _matches(source, pin, folded):
+        for batch in _matches(source, pin, newest):
             target.write(batch)
             written += len(batch.fixtures)
             progress(written, pin.issued)
-        for number, body, whole in source.snapshots():
-            if whole and newest.get(f"snapshot {number}") == sha256(body).digest():
-                target.write(Batch(snapshots=[(number, body)], log=()))
+        for batch in _snapshots(source, newest):
+            target.write(batch)
         votes[1].take_over(votes[0].rows())
-        said = {row.position: row for row in source.amendments() if row.position <= pin.log}
-        for part in _parts(log):
-            rows = [said[entry.position] for entry in part if entry.position in said]
-            target.write(Batch(amendments=rows, log=part))
+        for batch in _said(source, pin):
+            target.write(batch)
         target.write(Batch(meta=facts, log=()))
     return pin
 
 
-def _parts(log: Iterable[Entry]) -> Iterator[list[Entry]]:
-    rows = list(log)
-    return (rows[at : at + ROWS] for at in range(0, len(rows), ROWS))
+def _log(source: Ledger, pin: Pin) -> Iterator[Entry]:
+    """The log up to the pin."""
+    return takewhile(lambda entry: entry.position <= pin.log, source.log())
 
 
-def _matches(source: Ledger, pin: Pin, folded: list[int]) -> Iterator[Batch]:
+class _Newest:
+    """What a log comes to: how many `entries`, the newest digests of facts and snapshots, and the numbers of
+    the matches `folded`, in order."""
+
+    def __init__(self, log: Iterable[Entry]) -> None:
+        self.entries = 0
+        self.digests: dict[str, bytes] = {}
+        self.folded = array("q")
+        self._due, self._ahead = 1, set[int]()
+        for entry in log:
+            self.entries += 1
+            if number := finished(entry.about):
+                self._fold(number)
+            elif entry.about.startswith(("fact ", "snapshot ")):
+                self.digests[entry.about] = entry.digest
+
+    def _fold(self, number: int) -> None:
+        if self.is_folded(number):
+            return
+        self.folded.append(number)
+        self._ahead.add(number)
+        while self._due in self._ahead:  # so that where no match waits none is kept twice
+            self._ahead.remove(self._due)
+            self._due += 1
+
+    def is_folded(self, number: int) -> bool:
+        return number < self._due or number in self._ahead
+
+    def open(self, issued: int) -> Iterator[int]:
+        """The others, of so many issued."""
+        return (number for number in range(self._due, issued + 1) if number not in self._ahead)
+
+
+def _matches(source: Ledger, pin: Pin, newest: _Newest) -> Iterator[Batch]:
     """All matches at the pin, those on record in the order in which they were folded."""
     known: set[bytes] = set()
-    done = len(folded)
-    for first in range(1, done + 1, BLOCK):
-        last = min(first + BLOCK - 1, done)
+    done, first, size = len(newest.folded), 1, MATCHES
+    while first <= done:
+        last = min(first + size - 1, done)
         batch = Batch(
             fixtures=[_whole(row, source) for row in source.fixtures(first, last)],
             attempts=list(_cut(source.exchanges(first, last), pin, source)),
@@ -87,13 +120,15 @@ def _matches(source: Ledger, pin: Pin, folded: list[int]) -> Iterator[Batch]:
             summaries=list(source.summaries(first, last)),
             log=(),
         )
-        if {row.number for row in batch.records} != set(folded[first - 1 : last]):
+        if {row.number for row in batch.records} != set(newest.folded[first - 1 : last]):
             raise LedgerError(f"{source.address} lacks records; `peerage verify` says which")
         yield _with_texts(source, batch, known)
-    open_ = sorted(set(range(1, pin.issued + 1)) - set(folded))
-    for at in range(0, len(open_), BLOCK):
+        held = sum([len(row.request) + len(row.reply or b"") for row in batch.attempts])
+        first, size = last + 1, max(1, min(MOST_MATCHES, size * BYTES // max(held, 1)))
+    others = newest.open(pin.issued)
+    while numbers := list(islice(others, MATCHES)):
         batch = Batch(log=())
-        for number in open_[at : at + BLOCK]:
+        for number in numbers:
             rows = source.match(number)
             if rows is None:
                 raise LedgerError(f"{source.address} lacks match {number}; `peerage verify` says more")
@@ -102,11 +137,38 @@ def _matches(source: Ledger, pin: Pin, folded: list[int]) -> Iterator[Batch]:
         yield _with_texts(source, batch, known)
 
 
+def _snapshots(source: Ledger, newest: _Newest) -> Iterator[Batch]:
+    """The snapshots that are as they were logged."""
+    batch, held = Batch(log=()), 0
+    for number, body, whole in source.snapshots():
+        if whole and newest.digests.get(f"snapshot {number}") == sha256(body).digest():
+            batch.snapshots.append((number, body))
+            held += len(body)
+        if held > BYTES:
+            yield batch
+            batch, held = Batch(log=()), 0
+    yield batch
+
+
+def _said(source: Ledger, pin: Pin) -> Iterator[Batch]:
+    """The log up to the pin, with what it says of its topics."""
+    log, said = _log(source, pin), source.amendments()
+    one = next(said, None)
+    while entries := list(islice(log, ROWS)):
+        batch = Batch(log=entries)
+        while one is not None and one.position <= entries[-1].position:
+            batch.amendments.append(one)
+            one = next(said, None)
+        yield batch
+
+
 def _with_texts(source: Ledger, batch: Batch, known: set[bytes]) -> Batch:
     named = {settings_text(row.body) for row in batch.fixtures}
     for row in batch.attempts:
         named |= texts_of(row.request)
     due = {bytes.fromhex(one.decode()) for one in named if len(one) == 64} - known
+    if len(known) > MOST_TEXTS:  # which are written again, in vain
+        known.clear()
     known |= due
     batch.texts += sorted(source.texts(sorted(due)).items())
     return batch

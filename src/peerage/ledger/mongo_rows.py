@@ -31,8 +31,8 @@ from peerage.ledger.store import (
 
 CHUNK = 8_000_000
 """Bytes of a body that one document holds; MongoDB's limit is 16 MB."""
-MATCHES = 500
-"""Matches whose attempts are read at once."""
+MATCHES, ATTEMPTS = 500, 3_000
+"""Matches whose attempts are read at once, at most; fewer where these are more than so many attempts."""
 
 Document = dict[str, Any]
 Find = Callable[..., Iterator[Document]]
@@ -116,15 +116,14 @@ class MongoRows:
     def exchanges(
         self, matches: Sequence[int], *, unanswered: bool = False, bodies: bool = True
     ) -> Iterator[Exchange]:
-        for part in self._with_attempts(matches):
-            yield from self._attempts(part, unanswered, bodies)
-
-    def _with_attempts(self, matches: Sequence[int]) -> Iterator[Sequence[int]]:
-        """The matches in parts, as far as there are attempts in any."""
-        if isinstance(matches, range):
+        if isinstance(matches, range):  # as far as there are attempts in any
             last = min(matches.stop - 1, self._top("intents", "match"))
             matches = range(max(matches.start, 0), last + 1)
-        return _parts(matches, MATCHES)
+        at, size = 0, MATCHES // 10
+        while part := matches[at : at + size]:
+            found = list(self._attempts(part, unanswered, bodies))
+            yield from found
+            at, size = at + size, max(1, min(MATCHES, size * ATTEMPTS // max(len(found), 1)))
 
     def _attempts(self, matches: Sequence[int], unanswered: bool, bodies: bool) -> Iterator[Exchange]:
         where = _where("match", matches)

@@ -5,7 +5,8 @@ Each arena has a schema of its own, by default `peerage`, with the tables of `sq
 who the last one is. A runner holds an advisory lock as long as its connection lives, and each of its
 transactions first counts `written` on, under its own fence. So one that slept, whose connection was closed
 and whose place another took, cannot write; and one whose connection broke while it committed finds out
-whether it did. The same statement notifies those who listen, which the server does once it is committed.
+whether it did. The same statement notifies those who listen, which the server does once it is committed, one
+such transaction at a time over all arenas: a writer who gets the listeners' lock notifies nobody.
 
 Readers hold no transaction open: they read block by block, each from behind the last row of the one before.
 """
@@ -116,8 +117,8 @@ class Postgres:
         self._channel = f"peerage_{self._key % 2**64:x}"
         # Where nothing can be counted on the statement fails, and with it all that goes with it.
         self._counting = (
-            f"WITH mine AS ({self._count} RETURNING 1) SELECT pg_notify('{self._channel}', ''), 1 / count(*) "
-            "FROM mine"
+            f"WITH mine AS ({self._count} RETURNING 1) SELECT 1 / count(*), CASE WHEN NOT "
+            f"pg_try_advisory_xact_lock({self._key ^ 2}) THEN pg_notify('{self._channel}', '')::text END FROM mine"
         )
         self._run: Run | None = None
         self._patience = Patience(self.place, is_lost)
@@ -168,6 +169,7 @@ class Postgres:
     @contextmanager
     def listening(self) -> Iterator[Callable[[], bool]]:
         with self.explained(), closing(self.connect(autocommit=True)) as connection:
+            connection.execute("SELECT pg_advisory_lock_shared(%s)", (self._key ^ 2,))
             connection.execute(f"LISTEN {self._channel}")
             yield lambda: bool(list(connection.notifies(timeout=HEARD_S, stop_after=1)))
 
@@ -292,7 +294,7 @@ class Postgres:
 
     def connect(self, *, autocommit: bool = False) -> Connected:
         # PgBouncer in transaction mode refuses `options`: a runner's lock would not outlive one transaction.
-        options = f"{self._stated.get('options') or ''} -c search_path={self._schema} {_SERVER_ALIVE}"
+        options = f"{self._stated.get('options') or ''} -c search_path={self._schema} {_SESSION}"
         wanted: dict[str, Any] = {
             "connect_timeout": 10,
             "application_name": f"peerage {os.getpid()}",
@@ -374,21 +376,24 @@ def _value(connection: Connected, sql: str, *values: Any) -> Any:
     return row[0] if row else None
 
 
-_SERVER_ALIVE = "-c tcp_keepalives_idle=30 -c tcp_keepalives_interval=10 -c tcp_keepalives_count=3"
+_SESSION = """
+-c tcp_keepalives_idle=30 -c tcp_keepalives_interval=10 -c tcp_keepalives_count=3
+-c max_parallel_workers_per_gather=0 -c jit=off
+"""
+"""A block of rows is read along an index; to start processes for it, or to compile its plan, takes longer."""
 _BEGIN = "UPDATE runner SET fence = fence + 1, holder = %s RETURNING fence, written"
 _HOLDER = """
 SELECT holder FROM runner WHERE EXISTS (SELECT FROM pg_locks
     JOIN pg_database ON pg_database.oid = database AND datname = current_database()
     WHERE locktype = 'advisory' AND granted AND objsubid = 1 AND (classid::bigint, objid::bigint) = (%s, %s))
 """
-PLANS = "SELECT set_config('enable_seqscan', 'off', false), set_config('jit', 'off', false)"
+PLANS = "SELECT set_config('enable_seqscan', 'off', false)"
 _WRITER = f"""
 {PLANS},
     CASE current_setting('synchronous_commit') WHEN 'off'
         THEN set_config('synchronous_commit', 'on', false) END
 """
-"""Durable at every commit; no plan that was made for a small table reads the whole of one that grew; and no
-plan is compiled, as those would be that read a table without an index all the same: 65 ms each time."""
+"""Durable at every commit, and no plan that was made for a small table reads the whole of one that grew."""
 _SHAPE = """
 SELECT CASE relkind WHEN 'i' THEN 'index' WHEN 'v' THEN 'view' WHEN 'm' THEN 'view' WHEN 'S' THEN 'sequence'
     ELSE 'table' END, relname::text FROM pg_class
