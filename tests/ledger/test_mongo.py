@@ -164,6 +164,25 @@ def test_a_newer_ledger_and_no_ledger_at_all(ledger: Ledger, mongo: MongoServer)
     assert "replies lacks its index replies_once" in told
 
 
+@pytest.mark.parametrize("gap", [False, True])
+def test_rows_of_no_match_or_request_are_counted(ledger: Ledger, mongo: MongoServer, gap: bool) -> None:
+    numbers = range(1, 6)
+    asked = [IntentRow(number, "k", 1, "p", b"{}", 1) for number in numbers]
+    replied = [ReplyRow(number, "k", 1, b"{}", 1, 1) for number in numbers]
+    with ledger.runner():
+        ledger.write(Batch(fixtures=[FixtureRow(number, 1, b"{}") for number in numbers], intents=asked))
+        ledger.write(Batch(replies=replied))
+    assert list(ledger.integrity()) == []
+    with mongo.client() as client:
+        base = client[ledger.address.rpartition("/")[2]]
+        base["replies"].update_one({"_id": 5}, {"$set": {"intent": 77}})
+        base["replies"].update_one({"_id": 4}, {"$set": {"intent": "none"}})
+        if gap:
+            base["intents"].delete_one({"_id": 2})
+    (told,) = ledger.integrity()
+    assert told == f"the collection replies holds {2 + gap} rows that belong to no match or request"
+
+
 def test_a_name_that_is_none_of_a_database() -> None:
     assert "is no name of a database" in fails("mongodb://127.0.0.1:1/")
 

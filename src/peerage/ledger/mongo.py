@@ -24,6 +24,8 @@ from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
 from bson.binary import UUID_SUBTYPE, Binary
+from bson.max_key import MaxKey
+from bson.min_key import MinKey
 from pymongo import MongoClient
 from pymongo.client_session import ClientSession
 from pymongo.errors import CollectionInvalid, OperationFailure, PyMongoError
@@ -318,13 +320,15 @@ class Mongo:
                 for name in sorted(there - set(INDEXES))
                 if not name.startswith("system.")
             ]
-            for table, indexes in INDEXES.items():
-                known = set(self.base[table].index_information())
-                problems += [
-                    f"{self.place}: the collection {table} lacks its index {name}"
-                    for name, _, _ in indexes
-                    if name not in known
-                ]
+            lacks = {
+                table: {name for name, _, _ in indexes} - set(self.base[table].index_information())
+                for table, indexes in INDEXES.items()
+            }
+            problems += [
+                f"{self.place}: the collection {table} lacks its index {name}"
+                for table, names in lacks.items()
+                for name in sorted(names)
+            ]
             issued = self._top("fixtures")
             strays: dict[str, Document] = {
                 "fixtures": {"_id": {"$lt": 1}},
@@ -334,17 +338,26 @@ class Mongo:
             for table, where in strays.items():
                 if count := self.base[table].count_documents(where):
                     problems.append(f"the collection {table} holds {count} rows that belong to no match")
-            for table, column, of in _BELONG:
-                if count := self._apart(table, column, of):
+            beyond = {of: self._beyond(of) for of in ("records", "intents")}
+            for table, column, of in [one for one in _BELONG if not lacks[one[0]]]:
+                if count := sum([self._apart(table, column, of, *ids) for ids in beyond[of]]):
                     problems.append(
                         f"the collection {table} holds {count} rows that belong to no match or request"
                     )
         return problems
 
-    def _apart(self, table: str, column: str, of: str) -> int:
-        """How many rows name nothing that is there, found by two walks along indexes."""
-        ours = (row[column] for row in self._found_by(table, column))
-        theirs = (row["_id"] for row in self._found_by(of, "_id"))
+    def _beyond(self, table: str) -> Sequence[tuple[Any, Any]]:
+        """From which id to before which any may be missing: where they count on without a gap none but those
+        before the first and after the last."""
+        top = self._top(table)
+        if self.base[table].count_documents({"_id": {"$gte": 1, "$lte": top}}) == top:
+            return (MinKey(), 1), (top + 1, MaxKey())
+        return ((MinKey(), MaxKey()),)
+
+    def _apart(self, table: str, column: str, of: str, first: Any, stop: Any) -> int:
+        """How many rows name one of these ids that is not there, found by two walks along indexes."""
+        ours = (row[column] for row in self._found_by(table, column, first, stop))
+        theirs = (row["_id"] for row in self._found_by(of, "_id", first, stop))
         apart, other = 0, next(theirs, None)
         for each in ours:
             while other is not None and other < each:
@@ -352,9 +365,10 @@ class Mongo:
             apart += other != each
         return apart
 
-    def _found_by(self, table: str, column: str) -> Iterator[Document]:
+    def _found_by(self, table: str, column: str, first: Any, stop: Any) -> Iterator[Document]:
         fields = {column: 1, **({} if column == "_id" else {"_id": 0})}
-        return self.base[table].find({}, fields, sort=[(column, 1)])
+        found = self.base[table].find({}, fields, sort=[(column, 1)], hint=[(column, 1)])
+        return found.min([(column, first)]).max([(column, stop)])
 
     def _top(self, table: str) -> int:
         row = self.base[table].find_one({}, {"_id": 1}, sort=[("_id", -1)])

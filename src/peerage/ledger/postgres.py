@@ -116,10 +116,9 @@ class Postgres:
         self._key = int.from_bytes(sha256(f"peerage {self._schema}".encode()).digest()[:8], signed=True)
         self._channel = f"peerage_{self._key % 2**64:x}"
         # Where nothing can be counted on the statement fails, and with it all that goes with it.
-        self._counting = (
-            f"WITH mine AS ({self._count} RETURNING 1) SELECT 1 / count(*), CASE WHEN NOT "
-            f"pg_try_advisory_xact_lock({self._key ^ 2}) THEN pg_notify('{self._channel}', '')::text END FROM mine"
-        )
+        nobody = f"pg_try_advisory_xact_lock({self._key ^ 2})"
+        news = f"CASE WHEN NOT {nobody} THEN pg_notify('{self._channel}', '')::text END"
+        self._counting = f"WITH mine AS ({self._count} RETURNING 1) SELECT 1 / count(*), {news} FROM mine"
         self._run: Run | None = None
         self._patience = Patience(self.place, is_lost)
         self._counted = False
