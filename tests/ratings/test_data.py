@@ -104,9 +104,19 @@ def test_a_repeated_battle_id_counts_once_and_is_said() -> None:
     text = "battle_id,model_a,model_b,winner\n1,x,y,a\n1,x,y,a\n,x,y,b\n2,x,y,a\n"
     data = battles(text)
     assert len(data.duels) == 3
-    assert "1 rows repeat" in data.notes[0]
+    assert data.notes[0] == "1 row repeats a battle_id, which counts once"
     with pytest.raises(DataError, match="row 2: battle_id '1' stands before with another result"):
         battles("battle_id,model_a,model_b,winner\n1,x,y,a\n1,x,y,b\n")
+
+
+def test_a_repeated_game_id_counts_once_and_never_with_another_result() -> None:
+    game = {"game_id": "g1", "players": ["x", "y"], "ranks": [1, 2], "date": "2025-01-01"}
+    found = played([game, {**game, "comment": "sent again"}])
+    assert len(found.games) == 1
+    assert found.notes == ("1 row repeats a game_id, which counts once",)
+    for other in ({"ranks": [2, 1]}, {"players": ["y", "x"]}, {"date": "2025-01-02"}, {"scores": [2, 1]}):
+        with pytest.raises(DataError, match="row 2: game_id 'g1' stands before with another result"):
+            played([game, {**game, **other}])
 
 
 def test_games_in_lists_and_by_seats() -> None:

@@ -12,8 +12,8 @@ from peerage.ratings.bradley_terry import BradleyTerry
 from peerage.ratings.clusters import Curves, _at_most, _leverage, _slopes, _squared
 from peerage.ratings.compiled import installed, kernel
 from peerage.ratings.history import Duels, duels
-from peerage.ratings.merging import Merged, coded, merged
-from peerage.ratings.rows import fit_covariates, fit_merged
+from peerage.ratings.merging import Merged, coded, merged, numbered
+from peerage.ratings.rows import distinct, fit_covariates, fit_merged
 from peerage.ratings.tally import tally
 
 PLAYERS = 7
@@ -126,3 +126,26 @@ def test_clusters_of_one_pair_sum_as_any_others(one_pair: bool) -> None:
     inverse = np.linalg.inv(np.eye(PLAYERS + 3) + np.full((PLAYERS + 3,) * 2, 0.1))
     bound = _at_most(history.first, history.second, rows, inverse, PLAYERS)
     assert (bound >= _leverage(history.first, history.second, rows, inverse, PLAYERS)).all()
+
+
+def test_columns_that_players_or_earlier_ones_explain_are_no_columns_of_their_own() -> None:
+    """The players are in two groups that never meet, so their strengths alone are known less than in full."""
+    rng = np.random.default_rng(6)
+    group = rng.integers(0, 2, 800) * 4
+    first, gap = group + rng.integers(0, 4, 800), rng.integers(1, 4, 800)
+    second = group + (first - group + gap) % 4
+    history = duels(8, first, second, rng.integers(0, 3, 800) / 2)
+    size = rng.normal(size=8)
+    own, other = rng.normal(size=(2, 800))
+    between = size[first] - size[second]
+    columns = [own, between, own + 0.01 * other, other + 1.5 * between]
+    short = merged(history, [np.round(column, 3) for column in columns], [np.arange(800)])
+    assert distinct(short, 0.05).tolist() == [True, False, False, True]
+
+
+@pytest.mark.parametrize("far", [3, 10**7])
+def test_whole_numbers_are_numbered_whether_they_lie_close_or_far_apart(far: int) -> None:
+    found, place = numbered(np.array([far, 1, far, 0]))
+    assert found.tolist() == [0, 1, far]
+    assert place.tolist() == [2, 1, 2, 0]
+    assert place.dtype == np.int64

@@ -112,7 +112,10 @@ class PlayedRead:
         self.seats = {}
 
     def made(self, layout: Layout) -> Played:
-        notes = [f"{self.repeated} rows repeat a game_id and count once"] if self.repeated else []
+        notes = []
+        if self.repeated:
+            rows = "1 row repeats" if self.repeated == 1 else f"{self.repeated} rows repeat"
+            notes.append(f"{rows} a game_id, which counts once")
         if self.undecided:
             notes.append(f"{self.undecided} rows of matches without a result are left out")
         times = [time for time, _, _ in self.games]
