@@ -19,6 +19,7 @@ from peerage.settings import (
     rules_of,
 )
 from peerage.settings.player import suggest, words_of
+from peerage.settings.source import text_of
 
 HOUSE = "players:\n" + "".join(f"  - house:0.{at}\n" for at in range(1, 9))
 
@@ -255,8 +256,11 @@ class TestEnoughPlayers:
         """Two meet, and two of the others judge and vote at least: four, whoever meets."""
         names = HOUSE.splitlines()[1:]
         enough_players(loads("\n".join(["players:", *names[:4]])))
-        with pytest.raises(SettingsError, match="found 3, too few for 'duel'"):
+        with pytest.raises(SettingsError) as told:
             enough_players(loads("\n".join(["players:", *names[:3]])))
+        assert str(told.value).startswith("players: found 3, too few for 'duel': a match of ")
+        smaller = "Add players, or take smaller panels: `rules: {min_committee: 1, min_judges: 1}`"
+        assert str(told.value).endswith(smaller)
 
     def test_too_few_contestants(self) -> None:
         with pytest.raises(SettingsError, match="found 1, and a match of 'duel' has 2 contestants"):
@@ -473,6 +477,49 @@ def test_each_game_that_lacks_players_is_told() -> None:
     with pytest.raises(SettingsError, match="too few for 'duel'") as told:
         enough_players(settings)
     assert "color-obfuscation" not in str(told.value)
+    with pytest.raises(SettingsError) as told:
+        enough_players(loads("games: [duel, trivia]\nplayers: [house:0.5]"))
+    first, second = str(told.value).splitlines()
+    assert first.startswith("players: found 1, and a match of 'duel' has 2 contestants. Add lines")
+    assert second.startswith("players: found 1, and a match of 'trivia' has 2 contestants. Add lines")
+
+
+def test_two_who_hold_several_seats_are_enough_for_a_game_of_many() -> None:
+    lines = "game: werewolf\nplayers:\n" + "".join(
+        [f"  - {{model: house:0.{at}, slots: SLOTS}}\n" for at in (1, 2)]
+    )
+    enough_players(loads(lines.replace("SLOTS", "3")))
+    with pytest.raises(SettingsError, match="found 2 for 4 seats, and a match of 'werewolf' has 5 contest"):
+        enough_players(loads(lines.replace("SLOTS", "2")))
+
+
+def test_where_families_never_meet_one_family_is_too_few() -> None:
+    lines = "game: color-obfuscation\nrules: {same_family: false}\nplayers:\n" + "".join(
+        [f"  - {{model: house:0.{at}, family: f}}\n" for at in (1, 2, 3)]
+    )
+    with pytest.raises(SettingsError) as told:
+        enough_players(loads(lines))
+    assert str(told.value) == (
+        "players: all 3 are of the family 'f', and by the rules of 'color-obfuscation' here players of one "
+        "family never meet. Add one of another family, or allow it under `rules:`"
+    )
+
+
+def test_wrong_rules_are_told_with_the_game_that_has_them() -> None:
+    players = [{"model": f"house:0.{at}"} for at in range(1, 5)]
+    wrong = {"rules": {"judges": "many"}}
+    one = ArenaSettings.model_validate({"players": players, "game": "duel", **wrong})
+    with pytest.raises(SettingsError, match=r"^settings, rules\.judges: found 'many'; expected a whole n"):
+        rules_of(one)
+    two = ArenaSettings.model_validate({"players": players, "games": {"duel": wrong, "trivia": {}}})
+    with pytest.raises(SettingsError, match=r"^settings, games\.duel\.rules\.judges: found 'many'"):
+        rules_of(two, "duel")
+
+
+def test_a_file_that_cannot_be_read_is_told_with_the_reason(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    with pytest.raises(SettingsError, match=r"file/arena\.yaml cannot be read: Not a directory$"):
+        text_of(tmp_path / "file" / "arena.yaml")
 
 
 def test_all_games_are_those_that_can_be_played_here() -> None:

@@ -12,7 +12,7 @@ from pydantic import BaseModel, Field
 
 from peerage import games
 from peerage.settings import SettingsError, enough_players, load, loads
-from peerage.settings.game_file import load_file
+from peerage.settings.game_file import files_of, load_file
 from peerage.settings.hours import closed_until, open_until, read_hours
 from peerage.settings.lineup import too_few
 from peerage.settings.mistakes import _model_at
@@ -43,6 +43,18 @@ def test_a_game_s_file_is_run_to_play_and_by_nobody_who_only_reads(
     assert load(folder).game == "example"
     assert load(folder, reading=True).game == "example", "now this user has run it"
     assert load_file(folder / "sale.py") is load_file(folder / "sale.py", reading=True)
+
+
+def test_a_game_s_file_finds_what_lies_next_to_it_and_is_known_by_its_place(folder: Path) -> None:
+    body = (folder / "sale.py").read_text("utf-8")
+    (folder / "words.txt").write_text("one two", "utf-8")
+    reads = "from pathlib import Path\nWORDS = Path(__file__).with_name('words.txt').read_text()\n"
+    (folder / "sale.py").write_text(body.replace("from __future__ import annotations\n", "") + reads, "utf-8")
+    game = load_file(folder / "sale.py")
+    (file, release), *others = files_of([game.name, "duel"]).items()
+    assert Path(file) == (folder / "sale.py").resolve()
+    assert " sale.py@sha256:" in release
+    assert others == [], "what is installed needs no file"
 
 
 def test_several_games_may_be_files_too(folder: Path) -> None:
