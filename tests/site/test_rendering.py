@@ -5,6 +5,7 @@ from __future__ import annotations
 from base64 import b64decode
 from collections.abc import Iterator
 from hashlib import sha256
+from pathlib import Path
 from typing import Any
 
 import jinja2
@@ -12,6 +13,7 @@ import pytest
 from markupsafe import Markup
 
 from peerage.site.rendering import (
+    Compiled,
     as_words,
     breakable,
     coded,
@@ -122,6 +124,7 @@ def test_names_are_listed_as_in_a_sentence() -> None:
 def test_what_stands_between_backticks_in_a_note_is_code() -> None:
     assert coded("see `a & b`, <i>") == Markup("see <code>a &amp; b</code>, &lt;i&gt;")
     assert coded("one ` alone") == Markup("one ` alone")
+    assert coded("`a` or `b` or c") == Markup("<code>a</code> or <code>b</code> or c")
 
 
 def test_settings_are_said_in_words() -> None:
@@ -176,3 +179,17 @@ def test_a_long_name_may_be_broken_after_its_punctuation(name: str, shown: str) 
 )
 def test_templates_have_these_at_hand(said: str, shown: str) -> None:
     assert written(f"{{{{ {said} }}}}") == shown
+
+
+def test_templates_are_kept_compiled_where_packages_leave_them_out(tmp_path: Path) -> None:
+    cache = Compiled()
+    assert (cache.folder.parent / "api.html").exists(), "next to the templates"
+    assert cache.folder.name == "__pycache__"
+    cache.folder = tmp_path / "kept"
+    made = jinja2.Environment(bytecode_cache=cache, loader=jinja2.DictLoader({"a.html": "{{ 1 + 1 }}"}))
+    assert made.get_template("a.html").render() == "2"
+    (kept,) = cache.folder.iterdir()
+    assert kept.name == f"a.html.{cache.made_by}"
+    bucket = cache.get_bucket(made, "a.html", None, "{{ 1 + 1 }}")
+    assert bucket.code is not None, "read back, where the text is the same"
+    assert cache.get_bucket(made, "a.html", None, "{{ 1 + 2 }}").code is None
