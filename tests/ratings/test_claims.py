@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from peerage.ratings.bradley_terry import Pair, fit
-from peerage.ratings.claims import PRECISIONS, gap_needed, told_apart
+from peerage.ratings.claims import PRECISIONS, gap_at_least, gap_needed, told_apart
 from peerage.ratings.table import POINTS
 
 
@@ -72,6 +72,20 @@ def test_points_of_another_scale_make_the_same_claims() -> None:
     assert above.any()
     assert not (above | above.T).all()
     assert (told_apart(7 * table.rating, 49 * table.covariance, unit=7 * POINTS) == above).all()
+
+
+def test_what_a_gap_needs_at_least_is_near_to_what_it_needs() -> None:
+    rng = np.random.default_rng(11)
+    for players in (2, 3, 10, 40):
+        for spread in (0.05, 0.5):
+            root = rng.normal(0, spread, (3, players, 6 * players))
+            covariance = root @ root.transpose(0, 2, 1) / players * POINTS**2
+            needed, least = gap_needed(covariance), gap_at_least(covariance)
+            assert (least <= needed).all()
+            apart = np.isfinite(needed)
+            assert (least[apart] > 0.8 * needed[apart]).all()
+    assert np.isinf(gap_at_least(np.ones((1, 1)))).all()
+    assert gap_at_least(np.zeros((0, 0))).shape == (0, 0)
 
 
 def test_where_nothing_is_known_nothing_is_claimed() -> None:

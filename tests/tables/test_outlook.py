@@ -269,8 +269,14 @@ def test_of_equals_the_number_is_open_above() -> None:
     (pair,) = found.pairs
     assert (pair.better, pair.wins) == pytest.approx((0.5, 0.5))
     assert found.lines[1].endswith("; either may be better.")
+    assert (pair.further.matches, pair.further.at_most) == (None, None)
+    assert f": {pair.further.at_least:,} more matches at least; " in found.lines[1]
+    near = outlook(table([1620, 1500], 2), 100)
+    assert near is not None
+    (pair,) = near.pairs
+    assert (pair.further.matches or 0) > pair.further.at_least
     assert pair.further.at_most is None
-    assert f"({pair.further.at_least:,} or more)" in found.lines[1]
+    assert f" ({pair.further.at_least:,} or more); " in near.lines[1]
 
 
 @pytest.mark.parametrize("track", ["trueskill", "raw", "points"])

@@ -109,6 +109,8 @@ def evidence(given: Marks | Votes) -> Evidence:
 
 
 def _listed(table: Evidence, test: _Test, aside: Flags) -> list[Favour]:
+    if not test.tested.any():
+        return []
     scores, z, critical, _ = test.judged(aside)
     tested = test.tested & (scores.information > 1e-9)
     pairs = int(tested.sum())
@@ -138,6 +140,8 @@ class _Test:
     def settle(self) -> Flags:
         """The pairs that stand out, once what they do to everybody else's view is out of it."""
         aside = np.zeros(self.tested.shape, np.bool_)
+        if not self.tested.any():
+            return aside
         turned = np.zeros(self.tested.shape[1], np.bool_)
         most = int(_MOST * self.tested.sum())
         needed = max(_STANDS_OUT, _critical(self.level, max(int(self.tested.sum()), 1)) - 0.8)

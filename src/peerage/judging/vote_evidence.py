@@ -34,15 +34,20 @@ class VoteEvidence:
         self._squares_of = table.squares
         self.freedom = np.full(self.marks.shape, np.inf)
         self._heard = np.zeros(0, np.bool_)
+        self._squares: Floats | None = None
         self._last: View | None = None
 
     def _hear(self, heard: Flags) -> None:
-        if np.array_equal(heard, self._heard):
-            return
-        self._heard, self._last = heard, None
-        nobody = np.zeros(self.marks.shape, np.bool_)
-        chance = slopes(self._cells, nobody, self._seen(nobody).strength, SPREADS).chance
-        self._squares = self._squares_of(chance)
+        if not np.array_equal(heard, self._heard):
+            self._heard, self._last, self._squares = heard, None, None
+
+    def _squared(self) -> Floats:
+        """The squares of what is left of votes where nobody is set aside."""
+        if self._squares is None:
+            nobody = np.zeros(self.marks.shape, np.bool_)
+            chance = slopes(self._cells, nobody, self._seen(nobody).strength, SPREADS).chance
+            self._squares = self._squares_of(chance)
+        return self._squares
 
     def spread(self, scores: Scores, kept: Flags, part: float) -> float:
         return matched(scores, kept, np.median, median_of(part))
@@ -67,12 +72,13 @@ class VoteEvidence:
 
     def scores(self, aside: Flags, heard: Flags) -> Scores:
         self._hear(heard)
+        squares = self._squared()
         view, n = self._seen(aside), self.marks.shape[1]
         fitted = slopes(self._cells, aside, view.strength, SPREADS)
         weight = self._cells.games * fitted.chance * (1 - fitted.chance)
         among = ~(aside[:, :, None] | aside[:, None, :])
         own = (weight * among).sum(axis=2)
-        noise = (self._squares * ~aside).sum(axis=1) / np.maximum(own.sum(axis=1), 1e-9)
+        noise = (squares * ~aside).sum(axis=1) / np.maximum(own.sum(axis=1), 1e-9)
         noise = np.maximum(noise, 0.05)[:, None]
         versus = weight * ~aside[:, None, :]
         residual = (self._cells.points - self._cells.games * fitted.chance) * ~aside[:, None, :]

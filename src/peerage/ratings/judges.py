@@ -45,10 +45,15 @@ class Cells(NamedTuple):
 
 class View(NamedTuple):
     """The strengths of all players in the eyes of all judges but one, for each judge: shape (judges,
-    players) in log-odds, mean 0; and their covariance under a prior of one tied game each."""
+    players) in log-odds, mean 0; and what is known of them under a prior of one tied game each."""
 
     strength: Floats
-    covariance: Floats
+    information: Floats
+
+    @property
+    def covariance(self) -> Floats:
+        """How strengths vary together, for each judge."""
+        return np.asarray(np.linalg.inv(self.information))
 
 
 class Slopes(NamedTuple):
@@ -85,11 +90,19 @@ def _logistic(gap: Floats) -> Floats:
 def others(cells: Cells, trusted: np.ndarray, start: View | None = None) -> View:
     """What all other judges see, for each judge; a vote counts where both its players are `trusted` with the
     judge, a matrix of judges and players. `start` is a view near this one."""
-    n = trusted.shape[1]
     both = trusted[:, :, None] & trusted[:, None, :]
     games, points = cells.games * both, cells.points * both
-    games, points = games.sum(axis=0) - games, points.sum(axis=0) - points
-    strength = np.zeros(trusted.shape) if start is None else start.strength
+    all_games, all_points = games.sum(axis=0), points.sum(axis=0)
+    games, points = np.subtract(all_games, games, out=games), np.subtract(all_points, points, out=points)
+    if start is None:  # near to what everybody sees
+        near = _climbed(all_games[None], all_points[None], np.zeros((1, len(all_games)))).strength
+        return _climbed(games, points, near.repeat(len(games), axis=0))
+    return _climbed(games, points, start.strength)
+
+
+def _climbed(games: Floats, points: Floats, strength: Floats) -> View:
+    """The views of those who see these votes, each from a strength to begin with."""
+    n = strength.shape[1]
     information = np.empty_like(games)
     for _ in range(30):
         chance = _logistic(strength[:, :, None] - strength[:, None, :])
@@ -102,8 +115,7 @@ def others(cells: Cells, trusted: np.ndarray, start: View | None = None) -> View
         strength = strength + np.clip(step, -1, 1)
         if np.abs(step).max(initial=0.0) < 1e-5:
             break
-    strength = strength - strength.sum(axis=1, keepdims=True) / max(n, 1)
-    return View(strength, np.asarray(np.linalg.inv(information)))
+    return View(strength - strength.sum(axis=1, keepdims=True) / max(n, 1), information)
 
 
 def slopes(cells: Cells, aside: np.ndarray, strength: Floats, spreads: Floats) -> Slopes:

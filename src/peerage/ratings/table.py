@@ -12,7 +12,7 @@ from peerage.ratings.student import quantile
 POINTS = 400 / np.log(10)  # rating points in one unit of log-odds
 Z95 = 1.959963984540054  # two-sided 95% of a normal
 _DRAWS = 1000
-_AT_ONCE = 500_000  # differences held at a time
+_AT_ONCE = 20_000  # differences held at a time: as many as a core has beside it
 _OF_NONE = 3.0  # about -log(5%): where none of n games was decided, this many of n may be
 
 

@@ -6,21 +6,21 @@
     [True]
 
 The true strengths are drawn from what the ratings leave open (`scheduling.posterior`). From there each course
-goes on in blocks of matches, each
-a tenth of those since the start. Pairing that learns sees the strengths and doubts of its course and spreads
-the block by its own loss (`scheduling.order`), a tenth by lot; other pairing spreads it as so far. n matches
-of two players at a gap d bring the information n·p(1 - p), p = 1 / (1 + e^-d), and move the estimates as
-normal results with that information would. A claim needs the gap that `ratings.claims` says.
+goes on in blocks of matches, each a tenth of those since the start. Pairing that learns sees the strengths
+and doubts of its course and spreads the block by its own loss (`scheduling.order`), a tenth by lot; other
+pairing spreads it as so far. n matches of two players at a gap d bring the information n·p(1 - p),
+p = 1 / (1 + e^-d), and move the estimates as normal results with that information would. A claim needs the
+gap that `ratings.claims` says.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Iterator, Sequence
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
-from peerage.ratings.claims import gap_needed
+from peerage.ratings.claims import gap_at_least, gap_needed
 from peerage.ratings.kernels import Floats
 from peerage.ratings.table import POINTS
 from peerage.scheduling.aim import BEST, Aim
@@ -81,10 +81,18 @@ def ranges(
     courses = int(np.clip(16 * COURSES // len(table.rating), FEWEST, COURSES))
     first, second = np.array(pairs, np.int64).reshape(-1, 2).T
     at = np.full((len(aims) + len(pairs), courses), np.inf)
-    for many, rating, needed in _courses(table, np.random.default_rng(seed), courses):
+
+    def reached(rating: Floats, needed: Floats) -> np.ndarray:
         told = np.abs(rating[:, first] - rating[:, second]) > needed[:, first, second]
-        now = np.vstack([*[aim.reached(rating, needed) for aim in aims], told.T])
-        at = np.where(now & np.isinf(at), many, at)
+        return np.vstack([*[aim.reached(rating, needed) for aim in aims], told.T])
+
+    for look in _courses(table, np.random.default_rng(seed), courses):
+        now = np.isinf(at) & reached(look.rating, look.needed(gap_at_least))
+        some = now.any(axis=0)
+        if some.any():
+            there = look.of(some)
+            now[:, some] &= reached(there.rating, there.needed())
+        at[now] = look.many
         if (np.isfinite(at).mean(axis=1) > (1 + INSIDE) / 2).all():
             break
     ends = np.quantile(at, [(1 - INSIDE) / 2, 0.5, (1 + INSIDE) / 2], axis=1, method="inverted_cdf")
@@ -94,62 +102,127 @@ def ranges(
 def expected(table: Table, aim: Aim = BEST) -> float:
     """How many times the matches so far an aim takes if the true strengths are those to be expected and luck
     plays no part: 1 if it is reached; infinite beyond `HOPELESS`."""
-    for many, rating, needed in _courses(table):
-        if aim.reached(rating, needed)[0]:
-            return many
+    for look in _courses(table):
+        if all(aim.reached(look.rating, look.needed(by))[0] for by in (gap_at_least, gap_needed)):
+            return look.many
     return np.inf
 
 
-def _courses(
-    table: Table, rng: np.random.Generator | None = None, courses: int = 1
-) -> Iterator[tuple[float, Floats, Floats]]:
-    """At each step how many times the matches there are, the ratings, shape (courses, players), and how far
-    apart a claim needs each two; both in points."""
+class _Look(NamedTuple):
+    """What courses see when there are `many` times the matches: ratings, shape (courses, players), in points;
+    the covariance of strengths, in log-odds; how much stricter claims are than that alone would have them."""
+
+    many: float
+    rating: Floats
+    covariance: Floats
+    stricter: Floats
+    unit: float
+
+    def of(self, courses: np.ndarray) -> _Look:
+        """Some of the courses."""
+        return self._replace(rating=self.rating[courses], covariance=self.covariance[courses])
+
+    def needed(self, by: Callable[..., Floats] = gap_needed) -> Floats:
+        """How far apart a claim needs each two, in points; see `ratings.claims`."""
+        return self.unit * by(self.covariance, unit=1.0) * self.stricter
+
+
+def _courses(table: Table, rng: np.random.Generator | None = None, courses: int = 1) -> Iterator[_Look]:
+    """What there is to see at each step."""
     size = len(table.rating)
     own = np.eye(size, dtype=bool)
     may = np.triu(~own if table.may is None else table.may, 1)
     unsure, strength = table.truth, table.rating / table.unit
     truth = (unsure.weight @ unsure.mean)[None] if rng is None else unsure.draw(rng, courses)
-    told = told_by(truth)
     met = np.triu(table.met)
-    information = np.repeat(laplacian((met + met.T) * told_by(strength))[None], courses, axis=0)
-    score = information @ strength[:, None]
-    every = met.sum()
+    information = laplacian((met + met.T) * told_by(strength))
     lot = may / max(may.sum(), 1)
-    usual = np.where(may, met, 0.0) + size / 2 * lot  # whoever has not met may meet
-    as_so_far = usual / max(usual.sum(), 1e-300)
-    played = np.repeat((met + met.T).sum(axis=0)[None], courses, axis=0)
     stricter = np.ones((size, size))  # than the information alone would have it
     if table.needed is not None:
-        by_model = table.unit * gap_needed(_inverse(information[0]), unit=1.0)
+        by_model = table.unit * gap_needed(_inverse(information), unit=1.0)
         both = np.isfinite(by_model) & np.isfinite(table.needed)
         stricter[both] = np.clip(table.needed[both] / by_model[both], 0.25, 4.0)
+    if table.loss is None:
+        usual = np.where(may, met, 0.0) + size / 2 * lot  # whoever has not met may meet
+        matches = met.sum() / max(usual.sum(), 1e-300) * (usual + usual.T)
+        seen = _alike(information, strength, matches, truth, rng)
+    else:
+        seen = _learning(table.loss, information, strength, met, may, lot, truth, rng)
+    for step, (rating, covariance) in zip(STEPS, seen, strict=True):
+        many = 1 + step
+        yield _Look(many, table.unit * rating, covariance, stricter ** (1 / many), table.unit)
+
+
+_Seen: TypeAlias = Iterator[tuple[Floats, Floats]]
+"""The strengths that each course sees after each step, and their covariance, in log-odds."""
+
+
+def _alike(
+    information: Floats, strength: Floats, matches: Floats, truth: Floats, rng: np.random.Generator | None
+) -> _Seen:
+    """Courses in which each pair plays so many `matches` with every doubling of all.
+
+    Along the directions in which what such matches tell is to what is known as one number, the rate, nothing
+    that one says bears on another: a block of matches is as many normals as there are players.
+    """
+    told = laplacian(matches * told_by(truth))
+    root = np.linalg.inv(np.linalg.cholesky(_held(information)))
+    rate, ways = np.linalg.eigh(root @ told @ root.T)
+    rate, ways = np.maximum(rate, 0.0), root.T @ ways
+    back = turned(ways)
+    points, drift = back @ (information @ strength), (back @ told @ truth[..., None])[..., 0]
     before = 0.0
     for step in STEPS:
-        block, before = every * (step - before), step
-        if table.loss is None:
-            matches = np.broadcast_to(block * as_so_far, told.shape)
-        else:
-            inverse = np.asarray(np.linalg.inv(information + np.eye(size)))
-            matches = AT_RANDOM * block * lot + spread(
-                table.loss, (inverse @ score)[..., 0], inverse, may, played, (1 - AT_RANDOM) * block
-            )
-            played = played + matches.sum(axis=1) + matches.sum(axis=2)
+        block, before = step - before, step
+        points = points + block * drift
+        if rng is not None:
+            points += np.sqrt(block * rate) * rng.standard_normal(rate.shape)
+        left = 1 / (1 + step * rate)
+        yield (ways @ (left * points)[..., None])[..., 0], (ways * left[:, None, :]) @ back
+
+
+def _learning(
+    loss: Loss,
+    information: Floats,
+    strength: Floats,
+    met: Floats,
+    may: np.ndarray,
+    lot: Floats,
+    truth: Floats,
+    rng: np.random.Generator | None,
+) -> _Seen:
+    """Courses whose pairing learns from what each has seen."""
+    told, gap = told_by(truth), truth[:, :, None] - truth[:, None, :]
+    information = np.repeat(information[None], len(truth), axis=0)
+    score = information @ strength[:, None]
+    played = np.repeat((met + met.T).sum(axis=0)[None], len(truth), axis=0)
+    before = 0.0
+    for step in STEPS:
+        block, before = met.sum() * (step - before), step
+        inverse = np.asarray(np.linalg.inv(information + np.eye(len(strength))))
+        matches = AT_RANDOM * block * lot + spread(
+            loss, (inverse @ score)[..., 0], inverse, may, played, (1 - AT_RANDOM) * block
+        )
+        played = played + matches.sum(axis=1) + matches.sum(axis=2)
         said = matches * told
-        information = information + laplacian(said + turned(said))
-        points = said * (truth[:, :, None] - truth[:, None, :])
+        information += laplacian(said + turned(said))
+        points = said * gap
         if rng is not None:
             points += np.sqrt(said) * rng.standard_normal(said.shape)
         score = score + (points.sum(axis=2) - points.sum(axis=1))[..., None]
-        inverse, many = _inverse(information), 1 + step
-        needed = table.unit * gap_needed(inverse, unit=1.0) * stricter ** (1 / many)
-        yield many, table.unit * (inverse @ score)[..., 0], needed
+        inverse = _inverse(information)
+        yield (inverse @ score)[..., 0], inverse
+
+
+def _held(information: Floats) -> Floats:
+    """What is known of strengths whose mean is none; who never met can hardly be told apart."""
+    size = information.shape[-1]
+    hardly = 1e-9 + 1e-12 * information.max(axis=(-2, -1), keepdims=True)  # more than rounding takes
+    return np.asarray(information + 1 / size + hardly * np.eye(size))
 
 
 def _inverse(information: Floats) -> Floats:
-    """The covariance of strengths whose mean is none; who never met can hardly be told apart."""
-    size = information.shape[-1]
-    return np.asarray(np.linalg.inv(information + 1 / size + 1e-9 * np.eye(size)))
+    return np.asarray(np.linalg.inv(_held(information)))
 
 
 def spread(

@@ -135,6 +135,7 @@ def environment() -> Environment:
         "coded": coded,
         "as_words": as_words,
         "void": in_words,
+        "slugs": lambda names: "".join([f"{slug(name)} " for name in names]),
     }
     return made
 
