@@ -31,7 +31,8 @@ from peerage.engine.left_windows import stop_left_open
 from peerage.engine.plans import Plans
 from peerage.engine.player_runtime import PlayerRuntime
 from peerage.engine.preregistration import note_differences
-from peerage.engine.probes import bench_by_probes, entries, probe_costs, probe_players
+from peerage.engine.probed import entries, probe_costs
+from peerage.engine.probes import bench_by_probes, probe_players
 from peerage.engine.recovery import Recovered, decided, read_budget_voids, recover
 from peerage.engine.registration import as_registered, prices, registered, registrations
 from peerage.engine.report import RunReport

@@ -18,7 +18,7 @@ from typer.testing import CliRunner
 
 from peerage.arena import ArenaError, open_arena
 from peerage.cli.main import app
-from peerage.engine.probes import TOPIC, Entry, Found, ProbeCost, entries, probe_costs
+from peerage.engine.probed import TOPIC, Entry, Found, ProbeCost, entries, probe_costs
 from peerage.engine.report import RunReport
 from peerage.ledger.store import amend
 from peerage.ledger.verify import verify

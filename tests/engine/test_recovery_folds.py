@@ -11,7 +11,7 @@ from typing import Any, cast
 import pytest
 from tests.engine.arenas import SMALL, head, house, ledger_of, paced, play_stopping_at, write_arena
 
-from peerage.engine.probes import ProbeCost
+from peerage.engine.probed import ProbeCost
 from peerage.engine.recovery import (
     Mismatch,
     Recovered,

@@ -150,7 +150,7 @@ def test_room_that_peerage_chose_stays_as_it_is_on_record(
         stated = thinker.model_copy(update={"thinking_tokens": 7})
         assert prices(ledger, [stated], today)[thinker.name].thinking.tokens == 7
         assert changed(ledger, [stated], "key") == {thinker.name: ["thinking_tokens"]}
-        monkeypatch.setattr("peerage.engine.probes.seen_to_think", lambda ledger: {plain.name})
+        monkeypatch.setattr("peerage.engine.registration.seen_to_think", lambda ledger: {plain.name})
         assert prices(ledger, [plain], today)[plain.name].thinking.tokens == 2 * room
 
 

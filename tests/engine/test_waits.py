@@ -35,7 +35,8 @@ from peerage.engine import replay
 from peerage.engine.benches import Bench, Benches
 from peerage.engine.dropping import drop
 from peerage.engine.player_runtime import PlayerRuntime
-from peerage.engine.probes import bench_by_probes, entries, probe_players
+from peerage.engine.probed import entries
+from peerage.engine.probes import bench_by_probes, probe_players
 from peerage.engine.runner import Runner
 from peerage.engine.waiting import Away, WaitingMatches
 from peerage.ledger import open_ledger

@@ -23,7 +23,7 @@ from peerage.accounts import spent_by
 from peerage.cli.options import at, program
 from peerage.cli.output import counted
 from peerage.cluster.requirements import refuse
-from peerage.engine.probes import probe_costs
+from peerage.engine.probed import probe_costs
 from peerage.environment import databases, environment
 from peerage.figures import dollars
 from peerage.games import GAMES

@@ -25,7 +25,7 @@ def ending(
 ) -> Iterator[str]:
     """The last words of a run, line by line; `void` are its matches that came to nothing. `folder` holds the
     ledger, where that is not the arena's."""
-    from peerage.engine.probes import probe_costs
+    from peerage.engine.probed import probe_costs
     from peerage.ledger.windows import unused
     from peerage.players.checks import together
     from peerage.protocol import visible

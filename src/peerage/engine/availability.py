@@ -14,8 +14,8 @@ from typing import NamedTuple
 
 from peerage.engine.budget import dollars, whole_nano
 from peerage.engine.pending import Pending
-from peerage.engine.probes import TOPIC as PROBES
-from peerage.engine.probes import probe_costs
+from peerage.engine.probed import TOPIC as PROBES
+from peerage.engine.probed import probe_costs
 from peerage.ledger.store import Ledger
 from peerage.ledger.waits import Waiting
 from peerage.ledger.windows import windows

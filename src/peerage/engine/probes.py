@@ -1,120 +1,24 @@
-"""Probes of players before a run: what they found, and what they cost, as entries of the log.
-
-Each run that probes writes two entries: what is about to be sent, with what it may cost at most, and what
-came back. So a probe cut short by a crash counts at its worst, like any open call; and a probe is never a
-match's call, nor in any match's totals.
-"""
+"""Probes of players before a run: one small question each, and what follows from it (see `engine.probed`)."""
 
 from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Container, Iterable, Mapping
-from itertools import islice
-
-from msgspec import Struct
+from collections.abc import Callable, Container, Mapping
 
 from peerage.engine.benches import Bench, Benches
 from peerage.engine.budget import dollars
 from peerage.engine.call_costs import OVERHEAD_BYTES
 from peerage.engine.player_runtime import PlayerRuntime
 from peerage.engine.pricing import priced
-from peerage.ledger.store import Amendment, Ledger, amend, amended
+from peerage.engine.probed import TOPIC, Entry, Found
+from peerage.ledger.store import Amendment, Ledger, amend
 from peerage.players.checks import PROBE_TOKENS, Probed, needs_probe, probe, probe_call, together
 from peerage.players.client import Later
 from peerage.players.prices import Price
 from peerage.protocol import storable
 
-TOPIC = "probes"
-
 _log = logging.getLogger("peerage")
-
-
-class Found(Struct, frozen=True, omit_defaults=True):
-    """What one probe found, as it is on record.
-
-    `status` is ok, refused, cut (at its token limit), failed (until something is changed) or void (the
-    provider failed for now). `cost_nano` is null where it is unknown; `worst_nano` is what it may then have
-    cost, null without a price. `thinks` says that the model was seen to think before it answers.
-    """
-
-    status: str
-    reason: str = ""
-    requests: int = 1
-    cost_nano: int | None = 0
-    worst_nano: int | None = 0
-    input_tokens: int | None = None
-    output_tokens: int | None = None
-    reasoning_tokens: int | None = None
-    latency_ms: int = 0
-    snapshot: str = ""
-    thinks: bool = False
-
-
-class Entry(Struct, frozen=True, omit_defaults=True):
-    """One entry: `sent` with what each probe may cost at most, or what they `found`."""
-
-    sent: dict[str, int | None] = {}
-    found: dict[str, Found] = {}
-
-
-class ProbeCost(Struct, frozen=True):
-    """What the probes of one player cost over all runs, in 1e-9 dollars: for certain, and what they may have
-    cost beyond that (no usage reported, or a crash)."""
-
-    probes: int = 0
-    billed_nano: int = 0
-    possibly_nano: int = 0
-    unknown: int = 0
-
-    @property
-    def most_nano(self) -> int:
-        """What counts against a budget."""
-        return self.billed_nano + self.possibly_nano
-
-
-def entries(ledger: Ledger) -> Iterable[Entry]:
-    """All entries in order. Raises LedgerError for a row that is none."""
-    return amended(ledger, TOPIC, Entry)
-
-
-def seen_to_think(ledger: Ledger) -> frozenset[str]:
-    """The players whose last answered probe showed that they think. Raises LedgerError."""
-    thinks: dict[str, bool] = {}
-    for entry in entries(ledger):
-        thinks |= {name: one.thinks for name, one in entry.found.items() if one.status in ("ok", "cut")}
-    return frozenset(name for name, seen in thinks.items() if seen)
-
-
-def probe_costs(ledger: Ledger, *, after: int = 0) -> dict[str, ProbeCost]:
-    """What probes cost so far, by player, without the first `after` entries. Raises LedgerError."""
-    costs: dict[str, ProbeCost] = {}
-    under_way: dict[str, int | None] = {}
-
-    def add(player: str, billed: int, possibly: int | None) -> None:
-        was = costs.get(player, ProbeCost())
-        costs[player] = ProbeCost(
-            was.probes + 1,
-            was.billed_nano + billed,
-            was.possibly_nano + (possibly or 0),
-            was.unknown + (possibly is None),
-        )
-
-    def cut_short() -> None:
-        for player, worst in under_way.items():
-            add(player, 0, worst)
-        under_way.clear()
-
-    for entry in islice(entries(ledger), after, None):
-        if entry.sent:
-            cut_short()
-            under_way.update(entry.sent)
-        for player, found in entry.found.items():
-            under_way.pop(player, None)
-            known = found.cost_nano is not None
-            add(player, found.cost_nano or 0, 0 if known else found.worst_nano)
-    cut_short()
-    return costs
 
 
 def worst_probe(price: Price) -> int | None:

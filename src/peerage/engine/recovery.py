@@ -15,7 +15,7 @@ from peerage.accounts import Account, position, spent_by
 from peerage.engine.benches import TOPIC, Benches
 from peerage.engine.budget import MATCH_BUDGET, PLAYER_BUDGET, dollars
 from peerage.engine.model_watch import Watch
-from peerage.engine.probes import ProbeCost, probe_costs
+from peerage.engine.probed import ProbeCost, probe_costs
 from peerage.ledger.codec import by_hex, read_fixture, read_reply
 from peerage.ledger.merkle import GENESIS
 from peerage.ledger.merkle import digest as digest_of

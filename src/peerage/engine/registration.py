@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
+from peerage.engine.probed import seen_to_think
 from peerage.ledger.store import Amendment, Ledger
 from peerage.players.prices import Price, price_of
 from peerage.players.thinking import Room
@@ -101,8 +102,6 @@ def prices(ledger: Ledger, players: Iterable[PlayerSettings], today: date) -> di
     Room that Peerage chose stays as it is on record, whatever it would choose now, so that the same answers
     under one name; but a model without any that a probe saw to think has some from then on.
     """
-    from peerage.engine.probes import seen_to_think  # who only reads what is on record sends no probes
-
     seen, cards = seen_to_think(ledger), registered(ledger)
     found = {}
     for player in players:

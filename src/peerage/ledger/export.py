@@ -10,7 +10,7 @@ import csv
 import io
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import cache
+from functools import cache, lru_cache
 from itertools import groupby, islice
 from operator import attrgetter
 from typing import Any, Literal, TextIO, TypeAlias
@@ -144,6 +144,9 @@ def _document(
     }
 
 
+_stored = lru_cache(maxsize=1024)(stored)  # thousands of requests share a format
+
+
 def _exchange(
     row: Exchange, seed: str, texts: Callable[[str], str], said: Callable[[str], str]
 ) -> dict[str, Any]:
@@ -168,7 +171,7 @@ def _exchange(
             "role": ask.role,
             "max_tokens": ask.max_tokens,
             "temperature": ask.temperature,
-            "expects": stored(ask.expects),
+            "expects": _stored(ask.expects),
             "messages": [{"speaker": said.speaker, "text": render(said, mark)} for said in ask.messages],
         }
     return {

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from peerage.blocks import ScoreLine, Task
-from peerage.engine.probes import probe_costs
+from peerage.engine.probed import probe_costs
 from peerage.figures import dollars
 from peerage.games import installed, tracks_of
 from peerage.games.game import Original

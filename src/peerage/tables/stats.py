@@ -9,7 +9,7 @@ import msgspec
 from msgspec import Struct
 
 from peerage.accounts import NOTHING, Account, possibly_billed
-from peerage.engine.probes import probe_costs
+from peerage.engine.probed import probe_costs
 from peerage.engine.registration import models_and_families, registered
 from peerage.figures import dollars, percent, seconds, whole
 from peerage.judging.ballots import ballots_in
