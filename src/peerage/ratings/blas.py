@@ -6,6 +6,7 @@ machine the work takes longer, not shorter.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from functools import cache, wraps
 from importlib import import_module
@@ -31,7 +32,7 @@ def one_thread(
 
     @wraps(fit)
     def alone(history: History, /, *rest: Rest.args, **named: Rest.kwargs) -> Found:
-        if history.players < _SMALL:
+        if history.players < _SMALL or os.environ.get("OPENBLAS_NUM_THREADS") == "1":
             return fit(history, *rest, **named)
         with _controller().limit(limits=1, user_api="blas"):
             return fit(history, *rest, **named)

@@ -28,6 +28,8 @@ def quantile(confidence: float, freedom: int) -> float:
     low, high = 0.0, math.pi / 2  # of the angle whose tangent is t / sqrt(freedom)
     for _ in range(80):
         middle = (low + high) / 2
+        if not low < middle < high:
+            break
         low, high = (middle, high) if _within(middle, freedom) < confidence else (low, middle)
     return math.sqrt(freedom) * math.tan(low)
 

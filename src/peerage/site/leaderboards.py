@@ -224,10 +224,7 @@ def lines(found: Board, rose: Mapping[str, int], open_or_not: Mapping[str, str] 
     ends = [end for row in ranked for end in (row.lower, row.rating, row.upper) if end is not None]
     low, high = min(ends, default=0.0), max(ends, default=1.0)
     scale = (WIDTH - 8) / ((high - low) or 1.0)
-    tied: dict[str, list[str]] = {}
-    for one, other in found.tied:
-        tied.setdefault(one, []).append(other)
-        tied.setdefault(other, []).append(one)
+    tied = found.tied_with
 
     def place(value: float | None) -> float | None:
         return None if value is None else round(4 + (value - low) * scale, 1)

@@ -241,6 +241,11 @@ class Site:
             self._boards[wanted] = made
         return made
 
+    @cached_property
+    def tied(self) -> Mapping[str, Sequence[str]]:
+        """Whom each player of the first table cannot be told from, see `Board.tied`."""
+        return self.board().tied_with
+
     def table(self, track: str = "") -> Sequence[Row]:
         """The rows of the leaderboard of one track, by default the game's own."""
         return self.board(track).rows

@@ -135,6 +135,7 @@ def environment() -> Environment:
         "coded": coded,
         "as_words": as_words,
         "void": in_words,
+        "linked": linked,
         "slugs": lambda names: "".join([f"{slug(name)} " for name in names]),
     }
     return made
@@ -200,6 +201,11 @@ def listed(names: Iterable[str]) -> str:
     """Names as a sentence has them: one, another and a third."""
     *others, last = names or ("",)
     return f"{', '.join(others)} and {last}" if others else last
+
+
+def linked(players: Iterable[str], root: str) -> Markup:
+    """Players by name, each with a link to its page; `root` leads to the first page."""
+    return Markup(", ".join([f'<a href="{root}{player_page(one)}">{escaped(one)}</a>' for one in players]))
 
 
 def breakable(name: str) -> Markup:

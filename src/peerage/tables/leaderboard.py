@@ -81,6 +81,15 @@ class Board(Struct, frozen=True):
             if other.player not in one.above and one.player not in other.above
         ]
 
+    @property
+    def tied_with(self) -> dict[str, list[str]]:
+        """The players `tied` with each one, the best rated first."""
+        found: dict[str, list[str]] = {}
+        for one, other in self.tied:
+            found.setdefault(one, []).append(other)
+            found.setdefault(other, []).append(one)
+        return found
+
 
 def leaderboard(
     ledger: Ledger,
