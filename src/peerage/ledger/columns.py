@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Hashable, Iterable, Sequence
+from itertools import islice
 from operator import itemgetter
 from typing import Any
 
@@ -13,6 +14,7 @@ from msgspec.structs import astuple
 from peerage.ledger import narrow
 from peerage.ledger.store import Columns, Summary
 
+_AT_ONCE = 10_000  # rows that are taken apart at a time
 _AT = {name: place for place, name in enumerate(Summary.__struct_fields__)}
 _NUMBER, _PLAYERS, _SCORES = (itemgetter(_AT[name]) for name in ("number", "players", "scores"))
 _KIND = itemgetter(*[_AT[name] for name in ("game", "topic", "status")])
@@ -28,7 +30,8 @@ def of_rows(parts: Iterable[Sequence[Sequence[Any]]]) -> Columns:
 
 def of_summaries(rows: Iterable[Summary]) -> Columns:
     """The same of rows that were read."""
-    return Columns(*_found([[*map(astuple, rows)]]))
+    left = map(astuple, rows)
+    return Columns(*_found(iter(lambda: [*islice(left, _AT_ONCE)], [])))
 
 
 class _Places(dict[Hashable, int]):

@@ -18,7 +18,6 @@ from pathlib import Path
 from typing import NamedTuple
 
 import msgspec
-import numpy as np
 from filelock import FileLock, Timeout
 from msgspec import Struct
 from msgspec.structs import replace
@@ -30,6 +29,7 @@ from peerage.ledger.databases import access
 from peerage.ledger.kept import Kept
 from peerage.ledger.store import MENDED
 from peerage.ledger.votes import Votes
+from peerage.memory import frugal
 from peerage.outputs import SITE, Folder, OutputRefused, arena_files, marked
 from peerage.parallel import Helpers, Lost, Processes, in_order
 from peerage.settings import load
@@ -38,8 +38,6 @@ from peerage.site.addresses import BUNDLE, number_in
 from peerage.site.pages import body, menu, paths
 from peerage.site.reading import Site
 from peerage.tables.told import Told, together, told
-
-_KEPT = 1 << 24  # bytes
 
 STATE = ".peerage-site/state.json"
 PROGRAM = Path(peerage.__file__).parent
@@ -123,7 +121,7 @@ def build(
     if not force:
         _refuse_another(out)
     target = Folder(out, arena_files(folder, site.ledger.address))
-    _keep_memory()
+    frugal()
     with _alone(target):
         target.tidy()
         before, program = _state(target), _program()
@@ -131,13 +129,6 @@ def build(
         if source and source == before.source and before.stamps == before.stamped(target.root):
             return Built(0, before.pages, 0)
         return _build(site, folder, target, workers, helpers, before, program, source)
-
-
-def _keep_memory() -> None:
-    """Have the C library keep what arrays gave back: glibc, unless a block as large was ever given back at
-    once, returns the pages of each and fetches them again, a tenth of the time of a short build (mallopt(3),
-    M_MMAP_THRESHOLD)."""
-    np.empty(_KEPT, np.uint8)
 
 
 def _build(

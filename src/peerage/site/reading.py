@@ -111,7 +111,6 @@ class Site:
         self.number = number
         self.chain = next((row.chain for row in ledger.records(number, number)), GENESIS).hex()
         self._boards: dict[tuple[str, str, str, str], Board] = {}
-        self._played: dict[int, Played] = {}
         self._corrected: dict[tuple[tuple[Correction, ...], str, str], list[CorrectedRow]] = {}
         self._standings: dict[int, Standings] = {}
         self._courses: dict[tuple[str, int], Course] = {}
@@ -256,10 +255,10 @@ class Site:
         if track == "anchored":
             return Course((), (), (), (), ())
         if (track, number) not in self._courses:
-            if number not in self._played:
-                self._played[number] = self._whole.until(number)
-            standings = self._stood(number) if track in ("raw", "cost") else NOBODY
-            found = METHODS[track](self._played[number], self._rating, standings)
+            # Not kept for the other tracks: those of all stops would take as much room as all matches.
+            played = self._whole.until(number)
+            standings = self._stood(played, number) if track in ("raw", "cost") else NOBODY
+            found = METHODS[track](played, self._rating, standings)
             self._courses[track, number] = Course(found.players, *found.bounded, found.middle.tolist())
         return self._courses[track, number]
 
@@ -290,12 +289,12 @@ class Site:
         """Everybody's strength overall and on each topic, best first; empty where there is one topic."""
         return profiles(self._whole, "topic") if len([*filter(None, self.board().topics)]) > 1 else []
 
-    def _stood(self, number: int) -> Standings:
+    def _stood(self, played: Played, number: int) -> Standings:
         """Where the arena stood on Elo after match `number`, folded on from the stop before it."""
         if number not in self._standings:
             last = max([stop for stop in list(self._standings) if stop < number], default=0)
             since = self._standings.get(last, NOBODY)
-            further = self._played[number].finished[last:]
+            further = played.finished[last:]
             self._standings[number] = after_all(since, further, self._elo)
         return self._standings[number]
 

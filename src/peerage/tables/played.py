@@ -156,13 +156,18 @@ class Played:
         found._columns = None
         found.finished = self._until(self.finished, number)
         found.decided = self._until(self.decided, number)
-        found._sizes = {len(one.scores) for one in found.decided}
-        there = {player for one in found.decided for player in one.players}
-        found.players = dict(islice(self.players.items(), len(there)))  # numbered as they come
-        if not self._sizes - {2}:
+        if self._sizes - {2}:
+            found._sizes = {len(one.scores) for one in found.decided}
+            there = len({player for one in found.decided for player in one.players})
+        else:
             whole, size = self.history, len(found.decided)
-            columns = (whole.first, whole.second, whole.score, whole.weight)
-            found.__dict__["history"] = duels(len(there), *[column[:size] for column in columns])
+            first, second, score, weight = (
+                column[:size] for column in (whole.first, whole.second, whole.score, whole.weight)
+            )
+            there = 1 + max(int(first.max(initial=-1)), int(second.max(initial=-1)))
+            found._sizes = {2} if size else set()
+            found.__dict__["history"] = duels(there, first, second, score, weight)
+        found.players = dict(islice(self.players.items(), there))  # numbered as they come
         return found
 
     def weighed(self, games: Mapping[str, float]) -> Played:
