@@ -63,6 +63,8 @@ ENTRIES = {
     "windows": "Windows of hosts",
 }
 """What entries of the log beside the records are, by their topic."""
+CORRECTED = tuple([one for one in CORRECTIONS if one != "style"])
+"""What the page of judges corrects: style rests on the texts of answers, which are not read for it."""
 EPOCH = date(1970, 1, 1)
 FORM = '{"role":'
 """How a stored form begins."""
@@ -125,9 +127,7 @@ def challenges_page(site: Site) -> View:
 
 def judges_page(site: Site) -> View:
     # First what needs nothing of what all matches tell, which may still be read.
-    corrected: list[CorrectedRow] = []
-    with suppress(ScopeError):  # style rests on the texts of answers, which are not read for this page
-        corrected = site.corrected([one for one in CORRECTIONS if one != "style"])
+    rows = corrected(site)
     report = site.judges
     found = [pair for pair in report.favours if pair.found]
     order = {row.player: at for at, row in enumerate(site.table())}
@@ -150,10 +150,18 @@ def judges_page(site: Site) -> View:
         "pairs": {(pair.judge, pair.author): pair for pair in report.favours},
         "judging": sorted({pair.judge for pair in report.favours}, key=place),
         "judged": sorted({pair.author for pair in report.favours}, key=place),
-        "corrected": corrected,
+        "corrected": rows,
         "anchored": address(site, Filter("anchored")) if "anchored" in site.tracks else "",
     }
     return View("judges.html", "Judges", values)
+
+
+def corrected(site: Site) -> list[CorrectedRow]:
+    """What the page of judges shows corrected; nothing where nothing can be."""
+    try:
+        return site.corrected(CORRECTED)
+    except ScopeError:
+        return []
 
 
 def costs_page(site: Site) -> View:

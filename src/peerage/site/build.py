@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack, closing, contextmanager, nullcontext, suppress
 from functools import lru_cache
 from hashlib import sha256
@@ -35,8 +35,10 @@ from peerage.parallel import Helpers, Lost, Processes, in_order
 from peerage.settings import load
 from peerage.site import downloads, unchanged
 from peerage.site.addresses import BUNDLE, number_in
+from peerage.site.arena_pages import CORRECTED, corrected
 from peerage.site.pages import body, menu, paths
 from peerage.site.reading import Site
+from peerage.tables.corrected import CorrectedRow
 from peerage.tables.told import Told, together, told
 
 STATE = ".peerage-site/state.json"
@@ -180,6 +182,9 @@ def _build(
 Page = tuple[str, bytes]
 """The path of a page, and the page."""
 
+Apart = tuple[int, list[CorrectedRow]]
+"""How many files to download were written, and what the page of judges shows corrected."""
+
 Chunk = tuple[int, int, int, Sequence[str]]
 """The first and the last of some matches, the first of them that is to tell, and those of their pages of
 transcripts that are to be written."""
@@ -256,9 +261,10 @@ def _in_parallel(
             written += pages if isinstance(pages, int) else _written(target, pages)
 
     with ThreadPoolExecutor(1) as aside:
+        apart = helpers.submit(_apart_by_helper, *of, theirs, () if theirs is None else copies)
         site.telling = aside.submit(together, parts())
         try:
-            ours = _lighter(site, target, light, copies)
+            ours = _lighter(site, target, light, copies if theirs is None else (), apart)
             site.telling.result()
         except Lost as lost:
             raise SiteError(f"{lost}; build again") from None
@@ -334,13 +340,27 @@ def _write(site: Site, target: Folder, wanted: Iterable[str]) -> int:
     return _written(target, _made(site, wanted))
 
 
-def _lighter(site: Site, target: Folder, light: Sequence[str], copies: Sequence[str]) -> int:
+def _lighter(
+    site: Site,
+    target: Folder,
+    light: Sequence[str],
+    copies: Sequence[str],
+    apart: Future[Apart] | None = None,
+) -> int:
     """Write everything but transcripts and proofs, first what needs nothing of what all matches tell: helpers
-    may be reading that."""
+    may be reading that, and one may be doing something `apart`."""
     waiting = [path for path in light if path.startswith(TELLING)]
     written = _write(site, target, [path for path in light if path not in waiting])
-    written += sum([downloads.update(site, path, target.place(path)) for path in copies])
+    written += _copied(site, target, copies)
+    if apart is not None:
+        more, rows = apart.result()
+        written += more
+        site.keep(CORRECTED, rows)
     return written + _write(site, target, waiting)
+
+
+def _copied(site: Site, target: Folder, copies: Sequence[str]) -> int:
+    return sum([downloads.update(site, path, target.place(path)) for path in copies])
 
 
 def _written(target: Folder, pages: Iterable[Page]) -> int:
@@ -375,6 +395,21 @@ def _by_helper(
     found = msgspec.msgpack.encode(_read(site, first, last, tells))
     pages = _made(site, wanted)
     return found, list(pages) if target is None else _written(target, pages)
+
+
+def _apart_by_helper(
+    folder: Path,
+    address: str,
+    number: int,
+    checkpoints: Sequence[Kept],
+    target: Folder | None,
+    copies: Sequence[str],
+) -> Apart:
+    """Do what takes much room and shares little with other pages."""
+    frugal()
+    site = _opened(folder, address, number)
+    site.checkpoints = checkpoints
+    return 0 if target is None else _copied(site, target, copies), corrected(site)
 
 
 @lru_cache(1)

@@ -348,6 +348,10 @@ class Site:
             self._corrected[key] = what_would_change(self.moment, self.settings, played, wanted)
         return self._corrected[key]
 
+    def keep(self, wanted: Sequence[Correction], rows: list[CorrectedRow]) -> None:
+        """Take rows of `corrected` that another process computed."""
+        self._corrected[tuple(wanted), "", ""] = rows
+
     def match_page(self, number: int) -> str:
         """The page of a match, with the fragment that shows it alone."""
         return match_page(number, self._folded_at.get(number))
