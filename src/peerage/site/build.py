@@ -164,7 +164,9 @@ def _build(
     else:
         found = [(_read(site, *span), _write(site, target, pages)) for *span, pages in chunks]
         site.told = together([known, *[part for part, _ in found]])
-        written = sum([more for _, more in found]) + _lighter(site, target, light, copies)
+        written = sum([more for _, more in found])
+        del known, found  # as large as what all matches tell
+        written += _lighter(site, target, light, copies)
     removed = _remove(target, before, {*wanted, *copies})
     target.write(TOLD, msgspec.msgpack.encode(site.told), durable=False)
     if hasattr(os, "sync"):  # what the state says was written is on the disk, whatever happens next
