@@ -20,7 +20,7 @@ MANY = 200
 """Of more than so many no others are: there is no room."""
 FAR = range(26, 190, 12)
 """How far off a name may be, in pixels, at the end of a line."""
-TRIES = 4
+TRIES = 3
 CROSSING = 30
 """For a name across an interval, as many pixels further off are taken."""
 
@@ -57,6 +57,9 @@ class Box(NamedTuple):
 
     def struck(self, line: Segment) -> bool:
         """Whether a line goes through it."""
+        x, y, to_x, to_y = line
+        if not self.over(min(x, to_x) - 2, max(x, to_x) + 2, min(y, to_y) - 2, max(y, to_y) + 2):
+            return False
         return any(self.over(x - 2, x + 2, y - 2, y + 2) for x, y in _along(line))
 
     def label(self, point: Point) -> Label:
@@ -67,22 +70,24 @@ class Box(NamedTuple):
 
 def placed(points: Sequence[Point], plane: Plane) -> list[Label]:
     """The names of points, those that matter first, from the last one on. A name that is sure to be there
-    and found no room is tried again before the others."""
-    crowd = len(points) > CROWD
-    some = points if len(points) <= MANY else [point for point in points if point.best]
-    order = [*reversed(some)]
-    order.sort(key=lambda point: not point.best)
-    found, fewest = list[Label](), len(points) + 1
+    and finds no room is put across lines at worst, and tried before the others next time."""
+    best = [point for point in reversed(points) if point.best]
+    others = [point for point in reversed(points) if not point.best]
+    order = best if len(points) > CROWD else best + others
+    room, fewest = _Room(points, plane), (len(points), 0)
     for _ in range(TRIES):
-        room = _Room(points, plane)
-        missing = [point for point in order if not room.place(point, far=point.best or not crowd)]
-        sure = [point for point in missing if point.best or not crowd]
-        if len(sure) < fewest:
-            found, fewest = room.labels, len(sure)
-        if not sure:
+        tried = _Room(points, plane)
+        tight = [point for point in order if not tried.place(point)]
+        missing = len(order) - len(tried.labels)
+        if (missing, len(tight)) < fewest:
+            room, fewest = tried, (missing, len(tight))
+        if not tight:
             break
-        order = [*sure, *(point for point in order if point not in sure)]
-    return found
+        order = [*tight, *(point for point in order if point not in tight)]
+    if CROWD < len(points) <= MANY:
+        for point in others:
+            room.put(point, far=False, strict=True)
+    return room.labels
 
 
 class _Room:
@@ -104,25 +109,32 @@ class _Room:
             )
         ]
 
-    def place(self, point: Point, *, far: bool) -> bool:
-        """Name a point where there is room; with `far` further off too, and at worst across lines."""
-        for strict in (True, False) if far else (True,):
-            best: tuple[float, Box] | None = None
-            for away, box in _choices(point, far=far):
-                if best is not None and best[0] <= away:
-                    break
-                if not self._free(box, point, strict=strict):
-                    continue
-                crossings = sum([crossed(box, one) for one in self._within(box.left, box.right)])
-                cost = away + CROSSING * crossings
-                if (far or crossings < 2) and (best is None or cost < best[0]):
-                    best = cost, box
-            if best is not None:
-                self.boxes.append(best[1])
-                self.leads += [best[1].lead] if best[1].lead else []
-                self.labels.append(best[1].label(point))
-                return True
+    def place(self, point: Point) -> bool:
+        """Name a point, at worst across lines; whether there was room without that."""
+        if self.put(point, far=True, strict=True):
+            return True
+        self.put(point, far=True, strict=False)
         return False
+
+    def put(self, point: Point, *, far: bool, strict: bool) -> bool:
+        """Name a point where there is room, with `far` further off too; whether there is any. Not `strict`:
+        across the line that joins the best, too, and with a line to it past other points."""
+        best: tuple[float, Box] | None = None
+        for away, box in _choices(point, far=far):
+            if best is not None and best[0] <= away:
+                break
+            if not self._free(box, point, strict=strict):
+                continue
+            crossings = sum([crossed(box, one) for one in self._within(box.left, box.right)])
+            cost = away + CROSSING * crossings
+            if (far or crossings < 2) and (best is None or cost < best[0]):
+                best = cost, box
+        if best is None:
+            return False
+        self.boxes.append(best[1])
+        self.leads += [best[1].lead] if best[1].lead else []
+        self.labels.append(best[1].label(point))
+        return True
 
     def _free(self, one: Box, point: Point, *, strict: bool) -> bool:
         plane, lead = self.plane, one.lead
@@ -130,10 +142,7 @@ class _Room:
             one.left >= plane.left
             and one.right <= plane.right
             and plane.top + 6 < one.middle < plane.bottom - 6
-            and not any(
-                one.over(it.x - 6, it.x + 6, it.y - 5, it.y + 5)
-                for it in self._within(one.left - 6, one.right + 6)
-            )
+            and not any(abs(it.y - one.middle) < 12 for it in self._within(one.left - 6, one.right + 6))
             and not any(
                 one.over(it.left - 4, it.right + 4, it.middle - 8, it.middle + 8) for it in self.boxes
             )
