@@ -42,7 +42,7 @@ COMMANDS = (
 STAY = {
     "leaderboard": ("Rank", "Player", "Rating", "95%", "Matches"),
     "leaderboard --correct all": ("Player", "Rating", "Corrected", "95%", "Ranks"),
-    "stats": ("Player", "Matches", "W"),
+    "stats": ("Player", "Matches", "Billed"),
     "compare house:0.95 house:0.2": ("Player", "Rank", "Rating", "Matches"),
 }
 NOTE = re.compile(r"^ (Rank|Above|Per 100|Billed): ")

@@ -75,7 +75,7 @@ _STATS: Mapping[str, Titled] = {
     "players": titled(
         "Players: matches, what they were asked and how they replied",
         *texts(player="Player"),
-        *numbers(whole, matches="Matches", wins="W", draws="D ~5", losses="L ~4", calls="Calls ~6"),
+        *numbers(whole, matches="Matches", wins="W ~4", draws="D ~4", losses="L ~4", calls="Calls ~6"),
         *numbers(whole, input_tokens="Tokens in ~9", output_tokens="out ~9"),
         *numbers(dollars, cost_usd="Billed", possibly_usd="Possibly ~8"),
         *numbers(seconds, latency_p50_s="Answer ~3", latency_p95_s="95% ~7"),
