@@ -4,7 +4,8 @@ The ledger is made up, but written through the same door as a real one: 60 playe
 characters long; a PANEL of one in place of five makes duels of six exchanges. `peerage leaderboard` runs with
 nothing of the ledger in the page cache. Targets for a million duels of six, on two cores that have nothing
 else to do: leaderboard 5 s of CPU, verify 70 s from start to end, either within 1 GB.
-Usage: python -m bench.verify [DUELS] [PANEL] [WORKERS]
+Usage: python -m bench.verify [DUELS] [PANEL] [WORKERS] [LEDGER], LEDGER for example
+postgresql://HOST/DATABASE?schema=NEW, whose server's part is not counted
 """
 
 from __future__ import annotations
@@ -51,14 +52,15 @@ def verified(ledger: Ledger, duels: int, workers: int | None) -> dict[str, float
     }
 
 
-def leaderboard(folder: Path) -> dict[str, float]:
-    """What the whole command takes on a cold file."""
+def leaderboard(folder: Path, address: str) -> dict[str, float]:
+    """What the whole command takes, on a file that is cold."""
     lines = "".join(f"  - {{model: 'house:0.5', name: player-{n:02}}}\n" for n in range(1, PLAYERS + 1))
-    (folder / "arena.yaml").write_text(f"players:\n{lines}", encoding="utf-8")
-    handle = os.open(folder / "arena.db", os.O_RDONLY)
-    os.fsync(handle)
-    os.posix_fadvise(handle, 0, 0, os.POSIX_FADV_DONTNEED)
-    os.close(handle)
+    (folder / "arena.yaml").write_text(f"ledger: '{address}'\nplayers:\n{lines}", encoding="utf-8")
+    if (file := folder / "arena.db").exists():
+        handle = os.open(file, os.O_RDONLY)
+        os.fsync(handle)
+        os.posix_fadvise(handle, 0, 0, os.POSIX_FADV_DONTNEED)
+        os.close(handle)
     began, cpu = time.perf_counter(), _cpu()
     command = [sys.executable, "-m", "peerage", "leaderboard", "--dir", str(folder), "--format", "json"]
     subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
@@ -71,21 +73,23 @@ def _cpu() -> float:
     return sum(os.times()[:4])
 
 
-def main(duels: int = 100_000, panel: int = 5, workers: int | None = None) -> None:
+def main(
+    duels: int = 100_000, panel: int = 5, workers: int | None = None, address: str = "sqlite:///arena.db"
+) -> None:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        ledger = open_ledger("sqlite:///arena.db", folder, create=True)
+        ledger = open_ledger(address, folder, create=True)
         began = time.perf_counter()
         fill(ledger, duels, panel)
         filled = time.perf_counter() - began
-        size = (folder / "arena.db").stat().st_size / 1e9
-        print(f"{duels:,} duels, {size:.1f} GB, {filled:.0f} s to fill")
+        size = sum([file.stat().st_size for file in folder.glob("arena.db")]) / 1e9
+        print(f"{duels:,} duels, {f'{size:.1f} GB, ' if size else ''}{filled:.0f} s to fill")
         checked = verified(ledger, duels, workers)
         ledger.close()
         largest = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-        for key, value in {**checked, "MB": largest, **leaderboard(folder)}.items():
+        for key, value in {**checked, "MB": largest, **leaderboard(folder, address)}.items():
             print(f"  {key:13} {value:14,.2f}")
 
 
 if __name__ == "__main__":
-    main(*[int(word) for word in sys.argv[1:]])
+    main(*map(int, sys.argv[1:4]), *sys.argv[4:5])

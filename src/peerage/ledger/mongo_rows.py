@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import partial
+from operator import itemgetter
 from typing import Any, Protocol, TypeVar
 
 from bson.int64 import Int64
@@ -63,6 +64,7 @@ INDEXES: Mapping[str, Sequence[tuple[str, Sequence[str], bool]]] = {
 """The collections, and of each the indexes beside that on `_id`: name, fields, whether unique."""
 
 SUMMARY = Summary.__struct_fields__[1:]
+_SUMMARY = itemgetter("_id", *SUMMARY)
 
 
 class Patiently(Protocol):
@@ -110,8 +112,7 @@ class MongoRows:
             yield row["_id"], row["at_ms"], row["chain"]
 
     def summaries(self, matches: Sequence[int]) -> Iterator[Row]:
-        for row in self._of("summaries", matches):
-            yield row["_id"], *[row[name] for name in SUMMARY]
+        return map(_SUMMARY, self._of("summaries", matches))
 
     def exchanges(
         self, matches: Sequence[int], *, unanswered: bool = False, bodies: bool = True
