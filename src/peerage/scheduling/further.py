@@ -6,7 +6,7 @@
     [True]
 
 The true strengths are drawn from what the ratings leave open (`scheduling.posterior`). From there each course
-goes on in blocks of matches, each a tenth of those since the start. Pairing that learns sees the strengths
+goes on in blocks of matches, each a quarter of those since the start. Pairing that learns sees the strengths
 and doubts of its course and spreads the block by its own loss (`scheduling.order`), a tenth by lot; other
 pairing spreads it as so far. n matches of two players at a gap d bring the information n·p(1 - p),
 p = 1 / (1 + e^-d), and move the estimates as normal results with that information would. A claim needs the
@@ -38,7 +38,7 @@ COURSES = 100
 FEWEST = 16
 PARTS = 24
 """A block of matches is paired in so many parts at most."""
-STEPS = np.geomspace(0.02, HOPELESS - 1, 72)
+STEPS = np.geomspace(0.02, HOPELESS - 1, 36)
 
 
 class Table(NamedTuple):
@@ -86,13 +86,15 @@ def ranges(
         told = np.abs(rating[:, first] - rating[:, second]) > needed[:, first, second]
         return np.vstack([*[aim.reached(rating, needed) for aim in aims], told.T])
 
+    before = 1.0
     for look in _courses(table, np.random.default_rng(seed), courses):
         now = np.isinf(at) & reached(look.rating, look.needed(gap_at_least))
         some = now.any(axis=0)
         if some.any():
             there = look.of(some)
             now[:, some] &= reached(there.rating, there.needed())
-        at[now] = look.many
+        at[now] = np.sqrt(before * look.many)  # it was reached since the look before
+        before = look.many
         if (np.isfinite(at).mean(axis=1) > (1 + INSIDE) / 2).all():
             break
     ends = np.quantile(at, [(1 - INSIDE) / 2, 0.5, (1 + INSIDE) / 2], axis=1, method="inverted_cdf")
@@ -102,9 +104,11 @@ def ranges(
 def expected(table: Table, aim: Aim = BEST) -> float:
     """How many times the matches so far an aim takes if the true strengths are those to be expected and luck
     plays no part: 1 if it is reached; infinite beyond `HOPELESS`."""
+    before = 1.0
     for look in _courses(table):
         if all(aim.reached(look.rating, look.needed(by))[0] for by in (gap_at_least, gap_needed)):
-            return look.many
+            return float(np.sqrt(before * look.many))
+        before = look.many
     return np.inf
 
 
