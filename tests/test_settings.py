@@ -493,6 +493,16 @@ def test_two_who_hold_several_seats_are_enough_for_a_game_of_many() -> None:
         enough_players(loads(lines.replace("SLOTS", "2")))
 
 
+def test_who_is_to_be_placed_must_be_said() -> None:
+    with pytest.raises(SettingsError, match=r"`place` wants to know whom; state `until: NAME placed`"):
+        enough_players(loads("pairing: {policy: place}\n" + HOUSE))
+
+
+def test_a_name_that_is_not_known_is_told_with_those_that_are() -> None:
+    assert suggest("x", ["ada", "bob"]) == "; known: ada, bob"
+    assert suggest("x", []) == "; none is known yet"
+
+
 def test_where_families_never_meet_one_family_is_too_few() -> None:
     lines = "game: color-obfuscation\nrules: {same_family: false}\nplayers:\n" + "".join(
         [f"  - {{model: house:0.{at}, family: f}}\n" for at in (1, 2, 3)]

@@ -8,16 +8,16 @@ from pathlib import Path
 from zoneinfo import ZoneInfo
 
 import pytest
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, Field, ValidationError
 
 from peerage import games
 from peerage.settings import SettingsError, enough_players, load, loads
 from peerage.settings.game_file import files_of, load_file
 from peerage.settings.hours import closed_until, open_until, read_hours
 from peerage.settings.lineup import too_few
-from peerage.settings.mistakes import _model_at
+from peerage.settings.mistakes import _model_at, explain
 from peerage.settings.shape import ArenaSettings, usual_window
-from peerage.settings.source import dotted, parsed, shown
+from peerage.settings.source import Source, dotted, parsed, shown
 
 EXAMPLE = (Path(__file__).parents[1] / "src/peerage/testing/example.py").read_text("utf-8")
 
@@ -33,7 +33,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_a_game_s_file_is_run_to_play_and_by_nobody_who_only_reads(
-    folder: Path, caplog: pytest.LogCaptureFixture
+    folder: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with caplog.at_level(logging.WARNING, "peerage"):
         assert load(folder, reading=True).game == "sale", "known by the name of its file"
@@ -43,6 +43,8 @@ def test_a_game_s_file_is_run_to_play_and_by_nobody_who_only_reads(
     assert load(folder).game == "example"
     assert load(folder, reading=True).game == "example", "now this user has run it"
     assert load_file(folder / "sale.py") is load_file(folder / "sale.py", reading=True)
+    monkeypatch.setattr(games, "_FILES", {})  # as in another process
+    assert load_file(folder / "sale.py", reading=True).name == "example", "it is remembered"
 
 
 def test_a_game_s_file_finds_what_lies_next_to_it_and_is_known_by_its_place(folder: Path) -> None:
@@ -228,3 +230,16 @@ def test_a_stretch_that_began_yesterday_goes_on_where_it_is_already_tomorrow_in_
     now, ends = (round(datetime(2026, 11, 23, hour, tzinfo=pacific).timestamp() * 1000) for hour in (17, 19))
     hours = read_hours("sun 20:00-19:00 America/Los_Angeles")
     assert (closed_until(hours, now), open_until(hours, now)) == (None, ends)
+
+
+def test_rules_of_lists_that_are_none_are_told_how_a_list_is_written() -> None:
+    class Rules(BaseModel):
+        names: list[str] = []
+        places: tuple[int, ...] = ()
+
+    with pytest.raises(ValidationError) as wrong:
+        Rules.model_validate({"names": "ada", "places": 3})
+    assert explain(wrong.value, Rules, ("rules",), Source("x")) == [
+        "x, rules.names: found 'ada'; expected a list (lines that begin with `- `)",
+        "x, rules.places: found 3; expected a list (lines that begin with `- `)",
+    ]
