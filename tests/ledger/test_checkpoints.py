@@ -19,6 +19,7 @@ from typer.testing import CliRunner, Result
 from peerage.cli.main import app
 from peerage.ledger.checkpoints import kept_in, leaves_of, new_key, origin, read_private_key
 from peerage.ledger.disclosure import write_redacted
+from peerage.ledger.kept import Kept, _entries
 from peerage.ledger.log import entry_text
 from peerage.ledger.merkle import digest, levels, proof
 from peerage.ledger.notes import Checkpoint, Proof, key_of, read_checkpoint, sign
@@ -257,6 +258,17 @@ def test_what_is_proven_of_a_match_names_it(whole: Path, folder: Path, key: Path
     one.write_text(lines[5].replace("index ", "index 1"), "utf-8")
     done = peerage(folder, "verify", "--checkpoint", str(one))
     assert (done.exit_code, "does not lead to its checkpoint" in done.output) == (1, True)
+
+
+def test_what_was_cut_off_is_told_as_one_entry_or_as_what_a_match_has(whole: Path) -> None:
+    with closing(ledger_of(whole)) as ledger:
+        texts = [entry_text(one.position, one.about, one.digest) for one in ledger.log()]
+        match = next(one.position for one in ledger.log() if one.about == "record 1")
+    entries = ((1, texts[0]), (match, texts[match - 1]))
+    assert [*_entries(Kept("kept.txt", kept_in(whole)[-1].checkpoint, entries), [])] == [
+        (None, "entry 1 of the log was cut off: kept.txt proves it"),
+        (1, "its replies, record, costs or times were cut off: kept.txt proves them"),
+    ]
 
 
 def test_a_ledger_that_was_rewritten_is_not_signed(whole: Path, tmp_path: Path, key: Path) -> None:
