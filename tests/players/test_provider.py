@@ -283,6 +283,15 @@ async def test_of_an_error_page_the_beginning_is_told(server: OpenAIServer) -> N
     assert said.count("é") == 140, "300 bytes of UTF-8, of which 20 are the heading"
 
 
+@pytest.mark.parametrize("said", [{"message": "overloaded"}, {"error": "overloaded"}, "overloaded"], ids=str)
+async def test_what_went_wrong_is_told_in_whichever_form_a_server_says_it(
+    server: OpenAIServer, said: object
+) -> None:
+    text = said if isinstance(said, str) else json.dumps(said)
+    server.next(behave.body(text, code=503))
+    assert "(503): overloaded" in str(await failure(await opened(settings_for(server))))
+
+
 async def test_silence_times_out(server: OpenAIServer) -> None:
     server.next(behave.hang())
     async with asyncio.timeout(60):  # half of the usual limit
