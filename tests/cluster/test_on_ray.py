@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import logging
 import os
 import signal
 import subprocess
@@ -18,7 +19,7 @@ from tests.cluster.kills import Nodes
 from tests.engine.arenas import house, play, write_arena
 
 from peerage.arena import open_arena
-from peerage.cluster.messages import Posting
+from peerage.cluster.messages import Logged, Posting
 from peerage.ledger.leases import working
 
 if TYPE_CHECKING:
@@ -98,13 +99,16 @@ async def test_a_worker_that_ray_ends_for_want_of_memory_is_lost_and_the_run_is_
         await _answered(ended)
 
 
-async def test_a_worker_collects_garbage_rarely_as_long_as_it_lives(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_worker_collects_garbage_rarely_and_tells_its_log_as_long_as_it_lives(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     from peerage.cluster import on_ray, worker
     from peerage.cluster.line import Line, dialled
 
     class Ready:
         def __init__(self, *_: object) -> None:
-            self.tell = self.order = print
+            self.tell = told.append
+            self.order = print
 
         async def begin(self) -> int:
             return 1
@@ -117,11 +121,17 @@ async def test_a_worker_collects_garbage_rarely_as_long_as_it_lives(monkeypatch:
     monkeypatch.setattr(on_ray, "ray", SimpleNamespace(util=util, get_runtime_context=lambda: node))
     monkeypatch.setattr(worker, "Worker", Ready)
     before, over, hands = gc.get_threshold(), asyncio.Event(), on_ray._Hands()
+    told: list[object] = []
+    handlers = [*logging.getLogger("peerage").handlers]
     number, _, host, port = await hands.begin(cast(Posting, None), b"k" * 32)
     assert number == 1
     assert gc.get_threshold()[0] > before[0]
+    logging.getLogger("peerage").warning("worth knowing")
+    await asyncio.sleep(0)
+    assert told == [Logged(logging.WARNING, "worth knowing")]
     hands._as_long_as_it_lives.close()
     assert gc.get_threshold() == before
+    assert logging.getLogger("peerage").handlers == handlers
     line = Line(print, print)
     await dialled(host, port, b"k" * 32, line)
     line.close()

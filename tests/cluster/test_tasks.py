@@ -69,7 +69,7 @@ def test_verify_replay_and_pages_are_the_same_by_tasks_of_two_nodes(
         build_folder(folder, tmp_path / "theirs", hire=lambda _: tasks)
         build_folder(folder, tmp_path / "ours")
         assert files(tmp_path / "theirs") == files(tmp_path / "ours")
-        due = {"integrity": 1, "audited": 2, "by_helper": 5, "_by_helper": 3}
+        due = {"integrity": 1, "audited": 2, "by_helper": 5, "_by_helper": 3, "_apart_by_helper": 1}
         assert {name: asked.count(name) for name in asked} == due
 
 

@@ -40,7 +40,9 @@ class _Hands:
 
         line = Line(lambda orders: worker.order(orders), lambda _: worker.left_alone())
         worker = Worker(posting, line.send)
-        logging.getLogger("peerage").addHandler(_Teller(worker.tell))
+        log, teller = logging.getLogger("peerage"), _Teller(worker.tell)
+        log.addHandler(teller)
+        self._as_long_as_it_lives.callback(log.removeHandler, teller)
         number = await worker.begin()
         self._as_long_as_it_lives.enter_context(tuned())
         here = ray.util.get_node_ip_address()
