@@ -90,7 +90,7 @@ def test_votes_worth_little_are_told_with_the_reason(shared: float, worth: float
     (told,) = remarks(measures, [], {}, [], frozenset())
     assert told == f"5 votes tell as much as {worth:.2g} of judges who err independently: {why}."
     (told,) = remarks(measures, [], {}, [], frozenset(), "scores")
-    assert told.startswith("5 scores are worth ")
+    assert told.startswith("5 scores tell as much as ")
 
 
 def test_what_first_place_hangs_on_is_told_as_found() -> None:
