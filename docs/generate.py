@@ -456,7 +456,7 @@ def _command(name: str, command: Any) -> Iterator[str]:
     options = [param for param in command.params if param.param_type_name == "option"]
     yield f"## peerage {name}"
     yield ""
-    yield f"`peerage {' '.join([name, *map(_place, arguments), '[OPTIONS]'])}`"
+    yield f"`peerage {' '.join([name, *command.usage(), '[OPTIONS]'])}`"
     yield ""
     yield inspect.cleandoc(command.help)
     yield ""
@@ -464,22 +464,12 @@ def _command(name: str, command: Any) -> Iterator[str]:
     yield "|---|---|---|"
     for param in arguments:
         default = "**needed**" if param.required else _usual(param) or "none"
-        yield f"| `{_named(param)}` | {param.help} | {default} |"
+        yield f"| `{param.metavar}` | {param.help} | {default} |"
     for param in options:
         choices = ", ".join(f"`{one}`" for one in _choices(command, param))
         meaning = f"{param.help} One of {choices}." if choices else param.help
         yield f"| `{param.opts[0]}` | {meaning} | {_usual(param)} |"
     yield ""
-
-
-def _named(argument: Any) -> str:
-    return str(argument.name).upper().rstrip("_")
-
-
-def _place(argument: Any) -> str:
-    """An argument as usage writes it: in brackets if it may be left out, with dots if it may be many."""
-    name = _named(argument) + "…" * (argument.nargs == -1)
-    return name if argument.required else f"[{name}]"
 
 
 def _choices(command: Any, param: Any) -> list[str]:

@@ -58,7 +58,7 @@ def test_usage_tells_what_may_be_left_out(generate: ModuleType) -> None:
     assert "`peerage report [OUT] [OPTIONS]`" in page
     assert "| `OUT` | The file to write. | `report.html` |" in page
     assert "`peerage match NUMBER [OPTIONS]`" in page
-    assert "`peerage rate FILES… [OPTIONS]`" in page
+    assert "`peerage rate FILE... [OPTIONS]`" in page
 
 
 def test_serve_says_what_its_page_shows(monkeypatch: pytest.MonkeyPatch) -> None:

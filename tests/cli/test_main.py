@@ -75,6 +75,22 @@ def test_matrices_are_left_to_one_thread() -> None:
     assert shown.stdout.split() == ["1"]
 
 
+@pytest.mark.parametrize(
+    ("command", "usage"),
+    [
+        ("compare", "peerage compare [OPTIONS] ONE OTHER"),
+        ("verify", "peerage verify [OPTIONS] [FOLDER]"),
+        ("rate", "peerage rate [OPTIONS] FILE..."),
+        ("challenges review", "peerage challenges review [OPTIONS] [ID] [VERDICT]"),
+    ],
+)
+def test_help_names_arguments_in_capitals_and_in_brackets_only_those_that_may_be_left_out(
+    command: str, usage: str
+) -> None:
+    shown = cli.invoke(app, [*command.split(), "-h"], prog_name="peerage").output
+    assert shown.splitlines()[0] == f"Usage: {usage}"
+
+
 def test_an_unknown_option_is_a_usage_error() -> None:
     shown = cli.invoke(app, ["players", "--colour"])
     assert shown.exit_code == 2

@@ -17,7 +17,7 @@ from importlib import import_module
 from typing import Any, ClassVar
 
 import typer
-from typer.core import TyperGroup
+from typer.core import TyperCommand, TyperGroup
 from typer.main import get_command, get_group
 
 from peerage.cli import COMPLETING, streams
@@ -85,15 +85,41 @@ COMMANDS: Mapping[str, Mapping[str, str]] = {
 """What people do, with which commands, and where in this package each is written."""
 
 
+class Command(TyperCommand):
+    """One command, whose help names its arguments in capitals, in brackets those that may be left out."""
+
+    def __init__(self, *arguments: Any, **settings: Any) -> None:
+        super().__init__(*arguments, **settings)
+        for one in self.arguments():
+            one.metavar = one.metavar or one.name.upper().rstrip("_")
+
+    def arguments(self) -> list[Any]:
+        """What the command takes by its place, in order."""
+        return [one for one in self.params if one.param_type_name == "argument"]
+
+    def usage(self) -> list[str]:
+        """Each argument as usage writes it, `FILE...` where it may be many."""
+        names = [one.metavar.removesuffix("...") + "..." * (one.nargs == -1) for one in self.arguments()]
+        return [
+            name if one.required else f"[{name}]" for name, one in zip(names, self.arguments(), strict=True)
+        ]
+
+    def collect_usage_pieces(self, ctx: Any) -> list[str]:
+        """The line that begins the command's help."""
+        return ["[OPTIONS]", *self.usage()]
+
+
 @cache
 def _command(name: str, place: str) -> Any:
     module, _, attribute = place.partition(".")
     found = getattr(import_module(f"peerage.cli.{module}"), attribute)
     if isinstance(found, typer.Typer):
+        for inner in found.registered_commands:
+            inner.cls = Command
         command: Any = get_group(found)
     else:
         alone = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
-        alone.command(name)(found)
+        alone.command(name, cls=Command)(found)
         command = get_command(alone)
     command.name = name
     return command
