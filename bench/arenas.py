@@ -9,8 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from peerage.ratings.elo import expected
-from peerage.ratings.kernels import Floats
+from peerage.ratings.kernels import Floats, expected
 from peerage.scheduling import order
 from peerage.scheduling.groups import tables
 from peerage.scheduling.policies import Policy

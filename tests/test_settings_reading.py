@@ -13,7 +13,7 @@ from pydantic import BaseModel, Field, ValidationError
 from peerage import games
 from peerage.settings import SettingsError, enough_players, load, loads
 from peerage.settings.game_file import files_of, load_file
-from peerage.settings.hours import closed_until, open_until, read_hours
+from peerage.settings.hours import closed_until, read_hours
 from peerage.settings.lineup import too_few
 from peerage.settings.mistakes import _model_at, explain
 from peerage.settings.shape import ArenaSettings, usual_window
@@ -219,9 +219,9 @@ def test_hours_of_another_zone_are_of_its_own_days() -> None:
     london = datetime(2026, 11, 22, 18, 0, tzinfo=ZoneInfo("Europe/London"))
     now = round(london.timestamp() * 1000)
     assert closed_until(hours, now) is None
-    assert open_until(hours, now) == round(
-        datetime(2026, 11, 24, tzinfo=ZoneInfo("Pacific/Auckland")).timestamp() * 1000
-    )
+    ends = round(datetime(2026, 11, 24, tzinfo=ZoneInfo("Pacific/Auckland")).timestamp() * 1000)
+    assert closed_until(hours, ends - 1) is None
+    assert closed_until(hours, ends)
     assert closed_until(read_hours("23:59-24:00"), now) == now + (5 * 60 + 59) * 60_000
 
 
@@ -229,7 +229,8 @@ def test_a_stretch_that_began_yesterday_goes_on_where_it_is_already_tomorrow_in_
     pacific = ZoneInfo("America/Los_Angeles")
     now, ends = (round(datetime(2026, 11, 23, hour, tzinfo=pacific).timestamp() * 1000) for hour in (17, 19))
     hours = read_hours("sun 20:00-19:00 America/Los_Angeles")
-    assert (closed_until(hours, now), open_until(hours, now)) == (None, ends)
+    assert closed_until(hours, now) is closed_until(hours, ends - 1) is None
+    assert closed_until(hours, ends)
 
 
 def test_rules_of_lists_that_are_none_are_told_how_a_list_is_written() -> None:

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from peerage.settings import SettingsError, enough_players, family_of, load, loads, too_few
-from peerage.settings.hours import closed_until, open_until, read_hours
+from peerage.settings.hours import closed_until, read_hours
 from peerage.settings.player import PlayerSettings, known_scheme, suggest, without_credentials, words_of
 from peerage.settings.shape import usual_window
 from peerage.settings.until import goal_of
@@ -188,12 +188,9 @@ def hours(text: str) -> Any:
     def told() -> Any:
         found = read_hours(text)
         times = [round(one.timestamp() * 1000) for one in MOMENTS]
-        away = [[closed_until(found, at), open_until(found, at)] for at in times]
+        opens = [closed_until(found, at) for at in times]
         # in minutes from then on
-        return [
-            [None if end is None else (end - at) // 60_000 for end in pair]
-            for at, pair in zip(times, away, strict=True)
-        ]
+        return [None if end is None else (end - at) // 60_000 for at, end in zip(times, opens, strict=True)]
 
     return refused(told)
 

@@ -18,18 +18,6 @@ FIRST_RELEASE = "peerage==0.1.0"
 """What issued the fixtures that name no release."""
 
 
-class Player(Struct, frozen=True):
-    """A model with its settings, as the rating tables know it.
-
-    `name` is unique in the arena; `model` is the full text that names what answers
-    (`openai:gpt-5-mini`, `house:0.85`); players of one `family` come from one maker.
-    """
-
-    name: str
-    model: str
-    family: str
-
-
 class Seat(Struct, frozen=True):
     """A player's place in a match.
 

@@ -21,7 +21,7 @@ from peerage.ledger.windows import HOUR_MS, Use, Window
 from peerage.ledger.windows import TOPIC as WINDOWS
 from peerage.requirements import refuse_unpriced
 from peerage.settings import ArenaError, SettingsError, load
-from peerage.settings.hours import closed_until, open_until, read_hours
+from peerage.settings.hours import closed_until, read_hours
 from peerage.tables.stats import stats
 from peerage.tables.under_way import out_of_hours
 
@@ -143,8 +143,9 @@ def test_no_call_leaves_after_the_last_hour(tmp_path: Path, clock: Clock) -> Non
     report = play(tmp_path, 30, clients=cast)
     assert report.reason == "waiting"
     assert report.waiting
-    closes = open_until(read_hours(available), BEGAN_MS)
-    assert closes is not None
+    closes = BEGAN_MS + 100_000
+    assert closed_until(read_hours(available), closes - 1) is None
+    assert closed_until(read_hours(available), closes)
     asked = asked_at(tmp_path, "owl")
     assert asked
     assert max(asked) <= closes + 50_000

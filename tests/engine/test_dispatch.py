@@ -20,11 +20,13 @@ class Trial:
         self.most: dict[str, int] = {}
         self._lasting = lasting
         self._out: dict[str, int] = {}
+        self._lanes: list[Lane[tuple[str, int]]] = []
         self._loop = asyncio.get_running_loop()
         self.dispatcher: Dispatcher[tuple[str, int]] = Dispatcher(cap, self._send)
 
     def lane(self, player: str, *limits: float | None) -> None:
-        self.dispatcher.add(player, Lane(*limits))  # type: ignore[arg-type]
+        self._lanes.append(Lane(*limits))  # type: ignore[arg-type]
+        self.dispatcher.add(player, self._lanes[-1])
 
     def submit(self, player: str, calls: int, tokens: int = 10) -> None:
         for number in range(calls):
@@ -44,7 +46,7 @@ class Trial:
         self.dispatcher.returned(player)
 
     async def done(self) -> None:
-        while self.dispatcher.waiting or self.dispatcher.in_flight:
+        while any(lane.waiting for lane in self._lanes) or self.dispatcher.in_flight:
             await asyncio.sleep(1)
 
 

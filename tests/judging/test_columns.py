@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from peerage.judging.columns import Columns, Layout, Rows, joined
+from peerage.judging.columns import Columns, Layout, Rows
 
 LAYOUT = Layout(codes=2, counts=1, numbers=1)
 Row = tuple[str, str, int, float]
@@ -23,6 +23,13 @@ def columns(rows: list[Row]) -> Columns:
     return gathered.columns()
 
 
+def joined(parts: list[Columns]) -> Columns:
+    gathered = Rows(LAYOUT)
+    for part in parts:
+        gathered.join(part)
+    return gathered.columns()
+
+
 def read(found: Columns) -> list[Row]:
     names = [[found.names[at] for at in found.code(column)] for column in range(2)]
     return list(zip(*names, found.count(0).tolist(), found.number(0).tolist(), strict=True))
@@ -32,8 +39,8 @@ def read(found: Columns) -> list[Row]:
 def test_parts_joined_are_the_whole(parts: list[list[Row]]) -> None:
     whole = [row for part in parts for row in part]
     kept = msgspec.msgpack.decode(msgspec.msgpack.encode(list(map(columns, parts))), type=list[Columns])
-    assert joined(kept, LAYOUT) == columns(whole)
-    assert read(joined(kept, LAYOUT)) == whole
+    assert joined(kept) == columns(whole)
+    assert read(joined(kept)) == whole
 
 
 @given(ROWS)
@@ -47,7 +54,7 @@ def test_named_columns_hold_their_own_names_in_order(rows: list[Row]) -> None:
 def test_many_rows_are_put_down_in_their_order() -> None:
     rows: list[Row] = [(str(at % 7), "abc"[at % 3], at, at / 2) for at in range(2500)]
     assert read(columns(rows)) == rows
-    assert joined([columns(rows[:1300]), columns(rows[1300:])], LAYOUT) == columns(rows)
+    assert joined([columns(rows[:1300]), columns(rows[1300:])]) == columns(rows)
 
 
 @given(ROWS)

@@ -94,7 +94,6 @@ def test_faults_of_judges_are_what_they_are_called() -> None:
     usual = _of_judge(made, made.honest, 0)
     assert usual > 0.3
     assert abs(_of_judge(made, _swayed(simulated.random(made, [0]), chances), 0)) < 0.15
-    assert _of_judge(made, _swayed(simulated.contrary(made, [0]), chances), 0) < -0.3
     assert np.ptp(made.scored(chances, _swayed(simulated.lazy(made, [0]), chances)).value[:1000]) == 0
     harsh, plain = (
         made.scored(chances, sway) for sway in (_swayed(simulated.harsh(made, [0]), chances), made.honest)

@@ -25,6 +25,15 @@ def history(players: int, duels: int, seed: int = 1) -> list[DuelResult]:
     return results
 
 
+def adjusted(score: float, cost: float, other: float, tau: float, mode: elo.CostMode) -> tuple[float, float]:
+    """Both contestants' scores after their costs."""
+    code = elo.MODES[mode]
+    return (
+        kernels.adjusted_score(score, cost, other, tau, code),
+        kernels.adjusted_score(1 - score, other, cost, tau, code),
+    )
+
+
 def twin(players: int, results: list[DuelResult], settings: EloSettings) -> EloState:
     """UNER stages 6 and 7 as they are printed, one sum at a time."""
 
@@ -37,11 +46,9 @@ def twin(players: int, results: list[DuelResult], settings: EloSettings) -> EloS
         change_raw[r.a] = settings.k_factor * (r.score - expect(raw[r.a], raw[r.b]))
         change_raw[r.b] = settings.k_factor * (1 - r.score - expect(raw[r.b], raw[r.a]))
         if r.cost_a is not None and r.cost_b is not None:
-            adjusted = elo.adjusted_scores(
-                r.score, r.cost_a, r.cost_b, settings.cost_sensitivity, settings.cost_mode
-            )
-            change_cost[r.a] = settings.k_factor * (adjusted[0] - expect(cost[r.a], cost[r.b]))
-            change_cost[r.b] = settings.k_factor * (adjusted[1] - expect(cost[r.b], cost[r.a]))
+            a, b = adjusted(r.score, r.cost_a, r.cost_b, settings.cost_sensitivity, settings.cost_mode)
+            change_cost[r.a] = settings.k_factor * (a - expect(cost[r.a], cost[r.b]))
+            change_cost[r.b] = settings.k_factor * (b - expect(cost[r.b], cost[r.a]))
         if settings.propagation_width is not None:
             before = list(cost)
             for ratings, change in ((raw, change_raw), (cost, change_cost)):
@@ -118,17 +125,17 @@ def test_linear_sinks_the_cost_pool_and_balanced_keeps_it() -> None:
 
 
 def test_adjusted_scores_by_hand() -> None:
-    assert elo.adjusted_scores(1.0, 1.0, 3.0, 0.2, "linear") == pytest.approx((0.95, -0.15))
-    assert elo.adjusted_scores(1.0, 1.0, 3.0, 0.2, "balanced") == pytest.approx((1.05, -0.05))
-    assert elo.adjusted_scores(0.0, 0.0, 0.0, 0.2, "linear") == pytest.approx((-0.1, 0.9))
-    tie = elo.adjusted_scores(0.5, 1.0, 3.0, 2.0, "exponential")
+    assert adjusted(1.0, 1.0, 3.0, 0.2, "linear") == pytest.approx((0.95, -0.15))
+    assert adjusted(1.0, 1.0, 3.0, 0.2, "balanced") == pytest.approx((1.05, -0.05))
+    assert adjusted(0.0, 0.0, 0.0, 0.2, "linear") == pytest.approx((-0.1, 0.9))
+    tie = adjusted(0.5, 1.0, 3.0, 2.0, "exponential")
     assert tie == pytest.approx((1 / (1 + math.exp(-1)), 1 / (1 + math.exp(1))))
 
 
 def test_exponential_neither_underflows_nor_turns_a_win() -> None:
-    assert elo.adjusted_scores(1.0, 1e200, 0.0, 0.01, "exponential") == (1.0, 0.0)
-    assert elo.adjusted_scores(0.0, 0.0, 1e200, 0.01, "exponential") == (0.0, 1.0)
-    dear, cheap = elo.adjusted_scores(0.5, 1e6, 1e6 - 5, 0.01, "exponential")
+    assert adjusted(1.0, 1e200, 0.0, 0.01, "exponential") == (1.0, 0.0)
+    assert adjusted(0.0, 0.0, 1e200, 0.01, "exponential") == (0.0, 1.0)
+    dear, cheap = adjusted(0.5, 1e6, 1e6 - 5, 0.01, "exponential")
     assert 0 <= dear < 1e-100
     assert cheap == 1.0
 
@@ -163,7 +170,6 @@ def test_an_empty_history_leaves_the_start() -> None:
         (lambda: EloSettings(cost_sensitivity=0.0, cost_mode="exponential"), "cost_sensitivity is 0.0"),
         (lambda: EloSettings(cost_mode="cubic"), "cost_mode is 'cubic'"),  # type: ignore[arg-type]
         (lambda: elo.fold(2, [DuelResult(0, 2, 1.0, None, None)], PLAIN), "duel 0 names player 2"),
-        (lambda: elo.adjusted_scores(2.0, 0, 0, 0.2, "linear"), "score_a is 2.0"),
     ],
 )
 def test_bad_input_is_named(make: object, words: str) -> None:

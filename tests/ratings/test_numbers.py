@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from tests import recorded
 
-from peerage.ratings import duplicate, overall, trueskill
+from peerage.ratings import duplicate, overall
 from peerage.ratings.answers import Answers
 from peerage.ratings.battles import Battles
 from peerage.ratings.bradley_terry import Pair, fit, fit_duels
@@ -22,7 +22,7 @@ from peerage.ratings.claims import gap_needed
 from peerage.ratings.data import read
 from peerage.ratings.elo import DuelResult, EloSettings, trajectory
 from peerage.ratings.elo_error import elo_error
-from peerage.ratings.history import Duels, as_games, duels, games
+from peerage.ratings.history import Duels, duels
 from peerage.ratings.influence import fewest_to_flip, ratings_without
 from peerage.ratings.methods import Method, Options, rate
 from peerage.ratings.orders import met_by_pair
@@ -233,10 +233,6 @@ CASES: recorded.Cases = {
     "pairs": lambda: fit(
         [Pair(0, 1, 3, 1, 2), Pair(1, 2, 4, 2, 0), Pair(2, 0, 1, 3, 0)], 3, ties="rao-kupper"
     ),
-    "trueskill as it went": lambda: [
-        trueskill.trajectory(one, trueskill.TrueSkillSettings(draw_probability=0.1))[::25]
-        for one in (battles().duels, as_games(battles().duels), games(7, played().games))
-    ],
     **{f"elo tracks, {mode}": elo_tracks(mode) for mode in ("linear", "balanced", "exponential")},
     "duplicate": tables,
     "shares": shares,

@@ -12,8 +12,7 @@ import numpy as np
 import pytest
 
 from peerage.ratings.claims import gap_needed
-from peerage.ratings.elo import expected
-from peerage.ratings.kernels import exp_array, exp_scalar
+from peerage.ratings.kernels import exp_array, exp_scalar, expected
 from peerage.scheduling import certify, order, top
 from peerage.scheduling.policies import Policy
 from peerage.scheduling.standing import History, PolicyName, Results, Standing

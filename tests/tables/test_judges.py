@@ -14,7 +14,7 @@ from tests.tables.conftest import recorded
 
 from peerage.arena import Arena, open_arena
 from peerage.figures import measured
-from peerage.judging.columns import Rows, joined
+from peerage.judging.columns import Rows
 from peerage.judging.marks import MARKS, Mark, add_marks
 from peerage.judging.preference import LONGER
 from peerage.match import Fixture, Outcome, Seat
@@ -227,7 +227,8 @@ def test_scores_beside_votes_are_left_out(arena: Arena, report: JudgesReport) ->
     for author in ("p1", "p2", "p3"):
         others = [("somebody", 8.0), (report.judges[0].judge, 5.0)]
         add_marks(scored, [Mark(judge, author, "9999/q1", score) for judge, score in others])
-    read.marks = joined([read.marks, scored.columns()], MARKS)
+    scored.join(read.marks)
+    read.marks = scored.columns()
     assert judges_of(arena.ledger, arena.settings, read) == report
 
 

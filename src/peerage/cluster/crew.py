@@ -177,8 +177,7 @@ class Crew:
 
     def now(self) -> CallsNow:
         states = [seat.state.calls for seat in self._seats.values()]
-        sums = [sum(column) for column in zip(self._past, *states, strict=True)]
-        return CallsNow(*sums)._replace(waiting=sums[1] + self._desk.waiting)
+        return CallsNow(*map(sum, zip(self._past, *states, strict=True)))
 
     def troubles(self) -> tuple[Trouble, ...]:
         found: dict[str, Trouble] = {}
@@ -309,8 +308,8 @@ class Crew:
     async def _hand_on(self, seat: _Seat, why: str) -> None:
         """A worker is gone: what it had goes on elsewhere, what it had in flight may have been billed."""
         del self._seats[seat.number]
-        past = [sum(pair) for pair in zip(self._past[2:], seat.state.calls[2:], strict=True)]
-        self._past = CallsNow(0, 0, *past)
+        past = seat.state.calls
+        self._past = CallsNow(0, self._past.answered + past.answered, self._past.retried + past.retried)
         if self._stopping or self._leases is None:
             return
         leases = await self._aside(partial(self._leases.revoke, seat.number))

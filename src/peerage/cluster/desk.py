@@ -64,10 +64,6 @@ class Desk:
             one = line.settings
             self._dispatcher.add(name, Lane(one.concurrency, one.requests_per_minute, one.tokens_per_minute))
 
-    @property
-    def waiting(self) -> int:
-        return len(self._asked) - len(self._granted)
-
     def ask(self, worker: int, asks: Asks) -> None:
         """Take in a call that waits to go."""
         one = Pending(asks.match, "", asks.player, _NOT_HERE, b"", usual, 0, worst=asks.worst)

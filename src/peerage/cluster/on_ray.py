@@ -8,7 +8,7 @@ import secrets
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
-from typing import Any, TypeVar
+from typing import Any
 
 import ray
 from ray._private.state import state
@@ -24,7 +24,6 @@ TOLD_S = 2.0
 """How long Ray may take to say why a worker is gone."""
 NO_DEADLINE_S = 60.0
 """How long a worker has whose machine is to leave at no stated time."""
-Found = TypeVar("Found")
 
 
 class _Hands:

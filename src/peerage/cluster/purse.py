@@ -52,9 +52,6 @@ class AskedReservations:
         self._of_grant: set[Pending] = set()
         self._decided: deque[tuple[Pending, Verdict]] = deque()
 
-    def __len__(self) -> int:
-        return len(self._asked)
-
     def wanted(self, player: str) -> bool:
         return self._bounded or not self._has_place(player)
 

@@ -136,11 +136,6 @@ class Availability:
             self._short[player] = deque(one for one in waiting if not unwanted(one))
         return taken
 
-    @property
-    def waiting(self) -> int:
-        """Calls that wait for others of their player."""
-        return sum(map(len, self._short.values()))
-
     def _today(self) -> Counter[str]:
         day = self._clock() // DAY_MS
         if day != self._day:

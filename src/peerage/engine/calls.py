@@ -122,11 +122,6 @@ class Calls:
     def in_flight(self) -> int:
         return self._dispatcher.in_flight
 
-    @property
-    def waiting(self) -> int:
-        short = len(self._reservations) + self._availability.waiting
-        return self._dispatcher.waiting + len(self._backing_off) + short
-
     def troubles(self) -> tuple[Trouble, ...]:
         """Who is waited for and why, whose replies are cut, who fails."""
         again = {pending: timer.when() for pending, timer in self._backing_off.items()}

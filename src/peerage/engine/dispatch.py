@@ -154,10 +154,6 @@ class Dispatcher(Generic[Waiting]):
         if self._timer is not None:
             self._timer.cancel()
 
-    @property
-    def waiting(self) -> int:
-        return sum(len(lane.waiting) for lane in self._lanes.values())
-
     def _soon(self) -> None:
         if not self._pumping and not self.stopped:
             self._pumping = True

@@ -18,10 +18,9 @@ Reason: TypeAlias = tuple[str, str, int | None]
 
 
 class CallsNow(NamedTuple):
-    """Calls in flight and waiting now; so far answered, and tried again."""
+    """Calls in flight now; so far answered, and tried again."""
 
     in_flight: int = 0
-    waiting: int = 0
     answered: int = 0
     retried: int = 0
 

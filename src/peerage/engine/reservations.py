@@ -38,8 +38,6 @@ class Paying(Protocol):
     @property
     def overrun(self) -> Mapping[str, int]: ...
 
-    def __len__(self) -> int: ...
-
     def wanted(self, player: str) -> bool:
         """Whether a call to a player must be submitted before it goes."""
 
@@ -69,9 +67,6 @@ class Reservations:
 
     def wanted(self, player: str) -> bool:
         return self._budget.bounded
-
-    def __len__(self) -> int:
-        return len(self._short)
 
     def submit(self, pending: Pending) -> None:
         """Let a call wait for the money for its `worst`."""

@@ -149,7 +149,7 @@ class MatchesUnderWay:
 
     def now(self) -> CallsNow:
         calls = self.calls
-        return CallsNow(calls.in_flight, calls.waiting, calls.answered, calls.retried)
+        return CallsNow(calls.in_flight, calls.answered, calls.retried)
 
     def troubles(self) -> tuple[Trouble, ...]:
         return self.calls.troubles()

@@ -14,7 +14,6 @@ from peerage.facts.fact import WRONG, Fact, others, plain, third
 from peerage.facts.world import codes, names, written
 
 _LANGUAGES = 48
-_MONTHS = range(1, 13)
 _SPELT = {"Al": "aluminium", "S": "sulphur", "Cs": "caesium"}
 """What `periodictable` spells as Americans do."""
 _LETTERS = "BC"

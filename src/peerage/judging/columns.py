@@ -11,7 +11,7 @@ Columns are bytes and names alone, which msgspec writes and reads at no cost.
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -112,11 +112,3 @@ class Rows:
 def _cut(rows: array[int] | array[float], width: int, kind: str) -> tuple[bytes, ...]:
     """The columns of so many that stand row by row."""
     return tuple([np.asarray(rows)[at::width].astype(kind).tobytes() for at in range(width)])
-
-
-def joined(parts: Iterable[Columns], layout: Layout) -> Columns:
-    """The rows of all parts, which are of one layout, one after another."""
-    rows = Rows(layout)
-    for part in parts:
-        rows.join(part)
-    return rows.columns()

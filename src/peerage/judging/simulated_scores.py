@@ -217,11 +217,6 @@ def random(of: Tournament, members: Sequence[int]) -> ScorePlant:
     return _of_judges(of, members, "whose scores follow nothing", sway)
 
 
-def contrary(of: Tournament, members: Sequence[int]) -> ScorePlant:
-    sway = replace(of.honest, keen=np.where(_among(of, members), -1.0, 1.0))
-    return _of_judges(of, members, "preferring the worse", sway)
-
-
 def harsh(of: Tournament, members: Sequence[int], points: float = 2.5) -> ScorePlant:
     """Nobody is guilty of giving everybody less: no judge is to be named."""
     sway = replace(of.honest, towards=np.where(_among(of, members)[of.marks.judge], -points, 0.0))

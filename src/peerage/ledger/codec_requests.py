@@ -77,12 +77,6 @@ _RUN = b'{"run":'
 _SEALED_RUN = b'{"sealed_run":'
 
 
-class _Asked(Struct, frozen=True, gc=False):
-    """The little of a request that the budget needs."""
-
-    to: str
-
-
 _encode = msgspec.json.Encoder().encode
 _decode_form = msgspec.json.Decoder(_Form).decode
 _decode_request = msgspec.json.Decoder(_Request).decode
@@ -90,7 +84,6 @@ _decode_program = msgspec.json.Decoder(_Program).decode
 _decode_sealed_program = msgspec.json.Decoder(_SealedProgram).decode
 _decode_fill = msgspec.json.Decoder(list[dict[str, str | _Filled]]).decode
 _decode_run = msgspec.json.Decoder(tuple[str, str]).decode
-_decode_asked = msgspec.json.Decoder(_Asked).decode
 
 
 def request_body(ask: Answered, secret: str = "") -> tuple[bytes, list[Text]]:
@@ -241,11 +234,6 @@ def read_templates(text: str) -> tuple[tuple[Speaker, str], ...]:
 def _opened(fills: Kept) -> list[dict[str, str | _Filled]]:
     """What fills a sealed request's templates; nothing where it is redacted."""
     return _decode_fill(fills.value) if fills.salt else []
-
-
-def seat_of(body: bytes) -> str:
-    """The label of the seat that a stored request asks."""
-    return _decode_asked(body).to
 
 
 def read_form(text: str) -> tuple[Role, Format]:

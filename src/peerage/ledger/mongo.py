@@ -41,7 +41,6 @@ from peerage.ledger.store import SCHEMA_VERSION, LedgerError, LedgerMissing
 
 Found = TypeVar("Found")
 
-SCHEMES = ("mongodb", "mongodb+srv")
 RENEWED_S = 5.0
 """How often a runner's lease is renewed."""
 HEARD_MS = 5_000

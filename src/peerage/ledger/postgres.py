@@ -36,7 +36,6 @@ from peerage.ledger.sql_database import Connection, Insert, Pool, Query
 from peerage.ledger.sql_tables import BESIDE, KINDS, TABLES, Table
 from peerage.ledger.store import LedgerAway, LedgerError
 
-SCHEMES = ("postgresql", "postgres")
 BLOCK, NARROW_BLOCK = 1_000, 10_000
 """Rows that one statement reads, with bodies and without."""
 HEARD_S = 1.0

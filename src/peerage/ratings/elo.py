@@ -24,7 +24,7 @@ from peerage.ratings.kernels import Floats
 
 CostMode = Literal["linear", "balanced", "exponential"]
 
-_MODES: dict[str, int] = {
+MODES: dict[str, int] = {
     "linear": kernels.LINEAR,
     "balanced": kernels.BALANCED,
     "exponential": kernels.EXPONENTIAL,
@@ -58,8 +58,8 @@ class EloSettings:
     unrated: frozenset[str] = frozenset()
 
     def __post_init__(self) -> None:
-        if self.cost_mode not in _MODES:
-            raise ValueError(f"cost_mode is {self.cost_mode!r}: expected one of {', '.join(_MODES)}")
+        if self.cost_mode not in MODES:
+            raise ValueError(f"cost_mode is {self.cost_mode!r}: expected one of {', '.join(MODES)}")
         if not (math.isfinite(self.k_factor) and self.k_factor > 0):
             raise ValueError(f"k_factor is {self.k_factor}: expected a number above 0")
         if not math.isfinite(self.initial):
@@ -115,39 +115,6 @@ class EloState:
         return len(self.raw)
 
 
-def expected(own: float, other: float) -> float:
-    """Expected score of a player rated `own` against one rated `other`: 1 / (1 + 10^((other - own) / 400)).
-
-    The same bits on every machine; beyond some 120,000 points of difference it stays at its last value.
-    """
-    return kernels.expected(own, other)
-
-
-def adjusted_scores(
-    score_a: float, cost_a: float, cost_b: float, tau: float, mode: CostMode
-) -> tuple[float, float]:
-    """Both contestants' scores after their costs (UNER, stage 6); `score_b` is 1 - `score_a`.
-
-    - `linear`: S - τ·C/(C_A + C_B). The two sum to 1 - τ, so the pool's mean sinks by K·τ/2 per contestant.
-    - `balanced`: S - τ·(C/(C_A + C_B) - ½). The two sum to 1: the mean is preserved.
-    - `exponential`: S·e^(-C/τ), divided by the pair's sum. The two sum to 1. A win stays a win and a loss a
-      loss at any price; cost decides how a tie is divided, by the logistic of the *difference* of costs
-      over τ. τ is a sum in the costs' unit and so, unlike above, a smaller τ is stricter and a change of
-      unit must change it too. It is computed from the difference of costs, so that huge ones do not
-      underflow to 0/0.
-
-    In the first two only the ratio of the costs counts, whatever their unit; a pair that cost nothing is
-    half a share each.
-    """
-    if score_a != score_a or not 0 <= score_a <= 1:
-        raise ValueError(f"score_a is {score_a}: expected 0 to 1")
-    code = _MODES[mode]
-    return (
-        kernels.adjusted_score(score_a, cost_a, cost_b, tau, code),
-        kernels.adjusted_score(1.0 - score_a, cost_b, cost_a, tau, code),
-    )
-
-
 def start(players: int, settings: EloSettings) -> EloState:
     """Everybody at `settings.initial` on both tracks."""
     return EloState((settings.initial,) * players, (settings.initial,) * players)
@@ -174,7 +141,7 @@ def fold(
 
     Exactly repeated `update`. O(n) a duel without propagation, O(n²) with it.
     """
-    raw, cost, _ = _play(players, results, settings, start, np.empty((0, 2, players)))
+    raw, cost = _play(players, results, settings, start, np.empty((0, 2, players)))
     return EloState(tuple(raw.tolist()), tuple(cost.tolist()))
 
 
@@ -193,7 +160,7 @@ def _play(
     settings: EloSettings,
     state: EloState | None,
     trail: Floats,
-) -> tuple[Floats, Floats, Floats]:
+) -> tuple[Floats, Floats]:
     state = extend(state or start(0, settings), players, settings)
     raw, cost = np.array(state.raw), np.array(state.cost)
     first = np.array([r.a for r in results], np.int64)
@@ -213,9 +180,9 @@ def _play(
         np.array([math.nan if r.cost_b is None else r.cost_b for r in results], np.float64),
         settings.k_factor,
         settings.cost_sensitivity,
-        _MODES[settings.cost_mode],
+        MODES[settings.cost_mode],
         settings.propagation_width or 0.0,
         settings.propagation_share,
         trail,
     )
-    return raw, cost, trail
+    return raw, cost

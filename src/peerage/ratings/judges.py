@@ -195,14 +195,6 @@ class JudgeAware:
             for name, g, w, votes in zip(self.judges, self.reliability, wide, self.votes, strict=True)
         ]
 
-    @property
-    def weights(self) -> dict[str, float]:
-        """A vote weight for each judge: its reliability, nothing below 0, averaging 1 over the votes cast."""
-        positive = np.maximum(self.reliability, 0)
-        mean = float((positive * self.votes).sum() / max(self.votes.sum(), 1e-300))
-        scale = positive / mean if mean > 0 else np.ones(len(positive))
-        return dict(zip(self.judges, scale.tolist(), strict=True))
-
 
 def fit(
     history: Duels,

@@ -138,12 +138,27 @@ def gaussian_shares_loops(position: Floats, width: float, a: int, b: int) -> tup
 
 
 def expected(own: float, other: float) -> float:
-    """Expected score of `own` against `other`: 1 / (1 + 10^((other - own) / 400))."""
+    """Expected score of a player rated `own` against one rated `other`: 1 / (1 + 10^((other - own) / 400)).
+
+    The same bits on every machine; beyond some 120,000 points of difference it stays at its last value.
+    """
     return 1.0 / (1.0 + exp_scalar((other - own) * _LN10_400))
 
 
 def adjusted_score(score: float, cost_own: float, cost_other: float, tau: float, mode: int) -> float:
-    """A contestant's cost-adjusted score; `elo.adjusted_scores` states the rules of the three modes."""
+    """A contestant's score after the costs of both (UNER, stage 6).
+
+    - `linear`: S - τ·C/(C_A + C_B). The two sum to 1 - τ, so the pool's mean sinks by K·τ/2 per contestant.
+    - `balanced`: S - τ·(C/(C_A + C_B) - ½). The two sum to 1: the mean is preserved.
+    - `exponential`: S·e^(-C/τ), divided by the pair's sum. The two sum to 1. A win stays a win and a loss a
+      loss at any price; cost decides how a tie is divided, by the logistic of the *difference* of costs
+      over τ. τ is a sum in the costs' unit and so, unlike above, a smaller τ is stricter and a change of
+      unit must change it too. It is computed from the difference of costs, so that huge ones do not
+      underflow to 0/0.
+
+    In the first two only the ratio of the costs counts, whatever their unit; a pair that cost nothing is
+    half a share each.
+    """
     if mode == EXPONENTIAL:
         if score == 0.0 or score == 1.0:
             return score

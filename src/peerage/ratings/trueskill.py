@@ -26,7 +26,7 @@ from peerage.ratings.history import Duels, Game, Games, games
 from peerage.ratings.kernels import Floats
 from peerage.ratings.table import Z95, Row, rows_of, separated
 
-__all__ = ["Game", "TrueSkillSettings", "TrueSkillTable", "games", "rate", "rate_duels", "trajectory"]
+__all__ = ["Game", "TrueSkillSettings", "TrueSkillTable", "games", "rate", "rate_duels"]
 
 _LONG_DUELS = 50_000
 _LONG_GAMES = 5_000
@@ -97,45 +97,10 @@ class TrueSkillTable:
         return rows_of(self.rating, lower, upper, above, self.games, self.mu, self.sigma)
 
 
-def rate(played: Games, settings: TrueSkillSettings, start: TrueSkillTable | None = None) -> TrueSkillTable:
-    """Skills after games, from `start` or from nothing known."""
-    return _play_games(played, settings, start, np.empty((0, 2, played.players)))
-
-
-def rate_duels(
-    history: Duels, settings: TrueSkillSettings, start: TrueSkillTable | None = None
-) -> TrueSkillTable:
+def rate_duels(history: Duels, settings: TrueSkillSettings) -> TrueSkillTable:
     """Skills after duels, in closed form; weights are powers of the message, any score but ½ decides."""
-    return _play_duels(history, settings, start, np.empty((0, 2, history.players)))
-
-
-def trajectory(history: Games | Duels, settings: TrueSkillSettings) -> Floats:
-    """mu and sigma after each game: shape (games, 2, players)."""
-    trail = np.empty((len(history), 2, history.players))
-    if isinstance(history, Duels):
-        _play_duels(history, settings, None, trail)
-    else:
-        _play_games(history, settings, None, trail)
-    return trail
-
-
-def _begin(
-    players: int, settings: TrueSkillSettings, start: TrueSkillTable | None
-) -> tuple[Floats, Floats, Floats]:
-    known = 0 if start is None else len(start.mu)
-    if known > players:
-        raise ValueError(f"the start holds {known} players, the history {players}")
+    players = history.players
     mu, variance = np.full(players, settings.mu), np.full(players, settings.sigma**2)
-    played = np.zeros(players)
-    if start is not None:
-        mu[:known], variance[:known], played[:known] = start.mu, start.sigma**2, start.games
-    return mu, variance, played
-
-
-def _play_duels(
-    history: Duels, settings: TrueSkillSettings, start: TrueSkillTable | None, trail: Floats
-) -> TrueSkillTable:
-    mu, variance, played = _begin(history.players, settings, start)
     long = len(history) >= _LONG_DUELS or ready(trueskill_kernels)
     play: Callable[..., None] = kernel(trueskill_kernels.duels, long=long)
     play(
@@ -143,16 +108,22 @@ def _play_duels(
         settings.beta,
         settings.tau,
         settings.draw_margin(2),
-        trail,
     )
-    played += np.bincount(history.first, minlength=len(mu)) + np.bincount(history.second, minlength=len(mu))
-    return TrueSkillTable(settings, mu, np.sqrt(variance), played)
+    played = np.bincount(history.first, minlength=players) + np.bincount(history.second, minlength=players)
+    return TrueSkillTable(settings, mu, np.sqrt(variance), played.astype(np.float64))
 
 
-def _play_games(
-    history: Games, settings: TrueSkillSettings, start: TrueSkillTable | None, trail: Floats
-) -> TrueSkillTable:
-    mu, variance, played = _begin(history.players, settings, start)
+def rate(history: Games, settings: TrueSkillSettings, start: TrueSkillTable | None = None) -> TrueSkillTable:
+    """Skills after games, from `start` or from nothing known."""
+    players = history.players
+    known = 0 if start is None else len(start.mu)
+    if known > players:
+        raise ValueError(f"the start holds {known} players, the history {players}")
+    mu, variance = np.full(players, settings.mu), np.full(players, settings.sigma**2)
+    played = history.played()
+    if start is not None:
+        mu[:known], variance[:known] = start.mu, start.sigma**2
+        played[:known] += start.games
     teams, seats = history.widest
     long = len(history) >= _LONG_GAMES
     play: Callable[..., None] = kernel(trueskill_kernels.games, long=long)
@@ -174,6 +145,5 @@ def _play_games(
         settings.tolerance,
         teams,
         seats,
-        trail,
     )
-    return TrueSkillTable(settings, mu, np.sqrt(variance), played + history.played())
+    return TrueSkillTable(settings, mu, np.sqrt(variance), played)

@@ -163,12 +163,10 @@ def duels(
     beta: float,
     tau: float,
     margin: float,
-    trail: Floats,
 ) -> None:
     """Play duels into `mu` and `variance` (of skill), in place, by the closed form for two players.
 
-    `margin` is the draw margin of a duel. `trail`, when it has rows, receives mu and sigma after each duel:
-    shape (duels, 2, players).
+    `margin` is the draw margin of a duel.
     """
     noise = 2.0 * beta * beta
     drift = tau * tau
@@ -202,9 +200,6 @@ def duels(
         mu[b] -= step_b
         variance[a] = var_a * left_a
         variance[b] = var_b * left_b
-        if len(trail) > 0:
-            trail[i, 0] = mu
-            trail[i, 1] = np.sqrt(variance)
 
 
 def games(
@@ -222,7 +217,6 @@ def games(
     tolerance: float,
     teams: int,
     seats: int,
-    trail: Floats,
 ) -> None:
     """Play games of any number of teams, as `duels`, by message passing along the chain of team differences.
 
@@ -315,6 +309,3 @@ def games(
                 kept = 1.0 / (1.0 + float(variance[player]) * message_pi)
                 mu[player] = (float(mu[player]) + float(variance[player]) * message_pi * message) * kept
                 variance[player] *= kept
-        if len(trail) > 0:
-            trail[g, 0] = mu
-            trail[g, 1] = np.sqrt(variance)

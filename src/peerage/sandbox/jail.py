@@ -63,7 +63,7 @@ class Jail:
         self.die_with_parent(parent)
         self.no_new_privileges()
         version = self.landlock(readable, listable)
-        return Protections(version, version >= 4, False, namespaces, unprivileged)
+        return Protections(version, False, namespaces, unprivileged)
 
     def close(
         self, held: Protections, calls: Sequence[str], *, new_code: bool, **limits: int | None

@@ -140,8 +140,6 @@ class Protections:
 
     landlock: int = 0
     """The version of Landlock's interface in force."""
-    network_rules: bool = False
-    """Landlock also denies TCP (from version 4)."""
     seccomp: bool = False
     namespaces: tuple[str, ...] = ()
     unprivileged: bool = False

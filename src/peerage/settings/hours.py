@@ -78,17 +78,6 @@ def closed_until(hours: Hours, at_ms: int) -> int | None:
     return min(later)
 
 
-def open_until(hours: Hours, at_ms: int) -> int | None:
-    """When the stretches end that go on at this time, one after another; None outside of any, and where they
-    go on for more than a week."""
-    until = at_ms
-    spans = sorted(_around(hours, at_ms))
-    for start, end in spans:
-        if start <= until < end:
-            until = end
-    return until if at_ms < until < max(end for _, end in spans) else None
-
-
 def _around(hours: Hours, at_ms: int) -> Iterator[tuple[int, int]]:
     """The stretches from the day before on, in Unix milliseconds."""
     zone = hours.zone or UTC

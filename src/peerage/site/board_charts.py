@@ -12,8 +12,8 @@ import msgspec
 from peerage.figures import DASH, per_hundred, percent, seconds, tenths, whole
 from peerage.site.charts import WHOLE, Chart, Written, chart, crowded, frontier, reliability, trajectories
 from peerage.site.reading import Site
-from peerage.tables.history import frontier as offers
 from peerage.tables.leaderboard import Board, Row
+from peerage.tables.offers import frontier as offers
 from peerage.tables.speed import FEW, NEWEST
 from peerage.tables.tracks import NAMES, Track
 

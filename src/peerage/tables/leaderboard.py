@@ -91,17 +91,6 @@ class Board(Struct, frozen=True):
         return found
 
 
-def leaderboard(
-    ledger: Ledger,
-    settings: ArenaSettings,
-    track: str = "",
-    scope: Scope = EVERYTHING,
-    people: Votes | None = None,
-) -> list[Row]:
-    """The rows of `board`."""
-    return list(board(ledger, settings, track, scope, people=people).rows)
-
-
 def board(
     ledger: Ledger,
     settings: ArenaSettings,

@@ -1,33 +1,11 @@
-"""How it came about: Elo trajectories, and which players give the most for their price."""
+"""Which players give the most for their price."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from peerage.ledger.store import Ledger
 from peerage.tables.leaderboard import Row
-
-
-class Point(NamedTuple):
-    """A player's ratings on both Elo tracks after match `number`."""
-
-    number: int
-    raw: float
-    cost: float
-
-
-def trajectories(ledger: Ledger, first: int = 1, last: int | None = None) -> dict[str, list[Point]]:
-    """Each contestant's ratings after each of its finished matches, in order; void matches move nobody.
-
-    Between its own matches propagation may move a player a little: the next point holds that too.
-    """
-    points: dict[str, list[Point]] = {}
-    for summary in ledger.summaries(first, last):
-        if summary.scores:
-            for player, raw, cost in zip(summary.players, summary.raw, summary.cost_elo, strict=True):
-                points.setdefault(player, []).append(Point(summary.number, raw, cost))
-    return dict(sorted(points.items()))
 
 
 class Offer(NamedTuple):

@@ -1,4 +1,4 @@
-"""Trajectories end where the table stands; the frontier is exactly who is not beaten on both counts."""
+"""The frontier is exactly who is not beaten on both counts."""
 
 from __future__ import annotations
 
@@ -6,26 +6,10 @@ import msgspec
 from hypothesis import given
 from hypothesis import strategies as st
 
-from peerage.arena import Arena
-from peerage.tables.history import frontier, trajectories
 from peerage.tables.leaderboard import Row
+from peerage.tables.offers import frontier
 
 ROW = Row(1, None, "", "", "", "bt", 1500.0, None, None, 1, 1, 0, 0, 0, 0.0, 0.0, 0, 0, ())
-
-
-def test_a_point_for_each_decided_match(arena: Arena) -> None:
-    found = trajectories(arena.ledger)
-    rows = {row.player: row for row in arena.leaderboard("raw")}
-    assert {player: len(points) for player, points in found.items()} == {
-        player: row.matches for player, row in rows.items()
-    }
-    for player, points in found.items():
-        assert [point.number for point in points] == sorted({point.number for point in points})
-        for point in points:
-            [summary] = arena.ledger.summaries(point.number, point.number)
-            place = summary.players.index(player)
-            assert (point.raw, point.cost) == (summary.raw[place], summary.cost_elo[place])
-    assert set(trajectories(arena.ledger, 5, 5)) <= set(found)
 
 
 @given(
