@@ -253,6 +253,17 @@ def test_a_table_is_described_by_its_verdict(pages: Site, documents: dict[str, R
     assert said == visible(" ".join(pages.board().verdict.lines))
 
 
+def test_below_a_chart_is_who_is_on_its_line_the_best_first(pages: Site) -> None:
+    found = {one.name.split("-")[0]: one for one in charts(pages, pages.track, pages.board())}
+    for kind in ("frontier", "speed"):
+        joined = [(row[0], row[1]) for row in reversed(found[kind].rows) if "yes" in row]
+        assert list(found[kind].key) == (joined if len(joined) > 1 else [])
+    assert len(found["frontier"].key) > 1
+    made = page(pages, "index.html")
+    assert made is not None
+    assert all(value.encode() in made.body.partition(b'class="key"')[2] for _, value in found["frontier"].key)
+
+
 def test_the_table_of_a_chart_has_the_headings_and_figures_of_the_chart(pages: Site) -> None:
     found = {one.name.split("-")[0]: one for one in charts(pages, pages.track, pages.board())}
     cost = found["frontier"]

@@ -131,6 +131,26 @@ def test_it_names_the_number_and_the_range_of_the_outlook() -> None:
     assert least.further_at_most is None
 
 
+def test_a_table_whose_errors_do_not_shrink_counts_by_one_whose_do() -> None:
+    shrinking = table([1800, 1700, 1300], 2, width=120)
+    skill = table([31.0, 29.0, 20.0], 2, width=3, track="trueskill")
+    assert verdict(skill, 100).further_matches is None
+    found, best = verdict(skill, 100, shrinking=shrinking), outlook(shrinking, 100)
+    assert best is not None
+    assert best.best.matches
+    assert found.further_matches == best.best.matches
+    assert "tell who is best by Bradley-Terry" in found.lines[-1]
+    known = verdict(skill, 100, shrinking=table([2800, 1700, 1300], 1, width=20))
+    assert (known.best, known.further_matches) == (None, None), "what is known there is not known here"
+    close = verdict(skill, 100, shrinking=table([1500.2, 1500.1, 1300], 2, width=9))
+    assert "so close that matches hardly tell them apart" in close.lines[-1]
+
+
+def test_trueskill_and_plan_name_the_same_further_matches(arena: Arena) -> None:
+    found, best = arena.verdict("trueskill"), arena.outlook(track="bt").best
+    assert (found.further_matches, found.further_at_least) == (best.matches, best.at_least)
+
+
 def test_further_matches_are_those_of_players_who_still_play() -> None:
     """A player that left may be the best, but no match can tell any more."""
     playing = table([1800, 1700, 1300], 2)

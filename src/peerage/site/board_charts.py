@@ -20,8 +20,8 @@ from peerage.tables.tracks import NAMES, Track
 COLOURED = 6
 STOPS = 20
 """Ratings are followed over so many moments at most."""
-LADDER = 6
-"""Players on the frontier whose price is said in words."""
+LEFT_OUT = 6
+"""Players without enough answers that are named."""
 
 
 def charts(site: Site, track: Track, found: Board, *, everything: bool = True) -> Iterator[Chart]:
@@ -31,17 +31,19 @@ def charts(site: Site, track: Track, found: Board, *, everything: bool = True) -
     if any(offer["cost"] for offer in plane):
         price, times, per = f"cost a match, {site.settings.rating.cost_unit.name}", 1, "a match"
         unit: Callable[[float], str] = "{:.3g}".format
+        of = "what a match of their own play costs, judging apart"
         if found.in_dollars:
             price, unit, times, per = "$ for 100 matches of its own play", _dollars, 100, "for 100 matches"
+            of = "what 100 matches of their own play cost, judging apart"
         yield _plane(
             track,
             "Cost against quality",
-            f"{_joined(plane, 'for less money', 'cheapest')}{ladder(found)}",
+            _joined(plane, "for less money", "cheapest", of),
             f"frontier-{track}" if everything else "",
             [{**one, "cost": one["cost"] * times} for one in plane],
             price,
             lambda cost: f"{unit(cost)} {per}" if cost else "free",
-            {price[:1].upper() + price[1:]: lambda row: unit(row["cost"])},
+            {price[:1].upper() + price[1:]: lambda row: unit(row["cost"]) if row["cost"] else "free"},
         )
     if track == site.track or not everything:
         timed = paced(site, ranked)
@@ -50,8 +52,8 @@ def charts(site: Site, track: Track, found: Board, *, everything: bool = True) -
             yield _plane(
                 track,
                 "Speed against quality",
-                f"{_joined(timed, 'in less time', 'fastest')} Median time of the answers in a player's "
-                f"newest {NEWEST} matches.{_left_out(few)}",
+                f"{_joined(timed, 'in less time', 'fastest', 'the median time of their answers')} "
+                f"Answers of a player's newest {NEWEST} matches count.{_left_out(few)}",
                 f"speed-{track}" if everything else "",
                 timed,
                 "seconds to an answer, median",
@@ -99,6 +101,8 @@ def _plane(
     about += " Points without a name have it in their tooltip and in the table." * wide
     axis = drawn(track, short=True)
     rating = _rating(track)
+    best = [one for one in reversed(offers) if one["best"]]
+    priced = columns[next(iter(columns))]
     return chart(
         title,
         about.strip(),
@@ -113,6 +117,7 @@ def _plane(
         },
         frontier(offers, axis, price, unit, zero=zero),
         frontier(offers, axis, price, unit, zero=zero, width=WHOLE) if wide else None,
+        [(one["player"], priced(one)) for one in best] if len(best) > 1 else (),
     )
 
 
@@ -143,15 +148,15 @@ def _left_out(few: Sequence[str]) -> str:
     """Who has too few answers to be timed, where there are any others."""
     if not few:
         return ""
-    who = ", ".join(few[:LADDER]) + f" and {len(few) - LADDER} others" * (len(few) > LADDER)
+    who = ", ".join(few[:LEFT_OUT]) + f" and {len(few) - LEFT_OUT} others" * (len(few) > LEFT_OUT)
     return f" Left out, with fewer than {FEW} answers: {who}."
 
 
-def _joined(plane: Sequence[Mapping[str, Any]], less: str, least: str) -> str:
-    """What the line of a plane joins, or who is alone where it would be."""
+def _joined(plane: Sequence[Mapping[str, Any]], less: str, least: str, of: str) -> str:
+    """What the line of a plane joins, and `of` what their list says; or who is alone where it would be."""
     best = [one["player"] for one in plane if one["best"]]
     if len(best) > 1:
-        return f"The line joins the players that nobody beats {less}."
+        return f"The line joins the players that nobody beats {less}, listed below with {of}."
     return f"{best[0]} is the best rated and the {least}." if best else ""
 
 
@@ -242,19 +247,6 @@ def paced(site: Site, rows: Sequence[Row]) -> list[dict[str, Any]]:
 def in_seconds(timed: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """Rows of `paced` that name what they hold."""
     return [{"seconds" if key == "cost" else key: one[key] for key in one} for one in timed]
-
-
-def ladder(found: Board) -> str:
-    """What the best offers cost, in words, the best rated first."""
-    at = [one for one in offers([row for row in found.rows if row.rank is not None]) if one.best]
-    if not found.in_dollars or len(at) < 2:
-        return ""
-    steps = [
-        f"{one.player} {per_hundred(one.cost_per_match) if one.cost_per_match else 'free'}"
-        for one in at[::-1][:LADDER]
-    ]
-    more = f" and {len(at) - LADDER} cheaper ones" * (len(at) > LADDER)
-    return f" They take, for 100 matches of their own play, judging apart: {', '.join(steps)}{more}."
 
 
 def stops(number: int) -> list[int]:

@@ -40,7 +40,8 @@ Written: TypeAlias = Mapping[str, Callable[[Mapping[str, Any]], str]]
 class Chart(NamedTuple):
     """A drawn chart: `svg` is markup to put into a page, `rows` the first of its `length` rows of data as
     they are read. The file `name` holds all of them in full. `wide` is the same drawn for a whole
-    page, empty where there is none."""
+    page, empty where there is none. `key` lists the names that numbers on the drawing stand for, from 1 on,
+    each with its value."""
 
     title: str
     about: str
@@ -50,6 +51,7 @@ class Chart(NamedTuple):
     rows: Sequence[Sequence[str]]
     length: int
     wide: Markup = Markup("")
+    key: Sequence[tuple[str, str]] = ()
 
     def __repr__(self) -> str:
         return f"<Chart {self.title}>"
@@ -57,8 +59,13 @@ class Chart(NamedTuple):
     def _repr_html_(self) -> str:
         return Markup(
             '<figure style="max-width:60em;margin:0;padding:.5em;background:#fff;color:#111"><figcaption>'
-            "<b>{}</b> {}</figcaption>{}</figure>"
-        ).format(visible(self.title), visible(self.about), self.svg)
+            "<b>{}</b> {}</figcaption>{}{}</figure>"
+        ).format(visible(self.title), visible(self.about), self.svg, self._list())
+
+    def _list(self) -> Markup:
+        """The key as markup."""
+        lines = [Markup("<li>{} {}</li>").format(visible(name), value) for name, value in self.key]
+        return Markup("<ol>{}</ol>").format(Markup("").join(lines)) if lines else Markup("")
 
 
 def chart(
@@ -69,9 +76,10 @@ def chart(
     written: Written,
     plane: Plane,
     wide: Plane | None = None,
+    key: Sequence[tuple[str, str]] = (),
 ) -> Chart:
     """The chart that `plane` draws of these rows, `written` in its table, and `wide` for a whole page; `name`
-    is that of its file of data."""
+    is that of its file of data; `key` as of `Chart`."""
     said = visible(f"{title}. {about}")
     return Chart(
         title,
@@ -82,6 +90,7 @@ def chart(
         [tuple([write(row) for write in written.values()]) for row in rows[:SHOWN]],
         len(rows),
         wide.svg(said) if wide else Markup(""),
+        key,
     )
 
 
@@ -95,8 +104,9 @@ def frontier(
     width: int = WIDTH,
 ) -> Plane:
     """Cost against rating, whose axes are called `price` and `rating`; the offers that nobody beats at their
-    price are joined. Rows hold player, cost, rating, low, high (None without an interval) and best; `unit`
-    writes a cost. Costs of 0 stand apart, as `zero`, where the others are on a logarithmic axis."""
+    price are joined, and named or numbered, the best rated 1. Rows hold player, cost, rating, low, high (None
+    without an interval) and best; `unit` writes a cost. Costs of 0 stand apart, as `zero`, where the others
+    are on a logarithmic axis."""
     costs = [offer["cost"] for offer in offers if offer["cost"]]
     # Logarithmic where costs span more than a factor of eight.
     log = bool(costs) and max(costs) > 8 * min(costs)

@@ -1,7 +1,8 @@
 """Names on a plane of points: near its point each, over nothing that it would hide.
 
 A name that finds no room next to its point stands further off, and a thin line leads to it. Of few points
-every one is named; of many those that matter, and of the others as many as have room right there.
+every one is named; of many those that matter, and of the others as many as have room right there. Where the
+names of those that matter do not all find room, their numbers take their place, the last point's being 1.
 """
 
 from __future__ import annotations
@@ -18,9 +19,11 @@ CROWD = 12
 """Of more points than so many only those that matter are sure to be named."""
 MANY = 200
 """Of more than so many no others are: there is no room."""
-FAR = range(26, 190, 12)
+FAR = range(26, 122, 12)
 """How far off a name may be, in pixels, at the end of a line."""
 TRIES = 3
+ACROSS = 1
+"""Of more names across lines than so many numbers are easier to read."""
 CROSSING = 30
 """For a name across an interval, as many pixels further off are taken."""
 
@@ -69,8 +72,22 @@ class Box(NamedTuple):
 
 
 def placed(points: Sequence[Point], plane: Plane) -> list[Label]:
-    """The names of points, those that matter first, from the last one on. A name that is sure to be there
-    and finds no room is put across lines at worst, and tried before the others next time."""
+    """The names of points, those that matter first, from the last one on; numbers in place of their names
+    where those would lie across lines or be missing."""
+    labels, fit = _placed(points, plane)
+    if fit:
+        return labels
+    number = sum(point.best for point in points)
+    numbered = []
+    for point in points:
+        numbered.append(point._replace(name=str(number)) if point.best else point)
+        number -= point.best
+    return _placed(numbered, plane)[0]
+
+
+def _placed(points: Sequence[Point], plane: Plane) -> tuple[list[Label], bool]:
+    """Names where there is room, and whether all that matter have it. A name that is sure to be there and
+    finds no room is put across lines at worst, and tried before the others next time."""
     best = [point for point in reversed(points) if point.best]
     others = [point for point in reversed(points) if not point.best]
     order = best if len(points) > CROWD else best + others
@@ -87,7 +104,8 @@ def placed(points: Sequence[Point], plane: Plane) -> list[Label]:
     if CROWD < len(points) <= MANY:
         for point in others:
             room.put(point, far=False, strict=True)
-    return room.labels
+    missing, across = fewest
+    return room.labels, not missing and across <= ACROSS
 
 
 class _Room:

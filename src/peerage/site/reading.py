@@ -235,7 +235,16 @@ class Site:
         self.moment.position(self._elo)
         played = None if game or topic else self._whole
         scope = Scope(game, topic, side=side)
-        made = board(self.moment, self.settings, wanted[0], scope, played, asked, self.votes)
+        made = board(
+            self.moment,
+            self.settings,
+            wanted[0],
+            scope,
+            played,
+            asked,
+            self.votes,
+            bt=lambda: self.board("bt", game, topic),
+        )
         if not asked.told:
             self._boards[wanted] = made
         return made

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Container, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Container, Iterator, Mapping, Sequence
 from typing import Literal
 
 import msgspec
@@ -101,6 +101,7 @@ def board(
     people: Votes | None = None,
     *,
     rough: bool = False,
+    bt: Callable[[], Board] | None = None,
 ) -> Board:
     """The table of one track: `bt` (Bradley-Terry), `trueskill` or `glicko2`, which every game feeds, `raw`
     or `cost` (sequential Elo), which duels feed, or `overall`, in which whole games count. Empty: the one
@@ -116,7 +117,8 @@ def board(
     neither games, topics nor costs. `played` are the matches of the scope where they were read before;
     else `people` are the votes of people, which the track `anchored` rests on.
     `what_if` reads the record in another way; raises ScopeError where there is nothing to read so. The
-    verdict of parts of a ledger, and of all where `rough`, counts further matches without a range.
+    verdict of parts of a ledger, and of all where `rough`, counts further matches without a range; that of
+    TrueSkill counts them by Bradley-Terry, whose table `bt` returns where it may be there already.
     """
     if track and track not in TRACKS:
         raise ScopeError(f"no track is called {track!r}{suggest(track, TRACKS)}")
@@ -208,6 +210,9 @@ def board(
         _in_order(matrix, rated.players, places)
         for matrix in (rated.covariance, rated.met, None if rated.needed is None else rated.needed())
     ]
+    shrinking = None
+    if track == "trueskill" and scope.source == "played" and not (scope.side or asked):
+        shrinking = bt() if bt else board(ledger, settings, "bt", scope, played, rough=True)
     return Board(
         track,
         scope.game,
@@ -223,11 +228,12 @@ def board(
             priced=in_dollars,
             play=any(card.get("price_source") == PLAY_PRICE for card in cards.values()),
             elsewhere=whose if scope.source == "played" else (),
-            covariance=covariance,
-            met=met,
-            needed=needed,
+            covariance=shrinking.covariance if shrinking else covariance,
+            met=shrinking.met if shrinking else met,
+            needed=shrinking.needed if shrinking else needed,
             policy=policy_of(settings),
             rough=rough or scope != EVERYTHING or bool(asked),
+            shrinking=shrinking.rows if shrinking else (),
         ),
         in_dollars,
         asked,

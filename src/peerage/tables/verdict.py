@@ -90,12 +90,14 @@ def verdict(
     needed: Pairwise | None = None,
     policy: Policy = SWISS,
     rough: bool = False,
+    shrinking: Sequence[Row] = (),
 ) -> Verdict:
     """The verdict of the rows of one table, best first, over so many decided `matches`; `flips` are those of
     its judges; `priced` says that costs are in dollars alone, `play` that nobody pays them, `elsewhere`
     what there is that this table does not count, for one that counts nothing. `covariance` is that of the
     ranked rows' ratings, `met` how often each two have, `needed` how far apart a claim needs them, and
-    `policy` pairs further matches, which are counted without a range where `rough`.
+    `policy` pairs further matches, which are counted without a range where `rough`; by the rows `shrinking`,
+    to which these matrices then belong, where errors of this table do not shrink with the matches.
 
     Where the first has too few matches, nothing is said of who beats whom or what is worth its price.
     """
@@ -119,14 +121,20 @@ def verdict(
     told_all = told and not any(row.rank is None and row.status == "active" for row in rows)
     further = Further(0, 0, 0, None) if best else None
     if told_all and not best:
-        further = until_best(rows, matches, covariance, met, needed, policy, rough=rough)
+        further = until_best(shrinking or rows, matches, covariance, met, needed, policy, rough=rough)
+    if shrinking and further and further.matches == 0:
+        further = None  # known by those rows, not by these
     under = "" if for_best(policy) == policy else UNDER
     doubts = tuple(_doubts(ranked, rows, matches, flips))
     lines = [
         _answer(ranked, first, best, matches, trusted=told),
         *(_beaten(ranked, best, beats) if told else ()),
         *_worth(ranked[0], value, first, beats, priced),
-        *(_until(ranked, first, further, under, rough=rough) if told_all and not best else ()),
+        *(
+            _until(ranked, first, further, under, rough=rough, shrinking=shrinking)
+            if told_all and not best
+            else ()
+        ),
         *([f"What weakens this: {'; '.join(doubts)}."] if doubts else ()),
         *(["Prices are play prices: nobody is paid."] if play and any(row.cost_usd for row in rows) else ()),
     ]
@@ -232,20 +240,27 @@ def _worth(
 
 
 def _until(
-    ranked: Sequence[Row], first: Sequence[Row], further: Further | None, under: str, *, rough: bool
+    ranked: Sequence[Row],
+    first: Sequence[Row],
+    further: Further | None,
+    under: str,
+    *,
+    rough: bool,
+    shrinking: Sequence[Row],
 ) -> Iterator[str]:
     """What it takes until it is sure who is best."""
     if further is None or len(first) < 2:
         return
     playing = [row for row in ranked if row.status != "left"]
     of = f" of the {len(playing)} that still play" if 1 < len(playing) < len(ranked) else ""
+    of += " by Bradley-Terry" if shrinking else ""
     open_above = further.matches is None or (not rough and further.at_most is None)
     if further.matches == 0:
         if of:
             best = playing[0].player
             yield f"Of the {len(playing)} that still play {best} is the best, with 95% confidence."
-    elif open_above and _close(*first[:2]):
-        who = _names(first[:2], "and")
+    elif open_above and _close(*(close := (shrinking or first)[:2])):
+        who = _names(close, "and")
         yield f"{who} are so close that matches hardly tell them apart: choose by price."
     elif further.matches:
         about = [dollars(further.usd)] if further.usd else []
