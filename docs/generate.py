@@ -387,7 +387,7 @@ _JSON: dict[str, tuple[str | type, ...]] = {
     "`estimate`: one object": (Plan, PlayerPlan, GamePlan),
     "`verify`: one object": (_OK, Report, Since, Extension, Problem),
     "`preregister`: one object": (
-        "The keys below, and beside them `ok`, `quoted` (the part of the digest to quote), the list "
+        "The keys below, and `ok`, `quoted` (the part of the digest to quote), the list "
         "`deviations` and with `--check` `problems`, in words. `plan` has `players`, `settings`, `stop` and "
         "`arena`.",
         Preregistration,

@@ -329,7 +329,7 @@ class Arena:
         return estimate(self.settings, priced, matches, standings, issued)
 
     def verify(self) -> Report:
-        """Check every digest and chain of the ledger, and of the audience's votes beside it."""
+        """Check every digest and chain of the ledger, and of the audience's votes that go with it."""
         from peerage.ledger.verify import verify
         from peerage.ledger.votes import Votes
 

@@ -88,7 +88,7 @@ class ScoreLine(Struct, frozen=True, gc=False, tag="score"):
 
 
 class Swatch(Struct, frozen=True, gc=False, tag="swatch"):
-    """Colors beside one another, each a caption and six hex digits."""
+    """Colors side by side, each a caption and six hex digits."""
 
     colors: tuple[tuple[str, str], ...]
 

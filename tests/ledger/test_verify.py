@@ -276,10 +276,10 @@ FORGERIES = {
     ),
     "cost": (
         f"UPDATE replies SET cost_nano = cost_nano + 1 WHERE intent = {ANSWER}",
-        "costs beside its replies",
+        "costs of its replies",
     ),
     "fixture removed": ("DELETE FROM fixtures WHERE number = 7", "its fixture is missing"),
-    "round": ("UPDATE fixtures SET round = 99 WHERE number = 7", "round beside its fixture"),
+    "round": ("UPDATE fixtures SET round = 99 WHERE number = 7", "round in the row of its fixture"),
     "record removed": ("DELETE FROM records WHERE number = 7", "its record is missing"),
     "summary removed": ("DELETE FROM summaries WHERE number = 7", "narrow table is missing"),
     "lost attempt": (

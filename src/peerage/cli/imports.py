@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from peerage.ratings.played import Played
 
 _OUTSIDE = """\
-# Results of others, entered by `peerage import`; name players here and `peerage run` plays beside them.
+# Results of others, entered by `peerage import`; name players here and `peerage run` adds matches of its own.
 name: outside results
 players: []
 """

@@ -148,7 +148,7 @@ def replay(
     Works offline, and compares with what is on record. Exits with 0 when all follows, with 1 when something
     differs, and with 3 when nothing differs but some matches cannot be recomputed here: of a version of their
     game that this release does not have (the command that replays them is printed), or sealed in this copy.
-    What tables read beside the records follows from them: --repair writes it again, where the records follow.
+    What else tables read follows from the records: --repair writes it again, where the records replay.
     """
     from peerage.engine.replay import repair
     from peerage.engine.replay import replay as recompute
@@ -164,8 +164,8 @@ def replay(
         _leave(report, code)
     _problems(report.differences)
     say(
-        f"{said}: {report.recomputed} of {report.matches} matches recomputed, {report.as_stated} voided "
-        "without asking the game and taken as stated"
+        f"{said}: {report.recomputed} of {report.matches} matches recomputed, {report.as_stated} without "
+        "a result before the game was asked and taken as stated"
     )
     if repaired:
         written = "the narrow table and the newest snapshot are written again"

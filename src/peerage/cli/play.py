@@ -76,7 +76,7 @@ def run(
         list[str],
         typer.Option(
             metavar="MODEL",
-            help="One more player, beside those of the settings; `human:NAME` is you, at this terminal.",
+            help="One more player than the settings name; `human:NAME` is you, at this terminal.",
             show_default=False,
         ),
     ] = [],  # noqa: B006

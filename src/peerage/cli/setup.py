@@ -96,7 +96,7 @@ name: {name}
 {seed}game: duel               # or several in turn: `games: [duel, trivia]`, or `games: all`
 
 # One line adds a player: `provider:model`, or a mapping with more settings. Keys are read from the
-# environment or from a file `.env` beside this one, never from here.
+# environment or from a file `.env` next to this one, never from here.
 players:
 {players}
 rules:                     # the duel's own settings

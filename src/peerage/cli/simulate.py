@@ -109,7 +109,7 @@ def simulate(
     """Simulate arenas: how many matches, and do faults show?
 
     Players who also judge meet in duels before panels, or at tables with a referee, and every result is drawn
-    by chance. Of each row are told: the share of 95% intervals that hold the truth, by how many points a
+    by chance. Each row says: the share of 95% intervals that hold the truth, by how many points a
     fault moves those it is about, as the votes are and corrected, how often the report on judges names
     somebody guilty or innocent, how far the order agrees with the truth (Kendall's tau), and the matches and
     money until intervals are as narrow as you want. Nothing is asked of anybody and nothing is written.

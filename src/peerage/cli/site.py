@@ -113,7 +113,7 @@ def report(
 ) -> None:
     """Write one HTML file to send to somebody.
 
-    The verdict stands first, then the evidence. The file needs nothing beside it. An earlier report is
+    The verdict stands first, then the evidence. The file needs no other. An earlier report is
     replaced; any other file only with --force.
     """
     from peerage.outputs import REPORT, arena_files, refuse, write
@@ -174,8 +174,9 @@ def serve(
 ) -> None:
     """Show the arena in a browser, live while it is played.
 
-    Reads the ledger alone and may run beside `peerage run`. Only this machine can reach it, unless --network
-    is given: then a link with a token opens it. The token is drawn at each start, or is PEERAGE_TOKEN.
+    Reads the ledger alone and may run at the same time as `peerage run`. Only this machine can reach it,
+    unless --network is given: then a link with a token opens it. The token is drawn at each start, or is
+    PEERAGE_TOKEN.
 
     With --network, those who do not have the link read nothing, and slow, broken or very many connections
     shut out nobody. Nothing is encrypted: to reach people outside your own network, put a proxy that speaks

@@ -428,7 +428,7 @@ class _Host:
         self._run.look_soon()
 
     def _server(self, player: str) -> str:
-        """The address of a player's server, beside whose models vLLM offers to sleep."""
+        """The address of a player's server, next to whose models vLLM offers to sleep."""
         parts = urlsplit(reached(self._players[player].base_url, self._at))
         return f"{parts.scheme}://{parts.netloc}"
 

@@ -18,7 +18,7 @@ Temperature = Annotated[
     float | None, Field(ge=0, description="Sampling temperature; null: as the player is set.")
 ]
 MaxTokens = Annotated[
-    int, Field(ge=1, description="Tokens an answer may take, beside what is thought before it.")
+    int, Field(ge=1, description="Tokens an answer may take, not counting thinking before it.")
 ]
 Fuel = Annotated[
     int,
@@ -37,7 +37,7 @@ class Limit(Section):
     """How long one role's replies may be, and how they are sampled."""
 
     max_tokens: int = Field(
-        ge=1, le=10_000_000, description="Tokens an answer may take, beside what is thought before it."
+        ge=1, le=10_000_000, description="Tokens an answer may take, not counting thinking before it."
     )
     max_chars: int = Field(ge=1, le=200_000, description="Characters of a reply that count; the rest is cut.")
     temperature: Temperature = None

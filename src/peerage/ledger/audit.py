@@ -290,7 +290,7 @@ class _Audit:
             else:
                 issued = read_issued(fixture.body)
                 if (issued.number, issued.round) != (number, fixture.round):
-                    problems.append("number or round beside its fixture changed")
+                    problems.append("number or round in the row of its fixture changed")
                 problems += self._pairing(issued, at)
         except msgspec.MsgspecError as error:
             return [f"its fixture or record is not in the form of this version: {error}"]
@@ -320,7 +320,7 @@ class _Audit:
         unknown = any(total.unknown_costs for total in header.totals.values())
         # An unknown cost stands beside its reply as the most it may be.
         if tally.cost_nano < spent or (tally.cost_nano > spent and not unknown):
-            problems.append(f"costs beside its replies come to {tally.cost_nano}, its record says {spent}")
+            problems.append(f"the costs of its replies come to {tally.cost_nano}, its record says {spent}")
         return problems
 
     def _changed(self, at: int) -> list[str]:

@@ -69,7 +69,7 @@ class Report:
 
     `head` is the play head, the chain value of the last record, in hex: what was played, without times.
     `log_root` is size and Merkle root of the log, which holds everything, as "412:5f0c…"; empty in a ledger
-    of version 0.1.0. `streams` gives the head of each chain beside the log: the audience's votes, and in
+    of version 0.1.0. `streams` gives the head of each chain apart from the log: the audience's votes, and in
     ledgers of the earlier form every topic of amendments. `copy` says that this is a copy for others, without
     what is in play and without votes. `ended` says that the run that
     wrote last came to its end: otherwise what is in play is held by checksums alone. `since` says what a head

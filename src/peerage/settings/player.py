@@ -120,8 +120,8 @@ class PlayerSettings(Section):
     architecture: str = Field("", description="Free text kept as metadata.")
     open_weights: bool | None = Field(
         None,
-        description="Whether anybody can download its weights; tables on pages filter by it. Default: told "
-        "from provider and model where that says it.",
+        description="Whether anybody can download its weights; tables on pages filter by it. Default: as "
+        "provider and model imply, where they do.",
     )
     system_prompt: str = Field("", description="Put before every request to this player.")
     temperature: NotNegative | None = Field(
@@ -129,7 +129,7 @@ class PlayerSettings(Section):
     )
     top_p: Share | None = Field(None, description="Nucleus sampling. Default: the provider's.")
     max_tokens: Tokens | None = Field(
-        None, description="Caps every answer, beside the game's own limit. Thinking is not counted."
+        None, description="Caps every answer, in addition to the game's own limit. Thinking is not counted."
     )
     thinking_tokens: int | None = Field(
         None,
@@ -193,8 +193,8 @@ class PlayerSettings(Section):
         1,
         ge=1,
         le=100,
-        description="How often it is a contestant beside the others: one with 3 is paired in three times as "
-        "many rounds as one with 1. Of matches that wait, those with the highest priority go on first.",
+        description="How often it is a contestant: one with 3 is paired in three times as many rounds as one "
+        "with 1. Of matches that wait, those with the highest priority go on first.",
     )
     faults: Faults = Field(default_factory=Faults, description="House players only.")
 

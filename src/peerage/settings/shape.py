@@ -211,7 +211,7 @@ class GameSettings(Section):
     weight: Positive = Field(
         1.0,
         le=1_000,
-        description="How much it counts in the overall table, and how much of it is played, beside the "
+        description="How much it counts in the overall table, and how much of it is played, against the "
         "others.",
     )
     rules: dict[str, Any] = Field(default_factory=dict, description="The game's own settings.")

@@ -22,7 +22,7 @@ class ColorLimits(Section):
     """How long replies may be, and how they are sampled."""
 
     max_tokens: int = Field(
-        4_000, ge=1, le=10_000_000, description="Tokens an answer may take, beside what is thought before it."
+        4_000, ge=1, le=10_000_000, description="Tokens an answer may take, not counting thinking before it."
     )
     max_chars: int = Field(1_000, ge=6, le=20_000, description="Characters of an obfuscated string.")
     max_instructions: int = Field(30, ge=1, le=200, description="Instructions in a list.")
@@ -114,7 +114,7 @@ def forgets(rules: ColorObfuscationRules) -> str:
     """Why nobody may play who remembers what it was asked; empty: who does gains nothing by it."""
     if rules.color == "same":
         return (
-            "`color: same` hides the same color in both rounds, so whoever hid it knows what to find. "
+            "`color: same` hides the same color in both rounds, so who hid it knows what to find. "
             "`color: fresh` gives each round a color of its own"
         )
     if rules.ally_failure != "ignore":

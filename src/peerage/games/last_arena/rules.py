@@ -105,10 +105,10 @@ class LastArenaRules(GameRules):
         0,
         ge=0,
         le=1_000,
-        description="Questions about the tournament itself, beside these, from each player.",
+        description="Questions about the tournament itself, in addition, from each player.",
     )
     tricks: int = Field(
-        0, ge=0, le=1_000, description="Trick questions, marked as such, beside these, from each player."
+        0, ge=0, le=1_000, description="Trick questions, marked as such, in addition, from each player."
     )
     categories: tuple[Line, ...] = Field(
         CATEGORIES, min_length=1, max_length=50, description="What questions must be spread over."
