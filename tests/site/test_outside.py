@@ -75,6 +75,20 @@ def test_every_leaderboard_leads_to_them_and_none_counts_them(site: Site) -> Non
         assert "strange" not in shown.text
 
 
+def test_a_home_page_with_nothing_else_leads_to_them_and_shows_no_empty_table(tmp_path: Path) -> None:
+    (tmp_path / "b.csv").write_text(BATTLES, "utf-8")
+    assert CliRunner().invoke(app, ["import", str(tmp_path / "b.csv"), "--dir", str(tmp_path)]).exit_code == 0
+    with closing(Site.open(tmp_path)) as site:
+        made = page(site, "index.html")
+    assert made is not None
+    shown = Read(made.body)
+    assert "The table of outside results" in shown.text
+    assert not any(tag == "table" for tag, _ in shown.elements)
+    assert "peerage run plays them" not in shown.text
+    assert "`" not in shown.text
+    assert "$ per 100" not in shown.text
+
+
 def test_without_them_there_is_no_such_page(pages: Site) -> None:
     assert page(pages, OUTSIDE) is None
     assert page(pages, "data/outside.csv") is None

@@ -346,7 +346,7 @@ def test_a_topic_has_its_own_leaderboard(pages: Site, documents: dict[str, Read]
     decided = sum(row.topic == topic and row.status == "done" for row in pages.summaries)
     assert topic in found.text
     assert f"{decided} decided matches" in found.text
-    assert f"By topic, game or side: {topic}" in found.text
+    assert f"By topic: {topic}" in found.text
     page = body(pages, f"leaderboard/bt/topic-{slug(topic)}.html").decode()
     assert 'href="../../index.html">All matches</a>' in page, "the way back"
 

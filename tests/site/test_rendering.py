@@ -25,6 +25,7 @@ from peerage.site.rendering import (
     render,
     score,
     sign,
+    standing,
 )
 
 HOSTILE = "<script>\"a\" & 'b'</script>\u202egnp\x00"
@@ -142,10 +143,26 @@ def test_settings_are_said_in_words() -> None:
 
 
 @pytest.mark.parametrize(
+    ("scores", "shown"),
+    [
+        ((0.0, 1.0), [(2, "a", 0.0), (1, "b", 1.0)]),
+        ((0.5, 0.5), [(1, "a", 0.5), (1, "b", 0.5)]),
+        ((0.25, 1.0, 0.25), [(1, "b", 1.0), (2, "a", 0.25), (2, "c", 0.25)]),
+        ((), [(0, "a", 0.0), (0, "b", 0.0)]),
+    ],
+)
+def test_of_more_than_two_the_first_comes_first_with_its_place(
+    scores: tuple[float, ...], shown: list[tuple[int, str, float]]
+) -> None:
+    assert standing("abc"[: len(scores) or 2], scores) == shown
+
+
+@pytest.mark.parametrize(
     ("name", "shown"),
     [
         ("a/b:c-d_e.f,", "a/b:c-d_e.f,"),  # twelve characters stay together
         ("a/b:c-d_e.f,g", "a/<wbr>b:<wbr>c-<wbr>d_<wbr>e.<wbr>f,g"),
+        ("claude-sonnet-4.5", "claude-<wbr>sonnet-<wbr>4.5"),
         ("neXt LaXge letters", "neXt LaXge letters"),
         ("<b>", "&lt;b&gt;"),
         ("a\u202e<b>/long name", "a\ufffd&lt;b&gt;/<wbr>long name"),

@@ -96,9 +96,9 @@ def test_votes_worth_little_are_told_with_the_reason(shared: float, worth: float
 def test_what_first_place_hangs_on_is_told_as_found() -> None:
     marks = tabled([Mark("kim", author, str(at), value) for at in range(9) for author, value in ANSWERS])
     (one,) = flipped(Flip(0, 1, np.array([4])), marks, np.zeros(1, np.int64), 9)
-    assert one == "Without one of 9 votes bo is ahead of ann, who is first by all. It is kim's."
+    assert one == "First place hangs on 1 of 9 votes: without it bo is ahead of ann. It is kim's."
     (two,) = flipped(Flip(0, 1, np.array([4, 5])), marks, np.zeros(2, np.int64), 9)
-    assert two == ("Without these 2 of 9 votes bo is ahead of ann, who is first by all. 2 of them are kim's.")
+    assert two == "First place hangs on 2 of 9 votes: without them bo is ahead of ann. All are kim's."
     (judge,) = flipped(Flip(0, 1, np.array([0])), marks, np.zeros(1, np.int64), 5, "judges")
     assert judge == "Without the judge kim bo is ahead of ann, who is first by all 5."
 

@@ -178,7 +178,6 @@ def costs_page(site: Site) -> View:
         "probes": sum(one.most_nano for one in probe_costs(site.moment).values()) / 1e9,
         "held": sum(unused(site.moment).values()) / 1e9,
         "players": sorted(players, key=lambda row: -(row.cost_usd or 0.0)),
-        "most": max((row.cost_usd or 0.0 for row in players), default=0.0),
         "bought": {one.player: one for one in site.stats.costs},
         "hosted": any(one.gpu_hours for one in site.stats.costs),
         "kinds": site.stats.kinds,
@@ -204,7 +203,9 @@ def method_page(site: Site) -> View:
         ],
     ]
     boards = [site.board(track) for track in site.tracks]
-    notes = [(NAMES[one.track], [note for note in one.notes if note not in one.registered]) for one in boards]
+    every = [note for note in boards[0].notes if all(note in one.notes for one in boards[1:])]
+    some = [(NAMES[one.track], [note for note in one.notes if note not in every]) for one in boards]
+    notes = [("", [note for note in every if note not in boards[0].registered]), *some]
     values = {"notes": notes, "settings": stated, "forms": forms(site), "makers": site.stats.makers}
     return View("method.html", "Method", values)
 

@@ -139,6 +139,7 @@ def leaderboard(site: Site, wanted: Filter, asked: WhatIf = AS_PLAYED) -> View:
             "boards": {one.part: at for one, at in others if one.part[1]},
             "tracks": [(one, NAMES[one.track], at) for one, at in others if not one.part[1]],
             "narrower": [(one, one.part[1], at) for one, at in others if one.part[1]],
+            "kinds": list(dict.fromkeys([one.part[0] for one, _ in others if one.part[1]])),
             "wanted": wanted,
             "outside": OUTSIDE if has_outside(site) else "",
             "decided": (found.topics | found.games).get(name)
@@ -179,14 +180,15 @@ def offered(site: Site, wanted: Filter) -> dict[str, bool] | None:
 
 
 def judged(site: Site, game: str = "") -> bool:
-    """Whether judges decide in one of the games that were played here, or in that one."""
+    """Whether judges decide in one of the games that were played here, or in that one: roles of their own, or
+    contestants whose scores can be counted without some of them."""
     games = [game] if game else list(site.tally.games)
     specs = [(installed(game), game) for game in games if game in site.settings.lineup]
     return any(
-        bench.role == "judge"
+        spec.recounted
+        or any(bench.role == "judge" for bench in spec.officials(rules_of(site.settings, game)))
         for spec, game in specs
         if spec
-        for bench in spec.officials(rules_of(site.settings, game))
     )
 
 

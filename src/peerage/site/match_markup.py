@@ -30,6 +30,8 @@ LONG = 6_000
 """Characters from which on a text scrolls in a frame of its own."""
 WORDY = 60
 """Characters from which on a cell of a table gets room to read it in."""
+BRIEF = 14
+"""Characters up to which a cell of a table may be as narrow as its longest word."""
 REST = 300
 """Requests that are listed beside those which the game shows: a tournament has thousands."""
 
@@ -72,14 +74,20 @@ def _seat(label: str, player: str, name: str) -> str:
 def _head(match: Match) -> str:
     outcome, fixture, number = match.outcome, match.fixture, match.number
     topic = f' <span class="quiet">{shown(fixture.topic)}</span>' if fixture.topic else ""
-    seats = []
+    seats, many = [], len(match.contestants) > 2
     for seat in match.contestants:
         got = outcome.scores.get(seat.label)
         won = ' class="won"' if got is not None and got == match.best else ""
-        points = "" if got is None else f" <b>{score(got)}</b>"
+        points = "" if got is None or many else f" <b>{score(got)}</b>"
+        place = (
+            f"<b>{1 + sum(one > got for one in outcome.scores.values())}.</b> "
+            if many and got is not None
+            else ""
+        )
         if got is None and outcome.scores:
             points = ' <span class="quiet">unranked</span>'
-        seats.append(f"<span{won}>{_seat(seat.label, seat.player, match.names[seat.label])}{points}</span>\n")
+        who = _seat(seat.label, seat.player, match.names[seat.label])
+        seats.append(f"<span{won}>{place}{who}{points}</span>\n")
     series = f" · series of match {fixture.series}" if fixture.series else ""
     note = f'<p class="quiet">{shown(match.note)}</p>\n' if match.note else ""
     return (
@@ -301,7 +309,8 @@ def _table(block: blocks.Table) -> str:
 
 
 def _width(value: Cell) -> str:
-    return "t long" if isinstance(value, str) and len(value) > WORDY else "t"
+    chars = len(value) if isinstance(value, str) else 0
+    return "t long" if chars > WORDY else "t name" if chars > BRIEF else "t"
 
 
 def _swatch(caption: str, color: str) -> str:

@@ -16,6 +16,7 @@ import msgspec
 from peerage.protocol import visible
 from peerage.site.addresses import BUNDLE, SHARD, first_of, number_in, slug
 from peerage.site.charts import embedded
+from peerage.site.leaderboards import judged
 from peerage.site.match_markup import article
 from peerage.site.reading import Site
 from peerage.site.rendering import View
@@ -54,6 +55,7 @@ def _bundle(site: Site, first: int) -> View:
             "article": article,
             "tracks": NAMES,
             "proven": site.logged,
+            "judged": judged(site),
         },
         "matches.html",
     )

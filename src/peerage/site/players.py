@@ -98,6 +98,8 @@ def _player(site: Site, name: str) -> View:
     points = course(site, site.track, (name,))
     models = site.models.get(name, [])
     marks = [(one.match, one.told) for one in models if one.before]
+    if not marks:  # what its settings say already is not worth a line
+        models = [one for one in models if one.model not in row.model]
     charts = []
     strengths = [one for one in site.profiles if one.player == name and one.rank]
     if strengths:

@@ -6,9 +6,10 @@ becomes markup, steers the direction of text, or hides.
 
 from __future__ import annotations
 
+import re
 import sys
 from base64 import b64encode
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from functools import cache
 from hashlib import sha256
@@ -130,6 +131,7 @@ def environment() -> Environment:
         "listed": listed,
         "per_hundred": per_hundred,
         "score": score,
+        "standing": standing,
         "sign": sign,
         "wbr": breakable,
         "coded": coded,
@@ -160,6 +162,16 @@ def score(value: float) -> str:
     if value % 1 == 0.5 and value >= 0:
         return f"{int(value) or ''}½"
     return f"{value:.3g}" if abs(value) < 1000 else f"{value:,.0f}"
+
+
+def standing(players: Sequence[str], scores: Sequence[float]) -> list[tuple[int, str, float]]:
+    """Who met, with the place and the score of each: of more than two the first comes first. Without scores
+    all have place 0."""
+    if not scores:
+        return [(0, player, 0.0) for player in players]
+    best_first = sorted(scores, reverse=True)
+    rows = [(1 + best_first.index(got), player, got) for player, got in zip(players, scores, strict=True)]
+    return sorted(rows) if len(rows) > 2 else rows
 
 
 def as_words(value: object) -> str:
@@ -209,10 +221,9 @@ def linked(players: Iterable[str], root: str) -> Markup:
 
 
 def breakable(name: str) -> Markup:
-    """A long name that may be broken after its punctuation."""
+    """A long name that may be broken after its punctuation, but for a point within a number."""
     shown = visible(name)
-    return Markup("").join(
-        [escape(part) + Markup("<wbr>") * (part in "/:-_.") for part in shown]
-        if len(shown) > 12
-        else [escape(shown)]
-    )
+    if len(shown) <= 12:
+        return escape(shown)
+    parts = re.split(r"(?<=[/:_-])|(?<=\.)(?!\d)", shown)
+    return Markup("<wbr>").join([escape(part) for part in parts])

@@ -74,9 +74,13 @@ def flipped(flip: Flip, marks: Marks, judges: Ints, total: int, unit: str = "vot
     elif count <= max(_FEW_VOTES, _SMALL_SHARE * total):
         names, votes = np.unique(judges, return_counts=True)
         mostly = marks.judges[names[np.argmax(votes)]]
-        some = f"these {count:,} of {total:,} {unit}" if count > 1 else f"one of {total:,} {unit}"
-        whose = f"{votes.max():,} of them are {mostly}'s" if count > 1 else f"It is {mostly}'s"
-        yield f"Without {some} {rival} is ahead of {leader}, who is first by all. {whose}."
+        most, them = int(votes.max()), "it" if count == 1 else "them"
+        many = "each is another judge's" if most == 1 else f"{most:,} of them are {mostly}'s"
+        whose = f"it is {mostly}'s" if count == 1 else f"all are {mostly}'s" if most == count else many
+        yield (
+            f"First place hangs on {count:,} of {total:,} {unit}: without {them} {rival} is ahead of "
+            f"{leader}. {whose[:1].upper()}{whose[1:]}."
+        )
 
 
 def circling(going: Circles, players: Sequence[str]) -> Iterator[str]:

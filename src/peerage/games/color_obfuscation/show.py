@@ -30,20 +30,15 @@ def show(fixture: Fixture, outcome: Outcome, replies: Replies) -> Iterator[Block
             yield Quoted(reply.label, listed, note="the instructions, which its ally sees")
         else:
             yield said(reply)
-        guesses = [(f"attempt {place}", one.attacker, guess) for place, guess in enumerate(one.attempts, 1)]
+        guesses = [(f"attempt {place}", guess) for place, guess in enumerate(one.attempts, 1)]
         if one.ally is not None:
-            guesses.insert(0, ("its ally", one.obfuscator, one.ally))
+            guesses.insert(0, ("its ally", one.ally))
         if guesses:
             yield Table(
-                ("Who", "Player", "Answer", "", "Instructions seen"),
-                tuple(
-                    [
-                        (who, players[label], *_answer(guess), f"{guess.shown} of {one.count}")
-                        for who, label, guess in guesses
-                    ]
-                ),
+                ("Who", "Answer", "", "Instructions seen"),
+                tuple([(who, *_answer(guess), f"{guess.shown} of {one.count}") for who, guess in guesses]),
             )
-        found = [(who, guess.color) for who, _, guess in guesses if guess.color]
+        found = [(who, guess.color) for who, guess in guesses if guess.color]
         yield Swatch((("hidden", one.color), *found))
         yield from _ended(one, attacker)
     reading = reading_of(fixture.settings["ally_failure"])

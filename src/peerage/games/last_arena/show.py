@@ -66,8 +66,8 @@ def show(fixture: Fixture, outcome: Outcome, replies: Replies) -> Iterator[Block
             ]
         ),
     )
+    yield from _matrix(matrix(players, detail), {players[seat.label]: seat.label for seat in fixture.seats})
     players = names(fixture)
-    yield from _matrix(matrix(players, detail), [players[seat.label] for seat in fixture.seats])
     yield from _answers(outcome, replies, players)
     yield from _questions(detail.get("questions", ()), players)
     found = {"score": ">Score", "se": ">±", "answers": ">Answers"}
@@ -142,21 +142,21 @@ def _judged(reply: SeatReply) -> list[str]:
     ]
 
 
-def _matrix(cells: Sequence[Cell], players: Sequence[str]) -> Iterator[Block]:
+def _matrix(cells: Sequence[Cell], players: Mapping[str, str]) -> Iterator[Block]:
     if not cells:
         return
     yield Heading("Who scored whom how")
     yield Sentence(
-        "The mean of what each judge (a row) gave each author (a column), every judge brought to an average "
-        "of 5; then how much that is above (+) or below (−) what the other judges gave the same answers, the "
-        "judge's own strictness set aside. Differences come from taste and chance too: none of them alone "
-        "says that a judge is partial, and one tournament has too few marks to tell. `peerage judges` and "
-        "the page on judges test that over all tournaments."
+        "The mean of what each judge (a row) gave each author (a column, by its letter), every judge brought "
+        "to an average of 5; then how much that is above (+) or below (−) what the other judges gave the "
+        "same answers, the judge's own strictness set aside. Differences come from taste and chance too: "
+        "none of them alone says that a judge is partial, and one tournament has too few marks to tell. "
+        "`peerage judges` and the page on judges test that over all tournaments."
     )
     given = {(one.judge, one.author): _mean(one) for one in cells}
     judges = dict.fromkeys(one.judge for one in cells)
     rows = [(judge, *[given.get((judge, author)) for author in players]) for judge in judges]
-    yield Table(("Judge", *[f">to {author}" for author in players]), tuple(rows))
+    yield Table(("Judge", *[f">to {label}" for label in players.values()]), tuple(rows))
 
 
 def _mean(cell: Cell) -> str:

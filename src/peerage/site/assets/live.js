@@ -56,12 +56,17 @@
       const line = made("li");
       line.dataset.number = match.number;
       line.append(linked(match.number), " ");
-      match.players.forEach((player, place) => {
-        line.append(place ? " – " : "", visible(player));
-        if (match.scores.length) line.append(" ", made("b", points(match.scores[place])));
+      const scores = match.scores, many = scores.length > 2;
+      const seats = match.players.map((player, seat) => ({ name: visible(player), score: scores[seat] }));
+      if (many) seats.sort((one, other) => other.score - one.score || (one.name < other.name ? -1 : 1));
+      seats.forEach(({ name, score }, seat) => {
+        if (seat) line.append(" · ");
+        if (!scores.length) return line.append(name);
+        const place = 1 + scores.filter((other) => other > score).length;
+        line.append(made(place === 1 ? "b" : "span", many ? `${place}. ${name}` : `${name} ${points(score)}`));
       });
+      if (match.status !== "done") line.append(" ", made("span", visible(match.status), "chip no"));
       if (match.topic) line.append(" ", made("span", visible(match.topic), "quiet"));
-      if (match.status !== "done") line.append(" ", made("span", `no result: ${visible(match.status)}`, "bad"));
       ended.prepend(line);
     }
     while (ended.children.length > 12) ended.lastChild.remove();

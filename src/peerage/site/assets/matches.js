@@ -78,12 +78,16 @@ function line(place, columns, at, seconds) {
   link.textContent = String(number);
   cell(link, "n");
   const who = cell("", "");
-  columns.p[at].forEach((player, seat) => {
+  const scores = columns.s[at];
+  const seats = columns.p[at].map((player, seat) => ({ name: catalogue.players[player], score: scores[seat] }));
+  const many = seats.length > 2 && scores.length;
+  if (many) seats.sort((one, other) => other.score - one.score || (one.name < other.name ? -1 : 1));
+  seats.forEach(({ name, score }, seat) => {
     if (seat) who.append(" · ");
-    const scores = columns.s[at];
-    if (!scores.length) return who.append(catalogue.players[player]);
-    const told = document.createElement(scores[seat] === Math.max(...scores) ? "b" : "span");
-    told.textContent = `${catalogue.players[player]} ${points(scores[seat])}`;
+    if (!scores.length) return who.append(name);
+    const place = 1 + scores.filter((other) => other > score).length;
+    const told = document.createElement(place === 1 ? "b" : "span");
+    told.textContent = many ? `${place}. ${name}` : `${name} ${points(score)}`;
     who.append(told);
   });
   if (!columns.s[at].length) {
