@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from peerage.figures import dollars, per_hundred, places_of, rounded, sentence, shortened
+from peerage.figures import dollars, estimated, per_hundred, places_of, rounded, sentence, shortened
 
 
 @pytest.mark.parametrize(
@@ -33,6 +33,22 @@ def test_a_column_of_dollars_has_as_many_decimals_in_every_row(
 )
 def test_what_is_not_known_more_closely_has_three_digits(value: float | None, shown: str) -> None:
     assert rounded(value) == shown
+
+
+@pytest.mark.parametrize(
+    ("value", "shown", "price"),
+    [
+        (1234.56, "$1,235", "$1,234.56"),
+        (11.8, "$11.80", "$11.80"),
+        (0.6987, "$0.70", "$0.70"),
+        (0.0223, "$0.022", "$0.022"),
+        (0.00002, "$0.000020", "$0.000020"),
+        (0.0, "$0.00", "$0.00"),
+    ],
+)
+def test_an_estimate_has_no_more_digits_than_are_known(value: float, shown: str, price: str) -> None:
+    assert estimated(value) == shown
+    assert per_hundred(value / 100) == price
 
 
 def test_notes_are_sentences_and_names_stay_as_they_are() -> None:

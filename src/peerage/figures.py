@@ -22,11 +22,23 @@ def dollars(value: float | None, places: int | None = None) -> str:
     return f"${value:.4f}" if value >= 0.001 else f"${value:.6f}"
 
 
+def estimated(value: float) -> str:
+    """A sum of money that is not known closely: no cents of hundreds, and two digits of what is little."""
+    return f"${value:,.0f}" if value >= 100 else _brief(value)
+
+
 def per_hundred(cost: float | None, places: int | None = None) -> str:
     """A price per match as that of a hundred; `places` as in `dollars`."""
     if cost is None or places is not None:
         return dollars(None if cost is None else 100 * cost, places)
-    return f"${100 * cost:,.2f}" if 100 * cost >= 0.095 or not cost else f"${100 * cost:.2g}"
+    return _brief(100 * cost)
+
+
+def _brief(value: float) -> str:
+    """Dollars and cents, and two digits of what is less than ten cents."""
+    if 0 < value < 1e-4:
+        return dollars(value)
+    return f"${value:,.2f}" if value >= 0.095 or not value else f"${value:.2g}"
 
 
 def places_of(values: Iterable[float | None]) -> int:

@@ -145,15 +145,13 @@ def test_settings_are_said_in_words() -> None:
 @pytest.mark.parametrize(
     ("scores", "shown"),
     [
-        ((0.0, 1.0), [(2, "a", 0.0), (1, "b", 1.0)]),
+        ((0.0, 1.0), [(1, "b", 1.0), (2, "a", 0.0)]),
         ((0.5, 0.5), [(1, "a", 0.5), (1, "b", 0.5)]),
         ((0.25, 1.0, 0.25), [(1, "b", 1.0), (2, "a", 0.25), (2, "c", 0.25)]),
         ((), [(0, "a", 0.0), (0, "b", 0.0)]),
     ],
 )
-def test_of_more_than_two_the_first_comes_first_with_its_place(
-    scores: tuple[float, ...], shown: list[tuple[int, str, float]]
-) -> None:
+def test_who_met_is_listed_by_place(scores: tuple[float, ...], shown: list[tuple[int, str, float]]) -> None:
     assert standing("abc"[: len(scores) or 2], scores) == shown
 
 

@@ -165,13 +165,13 @@ def score(value: float) -> str:
 
 
 def standing(players: Sequence[str], scores: Sequence[float]) -> list[tuple[int, str, float]]:
-    """Who met, with the place and the score of each: of more than two the first comes first. Without scores
-    all have place 0."""
+    """Who met, the first first, with the place and the score of each. Without scores all have place 0."""
     if not scores:
         return [(0, player, 0.0) for player in players]
     best_first = sorted(scores, reverse=True)
-    rows = [(1 + best_first.index(got), player, got) for player, got in zip(players, scores, strict=True)]
-    return sorted(rows) if len(rows) > 2 else rows
+    return sorted(
+        [(1 + best_first.index(got), player, got) for player, got in zip(players, scores, strict=True)]
+    )
 
 
 def as_words(value: object) -> str:

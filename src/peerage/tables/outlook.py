@@ -12,7 +12,7 @@ import numpy as np
 from msgspec import Struct
 
 from peerage.engine.policy import policy_of
-from peerage.figures import dollars, percent
+from peerage.figures import estimated, percent
 from peerage.ratings.claims import SHARE_UNIT, gap_needed
 from peerage.ratings.kernels import Floats
 from peerage.ratings.table import POINTS, Z95
@@ -54,7 +54,7 @@ class Further(Struct, frozen=True):
             return f"{self.at_least:,} more matches at least" if self.at_least > 1 else "nobody can say yet"
         most = "or more" if self.at_most is None else f"to {self.at_most:,}"
         span = f" ({self.at_least:,} {most})"
-        price = f", {dollars(self.usd)}" if self.usd else ""
+        price = f", {estimated(self.usd)}" if self.usd else ""
         return f"about {self.matches:,} more matches{price}{span}"
 
 

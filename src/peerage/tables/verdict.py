@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from msgspec import Struct
 
-from peerage.figures import dollars, per_hundred, percent
+from peerage.figures import estimated, per_hundred, percent
 from peerage.ratings.claims import SHARE_UNIT
 from peerage.ratings.table import POINTS
 from peerage.scheduling.further import HOPELESS
@@ -263,7 +263,7 @@ def _until(
         who = _names(close, "and")
         yield f"{who} are so close that matches hardly tell them apart: choose by price."
     elif further.matches:
-        about = [dollars(further.usd)] if further.usd else []
+        about = [estimated(further.usd)] if further.usd else []
         if not rough:
             most = "or more" if further.at_most is None else f"to {further.at_most:,}"
             about.append(f"probably {further.at_least:,} {most}")

@@ -58,7 +58,7 @@
       line.append(linked(match.number), " ");
       const scores = match.scores, many = scores.length > 2;
       const seats = match.players.map((player, seat) => ({ name: visible(player), score: scores[seat] }));
-      if (many) seats.sort((one, other) => other.score - one.score || (one.name < other.name ? -1 : 1));
+      if (scores.length) seats.sort((one, other) => other.score - one.score || (one.name < other.name ? -1 : 1));
       seats.forEach(({ name, score }, seat) => {
         if (seat) line.append(" · ");
         if (!scores.length) return line.append(name);

@@ -80,8 +80,8 @@ function line(place, columns, at, seconds) {
   const who = cell("", "");
   const scores = columns.s[at];
   const seats = columns.p[at].map((player, seat) => ({ name: catalogue.players[player], score: scores[seat] }));
-  const many = seats.length > 2 && scores.length;
-  if (many) seats.sort((one, other) => other.score - one.score || (one.name < other.name ? -1 : 1));
+  const many = seats.length > 2;
+  if (scores.length) seats.sort((one, other) => other.score - one.score || (one.name < other.name ? -1 : 1));
   seats.forEach(({ name, score }, seat) => {
     if (seat) who.append(" · ");
     if (!scores.length) return who.append(name);
