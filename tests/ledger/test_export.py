@@ -14,7 +14,7 @@ import pytest
 from bench.sample import sample
 
 from peerage.ledger import Ledger, LedgerError, open_ledger
-from peerage.ledger.export import COLUMNS, documents, export, table
+from peerage.ledger.export import COLUMNS, cell, documents, export, table
 from peerage.ledger.export import lines as documents_as_lines
 from peerage.ledger.merkle import digest, leaf, link, root
 from peerage.ledger.store import Batch, FixtureRow, IntentRow, Summary
@@ -163,12 +163,14 @@ def test_from_a_later_match_on_is_what_follows(played: Ledger) -> None:
 
 
 def test_no_text_is_a_formula_and_numbers_stay_numbers(ledger: Ledger) -> None:
-    row = Summary(1, 1, "=duel", "@x", ("+a", "-b"), "\tdone", (-1.0, 1.0), (None, 0.5), 1, (), (), 9)
+    row = Summary(1, 1, "=duel", "@x", ("+a", "'=b"), "\tdone", (-1.0, 1.0), (None, 0.5), 1, (), (), 9)
     with ledger.runner():
         ledger.write(Batch(summaries=[row]))
+    assert [cell(text) for text in ("\uff1d1", "\n=1")] == ["'\uff1d1", "'\n=1"]
+    assert [cell(text) for text in ("'t", "a=b", "")] == ["'t", "a=b", ""]
     assert "".join(table(ledger)).splitlines()[1:] == [
         "1,1,'=duel,'@x,'\tdone,1,'+a,-1.0,,,,1,9",
-        "1,1,'=duel,'@x,'\tdone,2,'-b,1.0,0.5,,,1,9",
+        "1,1,'=duel,'@x,'\tdone,2,''=b,1.0,0.5,,,1,9",
     ]
 
 

@@ -6,8 +6,11 @@ import io
 import json
 from pathlib import Path
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
+from peerage.ratings.answers import Answers
 from peerage.ratings.battles import Battles
 from peerage.ratings.data import read
 from peerage.ratings.fields import Layout, control_of
@@ -37,6 +40,25 @@ def test_lmarenas_words() -> None:
     assert data.duels.first.tolist() == [0, 0, 1, 0, 0]
     assert data.both_bad is not None
     assert data.both_bad.tolist() == [False, False, False, True, False]
+
+
+def test_no_name_turns_ties_into_wins() -> None:
+    data = battles(HEAD + "tie,y,tie\nmodel_b,model_a,model_a\nB,A,A\n")
+    assert data.duels.score.tolist() == [0.5, 1, 0]
+
+
+def test_names_that_look_the_same_are_one_player() -> None:
+    assert battles(HEAD + "caf\u00e9,y,cafe\u0301\ncafe\u0301,z,tie\n").names == ("caf\u00e9", "y", "z")
+    rows = "player,challenge,solved\ncaf\u00e9,1,1\ncafe\u0301,1,0\ny,1,0\n"
+    answers = read([("x.csv", io.BytesIO(rows.encode()))])
+    assert isinstance(answers, Answers)
+    assert answers.names == ("caf\u00e9", "y")
+
+
+def test_times_without_a_zone_are_utc_on_every_machine() -> None:
+    data = battles("model_a,model_b,winner,date\nx,y,tie,2025-09-02T18:02:54\nx,y,tie,2025-09-02T18:02:55Z\n")
+    assert data.times is not None
+    assert data.times.tolist() == [1756836174.0, 1756836175.0]
 
 
 def test_csv_jsonl_json_and_tsv_say_the_same() -> None:
@@ -69,6 +91,21 @@ def test_parquet(tmp_path: Path) -> None:
     assert data.names == ("x", "y", "z")
     with pytest.raises(DataError, match=r"c\.parquet: not Parquet"):
         read([("c.parquet", io.BytesIO(b"PAR1 but no more"))])
+
+
+def test_damaged_parquet_is_named() -> None:
+    battle = {"model_a": "x", "model_b": "y", "winner": "tie"}
+    rows = pa.Table.from_pylist([{**battle, "n": n} for n in range(300)])
+    whole = io.BytesIO()
+    pq.write_table(rows, whole)
+    body = bytearray(whole.getvalue())
+    body[20:40] = bytes(20)
+    with pytest.raises(DataError, match=r"x\.parquet: not Parquet, "):
+        read([("x.parquet", io.BytesIO(bytes(body)))])
+    far = io.BytesIO()
+    pq.write_table(pa.table({"model_a": ["x"], "when": pa.array([2**30], pa.date32())}), far)
+    with pytest.raises(DataError, match=r"x\.parquet, after row 0: days=1073741824"):
+        read([("x.parquet", io.BytesIO(far.getvalue()))])
 
 
 def test_a_long_json_list_is_read_piece_by_piece() -> None:
@@ -175,6 +212,16 @@ HEAD = "model_a,model_b,winner\n"
         ("model_a,model_b,winner,tstamp\nx,y,tie,nan\n", "x.csv", "timestamp: found 'nan'"),
         ("model_a,model_b,winner,tstamp\nx,y,tie,-inf\n", "x.csv", "timestamp: found '-inf'"),
         ("model_a,model_b,winner,weight\nx,y,tie,1e300\n", "x.csv", r"found '1e300', .* up to 1e\+12"),
+        (
+            '{"model_a": "x", "model_b": "y", "winner": "tie", "weight": 1' + "0" * 400 + "}",
+            "x.jsonl",
+            "row 1, weight: found 1000.*, expected a number",
+        ),
+        (
+            '{"model_a": "x", "model_b": "y", "winner": "tie", "tstamp": 1' + "0" * 400 + "}",
+            "x.jsonl",
+            "row 1, timestamp: found 1000.*, expected seconds or a date",
+        ),
         ("[" * 50_000, "x.json", "element 1: lists or objects too deep"),
         ("[" * 50_000 + "\n", "x.jsonl", "too deep"),
         ('{"model_a": ' + "9" * 5000 + "}", "x.jsonl", "line 1: Exceeds the limit"),

@@ -44,6 +44,17 @@ def test_lines_of_one_match_share_its_number_not_the_name_of_what_was_played() -
     assert played.notes == ("2 rows of matches without a result are left out",)
 
 
+def test_each_name_is_read_as_it_was_before_it_was_kept_from_being_a_formula() -> None:
+    names = ("'=y", "''=y", "'t", "'\uff1dy")
+    rows = [
+        f"{n},1,duel,t,done,{seat},{name},1.0,,,,0,9\n" for n in names for seat, name in ((1, n), (2, "x"))
+    ]
+    assert reading(HEADER + "".join(rows)).names == ("=y", "x", "'=y", "'t", "\uff1dy")
+    table = [dict(zip(HEADER.split(","), row.split(","), strict=True)) for row in rows[:2]]
+    parquet = [json.dumps({**row, "number": 1, "at_ms\n": 0, "at_ms": 9}) for row in table]
+    assert reading("\n".join(parquet)).names == ("'=y", "x")
+
+
 def test_a_document_is_a_game_by_its_scores() -> None:
     played = reading("\n".join(map(json.dumps, [document(), document("no_answer")])))
     assert (played.names, [list(game.ranks) for game in played.games]) == (("x", "y"), [[0.0, -1.0]])

@@ -118,13 +118,25 @@ def test_logs_of_inspect_are_answers() -> None:
     assert all(len(game.teams) == 3 for game in games.games)
 
 
-def log(header: dict[str, Any], *samples: dict[str, Any]) -> bytes:
+def log(header: Any, *samples: Any, raw: str = "") -> bytes:
     body = io.BytesIO()
     with zipfile.ZipFile(body, "w", zipfile.ZIP_DEFLATED) as made:
         made.writestr("header.json", json.dumps(header))
-        for number, sample in enumerate(samples):
-            made.writestr(f"samples/{number}_epoch_1.json", json.dumps(sample))
+        for number, sample in enumerate([*map(json.dumps, samples), *[raw] * bool(raw)]):
+            made.writestr(f"samples/{number}_epoch_1.json", sample)
     return body.getvalue()
+
+
+def flagged(body: bytes, *, encrypted: int = 0, method: int = 8) -> bytes:
+    """A ZIP file whose members say that they are encrypted, or compressed by that method."""
+    changed = bytearray(body)
+    for mark, at in ((b"PK\x03\x04", 6), (b"PK\x01\x02", 8)):
+        place = changed.find(mark)
+        while place >= 0:
+            changed[place + at] |= encrypted
+            changed[place + at + 2] = method
+            place = changed.find(mark, place + 4)
+    return bytes(changed)
 
 
 HEADER = {"eval": {"model": "m", "task": "t"}, "status": "success"}
@@ -199,6 +211,22 @@ def test_only_logs_of_inspect_have_scores_to_name(name: str) -> None:
             r"score of .a. has 2 entries; name one with --score: x, y",
         ),
         (LOGS[0].read_bytes()[:9_000], "not an Inspect log"),
+        (log({"eval": [1]}), "not an Inspect log: eval is no object"),
+        (log({"eval": {"model": "m"}}), "eval names no model, or no task"),
+        (log([]), "not an Inspect log: header.json is no object"),
+        *[
+            (
+                log(HEADER, sample),
+                "sample 1 is not as Inspect writes them: expected an object with id",
+            )
+            for sample in ([1], "x", None, {"scores": {}}, {"id": 1, "output": [1]}, {"id": 1, "input": 5})
+        ],
+        (log(HEADER, {"id": 1, "scores": {"a": {"value": 10**400}}}), "sample 1 is not as"),
+        (log(HEADER, raw="[" * 200_000), "samples/0_epoch_1.json: lists or objects too deep"),
+        (log(HEADER, raw="nothing"), "samples/0_epoch_1.json cannot be read: Expecting value"),
+        (flagged(log(HEADER), encrypted=1), "header.json cannot be read: .* is encrypted"),
+        (flagged(log(HEADER), method=9), "header.json cannot be read: .* not supported"),
+        (flagged(log(HEADER), method=12), "header.json cannot be read: Invalid data stream"),
     ],
 )
 def test_what_is_no_log_is_told(body: bytes, told: str) -> None:

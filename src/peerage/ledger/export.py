@@ -24,6 +24,7 @@ from peerage.ledger.disclosure import disclosed, redacted
 from peerage.ledger.merkle import GENESIS, leaf
 from peerage.ledger.store import Exchange, FixtureRow, Ledger, LedgerError, RecordRow
 from peerage.protocol import Run, fence, render
+from peerage.ratings.exports import FORMULA
 
 Format: TypeAlias = Literal["jsonl", "json", "csv"]
 
@@ -208,11 +209,9 @@ def contestants(ledger: Ledger, first: int = 1) -> Iterator[tuple[Any, ...]]:
 
 
 def cell(value: object) -> object:
-    """A cell of CSV: a text that a spreadsheet would take for a formula begins with an apostrophe."""
-    return f"'{value}" if isinstance(value, str) and value[:1] in _FORMULA and value else value
-
-
-_FORMULA = "=+-@\t\r"
+    """A cell of CSV: a text that a spreadsheet would take for a formula gets an apostrophe before it, and so
+    does one that looks as if it had it already, so that `ratings.exports` reads each as it was."""
+    return f"'{value}" if isinstance(value, str) and FORMULA.match(value) else value
 
 
 def write_csv(to: TextIO, rows: Sequence[Mapping[str, Any]], columns: Iterable[str] = ()) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import unicodedata
 from array import array
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -74,7 +75,7 @@ class AnswersRead:
 
 def _name(row: Mapping[str, Any], meaning: str, where: str) -> str:
     value = first_of(row, meaning)
-    text = "" if value is None else str(value).strip()
+    text = "" if value is None else unicodedata.normalize("NFC", str(value).strip())
     if not text:
         raise DataError(f"{where}: there is no {meaning}; the columns are {columns(row)}")
     return text

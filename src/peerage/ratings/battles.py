@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import unicodedata
 from array import array
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -36,6 +37,7 @@ _WORDS = {
     "b": 0.0,
     **dict.fromkeys(("tie", "draw", "both", *BOTH_BAD), 0.5),
 }
+_PLAIN_WORDS = ("model_a", "model_b", "tie", *BOTH_BAD)
 
 
 @dataclass(frozen=True, eq=False)
@@ -193,7 +195,11 @@ def cob(row: Mapping[str, Any], where: str) -> dict[str, Any]:
 
 
 def _winner(row: Mapping[str, Any], column: str, a: str, b: str, where: str) -> float:
-    word = str(needed(row, column, where)).strip()
+    """The score of `a` that a verdict says: a model called `a` is meant by its name, but one called `tie`, or
+    like another word that only verdicts use, is not: no name turns ties into wins."""
+    word = unicodedata.normalize("NFC", str(needed(row, column, where)).strip())
+    if word in _PLAIN_WORDS:
+        return _WORDS[word]
     if word == a:
         return 1.0
     if word == b:

@@ -3,6 +3,7 @@ Parquet."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -11,7 +12,9 @@ from peerage.ratings.streams import DataError
 
 _DOCUMENT = frozenset(("match", "fixture", "record"))
 _SEAT = frozenset(("number", "game", "status", "seat", "player", "score", "at_ms"))
-_FORMULA = "=+-@\t\r"
+FORMULA = re.compile("'*[=+\\-@\t\r\n\uff1d\uff0b\uff0d\uff20]")
+"""The beginning of a text that a spreadsheet might take for a formula, in full-width letters too, or that
+already has the apostrophe put before such a text in CSV."""
 
 
 def exported(row: Mapping[str, Any]) -> bool:
@@ -32,10 +35,11 @@ def _of_seat(row: Mapping[str, Any], where: str) -> dict[str, Any] | None:
     if needed(row, "status", where) != "done":
         return None
     player = needed(row, "player", where)
-    if isinstance(player, str) and player[:1] == "'" and player[1:2] in _FORMULA:
-        player = player[1:]  # so written that no spreadsheet takes it for a formula
+    number = needed(row, "number", where)
+    if isinstance(number, str) and isinstance(player, str) and player[:1] == "'" and FORMULA.match(player):
+        player = player[1:]  # so written in CSV that no spreadsheet takes it for a formula
     return {
-        "game": str(needed(row, "number", where)),
+        "game": str(number),
         "player": player,
         "score": needed(row, "score", where),
         "timestamp": number_of(needed(row, "at_ms", where), "at_ms", where) / 1000,

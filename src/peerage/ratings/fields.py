@@ -5,8 +5,9 @@ from __future__ import annotations
 import ast
 import json
 import math
+import unicodedata
 from collections.abc import Mapping
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any, Literal
 
 from peerage.ratings.streams import DataError
@@ -40,14 +41,14 @@ def name_of(row: Mapping[str, Any], column: str, where: str) -> str:
 
 
 def as_name(value: Any, place: str) -> str:
-    """A player's name without blanks around it."""
+    """A player's name without blanks around it; two that look the same, composed or not, are the same."""
     if not isinstance(value, str) or not value.strip():
         raise DataError(f"{place}: found {short(value)}, expected a name")
     if len(value) > _LONGEST_NAME:
         raise DataError(
             f"{place}: found {len(value):,} characters, expected a name of at most {_LONGEST_NAME:,}"
         )
-    return value.strip()
+    return unicodedata.normalize("NFC", value.strip())
 
 
 def first_of(row: Mapping[str, Any], meaning: str) -> Any:
@@ -61,7 +62,7 @@ def first_of(row: Mapping[str, Any], meaning: str) -> Any:
 def number_of(value: Any, column: str, where: str) -> float:
     try:
         number = math.nan if isinstance(value, bool) else float(value)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         number = math.nan
     if not math.isfinite(number):
         raise DataError(f"{where}, {column}: found {short(value)}, expected a number")
@@ -117,12 +118,14 @@ def time_of(value: Any, where: str) -> float:
     if value is None or value == "":
         return math.nan
     if isinstance(value, datetime):
-        return value.timestamp()
+        return _seconds(value)
     try:
         seconds = float(value)
+    except OverflowError:
+        seconds = math.nan
     except (TypeError, ValueError):
         try:
-            seconds = datetime.fromisoformat(str(value)).timestamp()
+            seconds = _seconds(datetime.fromisoformat(str(value)))
         except (ValueError, OverflowError, OSError):
             seconds = math.nan
     if not math.isfinite(seconds):
@@ -130,6 +133,11 @@ def time_of(value: Any, where: str) -> float:
             f"{where}, timestamp: found {short(value)}, expected seconds or a date like 2025-09-02T18:02:54Z"
         )
     return seconds
+
+
+def _seconds(moment: datetime) -> float:
+    """Seconds since 1970; UTC where no zone is named, so that no machine's own zone enters."""
+    return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
 
 
 def columns(row: Mapping[str, Any]) -> str:

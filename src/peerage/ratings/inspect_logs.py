@@ -17,7 +17,7 @@ from typing import Any, BinaryIO
 _VALUES = {"C": 1.0, "P": 0.5, "I": 0.0, "N": 0.0}
 _ZSTANDARD = 93
 """ZIP's number for the compression of newer logs."""
-_LARGEST = 1 << 30
+_LARGEST = 1 << 28
 """Bytes of one member: more is no sample, but a bomb."""
 
 
@@ -32,7 +32,17 @@ def is_log(row: Mapping[str, Any]) -> bool:
 
 def of_json(log: Mapping[str, Any], score: str = "") -> Iterator[dict[str, Any]]:
     """The answers of a log in JSON; see `of_zip`."""
-    return _rows(log["eval"], log["samples"], score)
+    about = _object(log.get("eval"), "eval")
+    if not {"model", "task"} <= about.keys():
+        raise LogError("not an Inspect log: eval names no model, or no task")
+    for number, sample in enumerate(log["samples"], 1):
+        try:
+            yield _answer(about, sample, score)
+        except (KeyError, TypeError, AttributeError, OverflowError):
+            raise LogError(
+                f"sample {number} is not as Inspect writes them: expected an object with id, input, output "
+                "and scores"
+            ) from None
 
 
 def of_zip(stream: BinaryIO, score: str = "") -> Iterator[dict[str, Any]]:
@@ -41,25 +51,41 @@ def of_zip(stream: BinaryIO, score: str = "") -> Iterator[dict[str, Any]]:
     None, and those that ended with an error no answer either. `score` names a scorer, or an entry of a score
     that has several. Raises LogError."""
     try:
-        with zipfile.ZipFile(stream) as log:
-            names = [one for one in log.namelist() if one.startswith("samples/")]
-            start = "header.json" if "header.json" in log.namelist() else "_journal/start.json"
-            if start not in log.namelist():
-                raise LogError("a ZIP file, but no Inspect log: header.json is missing")
-            header = _json(log, stream, start)
-            yield from _rows(header["eval"], (_json(log, stream, name) for name in names), score)
-    except (zipfile.BadZipFile, KeyError, TypeError, ValueError) as error:
-        if isinstance(error, LogError):
-            raise
+        log = zipfile.ZipFile(stream)
+    except Exception as error:  # damaged bytes raise whatever they meet first
         raise LogError(f"not an Inspect log: {error}") from None
+    with log:
+        names = log.namelist()
+        start = "header.json" if "header.json" in names else "_journal/start.json"
+        if start not in names:
+            raise LogError("a ZIP file, but no Inspect log: header.json is missing")
+        samples = [name for name in names if name.startswith("samples/") and not name.endswith("/")]
+        yield from of_json(
+            {
+                **_object(_json(log, stream, start), start),
+                "samples": (_json(log, stream, one) for one in samples),
+            },
+            score,
+        )
 
 
 def _json(log: zipfile.ZipFile, stream: BinaryIO, name: str) -> Any:
     info = log.getinfo(name)
     if info.file_size > _LARGEST:
         raise LogError(f"{name} has {info.file_size:,} bytes, more than a sample can")
-    if info.compress_type != _ZSTANDARD:
-        return json.loads(log.read(name))
+    try:
+        body = _zstandard(stream, info) if info.compress_type == _ZSTANDARD else log.read(name)
+        return json.loads(body)
+    except LogError:
+        raise
+    except RecursionError:
+        raise LogError(f"{name}: lists or objects too deep") from None
+    except Exception as error:  # each way of compressing, and none that is known, has errors of its own
+        raise LogError(f"{name} cannot be read: {f'{error}'.partition(';')[0]}") from None
+
+
+def _zstandard(stream: BinaryIO, info: zipfile.ZipInfo) -> bytes:
+    """What a member compressed with Zstandard holds, which Python's own `zipfile` does not read."""
     try:
         zstandard = import_module("zstandard")
     except ImportError:
@@ -73,24 +99,28 @@ def _json(log: zipfile.ZipFile, stream: BinaryIO, name: str) -> Any:
     try:
         # The size that the directory states bounds what is made of it.
         reader = zstandard.ZstdDecompressor().stream_reader(io.BytesIO(body))
-        return json.loads(reader.read(info.file_size))
+        found: bytes = reader.read(info.file_size)
+        return found
     except zstandard.ZstdError as error:
-        raise LogError(f"{name} is damaged: {error}") from None
+        raise LogError(f"{info.filename} cannot be read: {error}") from None
 
 
-def _rows(
-    about: Mapping[str, Any], samples: Iterable[Mapping[str, Any]], score: str
-) -> Iterator[dict[str, Any]]:
-    for sample in samples:
-        said = (sample.get("output") or {}).get("completion", "")
-        yield {
-            "player": about["model"],
-            "challenge": f"{about['task']}/{sample['id']}",
-            "solved": _solved(sample.get("scores") or {}, score),
-            "epoch": sample.get("epoch", 1),
-            "question": _asked(sample.get("input"), sample.get("choices")),
-            "answer": None if sample.get("error") else said,
-        }
+def _object(found: Any, name: str) -> Mapping[str, Any]:
+    if not isinstance(found, Mapping):
+        raise LogError(f"not an Inspect log: {name} is no object")
+    return found
+
+
+def _answer(about: Mapping[str, Any], sample: Mapping[str, Any], score: str) -> dict[str, Any]:
+    said = (sample.get("output") or {}).get("completion", "")
+    return {
+        "player": about["model"],
+        "challenge": f"{about['task']}/{sample['id']}",
+        "solved": _solved(sample.get("scores") or {}, score),
+        "epoch": sample.get("epoch", 1),
+        "question": _asked(sample.get("input"), sample.get("choices")),
+        "answer": None if sample.get("error") else said,
+    }
 
 
 def _solved(scores: Mapping[str, Any], wanted: str) -> float | None:

@@ -92,8 +92,6 @@ def _log(read: Callable[[], Iterator[dict[str, Any]]], name: str) -> Iterator[Li
         yield from enumerate(read(), 1)
     except inspect_logs.LogError as error:
         raise DataError(f"{name}: {error}") from None
-    except (KeyError, TypeError, AttributeError) as error:
-        raise DataError(f"{name}: not an Inspect log ({type(error).__name__}: {error})") from None
 
 
 class _Raw(io.RawIOBase):
@@ -244,11 +242,13 @@ def _parquet(source: io.BufferedReader, name: str) -> Iterator[Line]:
         parquet = import_module("pyarrow.parquet")
     except ImportError:
         raise DataError(f"{name} is Parquet, which needs pyarrow: pip install pyarrow") from None
+    number = 0
     try:
-        number = 0
         for batch in parquet.ParquetFile(source).iter_batches(batch_size=20_000):
             for row in batch.to_pylist():
                 number += 1
                 yield number, row
-    except pyarrow.ArrowException as error:
+    except (pyarrow.ArrowException, OSError) as error:
         raise DataError(f"{name}: not Parquet, {error}") from None
+    except (OverflowError, ValueError) as error:
+        raise DataError(f"{name}, after row {number}: {error}") from None
