@@ -77,6 +77,8 @@ def test_who_has_not_played_has_no_rating(site: Site) -> None:
 def test_first_places_are_not_called_points(site: Site) -> None:
     page = text(site, player_page("p3"))
     assert "W: first alone" in page
+    row = next(row for row in site.table() if row.player == "p3")
+    assert f"first in {row.wins}, shared first in {row.draws}" in page
     assert "Points" not in page.partition("By game")[2].partition("What it was asked")[0]
     assert "Points" in page.partition("Against each opponent")[2].partition("By game")[0]
 

@@ -351,15 +351,16 @@ def _numbers(match: Match, tracks: Mapping[str, str]) -> str:
         cost = dollars(None if total.unknown_costs else total.cost_nano / 1e9)
         moved = [_moved(change.get(player)) for change in record.ratings.values()]
         rows.append(
-            f'<tr><th scope="row">{_name(player)}</th><td class="n">{total.calls}</td>'
-            f'<td class="n">{total.input_tokens:,}</td><td class="n">{total.output_tokens:,}</td>'
+            f'<tr><th scope="row">{_name(player)}</th><td class="n spare">{total.calls}</td>'
+            f'<td class="n spare">{total.input_tokens:,}</td>'
+            f'<td class="n spare">{total.output_tokens:,}</td>'
             f'<td class="n">{cost}</td>\n{"".join(moved)}</tr>\n'
         )
     return (
         '<section class="stage">\n<h3>What it cost and what it moved</h3>\n<div class="wide" tabindex="0" '
         f'role="group" aria-label="Costs and ratings of match {match.number}">\n<table>\n<thead><tr>'
-        '<th scope="col">Player</th><th class="n" scope="col">Calls</th>'
-        '<th class="n" scope="col">Tokens in</th><th class="n" scope="col">out</th>'
+        '<th scope="col">Player</th><th class="n spare" scope="col">Calls</th>'
+        '<th class="n spare" scope="col">Tokens in</th><th class="n spare" scope="col">out</th>'
         f'<th class="n" scope="col">Cost</th>{"".join(heads)}</tr></thead>\n<tbody>\n'
         f"{''.join(rows)}</tbody>\n</table>\n</div>\n</section>\n"
     )
