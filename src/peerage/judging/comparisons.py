@@ -224,12 +224,13 @@ def errors(marks: Marks) -> Errors:
     nobody = np.zeros(cells.games.shape[:2], np.bool_)
     strength = others(cells, ~nobody).strength
     fitted = slopes(cells, nobody, strength, SPREADS)
-    left = residuals(table, fitted.chance)
+    chance = fitted.chance
+    left = residuals(table, chance)
     noise = np.sqrt(np.bincount(table.judge, left**2) / np.maximum(np.bincount(table.judge), 1))
     left = left / np.where(noise > 1e-9, noise, np.inf)[table.judge]
     gap = strength[:, :, None] - strength[:, None, :]
     square = (cells.games * gap**2).sum(axis=(1, 2))
-    signal = (cells.games * gap * (fitted.chance - 0.5)).sum(axis=(1, 2))
+    signal = (cells.games * gap * (chance - 0.5)).sum(axis=(1, 2))
     follows = np.divide(signal, square, out=fitted.value[:, 0] / 4, where=square > 1e-9)
     discernment = np.divide(follows, noise, out=np.zeros(len(noise)), where=noise > 1e-9)
     heard = cells.games.any(axis=(1, 2))

@@ -75,13 +75,14 @@ class VoteEvidence:
         squares = self._squared()
         view, n = self._seen(aside), self.marks.shape[1]
         fitted = slopes(self._cells, aside, view.strength, SPREADS)
-        weight = self._cells.games * fitted.chance * (1 - fitted.chance)
+        chance = fitted.chance
+        weight = self._cells.games * chance * (1 - chance)
         among = ~(aside[:, :, None] | aside[:, None, :])
         own = (weight * among).sum(axis=2)
         noise = (squares * ~aside).sum(axis=1) / np.maximum(own.sum(axis=1), 1e-9)
         noise = np.maximum(noise, 0.05)[:, None]
         versus = weight * ~aside[:, None, :]
-        residual = (self._cells.points - self._cells.games * fitted.chance) * ~aside[:, None, :]
+        residual = (self._cells.points - self._cells.games * chance) * ~aside[:, None, :]
         with_own = _gaps(versus, fitted.columns)
         explained = with_own @ fitted.inverse
         lost = (explained * with_own).sum(axis=2)
@@ -94,7 +95,7 @@ class VoteEvidence:
         drawn = _gaps(weight * among, fitted.columns)
         change = (change - explained @ drawn.transpose(0, 2, 1)) * steepness[:, None, :]
         doubt = np.maximum(((change @ view.covariance) * change).sum(axis=2), 0.0)
-        third = noise**2 * (versus * (1 - 2 * fitted.chance)).sum(axis=2)
+        third = noise**2 * (versus * (1 - 2 * chance)).sum(axis=2)
         left = residual.sum(axis=2)
         return Scores(
             left,

@@ -58,13 +58,17 @@ class View(NamedTuple):
 
 class Slopes(NamedTuple):
     """Each judge's votes on what the others see: `value` the slope and its bend, `inverse` their covariance,
-    `chance` the chance that it prefers one player to another, `columns` what the slopes multiply: a player's
-    strength, and its square."""
+    `columns` what the slopes multiply: a player's strength, and its square."""
 
     value: Floats
     inverse: Floats
-    chance: Floats
     columns: Floats
+
+    @property
+    def chance(self) -> Floats:
+        """The chance that each judge prefers one player to another: shape (judges, players, players)."""
+        seen = (self.columns @ self.value[:, :, None])[:, :, 0]
+        return _logistic(seen[:, :, None] - seen[:, None, :])
 
 
 def counted(history: Duels, judge: Ints, judges: int) -> Cells:
@@ -122,30 +126,27 @@ def slopes(cells: Cells, aside: np.ndarray, strength: Floats, spreads: Floats) -
     """Each judge's logistic slope on these strengths, its own row each, and with a second of `spreads`, the
     priors' standard deviations around 1 and 0, a bend: a slope on their squares. Votes on players `aside`
     for a judge say nothing about its slope."""
-    both = ~(aside[:, :, None] | aside[:, None, :])
     columns = np.stack([strength, strength**2][: len(spreads)], axis=-1)
-    turned = columns.transpose(0, 2, 1)
-    games, points = cells.games * both, cells.points * both
     usual, precision = np.array([1.0, 0.0])[: len(spreads)], np.diag(spreads**-2.0)
+    judge, one, other = np.nonzero(np.triu(cells.games))  # each pair once: most judges never saw most pairs
+    kept = ~(aside[judge, one] | aside[judge, other])
+    judge, one, other = judge[kept], one[kept], other[kept]
+    games, points = cells.games[judge, one, other], cells.points[judge, one, other]
+    gap = columns[judge, one] - columns[judge, other]
+    square = gap[:, :, None] * gap[:, None, :]
+    heard, start = np.unique(judge, return_index=True)
     value = np.tile(usual, (len(strength), 1))
+    left, known = np.zeros(value.shape), np.zeros((*value.shape, len(spreads)))
     for _ in range(40):
-        chance = _preferred(columns, value)
-        expected = games * chance
-        left = (points - expected).sum(axis=2)[:, None, :] @ columns
-        weight = np.multiply(expected, np.subtract(1, chance, out=chance), out=expected)
-        spread = weight.sum(axis=2)[:, :, None] * columns - weight @ columns
-        information = turned @ spread + precision
-        step = np.linalg.solve(information, left[:, 0, :, None] - ((value - usual) @ precision)[:, :, None])
-        value = value + np.clip(step[:, :, 0], -0.5, 0.5)
+        chance = _logistic((gap * value[judge]).sum(axis=1))
+        left[heard] = np.add.reduceat(gap * (points - games * chance)[:, None], start)
+        known[heard] = np.add.reduceat(square * (games * chance * (1 - chance))[:, None, None], start)
+        information = known + precision
+        step = np.linalg.solve(information, (left - (value - usual) @ precision)[:, :, None])[:, :, 0]
+        value = value + np.clip(step, -0.5, 0.5)
         if np.abs(step).max(initial=0.0) < 1e-6:
             break
-    return Slopes(value, np.asarray(np.linalg.inv(information)), _preferred(columns, value), columns)
-
-
-def _preferred(columns: Floats, value: Floats) -> Floats:
-    """The chance that each judge prefers one player to another, by their `columns` times its `value`."""
-    seen = (columns @ value[:, :, None])[:, :, 0]
-    return _logistic(seen[:, :, None] - seen[:, None, :])
+    return Slopes(value, np.asarray(np.linalg.inv(information)), columns)
 
 
 @dataclass(frozen=True)
