@@ -79,7 +79,7 @@ class Processes(Helpers):
             process.kill()
         self._threads.shutdown(wait=wait)
         for process in self._started:
-            with process:  # closes its pipes, and waits for it
+            with suppress(BrokenPipeError), process:  # closes its pipes, and waits for it
                 pass
 
     def _call(self, work: Callable[..., Found], args: Any, kwargs: Any) -> Found:

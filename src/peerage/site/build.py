@@ -1,9 +1,9 @@
 """The static export: every page as a file.
 
 The transcript of a finished match never changes: a full page of transcripts is written once, and what the
-match tells of players and judges is read once. Each build makes everything else again. In a long arena
-matches are read and transcripts written in as many processes as there are cores. A build that finds
-everything as the last one left it does nothing.
+match tells of players and judges is read once, as are the ratings that it left (`build_cache`). Each build
+makes everything else again. In a long arena matches are read and transcripts written in as many processes as
+there are cores. A build that finds everything as the last one left it does nothing.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from peerage.memory import frugal
 from peerage.outputs import SITE, Folder, OutputRefused, arena_files, marked
 from peerage.parallel import Helpers, Lost, Processes, in_order
 from peerage.settings import load
-from peerage.site import downloads, unchanged
+from peerage.site import build_cache, downloads, unchanged
 from peerage.site.addresses import BUNDLE, number_in
 from peerage.site.arena_pages import CORRECTED, corrected
 from peerage.site.pages import body, menu, paths
@@ -49,9 +49,6 @@ CHUNK = 1_000
 
 PARALLEL_FROM = 2 * CHUNK
 """Matches from which on it is worth more than one process."""
-
-TOLD = ".peerage-site/told"
-"""What the matches of the last build told: they are not read again."""
 
 TELLING = (
     "players/",
@@ -145,7 +142,7 @@ def _build(
 ) -> Built:
     same = before.seal == _seal(site, before.number, program)
     settled = _settled(site, before) if same else 0
-    known = _told(target, before.number) if same else Told()
+    known = build_cache.read(target, site, before.number) if same else Told()
     wanted = list(paths(site))
     light = [path for path in wanted if not _of_matches(path)]
     copies = downloads.paths(site)
@@ -168,7 +165,7 @@ def _build(
         del known, found  # as large as what all matches tell
         written += _lighter(site, target, light, copies)
     removed = _remove(target, before, {*wanted, *copies})
-    target.write(TOLD, msgspec.msgpack.encode(site.told), durable=False)
+    build_cache.write(target, site)
     if hasattr(os, "sync"):  # what the state says was written is on the disk, whatever happens next
         os.sync()
     state = State(site.number, _seal(site, site.number, program), (*light, *copies), _signed(site))
@@ -230,14 +227,6 @@ def _read(site: Site, first: int, last: int, tells: int) -> Told:
     """What some matches tell, from `tells` on; all are held for their pages."""
     site.reader.hold(first, last)
     return told(site.reader.matches(tells, last))
-
-
-def _told(target: Folder, number: int) -> Told:
-    """What the matches of an earlier build, `number` of them, told; nothing where that was not kept."""
-    with suppress(OSError, msgspec.MsgspecError):
-        found = msgspec.msgpack.decode((target.root / TOLD).read_bytes(), type=Told)
-        return found if found.matches == number else Told()
-    return Told()
 
 
 def _in_parallel(

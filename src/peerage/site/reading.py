@@ -37,7 +37,7 @@ from peerage.tables.leaderboard import Board, Row, board, first_track, weights_o
 from peerage.tables.matches import Match, Matches
 from peerage.tables.overall import Profile, profiles
 from peerage.tables.played import Played, Scope
-from peerage.tables.speed import Speed, speeds_of
+from peerage.tables.speed import Speed, Waits, newest_waits, speeds
 from peerage.tables.stats import Stats, stats_of
 from peerage.tables.told import Told, together, told
 from peerage.tables.tracks import METHODS, TRACKS, Track
@@ -85,7 +85,8 @@ class Site:
 
     `number` is by default the last record that others may see. `ledger` may have gone on since; pages read
     `moment`, where it ends with this record. What a page needs is computed when it is first asked for, and
-    kept. `refreshed` gives the next moment and hands on what no further match changes. Threads may share a
+    kept. `refreshed` gives the next moment and hands on what no further match changes, such as `courses`, the
+    ratings after earlier matches by track, and what was `waited` when there were fewer. Threads may share a
     site: at worst two of them compute the same. `url` says where people reach its pages, where that is known.
     """
 
@@ -113,7 +114,8 @@ class Site:
         self._boards: dict[tuple[str, str, str, str], Board] = {}
         self._corrected: dict[tuple[tuple[Correction, ...], str, str], list[CorrectedRow]] = {}
         self._standings: dict[int, Standings] = {}
-        self._courses: dict[tuple[str, int], Course] = {}
+        self.courses: dict[tuple[str, int], Course] = {}
+        self.waited: Mapping[int, Waits] = {}
         self._tally, self._told = Tally(), Told()
         self.telling: Future[Told] | None = None
         self._tree: tuple[int, list[list[bytes]]] = (0, [])
@@ -124,7 +126,8 @@ class Site:
         self.voted = votes.head()
         # What becomes of challenges may change what earlier matches tell.
         if before is not None and before.amended.get(STREAM) == self.amended.get(STREAM):
-            self._courses = dict(before._courses)
+            self.courses = dict(before.courses)
+            self.waited = before.__dict__.get("waits", before.waited)
             self._tally = before.__dict__.get("tally", before._tally)
             self._told = before.__dict__.get("told", before._told)
 
@@ -263,13 +266,13 @@ class Site:
         come later than the matches, decide."""
         if track == "anchored":
             return Course((), (), (), (), ())
-        if (track, number) not in self._courses:
+        if (track, number) not in self.courses:
             # Not kept for the other tracks: those of all stops would take as much room as all matches.
             played = self._whole.until(number)
             standings = self._stood(played, number) if track in ("raw", "cost") else NOBODY
             found = METHODS[track](played, self._rating, standings)
-            self._courses[track, number] = Course(found.players, *found.bounded, found.middle.tolist())
-        return self._courses[track, number]
+            self.courses[track, number] = Course(found.players, *found.bounded, found.middle.tolist())
+        return self.courses[track, number]
 
     @cached_property
     def _whole(self) -> Played:
@@ -386,9 +389,14 @@ class Site:
         return rows(arena_pool(self.ledger, self.settings, self.number))
 
     @cached_property
+    def waits(self) -> Mapping[int, Waits]:
+        """How long answers took in everybody's newest matches."""
+        return newest_waits(self.moment, self.number, known=self.waited)
+
+    @cached_property
     def speeds(self) -> Mapping[str, Speed]:
         """How long everybody takes to answer, by its newest matches."""
-        return speeds_of(self.moment, self.number)
+        return speeds(self.waits)
 
     @cached_property
     def cards(self) -> Mapping[str, Mapping[str, Any]]:
