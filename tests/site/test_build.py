@@ -26,6 +26,7 @@ from typer.testing import CliRunner
 from peerage.cli.main import app
 from peerage.engine.replay import repair
 from peerage.ledger import open_ledger
+from peerage.ledger.secret import disclose
 from peerage.ledger.votes import Vote
 from peerage.outputs import Folder, OutputRefused
 from peerage.parallel import Processes
@@ -345,6 +346,22 @@ def test_a_build_on_top_of_another_is_a_fresh_one_whatever_happened_between(tmp_
         assert built.written + built.kept == build_folder(arena, fresh).written, what
         assert files(out) == files(fresh), what
         assert (built.written > 0) is (what != "nothing"), what
+
+
+def test_once_the_secret_is_open_pages_show_what_was_sealed(sealed: Path, tmp_path: Path) -> None:
+    arena, out, fresh = (
+        Path(shutil.copytree(sealed, tmp_path / "arena")),
+        tmp_path / "out",
+        tmp_path / "fresh",
+    )
+    build_folder(arena, out)
+    before = files(out)
+    with closing(open_ledger("sqlite:///arena.db", arena, create=False)) as ledger, ledger.runner():
+        disclose(ledger, 1)
+    build_folder(arena, out)
+    build_folder(arena, fresh)
+    assert files(out) == files(fresh)
+    assert files(out)["data/matches.jsonl"] != before["data/matches.jsonl"]
 
 
 def test_where_nothing_changed_no_page_is_made(

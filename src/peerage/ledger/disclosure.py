@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import sqlite3
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import TypeVar
@@ -167,8 +167,13 @@ def disclosed(ledger: Ledger) -> Collection[str]:
 def texts_between(ledger: Ledger, first: int, last: int) -> dict[bytes, str]:
     """The long texts to which the matches at places first..last refer, in the order of their digests: those
     of matches under way, which hold what their players must not know, are not among them."""
-    found = {settings_text(row.body) for row in ledger.fixtures(first, last)}
-    for row in ledger.exchanges(first, last):
+    return _texts(ledger, ledger.fixtures(first, last), ledger.exchanges(first, last))
+
+
+def _texts(ledger: Ledger, fixtures: Iterable[FixtureRow], exchanges: Iterable[Exchange]) -> dict[bytes, str]:
+    """The long texts to which these rows refer, in the order of their digests."""
+    found = {settings_text(row.body) for row in fixtures}
+    for row in exchanges:
         found |= texts_of(row.request)
     digests = [bytes.fromhex(one.decode()) for one in sorted(found) if _DIGEST.fullmatch(one)]
     return dict(sorted(ledger.texts(digests).items()))
@@ -189,16 +194,17 @@ def _copy(ledger: Ledger, to: Ledger) -> None:
     _, done = ledger.heads()
     for first in range(1, done + 1, BLOCK):
         last = min(first + BLOCK - 1, done)
-        texts = [(one, text) for one, text in texts_between(ledger, first, last).items() if one not in copied]
+        fixtures, exchanges = list(ledger.fixtures(first, last)), list(ledger.exchanges(first, last))
+        texts = [item for item in _texts(ledger, fixtures, exchanges).items() if item[0] not in copied]
         copied.update([one for one, _ in texts])
         batch = Batch(
             texts=texts,
-            fixtures=[redacted(row, revealed) for row in ledger.fixtures(first, last)],
+            fixtures=[redacted(row, revealed) for row in fixtures],
             records=[redacted(row, revealed) for row in ledger.records(first, last)],
             summaries=list(ledger.summaries(first, last)),
             log=with_log,
         )
-        for row in ledger.exchanges(first, last):
+        for row in exchanges:
             at, request = (row.match, row.key, row.attempt), committed(row.request, revealed)
             batch.intents.append(IntentRow(*at, row.player, request, row.worst_nano))
             if row.reply is not None and row.at_ms is not None:

@@ -27,6 +27,7 @@ from peerage.challenges.pool import STREAM
 from peerage.ledger import open_ledger
 from peerage.ledger.databases import access
 from peerage.ledger.kept import Kept
+from peerage.ledger.secret import TOPIC as ARENA
 from peerage.ledger.store import MENDED
 from peerage.ledger.votes import Votes
 from peerage.memory import frugal
@@ -125,9 +126,10 @@ def build(
         target.tidy()
         before, program = _state(target), _program()
         source = unchanged.source(site, program)
-        if source and source == before.source and before.stamps == before.stamped(target.root):
+        untouched = before.stamps != "" and before.stamps == before.stamped(target.root)
+        if untouched and source == before.source:
             return Built(0, before.pages, 0)
-        return _build(site, folder, target, workers, helpers, before, program, source)
+        return _build(site, folder, target, workers, helpers, before, program, source, untouched)
 
 
 def _build(
@@ -139,6 +141,7 @@ def _build(
     before: State,
     program: bytes,
     source: str,
+    untouched: bool,
 ) -> Built:
     same = before.seal == _seal(site, before.number, program)
     settled = _settled(site, before) if same else 0
@@ -163,7 +166,7 @@ def _build(
         site.told = together([known, *[part for part, _ in found]])
         written = sum([more for _, more in found])
         del known, found  # as large as what all matches tell
-        written += _lighter(site, target, light, copies)
+        written += _lighter(site, target, light, copies, before.number if same and untouched else 0)
     removed = _remove(target, before, {*wanted, *copies})
     build_cache.write(target, site)
     if hasattr(os, "sync"):  # what the state says was written is on the disk, whatever happens next
@@ -255,7 +258,7 @@ def _in_parallel(
         apart = helpers.submit(_apart_by_helper, *of, theirs, () if theirs is None else copies)
         site.telling = aside.submit(together, parts())
         try:
-            ours = _lighter(site, target, light, copies if theirs is None else (), apart)
+            ours = _lighter(site, target, light, copies if theirs is None else (), apart=apart)
             site.telling.result()
         except Lost as lost:
             raise SiteError(f"{lost}; build again") from None
@@ -301,13 +304,15 @@ def _alone(target: Folder) -> Iterator[None]:
 
 def _seal(site: Site, number: int, program: bytes) -> str:
     """A digest of all that the transcripts up to match `number` were made from: the matches, by the chain and
-    the time of the last one; the frame around them; withdrawn and retired challenges; and the program."""
+    the time of the last one; the frame around them; withdrawn and retired challenges; whether the secret is
+    open; and the program."""
     mended = site.moment.meta().get(MENDED, "")
     last = [(row.chain, row.at_ms) for row in site.moment.records(number, number)]
     made_of = sha256(repr((site.settings.name, menu(site), mended, last)).encode("utf-8", "surrogatepass"))
     made_of.update(program)
-    for row in site.moment.amendments(STREAM):
-        made_of.update(row.body)
+    for topic in (STREAM, ARENA):
+        for row in site.moment.amendments(topic):
+            made_of.update(row.body)
     return made_of.hexdigest()
 
 
@@ -336,13 +341,14 @@ def _lighter(
     target: Folder,
     light: Sequence[str],
     copies: Sequence[str],
+    known: int = 0,
     apart: Future[Apart] | None = None,
 ) -> int:
     """Write everything but transcripts and proofs, first what needs nothing of what all matches tell: helpers
     may be reading that, and one may be doing something `apart`."""
     waiting = [path for path in light if path.startswith(TELLING)]
     written = _write(site, target, [path for path in light if path not in waiting])
-    written += _copied(site, target, copies)
+    written += _copied(site, target, copies, known)
     if apart is not None:
         more, rows = apart.result()
         written += more
@@ -350,8 +356,8 @@ def _lighter(
     return written + _write(site, target, waiting)
 
 
-def _copied(site: Site, target: Folder, copies: Sequence[str]) -> int:
-    return sum([downloads.update(site, path, target.place(path)) for path in copies])
+def _copied(site: Site, target: Folder, copies: Sequence[str], known: int = 0) -> int:
+    return sum([downloads.update(site, path, target.place(path), known) for path in copies])
 
 
 def _written(target: Folder, pages: Iterable[Page]) -> int:
