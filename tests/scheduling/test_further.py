@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -35,7 +37,7 @@ def test_claims_are_held_exactly_wherever_they_may_be_in_reach(
     learns: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     table = Table(np.array([150.0, 60.0, 0.0, -170.0]), np.diag([900.0, 1600.0, 700.0, 1200.0]))
-    table = table._replace(loss=of_order if learns else None)
+    table = replace(table, loss=of_order if learns else None)
     aims = [BEST, Aim("order", within=40.0), Aim("placed", player=2)]
     found = ranges(table, aims, [(0, 1), (2, 3)])
     assert any(np.isfinite(span).all() for span in found)

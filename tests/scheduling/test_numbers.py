@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -300,10 +301,10 @@ def ahead() -> list[Any]:
     may[0, 3] = may[3, 0] = False
     variants = [
         table,
-        table._replace(often=often, may=may),
-        table._replace(needed=np.array(6.0 * np.sqrt(np.add.outer(np.arange(4), np.arange(4)) * 300.0))),
-        table._replace(loss=order.of_order, often=often),
-        table._replace(loss=top.loss(1), may=may, unit=150.0),
+        replace(table, often=often, may=may),
+        replace(table, needed=np.array(6.0 * np.sqrt(np.add.outer(np.arange(4), np.arange(4)) * 300.0))),
+        replace(table, loss=order.of_order, often=often),
+        replace(table, loss=top.loss(1), may=may, unit=150.0),
     ]
     return [
         [[[expected(one, aim) for aim in aims], ranges(one, aims, [(0, 1), (2, 3)], 3)] for one in variants],

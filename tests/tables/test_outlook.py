@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from itertools import combinations
 from math import inf
 from pathlib import Path
@@ -242,10 +243,10 @@ def test_a_range_begins_with_the_errors_by_which_claims_are_made() -> None:
     """What cannot be claimed yet takes more than the first step, though information alone would have it."""
     few = Table(np.array([90.0, -90.0]), np.diag([900.0, 900.0]))
     needed = np.array([[inf, 250.0], [250.0, inf]])
-    (free,), (strict,) = ranges(few, [], [(0, 1)]), ranges(few._replace(needed=needed), [], [(0, 1)])
+    (free,), (strict,) = ranges(few, [], [(0, 1)]), ranges(replace(few, needed=needed), [], [(0, 1)])
     assert strict.least > 1.02
     assert strict.about > free.about
-    assert expected(few._replace(needed=needed)) > expected(few)
+    assert expected(replace(few, needed=needed)) > expected(few)
 
 
 def test_pairing_to_place_one_player_spreads_only_its_matches() -> None:

@@ -16,6 +16,8 @@ gap that `ratings.claims` says.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
@@ -41,7 +43,8 @@ PARTS = 24
 STEPS = np.geomspace(0.02, HOPELESS - 1, 36)
 
 
-class Table(NamedTuple):
+@dataclass(frozen=True)
+class Table:
     """Ratings and their covariance, and the points in one unit of log-odds. `loss` is of pairing that learns;
     `may` says who can meet, by default everybody: shape (players, players). `often` says how
     often each two have met and `needed` how far apart a claim needs them now, where these are known."""
@@ -54,12 +57,12 @@ class Table(NamedTuple):
     often: Floats | None = None
     needed: Floats | None = None
 
-    @property
+    @cached_property
     def met(self) -> Floats:
         """How many matches of each pair say as much as is known."""
         return matches_of(self.rating / self.unit, self.covariance / self.unit**2, self.often)
 
-    @property
+    @cached_property
     def truth(self) -> Posterior:
         """What the strengths may be."""
         return posterior(self.rating / self.unit, self.met)

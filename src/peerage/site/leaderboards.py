@@ -18,7 +18,6 @@ from peerage.site.board_charts import charts, in_tenths, stops
 from peerage.site.reading import Site
 from peerage.site.rendering import View
 from peerage.tables.leaderboard import Board, Row, board
-from peerage.tables.outlook import SHRINKING, Outlook, of_board
 from peerage.tables.outside import listed
 from peerage.tables.overall import Strengths, strengths
 from peerage.tables.played import Scope
@@ -151,20 +150,12 @@ def leaderboard(site: Site, wanted: Filter, asked: WhatIf = AS_PLAYED) -> View:
             "own": [
                 (row.player, note) for row in found.rows for note in row.notes if note not in found.notes
             ],
-            "outlook": ahead(site, found) if everything else None,
+            "outlook": site.outlook(wanted.track) if everything else None,
             "charts": list(charts(site, wanted.track, found, everything=everything)),
             "data": f"data/leaderboard-{wanted.track}" if everything else "",
         },
         "index.html",
     )
-
-
-def ahead(site: Site, found: Board) -> Outlook | None:
-    """What it takes to be sure, by a table; where the arena's own has no errors that shrink with the matches,
-    as `peerage plan` by Bradley-Terry."""
-    if found.track == site.track not in SHRINKING:
-        found = site.board("bt")
-    return of_board(found, site.settings)
 
 
 def offered(site: Site, wanted: Filter) -> dict[str, bool] | None:

@@ -4,6 +4,7 @@ with the range in which that lies, and the match that says most about the order.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from itertools import pairwise
 from math import ceil, floor, inf, isinf, log10
 from typing import TYPE_CHECKING, Protocol
@@ -237,7 +238,7 @@ def outlook(
         to_best, *spans = ranges(table, [BEST, *aims], pairs)
     else:
         spans = [*ranges(table, aims, pairs)]
-        (to_best,) = ranges(table._replace(loss=for_best(policy).loss([*place])), [BEST], [])
+        (to_best,) = ranges(replace(table, loss=for_best(policy).loss([*place])), [BEST], [])
     if absent:  # it is not known how good they are
         to_best = Span(1.0, inf, inf)
         spans = [*[to_best] * len(aims), *spans[len(aims) :]]
