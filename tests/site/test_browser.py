@@ -172,6 +172,22 @@ def test_without_scripts_a_page_is_complete(browser: Browser, built: Path) -> No
     context.close()
 
 
+def test_the_rest_of_the_menu_closes_when_it_is_left(tab: Page, built: Path) -> None:
+    open_page(tab, built, "index.html")
+    more, entry = tab.locator(".less summary"), tab.get_by_role("link", name="Challenges")
+    for leave in ("Escape", "Shift+Tab", "click"):
+        more.focus()
+        tab.keyboard.press("Enter")
+        assert entry.is_visible()
+        if leave == "click":
+            tab.locator("h1").click()
+        else:
+            tab.keyboard.press(leave)
+        assert not entry.is_visible(), leave
+        if leave == "Escape":
+            assert more.evaluate("it => it === document.activeElement")
+
+
 def test_the_leaderboard_sorts_and_searches_and_its_address_says_how(tab: Page, built: Path) -> None:
     open_page(tab, built, "index.html")
     first = tab.locator("table.board tbody th").first

@@ -53,6 +53,7 @@ def test_outside_results_have_a_marked_table_of_their_own(site: Site) -> None:
     for name in (EVIL, "strange", "third", "b.csv"):
         assert name in shown.text
     assert "not played here" in shown.text
+    assert "3 players" in shown.text.partition("Outside results")[2].partition("Results that others")[0]
     assert not any(tag == "img" for tag, _ in shown.elements)
     made = page(site, "data/outside.csv")
     assert made is not None

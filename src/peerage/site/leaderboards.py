@@ -202,7 +202,12 @@ def outside(site: Site) -> Board:
 def _outside(site: Site) -> View:
     found = outside(site)
     values = {"lines": lines(found, {}), "since": "", "width": WIDTH, "sources": listed(site.moment)}
-    return View("outside.html", "Outside results", {**values, "notes": found.notes}, "index.html")
+    return View(
+        "outside.html",
+        "Outside results",
+        {**values, "verdict": found.verdict, "notes": found.notes},
+        "index.html",
+    )
 
 
 def weights_of(site: Site) -> dict[str, str]:

@@ -139,3 +139,18 @@ document.querySelectorAll("table.board").forEach((table) => {
 document.querySelectorAll(".tabs a[href]").forEach((link) => {
   link.addEventListener("click", () => { link.hash = location.hash; });
 });
+
+// The rest of the menu closes when it is left.
+const less = document.querySelector("details.less");
+if (less) {
+  document.addEventListener("click", (event) => { if (!less.contains(event.target)) less.open = false; });
+  less.addEventListener("focusout", (event) => {
+    if (event.relatedTarget && !less.contains(event.relatedTarget)) less.open = false;
+  });
+  less.addEventListener("keydown", (event) => {
+    if (event.key !== "Escape" || !less.open) return;
+    less.open = false;
+    less.querySelector("summary").focus();
+    event.stopPropagation();
+  });
+}
