@@ -35,7 +35,9 @@ def test_no_text_can_close_its_own_fence(mark: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "hidden", "\x00\x1b\x7f\x9b\xad\u061c\u180e\u200b\u200f\u2028\u2029\u202e\u2066\ufeff\U000e0041"
+    "hidden",
+    "\x00\x1b\x7f\x9b\xad\u061c\u180e\u200b\u200f\u2028\u2029\u202e\u2066\ufeff\U000e0041"
+    "\u034f\u115f\u2800\u3164\uffa0\U0001bca0\U0001d173",
 )
 def test_what_steers_terminals_or_readers_unseen_is_seen(hidden: str) -> None:
     assert visible(f"a{hidden}b") == "a\ufffdb"
@@ -49,7 +51,14 @@ def test_ordinary_text_stays_as_it_is() -> None:
 def test_what_is_printable_is_visible_as_it_stands() -> None:
     """No character that a text would be spared the search for is one that is replaced."""
     printable = [char for char in map(chr, range(sys.maxunicode + 1)) if char.isprintable()]
-    assert all(visible(f"{char}\x1b")[:-1] == char for char in printable)
+    assert all(visible(f"{char}\x1b")[:-1] == visible(char) for char in printable)
+
+
+def test_a_row_of_variation_selectors_and_a_pile_of_marks_are_seen() -> None:
+    one = "\u2764\ufe0f \u845b\U000e0100 1\ufe0f\u20e3 e\u0323\u0302"
+    assert visible(one) == one
+    assert visible("a\U000e0148\U000e0149\U000e0150") == "a\U000e0148\ufffd\ufffd"
+    assert visible("e" + "\u0301" * 9) == "e" + "\u0301" * 4 + "\ufffd" * 5
 
 
 def test_a_mark_is_of_its_request_and_the_same_for_ever() -> None:

@@ -15,7 +15,7 @@ from tests.tables.test_leaderboard import UNLOGGED, copied
 from typer.testing import CliRunner
 
 from peerage.arena import open_arena
-from peerage.cli.leaderboard import Track, _places, laid_out
+from peerage.cli.leaderboard import Track, _footnotes, _places, laid_out
 from peerage.cli.main import app
 from peerage.cli.output import drawn, fit
 from peerage.settings import suggest
@@ -186,3 +186,18 @@ def test_every_track_can_be_asked_for() -> None:
 def test_ranks_are_written_as_spans() -> None:
     assert _places([]) is None
     assert _places([3, 2, 4, 7, 7, 9, 10]) == "2–4, 7, 9–10"
+
+
+def test_each_footnote_has_a_mark_of_its_own() -> None:
+    rows = [{"player": f"p{n}", "notes": ["all", f"from match {n}", *["odd"] * (n == 11)]} for n in range(12)]
+    notes, marks = _footnotes(rows)
+    assert notes[0] == "all"
+    assert notes[10:] == [
+        "\u00b9\u2070 From match 9.",
+        *[
+            f"\u00b9{one} {note}."
+            for one, note in (("\u00b9", "From match 10"), ("\u00b2", "From match 11"), ("\u00b3", "Odd"))
+        ],
+    ]
+    assert marks["p11"] == "\u00b9\u00b2,\u00b9\u00b3"
+    assert len({*marks.values()}) == 12

@@ -192,6 +192,17 @@ def test_results_for_the_repositories_of_models(found: Board) -> None:
         assert result["source"]["url"] == "https://huggingface.co/datasets/me/my-arena"
 
 
+def test_names_alike_in_a_file_system_have_files_of_their_own(found: Board) -> None:
+    rows = tuple(
+        [msgspec.structs.replace(found.rows[0], player=name) for name in ("One", "one", "=one", "\u05d0")]
+    )
+    files = [
+        name
+        for name, _ in eval_results("x", msgspec.structs.replace(found, rows=rows), "a/b", datetime.now(UTC))
+    ]
+    assert len({name.casefold() for name in files}) == 4
+
+
 def test_a_card_names_the_files_that_are_there_and_every_row_has_the_same_columns(
     arena: Arena, found: Board
 ) -> None:

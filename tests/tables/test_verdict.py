@@ -70,6 +70,16 @@ def test_who_is_best_is_said_only_where_nobody_else_may_be() -> None:
     assert anyone.lines[0] == "ada leads 4 players after 60 matches; none is out of the race yet."
 
 
+def test_nobody_leads_whose_rating_another_has() -> None:
+    for many, who in ((2, "ada and bob"), (3, "ada, bob and cid"), (4, "ada and 3 others")):
+        rows = [msgspec.structs.replace(row, rank=1) for row in table([1500] * many, many)]
+        told = f"{who} share the lead of {many} players after 60 matches; none is out of the race yet."
+        assert verdict(rows, 60).lines[0] == told
+    last = msgspec.structs.replace(rows[0], rank=5, rank_range=(5, 5), player="eve", rating=1300.0)
+    told = "ada and 3 others share the lead of 5 players after 60 matches; 4 of them may be the best."
+    assert verdict([*rows, last], 60).lines[0] == told
+
+
 @pytest.mark.parametrize("thin", [{"matches": 2}, {"width": None}])
 def test_few_matches_crown_nobody_and_name_no_bargain(thin: dict[str, Any]) -> None:
     found = verdict(table([1800, 1600, 1400], costs=[1.0, 0.1, 0.01], **thin), 3)

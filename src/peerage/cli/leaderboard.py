@@ -378,6 +378,9 @@ def _places(ranks: Sequence[int]) -> str | None:
     return ", ".join(span(one) for one in spans) or None
 
 
+_RAISED = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
+
+
 def _footnotes(rows: Sequence[dict[str, Any]]) -> tuple[list[str], dict[str, str]]:
     """Notes to stand under the table, and the marks by which a player refers to those not everybody's."""
     shared = [
@@ -388,6 +391,6 @@ def _footnotes(rows: Sequence[dict[str, Any]]) -> tuple[list[str], dict[str, str
     for row in rows:
         mine = [note for note in row["notes"] if note not in shared]
         for note in mine:
-            own.setdefault(note, "¹²³⁴⁵⁶⁷⁸⁹"[len(own)] if len(own) < 9 else "*")
-        marks[row["player"]] = "".join(own[note] for note in mine)
+            own.setdefault(note, str(len(own) + 1).translate(_RAISED))
+        marks[row["player"]] = ",".join(own[note] for note in mine)
     return shared + [f"{mark} {sentence(note)}" for note, mark in own.items()], marks

@@ -292,18 +292,25 @@ def _share(row: Row) -> float:
 def eval_results(name: str, board: Board, on: str, day: datetime) -> Iterator[File]:
     """A file for each ranked player's model repository, to be put there as it is: its rating as a result of
     the benchmark `on` (OWNER/NAME of a dataset on the Hub), with the track as its task."""
+    taken: set[str] = set()
     for row in board.rows:
         if row.rank is None:
             continue
         developer, model, _ = _identity(row)
+        whose = f"{developer}__{model}__{_slug(row.player)}"
+        if whose.casefold() in taken:  # of names that differ in letters which no file system takes
+            whose += f"-{sha256(row.player.encode()).hexdigest()[:8]}"
+        taken.add(whose.casefold())
+        interval = _interval(row)
+        sure = f"{interval} (95%)" if interval else "no interval"
         result = {
             "dataset": {"id": on, "task_id": board.track},
             "value": round(row.rating, 2),
             "date": day.astimezone(UTC).date().isoformat(),
             "source": {"url": f"https://huggingface.co/datasets/{on}", "name": visible(name)},
-            "notes": f"{NAMES[board.track]}, {_interval(row) or 'no interval'} (95%), {row.matches} matches",
+            "notes": f"{NAMES[board.track]}, {sure}, {row.matches} matches",
         }
-        file = f"{developer}__{model}__{_slug(row.player)}/.eval_results/{_slug(name)}.yaml"
+        file = f"{whose}/.eval_results/{_slug(name)}.yaml"
         yield file, yaml.safe_dump([result], sort_keys=False, allow_unicode=True)
 
 

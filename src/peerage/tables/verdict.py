@@ -182,10 +182,16 @@ def _answer(
     told = f"{matches:,} match{'es' * (matches != 1)}"
     if not trusted or len(first) < 2:
         return f"None of {count} players is clearly the best after {told}."
+    leaders = [row for row in ranked if row.rank == ranked[0].rank]
+    lead = f"{ranked[0].player} leads {count} players after {told}"
+    if len(leaders) > 1:
+        named = leaders if len(leaders) <= _NAMED else leaders[:1]
+        rest = f" and {len(leaders) - 1} others" if named != leaders else ""
+        lead = f"{_names(named, 'and')}{rest} share the lead of {count} players after {told}"
     if len(first) == count:
-        return f"{ranked[0].player} leads {count} players after {told}; none is out of the race yet."
+        return f"{lead}; none is out of the race yet."
     if len(first) > _NAMED:
-        return f"{ranked[0].player} leads {count} players after {told}; {len(first)} of them may be the best."
+        return f"{lead}; {len(first)} of them may be the best."
     return f"The best of {count} players is {_names(first, 'or')}: {told} cannot tell which."
 
 
