@@ -15,7 +15,7 @@ from tests.site.test_pages import Read
 
 from peerage.site.addresses import player_page
 from peerage.site.leaderboards import judged
-from peerage.site.pages import ASSETS, body
+from peerage.site.pages import ASSETS, body, paths
 from peerage.site.reading import Site
 from peerage.site.rendering import standing
 
@@ -81,6 +81,14 @@ def test_first_places_are_not_called_points(site: Site) -> None:
     assert f"first in {row.wins}, shared first in {row.draws}" in page
     assert "Points" not in page.partition("By game")[2].partition("What it was asked")[0]
     assert "Points" in page.partition("Against each opponent")[2].partition("By game")[0]
+
+
+def test_a_table_counts_first_places_and_no_losses(site: Site) -> None:
+    home = text(site, "index.html")
+    assert "Matches First Shared" in home
+    assert "W: first alone" not in home, "there is no W"
+    compared = text(site, next(path for path in paths(site) if path.startswith("compare/")))
+    assert "MatchesFirstSharedMedian answer" in compared
 
 
 def test_players_who_judge_each_other_are_judges_too(tmp_path: Path) -> None:

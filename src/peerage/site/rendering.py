@@ -41,6 +41,7 @@ from peerage.judging.corrections import CORRECTIONS
 from peerage.outputs import replacing
 from peerage.protocol import visible
 from peerage.site.addresses import match_page, player_page, slug
+from peerage.tables.notes import OF_MANY
 from peerage.tables.overall import COUNTED, FEW, WHOLE
 from peerage.tables.voids import in_words
 
@@ -113,6 +114,7 @@ def environment() -> Environment:
         "WHOLE": WHOLE,
         "COUNTED": COUNTED,
         "FEW": FEW,
+        "OF_MANY": OF_MANY,
     }
     made.filters |= {
         "money": dollars,
