@@ -23,7 +23,7 @@ from peerage.ratings.bradley_terry import Pair, fit
 from peerage.ratings.claims import gap_needed
 from peerage.ratings.kernels import Floats
 from peerage.scheduling.aim import BEST, Aim
-from peerage.scheduling.further import Table, ranges
+from peerage.scheduling.further import RatingEstimates, ranges
 from peerage.scheduling.policies import Policy
 from peerage.scheduling.standing import PolicyName
 
@@ -86,7 +86,9 @@ def arena(
         Aim("placed", within=within),
     ]
     loss = policy.loss([f"{at:02}" for at in range(cell.players)])
-    spans = ranges(Table(rating, covariance, loss=loss, often=met, needed=needed), aims, pairs, number)
+    spans = ranges(
+        RatingEstimates(rating, covariance, loss=loss, often=met, needed=needed), aims, pairs, number
+    )
     kinds = ["best", *["goal"] * (len(aims) - 1), *["pair"] * len(pairs)]
     took = [0.0 if aim.reached(rating, needed) else math.inf for aim in aims] + [math.inf] * len(pairs)
     total = start

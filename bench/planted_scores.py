@@ -20,7 +20,7 @@ from peerage.judging import simulated_scores as scores
 from peerage.judging.planted import RING
 from peerage.judging.scored_pool import ScorePool
 from peerage.judging.simulated_scores import NONE, Chances, Scored, ScorePlant, Tournament, drawn
-from peerage.judging.simulation import Arena, Found, Power, power
+from peerage.judging.simulation import Found, Power, SimulatedArena, power
 
 PLAYERS, QUESTIONS, SPREAD = (4, 8), (10, 40, 160), 1.9
 WORKERS = os.cpu_count() or 1
@@ -69,7 +69,7 @@ def _kin(of: Tournament) -> list[int]:
 def simulated(setup: Scored, number: int) -> list[Found | None]:
     """One tournament, with each plant alone."""
     made, chances = drawn(setup, number)
-    arena: Arena[Chances, ScorePlant] = Arena(ScorePool(made), chances)
+    arena: SimulatedArena[Chances, ScorePlant] = SimulatedArena(ScorePool(made), chances)
     planted = [build(made) for build in PLANTS.values()]
     return [None if plant is None else arena.found(plant) for plant in planted]
 

@@ -17,7 +17,7 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 
 from bench.usual_programs import PROGRAMS
-from peerage.sandbox.pool import Mode, Pool
+from peerage.sandbox.pool import Mode, SandboxPool
 from peerage.sandbox.program import Limits, Program
 
 SMALL = (
@@ -33,7 +33,7 @@ SORTING = "import random\nr = random.Random(1)\nprint(sum(sorted(r.random() for 
 async def cold_start(mode: Mode) -> float:
     """Milliseconds from nothing to the result of a first program."""
     began = time.perf_counter()
-    async with Pool(workers=1, mode=mode) as pool:
+    async with SandboxPool(workers=1, mode=mode) as pool:
         result = await pool.run(Program(SMALL, STDIN))
         assert result.ok, result.stderr
         return (time.perf_counter() - began) * 1e3
@@ -42,7 +42,7 @@ async def cold_start(mode: Mode) -> float:
 async def throughput(mode: Mode, runs: int) -> tuple[float, list[float]]:
     """Small programs per second on two workers, and resident MB of the workers now and then."""
     memory: list[float] = []
-    async with Pool(workers=2, mode=mode) as pool:
+    async with SandboxPool(workers=2, mode=mode) as pool:
         await asyncio.gather(*(pool.run(Program(SMALL, STDIN)) for _ in range(4)))
         began, done = time.perf_counter(), 0
         for _ in range(10):
@@ -64,7 +64,7 @@ def resident_mb() -> float:
 
 
 async def seconds_of(mode: Mode, source: str) -> tuple[float, int]:
-    async with Pool(workers=1, mode=mode) as pool:
+    async with SandboxPool(workers=1, mode=mode) as pool:
         await pool.run(Program(""))
         result = await pool.run(Program(source, "", Limits(fuel=10**12, seconds=600)))
         assert result.ok, result
@@ -101,7 +101,7 @@ async def report(runs: int) -> None:
     if sys.platform == "linux":
         modes.append("native")
     for mode in modes:
-        async with Pool(workers=1, mode=mode) as pool:
+        async with SandboxPool(workers=1, mode=mode) as pool:
             await pool.run(Program(""))  # compiled, and in the page cache
         starts = await several(lambda mode=mode: cold_start(mode), 7)  # type: ignore[misc]
         rate, memory = await throughput(mode, runs if mode == "wasm" else runs // 20)

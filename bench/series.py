@@ -18,7 +18,7 @@ import yaml
 from peerage.arena import open_arena
 from peerage.ratings.history import Duels, duels
 from peerage.ratings.rows import fit_clustered
-from peerage.tables.played import Played, Scope
+from peerage.tables.played import PlayedMatches, Scope
 from peerage.tables.tracks import METHODS
 
 HANDS = Path(__file__).parents[1] / "tests" / "engine" / "hands.py"
@@ -48,7 +48,7 @@ def order(series: str | None, seats: int, swing: int, seed: int, tracks: tuple[s
 
 
 def _first(arena: object, track: str) -> float:
-    whole = Played(arena.ledger, Scope())  # type: ignore[attr-defined]
+    whole = PlayedMatches(arena.ledger, Scope())  # type: ignore[attr-defined]
     kept, since = 0, NEVER
     for number in range(STEP, MOST + 1, STEP):
         try:

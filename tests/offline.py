@@ -11,7 +11,7 @@ from peerage.engine.driver import REPAIR, Driver
 from peerage.formats import Json, Questions, Score, Scores
 from peerage.games.challenge_exchange.creation import Proposed
 from peerage.games.game import GameSpec
-from peerage.games.rejudgement import Given, Item
+from peerage.games.rejudgement import Given, RejudgedPair
 from peerage.judging.prompts import COMPARE
 from peerage.match import Fixture, Outcome
 from peerage.protocol import Ask, Choice, Code, Color, Encoding, Integer, Text, WithTool
@@ -28,7 +28,7 @@ from peerage.testing.offline import (
     unfenced,
 )
 
-ITEM = Item(
+ITEM = RejudgedPair(
     source=7,
     record="0" * 64,
     asked=(COMPARE.system, COMPARE.user),

@@ -15,7 +15,7 @@ from typer.testing import CliRunner, Result
 import peerage
 from peerage import outputs
 from peerage.cli.main import app
-from peerage.outputs import REPORT, Folder, Kept, OutputRefused, write
+from peerage.outputs import REPORT, Folder, OutputRefused, ProtectedFiles, write
 from peerage.site.build import STATE
 from tests.engine.arenas import play, write_arena
 
@@ -268,7 +268,7 @@ def test_a_draft_that_was_left_is_tidied_up_and_nothing_else(tmp_path: Path) -> 
     (tmp_path / "a" / ".peerage-0123456789ab.part").mkdir(parents=True)
     (tmp_path / "a" / ".peerage-mine.part").mkdir()
     (tmp_path / "b").symlink_to(tmp_path / "a")
-    Folder(tmp_path, Kept()).tidy()
+    Folder(tmp_path, ProtectedFiles()).tidy()
     assert [path.name for path in (tmp_path / "a").iterdir()] == [".peerage-mine.part"]
 
 

@@ -279,12 +279,12 @@ class TestEnoughPlayers:
             loads("pairing: {per: dollar}\n" + HOUSE)
 
     def test_too_few_because_of_kin(self) -> None:
-        kin = loads(
+        same_family = loads(
             "rules: {exclude_family: true}\nplayers:\n"
             + "".join(f"  - {{model: house:0.{at}, family: same}}\n" for at in range(1, 9))
         )
         with pytest.raises(SettingsError, match="give players of their own family another `family`"):
-            enough_players(kin)
+            enough_players(same_family)
 
 
 def test_the_arenas_cost_unit_is_the_games() -> None:

@@ -5,7 +5,7 @@ from random import Random
 import msgspec
 import pytest
 
-from peerage.engine.records import Tally, settle
+from peerage.engine.records import MatchTally, settle
 from peerage.engine.recovery import Recovered
 from peerage.engine.rounds import Rounds
 from peerage.games.code_golf import GAME as CODE_GOLF
@@ -53,13 +53,13 @@ def test_a_game_of_many_moves_skills_alone_also_at_a_table_of_two(scores: dict[s
 def test_a_record_says_which_skills_its_match_moved() -> None:
     made = fixture(CODE_GOLF, ["a", "b", "c"], {"seats": 3})
     outcome = Outcome(scores={"A": 1.0, "B": 0.5, "C": 0.0})
-    settled = settle(made, "", Tally(), outcome, NOBODY, ELO, 0)
+    settled = settle(made, "", MatchTally(), outcome, NOBODY, ELO, 0)
     moved = settled.record.ratings["trueskill"]
     assert list(settled.record.ratings) == ["trueskill"]
     assert all(before == 0 for before, _ in moved.values())
     assert moved["a"][1] > moved["b"][1] > moved["c"][1]
     assert moved["a"][1] == settled.standings.skill("a").rating
-    assert settle(made, "", Tally(), Outcome(void="no_answer"), NOBODY, ELO, 0).record.ratings == {}
+    assert settle(made, "", MatchTally(), Outcome(void="no_answer"), NOBODY, ELO, 0).record.ratings == {}
 
 
 def test_a_void_match_moves_nobody() -> None:

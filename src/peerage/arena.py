@@ -228,11 +228,11 @@ class Arena:
         return made
 
     def _board(self, track: str, game: str, topic: str, side: str) -> Board:
-        from peerage.ledger.votes import Votes
+        from peerage.ledger.votes import PeopleVotes
         from peerage.tables.leaderboard import board
         from peerage.tables.played import Scope
 
-        people = Votes(self.ledger.address, self.folder)
+        people = PeopleVotes(self.ledger.address, self.folder)
         return board(self.ledger, self.settings, track, Scope(game, topic, side=side), people=people)
 
     def head_to_head(self) -> Table[PairRow]:
@@ -278,10 +278,12 @@ class Arena:
         return found[wanted]
 
     def _site(self) -> Site:
-        from peerage.ledger.votes import Votes
+        from peerage.ledger.votes import PeopleVotes
         from peerage.site.reading import Site
 
-        return Site(self.settings, self.ledger, Votes(self.ledger.address, self.folder), folder=self.folder)
+        return Site(
+            self.settings, self.ledger, PeopleVotes(self.ledger.address, self.folder), folder=self.folder
+        )
 
     def __repr__(self) -> str:
         return f"<Arena {', '.join(self._about())}>"
@@ -331,9 +333,9 @@ class Arena:
     def verify(self) -> Report:
         """Check every digest and chain of the ledger, and of the audience's votes that go with it."""
         from peerage.ledger.verify import verify
-        from peerage.ledger.votes import Votes
+        from peerage.ledger.votes import PeopleVotes
 
-        return verify(self.ledger, votes=Votes(self.ledger.address, self.folder))
+        return verify(self.ledger, votes=PeopleVotes(self.ledger.address, self.folder))
 
     def replay(self) -> ReplayReport:
         """Recompute every outcome and rating offline, and compare."""

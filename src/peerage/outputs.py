@@ -1,8 +1,8 @@
 """How every command writes its files: whole or not at all, and over nothing but what Peerage wrote itself.
 
-A file that is there is replaced when it is an earlier output of the same kind, told by a mark in its first
-bytes; anything else only when told to (`--force`). An arena's own files (`Kept`), databases and links are
-never replaced. Where a command fills a folder, no write leaves it: a link on the way is an error.
+A file that is there is replaced when it is an earlier output of the same kind, recognized by a mark in its
+first bytes; anything else only with `--force`. An arena's own files (`ProtectedFiles`), databases and links
+are never replaced. Where a command fills a folder, no write leaves it: a link on the way is an error.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ GAME_FILE = Kind("game's file")
 CHECKPOINT = Kind("checkpoint", b"peerage/")
 
 
-class Kept:
+class ProtectedFiles:
     """Files that no output replaces, under whatever name and through whatever link they are reached."""
 
     def __init__(self, files: Iterable[tuple[Path, str]] = ()) -> None:
@@ -82,12 +82,12 @@ class Kept:
         return ""
 
 
-NOTHING = Kept()
+NOTHING = ProtectedFiles()
 
 
-def arena_files(folder: Path, ledger: str) -> Kept:
+def arena_files(folder: Path, ledger: str) -> ProtectedFiles:
     """What belongs to an arena, see `files_of`, which nothing is written over."""
-    return Kept(files_of(folder, ledger))
+    return ProtectedFiles(files_of(folder, ledger))
 
 
 def files_of(folder: Path, ledger: str) -> list[tuple[Path, str]]:
@@ -163,14 +163,16 @@ def _named(folder: Path) -> Iterator[Path]:
                         yield folder / word
 
 
-def write(file: Path, body: bytes | str, kind: Kind, kept: Kept = NOTHING, *, force: bool = False) -> None:
+def write(
+    file: Path, body: bytes | str, kind: Kind, kept: ProtectedFiles = NOTHING, *, force: bool = False
+) -> None:
     """Write a file, text as UTF-8; see `writing`."""
     with writing(file, kind, kept, force=force) as part:
         part.write_bytes(body.encode("utf-8", "replace") if isinstance(body, str) else body)
 
 
 @contextmanager
-def writing(file: Path, kind: Kind, kept: Kept = NOTHING, *, force: bool = False) -> Iterator[Path]:
+def writing(file: Path, kind: Kind, kept: ProtectedFiles = NOTHING, *, force: bool = False) -> Iterator[Path]:
     """Give the place to write a file to; what stands there at the end takes the place of `file`, at once.
 
     `force` replaces a file that is no earlier output too. Raises OutputRefused before anything is written,
@@ -181,7 +183,7 @@ def writing(file: Path, kind: Kind, kept: Kept = NOTHING, *, force: bool = False
         yield part
 
 
-def refuse(file: Path, kind: Kind, kept: Kept = NOTHING, *, force: bool = False) -> None:
+def refuse(file: Path, kind: Kind, kept: ProtectedFiles = NOTHING, *, force: bool = False) -> None:
     """Raise OutputRefused when `file` must not be written, or not without `force`."""
     name = file.name.casefold()
     if name in _OWN and name != kind.name:
@@ -220,7 +222,7 @@ def refuse(file: Path, kind: Kind, kept: Kept = NOTHING, *, force: bool = False)
 class Folder:
     """A folder that a command fills with files of its own. No write and no removal leaves it."""
 
-    def __init__(self, root: Path, kept: Kept = NOTHING) -> None:
+    def __init__(self, root: Path, kept: ProtectedFiles = NOTHING) -> None:
         self.root = root
         self._kept = kept
 
@@ -302,7 +304,7 @@ class Export:
 
     @classmethod
     @contextmanager
-    def into(cls, root: Path, kept: Kept, *, force: bool) -> Iterator[Export]:
+    def into(cls, root: Path, kept: ProtectedFiles, *, force: bool) -> Iterator[Export]:
         """Write files into `root`; the list is written however it ends."""
         export = cls(Folder(root, kept), force)
         try:

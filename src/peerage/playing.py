@@ -23,7 +23,7 @@ from peerage.cluster.requirements import refuse
 from peerage.engine.availability import Availability, spent_today
 from peerage.engine.benches import OVERBILLED
 from peerage.engine.budget import Budget, whole_nano
-from peerage.engine.driving import Driving, Run
+from peerage.engine.driving import Driving, MatchRun
 from peerage.engine.hosts import Hosts, Switches, here
 from peerage.engine.import_recordings import admit
 from peerage.engine.journal import Journal
@@ -48,7 +48,7 @@ from peerage.ledger import Ledger, LedgerError
 from peerage.ledger.secret import arena_secret
 from peerage.ledger.store import Batch, Summary, amend
 from peerage.ledger.verify import check_records
-from peerage.ledger.votes import Votes
+from peerage.ledger.votes import PeopleVotes
 from peerage.match import Fixture, MatchRecord, Outcome, Recording
 from peerage.outputs import copies, secret_files
 from peerage.players import open_client
@@ -156,7 +156,7 @@ async def play(
 
             crew = _crew(folder, settings, ledger, lines, programs, clients, stack) if not reached else None
 
-            def drive(run: Run, journal: Journal, budget: Budget, plans: Plans) -> Driving:
+            def drive(run: MatchRun, journal: Journal, budget: Budget, plans: Plans) -> Driving:
                 if crew is not None:
                     return crew(run, ledger, journal, budget, availability)
                 money = budget, Reservations(budget)
@@ -404,7 +404,7 @@ def _check_budget(settings: ArenaSettings, lines: Mapping[str, PlayerRuntime]) -
 def _votes_of(ledger: Ledger, folder: Path) -> Callable[[], tuple[int, bytes] | None]:
     """What gives the head of the audience's votes; what is wrong with their file is for `verify` to tell, and
     ends no run."""
-    votes = Votes(ledger.address, folder)
+    votes = PeopleVotes(ledger.address, folder)
 
     def head() -> tuple[int, bytes] | None:
         try:

@@ -7,7 +7,7 @@ import pytest
 
 from peerage.challenges.difficulty import estimates
 from peerage.challenges.flags import found_flags
-from peerage.challenges.pool import Attempt, Pool
+from peerage.challenges.pool import Attempt, ChallengePool
 from peerage.sealing import seal
 
 LEAST = 4
@@ -37,8 +37,8 @@ def attempt(name: str, player: str, answer: int | None, right: int = 7) -> dict[
     }
 
 
-def pool(*facts: dict[str, Any], count: int = 4) -> Pool:
-    made = Pool(LEAST, count)
+def pool(*facts: dict[str, Any], count: int = 4) -> ChallengePool:
+    made = ChallengePool(LEAST, count)
     made.learn(1, facts)
     return made
 
@@ -69,7 +69,7 @@ def test_a_match_draws_challenges_in_use_by_its_seed() -> None:
     assert everything["c4"]["difficulty"] is None
 
 
-def pool_of(made: Pool, count: int) -> Pool:
+def pool_of(made: ChallengePool, count: int) -> ChallengePool:
     made.count = count
     return made
 
@@ -79,7 +79,7 @@ def pool_of(made: Pool, count: int) -> Pool:
 @pytest.mark.parametrize("reason", ["seen", ""])
 def test_what_is_amended_is_drawn_no_more(action: str, before: bool, reason: str) -> None:
     """Also without a reason, and when it is read before the match that the challenge comes from."""
-    made = Pool(LEAST, 10)
+    made = ChallengePool(LEAST, 10)
     said = {"action": action, "challenge_id": "c1", "flag": "leaked", "reason": reason}
     if before:
         made.amend(said)
@@ -90,7 +90,7 @@ def test_what_is_amended_is_drawn_no_more(action: str, before: bool, reason: str
 
 
 def test_imported_challenges_are_there_from_the_start() -> None:
-    made = Pool(LEAST, 10)
+    made = ChallengePool(LEAST, 10)
     made.amend({**challenge("c"), "action": "import"})
     made.learn(1, [challenge("c", "later")])
     assert (made.entries["c"].author_llm, made.entries["c"].match) == ("author", 0)
@@ -193,7 +193,7 @@ def test_a_text_that_gives_its_answer_away_is_leaked(text: str, answer: int, lea
 @pytest.mark.parametrize("imported", [True, False])
 def test_what_gives_its_answer_away_is_never_drawn(imported: bool) -> None:
     """Before anybody has tried it."""
-    made = Pool(LEAST, 10)
+    made = ChallengePool(LEAST, 10)
     told = {**challenge("c1", answer=250500, text="The answer is 250,500."), "action": "import"}
     made.amend(told) if imported else made.learn(1, [told])
     made.learn(2, [challenge("c2")])
@@ -317,7 +317,7 @@ def test_two_others_who_agree_overrule_an_author_where_there_are_no_more() -> No
 
 def test_a_ruling_ends_the_dispute_that_it_heard_and_no_later_one() -> None:
     """Amendments are read first, so a claim may be there that came after the ruling."""
-    made = Pool(LEAST, 10)
+    made = ChallengePool(LEAST, 10)
     for answer in (8, 9):
         made.amend({**claim("c", answer), "action": "claim"})
     made.learn(1, [challenge("c")])

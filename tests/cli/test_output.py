@@ -13,7 +13,7 @@ import sys
 import pytest
 
 from peerage.cli.options import Format, program
-from peerage.cli.output import Column, fit, numbers, show, texts
+from peerage.cli.output import OutputColumn, fit, numbers, show, texts
 from peerage.cli.streams import prepare
 from peerage.figures import dollars, seconds
 
@@ -22,9 +22,9 @@ ROWS = [
     {"player": "Bo\x1b[31m", "rating": 1490.0, "cost_usd": 0.00012, "span": [1, 2]},
 ]
 COLUMNS = [
-    Column("player", "Player"),
-    Column("rating", ">Rating", "{:.0f}".format),
-    Column("cost_usd", ">Cost", dollars),
+    OutputColumn("player", "Player"),
+    OutputColumn("rating", ">Rating", "{:.0f}".format),
+    OutputColumn("cost_usd", ">Cost", dollars),
 ]
 
 
@@ -76,13 +76,17 @@ def test_a_table_takes_nothing_for_markup_and_shows_control_characters() -> None
 @pytest.mark.parametrize("shape", [Format.table, Format.markdown])
 def test_a_name_in_a_heading_is_text_too(shape: Format) -> None:
     to = io.StringIO()
-    show([{"a": 1}], [Column("a", ">to \x1b[31m|x")], shape, to=to)
+    show([{"a": 1}], [OutputColumn("a", ">to \x1b[31m|x")], shape, to=to)
     assert "\x1b" not in to.getvalue()
     assert "\\|x" in to.getvalue() or shape is Format.table
 
 
 def test_a_narrow_terminal_loses_what_can_be_spared_and_no_name() -> None:
-    columns = [*COLUMNS, Column("span", ">Span", str, spare=2), Column("rating", ">Again", str, spare=1)]
+    columns = [
+        *COLUMNS,
+        OutputColumn("span", ">Span", str, spare=2),
+        OutputColumn("rating", ">Again", str, spare=1),
+    ]
     assert fit(ROWS, columns, 200) == columns
     assert fit(ROWS, columns, 48) == [*COLUMNS, columns[4]]
     assert fit(ROWS, columns, 5) == COLUMNS
@@ -158,7 +162,7 @@ def test_no_text_becomes_a_formula_a_link_or_an_order_to_a_terminal() -> None:
         "cost": -1.0,
         "said": "a\x9b2Jb",
     }
-    columns = [Column(key, key) for key in row]
+    columns = [OutputColumn(key, key) for key in row]
 
     def so(shape: Format) -> str:
         to = io.StringIO()

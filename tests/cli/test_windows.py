@@ -17,7 +17,7 @@ from typer.testing import CliRunner
 from peerage.arena import open_arena
 from peerage.cli.ending import ending
 from peerage.cli.main import app
-from peerage.ledger.votes import Votes
+from peerage.ledger.votes import PeopleVotes
 from peerage.ledger.windows import Opened, record_of
 from peerage.settings import SettingsError, load
 from peerage.site.arena_pages import costs_page
@@ -47,7 +47,7 @@ def test_it_shows_the_plan_and_the_past_and_costs_add_up(tmp_path: Path, clock: 
         found = stats(opened.ledger, opened.settings)
         rows, bought = found.hosted, {one.player: one for one in found.costs}
         told = [*ending(opened, report, [])]
-        shown = costs_page(Site(opened.settings, opened.ledger, Votes(opened.ledger.address, tmp_path)))
+        shown = costs_page(Site(opened.settings, opened.ledger, PeopleVotes(opened.ledger.address, tmp_path)))
     assert [row.player for row in rows] == ["h0", "h1"]
     assert sum(row.hours for row in rows) == pytest.approx(past["hours"])
     both = sum((row.billed_usd or 0) + (row.unused_usd or 0) for row in rows)

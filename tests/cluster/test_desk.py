@@ -8,7 +8,7 @@ from typing import Any
 from peerage.cluster.desk import Desk
 from peerage.cluster.messages import Asks, Paid
 from peerage.engine.availability import Availability, Away
-from peerage.engine.budget import Budget, Verdict
+from peerage.engine.budget import Affordable, Budget
 from peerage.engine.call_costs import Share
 from peerage.players.client import Client
 from peerage.players.house import HouseClient
@@ -23,7 +23,7 @@ class AtWork:
     """A desk for two matches of ada, and what it said."""
 
     def __init__(self, limit: int) -> None:
-        self.said: list[tuple[int, Verdict | Away | str, int]] = []
+        self.said: list[tuple[int, Affordable | Away | str, int]] = []
         self.called_back = 0
         self.budget = Budget(limit, None, None)
         client: Client = HouseClient(ADA)
@@ -78,7 +78,7 @@ async def test_where_a_call_must_wait_for_money_grants_are_called_back_once_and_
     assert (at.said, at.called_back) == ([], 1)
     assert at.desk.grant(2) == {}
     at.desk.returned(1, {"ada": 40})
-    assert at.said == [(1, Verdict.YES, 60), (2, Verdict.YES, 1)]
+    assert at.said == [(1, Affordable.YES, 60), (2, Affordable.YES, 1)]
     assert at.budget.held == GRANT["ada"] - 40 + 60 + 1
     at.desk.over(1)
     assert at.budget.held == 61

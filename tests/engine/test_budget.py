@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from peerage.engine.budget import Budget, Verdict, dollars, whole_nano
+from peerage.engine.budget import Affordable, Budget, dollars, whole_nano
 from peerage.engine.call_costs import Share
 
 
@@ -21,8 +21,8 @@ def test_without_limits_everything_may_go() -> None:
     budget = Budget(None, None, None)
     assert not budget.bounded
     budget.open(1, plan(ada=10))
-    assert budget.admit(plan(ada=10**18)) == (Verdict.YES, "")
-    assert budget.reserve(1, "ada", 10**18) is Verdict.YES
+    assert budget.admit(plan(ada=10**18)) == (Affordable.YES, "")
+    assert budget.reserve(1, "ada", 10**18) is Affordable.YES
     assert [Budget(*limits).bounded for limits in ((1, None, None), (None, 1, None), (None, None, 1))] == [
         True
     ] * 3
@@ -31,30 +31,30 @@ def test_without_limits_everything_may_go() -> None:
 def test_a_call_waits_while_others_may_give_back_enough_and_is_refused_when_they_cannot() -> None:
     budget = Budget(100, None, None)
     budget.open(1, plan(ada=50))
-    assert budget.reserve(1, "ada", 60) is Verdict.YES
-    assert (budget.held, budget.reserve(1, "ada", 41)) == (60, Verdict.WAIT_ARENA)
-    assert budget.reserve(1, "ada", 40) is Verdict.YES
-    assert budget.reserve(1, "ada", 101) is Verdict.ARENA
+    assert budget.reserve(1, "ada", 60) is Affordable.YES
+    assert (budget.held, budget.reserve(1, "ada", 41)) == (60, Affordable.WAIT_ARENA)
+    assert budget.reserve(1, "ada", 40) is Affordable.YES
+    assert budget.reserve(1, "ada", 101) is Affordable.ARENA
     budget.pay(1, "ada", 20, 60, known=True)
     assert (budget.spent, budget.held) == (20, 40)
-    assert budget.reserve(1, "ada", 41) is Verdict.WAIT_ARENA
-    assert budget.reserve(1, "ada", 40) is Verdict.YES
-    assert budget.reserve(1, "ada", 81) is Verdict.ARENA
-    assert budget.reserve(1, "ada", 0) is Verdict.YES
+    assert budget.reserve(1, "ada", 41) is Affordable.WAIT_ARENA
+    assert budget.reserve(1, "ada", 40) is Affordable.YES
+    assert budget.reserve(1, "ada", 81) is Affordable.ARENA
+    assert budget.reserve(1, "ada", 0) is Affordable.YES
 
 
 def test_each_limit_refuses_in_its_own_name() -> None:
     budget = Budget(None, 100, 120, spent_by={"bob": 100}, begun={1: 70})
     budget.open(1, plan(ada=50, bob=50))
     budget.open(2, plan(ada=50, bob=50))
-    assert budget.reserve(1, "ada", 31) is Verdict.MATCH
-    assert budget.reserve(1, "bob", 21) is Verdict.PLAYER
-    assert budget.reserve(1, "ada", 20) is Verdict.YES
-    assert budget.reserve(1, "ada", 11) is Verdict.WAIT_MATCH
-    assert budget.reserve(2, "ada", 100) is Verdict.WAIT_PLAYER
+    assert budget.reserve(1, "ada", 31) is Affordable.MATCH
+    assert budget.reserve(1, "bob", 21) is Affordable.PLAYER
+    assert budget.reserve(1, "ada", 20) is Affordable.YES
+    assert budget.reserve(1, "ada", 11) is Affordable.WAIT_MATCH
+    assert budget.reserve(2, "ada", 100) is Affordable.WAIT_PLAYER
     budget.pay(1, "ada", 0, 20, known=True)
     budget.close(1, decided=True)
-    assert budget.reserve(2, "ada", 100) is Verdict.YES
+    assert budget.reserve(2, "ada", 100) is Affordable.YES
 
 
 def test_a_grant_holds_what_a_match_will_probably_take_while_as_much_is_free() -> None:
@@ -87,41 +87,42 @@ def test_billed_and_possibly_billed_count_alike() -> None:
 @pytest.mark.parametrize(
     ("limits", "refused"),
     [
-        ((99, None, None), Verdict.ARENA),
-        ((None, 99, None), Verdict.MATCH),
-        ((None, None, 49), Verdict.PLAYER),
+        ((99, None, None), Affordable.ARENA),
+        ((None, 99, None), Affordable.MATCH),
+        ((None, None, 49), Affordable.PLAYER),
     ],
 )
 def test_a_match_begins_alone_when_twice_its_expected_cost_is_free(
-    limits: tuple[int | None, int | None, int | None], refused: Verdict
+    limits: tuple[int | None, int | None, int | None], refused: Affordable
 ) -> None:
     match = plan(ada=25, bob=25)
     assert Budget(*limits).admit(match)[0] is refused
-    assert Budget(*[limit and limit + 1 for limit in limits]).admit(match) == (Verdict.YES, "")
+    assert Budget(*[limit and limit + 1 for limit in limits]).admit(match) == (Affordable.YES, "")
 
 
 def test_a_match_begins_alone_when_its_dearest_call_is_covered_at_the_end() -> None:
     dear = {"ada": Share(10, 20.0, 70)}
-    assert Budget(89, None, None).admit(dear)[0] is Verdict.ARENA
-    assert Budget(90, None, None).admit(dear)[0] is Verdict.YES
+    assert Budget(89, None, None).admit(dear)[0] is Affordable.ARENA
+    assert Budget(90, None, None).admit(dear)[0] is Affordable.YES
 
 
 def test_the_player_who_cannot_pay_is_named() -> None:
     budget = Budget(None, None, 100, spent_by={"bob": 90})
-    assert budget.admit(plan(ada=20, bob=20)) == (Verdict.PLAYER, "bob")
-    assert budget.admit(plan(ada=20, bob=0)) == (Verdict.YES, "")
+    assert budget.admit(plan(ada=20, bob=20)) == (Affordable.PLAYER, "bob")
+    assert budget.admit(plan(ada=20, bob=0)) == (Affordable.YES, "")
 
 
 @pytest.mark.parametrize(
-    ("limits", "waits"), [((1000, None, None), Verdict.WAIT_ARENA), ((None, None, 1000), Verdict.WAIT_PLAYER)]
+    ("limits", "waits"),
+    [((1000, None, None), Affordable.WAIT_ARENA), ((None, None, 1000), Affordable.WAIT_PLAYER)],
 )
 def test_beside_others_a_match_waits_until_the_sum_fits(
-    limits: tuple[int | None, int | None, int | None], waits: Verdict
+    limits: tuple[int | None, int | None, int | None], waits: Affordable
 ) -> None:
     budget = Budget(*limits)
     match = plan(ada=100)
     begun = 0
-    while budget.admit(match)[0] is Verdict.YES:
+    while budget.admit(match)[0] is Affordable.YES:
         begun += 1
         budget.open(begun, match)
     assert begun == 3, "some ten would fit, were the plan not perhaps twice too cheap"
@@ -130,7 +131,7 @@ def test_beside_others_a_match_waits_until_the_sum_fits(
         budget.close(number, decided=False)
     for _ in range(20):
         budget.seen(match, {"ada": 50})
-    while budget.admit(match)[0] is Verdict.YES:
+    while budget.admit(match)[0] is Affordable.YES:
         begun += 1
         budget.open(begun, match)
     assert 15 <= begun <= 18, "half as dear as planned: some twenty would fit, less four in reserve"
@@ -166,22 +167,22 @@ def test_recalled_calls_count_as_made_and_cost_nothing_again() -> None:
     budget = Budget(100, None, None, billed=30, begun={1: 30})
     budget.open(1, plan(ada=50))
     budget.open(2, plan(bob=50))
-    assert budget.reserve(2, "bob", 21) is Verdict.WAIT_ARENA, "ada's match is expected to take fifty more"
+    assert budget.reserve(2, "bob", 21) is Affordable.WAIT_ARENA, "ada's match is expected to take fifty more"
     for _ in range(10):
         budget.recall(1, "ada", 3)
     assert budget.spent == 30
-    assert budget.reserve(2, "bob", 60) is Verdict.YES
+    assert budget.reserve(2, "bob", 60) is Affordable.YES
 
 
 def test_a_stopped_match_keeps_nothing_and_its_last_calls_still_return() -> None:
     budget = Budget(100, None, None)
     budget.open(1, plan(ada=80))
     budget.open(2, plan(bob=80))
-    assert budget.reserve(1, "ada", 30) is Verdict.YES
-    assert budget.reserve(2, "bob", 50) is Verdict.WAIT_ARENA
+    assert budget.reserve(1, "ada", 30) is Affordable.YES
+    assert budget.reserve(2, "bob", 50) is Affordable.WAIT_ARENA
     budget.stop(1)
     assert budget.has_stopped(1)
-    assert budget.reserve(2, "bob", 50) is Verdict.YES
+    assert budget.reserve(2, "bob", 50) is Affordable.YES
     budget.pay(1, "ada", 10, 30, known=True)
     assert (budget.spent, budget.held) == (10, 50)
     budget.close(1, decided=False)
@@ -191,86 +192,86 @@ def test_a_stopped_match_keeps_nothing_and_its_last_calls_still_return() -> None
 def test_a_reply_dearer_than_its_worst_case_is_counted_in_full_and_is_the_players_last() -> None:
     budget = Budget(100, None, None)
     budget.open(1, plan(ada=50, bob=50))
-    assert budget.reserve(1, "ada", 10) is Verdict.YES
+    assert budget.reserve(1, "ada", 10) is Affordable.YES
     budget.pay(1, "ada", 11, 10, known=True)
     assert (budget.spent, budget.held, budget.left, budget.overrun) == (11, 0, 89, {"ada": 1})
-    assert budget.reserve(1, "ada", 0) is Verdict.PLAYER
-    assert budget.reserve(1, "bob", 10) is Verdict.YES
+    assert budget.reserve(1, "ada", 0) is Affordable.PLAYER
+    assert budget.reserve(1, "bob", 10) is Affordable.YES
     budget.pay(1, "bob", 10, 10, known=True)
     assert budget.overrun == {"ada": 1}
     budget.close(1, decided=False)
-    assert budget.admit(plan(bob=10, ada=10_000)) == (Verdict.YES, ""), "the others play on"
+    assert budget.admit(plan(bob=10, ada=10_000)) == (Affordable.YES, ""), "the others play on"
 
 
 def test_limits_are_reached_to_the_last_and_not_passed() -> None:
     budget = Budget(100, None, None)
     budget.open(1, {})
-    assert budget.reserve(1, "ada", 101) is Verdict.ARENA
-    assert budget.reserve(1, "ada", 100) is Verdict.YES
+    assert budget.reserve(1, "ada", 101) is Affordable.ARENA
+    assert budget.reserve(1, "ada", 100) is Affordable.YES
     budget = Budget(None, None, 100)
     budget.open(1, {})
-    assert budget.reserve(1, "ada", 101) is Verdict.PLAYER
-    assert budget.reserve(1, "ada", 60) is Verdict.YES
-    assert budget.reserve(1, "bob", 100) is Verdict.YES, "each player has a limit of its own"
-    assert budget.reserve(1, "ada", 41) is Verdict.WAIT_PLAYER
-    assert budget.reserve(1, "ada", 40) is Verdict.YES
+    assert budget.reserve(1, "ada", 101) is Affordable.PLAYER
+    assert budget.reserve(1, "ada", 60) is Affordable.YES
+    assert budget.reserve(1, "bob", 100) is Affordable.YES, "each player has a limit of its own"
+    assert budget.reserve(1, "ada", 41) is Affordable.WAIT_PLAYER
+    assert budget.reserve(1, "ada", 40) is Affordable.YES
     budget.pay(1, "ada", 50, 60, known=True)
-    assert budget.reserve(1, "ada", 10) is Verdict.YES
-    assert budget.reserve(1, "ada", 1) is Verdict.WAIT_PLAYER
-    assert budget.reserve(1, "ada", 51) is Verdict.PLAYER
+    assert budget.reserve(1, "ada", 10) is Affordable.YES
+    assert budget.reserve(1, "ada", 1) is Affordable.WAIT_PLAYER
+    assert budget.reserve(1, "ada", 51) is Affordable.PLAYER
 
 
 def test_a_match_pays_for_all_its_calls() -> None:
     budget = Budget(None, 100, None)
     budget.open(1, plan(ada=10))
     for _ in range(3):
-        assert budget.reserve(1, "ada", 30) is Verdict.YES
+        assert budget.reserve(1, "ada", 30) is Affordable.YES
         budget.pay(1, "ada", 30, 30, known=True)
-    assert budget.reserve(1, "ada", 11) is Verdict.MATCH
+    assert budget.reserve(1, "ada", 11) is Affordable.MATCH
     for _ in range(2):
-        assert budget.reserve(1, "ada", 4) is Verdict.YES
-    assert budget.reserve(1, "ada", 4) is Verdict.WAIT_MATCH
+        assert budget.reserve(1, "ada", 4) is Affordable.YES
+    assert budget.reserve(1, "ada", 4) is Affordable.WAIT_MATCH
 
 
 def test_no_match_is_expected_to_cost_more_than_its_players_are_asked() -> None:
     budget = Budget(100, None, None)
     budget.open(1, plan(ada=40, bob=40))
     budget.open(2, plan(cy=1))
-    assert budget.reserve(2, "cy", 13) is Verdict.WAIT_ARENA, "80 more, and a call of 8 at the end"
-    assert budget.reserve(2, "cy", 12) is Verdict.YES
+    assert budget.reserve(2, "cy", 13) is Affordable.WAIT_ARENA, "80 more, and a call of 8 at the end"
+    assert budget.reserve(2, "cy", 12) is Affordable.YES
     budget.pay(2, "cy", 0, 12, known=True)
-    assert budget.reserve(1, "ada", 1) is Verdict.YES
+    assert budget.reserve(1, "ada", 1) is Affordable.YES
     budget.pay(1, "ada", 3, 1, known=True)
     assert budget.overrun == {"ada": 2}
-    assert budget.reserve(2, "cy", 49) is Verdict.YES, "of bob's part 40, and a call of 8 at the end"
+    assert budget.reserve(2, "cy", 49) is Affordable.YES, "of bob's part 40, and a call of 8 at the end"
 
 
 def test_a_players_limit_keeps_its_own_part_of_matches_ahead() -> None:
     budget = Budget(None, None, 100)
     budget.open(1, plan(ada=50, bob=90))
     budget.open(2, plan(ada=50, bob=50))
-    assert budget.reserve(2, "ada", 41) is Verdict.WAIT_PLAYER
-    assert budget.reserve(2, "ada", 40) is Verdict.YES, "50 more, and a call of 10 at the end"
-    assert budget.reserve(2, "cy", 100) is Verdict.YES
+    assert budget.reserve(2, "ada", 41) is Affordable.WAIT_PLAYER
+    assert budget.reserve(2, "ada", 40) is Affordable.YES, "50 more, and a call of 10 at the end"
+    assert budget.reserve(2, "cy", 100) is Affordable.YES
 
 
 def test_a_match_that_waits_keeps_nothing_and_teaches_nothing_twice() -> None:
     budget = Budget(1000, 100, None)
     match = plan(ada=50)
     budget.open(1, match)
-    assert budget.reserve(1, "ada", 60) is Verdict.YES
+    assert budget.reserve(1, "ada", 60) is Affordable.YES
     budget.pay(1, "ada", 60, 60, known=True)
     before = budget.expected(match)
     budget.leave(1)
     budget.leave(7)
     budget.open(2, match)
-    assert budget.reserve(2, "ada", 100) is Verdict.YES, "nothing is kept for the one that waits"
+    assert budget.reserve(2, "ada", 100) is Affordable.YES, "nothing is kept for the one that waits"
     budget.open(1, match)
     budget.recall(1, "ada", 60)
     budget.recall(1, "bob", 9)
     budget.recall(8, "ada", 9)
     assert budget.expected(match) == before
-    assert budget.reserve(1, "ada", 41) is Verdict.MATCH, "what it paid before counts"
+    assert budget.reserve(1, "ada", 41) is Affordable.MATCH, "what it paid before counts"
 
 
 def test_calls_of_an_earlier_run_teach_what_calls_cost() -> None:
@@ -294,25 +295,25 @@ def test_what_is_not_reported_of_a_player_was_free() -> None:
 
 
 def test_an_empty_plan_costs_nothing_and_begins() -> None:
-    assert Budget(0, 0, 0).admit({}) == (Verdict.YES, "")
-    assert Budget(0, None, None).admit(plan(ada=0)) == (Verdict.YES, "")
+    assert Budget(0, 0, 0).admit({}) == (Affordable.YES, "")
+    assert Budget(0, None, None).admit(plan(ada=0)) == (Affordable.YES, "")
 
 
 def test_verdicts_on_matches_name_nobody_but_a_player() -> None:
     match = plan(ada=100)
-    assert Budget(1, None, None).admit(match) == (Verdict.ARENA, "")
-    assert Budget(None, 1, None).admit(match) == (Verdict.MATCH, "")
+    assert Budget(1, None, None).admit(match) == (Affordable.ARENA, "")
+    assert Budget(None, 1, None).admit(match) == (Affordable.MATCH, "")
     for budget in (Budget(250, None, None), Budget(None, None, 250)):
         budget.open(1, plan(ada=100))
-        assert budget.admit(plan(ada=10**9))[0] in (Verdict.ARENA, Verdict.PLAYER)
-        assert budget.admit(match) in ((Verdict.WAIT_ARENA, ""), (Verdict.WAIT_PLAYER, "ada"))
-        assert budget.admit(plan(bob=0)) == (Verdict.YES, "")
+        assert budget.admit(plan(ada=10**9))[0] in (Affordable.ARENA, Affordable.PLAYER)
+        assert budget.admit(match) in ((Affordable.WAIT_ARENA, ""), (Affordable.WAIT_PLAYER, "ada"))
+        assert budget.admit(plan(bob=0)) == (Affordable.YES, "")
 
 
 def test_half_of_what_is_left_is_set_aside_for_a_host() -> None:
     budget = Budget(100, None, None, billed=10)
     budget.open(1, plan(ada=10))
-    assert budget.reserve(1, "ada", 30) is Verdict.YES
+    assert budget.reserve(1, "ada", 30) is Affordable.YES
     assert budget.set_aside(7) == 7
     assert budget.set_aside(1000) == (90 - 37) // 2
     assert budget.held == 30 + 7 + 26
@@ -338,13 +339,13 @@ def test_what_a_batch_may_cost_stays_reserved_until_it_is_asked_for() -> None:
     budget.leave(1)
     assert budget.held == 50
     budget.open(2, plan(bob=10))
-    assert budget.reserve(2, "bob", 51) is Verdict.WAIT_ARENA
+    assert budget.reserve(2, "bob", 51) is Affordable.WAIT_ARENA
     budget.open(1, plan(ada=10))
     assert budget.take_up(1, "question", "ada") is None
     assert budget.take_up(1, "answer", "ada") == 50
     assert budget.take_up(1, "answer", "ada") is None
     assert budget.held == 50
-    assert budget.reserve(1, "ada", 11) is Verdict.WAIT_MATCH
+    assert budget.reserve(1, "ada", 11) is Affordable.WAIT_MATCH
     budget.pay(1, "ada", 20, 50, known=True)
     assert (budget.held, budget.spent) == (0, 20)
     budget.keep(1, "next", "ada", 4)

@@ -18,7 +18,7 @@ from typer.testing import CliRunner
 
 from peerage.arena import ArenaError, open_arena
 from peerage.cli.main import app
-from peerage.engine.probed import TOPIC, Entry, Found, ProbeCost, entries, probe_costs
+from peerage.engine.probed import TOPIC, ProbeCost, ProbeEntry, ProbeResult, entries, probe_costs
 from peerage.engine.report import RunReport
 from peerage.ledger.store import amend
 from peerage.ledger.verify import verify
@@ -95,7 +95,7 @@ async def test_who_cannot_play_is_left_out_and_costs_nobody_a_match(
     assert sent.sent.keys() == came.found.keys() == {*SEVEN, "locked", "typo"}
     assert came.found["p0"].status == "ok"
     assert came.found["p0"].cost_nano == USAGE
-    assert came.found["locked"] == Found("failed", came.found["locked"].reason)
+    assert came.found["locked"] == ProbeResult("failed", came.found["locked"].reason)
     assert "did you mean `tiny`?" in came.found["typo"].reason
     assert GOOD not in str(came)
     assert BAD not in str(came)
@@ -142,7 +142,7 @@ def test_probes_on_record_leave_the_head_of_play_as_it_is(tmp_path: Path) -> Non
         folder = write_arena(tmp_path / name)
         with open_arena(folder) as opened, opened.ledger.runner():
             if probed:
-                entry = Entry(found={"p0": Found("ok", cost_nano=9)})
+                entry = ProbeEntry(found={"p0": ProbeResult("ok", cost_nano=9)})
                 amend(opened.ledger, TOPIC, [entry], 0)
         report = play(folder, 3)
         assert report.spent_nano == (9 if probed else 0)
@@ -191,10 +191,15 @@ def test_a_probe_that_a_crash_cut_short_counts_at_its_worst(tmp_path: Path) -> N
         pass
     ledger = ledger_of(tmp_path)
     said = [
-        Entry(sent={"a": 70, "b": None}),
-        Entry(sent={"a": 50, "b": 60}),
-        Entry(found={"a": Found("ok", cost_nano=9), "b": Found("void", cost_nano=None, worst_nano=60)}),
-        Entry(sent={"a": 40}),
+        ProbeEntry(sent={"a": 70, "b": None}),
+        ProbeEntry(sent={"a": 50, "b": 60}),
+        ProbeEntry(
+            found={
+                "a": ProbeResult("ok", cost_nano=9),
+                "b": ProbeResult("void", cost_nano=None, worst_nano=60),
+            }
+        ),
+        ProbeEntry(sent={"a": 40}),
     ]
     with ledger.runner():
         amend(ledger, TOPIC, said, 0)

@@ -13,7 +13,7 @@ from tests.engine.arenas import head, ledger_of, paced, play, play_stopping_at, 
 from peerage.arena import open_arena
 from peerage.engine.rejudge import Issued, issue, items, rules_like
 from peerage.games.duel.rules import DuelRules
-from peerage.games.rejudgement import Item
+from peerage.games.rejudgement import RejudgedPair
 from peerage.ledger import LedgerError, open_ledger
 from peerage.ledger.codec import by_hex, read_fixture
 from peerage.ratings.elo import EloSettings
@@ -57,11 +57,13 @@ def again(source: Path, folder: Path, judges: tuple[str, ...] = PANEL, limit: in
             target.close()
 
 
-def issued(folder: Path) -> list[Item]:
+def issued(folder: Path) -> list[RejudgedPair]:
     ledger = ledger_of(folder)
     try:
         texts = by_hex(ledger.texts())
-        return [msgspec.convert(read_fixture(row.body, texts).drawn, Item) for row in ledger.fixtures()]
+        return [
+            msgspec.convert(read_fixture(row.body, texts).drawn, RejudgedPair) for row in ledger.fixtures()
+        ]
     finally:
         ledger.close()
 

@@ -24,7 +24,7 @@ from peerage.scheduling.standing import History, Standing
 from peerage.settings import SettingsError
 from peerage.tables.match_view import MatchView, match_view
 from peerage.tables.matches import Matches
-from peerage.tables.played import Played, Scope
+from peerage.tables.played import PlayedMatches, Scope
 from peerage.tables.sides import by_side
 
 SEATS = [("A", "ann"), ("B", "bob"), ("C", "ann"), ("D", "cy")]
@@ -178,7 +178,7 @@ def test_a_player_on_both_sides_of_a_match_is_rated_on_each(tmp_path: Path, slot
         played = fixtures(opened.ledger)[:14]
         assert len({one.drawn["dealt"] == played[0].drawn["dealt"] for one in played[:7]}) == 1
         for on in ("wolves", "village"):
-            alone = by_side(opened.ledger, Played(opened.ledger, Scope()), on)
+            alone = by_side(opened.ledger, PlayedMatches(opened.ledger, Scope()), on)
             held = {one.number: on_side(one, on) for one in played}
             if on == "wolves":
                 told = show_text(match_view(opened.ledger, 1)).partition("\nResult\n")[0]

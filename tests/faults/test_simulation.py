@@ -17,7 +17,7 @@ from peerage.engine.budget import Budget
 from peerage.engine.calls import Calls
 from peerage.engine.folding import Folding
 from peerage.engine.journal import Journal
-from peerage.engine.records import Tally
+from peerage.engine.records import MatchTally
 from peerage.ledger import LedgerError
 from peerage.ledger.sql_database import Connection
 from peerage.ledger.sqlite import SqliteFile
@@ -86,7 +86,9 @@ def _taken_for_written(
     then(journal._written, callbacks)
 
 
-def _as_they_end(folding: Folding, fixture: Fixture, digest: str, tally: Tally, outcome: Outcome) -> None:
+def _as_they_end(
+    folding: Folding, fixture: Fixture, digest: str, tally: MatchTally, outcome: Outcome
+) -> None:
     _end(folding, fixture, digest, tally, outcome)
     if fixture.number in folding._ended:
         folding._late.append(folding._ended.pop(fixture.number))

@@ -127,9 +127,9 @@ def test_a_task_that_nobody_solves_counts_for_nothing() -> None:
 
 
 def test_authors_of_a_contestants_family_can_be_barred() -> None:
-    assert [bench.kin for bench in CODE_GOLF.officials(CODE_GOLF.rules(tasks="players"))] == [True]
+    assert [bench.same_family for bench in CODE_GOLF.officials(CODE_GOLF.rules(tasks="players"))] == [True]
     strict = CODE_GOLF.rules(tasks="players", exclude_family=True)
-    assert [bench.kin for bench in CODE_GOLF.officials(strict)] == [False]
+    assert [bench.same_family for bench in CODE_GOLF.officials(strict)] == [False]
     assert CODE_GOLF.officials(CODE_GOLF.rules()) == ()
 
 

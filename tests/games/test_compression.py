@@ -205,10 +205,10 @@ def test_readers_see_the_summary_and_the_questions_and_not_whose_it_is() -> None
 def test_a_private_code_that_one_reader_knows_is_invalid() -> None:
     found, drawn = made()
 
-    def kin(ask: Ask, answers: list[str]) -> list[str]:
+    def same_family(ask: Ask, answers: list[str]) -> list[str]:
         return answers if ask.key == "read/A/B" else honest(ask, answers)
 
-    outcome = match(found, summaries(drawn, A="xyzzy"), kin)
+    outcome = match(found, summaries(drawn, A="xyzzy"), same_family)
     assert outcome.detail["summaries"]["A"]["facts"] == [1] * 8
     assert outcome.scores["A"] == 0
 

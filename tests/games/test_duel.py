@@ -428,9 +428,9 @@ def test_officials_follow_the_settings() -> None:
 @pytest.mark.parametrize("author", ["contestant", "top"])
 def test_kin_are_kept_off_every_bench_on_request(author: str) -> None:
     usual = officials_of({"author": author})
-    assert all(bench.kin for bench in usual.values())
+    assert all(bench.same_family for bench in usual.values())
     excluded = officials_of({"author": author, "exclude_family": True})
-    assert {role for role, bench in excluded.items() if bench.kin} == (
+    assert {role for role, bench in excluded.items() if bench.same_family} == (
         {"author"} if author == "contestant" else set()
     )
 

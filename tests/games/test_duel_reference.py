@@ -19,8 +19,8 @@ from peerage.games.duel.rules import DuelRules
 from peerage.judging.panel import PanelRules, panel
 from peerage.match import Seat
 from peerage.protocol import Ask, Reply, Text, Works
-from peerage.scheduling.officials import Shortage, by_merit
-from peerage.scheduling.officials import choose as chosen
+from peerage.scheduling.roles import Shortage, by_merit
+from peerage.scheduling.roles import choose as chosen
 from peerage.scheduling.standing import Standing
 from peerage.tables.match_view import tasks
 

@@ -11,7 +11,7 @@ from tests.offline import ITEM, Played, agreeable, check, choose, house, play, s
 
 from peerage.games import GAMES
 from peerage.games.rejudgement import GAME as REJUDGEMENT
-from peerage.games.rejudgement import Given, Item, RejudgementRules
+from peerage.games.rejudgement import Given, RejudgedPair, RejudgementRules
 from peerage.judging.prompts import COMPARE
 from peerage.match import Fixture, Seat
 from peerage.protocol import Ask, Reply
@@ -19,7 +19,7 @@ from peerage.protocol import Ask, Reply
 JUDGES = ("house:0.9", "house:0.8", "house:0.7")
 
 
-def made(item: Item = ITEM, **rules: Any) -> Fixture:
+def made(item: RejudgedPair = ITEM, **rules: Any) -> Fixture:
     judges = tuple([Seat(f"judge/{at}", name) for at, name in enumerate(JUDGES, 1)])
     settings = RejudgementRules.model_validate(rules).model_dump(mode="json")
     drawn = msgspec.to_builtins(item)

@@ -12,14 +12,14 @@ from tests.offline import Played, check, house, play, points, scripted, unfenced
 from peerage.games import GAMES
 from peerage.games.last_arena.rules import LastArenaRules
 from peerage.games.rescoring import GAME as RESCORING
-from peerage.games.rescoring import Item, RescoringRules
+from peerage.games.rescoring import RescoredQuestion, RescoringRules
 from peerage.judging.scores import recorded
 from peerage.match import Fixture, Seat
 from peerage.protocol import Ask, Reply
 
 JUDGES = ("house:0.9", "house:0.8", "house:0.7")
 PROMPTS = LastArenaRules.model_validate({}).prompts
-ITEM = Item(
+ITEM = RescoredQuestion(
     source=7,
     record="0" * 64,
     id="A-1",
@@ -41,7 +41,7 @@ ITEM = Item(
 )
 
 
-def played(answering: Any, item: Item = ITEM, **rules: Any) -> Played:
+def played(answering: Any, item: RescoredQuestion = ITEM, **rules: Any) -> Played:
     judges = tuple([Seat(f"judge/{at}", name) for at, name in enumerate(JUDGES, 1)])
     settings = RescoringRules.model_validate(rules).model_dump(mode="json")
     drawn = msgspec.to_builtins(item)

@@ -18,7 +18,7 @@ from peerage.games.transform.families import FAMILIES
 from peerage.games.transform.output import Output, canonical, credit, output
 from peerage.games.transform.show import differences
 from peerage.games.transform.step import Family, Step
-from peerage.games.transform.tables import Table
+from peerage.games.transform.tables import DataTable
 from peerage.games.transform.tasks import TransformTask, task
 from peerage.match import Fixture, Outcome
 from peerage.protocol import Ask, Reply
@@ -235,7 +235,7 @@ def test_every_family_is_drawn_and_no_task_comes_twice(monkeypatch: pytest.Monke
     used: Counter[str] = Counter()
 
     def counted(family: Family) -> Family:
-        def made(rng: Random, table: Table) -> Step | None:
+        def made(rng: Random, table: DataTable) -> Step | None:
             step = family(rng, table)
             used[family.__name__] += step is not None
             return step

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from peerage.judging.agreement import Votes, alpha, effective_votes, fleiss_kappa, spelt
+from peerage.judging.agreement import ChoicesByUnit, alpha, effective_votes, fleiss_kappa, spelt
 from peerage.judging.estimates import jackknife, ratio
 
 # Krippendorff 2011, example C: four observers, twelve units, values missing.
@@ -38,9 +38,11 @@ def said(counts: Sequence[int]) -> list[str]:
     return [choice for choice, times in zip("abcde", counts, strict=True) for _ in range(times)]
 
 
-def rated(units: Sequence[Sequence[float]]) -> Votes:
+def rated(units: Sequence[Sequence[float]]) -> ChoicesByUnit:
     unit = [at for at, ratings in enumerate(units) for _ in ratings]
-    return Votes(np.array(unit, np.int64), np.array([x for ratings in units for x in ratings], np.float64))
+    return ChoicesByUnit(
+        np.array(unit, np.int64), np.array([x for ratings in units for x in ratings], np.float64)
+    )
 
 
 def worth(weights: Sequence[float], correlation: float) -> float:

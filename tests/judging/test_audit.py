@@ -9,7 +9,7 @@ from peerage.judging import audit, planted
 from peerage.judging.audit import audited, plants, pool_of, told
 from peerage.judging.corrections import CORRECTIONS, corrected
 from peerage.judging.planted import Luck, Schedule, cast, honest
-from peerage.judging.simulation import Arena, Power
+from peerage.judging.simulation import Power, SimulatedArena
 from peerage.judging.votes import Votes
 from peerage.ratings.bradley_terry import fit_duels
 from peerage.ratings.history import Duels
@@ -120,7 +120,7 @@ def test_what_a_plant_moves_is_told_as_the_votes_are_and_corrected(whom: bool) -
     assert plant is not None
     assert plant.fault is not None
     (luck,) = audit._lucks(pool, 1, 1)
-    found = Arena(pool, luck).found(plant)
+    found = SimulatedArena(pool, luck).found(plant)
     dirty, clean = (
         corrected(pool.votes(luck, fault), CORRECTIONS)
         for fault in (plant.fault(luck.sold), honest(pool.schedule))

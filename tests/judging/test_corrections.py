@@ -9,7 +9,7 @@ import pytest
 
 from peerage.judging.corrections import CORRECTIONS, Correction, corrected
 from peerage.judging.planted import honest
-from peerage.judging.simulation import KINDS, Arena, Found, Setup, drawn, simulated
+from peerage.judging.simulation import KINDS, Found, Setup, SimulatedArena, drawn, simulated
 from peerage.judging.style import style_of
 from peerage.judging.votes import Votes
 from peerage.ratings.history import duels
@@ -17,11 +17,11 @@ from peerage.ratings.history import duels
 SETUP = Setup(10, 600, seed=16)
 
 
-def arena(kind: str, number: int = 0, wanted: Sequence[Correction] = CORRECTIONS) -> Arena:
-    return Arena(*drawn(SETUP, number, once=KINDS[kind].once, constant=KINDS[kind].constant), wanted)
+def arena(kind: str, number: int = 0, wanted: Sequence[Correction] = CORRECTIONS) -> SimulatedArena:
+    return SimulatedArena(*drawn(SETUP, number, once=KINDS[kind].once, constant=KINDS[kind].constant), wanted)
 
 
-def found(kind: str, one: Arena) -> Found:
+def found(kind: str, one: SimulatedArena) -> Found:
     plant = KINDS[kind].plant(one.pool, KINDS[kind].members(0, SETUP.players))
     assert plant is not None
     return one.found(plant)
@@ -88,7 +88,7 @@ def test_corrected_intervals_hold_in_many_arenas(kind: str) -> None:
 def test_corrected_intervals_hold_where_each_duel_leaves_two_judges() -> None:
     """Who takes a family's lean out in a pool of four hears one judge of its discernment."""
     few = Setup(4, 1600)
-    drawings = [Arena(*drawn(few, number), ("family",)) for number in range(16)]
+    drawings = [SimulatedArena(*drawn(few, number), ("family",)) for number in range(16)]
     inside = [
         (one.clean.after.lower <= one.truth[1]) & (one.truth[1] <= one.clean.after.upper) for one in drawings
     ]

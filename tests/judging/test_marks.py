@@ -80,12 +80,12 @@ def test_pairs_are_where_a_judge_marked_two() -> None:
 def test_kinship_is_asked_once_for_a_pair() -> None:
     asked: list[tuple[str, str]] = []
 
-    def kin(judge: str, author: str) -> bool:
+    def same_family(judge: str, author: str) -> bool:
         asked.append((judge, author))
         return judge == "x" and author == "b"
 
     table = tabled([Mark("x", author, contest, 1) for author in "ab" for contest in "123"])
-    assert table.kin(kin).tolist() == [False, True] * 3
+    assert table.same_family(same_family).tolist() == [False, True] * 3
     assert sorted(asked) == [("x", "a"), ("x", "b")]
 
 

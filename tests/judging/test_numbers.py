@@ -83,7 +83,10 @@ def marked() -> Marks:
 def agreements() -> Any:
     rng = seeded(2)
     unit = rng.integers(0, 40, 150)
-    nominal, interval = agreement.Votes(unit, rng.integers(0, 3, 150)), agreement.Votes(unit, rng.random(150))
+    nominal, interval = (
+        agreement.ChoicesByUnit(unit, rng.integers(0, 3, 150)),
+        agreement.ChoicesByUnit(unit, rng.random(150)),
+    )
     wrong = errors(of_votes(pool("ring")[1]))
     judges = rng.integers(0, 8, 60)
     worth = agreement.effective_votes(

@@ -7,14 +7,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from peerage.judging.panel import Ballot, PanelRules, Verdict, count, panel
+from peerage.judging.panel import Ballot, PanelRules, PanelVerdict, count, panel
 from peerage.match import Seat
 from peerage.protocol import Ask, Chosen, Reply, Steps
 
 JUDGES = [Seat(f"judge/{at}", f"p{at}", 1500.0 + 100 * at) for at in range(1, 4)]
 
 
-def run(steps: Steps[Verdict], answer: Callable[[Ask], Reply]) -> tuple[Verdict, list[Ask]]:
+def run(steps: Steps[PanelVerdict], answer: Callable[[Ask], Reply]) -> tuple[PanelVerdict, list[Ask]]:
     asks: list[Ask] = list(next(steps))  # type: ignore[arg-type]
     try:
         steps.send([answer(ask) for ask in asks])

@@ -56,8 +56,8 @@ def test_a_mark_is_measured_against_the_others_for_the_same_answer() -> None:
     marks = [Mark("x", "a", "1", 9), Mark("y", "a", "1", 4), Mark("z", "a", "1", 2), Mark("x", "b", "1", 9)]
     table = tabled(marks)
     assert deviations(table) == pytest.approx([6, math.nan, -1.5, -4.5], nan_ok=True), "alone for b"
-    kin = deviations(table, table.kin(lambda judge, author: judge == "x"))
-    assert kin == pytest.approx([6, math.nan, 2, -2], nan_ok=True), "x is no measure for y"
+    same_family = deviations(table, table.same_family(lambda judge, author: judge == "x"))
+    assert same_family == pytest.approx([6, math.nan, 2, -2], nan_ok=True), "x is no measure for y"
 
 
 def test_kin_preference_by_hand() -> None:

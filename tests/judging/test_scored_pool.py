@@ -72,8 +72,12 @@ def test_kin_who_discern_little_are_not_said_to_prefer_each_other(skill: float, 
     found = []
     for number in range(6):
         made, chances = drawn(Scored(8, 60, spread=1.5), number)
-        kin = np.array([(made.families or {})[name] == "one" for name in made.marks.authors])
-        made = replace(made, skill=np.where(kin, skill, made.skill), slope=np.where(kin, slope, made.slope))
+        same_family = np.array([(made.families or {})[name] == "one" for name in made.marks.authors])
+        made = replace(
+            made,
+            skill=np.where(same_family, skill, made.skill),
+            slope=np.where(same_family, slope, made.slope),
+        )
         votes = ScorePool(made).under(chances, None)
         (effect,) = [
             one

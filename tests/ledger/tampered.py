@@ -18,7 +18,7 @@ from peerage.ledger import outside
 from peerage.ledger.merkle import digest
 from peerage.ledger.public import Opinion, enter
 from peerage.ledger.store import amend
-from peerage.ledger.votes import Vote, Votes
+from peerage.ledger.votes import PeopleVotes, Vote
 from peerage.players.client import Call, PlayerError
 from peerage.ratings import data as reading
 from peerage.ratings.battles import Battles
@@ -40,7 +40,7 @@ def duels(folder: Path) -> Path:
     )
     play(folder, 9, clients=Cast(_clumsy))
     with closing(ledger_of(folder)) as ledger:
-        votes = Votes(ledger.address, folder)
+        votes = PeopleVotes(ledger.address, folder)
         for row in ledger.records(1, 4):
             match = row.number
             votes.cast(Vote(match, digest(row.body), ("A", "B"), "AB"[match % 2], f"v{match}"), 100 + match)

@@ -19,12 +19,12 @@ from typer.testing import CliRunner, Result
 from peerage.cli.main import app
 from peerage.ledger.checkpoints import kept_in, leaves_of, new_key, origin, read_private_key
 from peerage.ledger.disclosure import write_redacted
-from peerage.ledger.kept import Kept, _entries
+from peerage.ledger.kept import KeptCheckpoint, _entries
 from peerage.ledger.log import entry_text
 from peerage.ledger.merkle import digest, levels, proof
 from peerage.ledger.notes import Checkpoint, Proof, key_of, read_checkpoint, sign
 from peerage.ledger.verify import verify
-from peerage.ledger.votes import Vote, Votes
+from peerage.ledger.votes import PeopleVotes, Vote
 from peerage.outputs import secret_files
 
 
@@ -38,7 +38,7 @@ def key(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def vote(folder: Path, matches: range, verdict: str = "A") -> None:
     with closing(ledger_of(folder)) as ledger:
         records = {row.number: digest(row.body) for row in ledger.records()}
-        votes = Votes(ledger.address, folder)
+        votes = PeopleVotes(ledger.address, folder)
         for match in matches:
             votes.cast(Vote(match, records[match], ("A", "B"), verdict, f"v{match}"), 100 + match)
 
@@ -265,7 +265,7 @@ def test_what_was_cut_off_is_told_as_one_entry_or_as_what_a_match_has(whole: Pat
         texts = [entry_text(one.position, one.about, one.digest) for one in ledger.log()]
         match = next(one.position for one in ledger.log() if one.about == "record 1")
     entries = ((1, texts[0]), (match, texts[match - 1]))
-    assert [*_entries(Kept("kept.txt", kept_in(whole)[-1].checkpoint, entries), [])] == [
+    assert [*_entries(KeptCheckpoint("kept.txt", kept_in(whole)[-1].checkpoint, entries), [])] == [
         (None, "entry 1 of the log was cut off: kept.txt proves it"),
         (1, "its replies, record, costs or times were cut off: kept.txt proves them"),
     ]

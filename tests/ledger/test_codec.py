@@ -26,7 +26,7 @@ from peerage.formats import (
 from peerage.games.duel import GAME as DUEL
 from peerage.ledger.codec import (
     MissingText,
-    Said,
+    StoredReply,
     by_hex,
     fixture_body,
     named_model,
@@ -263,7 +263,9 @@ WHOLE = Reply("ok", "said", None, "why", 1, 2, 3, 4, 5, {"true": 0.5}, "k", 6, T
 def test_a_reply_is_stored_whole_and_reads_back(salted: str) -> None:
     body = reply_body(WHOLE, "model-1", "prices 3", True, salted)
     text = Kept(salted, "said") if salted else "said"
-    stored = Said("ok", text, "why", 1, 2, 3, 4, 5, "model-1", "prices 3", True, {"true": 0.5}, 6, True, 7)
+    stored = StoredReply(
+        "ok", text, "why", 1, 2, 3, 4, 5, "model-1", "prices 3", True, {"true": 0.5}, 6, True, 7
+    )
     assert read_said(body) == stored
     assert (stored.withheld, stored.words) == (False, "said")
     assert read_reply("k", body) == WHOLE

@@ -16,7 +16,7 @@ from peerage.ledger import LedgerError, open_ledger
 from peerage.ledger.copying import copy
 from peerage.ledger.store import Batch, amend
 from peerage.ledger.verify import verify
-from peerage.ledger.votes import Vote, Votes
+from peerage.ledger.votes import PeopleVotes, Vote
 
 if TYPE_CHECKING:
     from tests.servers.mongo import MongoServer
@@ -42,7 +42,7 @@ def test_through_all_stores_and_back_both_heads_stay(
         one.run(MATCHES)
         record = one.ledger.match(1)
         assert record is not None
-        Votes(one.ledger.address, one.folder).cast(Vote(1, "00", ("A", "B"), "tie", "v"), 7)
+        PeopleVotes(one.ledger.address, one.folder).cast(Vote(1, "00", ("A", "B"), "tie", "v"), 7)
         due = one.verify()
     (tmp_path / "two").mkdir()
     back = f"sqlite:///{tmp_path}/two/arena.db"
@@ -86,7 +86,10 @@ def test_a_run_goes_on_while_its_ledger_is_copied(
             pins.append(live.ledger.pin())
             if len(pins) == 30:  # as if so much had been written since the copy began
                 monkeypatch.setattr(live.ledger, "pin", lambda: pins[9])
-                votes = Votes(live.ledger.address, live.folder), Votes(target.address, tmp_path / "copy")
+                votes = (
+                    PeopleVotes(live.ledger.address, live.folder),
+                    PeopleVotes(target.address, tmp_path / "copy"),
+                )
                 copy(live.ledger, target, votes)
                 monkeypatch.undo()
 
@@ -124,7 +127,7 @@ def test_a_copy_is_the_same_in_parts_of_any_size(
                 real(batch)
 
             monkeypatch.setattr(target, "write", write)
-            votes = Votes(played.ledger.address, tmp_path), Votes(target.address, tmp_path)
+            votes = PeopleVotes(played.ledger.address, tmp_path), PeopleVotes(target.address, tmp_path)
             copy(played.ledger, target, votes)
             assert verify(target) == verify(played.ledger)
             assert list(target.amendments()) == list(played.ledger.amendments())
@@ -159,7 +162,7 @@ def test_a_damaged_source_is_refused(tmp_path: Path) -> None:
             file.execute("UPDATE replies SET body = CAST(body || ' ' AS BLOB) WHERE id = 2")
             file.commit()
         with closing(open_ledger("sqlite:///copy.db", tmp_path, create=True)) as target:
-            votes = Votes(played.ledger.address, tmp_path), Votes(target.address, tmp_path)
+            votes = PeopleVotes(played.ledger.address, tmp_path), PeopleVotes(target.address, tmp_path)
             with pytest.raises(LedgerError, match="match 1 is damaged"):
                 copy(played.ledger, target, votes)
             with target.runner():  # nobody takes it for the whole

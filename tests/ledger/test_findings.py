@@ -22,13 +22,13 @@ from tests.ledger.tampered import Harm, rows_harmed
 from peerage.ledger import Ledger, LedgerError, open_ledger
 from peerage.ledger.checkpoints import unsigned
 from peerage.ledger.codec import fixture_body
-from peerage.ledger.kept import Kept
+from peerage.ledger.kept import KeptCheckpoint
 from peerage.ledger.log import entry_text
 from peerage.ledger.merkle import digest
 from peerage.ledger.since import Head, read_head
 from peerage.ledger.store import Amendment, Batch, FailureRow, FixtureRow, IntentRow, ReplyRow
 from peerage.ledger.verify import check_records, remedy, verify
-from peerage.ledger.votes import Vote, Votes
+from peerage.ledger.votes import PeopleVotes, Vote
 from peerage.match import Fixture
 
 FILE = Path(__file__).with_name("findings.json")
@@ -69,7 +69,7 @@ def fill(folder: Path) -> None:
                     ],
                 )
             )
-        votes = Votes(ledger.address, folder)
+        votes = PeopleVotes(ledger.address, folder)
         for row in ledger.records(1, 3):
             votes.cast(
                 Vote(row.number, digest(row.body), ("A", "B"), "A", f"v{row.number}"), 100 + row.number
@@ -78,17 +78,17 @@ def fill(folder: Path) -> None:
             ledger.write(Batch(votes=votes.head()))
 
 
-def kept(folder: Path) -> tuple[Head, list[Kept]]:
+def kept(folder: Path) -> tuple[Head, list[KeptCheckpoint]]:
     """What somebody kept: the root of the log, and a checkpoint with a proof of each of its entries."""
     with closing(opened(folder)) as ledger:
         found = verify(ledger, 1)
         assert found.ok, found.problems
         entries = [(one.position, entry_text(one.position, one.about, one.digest)) for one in ledger.log()]
         checkpoint = unsigned(ledger, found.log_root)
-        return read_head(found.log_root), [Kept("kept.txt", checkpoint, tuple(entries))]
+        return read_head(found.log_root), [KeptCheckpoint("kept.txt", checkpoint, tuple(entries))]
 
 
-def checked(folder: Path, head: Head, checkpoints: list[Kept]) -> Any:
+def checked(folder: Path, head: Head, checkpoints: list[KeptCheckpoint]) -> Any:
     """What is found, what is done about it, and what a run says that would begin."""
 
     def plain(text: str) -> str:
@@ -96,7 +96,7 @@ def checked(folder: Path, head: Head, checkpoints: list[Kept]) -> Any:
 
     try:
         with closing(opened(folder)) as ledger:
-            report = verify(ledger, 1, Votes(ledger.address, folder), head, checkpoints)
+            report = verify(ledger, 1, PeopleVotes(ledger.address, folder), head, checkpoints)
             refused = ""
             try:
                 check_records(ledger)
@@ -123,13 +123,15 @@ TABLES = (
 
 
 @pytest.fixture(scope="module")
-def whole(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Head, list[Kept]]:
+def whole(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Head, list[KeptCheckpoint]]:
     folder = tmp_path_factory.mktemp("findings")
     fill(folder)
     return folder, *kept(folder)
 
 
-def told(whole: Path, head: Head, checkpoints: list[Kept], table: str, work: Path) -> dict[str, Any]:
+def told(
+    whole: Path, head: Head, checkpoints: list[KeptCheckpoint], table: str, work: Path
+) -> dict[str, Any]:
     found = {}
     for number, (file, harm) in enumerate(harms(whole, table)):
         copy = work / str(number)
@@ -141,11 +143,11 @@ def told(whole: Path, head: Head, checkpoints: list[Kept], table: str, work: Pat
 
 
 @pytest.mark.parametrize("table", TABLES)
-def test_what_is_said(whole: tuple[Path, Head, list[Kept]], table: str, tmp_path: Path) -> None:
+def test_what_is_said(whole: tuple[Path, Head, list[KeptCheckpoint]], table: str, tmp_path: Path) -> None:
     recorded.check(FILE, table, told(*whole, table, tmp_path))
 
 
-def test_of_a_whole_ledger_nothing_is_said(whole: tuple[Path, Head, list[Kept]]) -> None:
+def test_of_a_whole_ledger_nothing_is_said(whole: tuple[Path, Head, list[KeptCheckpoint]]) -> None:
     problems, _, refused, _ = checked(*whole)
     assert (problems, refused) == ([], "")
 

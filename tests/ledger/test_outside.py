@@ -17,7 +17,7 @@ from peerage.ledger.store import Amendment, Batch
 from peerage.ledger.verify import verify
 from peerage.ratings import data as reading
 from peerage.ratings.battles import Battles
-from peerage.ratings.played import Played
+from peerage.ratings.played import PlayedGames
 
 BATTLES = (
     b"model_a,model_b,winner,weight,judge,question,timestamp\n"
@@ -33,9 +33,9 @@ def ledger(tmp_path: Path) -> Iterator[Ledger]:
     made.close()
 
 
-def parsed(body: bytes, name: str) -> Battles | Played:
+def parsed(body: bytes, name: str) -> Battles | PlayedGames:
     found = reading.read([(name, io.BytesIO(body))], kept=LABELS)
-    assert isinstance(found, Battles | Played)
+    assert isinstance(found, Battles | PlayedGames)
     return found
 
 
@@ -63,7 +63,7 @@ def test_what_was_written_is_read(ledger: Ledger) -> None:
     assert battles.times.tolist() == [10, 15, 20, 30]
     assert battles.both_bad is not None
     assert battles.both_bad.tolist() == [False, True, False, False]
-    assert isinstance(games, Played)
+    assert isinstance(games, PlayedGames)
     assert games.games == parsed(GAMES, "g.json").games  # type: ignore[union-attr]
 
 

@@ -22,7 +22,7 @@ from peerage.engine.runner import GRACE_S
 from peerage.ledger import Ledger, LedgerBusy, LedgerError
 from peerage.ledger.store import Batch, IntentRow
 from peerage.ledger.verify import verify
-from peerage.ledger.votes import Vote, VotedAlready, Votes
+from peerage.ledger.votes import PeopleVotes, Vote, VotedAlready
 
 MATCHES = 40
 
@@ -61,7 +61,7 @@ def test_the_same_arena_has_the_same_head_as_on_sqlite_even_where_the_server_die
 def test_votes_lie_beside_the_ledger_and_are_verified(store_server: Any, tmp_path: Path) -> None:
     with arena(tmp_path, store_server.address()) as opened:
         opened.run(3)
-        votes = Votes(opened.ledger.address, tmp_path)
+        votes = PeopleVotes(opened.ledger.address, tmp_path)
         assert (votes.exists(), votes.count(), list(votes.rows())) == (False, 0, [])
         casting = [Thread(target=votes.cast, args=(Vote(1, "00", ("A", "B"), "tie", v), 7)) for v in "vw"]
         for each in casting:

@@ -6,7 +6,7 @@ import sqlite3
 
 import pytest
 
-from peerage.ledger.sql_database import KEPT, Pool, Query, among
+from peerage.ledger.sql_database import KEPT, Query, ReadPool, among
 
 
 class Broken(sqlite3.Connection):
@@ -43,7 +43,7 @@ def test_a_query_names_its_columns_and_binds_its_values_in_their_order() -> None
 
 def test_a_connection_is_given_back_outside_any_transaction_and_lent_again() -> None:
     made: list[sqlite3.Connection] = []
-    pool = Pool(lambda: made.append(connection()) or made[-1])  # type: ignore[func-returns-value]
+    pool = ReadPool(lambda: made.append(connection()) or made[-1])  # type: ignore[func-returns-value]
     with pool.one() as first:
         first.execute("CREATE TABLE t (x)")
         first.execute("BEGIN")
@@ -65,7 +65,7 @@ def test_a_connection_is_given_back_outside_any_transaction_and_lent_again() -> 
 def test_one_that_broke_takes_those_with_it_that_are_as_old() -> None:
     old, broken, new = connection(), connection(Broken), connection()
     makes = iter([old, broken, new])
-    pool = Pool(lambda: next(makes))
+    pool = ReadPool(lambda: next(makes))
     one, other = pool.take(), pool.take()
     pool.give_back(one)
     pool.give_back(other)
@@ -77,7 +77,7 @@ def test_one_that_broke_takes_those_with_it_that_are_as_old() -> None:
 
 
 def test_what_is_given_back_after_the_end_is_closed() -> None:
-    pool = Pool(connection)
+    pool = ReadPool(connection)
     with pool.one() as lent:
         pool.close()
     with pytest.raises(sqlite3.ProgrammingError, match="closed"):

@@ -20,7 +20,7 @@ from peerage.ledger.merkle import digest, link, stream_genesis
 from peerage.ledger.since import read_head
 from peerage.ledger.store import Batch
 from peerage.ledger.verify import Problem, Report, verify
-from peerage.ledger.votes import STREAM, Vote, VotedAlready, Votes
+from peerage.ledger.votes import STREAM, PeopleVotes, Vote, VotedAlready
 
 
 @pytest.fixture(scope="module")
@@ -30,7 +30,7 @@ def played(tmp_path_factory: pytest.TempPathFactory) -> Path:
     with ledger.runner():
         for batch in sample(6):
             ledger.write(batch)
-    votes = Votes(ledger.address, folder)
+    votes = PeopleVotes(ledger.address, folder)
     for number in (1, 2, 5):
         [row] = ledger.records(number, number)
         votes.cast(Vote(number, digest(row.body), ("B", "A"), "A", "v"), at_ms=number)
@@ -46,7 +46,7 @@ def voted(played: Path, tmp_path: Path) -> Path:
 def verified(folder: Path) -> Report:
     ledger = open_ledger("sqlite:///arena.db", folder, create=False)
     try:
-        return verify(ledger, votes=Votes(ledger.address, folder))
+        return verify(ledger, votes=PeopleVotes(ledger.address, folder))
     finally:
         ledger.close()
 
@@ -58,25 +58,25 @@ def change(folder: Path, sql: str, *values: object) -> None:
 
 
 def test_nobody_has_voted_where_there_is_no_file(tmp_path: Path) -> None:
-    votes = Votes("sqlite:///arena.db", tmp_path)
+    votes = PeopleVotes("sqlite:///arena.db", tmp_path)
     assert (list(votes.rows()), votes.count(), votes.judged_by("v")) == ([], 0, set())
     assert not votes.path.exists()
 
 
 def test_nobody_has_voted_while_the_first_vote_is_being_cast(tmp_path: Path) -> None:
-    votes = Votes("sqlite:///arena.db", tmp_path)
+    votes = PeopleVotes("sqlite:///arena.db", tmp_path)
     votes.path.touch()
     assert (list(votes.rows()), votes.count(), votes.misfiled()) == ([], 0, [])
 
 
 def test_votes_lie_beside_whatever_ledger(tmp_path: Path) -> None:
-    assert Votes("sqlite:///mine.db", tmp_path).path == tmp_path / "mine.votes.db"
-    assert Votes(f"sqlite:///{tmp_path}/x.db", Path()).path == tmp_path / "x.votes.db"
-    assert Votes("postgresql://somewhere/arena", tmp_path).path == tmp_path.resolve() / "arena.votes.db"
+    assert PeopleVotes("sqlite:///mine.db", tmp_path).path == tmp_path / "mine.votes.db"
+    assert PeopleVotes(f"sqlite:///{tmp_path}/x.db", Path()).path == tmp_path / "x.votes.db"
+    assert PeopleVotes("postgresql://somewhere/arena", tmp_path).path == tmp_path.resolve() / "arena.votes.db"
 
 
 def test_a_vote_comes_back_chained(tmp_path: Path) -> None:
-    votes = Votes("sqlite:///arena.db", tmp_path)
+    votes = PeopleVotes("sqlite:///arena.db", tmp_path)
     cast = [Vote(number, "00", ("A", "B"), "tie", "v") for number in (3, 1)]
     rows = [votes.cast(vote, at_ms=7) for vote in cast]
     assert list(votes.rows()) == rows
@@ -87,7 +87,7 @@ def test_a_vote_comes_back_chained(tmp_path: Path) -> None:
 
 
 def test_one_vote_a_match(tmp_path: Path) -> None:
-    votes = Votes("sqlite:///arena.db", tmp_path)
+    votes = PeopleVotes("sqlite:///arena.db", tmp_path)
     votes.cast(Vote(1, "00", ("A", "B"), "A", "v"), at_ms=1)
     with pytest.raises(VotedAlready, match="one vote per match"):
         votes.cast(Vote(1, "00", ("B", "A"), "B", "v"), at_ms=2)
@@ -98,10 +98,10 @@ def test_one_vote_a_match(tmp_path: Path) -> None:
 def test_a_runner_that_plays_does_not_keep_anybody_from_voting(voted: Path) -> None:
     ledger = open_ledger("sqlite:///arena.db", voted, create=False)
     with ledger.runner():
-        Votes(ledger.address, voted).cast(Vote(3, "00", ("A", "B"), "A", "v"), at_ms=1)
+        PeopleVotes(ledger.address, voted).cast(Vote(3, "00", ("A", "B"), "A", "v"), at_ms=1)
         ledger.write(Batch(meta={"seed": "1"}))
     ledger.close()
-    assert Votes(ledger.address, voted).count() == 4
+    assert PeopleVotes(ledger.address, voted).count() == 4
 
 
 def test_many_writers_make_one_chain(tmp_path: Path) -> None:
@@ -111,7 +111,7 @@ def test_many_writers_make_one_chain(tmp_path: Path) -> None:
         "for n in range(20): votes.cast(Vote(n, '00', ('A', 'B'), 'A', sys.argv[2]), at_ms=n)"
     )
     other = subprocess.Popen([sys.executable, "-c", code, str(tmp_path), "x"])
-    votes = Votes("sqlite:///arena.db", tmp_path)
+    votes = PeopleVotes("sqlite:///arena.db", tmp_path)
 
     def cast(number: int) -> None:
         votes.cast(Vote(number, "00", ("A", "B"), "A", "z"), at_ms=number)
@@ -129,7 +129,7 @@ def test_many_writers_make_one_chain(tmp_path: Path) -> None:
 def test_verify_tells_the_head_of_the_votes(voted: Path) -> None:
     report = verified(voted)
     assert report.ok
-    assert report.streams[STREAM] == list(Votes("sqlite:///arena.db", voted).rows())[-1].chain.hex()
+    assert report.streams[STREAM] == list(PeopleVotes("sqlite:///arena.db", voted).rows())[-1].chain.hex()
 
 
 def test_verify_finds_a_changed_vote(voted: Path) -> None:
@@ -144,7 +144,7 @@ def test_verify_finds_a_vote_that_was_taken_out(voted: Path) -> None:
 
 
 def test_verify_finds_votes_on_something_else(voted: Path) -> None:
-    Votes("sqlite:///arena.db", voted).cast(Vote(4, "00", ("A", "B"), "A", "v"), at_ms=1)
+    PeopleVotes("sqlite:///arena.db", voted).cast(Vote(4, "00", ("A", "B"), "A", "v"), at_ms=1)
     [problem] = verified(voted).problems
     assert problem == Problem(4, "votes were given on a record that is not this one")
 
@@ -162,7 +162,7 @@ def test_whatever_stands_there_verify_tells(voted: Path, body: object) -> None:
 
 def test_a_file_that_is_something_else_is_told(tmp_path: Path) -> None:
     (tmp_path / "arena.votes.db").write_bytes(b"no database at all" * 100)
-    votes = Votes("sqlite:///arena.db", tmp_path)
+    votes = PeopleVotes("sqlite:///arena.db", tmp_path)
     with pytest.raises(LedgerError, match=r"arena\.votes\.db"):
         list(votes.rows())
     with pytest.raises(LedgerError, match=r"arena\.votes\.db"):
@@ -199,7 +199,7 @@ def bound(folder: Path, votes: int) -> Path:
 
 
 def cast(ledger: Ledger, folder: Path, count: int, voter: str) -> None:
-    votes = Votes(ledger.address, folder)
+    votes = PeopleVotes(ledger.address, folder)
     for number in range(1, count + 1):
         [row] = ledger.records(number, number)
         votes.cast(Vote(number, digest(row.body), ("A", "B"), "A", voter), at_ms=number)
@@ -223,7 +223,7 @@ def test_a_run_takes_the_votes_into_the_log(tmp_path: Path) -> None:
     play(folder, 8)
     assert [about for about in abouts(folder) if about.startswith("votes ")] == ["votes 3", "votes 5"]
     with closing(ledger_of(folder)) as ledger:
-        report = verify(ledger, votes=Votes(ledger.address, folder), since=read_head(before))
+        report = verify(ledger, votes=PeopleVotes(ledger.address, folder), since=read_head(before))
     assert (report.ok, report.since and report.since.matches) == (True, 2)
 
 
@@ -258,7 +258,7 @@ def test_votes_deleted_after_they_were_bound_are_missed(tmp_path: Path, sql: str
 
 def test_a_file_of_votes_written_anew_or_left_behind_is_told(tmp_path: Path) -> None:
     folder = bound(tmp_path, 3)
-    Votes("sqlite:///arena.db", folder).path.unlink()
+    PeopleVotes("sqlite:///arena.db", folder).path.unlink()
     [told] = verified(folder).problems
     assert "the log holds 3 votes of the audience, and 0 are there: arena.votes.db" in str(told)
     with closing(ledger_of(folder)) as ledger:

@@ -5,7 +5,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from peerage.challenges.pool import Pool
+from peerage.challenges.pool import ChallengePool
 from peerage.sealing import seal
 
 NAMES, PLAYERS, RIGHT = ["c1", "c2", "c3", "c4"], [f"p{at}" for at in range(6)], 7
@@ -31,7 +31,7 @@ def attempt(name: str, player: str, answer: int | None) -> dict[str, Any]:
 def test_when_a_challenge_is_withdrawn_does_not_matter(
     attempts: list[tuple[str, str, int | None]], withdrawals: list[tuple[int, str]]
 ) -> None:
-    first, between = Pool(2), Pool(2)
+    first, between = ChallengePool(2), ChallengePool(2)
     said = [{"action": "withdraw", "challenge_id": name, "reason": "why"} for _, name in withdrawals]
     for one in said:
         first.amend(one)

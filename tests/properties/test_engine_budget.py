@@ -8,11 +8,11 @@ from typing import NamedTuple
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from peerage.engine.budget import Budget, Verdict
+from peerage.engine.budget import Affordable, Budget
 from peerage.engine.call_costs import Share
 
 Limits = tuple[int | None, int | None, int | None]
-WAITS = (Verdict.WAIT_ARENA, Verdict.WAIT_MATCH, Verdict.WAIT_PLAYER)
+WAITS = (Affordable.WAIT_ARENA, Affordable.WAIT_MATCH, Affordable.WAIT_PLAYER)
 
 
 class Asked(NamedTuple):
@@ -95,12 +95,12 @@ class Simulated:
                     continue
                 plan = plan_of(self.matches[number], self.told)
                 if not begun[number]:
-                    verdict = budget.admit(plan)[0] if not stopped else Verdict.WAIT_ARENA
-                    if verdict in (Verdict.MATCH, Verdict.PLAYER):
+                    verdict = budget.admit(plan)[0] if not stopped else Affordable.WAIT_ARENA
+                    if verdict in (Affordable.MATCH, Affordable.PLAYER):
                         self.ended[number] = verdict.value
                         continue
-                    if verdict is not Verdict.YES:
-                        assert under_way or verdict is Verdict.ARENA, "alone it begins, or never"
+                    if verdict is not Affordable.YES:
+                        assert under_way or verdict is Affordable.ARENA, "alone it begins, or never"
                         break
                 budget.open(number, plan)
                 under_way.add(number)
@@ -119,15 +119,15 @@ class Simulated:
                     flying.append((number, one))
                     continue
                 verdict = budget.reserve(number, one.player, one.worst)
-                tight |= verdict is Verdict.ARENA or verdict in WAITS
-                if verdict is Verdict.YES:
+                tight |= verdict is Affordable.ARENA or verdict in WAITS
+                if verdict is Affordable.YES:
                     flying.append((number, one))
-                elif verdict is Verdict.ARENA:
+                elif verdict is Affordable.ARENA:
                     budget.stop(number)
                     stopped.add(number)
                 elif verdict in WAITS:
                     left.append((number, one))
-                    if verdict is Verdict.WAIT_ARENA:
+                    if verdict is Affordable.WAIT_ARENA:
                         left += waiting[at + 1 :]
                         break
                 else:
@@ -227,7 +227,7 @@ def test_what_is_left_goes_to_the_lowest_numbers(usual: list[int], data: st.Data
     for number, nano in enumerate(usual):
         fits = sum(usual[: number + 1]) <= limit
         verdict = budget.reserve(number, "a", nano)
-        assert (verdict is Verdict.YES) == fits
+        assert (verdict is Affordable.YES) == fits
         if fits:
             budget.pay(number, "a", 0, nano, known=True, answered=False)
             assert budget.held == 0

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from peerage.games.game import Bench
+from peerage.games.game import RoleRequirement
 from peerage.scheduling import swiss
-from peerage.scheduling.officials import Shortage, by_merit, choose
+from peerage.scheduling.roles import Shortage, by_merit, choose
 from peerage.scheduling.standing import History, Standing
 from peerage.scheduling.swiss import pair
 
@@ -103,12 +103,12 @@ def test_neighbourhoods_pair_everybody_too(arena: tuple[list[Standing], History]
 
 benches = st.lists(
     st.builds(
-        Bench,
+        RoleRequirement,
         role=st.sampled_from(["author", "committee", "judge"]),
         wanted=st.integers(1, 5),
         minimum=st.integers(0, 3),
         order=st.sampled_from(["top", "top_quarter"]),
-        kin=st.booleans(),
+        same_family=st.booleans(),
     ),
     unique_by=lambda bench: bench.role,
     max_size=3,
@@ -117,7 +117,7 @@ benches = st.lists(
 
 @given(arenas(), benches, st.integers(0, 99))
 def test_officials_are_never_contestants_nor_barred_kin(
-    arena: tuple[list[Standing], History], wanted: list[Bench], seed: int
+    arena: tuple[list[Standing], History], wanted: list[RoleRequirement], seed: int
 ) -> None:
     standings, _ = arena
     if len(standings) < 2:
@@ -135,7 +135,7 @@ def test_officials_are_never_contestants_nor_barred_kin(
         assert max(0, min(bench.minimum, bench.wanted)) <= len(serving) <= max(bench.wanted, 0)
         assert len(set(serving)) == len(serving)
         assert not set(serving) & set(pair_of)
-        if not bench.kin:
+        if not bench.same_family:
             assert not {families[player] for player in serving} & {families[player] for player in pair_of}
         if bench.order == "top":
             order = [standing.player for standing in merit]

@@ -14,7 +14,7 @@ from peerage.ratings.answers import Answers
 from peerage.ratings.battles import Battles
 from peerage.ratings.data import read
 from peerage.ratings.fields import Layout, control_of
-from peerage.ratings.played import Played, Used
+from peerage.ratings.played import PlayedGames, Used
 from peerage.ratings.streams import DataError, rows
 
 RECORDED = Path(__file__).parents[1] / "data"
@@ -27,9 +27,9 @@ def battles(text: str | bytes, name: str = "x.csv", **options: tuple[str, ...]) 
     return found
 
 
-def played(entries: list[object], name: str = "x.json") -> Played:
+def played(entries: list[object], name: str = "x.json") -> PlayedGames:
     found = read([(name, io.BytesIO(json.dumps(entries).encode()))])
-    assert isinstance(found, Played)
+    assert isinstance(found, PlayedGames)
     return found
 
 
@@ -163,7 +163,7 @@ def test_games_in_lists_and_by_seats() -> None:
     assert data.games[0].ranks == (-3, -9, -3)
     text = b"game,player,rank,team\n1,x,1,\n1,y,2,t\n1,z,2,t\n2,x,2,\n2,y,1,\n"
     seats = read([("g.csv", io.BytesIO(text))])
-    assert isinstance(seats, Played)
+    assert isinstance(seats, PlayedGames)
     assert [game.teams for game in seats.games] == [((0,), (1, 2)), ((0,), (1,))]
     assert seats.games[1].ranks == (2, 1)
 
@@ -177,7 +177,7 @@ def test_the_recorded_games_and_battles() -> None:
     finally:
         for _, stream in streams:
             stream.close()
-    assert isinstance(data, Played)
+    assert isinstance(data, PlayedGames)
     assert (data.layout, len(data.games), len(data.names)) == ("valyrian", 12, 18)
     assert len(data.games[0].teams) == 2  # the first by date, whichever came first by name
     assert data.used[0] == (Used(0.0053748500000000005, 1780, 113.693381), Used(0.031032, 2286, 74.965353))

@@ -9,15 +9,15 @@ from typing import Any
 import pytest
 
 from peerage.ratings.data import read
-from peerage.ratings.played import Played
+from peerage.ratings.played import PlayedGames
 from peerage.ratings.streams import DataError
 
 HEADER = "number,round,game,topic,status,seat,player,score,cost,raw,cost_elo,spent_nano,at_ms\n"
 
 
-def reading(text: str) -> Played:
+def reading(text: str) -> PlayedGames:
     found = read([("-", io.BytesIO(text.encode()))])
-    assert isinstance(found, Played)
+    assert isinstance(found, PlayedGames)
     return found
 
 

@@ -13,13 +13,13 @@ from peerage.ratings.battles import Battles
 from peerage.ratings.data import read
 from peerage.ratings.history import Game, duels
 from peerage.ratings.methods import METHODS, Method, Options, rate
-from peerage.ratings.played import Played
+from peerage.ratings.played import PlayedGames
 
 RECORDED = Path(__file__).parents[1] / "data"
 
 
 @pytest.fixture(scope="module")
-def cob() -> Battles | Played:
+def cob() -> Battles | PlayedGames:
     with (RECORDED / "cob" / "data.json").open("rb") as stream:
         return read([("data.json", stream)])
 
@@ -158,7 +158,7 @@ def test_every_option_changes_the_table(
 def test_how_a_player_of_several_seats_counts_changes_the_table() -> None:
     """Ada holds two seats in each game: the first and the last of it."""
     played = tuple([Game(((0,), (1,), (2,), (0,)), (1, 2, 3, 4)), Game(((0,), (2,), (1,)), (1, 2, 3))] * 2)
-    data = Played(("ada", "bo", "cy"), played)
+    data = PlayedGames(("ada", "bo", "cy"), played)
     tables = [rate(data, Options(method="trueskill", seats=seats)).rows for seats in ("mean", "best", "each")]
     assert tables[0] != tables[1] != tables[2] != tables[0]
 
@@ -188,7 +188,7 @@ def test_games_of_many_by_methods_of_two() -> None:
     listed = tuple(
         Game(((0,), (1,), (2,)), ranks) for ranks in [(1, 2, 3), (1, 3, 2), (2, 1, 3), (1, 2, 2)] * 3
     )
-    data = Played(("a", "b", "c"), listed)
+    data = PlayedGames(("a", "b", "c"), listed)
     for method in METHODS[1 : METHODS.index("through-time")]:
         report = rate(data, Options(method=method))
         assert report.rows[0]["player"] == "a", method

@@ -26,7 +26,7 @@ from peerage.ratings.history import Duels, duels
 from peerage.ratings.influence import fewest_to_flip, ratings_without
 from peerage.ratings.methods import Method, Options, rate
 from peerage.ratings.orders import met_by_pair
-from peerage.ratings.played import Played
+from peerage.ratings.played import PlayedGames
 from peerage.ratings.resampling import bootstrap
 from peerage.ratings.student import quantile
 
@@ -71,7 +71,7 @@ def battles(ties: float = 0.15, weighted: bool = False) -> Battles:
 
 
 @cache
-def played() -> Played:
+def played() -> PlayedGames:
     """Games of three to five, with ties, teams of two, weights and dates."""
     rng = np.random.default_rng(12)
     rows = []
@@ -82,12 +82,12 @@ def played() -> Played:
         ranks = np.round(places).astype(int).tolist()
         rows.append({"players": teams, "ranks": ranks, "weight": 1 + at % 2, "timestamp": at // 5 * 86400})
     found = read([("g.jsonl", lines(rows))])
-    assert isinstance(found, Played)
+    assert isinstance(found, PlayedGames)
     return found
 
 
 @cache
-def singles() -> Played:
+def singles() -> PlayedGames:
     """The same games without teams."""
     rng = np.random.default_rng(13)
     rows = []
@@ -100,7 +100,7 @@ def singles() -> Played:
             }
         )
     found = read([("g.jsonl", lines(rows))])
-    assert isinstance(found, Played)
+    assert isinstance(found, PlayedGames)
     return found
 
 
@@ -157,7 +157,7 @@ def tables() -> Any:
     rows = []
     for at in range(14):
         for first, second in rng.permutation(5)[:4].reshape(2, 2).tolist():
-            rows.append(duplicate.Played(first, second, float(rng.integers(0, 3) / 2), at, at))
+            rows.append(duplicate.TableSeats(first, second, float(rng.integers(0, 3) / 2), at, at))
     return duplicate.fit(5, rows)
 
 

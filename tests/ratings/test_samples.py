@@ -10,7 +10,7 @@ import pytest
 
 from peerage.ratings.answers import Answers
 from peerage.ratings.data import read
-from peerage.ratings.played import Played
+from peerage.ratings.played import PlayedGames
 from peerage.ratings.streams import DataError, rows
 
 
@@ -87,7 +87,7 @@ def test_our_own_are_games_by_players_names_in_the_order_of_their_numbers() -> N
             ("a.jsonl", stream(*(played("a", at, float(at != 2)) for at in (2, 9, 10)))),
         ]
     )
-    assert isinstance(found, Played)
+    assert isinstance(found, PlayedGames)
     assert found.names == ("bee, hot", "a")
     assert [game.ranks for game in found.games] == [(-1, 0), (0, -1), (-1, -1)], "matches 2, 9 and 10"
 

@@ -12,13 +12,13 @@ from peerage.ratings.answers import Answers
 from peerage.ratings.battles import Battles
 from peerage.ratings.data import read
 from peerage.ratings.history import duels
-from peerage.ratings.methods import METHODS, Options, Report, rate
-from peerage.ratings.played import Played
+from peerage.ratings.methods import METHODS, MethodReport, Options, rate
+from peerage.ratings.played import PlayedGames
 from peerage.ratings.prediction_powered import fit as powered
 from peerage.ratings.streams import DataError
 
 
-def rated(text: str, options: Options, *, human: bool = False, name: str = "x.csv") -> Report:
+def rated(text: str, options: Options, *, human: bool = False, name: str = "x.csv") -> MethodReport:
     return rate(read([(name, io.BytesIO(text.encode()))], human=human), options)
 
 
@@ -167,7 +167,7 @@ def test_a_method_that_the_data_cannot_serve_is_told() -> None:
     with pytest.raises(ValueError, match="judge-aware needs battles with a column judge"):
         rate(battles, Options(method="judge-aware"))
     with pytest.raises(ValueError, match="judge-aware rates battles; these are games"):
-        rate(Played((), ()), Options(method="judge-aware"))
+        rate(PlayedGames((), ()), Options(method="judge-aware"))
     with pytest.raises(ValueError, match="drift does not go with the method bt"):
         rate(battles, Options(method="bt", drift=3.0))
     assert "irt" in METHODS

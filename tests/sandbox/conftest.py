@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 import pytest
 
 from peerage.sandbox import image
-from peerage.sandbox.pool import Mode, Pool
+from peerage.sandbox.pool import Mode, SandboxPool
 from peerage.sandbox.program import Limits, Program, RunResult
 
 QUICK = Limits(fuel=2_000_000_000, seconds=60.0)
@@ -29,11 +29,11 @@ class Sandboxes:
 
     def __init__(self) -> None:
         self._runner = asyncio.Runner()
-        self._pools: dict[Mode, Pool] = {}
+        self._pools: dict[Mode, SandboxPool] = {}
 
-    def pool(self, mode: Mode = "wasm") -> Pool:
-        async def make() -> Pool:
-            return Pool(workers=2, mode=mode)
+    def pool(self, mode: Mode = "wasm") -> SandboxPool:
+        async def make() -> SandboxPool:
+            return SandboxPool(workers=2, mode=mode)
 
         if mode not in self._pools:
             self._pools[mode] = self._runner.run(make())

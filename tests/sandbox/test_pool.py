@@ -17,7 +17,7 @@ from tests.sandbox.conftest import QUICK, Sandboxes
 
 from peerage.frames import frame, take
 from peerage.sandbox import image
-from peerage.sandbox.pool import Pool, check
+from peerage.sandbox.pool import SandboxPool, check
 from peerage.sandbox.program import OUT_OF_MEMORY, Limits, Program, SandboxUnavailable, Task, Welcome
 
 LINUX = sys.platform == "linux"
@@ -81,7 +81,7 @@ def test_the_same_run_costs_the_same_fuel_in_any_worker(sandbox: Sandboxes) -> N
     first = sandbox.run(source)
 
     async def elsewhere() -> tuple[str, int | None]:
-        async with Pool(workers=1) as pool:
+        async with SandboxPool(workers=1) as pool:
             await pool.run(Program("x = [0] * 1000"))
             result = await pool.run(Program(source, "", QUICK))
             return result.stdout, result.fuel
@@ -126,7 +126,7 @@ def test_a_worker_past_its_deadline_is_killed_and_replaced(sandbox: Sandboxes) -
 def test_a_worker_that_dies_is_a_sandbox_error_and_tried_once_more() -> None:
     async def killed_twice() -> tuple[str, str]:
         known = _children()
-        async with Pool(workers=1) as pool:
+        async with SandboxPool(workers=1) as pool:
             await pool.run(Program("x = 1"))
             running = asyncio.create_task(pool.run(Program("while 1: pass", "", Limits(fuel=10**15))))
             for _ in range(2):
@@ -159,7 +159,7 @@ def _jailed(child: int) -> bool:
 
 def test_cancelling_a_run_ends_its_worker(sandbox: Sandboxes) -> None:
     async def cancelled() -> str:
-        async with Pool(workers=1) as pool:
+        async with SandboxPool(workers=1) as pool:
             running = asyncio.create_task(pool.run(Program("while 1: pass", "", Limits(fuel=10**15))))
             await asyncio.sleep(0.5)
             running.cancel()
@@ -188,7 +188,7 @@ def test_a_snapshot_that_cannot_be_loaded_is_made_anew(
     monkeypatch.setattr("peerage.sandbox.pool._build", build)
 
     async def run() -> str:
-        async with Pool(workers=2) as pool:
+        async with SandboxPool(workers=2) as pool:
             return (await pool.run(Program("print(1)"))).stdout
 
     assert sandbox.wait(run()) == "1\n"
@@ -197,7 +197,7 @@ def test_a_snapshot_that_cannot_be_loaded_is_made_anew(
 
 def test_a_closed_pool_runs_nothing(sandbox: Sandboxes) -> None:
     async def after_close() -> None:
-        pool = Pool(workers=1)
+        pool = SandboxPool(workers=1)
         await pool.close()
         await pool.run(Program(""))
 
@@ -209,7 +209,7 @@ def test_without_the_extra_it_refuses(monkeypatch: pytest.MonkeyPatch, sandbox: 
     monkeypatch.setattr(image, "installed", lambda: False)
 
     async def run() -> None:
-        async with Pool(workers=1) as pool:
+        async with SandboxPool(workers=1) as pool:
             await pool.run(Program("print(1)"))
 
     with pytest.raises(SandboxUnavailable, match=r"pip install \"peerage\[sandbox\]\""):
@@ -275,7 +275,7 @@ def test_memory_stays_flat_over_2000_runs() -> None:
     async def resident() -> list[float]:
         known = _children()
         seen: list[float] = []
-        async with Pool(workers=1) as pool:
+        async with SandboxPool(workers=1) as pool:
             for _ in range(10):
                 for _ in range(200):
                     assert (await pool.run(Program("import re; x = [0] * 100_000; print(len(x))"))).ok

@@ -10,7 +10,7 @@ import pytest
 from pydantic import BaseModel, ConfigDict
 
 from peerage.games.code_golf import GAME as CODE_GOLF
-from peerage.games.game import Bench, GameSpec
+from peerage.games.game import GameSpec, RoleRequirement
 from peerage.games.werewolf import GAME as WEREWOLF
 from peerage.match import Fixture, Outcome, Table
 from peerage.protocol import Steps
@@ -50,7 +50,10 @@ COIN = GameSpec(
     contestants=(2, 2),
     rules=Rules,
     play=play,
-    officials=lambda rules: (Bench("author", 2, 1, "contestants"), Bench("judge", rules.judges, 2)),
+    officials=lambda rules: (
+        RoleRequirement("author", 2, 1, "contestants"),
+        RoleRequirement("judge", rules.judges, 2),
+    ),
     draw=draw,
     asks=lambda rules, fixture: (),
 )
@@ -119,13 +122,13 @@ def test_a_match_without_officials_is_refused_by_name() -> None:
 def test_pairing_is_told_the_width_and_whether_kin_may_meet(monkeypatch: pytest.MonkeyPatch) -> None:
     told: list[tuple[float, bool]] = []
 
-    def pair(standings: Any, history: Any, seed: str, width: float, kin: bool, across: bool) -> Any:
-        told.append((width, kin))
-        return swiss_pair(standings, history, seed, width, kin, across)
+    def pair(standings: Any, history: Any, seed: str, width: float, same_family: bool, across: bool) -> Any:
+        told.append((width, same_family))
+        return swiss_pair(standings, history, seed, width, same_family, across)
 
     swiss_pair = swiss.pair
     monkeypatch.setattr(swiss, "pair", pair)
-    apart = replace(COIN, kin=lambda rules: rules.judges == 3)
+    apart = replace(COIN, same_family=lambda rules: rules.judges == 3)
     for rules in (Rules(), Rules(judges=2)):
         scheduler = Scheduler.of(apart, rules, "7", Policy(width=12.5))
         next_round(scheduler, STANDINGS, History(), number=1, round=1, snapshot=0)

@@ -11,7 +11,7 @@ from peerage.ratings.claims import gap_needed
 from peerage.ratings.kernels import Floats
 from peerage.scheduling import further
 from peerage.scheduling.aim import BEST, Aim
-from peerage.scheduling.further import Table, ranges
+from peerage.scheduling.further import RatingEstimates, ranges
 from peerage.scheduling.order import of_order
 from peerage.scheduling.posterior import told
 from peerage.scheduling.strengths import laplacian
@@ -36,7 +36,7 @@ def test_blocks_spread_alike_bring_what_their_matches_bring_pair_by_pair() -> No
 def test_claims_are_held_exactly_wherever_they_may_be_in_reach(
     learns: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    table = Table(np.array([150.0, 60.0, 0.0, -170.0]), np.diag([900.0, 1600.0, 700.0, 1200.0]))
+    table = RatingEstimates(np.array([150.0, 60.0, 0.0, -170.0]), np.diag([900.0, 1600.0, 700.0, 1200.0]))
     table = replace(table, loss=of_order if learns else None)
     aims = [BEST, Aim("order", within=40.0), Aim("placed", player=2)]
     found = ranges(table, aims, [(0, 1), (2, 3)])

@@ -14,19 +14,19 @@ import pytest
 from tests import recorded
 
 from peerage.games import GAMES
-from peerage.games.game import Bench
+from peerage.games.game import RoleRequirement
 from peerage.match import Fixture
 from peerage.ratings.history import duels
 from peerage.ratings.kernels import Floats
 from peerage.scheduling import certify, order, top
 from peerage.scheduling.aim import Aim
 from peerage.scheduling.fixtures import Scheduler, by_need, next_round, remember, tables
-from peerage.scheduling.further import Table, expected, ranges, spread
+from peerage.scheduling.further import RatingEstimates, expected, ranges, spread
 from peerage.scheduling.goal import Known
 from peerage.scheduling.information import information
-from peerage.scheduling.officials import by_merit, choose, first_shortage
 from peerage.scheduling.policies import Policy
 from peerage.scheduling.posterior import Posterior, matches_of, posterior
+from peerage.scheduling.roles import by_merit, choose, first_shortage
 from peerage.scheduling.standing import Ended, Goal, History, PolicyName, Results, Standing
 from peerage.scheduling.strengths import fit, known
 from peerage.scheduling.topics import by_topic
@@ -146,9 +146,9 @@ def turns() -> list[list[str]]:
 
 
 BENCHES = (
-    Bench("judge", 3, 2, authors=False),
-    Bench("committee", 3, 1, kin=False),
-    Bench("author", 2, 1, "top_quarter"),
+    RoleRequirement("judge", 3, 2, authors=False),
+    RoleRequirement("committee", 3, 1, same_family=False),
+    RoleRequirement("author", 2, 1, "top_quarter"),
 )
 
 
@@ -158,7 +158,9 @@ def served() -> list[Any]:
         pool = rng.sample(POOL, rng.randint(3, 9))
         merit = by_merit(pool, rng)
         two = [one.player for one in sorted(pool)[:2]]
-        benches = (BENCHES, BENCHES[:2], (Bench("author", 2, 1, "contestants"), *BENCHES[:2]))[at % 3]
+        benches = (BENCHES, BENCHES[:2], (RoleRequirement("author", 2, 1, "contestants"), *BENCHES[:2]))[
+            at % 3
+        ]
         chosen = choose(benches, two, merit, f"s{at}")
         found.append(chosen if isinstance(chosen, Mapping) else str(chosen))
         shortage = first_shortage(benches, merit)
@@ -294,7 +296,7 @@ def bits() -> list[Any]:
 
 
 def ahead() -> list[Any]:
-    table = Table(np.array([90.0, 30.0, -20.0, -100.0]), np.diag([1200.0, 800.0, 2100.0, 1600.0]))
+    table = RatingEstimates(np.array([90.0, 30.0, -20.0, -100.0]), np.diag([1200.0, 800.0, 2100.0, 1600.0]))
     aims = [Aim("top"), Aim("top", 2), Aim("order", within=20.0), Aim("placed", player=2)]
     often = np.array([[0.0, 9, 4, 0], [9, 0, 5, 7], [4, 5, 0, 3], [0, 7, 3, 0]])
     may = ~np.eye(4, dtype=bool)
@@ -309,7 +311,7 @@ def ahead() -> list[Any]:
     return [
         [[[expected(one, aim) for aim in aims], ranges(one, aims, [(0, 1), (2, 3)], 3)] for one in variants],
         expected(table),
-        ranges(Table(*apart(40)), [Aim("top")], [(0, 39)]),
+        ranges(RatingEstimates(*apart(40)), [Aim("top")], [(0, 39)]),
     ]
 
 
@@ -332,7 +334,7 @@ ACROSS: Mapping[PolicyName, float | None] = {"swiss": None, "random": 0.9, "roun
 CASES: recorded.Cases = {
     **{name: paired(Policy(name), plain(POOL)) for name in (*BLIND, *LEARNING)},
     **{
-        f"{name}, families apart": paired(Policy(name, width=20.0, places=3), POOL, kin=False)
+        f"{name}, families apart": paired(Policy(name, width=20.0, places=3), POOL, same_family=False)
         for name in (*BLIND, *LEARNING)
     },
     **{f"{name}, groups": paired(Policy(name, across=across), POOL) for name, across in ACROSS.items()},

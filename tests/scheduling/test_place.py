@@ -52,7 +52,7 @@ def test_a_round_is_small_and_nobody_is_placed_who_is_not_there() -> None:
     assert len(policy.pair(POOL[:4], history, results, "lot")) == 1
     assert policy.pair(POOL[:3], history, results, "lot") == ()
     alike = [one._replace(family="f") for one in POOL]
-    assert policy.pair(alike, history, results, "lot", kin=False) == ()
+    assert policy.pair(alike, history, results, "lot", same_family=False) == ()
 
 
 def test_a_table_holds_the_newcomer_and_others_once_each() -> None:

@@ -39,12 +39,14 @@ class Arena:
         self.rounds: list[list[tuple[str, str]]] = []
         self._waiting: list[list[tuple[tuple[str, str], tuple[float, float]]]] = []
 
-    def play(self, pool: Sequence[Standing], kin: bool = True, once: bool = False) -> list[tuple[str, str]]:
+    def play(
+        self, pool: Sequence[Standing], same_family: bool = True, once: bool = False
+    ) -> list[tuple[str, str]]:
         if len(self._waiting) == self.lag:
             for pair, scores in self._waiting.pop(0):
                 self.results.note(pair, scores)
         lot = f"{len(self.rounds)}"
-        pairs = [*self.policy.pair(pool, self.history, self.results, lot, kin, once)]
+        pairs = [*self.policy.pair(pool, self.history, self.results, lot, same_family, once)]
         ended = []
         for a, b in pairs:
             self.history.remember((a, b))
@@ -76,7 +78,7 @@ def test_rounds_are_whole_and_everybody_plays(name: PolicyName, size: int) -> No
 def test_fewer_than_two_players_make_no_pair(name: PolicyName) -> None:
     assert Policy(name).pair([], History(), Results(), "s") == ()
     assert Policy(name).pair(standings(1), History(), Results(), "s") == ()
-    assert Policy(name).pair(standings(4, families=1), History(), Results(), "s", kin=False) == ()
+    assert Policy(name).pair(standings(4, families=1), History(), Results(), "s", same_family=False) == ()
 
 
 @every_policy
@@ -95,7 +97,7 @@ def test_players_of_one_family_never_meet_where_they_must_not(name: PolicyName) 
     arena, pool = Arena(Policy(name)), standings(9, families=3)
     family = {one.player: one.family for one in pool}
     for _ in range(30):
-        pairs = arena.play(pool, kin=False)
+        pairs = arena.play(pool, same_family=False)
         assert pairs
         assert all(family[a] != family[b] for a, b in pairs)
     assert len(arena.seats) == 9
@@ -123,11 +125,13 @@ def test_who_is_away_is_left_out_and_who_joins_catches_up(name: PolicyName) -> N
 
 
 @every_policy
-@pytest.mark.parametrize("kin", [True, False])
-def test_two_groups_meet_in_the_share_of_matches_that_is_asked_for(name: PolicyName, kin: bool) -> None:
+@pytest.mark.parametrize("same_family", [True, False])
+def test_two_groups_meet_in_the_share_of_matches_that_is_asked_for(
+    name: PolicyName, same_family: bool
+) -> None:
     """Here the second group is much weaker, so that `swiss`, `order` and the like leave it to itself."""
     group = {one.player: "proprietary" if at < 5 else "open" for at, one in enumerate(standings(9))}
-    pool = [one._replace(group=group[one.player]) for one in standings(9, families=0 if kin else 5)]
+    pool = [one._replace(group=group[one.player]) for one in standings(9, families=0 if same_family else 5)]
     unknown = [*pool, Standing("p98", "f98", 1500.0, 1400.0), Standing("p99", "f99", 1500.0, 1400.0)]
 
     def share(arena: Arena) -> float:
@@ -137,12 +141,12 @@ def test_two_groups_meet_in_the_share_of_matches_that_is_asked_for(name: PolicyN
     for players in (pool, unknown):
         arena = Arena(Policy(name, across=0.8), gap=60.0, lag=2)
         for _ in range(40):
-            assert arena.play(players, kin)
+            assert arena.play(players, same_family)
         assert 0.75 < share(arena) < 0.95
         assert set(arena.seats) == {one.player for one in players}
     family = {one.player: one.family for one in pool}
     pairs = [both for pairs in arena.rounds for both in pairs if {*both} <= {*family}]
-    assert kin or all(family[a] != family[b] for a, b in pairs)
+    assert same_family or all(family[a] != family[b] for a, b in pairs)
 
 
 def test_groups_that_a_policy_leaves_to_themselves_meet_in_a_fifth_of_the_matches_by_default() -> None:
@@ -200,7 +204,7 @@ def test_everybody_meets_everybody_once_in_a_round_robin() -> None:
 def test_as_many_meet_as_can_where_families_are_large() -> None:
     pool = [Standing(f"p{at}", family, 1500.0, 1500.0 - at) for at, family in enumerate("aaabcbcc")]
     for lot in range(30):
-        assert len(Policy("random").pair(pool, History(), Results(), f"{lot}", kin=False)) == 4
+        assert len(Policy("random").pair(pool, History(), Results(), f"{lot}", same_family=False)) == 4
 
 
 def uneven(name: PolicyName, **more: int) -> Arena:

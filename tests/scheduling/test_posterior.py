@@ -7,17 +7,17 @@ import pytest
 
 from peerage.ratings.bradley_terry import Pair, fit
 from peerage.ratings.kernels import Floats
-from peerage.scheduling.further import Table
+from peerage.scheduling.further import RatingEstimates
 from peerage.scheduling.posterior import Posterior, chances, matches_of, posterior, told
 from peerage.scheduling.strengths import laplacian
 
 
-def played(won: Floats) -> Table:
+def played(won: Floats) -> RatingEstimates:
     """The table of results: `won[i, j]` times i beat j."""
     size = len(won)
     pairs = [Pair(a, b, won[a, b], won[b, a]) for a in range(size) for b in range(a)]
     found = fit([one for one in pairs if one.wins_a + one.wins_b], size)
-    return Table(found.rating, found.covariance, often=won + won.T)
+    return RatingEstimates(found.rating, found.covariance, often=won + won.T)
 
 
 def test_who_never_lost_is_better_however_unsure_its_rating_is() -> None:

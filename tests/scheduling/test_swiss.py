@@ -168,7 +168,7 @@ def test_kin_never_meet_by_setting_and_whoever_is_left_sits_out() -> None:
     history = History()
     rested: dict[str, int] = {}
     for number in range(30):
-        found = pair(table, history, f"{number}", kin=False)
+        found = pair(table, history, f"{number}", same_family=False)
         assert len(found.pairs) == 1
         assert "b" in found.pairs[0]
         assert {*found.pairs[0], *found.bye} == {"a0", "a1", "a2", "b"}

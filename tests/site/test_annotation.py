@@ -16,7 +16,7 @@ from tests.site.arenas import MATCHES_SERVED
 from peerage.ledger import Ledger
 from peerage.ledger.store import LedgerError
 from peerage.ledger.verify import verify
-from peerage.ledger.votes import Vote, Votes, expert_voter
+from peerage.ledger.votes import PeopleVotes, Vote, expert_voter
 from peerage.site.annotation import TELLING, Annotator
 from peerage.site.pages import page as page_of
 from peerage.site.reading import Site
@@ -42,11 +42,11 @@ def ledger(folder: Path) -> Iterator[Ledger]:
 
 
 @pytest.fixture
-def votes(ledger: Ledger, folder: Path) -> Votes:
-    return Votes(ledger.address, folder)
+def votes(ledger: Ledger, folder: Path) -> PeopleVotes:
+    return PeopleVotes(ledger.address, folder)
 
 
-def test_every_duel_is_shown_once_and_resumed(ledger: Ledger, votes: Votes) -> None:
+def test_every_duel_is_shown_once_and_resumed(ledger: Ledger, votes: PeopleVotes) -> None:
     seen: list[int] = []
     for place in range(MATCHES_SERVED + 1):
         ada = Annotator(ledger, votes, "ada", Random(place))  # a new one each time: as if she came back
@@ -64,7 +64,7 @@ def test_every_duel_is_shown_once_and_resumed(ledger: Ledger, votes: Votes) -> N
     assert Annotator(ledger, votes, "bo", Random(0)).draw() is not None, "she has judged none"
 
 
-def test_a_verdict_is_on_the_answer_that_was_meant(ledger: Ledger, votes: Votes) -> None:
+def test_a_verdict_is_on_the_answer_that_was_meant(ledger: Ledger, votes: PeopleVotes) -> None:
     for seed in range(6):
         ada = Annotator(ledger, votes, f"ada {seed}", Random(seed))
         shown = ada.draw()
@@ -80,7 +80,7 @@ def test_a_verdict_is_on_the_answer_that_was_meant(ledger: Ledger, votes: Votes)
     assert orders == {("A", "B"), ("B", "A")}
 
 
-def test_the_telling_are_drawn_as_often_as_is_on_record(ledger: Ledger, votes: Votes) -> None:
+def test_the_telling_are_drawn_as_often_as_is_on_record(ledger: Ledger, votes: PeopleVotes) -> None:
     annotator = Annotator(ledger, votes, "ada", Random(3), telling=True)
     drawn = [annotator.draw() for _ in range(400)]
     split = {shown.ballot.match: shown.chance for shown in drawn if shown is not None}
@@ -93,7 +93,7 @@ def test_the_telling_are_drawn_as_often_as_is_on_record(ledger: Ledger, votes: V
     assert round(sum(split[match] or 0 for match in rare), 9) in (TELLING, 1 - TELLING)
 
 
-def test_once_more_only_what_was_judged_and_in_no_table(ledger: Ledger, votes: Votes) -> None:
+def test_once_more_only_what_was_judged_and_in_no_table(ledger: Ledger, votes: PeopleVotes) -> None:
     first = Annotator(ledger, votes, "ada", Random(1))
     judged, skipped = first.draw(), None
     assert judged is not None
@@ -112,7 +112,7 @@ def test_once_more_only_what_was_judged_and_in_no_table(ledger: Ledger, votes: V
     assert (found.votes, found.voters, found.uncounted) == (1, 1, 0)
 
 
-def test_what_was_picked_by_hand_is_no_sample(ledger: Ledger, votes: Votes) -> None:
+def test_what_was_picked_by_hand_is_no_sample(ledger: Ledger, votes: PeopleVotes) -> None:
     ada = Annotator(ledger, votes, "ada", Random(1))
     there = next(number for number in range(1, MATCHES_SERVED + 1) if finished(ledger, number))
     ada.cast(ada.at(there), "first", at_ms=1)
@@ -123,7 +123,7 @@ def test_what_was_picked_by_hand_is_no_sample(ledger: Ledger, votes: Votes) -> N
         ada.at(999)
 
 
-def test_nobody_judges_a_duel_of_its_own(ledger: Ledger, votes: Votes) -> None:
+def test_nobody_judges_a_duel_of_its_own(ledger: Ledger, votes: PeopleVotes) -> None:
     there = Annotator(ledger, votes, "ada", Random(1)).progress()[1]
     match = finished(ledger, 1)
     assert match is not None
@@ -155,7 +155,7 @@ def page(folder: Path) -> Iterator[TestClient]:
 
 
 def test_a_private_link_shows_duels_blind_and_takes_votes(
-    page: TestClient, folder: Path, votes: Votes, ledger: Ledger
+    page: TestClient, folder: Path, votes: PeopleVotes, ledger: Ledger
 ) -> None:
     mine = f"/{Links.of(folder).path('ada', 'annotate')}"
     shown = page.get(mine)
@@ -206,7 +206,7 @@ def test_a_link_opens_nothing_else_and_no_other_link_opens_it(page: TestClient, 
 
 
 def test_when_all_is_judged_the_page_says_so(
-    page: TestClient, folder: Path, ledger: Ledger, votes: Votes
+    page: TestClient, folder: Path, ledger: Ledger, votes: PeopleVotes
 ) -> None:
     ada = Annotator(ledger, votes, "ada", Random(1))
     while (shown := ada.draw()) is not None:
@@ -214,7 +214,7 @@ def test_when_all_is_judged_the_page_says_so(
     assert "Nothing left to judge" in page.get(f"/{Links.of(folder).path('ada', 'annotate')}").text
 
 
-def test_pages_follow_the_votes(ledger: Ledger, votes: Votes, folder: Path) -> None:
+def test_pages_follow_the_votes(ledger: Ledger, votes: PeopleVotes, folder: Path) -> None:
     """Without another match: the track comes up, and the judges are held against people."""
     with closing(Site.open(folder)) as site:
         assert "anchored" not in site.tracks

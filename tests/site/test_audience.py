@@ -6,12 +6,12 @@ import re
 from collections import Counter
 from html.parser import HTMLParser
 
-from peerage.games.last_arena.tables import Played
+from peerage.games.last_arena.tables import FinishedTournament
 from peerage.site.audience import page, sample
 from peerage.tables.tournament import token, tokens
 
 QUESTIONS = ("Why do cats purr?", "Is lying ever kind?", "<script>alert(1)</script> & why?")
-MATCH = Played(
+MATCH = FinishedTournament(
     7,
     {"A": "openai:secret", "B": "other:secret", "C": "third:secret"},
     "",
@@ -66,7 +66,7 @@ def test_several_answers_to_a_question_by_one_player_leave_room_for_other_questi
         for label in "ABCDE"
         for limit in (50, 200, 800)
     }
-    match = Played(
+    match = FinishedTournament(
         1, dict(zip("ABCDE", "vwxyz", strict=True)), "", {"questions": asked, "answers": answers}, "ab" * 32
     )
     shown = sample(match, dict.fromkeys(answers, "text"), 15, 1)

@@ -16,7 +16,7 @@ from tests.engine.arenas import ledger_of, paced, play, play_stopping_at, write_
 
 from peerage.ledger import Ledger
 from peerage.ledger.store import amend
-from peerage.ledger.votes import Vote, Votes
+from peerage.ledger.votes import PeopleVotes, Vote
 from peerage.site import events
 from peerage.site.events import Feed, event, playing, settled
 
@@ -85,7 +85,7 @@ def test_settled_tells_the_newest(ledger: Ledger) -> None:
 
 
 async def test_a_spectator_is_told_of_what_is_played(folder: Path, ledger: Ledger) -> None:
-    feed = Feed(ledger, Votes(ledger.address, folder))
+    feed = Feed(ledger, PeopleVotes(ledger.address, folder))
     await feed.look()
     before = feed.version.records
     stream, first = await following(feed)
@@ -104,7 +104,7 @@ async def test_a_spectator_is_told_of_what_is_played(folder: Path, ledger: Ledge
 
 
 async def test_whoever_comes_back_is_told_what_was_missed(folder: Path, ledger: Ledger) -> None:
-    feed = Feed(ledger, Votes(ledger.address, folder))
+    feed = Feed(ledger, PeopleVotes(ledger.address, folder))
     await feed.look()
     newest = feed.version.records
     stream, first = await following(feed, after=newest - 3)
@@ -125,7 +125,7 @@ async def test_what_happens_while_a_stream_opens_is_told(
         return playing(ledger)
 
     monkeypatch.setattr(events, "playing", slow)
-    votes = Votes(ledger.address, folder)
+    votes = PeopleVotes(ledger.address, folder)
     feed = Feed(ledger, votes)
     await feed.look()
     stream = feed.follow()
@@ -141,7 +141,7 @@ async def test_what_happens_while_a_stream_opens_is_told(
 
 
 async def test_spectators_who_come_together_see_the_same(folder: Path, ledger: Ledger) -> None:
-    feed = Feed(ledger, Votes(ledger.address, folder))
+    feed = Feed(ledger, PeopleVotes(ledger.address, folder))
     await feed.look()
     both = await asyncio.gather(following(feed), following(feed))
     assert both[0][1] == both[1][1]
@@ -151,7 +151,7 @@ async def test_spectators_who_come_together_see_the_same(folder: Path, ledger: L
 
 
 async def test_votes_are_told(folder: Path, ledger: Ledger) -> None:
-    votes = Votes(ledger.address, folder)
+    votes = PeopleVotes(ledger.address, folder)
     feed = Feed(ledger, votes)
     await feed.look()
     stream, _ = await following(feed)
@@ -162,7 +162,7 @@ async def test_votes_are_told(folder: Path, ledger: Ledger) -> None:
 
 
 async def test_amendments_are_told(folder: Path, ledger: Ledger) -> None:
-    feed = Feed(ledger, Votes(ledger.address, folder))
+    feed = Feed(ledger, PeopleVotes(ledger.address, folder))
     await feed.look()
     stream, _ = await following(feed)
     with ledger.runner():
@@ -176,7 +176,7 @@ async def test_nothing_new_is_not_told_but_the_stream_lives(
     folder: Path, ledger: Ledger, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(events, "HEARTBEAT_S", 0.01)
-    feed = Feed(ledger, Votes(ledger.address, folder))
+    feed = Feed(ledger, PeopleVotes(ledger.address, folder))
     await feed.look()
     stream, _ = await following(feed)
     await feed.look()
@@ -188,7 +188,7 @@ async def test_a_slow_spectator_misses_what_has_left_the_ring_and_no_more(
     folder: Path, ledger: Ledger, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(events, "RING", 4)
-    votes = Votes(ledger.address, folder)
+    votes = PeopleVotes(ledger.address, folder)
     feed = Feed(ledger, votes)
     await feed.look()
     stream, _ = await following(feed)
@@ -204,7 +204,7 @@ async def test_a_slow_spectator_misses_what_has_left_the_ring_and_no_more(
 async def test_much_is_told_piece_by_piece_so_that_a_slow_reader_holds_little(
     folder: Path, ledger: Ledger
 ) -> None:
-    votes = Votes(ledger.address, folder)
+    votes = PeopleVotes(ledger.address, folder)
     feed = Feed(ledger, votes)
     await feed.look()
     stream, _ = await following(feed)
@@ -218,7 +218,7 @@ async def test_much_is_told_piece_by_piece_so_that_a_slow_reader_holds_little(
 
 
 async def test_closing_ends_every_stream(folder: Path, ledger: Ledger) -> None:
-    feed = Feed(ledger, Votes(ledger.address, folder))
+    feed = Feed(ledger, PeopleVotes(ledger.address, folder))
     await feed.look()
     streams = [(await following(feed))[0] for _ in range(50)]
     ends = asyncio.gather(*[anext(stream, None) for stream in streams])
@@ -232,7 +232,7 @@ async def test_a_ledger_that_cannot_be_read_for_once_is_looked_at_again(
     folder: Path, ledger: Ledger, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(events, "LOOK_S", 0.01)
-    feed = Feed(ledger, Votes(ledger.address, folder))
+    feed = Feed(ledger, PeopleVotes(ledger.address, folder))
     away, here = folder / "away.db", folder / "arena.votes.db"
     here.write_bytes(b"no database" * 100)
     watching = asyncio.create_task(feed.run())

@@ -16,7 +16,7 @@ from tests.ledger.on_servers import fixture
 
 from peerage.ledger import Ledger, LedgerError, open_ledger
 from peerage.ledger.store import Batch, IntentRow, RecordRow, Summary
-from peerage.ledger.votes import Vote, Votes
+from peerage.ledger.votes import PeopleVotes, Vote
 from peerage.site import events
 from peerage.site.events import Feed
 
@@ -38,7 +38,7 @@ def settled(number: int) -> Batch:
 @asynccontextmanager
 async def watched(stored: Ledger, folder: Path) -> AsyncIterator[Callable[[str], Any]]:
     """Waits for the next event of a name, and gives its data."""
-    feed = Feed(stored, Votes(stored.address, folder))
+    feed = Feed(stored, PeopleVotes(stored.address, folder))
     await feed.look()
     running = asyncio.create_task(feed.run())
     stream = feed.follow()
@@ -93,7 +93,7 @@ async def test_what_is_committed_is_told_at_once_and_nothing_is_asked_while_noth
         await asyncio.to_thread(play)
         assert (await told("settled"))["newest"] == 1
         vote = Vote(1, "00", ("A", "B"), "tie", "v")
-        await asyncio.to_thread(Votes(stored.address, tmp_path).cast, vote, 7)
+        await asyncio.to_thread(PeopleVotes(stored.address, tmp_path).cast, vote, 7)
         assert await told("votes") == {"votes": 1}
 
 

@@ -9,7 +9,7 @@ import pytest
 from tests.engine.arenas import house, play, write_arena
 
 from peerage.arena import open_arena
-from peerage.ledger.votes import Votes
+from peerage.ledger.votes import PeopleVotes
 from peerage.ratings.kernels import Floats
 from peerage.scheduling import further
 from peerage.scheduling.posterior import Posterior, posterior
@@ -26,7 +26,7 @@ def test_a_board_whose_errors_do_not_shrink_has_it_by_bradley_terry(
     play(tmp_path, 16)
     with open_arena(tmp_path) as arena:
         assert arena.leaderboard()[0].track == "trueskill"
-        site = Site(arena.settings, arena.ledger, Votes(arena.ledger.address, tmp_path))
+        site = Site(arena.settings, arena.ledger, PeopleVotes(arena.ledger.address, tmp_path))
         found, looked = arena.outlook(), 0
 
         def counted(strength: Floats, met: Floats) -> Posterior:

@@ -19,7 +19,7 @@ from peerage.site.server import Server
 from peerage.site.server_pages import Busy, Job, PageCache, Worker, menu
 from peerage.tables.corrected import what_would_change
 from peerage.tables.leaderboard import board
-from peerage.tables.played import EVERYTHING, Played, Scope
+from peerage.tables.played import EVERYTHING, PlayedMatches, Scope
 from peerage.tables.what_if import WhatIf
 
 
@@ -54,7 +54,7 @@ def test_a_reading_is_the_library_s_and_says_on_the_page_that_it_is_another(site
 def test_corrections_are_the_library_s_and_any_page_of_theirs_answers_them(site: Site) -> None:
     for path, scope in (("index.html", Scope()), (_topic(site), Scope(topic=_decided_most(site)))):
         page = read(site, path, ("correct", "own, style"), ("correct", "position"))
-        played = Played(site.ledger, scope)
+        played = PlayedMatches(site.ledger, scope)
         told = what_would_change(site.ledger, site.settings, played, ("position", "style", "own"))
         assert page.values["rows"] == told
         shown = document(site, path, page).decode()

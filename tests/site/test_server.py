@@ -18,7 +18,7 @@ from tests.engine.arenas import statuses
 from tests.site.arenas import MATCHES_SERVED, eventually
 
 from peerage.ledger.verify import verify
-from peerage.ledger.votes import Votes
+from peerage.ledger.votes import PeopleVotes
 from peerage.site import server_pages, voting_pages
 from peerage.site.pages import page
 from peerage.site.reading import Site
@@ -72,7 +72,7 @@ def strict(folder: Path) -> Iterator[TestClient]:
 
 
 def votes_in(folder: Path) -> int:
-    return Votes("sqlite:///arena.db", folder).count()
+    return PeopleVotes("sqlite:///arena.db", folder).count()
 
 
 def ticket(body: str) -> str:
@@ -434,7 +434,7 @@ def test_a_session_outlives_the_server(folder: Path) -> None:
             made.post("/api/votes", json={"ticket": pair["ticket"], "verdict": "tie"})
             cookies = dict(made.cookies)
             tickets.add(pair["ticket"])
-    voters = {vote.voter for vote in Votes("sqlite:///arena.db", folder).votes()}
+    voters = {vote.voter for vote in PeopleVotes("sqlite:///arena.db", folder).votes()}
     assert (len(voters), len(tickets), votes_in(folder)) == (1, 2, 2)
 
 

@@ -19,7 +19,7 @@ from tests.engine.arenas import play, statuses
 from tests.site.arenas import DECIDED, hostile
 from tests.site.browsers import DESK, PATIENCE_MS, PHONE, needed
 
-from peerage.ledger.votes import Vote, Votes
+from peerage.ledger.votes import PeopleVotes, Vote
 from peerage.site.seat_pages import Links
 
 pytestmark = needed
@@ -77,7 +77,7 @@ def test_voting_by_keys(tab: Page, address: str, folder: Path) -> None:
 
 
 def cast(folder: Path, expert: str) -> list[Vote]:
-    return [vote for vote in Votes("sqlite:///arena.db", folder).votes() if vote.expert == expert]
+    return [vote for vote in PeopleVotes("sqlite:///arena.db", folder).votes() if vote.expert == expert]
 
 
 def test_an_expert_judges_at_a_private_link(tab: Page, address: str, folder: Path) -> None:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from peerage.site.server_connections import Held, Places
+from peerage.site.server_connections import ConnectionPlaces, Held
 
 
 def nothing() -> None:
@@ -14,7 +14,7 @@ def nothing() -> None:
 
 
 def test_an_address_alone_may_have_all_and_no_more() -> None:
-    places = Places(5)
+    places = ConnectionPlaces(5)
     taken = [places.take("a", nothing) for _ in range(7)]
     assert [place is not None for place in taken] == [True] * 5 + [False] * 2
     places.leave(taken[0])  # type: ignore[arg-type]
@@ -23,7 +23,7 @@ def test_an_address_alone_may_have_all_and_no_more() -> None:
 
 
 def test_who_holds_most_gives_to_who_holds_fewer() -> None:
-    places, gave = Places(4), []
+    places, gave = ConnectionPlaces(4), []
     for number in range(4):
         assert places.take("hog", lambda number=number: gave.append(number))
     first = places.take("guest", nothing)
@@ -40,7 +40,7 @@ def test_who_holds_most_gives_to_who_holds_fewer() -> None:
 
 @given(st.lists(st.tuples(st.sampled_from("abc"), st.booleans()), max_size=60), st.integers(1, 6))
 def test_there_are_never_more_than_there_are(steps: list[tuple[str, bool]], count: int) -> None:
-    places, held = Places(count), []
+    places, held = ConnectionPlaces(count), []
     for address, comes in steps:
         if comes:
             place = places.take(address, nothing)
@@ -55,7 +55,7 @@ def test_there_are_never_more_than_there_are(steps: list[tuple[str, bool]], coun
 
 
 async def test_a_place_is_left_when_the_answer_breaks_off() -> None:
-    places = Places(1)
+    places = ConnectionPlaces(1)
 
     async def breaks(*_: object) -> None:
         assert len(places) == 1

@@ -12,7 +12,7 @@ import pytest
 from tests.engine.arenas import ledger_of
 
 from peerage.ledger import Ledger
-from peerage.ledger.votes import Votes
+from peerage.ledger.votes import PeopleVotes
 from peerage.ratings.streams import DataError
 from peerage.site.ballots import ballot
 from peerage.site.vote_files import Taken, take_in, written
@@ -28,8 +28,8 @@ def ledger(folder: Path) -> Iterator[Ledger]:
 
 
 @pytest.fixture
-def votes(ledger: Ledger, folder: Path) -> Votes:
-    return Votes(ledger.address, folder)
+def votes(ledger: Ledger, folder: Path) -> PeopleVotes:
+    return PeopleVotes(ledger.address, folder)
 
 
 @pytest.fixture
@@ -39,13 +39,13 @@ def judged(ledger: Ledger) -> list[dict[str, Any]]:
     return [{**row, "judge": "ada", "winner": "model_a"} for row in rows.values()]
 
 
-def taken(ledger: Ledger, votes: Votes, rows: list[dict[str, Any]]) -> Taken:
+def taken(ledger: Ledger, votes: PeopleVotes, rows: list[dict[str, Any]]) -> Taken:
     text = "".join(f"{json.dumps(row)}\n" for row in rows)
     return take_in(ledger, votes, io.BytesIO(text.encode()), "people.jsonl", at_ms=5)
 
 
 def test_by_number_and_players_whichever_comes_first(
-    ledger: Ledger, votes: Votes, judged: list[dict[str, Any]]
+    ledger: Ledger, votes: PeopleVotes, judged: list[dict[str, Any]]
 ) -> None:
     one, other, *_ = judged
     turned = {**other, "model_a": other["model_b"], "model_b": other["model_a"], "winner": "both_bad"}
@@ -92,7 +92,7 @@ def lmarena(ledger: Ledger, number: int, *, parts: bool) -> dict[str, Any]:
 
 @pytest.mark.parametrize("parts", [True, False])
 def test_by_the_answers_word_for_word(
-    ledger: Ledger, votes: Votes, judged: list[dict[str, Any]], *, parts: bool
+    ledger: Ledger, votes: PeopleVotes, judged: list[dict[str, Any]], *, parts: bool
 ) -> None:
     number = int(judged[0]["question_id"])
     row = lmarena(ledger, number, parts=parts)
@@ -104,25 +104,27 @@ def test_by_the_answers_word_for_word(
 
 
 def test_what_leaves_comes_back(
-    ledger: Ledger, votes: Votes, judged: list[dict[str, Any]], tmp_path: Path
+    ledger: Ledger, votes: PeopleVotes, judged: list[dict[str, Any]], tmp_path: Path
 ) -> None:
     winners = ("model_a", "tie", "tie (bothbad)", "model_b")
     taken(ledger, votes, [{**row, "winner": winners[at % 4]} for at, row in enumerate(judged)])
     text = "".join(written(ledger, votes.votes()))
-    other = Votes("sqlite:///arena.db", tmp_path)
+    other = PeopleVotes("sqlite:///arena.db", tmp_path)
     assert take_in(ledger, other, io.BytesIO(text.encode()), "back", 6).written == len(judged)
     assert said(ledger, other.votes()) == said(ledger, votes.votes())
     assert [vote.verdict for vote in other.votes()] == [vote.verdict for vote in votes.votes()]
 
 
-def test_a_judges_own_vote_is_no_persons(ledger: Ledger, votes: Votes) -> None:
+def test_a_judges_own_vote_is_no_persons(ledger: Ledger, votes: PeopleVotes) -> None:
     rows = [json.loads(line) for line in battles(ledger)]
     with pytest.raises(DataError, match=r"people.jsonl, row 1: '.*' is a judge of match \d+ itself"):
         taken(ledger, votes, rows)
     assert votes.count() == 0
 
 
-def test_players_do_not_vote_as_people(ledger: Ledger, votes: Votes, judged: list[dict[str, Any]]) -> None:
+def test_players_do_not_vote_as_people(
+    ledger: Ledger, votes: PeopleVotes, judged: list[dict[str, Any]]
+) -> None:
     row = judged[0]
     with pytest.raises(DataError, match=r"row 1: '.*' is a contestant of match \d+ itself"):
         taken(ledger, votes, [{**row, "judge": row["model_a"]}])
@@ -134,7 +136,7 @@ def test_players_do_not_vote_as_people(ledger: Ledger, votes: Votes, judged: lis
     assert votes.count() == 0
 
 
-def test_a_bad_row_takes_nothing_in(ledger: Ledger, votes: Votes, judged: list[dict[str, Any]]) -> None:
+def test_a_bad_row_takes_nothing_in(ledger: Ledger, votes: PeopleVotes, judged: list[dict[str, Any]]) -> None:
     good, bad, *_ = judged
     with pytest.raises(DataError, match=r"row 2, winner: found 'perhaps', expected model_a"):
         taken(ledger, votes, [good, {**bad, "winner": "perhaps"}])

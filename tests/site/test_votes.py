@@ -14,7 +14,7 @@ from tests.engine.arenas import ledger_of, play, write_arena
 
 from peerage.ledger import Ledger
 from peerage.ledger.verify import verify
-from peerage.ledger.votes import Vote, VotedAlready, Votes
+from peerage.ledger.votes import PeopleVotes, Vote, VotedAlready
 from peerage.site import voting
 from peerage.site.ballots import ballot
 from peerage.site.votes import audience
@@ -126,7 +126,7 @@ def test_a_match_in_play_or_void_has_no_ballot(ledger: Ledger, tmp_path: Path) -
 
 
 def test_a_voter_keeps_the_pair_until_it_is_judged(folder: Path, ledger: Ledger) -> None:
-    votes = Votes(ledger.address, folder)
+    votes = PeopleVotes(ledger.address, folder)
     desk = VotingService(ledger, votes, Random(1))
     first = desk.draw("v")
     assert first is not None
@@ -146,7 +146,7 @@ def test_a_voter_keeps_the_pair_until_it_is_judged(folder: Path, ledger: Ledger)
 def test_the_verdict_is_about_the_place_where_the_answer_stood(
     folder: Path, ledger: Ledger, verdict: str, place: int
 ) -> None:
-    votes = Votes(ledger.address, folder)
+    votes = PeopleVotes(ledger.address, folder)
     orders = set()
     for seed in range(8):
         desk = VotingService(ledger, votes, Random(seed))
@@ -159,7 +159,7 @@ def test_the_verdict_is_about_the_place_where_the_answer_stood(
 
 
 def test_a_ticket_is_good_once_and_for_its_voter_alone(folder: Path, ledger: Ledger) -> None:
-    desk = VotingService(ledger, Votes(ledger.address, folder), Random(1))
+    desk = VotingService(ledger, PeopleVotes(ledger.address, folder), Random(1))
     pending = desk.draw("v")
     assert pending is not None
     for voter, ticket in (("w", pending.ticket), ("v", "made up"), ("", "")):
@@ -171,7 +171,7 @@ def test_a_ticket_is_good_once_and_for_its_voter_alone(folder: Path, ledger: Led
 
 
 def test_two_servers_take_one_vote_of_a_voter(folder: Path, ledger: Ledger) -> None:
-    votes = Votes(ledger.address, folder)
+    votes = PeopleVotes(ledger.address, folder)
     desks = [VotingService(ledger, votes, Random(7)) for _ in range(2)]
     shown = [desk.draw("v") for desk in desks]
     assert shown[0] is not None
@@ -184,7 +184,7 @@ def test_two_servers_take_one_vote_of_a_voter(folder: Path, ledger: Ledger) -> N
 
 
 def test_every_pair_is_judged_or_skipped_and_then_there_is_none(folder: Path, ledger: Ledger) -> None:
-    votes = Votes(ledger.address, folder)
+    votes = PeopleVotes(ledger.address, folder)
     desk = VotingService(ledger, votes, Random(3))
     there = {number for number in range(1, MATCHES + 1) if ballot(ledger, number)}
     judged, skipped = set(), set()
@@ -205,7 +205,7 @@ def test_every_pair_is_judged_or_skipped_and_then_there_is_none(folder: Path, le
 def test_many_matches_voted_on_are_read_in_one_pass(
     folder: Path, ledger: Ledger, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    votes = Votes(ledger.address, folder)
+    votes = PeopleVotes(ledger.address, folder)
     desk = VotingService(ledger, votes, Random(3))
     while pending := desk.draw("v"):
         desk.cast("v", pending.ticket, "first", at_ms=1)
@@ -263,7 +263,7 @@ def test_pairs_shown_beyond_number_are_forgotten_the_oldest_first(
     folder: Path, ledger: Ledger, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(voting, "TICKETS", 2)
-    desk = VotingService(ledger, Votes(ledger.address, folder), Random(1))
+    desk = VotingService(ledger, PeopleVotes(ledger.address, folder), Random(1))
     shown = [desk.draw(voter) for voter in ("u", "v", "w")]
     with pytest.raises(TicketUnknown):
         desk.cast("u", shown[0].ticket, "tie", at_ms=1)  # type: ignore[union-attr]
@@ -275,7 +275,7 @@ def test_what_was_skipped_is_forgotten_beyond_number(
     folder: Path, ledger: Ledger, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(voting, "TICKETS", 2)
-    desk = VotingService(ledger, Votes(ledger.address, folder), Random(1))
+    desk = VotingService(ledger, PeopleVotes(ledger.address, folder), Random(1))
     for voter in ("u", "v", "w"):
         while pending := desk.draw(voter):
             desk.skip(voter, pending.ticket)
@@ -289,7 +289,7 @@ def test_pairs_come_from_the_newest_matches(
     folder: Path, ledger: Ledger, monkeypatch: pytest.MonkeyPatch, recent: int
 ) -> None:
     monkeypatch.setattr(voting, "RECENT", recent)
-    desk = VotingService(ledger, Votes(ledger.address, folder), Random(1))
+    desk = VotingService(ledger, PeopleVotes(ledger.address, folder), Random(1))
     seen = set()
     while pending := desk.draw("v"):
         seen.add(pending.match)

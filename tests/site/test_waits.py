@@ -13,7 +13,7 @@ from tests.engine.arenas import ledger_of, play, write_arena
 from tests.engine.test_waits import MATCHES, Clock, sleepers, third
 
 from peerage import playing
-from peerage.ledger.votes import Votes
+from peerage.ledger.votes import PeopleVotes
 from peerage.ledger.waits import TOPIC as WAITS
 from peerage.players.client import Call
 from peerage.site.events import Feed
@@ -84,7 +84,7 @@ async def test_who_holds_a_hidden_role_is_not_told_by_a_match_that_waits_for_it(
             shown = under_way(ledger, number)
             assert shown is not None
             assert (shown.answered, shown.waiting, shown.since_ms, shown.until_ms) == (None,) * 4
-        feed = Feed(ledger, Votes(ledger.address, tmp_path))
+        feed = Feed(ledger, PeopleVotes(ledger.address, tmp_path))
         await feed.look()
         stream = feed.follow()
         await anext(stream)

@@ -10,7 +10,7 @@ from tests.engine.arenas import play, write_arena
 
 from peerage.arena import Arena, open_arena
 from peerage.judging.people import FEWEST
-from peerage.ledger.votes import Vote, Votes, expert_voter
+from peerage.ledger.votes import PeopleVotes, Vote, expert_voter
 from peerage.tables.judge_rows import JudgesReport
 from peerage.tables.judges import judges
 from peerage.tables.leaderboard import board
@@ -30,9 +30,9 @@ def anchored(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Arena]:
 
 
 @pytest.fixture
-def people(tmp_path: Path) -> Votes:
+def people(tmp_path: Path) -> PeopleVotes:
     """A file of votes of its own: nobody has voted."""
-    return Votes("sqlite:///arena.db", tmp_path)
+    return PeopleVotes("sqlite:///arena.db", tmp_path)
 
 
 def vote(
@@ -55,11 +55,11 @@ def ballots(arena: Arena, judge: str) -> dict[int, str]:
     return found
 
 
-def report(arena: Arena, people: Votes) -> JudgesReport:
+def report(arena: Arena, people: PeopleVotes) -> JudgesReport:
     return judges(arena.ledger, arena.settings, people=people)
 
 
-def test_who_votes_like_a_judge_agrees_with_it_alone(anchored: Arena, people: Votes) -> None:
+def test_who_votes_like_a_judge_agrees_with_it_alone(anchored: Arena, people: PeopleVotes) -> None:
     like = ballots(anchored, "p1")
     assert len(like) > FEWEST
     for number, verdict in like.items():
@@ -77,7 +77,7 @@ def test_who_votes_like_a_judge_agrees_with_it_alone(anchored: Arena, people: Vo
     assert found.remarks[0].startswith(f"People gave {len(like)} votes on {len(like)} of {MATCHES} duels.")
 
 
-def test_people_with_each_other_and_with_themselves(anchored: Arena, people: Votes) -> None:
+def test_people_with_each_other_and_with_themselves(anchored: Arena, people: PeopleVotes) -> None:
     """Two people agree on half of the duels; one of them, shown all once more, on all."""
     judged = sorted({number for judge in PLAYERS for number in ballots(anchored, judge)})
     for at, number in enumerate(judged):
@@ -97,7 +97,7 @@ def test_people_with_each_other_and_with_themselves(anchored: Arena, people: Vot
     assert (again.kind, again.duels, again.agreement) == ("expert", len(judged), 1.0)
 
 
-def test_a_judge_whom_people_contradict_is_named_first(anchored: Arena, people: Votes) -> None:
+def test_a_judge_whom_people_contradict_is_named_first(anchored: Arena, people: PeopleVotes) -> None:
     turned = {"A": "B", "B": "A", "tie": "tie"}
     for number, verdict in ballots(anchored, "p1").items():
         people.cast(vote(anchored, number, turned[verdict]), 1)
@@ -107,13 +107,13 @@ def test_a_judge_whom_people_contradict_is_named_first(anchored: Arena, people: 
     )
 
 
-def test_without_votes_of_people_nothing_is_said_of_them(anchored: Arena, people: Votes) -> None:
+def test_without_votes_of_people_nothing_is_said_of_them(anchored: Arena, people: PeopleVotes) -> None:
     found = report(anchored, people)
     assert found.people == ()
     assert not any("eople" in remark for remark in found.remarks)
 
 
-def test_what_was_picked_or_skipped_counts_in_nothing(anchored: Arena, people: Votes) -> None:
+def test_what_was_picked_or_skipped_counts_in_nothing(anchored: Arena, people: PeopleVotes) -> None:
     people.cast(vote(anchored, 1, "A", sampling="chosen"), 1)
     people.cast(vote(anchored, 2, "skipped"), 1)
     assert report(anchored, people).people == ()
@@ -124,7 +124,7 @@ def test_what_was_picked_or_skipped_counts_in_nothing(anchored: Arena, people: V
     assert any("no duel that judges voted on was judged by people" in note for note in table.notes)
 
 
-def test_the_table_follows_people_where_judges_differ(anchored: Arena, people: Votes) -> None:
+def test_the_table_follows_people_where_judges_differ(anchored: Arena, people: PeopleVotes) -> None:
     """People who always prefer the player that judges find worst put it first."""
     worst = board(anchored.ledger, anchored.settings, "bt").rows[-1].player
     for number in range(1, MATCHES + 1):

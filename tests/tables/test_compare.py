@@ -18,7 +18,7 @@ from peerage.site.reading import Site
 from peerage.site.server_pages import Job, _answer, menu
 from peerage.tables.compare import Comparison, compare
 from peerage.tables.leaderboard import board
-from peerage.tables.played import EVERYTHING, Played, ScopeError
+from peerage.tables.played import EVERYTHING, PlayedMatches, ScopeError
 
 cli = CliRunner()
 ONE, OTHER = "p5", "p3"
@@ -27,7 +27,7 @@ ONE, OTHER = "p5", "p3"
 @pytest.fixture
 def found(arena: Arena) -> Comparison:
     table = board(arena.ledger, arena.settings, "bt")
-    return compare(table, Played(arena.ledger, EVERYTHING).decided, ONE, OTHER)
+    return compare(table, PlayedMatches(arena.ledger, EVERYTHING).decided, ONE, OTHER)
 
 
 @pytest.fixture

@@ -21,7 +21,7 @@ from peerage.judging.corrections import CORRECTIONS
 from peerage.judging.style import style_of
 from peerage.tables.corrected import _styles
 from peerage.tables.matches import Matches
-from peerage.tables.played import EVERYTHING, Played
+from peerage.tables.played import EVERYTHING, PlayedMatches
 
 MATCHES = 60
 FAULTS = {"position_bias": 0.5, "self_preference": 0.9}
@@ -96,7 +96,7 @@ def test_tables_and_csv_have_them_too(folder: Path) -> None:
 
 def test_the_order_shown_and_the_styles_are_those_on_record(folder: Path) -> None:
     with open_arena(folder, create=False) as arena:
-        played = Played(arena.ledger, EVERYTHING)
+        played = PlayedMatches(arena.ledger, EVERYTHING)
         votes = played.votes()
         styles, numbers = _styles(arena.ledger, played, votes), np.unique(votes.matches).tolist()
         seen: list[int] = []

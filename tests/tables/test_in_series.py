@@ -22,7 +22,7 @@ from peerage.site.pages import body
 from peerage.site.reading import Site
 from peerage.tables.in_series import hanging
 from peerage.tables.leaderboard import board
-from peerage.tables.played import Played, Scope, ScopeError
+from peerage.tables.played import PlayedMatches, Scope, ScopeError
 from peerage.tables.tracks import TRACKS
 
 
@@ -82,7 +82,7 @@ def test_series_order_players_of_a_game_of_luck_sooner(tmp_path: Path) -> None:
 def test_a_table_of_series_clusters_its_intervals_by_series(tmp_path: Path) -> None:
     with open_arena(arena(tmp_path, "seats")) as opened:
         opened.run(64)
-        played = Played(opened.ledger, Scope())
+        played = PlayedMatches(opened.ledger, Scope())
         assert played.hanging is not None
         assert len(set(played.hanging.cluster.tolist())) == 32
         rows = board(opened.ledger, opened.settings, "bt").rows
@@ -99,7 +99,7 @@ def test_a_table_of_series_clusters_its_intervals_by_series(tmp_path: Path) -> N
 def test_judge_aware_intervals_allow_for_the_duels_of_one_series_hanging_together(tmp_path: Path) -> None:
     with open_arena(write_arena(tmp_path, house(6), pairing={"series": "seats"})) as opened:
         opened.run(40)
-        played = Played(opened.ledger, Scope())
+        played = PlayedMatches(opened.ledger, Scope())
         rows = board(opened.ledger, opened.settings, "judge-aware").rows
     cast = played.votes()
     series = (cast.matches + 1) // 2

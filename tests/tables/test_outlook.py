@@ -23,7 +23,7 @@ from peerage.ratings.claims import gap_needed
 from peerage.ratings.kernels import Floats
 from peerage.scheduling import order
 from peerage.scheduling.aim import BEST, Aim
-from peerage.scheduling.further import Table, expected, ranges, spread
+from peerage.scheduling.further import RatingEstimates, expected, ranges, spread
 from peerage.scheduling.goal import Known
 from peerage.scheduling.policies import Policy
 from peerage.scheduling.standing import Ended, Goal, PolicyName
@@ -36,7 +36,7 @@ cli = CliRunner()
 
 def test_expected_courses_take_as_many_matches_as_the_fit_itself_needs() -> None:
     """The claim comes after so many matches of strengths that are as expected."""
-    few = Table(np.array([40.0, -40.0]), np.diag([1800.0, 1800.0]))
+    few = RatingEstimates(np.array([40.0, -40.0]), np.diag([1800.0, 1800.0]))
     many, mean = expected(few), few.truth.weight @ few.truth.mean
 
     def told(part: float) -> bool:
@@ -50,12 +50,12 @@ def test_expected_courses_take_as_many_matches_as_the_fit_itself_needs() -> None
 
 
 def test_the_range_holds_what_is_likely_and_equals_leave_it_open() -> None:
-    apart = Table(np.array([80.0, 20.0, -100.0]), 300.0 * np.eye(3))
+    apart = RatingEstimates(np.array([80.0, 20.0, -100.0]), 300.0 * np.eye(3))
     best, far, near = ranges(apart, [BEST], [(0, 2), (0, 1)])
     assert near.least < near.about < near.most < inf
     assert far.most < near.about
     assert best == pytest.approx(near, rel=0.3)
-    (equal,) = ranges(Table(np.zeros(2), 1000.0 * np.eye(2)), [], [(0, 1)])
+    (equal,) = ranges(RatingEstimates(np.zeros(2), 1000.0 * np.eye(2)), [], [(0, 1)])
     assert equal.least > 3
     assert equal.most == inf
     assert ranges(apart, [], [(0, 1)]) == ranges(apart, [], [(0, 1)])
@@ -83,12 +83,12 @@ def test_policies_that_learn_tell_neighbours_apart_sooner_and_leave_who_is_gone(
     rating = np.array([150.0, 130.0, 0.0, -130.0, -150.0])
     covariance = 900.0 * np.eye(5)
     by_lot, learnt = (
-        ranges(Table(rating, covariance, loss=loss), [BEST], [(0, 1)])[1]
+        ranges(RatingEstimates(rating, covariance, loss=loss), [BEST], [(0, 1)])[1]
         for loss in (None, Policy(name).loss("abcde"))
     )
     assert learnt.least < by_lot.least
     here = np.array([False, *[True] * 4])
-    gone = Table(
+    gone = RatingEstimates(
         rating, covariance, loss=Policy(name).loss("abcde"), may=here[:, None] & here & ~np.eye(5, dtype=bool)
     )
     assert ranges(gone, [], [(0, 1)])[0].about > learnt.about
@@ -176,7 +176,7 @@ def test_a_goal_is_reached_in_the_outlook_when_a_run_would_end(goal: Goal, aim: 
         found.append(bool(aim.reached(table.rating, gap_needed(table.covariance))))
         assert found[-1] == known.state.reached
     assert set(found) == {False, True}
-    few = Table(table.rating, 9 * table.covariance)
+    few = RatingEstimates(table.rating, 9 * table.covariance)
     (span,) = ranges(few, [aim], [])
     assert 1 < span.least <= expected(few, aim) <= span.most
 
@@ -241,7 +241,7 @@ def test_where_pairing_learns_a_range_is_stated_for_its_own_spread(name: PolicyN
 
 def test_a_range_begins_with_the_errors_by_which_claims_are_made() -> None:
     """What cannot be claimed yet takes more than the first step, though information alone would have it."""
-    few = Table(np.array([90.0, -90.0]), np.diag([900.0, 900.0]))
+    few = RatingEstimates(np.array([90.0, -90.0]), np.diag([900.0, 900.0]))
     needed = np.array([[inf, 250.0], [250.0, inf]])
     (free,), (strict,) = ranges(few, [], [(0, 1)]), ranges(replace(few, needed=needed), [], [(0, 1)])
     assert strict.least > 1.02

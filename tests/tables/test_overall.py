@@ -22,7 +22,7 @@ from peerage.site.reading import Site
 from peerage.tables.leaderboard import board
 from peerage.tables.notes import OF_MANY
 from peerage.tables.overall import Profile, profiles, strengths
-from peerage.tables.played import EVERYTHING, Played, Scope, ScopeError
+from peerage.tables.played import EVERYTHING, PlayedMatches, Scope, ScopeError
 
 cli = CliRunner()
 GAMES = {
@@ -43,7 +43,8 @@ def test_the_overall_share_is_the_weighted_mean_of_the_games(arena: Path) -> Non
     with open_arena(arena, create=False) as opened:
         whole = board(opened.ledger, opened.settings)
         rows = {
-            (one.player, one.game): one for one in profiles(Played(opened.ledger, EVERYTHING).weighed({}))
+            (one.player, one.game): one
+            for one in profiles(PlayedMatches(opened.ledger, EVERYTHING).weighed({}))
         }
         alike = board(opened.ledger, opened.settings, scope=Scope(games=dict.fromkeys(GAMES, 1.0)))
     assert whole.track == "overall"
@@ -63,7 +64,7 @@ def test_the_overall_share_is_the_weighted_mean_of_the_games(arena: Path) -> Non
 
 def test_a_profile_counts_what_was_played_and_the_best_comes_first(arena: Path) -> None:
     with open_arena(arena, create=False) as opened:
-        played = Played(opened.ledger, EVERYTHING).weighed({})
+        played = PlayedMatches(opened.ledger, EVERYTHING).weighed({})
         rows = profiles(played)
         decided = list(played.decided)
     overall = [row.share for row in rows if not row.game]
@@ -86,7 +87,7 @@ def test_who_has_not_played_has_no_rank(tmp_path: Path) -> None:
     folder = write_arena(tmp_path, house(6), rules={}, games=games)
     play(folder, 4)
     with open_arena(folder, create=False) as opened:
-        rows = [row for row in profiles(Played(opened.ledger, EVERYTHING).weighed({})) if row.game]
+        rows = [row for row in profiles(PlayedMatches(opened.ledger, EVERYTHING).weighed({})) if row.game]
     assert {row.rank is None for row in rows} == {False, True}
     assert all((row.rank is None) is (row.matches == 0) for row in rows)
 
@@ -101,7 +102,7 @@ def test_where_more_than_two_meet_it_says_what_won_drawn_and_lost_mean(arena: Pa
         }
         assert noted == {"", "last-arena", "allocation"}
         one = board(opened.ledger, opened.settings, scope=Scope("last-arena"))
-        matches = list(Played(opened.ledger, Scope("last-arena")).decided)
+        matches = list(PlayedMatches(opened.ledger, Scope("last-arena")).decided)
     for row in one.rows:
         places = [
             (
@@ -120,7 +121,7 @@ def test_each_game_has_its_own_table_and_track(arena: Path) -> None:
     with open_arena(arena, create=False) as opened:
         found = {game: board(opened.ledger, opened.settings, scope=Scope(game)) for game in GAMES}
         assert [one.track for one in found.values()] == ["bt", "trueskill", "trueskill"]
-        matches = Counter(one.game for one in Played(opened.ledger, EVERYTHING).decided)
+        matches = Counter(one.game for one in PlayedMatches(opened.ledger, EVERYTHING).decided)
         for game, one in found.items():
             assert sum(row.wins + row.draws + row.losses for row in one.rows) >= 2 * matches[game]
         with pytest.raises(ScopeError, match="no match is of the game 'duel'"):
@@ -154,7 +155,7 @@ def test_weights_are_given_by_a_word_or_by_numbers(arena: Path) -> None:
 
     assert top("--weight", "alike") == top(*[f"--weight={game}=1" for game in GAMES])
     with closing(ledger_of(arena)) as ledger:
-        counted = Played(ledger, EVERYTHING).games
+        counted = PlayedMatches(ledger, EVERYTHING).games
     assert top("--weight", "matches") == top(*[f"--weight={game}={n}" for game, n in counted.items()])
     assert top("--weight", "alike") != top("--weight", "matches") != top()
     both = cli.invoke(app, ["leaderboard", "--weight=alike", "--weight=matches", "--dir", str(arena)])
@@ -212,7 +213,7 @@ def test_strengths_by_topic_say_where_there_are_too_few_matches(tmp_path: Path) 
     folder = write_arena(tmp_path, house(4), rules={"committee": 2, "judges": 2, "topics": ["bees", "tides"]})
     play(folder, 38)
     with open_arena(folder, create=False) as opened:
-        rows = profiles(Played(opened.ledger, EVERYTHING), "topic")
+        rows = profiles(PlayedMatches(opened.ledger, EVERYTHING), "topic")
         counts = {(one.player, one.topic): one.matches for one in rows}
         seen = Counter(
             (player, topic)

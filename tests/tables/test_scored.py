@@ -25,7 +25,7 @@ from peerage.ratings.history import duels
 from peerage.tables.corrected import _styles
 from peerage.tables.judges import judges
 from peerage.tables.matches import Match, Matches
-from peerage.tables.played import EVERYTHING, Played
+from peerage.tables.played import EVERYTHING, PlayedMatches
 from peerage.tables.scored import scored
 from peerage.tables.told import told
 from peerage.tables.what_if import WhatIf, read_again
@@ -81,7 +81,7 @@ def test_the_orders_are_those_of_the_scores_on_record(folder: Path) -> None:
                     points = (np.sign(sheet[one] - sheet[two]) + 1) / 2
                     who = match.players
                     expected.append((who[judge], who[one], who[two], points))
-        votes = scored(arena.ledger, Played(arena.ledger, EVERYTHING).decided).votes
+        votes = scored(arena.ledger, PlayedMatches(arena.ledger, EVERYTHING).decided).votes
     assert refused > 2
     names, history = np.array(votes.players), votes.history
     found = zip(
@@ -141,7 +141,7 @@ def test_a_tournament_without_a_judge_is_ranked_by_the_others(folder: Path) -> N
     """Held against a table by hand: each judge's mean taken away, a refused answer worth a 0 from each."""
     changed = 0
     with open_arena(folder, create=False) as arena:
-        played = Played(arena.ledger, EVERYTHING)
+        played = PlayedMatches(arena.ledger, EVERYTHING)
         for name in ("p1", "p2", "p3", "p4"):
             again = read_again(arena.ledger, played, WhatIf(without=(name,)), "trueskill")
             changed += again.decided != played.decided
@@ -195,7 +195,7 @@ def test_the_audit_plants_faults_into_the_scores(folder: Path) -> None:
 
 def test_the_styles_are_those_of_the_recorded_answers(folder: Path) -> None:
     with open_arena(folder, create=False) as arena:
-        played = Played(arena.ledger, EVERYTHING)
+        played = PlayedMatches(arena.ledger, EVERYTHING)
         votes = scored(arena.ledger, played.decided).votes
         styles = _styles(arena.ledger, played, votes)
         assert votes.scores is not None

@@ -12,7 +12,7 @@ from peerage.ledger import Ledger, LedgerError, open_ledger
 from peerage.ledger.store import Batch, Summary
 from peerage.settings import Rating
 from peerage.standings import NOBODY, UNRATED
-from peerage.tables.played import Played, Scope
+from peerage.tables.played import PlayedMatches, Scope
 from peerage.tables.rated import Ratings
 from peerage.tables.tracks import METHODS
 
@@ -51,7 +51,7 @@ def write(
 
 
 def rated(ledger: Ledger, track: str) -> Ratings:
-    return METHODS[track](Played(ledger, Scope()), Rating(), NOBODY)  # type: ignore[index]
+    return METHODS[track](PlayedMatches(ledger, Scope()), Rating(), NOBODY)  # type: ignore[index]
 
 
 @pytest.fixture
@@ -123,13 +123,13 @@ def test_a_match_that_cannot_be_is_told(
 ) -> None:
     write(ledger, (("ann", "bob"), (1.0, 0.0)), (players, scores), game="duel")
     with pytest.raises(LedgerError, match=r"match 2 is between .*`peerage verify` says more"):
-        Played(ledger, Scope())
+        PlayedMatches(ledger, Scope())
 
 
 def test_ratings_of_others_than_the_narrow_table_names_are_told(ledger: Ledger) -> None:
     write(ledger, (("ann", "bob"), (1.0, 0.0)), game="duel")
     with pytest.raises(LedgerError, match="not of the players in the narrow table"):
-        METHODS["raw"](Played(ledger, Scope()), Rating(), NOBODY)
+        METHODS["raw"](PlayedMatches(ledger, Scope()), Rating(), NOBODY)
 
 
 def test_games_that_move_no_elo_by_the_ledger_move_none_in_a_part_of_it_either(ledger: Ledger) -> None:
@@ -137,7 +137,7 @@ def test_games_that_move_no_elo_by_the_ledger_move_none_in_a_part_of_it_either(l
     with ledger.runner():
         ledger.write(Batch(meta={UNRATED: "hands"}))
     write(ledger, (("ann", "bob"), (1.0, 0.0)), game="hands")
-    played = Played(ledger, Scope())
+    played = PlayedMatches(ledger, Scope())
     part = played.instead({}, set())
     assert not part.whole
     for track in ("raw", "cost"):

@@ -20,7 +20,7 @@ from peerage.ratings.history import duels
 from peerage.ratings.judges import fit
 from peerage.standings import NOBODY, after_match, elo_settings
 from peerage.tables.leaderboard import Board, board
-from peerage.tables.played import EVERYTHING, Played, Scope, ScopeError
+from peerage.tables.played import EVERYTHING, PlayedMatches, Scope, ScopeError
 from peerage.tables.what_if import WhatIf, read_again
 
 FAULTS = {"refusing": 0.03, "malformed": 0.06, "failing": 0.02}
@@ -96,7 +96,7 @@ def ratings(results: list[tuple[str, str, float | None]]) -> dict[str, float]:
 
 
 def test_counted_as_they_were_the_votes_give_every_result_on_record(arena: Arena) -> None:
-    played = Played(arena.ledger, EVERYTHING)
+    played = PlayedMatches(arena.ledger, EVERYTHING)
     again = read_again(arena.ledger, played, WhatIf(), "bt")
     assert again.finished == played.finished
     assert (again.decided, again.players) == (played.decided, played.players)
@@ -173,7 +173,7 @@ def test_the_judge_aware_track_leaves_the_votes_out_too(arena: Arena) -> None:
 def test_constants_of_elo_are_those_asked_for(arena: Arena, what_if: WhatIf, changed: dict[str, Any]) -> None:
     changed = changed or {"k_factor": 8.0, "cost_sensitivity": 0.0, "propagation_width": None}
     settings = elo_settings(arena.settings.rating.model_copy(update=changed))
-    played = Played(arena.ledger, EVERYTHING)
+    played = PlayedMatches(arena.ledger, EVERYTHING)
     state = NOBODY
     for one in played.decided:
         state = after_match(state, one.game, one.players, one.scores, one.costs, settings)
@@ -240,7 +240,7 @@ def test_without_ties_the_rest_is_rated_as_it_is(tmp_path: Path) -> None:
     players = [{"name": f"p{place}", "model": f"house:{0.3 + place / 10:.2f}"} for place in range(5)]
     play(write_arena(tmp_path, players, rules={**SMALL, "judges": 2, "committee": 2, "epsilon": 0.3}), 30)
     with open_arena(tmp_path, create=False) as arena:
-        played = Played(arena.ledger, EVERYTHING)
+        played = PlayedMatches(arena.ledger, EVERYTHING)
         left = [one for one in played.decided if one.scores[0] != one.scores[1]]
         assert 0 < len(left) < len(played.decided)
         found = asked(arena, WhatIf(ties=False))

@@ -62,7 +62,7 @@ class Review(Struct, frozen=True):
     reason: str
 
 
-class Entry(Struct):
+class PoolChallenge(Struct):
     """A challenge of the pool.
 
     `match` is where it was accepted, 0 for an imported one; `reference_answer` is sealed. `withdrawn` and
@@ -136,7 +136,7 @@ class Entry(Struct):
         del self.claims[:claims]
 
 
-class Pool:
+class ChallengePool:
     """The fold.
 
     `least` is the number of attempts by others from which on a challenge can be flagged, `count` how many
@@ -146,7 +146,7 @@ class Pool:
     def __init__(self, least: int, count: int = 0) -> None:
         self.least = least
         self.count = count
-        self.entries: dict[str, Entry] = {}
+        self.entries: dict[str, PoolChallenge] = {}
         self._same: dict[str, str] = {}  # each text of `likeness` → the challenge that has it
         self._amended: dict[str, list[Mapping[str, Any]]] = {}
         self._tally: dict[str, list[int]] = {}  # player → solved, attempted, of what counts
@@ -154,7 +154,7 @@ class Pool:
 
     def learn(self, match: int, facts: Iterable[Mapping[str, Any]]) -> None:
         """Take in what a finished match taught."""
-        tried: dict[str, Entry] = {}
+        tried: dict[str, PoolChallenge] = {}
         for fact in facts:
             if fact["fact"] in ("challenge", "claim"):
                 self._players.add(fact["author_llm"])
@@ -191,7 +191,7 @@ class Pool:
         if name in self.entries:
             self._apply(said, self.entries[name])
 
-    def same(self, description: str, answer: int | None) -> Entry | None:
+    def same(self, description: str, answer: int | None) -> PoolChallenge | None:
         """The challenge of the pool that this one is again; None for one that is new."""
         found = [self._same[text] for text in likeness(description, answer) if text in self._same]
         return self.entries[found[0]] if found else None
@@ -204,7 +204,7 @@ class Pool:
             self._claim(known, fact)
             return
         name, author, proof = fact["challenge_id"], fact["author_llm"], fact["proof"]
-        entry = Entry(name, author, description, sealed, proof, match, solution)
+        entry = PoolChallenge(name, author, description, sealed, proof, match, solution)
         if votes := fact.get("votes"):
             entry.reviews.append(Review("committee", "approve", f"{votes[0]} of {votes[1]} approve"))
         entry.shown = found_flags(description, answer, (), {}, self.least)
@@ -214,7 +214,7 @@ class Pool:
         for said in self._amended.get(name, ()):
             self._apply(said, entry)
 
-    def _claim(self, entry: Entry, said: Mapping[str, Any]) -> None:
+    def _claim(self, entry: PoolChallenge, said: Mapping[str, Any]) -> None:
         """Take in what another gave as the answer, where it is another and the challenge may come back."""
         answer = _opened(said["reference_answer"])
         claimed = {entry.answer, *entry.refuted, *[_opened(one.reference_answer) for one in entry.claims]}
@@ -222,7 +222,7 @@ class Pool:
         if not over and None not in claimed and answer is not None and answer not in claimed:
             entry.claims.append(Claim(said["author_llm"], said["reference_answer"], said.get("solution")))
 
-    def _apply(self, said: Mapping[str, Any], entry: Entry) -> None:
+    def _apply(self, said: Mapping[str, Any], entry: PoolChallenge) -> None:
         if said["action"] == "flag":
             entry.flags[said["flag"]] = said["reason"]
         elif said["action"] == "review":
@@ -238,13 +238,13 @@ class Pool:
         elif said["action"] == "withdraw":
             self._withdraw(entry, said["reason"])
 
-    def _rule(self, entry: Entry, upheld: bool, claims: int) -> None:
+    def _rule(self, entry: PoolChallenge, upheld: bool, claims: int) -> None:
         """End a dispute with so many claims: the answer was upheld, or the challenge is withdrawn."""
         if not upheld and (entry.claims or entry.answer is None):
             self._withdraw(entry, "another author gave another answer, and this one was not upheld")
         entry.uphold(claims)
 
-    def _withdraw(self, entry: Entry, reason: str) -> None:
+    def _withdraw(self, entry: PoolChallenge, reason: str) -> None:
         if entry.withdrawn is None:
             for attempt in entry.by_others:
                 self._count(attempt, -1)

@@ -13,7 +13,7 @@ from peerage.clock import now_ms
 
 if TYPE_CHECKING:
     from peerage.ledger.store import Ledger
-    from peerage.ledger.votes import Votes
+    from peerage.ledger.votes import PeopleVotes
     from peerage.site.annotation import Annotator, Shown, Verdict
 
 LONGEST_NAME = 100
@@ -65,14 +65,14 @@ def annotate(
     from random import SystemRandom
 
     from peerage.cli.output import counted
-    from peerage.ledger.votes import Votes
+    from peerage.ledger.votes import PeopleVotes
     from peerage.site.annotation import Annotator
     from peerage.tables.rejudged import of_answers, of_scores
 
     if match is not None and most_telling:
         raise typer.BadParameter("--match and --most-telling contradict each other: leave one out")
     with arena_in(folder) as arena:
-        votes = Votes(arena.ledger.address, folder)
+        votes = PeopleVotes(arena.ledger.address, folder)
         if file is not None:
             if name or match is not None or most_telling or again:
                 raise typer.BadParameter("--from takes the votes of a file: leave all other options out")
@@ -162,7 +162,7 @@ def _verdict() -> Verdict | None:
         say(f"That is none of them: {line.strip()[:40]!r}.")
 
 
-def _take_in(ledger: Ledger, votes: Votes, file: Path) -> None:
+def _take_in(ledger: Ledger, votes: PeopleVotes, file: Path) -> None:
     from contextlib import ExitStack
 
     from peerage import inputs

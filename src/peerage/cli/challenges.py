@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
 
 import typer
 
-from peerage.cli.options import HERE, Folder, Force, Format, Report, Shape, Written, group, prose, say
+from peerage.cli.options import HERE, Folder, Force, Format, ReportFormat, Shape, Written, group, prose, say
 from peerage.clock import now_ms
 
 if TYPE_CHECKING:
     from peerage.arena import Arena
-    from peerage.challenges.pool import Pool
+    from peerage.challenges.pool import ChallengePool
     from peerage.tables.challenges import ChallengeRow
 
 app = group("The pool of challenges: list, review, flag, withdraw, retire.")
@@ -39,7 +39,7 @@ _VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
 @app.command("list")
 def list_(folder: Folder = HERE, answers: Answers = False, shape: Shape = Format.table) -> None:
     """List the pool: authors, states, flags, difficulty."""
-    from peerage.cli.output import Column, counted, numbers, show, texts
+    from peerage.cli.output import OutputColumn, counted, numbers, show, texts
     from peerage.figures import percent, whole
     from peerage.tables.challenges import rows
 
@@ -56,7 +56,7 @@ def list_(folder: Folder = HERE, answers: Answers = False, shape: Shape = Format
         *numbers(percent, solved="Solved"),
         *numbers("{:+.2f}".format, difficulty="Difficulty ~2"),
         *numbers("{:.2f}".format, discrimination="Discrimination ~3"),
-        *([Column("reference_answer", ">Answer")] if answers else ()),
+        *([OutputColumn("reference_answer", ">Answer")] if answers else ()),
         *texts(_short, description="Description ~1"),
     ]
     show(found, columns, shape, title=counted(len(found), "challenge"))
@@ -67,7 +67,7 @@ def show(
     name: Name,
     folder: Folder = HERE,
     answers: Answers = False,
-    shape: Written = Report.text,
+    shape: Written = ReportFormat.text,
 ) -> None:
     """Show one challenge with all its attempts."""
     from peerage.cli.output import show_json
@@ -78,7 +78,7 @@ def show(
         entry = named(pool, name)
         row = next(one for one in rows(pool, answers=answers) if one.challenge_id == entry.challenge_id)
         tried = attempts(entry, answers=answers)
-    if shape is Report.json:
+    if shape is ReportFormat.json:
         show_json({**row.as_dict(), "history": tried})
         return
     _tell(row, tried)
@@ -283,7 +283,7 @@ def _opened(folder: Path) -> Arena:
     return open_arena(folder)
 
 
-def _pool(arena: Arena) -> Pool:
+def _pool(arena: Arena) -> ChallengePool:
     from peerage.tables.challenges import arena_pool
 
     return arena_pool(arena.ledger, arena.settings)

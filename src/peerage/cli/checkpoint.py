@@ -11,7 +11,7 @@ import typer
 from peerage.cli.options import HERE, Folder, ledger_in, say
 
 if TYPE_CHECKING:
-    from peerage.ledger.kept import Kept
+    from peerage.ledger.kept import KeptCheckpoint
     from peerage.ledger.notes import VerifierKey
 
 
@@ -74,7 +74,7 @@ def checkpoint(
     )
     from peerage.ledger.notes import key_of, sign
     from peerage.ledger.verify import verify
-    from peerage.ledger.votes import Votes
+    from peerage.ledger.votes import PeopleVotes
     from peerage.outputs import CHECKPOINT, arena_files, checkpoint_key, refuse, write
     from peerage.site.witnesses import Rewritten, WitnessError, cosigned
 
@@ -94,7 +94,7 @@ def checkpoint(
         files = arena_files(folder, ledger.address)
         if to is not None:
             refuse(to, CHECKPOINT, files, force=force)
-        votes = Votes(ledger.address, folder)
+        votes = PeopleVotes(ledger.address, folder)
         outside = take_in_votes(ledger, votes)
         report = verify(ledger, votes=votes, kept=kept)
         if not report.ok:
@@ -141,7 +141,7 @@ def keys_of(stated: Sequence[str]) -> tuple[VerifierKey, ...]:
     return tuple(found)
 
 
-def kept_of(stated: str, keys: Sequence[VerifierKey]) -> Iterator[Kept]:
+def kept_of(stated: str, keys: Sequence[VerifierKey]) -> Iterator[KeptCheckpoint]:
     """What is at a place that somebody gave: a file, a folder or site of checkpoints, or an address of such.
 
     Their signatures are checked with `keys`, or where none are given with those beside them.

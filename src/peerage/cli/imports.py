@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from peerage.arena import Arena
     from peerage.ledger.outside import Source
     from peerage.ratings.battles import Battles
-    from peerage.ratings.played import Played
+    from peerage.ratings.played import PlayedGames
 
 _OUTSIDE = """\
 # Results of others, entered by `peerage import`; name players here and `peerage run` adds matches of its own.
@@ -86,7 +86,7 @@ def _kind(path: Path, score: str) -> str:
         return layout_of(first[1], str(path))
 
 
-def _read(path: Path, kind: str) -> tuple[Source, Battles | Played]:
+def _read(path: Path, kind: str) -> tuple[Source, Battles | PlayedGames]:
     """A file's results, with what is kept of the file itself."""
     from hashlib import file_digest
 
@@ -105,7 +105,7 @@ def _read(path: Path, kind: str) -> tuple[Source, Battles | Played]:
     return Source(storable(path.name), digest, data.layout, data.names, count, data.notes), data
 
 
-def _together(paths: list[Path], score: str) -> tuple[Source, Played]:
+def _together(paths: list[Path], score: str) -> tuple[Source, PlayedGames]:
     """The answers of several files as games. One digest for all: that of their digests, sorted."""
     from contextlib import ExitStack
     from hashlib import file_digest, sha256
@@ -136,7 +136,7 @@ def _together(paths: list[Path], score: str) -> tuple[Source, Played]:
     return Source(storable(name), digest, "answers", data.names, len(data.games), notes), data
 
 
-def _enter_outside(found: list[tuple[Source, Battles | Played]], folder: Path) -> None:
+def _enter_outside(found: list[tuple[Source, Battles | PlayedGames]], folder: Path) -> None:
     from peerage.cli.output import counted
     from peerage.ledger.outside import enter as write
 

@@ -10,7 +10,7 @@ import typer
 
 from peerage.cli.completion import played_games, player_names, topic_names
 from peerage.cli.options import HERE, Folder, Format, Shape, arena_in
-from peerage.cli.output import Column, numbers, show, signed, texts
+from peerage.cli.output import OutputColumn, numbers, show, signed, texts
 from peerage.cli.strengths import show_by_game
 from peerage.figures import dollars, per_hundred, ranked, sentence, span, tenths, whole
 
@@ -195,13 +195,13 @@ def _show_rejudged(arena: Arena, shape: Format, *, plain: bool) -> None:
 
 def _parts(arena: Arena, words: Set[str], of_games: Mapping[str, float]) -> dict[str, float]:
     """How much whole games count where a word says it; empty where the settings do."""
-    from peerage.tables.played import EVERYTHING, Played
+    from peerage.tables.played import EVERYTHING, PlayedMatches
 
     if not words:
         return {}
     if len(words) > 1:
         raise typer.BadParameter("--weight alike and --weight matches contradict each other: leave one out")
-    counted = Played(arena.ledger, EVERYTHING).games
+    counted = PlayedMatches(arena.ledger, EVERYTHING).games
     return {game: float(n if "matches" in words else 1) for game, n in counted.items()} | dict(of_games)
 
 
@@ -228,13 +228,13 @@ def show_leaderboard(
 
     People read each game's own table first, where several were played, and then the one over all of them.
     """
-    from peerage.ledger.votes import Votes
+    from peerage.ledger.votes import PeopleVotes
     from peerage.tables.leaderboard import board
     from peerage.tables.played import EVERYTHING, Scope
     from peerage.tables.what_if import AS_PLAYED
 
     scope = scope or EVERYTHING
-    people = Votes(arena.ledger.address, arena.folder)
+    people = PeopleVotes(arena.ledger.address, arena.folder)
     found = board(arena.ledger, arena.settings, track, scope, what_if=what_if or AS_PLAYED, people=people)
     if (
         shape.for_people
@@ -266,7 +266,7 @@ def show_standings(arena: Arena) -> None:
 
 def laid_out(
     found: Board, *, for_people: bool = True
-) -> tuple[list[dict[str, Any]], list[Column], list[str]]:
+) -> tuple[list[dict[str, Any]], list[OutputColumn], list[str]]:
     """The rows of a leaderboard, its columns, and the notes to stand under it."""
     rows = [row.as_dict() for row in found.rows]
     skill = found.track == "trueskill"
@@ -277,15 +277,15 @@ def laid_out(
     columns = [
         *texts(placed="Rank"),
         *texts(player="Player"),
-        *([Column("mu", ">μ", shown)] if skill else numbers(shown, rating="Rating")),
-        *([Column("mu", ">Mean", signed)] if found.track == "points" else ()),
+        *([OutputColumn("mu", ">μ", shown)] if skill else numbers(shown, rating="Rating")),
+        *([OutputColumn("mu", ">Mean", signed)] if found.track == "points" else ()),
         *numbers(str, interval="95% of μ" if skill else "95%"),
-        *([Column("rating", ">μ - 3σ", shown), Column("sigma", ">σ", shown, 9)] if skill else ()),
+        *([OutputColumn("rating", ">μ - 3σ", shown), OutputColumn("sigma", ">σ", shown, 9)] if skill else ()),
         *numbers(str, beats="Above ~8"),
         *numbers(whole, matches="Matches", wins="W ~3", draws="D ~3", losses="L ~3", void="No result ~7"),
         *(numbers(per_hundred, cost_per_match="Per 100 ~1") if priced and found.in_dollars else ()),
         *numbers(dollars, cost_usd="Billed ~5"),
-        *([Column("possibly_usd", ">Possibly", dollars, 6)] if possibly else ()),
+        *([OutputColumn("possibly_usd", ">Possibly", dollars, 6)] if possibly else ()),
     ]
     if for_people:
         places = {row["player"]: row["rank"] for row in rows}
@@ -334,10 +334,10 @@ def _show_board(
 def show_corrected(arena: Arena, correct: str, shape: Format, scope: Scope) -> None:
     """Write what corrections of the judges' votes would change to standard output."""
     from peerage.tables.corrected import asked, what_would_change
-    from peerage.tables.played import Played
+    from peerage.tables.played import PlayedMatches
 
     wanted = asked(correct)
-    found = what_would_change(arena.ledger, arena.settings, Played(arena.ledger, scope), wanted)
+    found = what_would_change(arena.ledger, arena.settings, PlayedMatches(arena.ledger, scope), wanted)
     rows = [row.as_dict() for row in found]
     if shape.for_people:
         rows = [{**row, "interval": _interval(row, whole)} for row in rows]

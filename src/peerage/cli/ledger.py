@@ -12,13 +12,24 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from peerage.cli.options import HERE, Address, Folder, Force, Report, Written, at, helpers, ledger_in, say
+from peerage.cli.options import (
+    HERE,
+    Address,
+    Folder,
+    Force,
+    ReportFormat,
+    Written,
+    at,
+    helpers,
+    ledger_in,
+    say,
+)
 from peerage.clock import now_ms
 
 if TYPE_CHECKING:
     from peerage.ledger.kept import Extension
     from peerage.ledger.store import Ledger
-    from peerage.ledger.votes import Votes
+    from peerage.ledger.votes import PeopleVotes
 
 SHOWN = 20
 INCOMPLETE = 3
@@ -52,7 +63,7 @@ def verify(
         typer.Option(metavar="KEY", help="Who must have signed them: a public key, or a file of such."),
     ] = None,
     address: Address = "",
-    shape: Written = Report.text,
+    shape: Written = ReportFormat.text,
 ) -> None:
     """Check that no byte of the ledger was altered.
 
@@ -66,7 +77,7 @@ def verify(
     from peerage.ledger.since import read_head
     from peerage.ledger.verify import remedy
     from peerage.ledger.verify import verify as check
-    from peerage.ledger.votes import Votes
+    from peerage.ledger.votes import PeopleVotes
 
     if folder_ is not None and folder != HERE:
         raise typer.BadParameter("FOLDER and --dir name the same thing; give one of them")
@@ -83,10 +94,10 @@ def verify(
         helpers(address, ledger.address) as helping,
     ):
         every = (*kept_in(arena), *kept)
-        votes = Votes(ledger.address, arena)
+        votes = PeopleVotes(ledger.address, arena)
         report = check(ledger, votes=votes, since=head, kept=every, helpers=helping)
     code = 0 if report.ok else 1
-    if shape is Report.json:
+    if shape is ReportFormat.json:
         _leave(report, code)
     _problems(report.problems)
     say(
@@ -141,7 +152,7 @@ def replay(
         bool, typer.Option("--repair", help="Write the narrow table and the newest snapshot again.")
     ] = False,
     address: Address = "",
-    shape: Written = Report.text,
+    shape: Written = ReportFormat.text,
 ) -> None:
     """Recompute every outcome and rating from the replies.
 
@@ -160,7 +171,7 @@ def replay(
         code, said = 1, "replay differs"
     elif not report.complete:
         code, said = INCOMPLETE, "nothing differs"
-    if shape is Report.json:
+    if shape is ReportFormat.json:
         _leave(report, code)
     _problems(report.differences)
     say(
@@ -212,14 +223,14 @@ def copy(
     from peerage.ledger import open_ledger
     from peerage.ledger.copying import copy as copied
     from peerage.ledger.verify import verify as check
-    from peerage.ledger.votes import Votes
+    from peerage.ledger.votes import PeopleVotes
 
     address, folder = _place(source)
     with (
         closing(open_ledger(address, folder, create=False)) as ours,
         closing(open_ledger(target, HERE, create=True)) as theirs,
     ):
-        votes = Votes(ours.address, folder), Votes(theirs.address, HERE)
+        votes = PeopleVotes(ours.address, folder), PeopleVotes(theirs.address, HERE)
         pin = copied(ours, theirs, votes)
         report = check(theirs, votes=votes[1])
         _problems(report.problems)
@@ -277,17 +288,17 @@ def export(
         raise typer.BadParameter(f"--to FOLDER goes with --format {', '.join(FOLDERS)}, which need it")
     if (shape == "eval-results") != bool(dataset):
         raise typer.BadParameter("--dataset OWNER/NAME goes with --format eval-results, which needs it")
-    from peerage.ledger.votes import Votes
+    from peerage.ledger.votes import PeopleVotes
     from peerage.site.ledger_at import public
 
     with ledger_in(folder) as opened:
         ledger = public(opened)
         if to is not None:
-            files = _files(ledger, shape, folder, Votes(opened.address, folder), dataset)
+            files = _files(ledger, shape, folder, PeopleVotes(opened.address, folder), dataset)
             say(f"wrote {_write(files, opened, folder, to, force)} files into {to}")
         else:
             written = 0
-            for piece in _pieces(ledger, shape, Votes(opened.address, folder)):
+            for piece in _pieces(ledger, shape, PeopleVotes(opened.address, folder)):
                 sys.stdout.write(piece)
                 written += len(piece.strip("[]\n "))
             if not written and shape in _NOTHING:
@@ -330,7 +341,7 @@ def disclose(
         say(f"the keys of matches {opened.after_match + 1} to {done} follow from it")
 
 
-def _pieces(ledger: Ledger, shape: Document, people: Votes) -> Iterator[str]:
+def _pieces(ledger: Ledger, shape: Document, people: PeopleVotes) -> Iterator[str]:
     """The export, piece by piece."""
     if shape == "votes":
         from peerage.tables.votes import battles
@@ -355,7 +366,7 @@ def _pieces(ledger: Ledger, shape: Document, people: Votes) -> Iterator[str]:
 
 
 def _files(
-    ledger: Ledger, shape: Document, folder: Path, people: Votes, dataset: str
+    ledger: Ledger, shape: Document, folder: Path, people: PeopleVotes, dataset: str
 ) -> Iterator[tuple[str, str]]:
     """The files of an export that fills a folder, by name."""
     if shape == "valyrian":

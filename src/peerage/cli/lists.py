@@ -160,11 +160,11 @@ def judges(
     JSON holds all tables as one object, or with --of as the list of one; `favours` then lists every judge and
     author tested, found or not.
     """
-    from peerage.ledger.votes import Votes
+    from peerage.ledger.votes import PeopleVotes
     from peerage.tables.judges import judges as counted
 
     with arena_in(folder) as arena:
-        people = Votes(arena.ledger.address, arena.folder)
+        people = PeopleVotes(arena.ledger.address, arena.folder)
         report = counted(arena.ledger, arena.settings, level, people)
         found = report.as_dict()
     for remark in found["remarks"] if of is None and shape.for_people else ():

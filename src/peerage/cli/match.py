@@ -21,7 +21,7 @@ from rich.text import Text
 from peerage import blocks
 from peerage.blocks import Block, Cell
 from peerage.cli.options import Format
-from peerage.cli.output import Column, counted, inert, show, table
+from peerage.cli.output import OutputColumn, counted, inert, show, table
 from peerage.engine.driver import REPAIR, ROOM
 from peerage.figures import dollars, seconds
 from peerage.protocol import visible
@@ -176,8 +176,8 @@ def _cell(value: Cell) -> str:
     )
 
 
-def _grid(block: blocks.Table) -> tuple[list[dict[str, Cell]], list[Column]]:
-    columns = [Column(str(place), name, _cell) for place, name in enumerate(block.columns)]
+def _grid(block: blocks.Table) -> tuple[list[dict[str, Cell]], list[OutputColumn]]:
+    columns = [OutputColumn(str(place), name, _cell) for place, name in enumerate(block.columns)]
     return [{str(place): value for place, value in enumerate(row)} for row in block.rows], columns
 
 

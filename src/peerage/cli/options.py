@@ -32,7 +32,7 @@ class Format(StrEnum):
         return self in (Format.table, Format.markdown)
 
 
-class Report(StrEnum):
+class ReportFormat(StrEnum):
     """How what is no table is written."""
 
     text = "text"
@@ -41,7 +41,7 @@ class Report(StrEnum):
 
 Folder = Annotated[Path, typer.Option("--dir", help="The arena's folder.", show_default="here")]
 Shape = Annotated[Format, typer.Option("--format", help="How to write the table.")]
-Written = Annotated[Report, typer.Option("--format", help="How to write it.")]
+Written = Annotated[ReportFormat, typer.Option("--format", help="How to write it.")]
 Quiet = Annotated[bool, typer.Option("--yes", help="Ask nothing; for scripts.")]
 
 Address = Annotated[

@@ -26,7 +26,7 @@ _LEAST = 8  # characters of a name that stay in any case
 Rows: TypeAlias = Sequence[Mapping[str, Any]]
 
 
-class Column(NamedTuple):
+class OutputColumn(NamedTuple):
     """A column for people: the row's key, its heading, and how a value is written.
 
     A heading that begins with `>` is of numbers: aligned right. In a narrow terminal columns with a `spare`
@@ -48,14 +48,14 @@ class Column(NamedTuple):
         return DASH if value is None else self.write(value)
 
 
-def texts(write: Callable[[Any], str] = str, **headings: str) -> Iterator[Column]:
+def texts(write: Callable[[Any], str] = str, **headings: str) -> Iterator[OutputColumn]:
     """Columns of texts: headings by key, as `why="Why"`; `why="Why ~2"` may be spared."""
     for key, heading in headings.items():
         heading, _, spare = heading.partition(" ~")
-        yield Column(key, heading, write, int(spare or 0))
+        yield OutputColumn(key, heading, write, int(spare or 0))
 
 
-def numbers(write: Callable[[Any], str], **headings: str) -> Iterator[Column]:
+def numbers(write: Callable[[Any], str], **headings: str) -> Iterator[OutputColumn]:
     """Columns of numbers, written alike; else as `texts`."""
     return (column._replace(heading=f">{column.heading}") for column in texts(write, **headings))
 
@@ -65,17 +65,17 @@ class Titled(NamedTuple):
     begins with its name."""
 
     heading: str
-    columns: Sequence[Column]
+    columns: Sequence[OutputColumn]
     notes: Sequence[str] = ()
 
 
-def titled(heading: str, *columns: Column, notes: Sequence[str] = ()) -> Titled:
+def titled(heading: str, *columns: OutputColumn, notes: Sequence[str] = ()) -> Titled:
     return Titled(heading, columns, notes)
 
 
 def show(
     rows: Rows,
-    columns: Sequence[Column],
+    columns: Sequence[OutputColumn],
     shape: Format,
     *,
     title: str = "",
@@ -141,7 +141,7 @@ def show_json(data: Any, to: TextIO | None = None) -> None:
 
 def drawn(
     rows: Rows,
-    columns: Sequence[Column],
+    columns: Sequence[OutputColumn],
     title: str,
     notes: Sequence[str],
     to: TextIO,
@@ -183,10 +183,10 @@ def drawn(
     return "\n".join(line.rstrip() for line in captured.get().splitlines()) + "\n"
 
 
-def alike(columns: Sequence[Column], rows: Rows) -> list[Column]:
+def alike(columns: Sequence[OutputColumn], rows: Rows) -> list[OutputColumn]:
     """The columns, those of dollars with as many decimals in every row."""
 
-    def one(column: Column) -> Column:
+    def one(column: OutputColumn) -> OutputColumn:
         values = [row[column.key] for row in rows if row.get(column.key) is not None]
         if column.write is dollars:
             return column._replace(write=partial(dollars, places=places_of(values)))
@@ -198,12 +198,12 @@ def alike(columns: Sequence[Column], rows: Rows) -> list[Column]:
     return [one(column) for column in columns]
 
 
-def fit(rows: Rows, columns: Sequence[Column], width: int) -> list[Column]:
+def fit(rows: Rows, columns: Sequence[OutputColumn], width: int) -> list[OutputColumn]:
     """The columns that fit into `width` characters; those that cannot be spared stay in any case. Those that
     are spared alike go together: no lower bound stands there without its upper one."""
     from rich.cells import cell_len
 
-    def wide(column: Column) -> int:
+    def wide(column: OutputColumn) -> int:
         longest = _longest(column, rows)
         most = _NAME if column.key in _NAMES else longest if column.heading.startswith(">") else _FOLDS
         return _GAP + max(cell_len(column.title), min(longest, most))
@@ -216,13 +216,13 @@ def fit(rows: Rows, columns: Sequence[Column], width: int) -> list[Column]:
     return list(columns)
 
 
-def _longest(column: Column, rows: Rows) -> int:
+def _longest(column: OutputColumn, rows: Rows) -> int:
     from rich.cells import cell_len
 
     return max([cell_len(column.text(row)) for row in rows], default=0)
 
 
-def named(rows: Rows, columns: Sequence[Column], width: int) -> Rows:
+def named(rows: Rows, columns: Sequence[OutputColumn], width: int) -> Rows:
     """The rows, their names shortened to what `width` characters leave them; see `figures.shortened`."""
     names = [column for column in columns if column.key in _NAMES]
     rest = [column for column in columns if column.key not in _NAMES]
@@ -235,7 +235,7 @@ def named(rows: Rows, columns: Sequence[Column], width: int) -> Rows:
     return rows
 
 
-def table(rows: Rows, columns: Sequence[Column], title: str = "") -> Any:
+def table(rows: Rows, columns: Sequence[OutputColumn], title: str = "") -> Any:
     """The table as rich draws it."""
     from rich import box
     from rich.console import Group
@@ -270,7 +270,7 @@ def inert(text: str) -> str:
 
 def _markdown(
     rows: Rows,
-    columns: Sequence[Column],
+    columns: Sequence[OutputColumn],
     title: str,
     notes: Sequence[str],
     head: Sequence[str],

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from peerage.cli.options import HERE, Folder, Report, Written, ledger_in, say
+from peerage.cli.options import HERE, Folder, ReportFormat, Written, ledger_in, say
 from peerage.clock import now_ms
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ def preregister(
     check: Annotated[
         str, typer.Option(metavar="DIGEST", help="See whether this was registered before the first match.")
     ] = "",
-    shape: Written = Report.text,
+    shape: Written = ReportFormat.text,
 ) -> None:
     """Write players, settings and stopping rule down before match 1.
 
@@ -80,7 +80,7 @@ def _day(text: str) -> date:
     return day
 
 
-def _check(folder: Path, digest: str, shape: Report) -> None:
+def _check(folder: Path, digest: str, shape: ReportFormat) -> None:
     from peerage.ledger.held import amendments, read_log
     from peerage.ledger.preregistration import QUOTED, deviations, preregistration, problems
 
@@ -106,7 +106,7 @@ def _check(folder: Path, digest: str, shape: Report) -> None:
 
 def _show(
     found: Preregistration | None,
-    shape: Report,
+    shape: ReportFormat,
     otherwise: Sequence[Deviation] = (),
     wrong: Sequence[str] = (),
 ) -> None:
@@ -116,7 +116,7 @@ def _show(
     from peerage.cli.output import show_json
     from peerage.figures import moment
 
-    if shape is Report.json:
+    if shape is ReportFormat.json:
         known = {} if found is None else {**to_builtins(found), "quoted": found.quoted}
         known.pop("differing", None)
         show_json({"ok": not wrong, **known, "deviations": to_builtins(otherwise), "problems": list(wrong)})

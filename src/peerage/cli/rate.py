@@ -11,7 +11,7 @@ import typer
 
 from peerage import inputs
 from peerage.cli.options import Format
-from peerage.cli.output import Column, hundredths, numbers, show, texts
+from peerage.cli.output import OutputColumn, hundredths, numbers, show, texts
 from peerage.figures import percent, span, whole
 
 _ENDINGS = (".csv", ".tsv", ".json", ".jsonl", ".ndjson", ".parquet", ".eval")
@@ -167,7 +167,7 @@ def _open(name: str, opened: contextlib.ExitStack) -> BinaryIO:
     return sys.stdin.buffer if name == "-" else opened.enter_context(inputs.opened(Path(name)))
 
 
-def _columns(rows: tuple[dict[str, Any], ...]) -> list[Column]:
+def _columns(rows: tuple[dict[str, Any], ...]) -> list[OutputColumn]:
     """Ratings of 400 points a decade are whole numbers for people; skills have three digits."""
     first = rows[0] if rows else {}
     number = _skill if "mu" in first and abs(first["rating"]) < 200 else whole

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from peerage.cli.options import Format, say
-from peerage.cli.output import Column, counted, hundredths, numbers, show, show_json, texts
+from peerage.cli.output import OutputColumn, counted, hundredths, numbers, show, show_json, texts
 from peerage.figures import DASH, percent, whole
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ def show_rejudged(arena: Arena, shape: Format, *, files: bool) -> bool:
         *numbers(whole, rank_after=""),
         *texts(player="Player"),
         *numbers(whole, rank_before="Rank before"),
-        Column("places", ">Moved", _moved),
+        OutputColumn("places", ">Moved", _moved),
     ]
     rows = found["players"]
     if scores:

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from peerage.cli.options import Report, Written, group
+from peerage.cli.options import ReportFormat, Written, group
 
 if TYPE_CHECKING:
-    from peerage.sandbox.pool import Found
+    from peerage.sandbox.pool import ModeCheck
 
 app = group("Run a program that is not to be trusted.")
 
@@ -24,7 +24,7 @@ def run(
     native: Annotated[
         bool, typer.Option("--native", help="Faster, behind a thinner wall; Linux only.")
     ] = False,
-    shape: Written = Report.text,
+    shape: Written = ReportFormat.text,
 ) -> None:
     """Run one Python program in the sandbox.
 
@@ -36,17 +36,17 @@ def run(
 
     from peerage.cli.output import show_json
     from peerage.formats import visible
-    from peerage.sandbox.pool import Pool
+    from peerage.sandbox.pool import SandboxPool
     from peerage.sandbox.program import Program, RunResult
 
     program = Program(_text(file), _text(stdin) if stdin else "")
 
     async def once() -> RunResult:
-        async with Pool(workers=1, mode="native" if native else "wasm") as pool:
+        async with SandboxPool(workers=1, mode="native" if native else "wasm") as pool:
             return await pool.run(program)
 
     result = asyncio.run(once())
-    if shape is Report.json:
+    if shape is ReportFormat.json:
         show_json(asdict(result))
     else:
         typer.echo(visible(result.stdout), nl=False)
@@ -58,7 +58,7 @@ def run(
 
 
 @app.command()
-def check(shape: Written = Report.text) -> None:
+def check(shape: Written = ReportFormat.text) -> None:
     """Say what protects this machine.
 
     Tries both modes for real. The first time, the sandbox is compiled, which takes half a minute. Exits with
@@ -70,11 +70,11 @@ def check(shape: Written = Report.text) -> None:
     from peerage.cli.output import show_json
     from peerage.sandbox.pool import check as look
 
-    async def both() -> list[Found]:
+    async def both() -> list[ModeCheck]:
         return [await look("wasm"), await look("native")]
 
     found = asyncio.run(both())
-    if shape is Report.json:
+    if shape is ReportFormat.json:
         show_json([asdict(one) for one in found])
     else:
         typer.echo("\n".join(map(_line, found)))
@@ -82,7 +82,7 @@ def check(shape: Written = Report.text) -> None:
         raise typer.Exit(1)
 
 
-def _line(found: Found) -> str:
+def _line(found: ModeCheck) -> str:
     if found.refused:
         return f"{found.mode}: no. {found.refused}"
     held = found.protections

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Literal
 
 from peerage.cli.options import Format
-from peerage.cli.output import Column, numbers, show, texts
+from peerage.cli.output import OutputColumn, numbers, show, texts
 from peerage.figures import shortened, tenths, whole
 
 if TYPE_CHECKING:
@@ -17,10 +17,10 @@ if TYPE_CHECKING:
 def _profiles(arena: Arena, scope: Scope, by: Literal["game", "topic"] = "game") -> list[Profile]:
     from peerage.tables.leaderboard import weights_of
     from peerage.tables.overall import profiles
-    from peerage.tables.played import Played
+    from peerage.tables.played import PlayedMatches
 
     weights = scope.games or weights_of(arena.settings) | dict(scope.weights)
-    return profiles(Played(arena.ledger, scope).weighed(weights), by)
+    return profiles(PlayedMatches(arena.ledger, scope).weighed(weights), by)
 
 
 def show_by_game(arena: Arena, shape: Format, scope: Scope, by: Literal["game", "topic"] = "game") -> None:
@@ -31,7 +31,7 @@ def show_by_game(arena: Arena, shape: Format, scope: Scope, by: Literal["game", 
     rows = _profiles(arena, scope, by)
     columns = [
         *texts(player="Player"),
-        Column(by, by.capitalize()),
+        OutputColumn(by, by.capitalize()),
         *numbers(str, rank=""),
         *numbers(tenths, share="Share", lower="from", upper="to"),
         *numbers(whole, matches="Matches", wins="W", draws="D", losses="L"),
@@ -48,7 +48,10 @@ def show_by_game(arena: Arena, shape: Format, scope: Scope, by: Literal["game", 
     heads = shortened([other or WHOLE[by] for other in grid.across], 24)
     columns = [
         *(texts(name=by.capitalize()) if grid.games_down else texts(player="Player")),
-        *(Column(str(at), f">{heads[other or WHOLE[by]]}", str, at) for at, other in enumerate(grid.across)),
+        *(
+            OutputColumn(str(at), f">{heads[other or WHOLE[by]]}", str, at)
+            for at, other in enumerate(grid.across)
+        ),
     ]
     notes = [
         f"Share of wins, in percent, that each can expect against the others in each {by}"
@@ -86,7 +89,7 @@ def show_profile(arena: Arena, name: str, shape: Format) -> None:
         there = dict.fromkeys(row.player for row in every)
         raise ScopeError(f"no match is on record of a player {name!r}{suggest(name, there)}")
     rows = [row.as_dict() for row in mine]
-    drawn: list[Column] = []
+    drawn: list[OutputColumn] = []
     if shape.for_people:
         rows = [
             {**row, "game": row["game"] or WHOLE["game"], "drawn": _interval_plot(one)}

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from peerage.tables.costs import Gained
     from peerage.tables.leaderboard import Board
     from peerage.tables.outlook import Outlook
-    from peerage.tables.played import Played
+    from peerage.tables.played import PlayedMatches
 
 AT_MOST = 0.05
 """The share of one processor that computing the table may take."""
@@ -111,12 +111,12 @@ class TableSoFar:
         from peerage.ledger import open_ledger
         from peerage.tables.costs import gained
         from peerage.tables.leaderboard import board
-        from peerage.tables.played import EVERYTHING, Played
+        from peerage.tables.played import EVERYTHING, PlayedMatches
 
         began = time.thread_time()
         address, folder = self._arena.settings.ledger, self._arena.folder
         with closing(open_ledger(address, folder, create=False)) as ledger:
-            played = Played(ledger, EVERYTHING)
+            played = PlayedMatches(ledger, EVERYTHING)
             found = board(ledger, self._arena.settings, played=played, rough=True)
             brought = gained(played)
             self.bits = brought.bits
@@ -124,7 +124,7 @@ class TableSoFar:
             self._look_ahead(found, ledger, played, brought)
         return found, took
 
-    def _look_ahead(self, found: Board, ledger: Ledger, played: Played, brought: Gained) -> None:
+    def _look_ahead(self, found: Board, ledger: Ledger, played: PlayedMatches, brought: Gained) -> None:
         """Compute what it takes to be sure and what a dollar brought, unless that was done not long ago for
         the time that it takes."""
         from peerage.tables.leaderboard import board
@@ -142,7 +142,7 @@ class TableSoFar:
 
 
 def _bought(
-    ledger: Ledger, settings: ArenaSettings, played: Played, brought: Gained
+    ledger: Ledger, settings: ArenaSettings, played: PlayedMatches, brought: Gained
 ) -> Iterator[Sequence[str]]:
     """Matches and bits a dollar, of players and of topics or games."""
     from peerage.accounts import position

@@ -11,7 +11,7 @@ import typer
 from peerage.cli import output
 from peerage.cli.lists import told_of_favours
 from peerage.cli.options import HERE, Folder, Force, Format, Shape, arena_in, drawing, group, say
-from peerage.cli.output import Column, Titled, counted, hundredths, numbers, signed, texts, titled
+from peerage.cli.output import OutputColumn, Titled, counted, hundredths, numbers, signed, texts, titled
 from peerage.clock import now_ms
 from peerage.figures import percent, whole
 
@@ -76,7 +76,7 @@ _BEYOND = "beyond chance by the judges' test, over all matches on record"
 
 def _grid(
     found: dict[str, Any], beyond: Collection[tuple[str, str]]
-) -> tuple[list[dict[str, Any]], list[Column]]:
+) -> tuple[list[dict[str, Any]], list[OutputColumn]]:
     """The matrix as people read it: a line for each judge, a column for each author; a star for what the
     judges' test finds `beyond` chance."""
     players = [row["player"] for row in found["ranking"]]
@@ -90,7 +90,7 @@ def _grid(
     ]
     return rows, [
         *texts(judge="Judge"),
-        *[Column(f"to {author}", f">to {author}", _mean_and_favour) for author in players],
+        *[OutputColumn(f"to {author}", f">to {author}", _mean_and_favour) for author in players],
     ]
 
 

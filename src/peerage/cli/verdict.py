@@ -9,8 +9,8 @@ import typer
 
 from peerage.cli.completion import player_names
 from peerage.cli.leaderboard import Game, Topic, Track, told_scope
-from peerage.cli.options import HERE, Folder, Format, Report, Written, arena_in, prose
-from peerage.cli.output import Column, numbers, show, show_json, texts
+from peerage.cli.options import HERE, Folder, Format, ReportFormat, Written, arena_in, prose
+from peerage.cli.output import OutputColumn, numbers, show, show_json, texts
 from peerage.figures import ranked, seconds, shortened, whole
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ def verdict(
     ] = None,
     game: Game = "",
     topic: Topic = "",
-    shape: Written = Report.text,
+    shape: Written = ReportFormat.text,
 ) -> None:
     """Say who is best, at what price, and how sure that is.
 
@@ -57,7 +57,7 @@ def plan(
             show_default="what arena.yaml says",
         ),
     ] = None,
-    shape: Written = Report.text,
+    shape: Written = ReportFormat.text,
 ) -> None:
     """Say how many more matches it takes to be sure, at what price.
 
@@ -78,23 +78,23 @@ def compare(
     ] = None,
     game: Game = "",
     topic: Topic = "",
-    shape: Written = Report.text,
+    shape: Written = ReportFormat.text,
 ) -> None:
     """Compare two players: record, chances, topics and prices."""
     from peerage.ledger.series import shown
-    from peerage.ledger.votes import Votes
+    from peerage.ledger.votes import PeopleVotes
     from peerage.tables import compare as tables
     from peerage.tables.leaderboard import board
-    from peerage.tables.played import Played, Scope
+    from peerage.tables.played import PlayedMatches, Scope
     from peerage.tables.speed import NEWEST, speeds_of
 
     with arena_in(folder) as arena, told_scope():
-        scope, people = Scope(game, topic), Votes(arena.ledger.address, arena.folder)
+        scope, people = Scope(game, topic), PeopleVotes(arena.ledger.address, arena.folder)
         speeds = speeds_of(arena.ledger, shown(arena.ledger), scope, (one, other))
         table = board(arena.ledger, arena.settings, track or "", scope, people=people, rough=True)
-        found = tables.compare(table, Played(arena.ledger, scope).decided, one, other, speeds)
+        found = tables.compare(table, PlayedMatches(arena.ledger, scope).decided, one, other, speeds)
     _tell(found, shape)
-    if shape is Report.json:
+    if shape is ReportFormat.json:
         return
     columns = [
         *texts(player="Player", placed="Rank"),
@@ -114,16 +114,16 @@ def compare(
     ]
     if met:
         short = shortened((one, other), 18)
-        columns = [*texts(on="Against each other"), Column("wins", f">{short[one]}", whole)]
-        columns += [Column("draws", ">tied", whole), Column("losses", f">{short[other]}", whole)]
+        columns = [*texts(on="Against each other"), OutputColumn("wins", f">{short[one]}", whole)]
+        columns += [OutputColumn("draws", ">tied", whole), OutputColumn("losses", f">{short[other]}", whole)]
         show(met, columns, Format.table)
     for name, matches in ((one, found.won), (other, found.lost)):
         if matches:
             prose(f"the last that {name} won: {', '.join(f'match {number}' for number in matches)}")
 
 
-def _tell(found: Verdict | Outlook | Comparison, shape: Report) -> None:
-    if shape is Report.json:
+def _tell(found: Verdict | Outlook | Comparison, shape: ReportFormat) -> None:
+    if shape is ReportFormat.json:
         show_json(found.as_dict())
         return
     for line in found.lines:

@@ -43,11 +43,11 @@ from peerage.cluster.messages import (
 from peerage.cluster.places import Link, Places, WorkerLost
 from peerage.cluster.worker import gathers_s
 from peerage.engine.availability import Availability, Away
-from peerage.engine.budget import Budget, Verdict, dollars
-from peerage.engine.driving import CallsNow, Run, Stuck
+from peerage.engine.budget import Affordable, Budget, dollars
+from peerage.engine.driving import CallsNow, MatchRun, Stuck
 from peerage.engine.journal import Journal
 from peerage.engine.player_runtime import PlayerRuntime
-from peerage.engine.records import Tally, answered_first
+from peerage.engine.records import MatchTally, answered_first
 from peerage.engine.troubles import Trouble
 from peerage.ledger.codec import read_reply
 from peerage.ledger.leases import Leases, Turn, patiently
@@ -95,7 +95,7 @@ class Crew:
 
     def __init__(
         self,
-        run: Run,
+        run: MatchRun,
         ledger: Ledger,
         journal: Journal,
         budget: Budget,
@@ -158,7 +158,7 @@ class Crew:
     def close(self, number: int, outcome: Outcome) -> None:
         """End a match that no worker drives any more."""
         rows = self._ledger.match(number)
-        tally = Tally()
+        tally = MatchTally()
         for exchange in answered_first(rows.exchanges if rows else ()).values():
             if exchange.reply is not None:
                 tally.add_recorded(exchange)
@@ -421,7 +421,7 @@ class Crew:
         except Exception as fault:
             self._run.broken(fault)
 
-    def _ended(self, number: int, tally: Tally, outcome: Outcome) -> None:
+    def _ended(self, number: int, tally: MatchTally, outcome: Outcome) -> None:
         fixture, digest, *_ = self._matches[number]
         self._forget(number)
         self.unfinished.pop(number, None)
@@ -439,7 +439,7 @@ class Crew:
                 if seat.number != told_by:
                     self._order(seat, Benched(player, why, match))
 
-    def _decided(self, worker: int, ticket: int, verdict: Verdict | Away | str, reserved: int) -> None:
+    def _decided(self, worker: int, ticket: int, verdict: Affordable | Away | str, reserved: int) -> None:
         if (seat := self._seats.get(worker)) is not None:
             self._order(seat, Decided(ticket, verdict, reserved))
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from peerage.cluster.messages import Asks, Paid
 from peerage.engine.availability import Availability, Away
-from peerage.engine.budget import Budget, Verdict
+from peerage.engine.budget import Affordable, Budget
 from peerage.engine.dispatch import Dispatcher, Lane
 from peerage.engine.pending import Pending
 from peerage.engine.player_runtime import PlayerRuntime
@@ -39,7 +39,7 @@ class Desk:
         availability: Availability,
         lines: Mapping[str, PlayerRuntime],
         engine: Engine,
-        answer: Callable[[int, int, Verdict | Away | str, int], None],
+        answer: Callable[[int, int, Affordable | Away | str, int], None],
         unaffordable: Callable[[int, int], None],
         call_back: Callable[[], None],
     ) -> None:
@@ -123,9 +123,9 @@ class Desk:
     def decide(self) -> None:
         """Let those calls go on that need not wait for money any more."""
         for one, verdict in self._reservations.decided(self._queued) if not self.stopped else ():
-            if verdict is Verdict.YES:
+            if verdict is Affordable.YES:
                 self._queue(one)
-            elif verdict is Verdict.ARENA:
+            elif verdict is Affordable.ARENA:
                 self._budget.stop(one.match)
                 self._refuse(one, verdict)
                 self._unaffordable(one.match, one.worst or 0)
@@ -164,7 +164,7 @@ class Desk:
         may = False if never else self._availability.reserve(one)
         if may is True:
             self._granted.add(one)
-            self._answer(*self._of[one], Verdict.YES, one.reserved)
+            self._answer(*self._of[one], Affordable.YES, one.reserved)
             return
         if one.player not in self._instant:
             self._dispatcher.returned(one.player)
@@ -174,7 +174,7 @@ class Desk:
         elif never:
             self._refuse(one, never)
 
-    def _refuse(self, one: Pending, verdict: Verdict | Away | str) -> None:
+    def _refuse(self, one: Pending, verdict: Affordable | Away | str) -> None:
         of = self._of[one]
         self._forget(of)
         self._answer(*of, verdict, 0)

@@ -6,9 +6,9 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple, TypeAlias
 
 from peerage.engine.availability import Away
-from peerage.engine.budget import Verdict
+from peerage.engine.budget import Affordable
 from peerage.engine.driving import CallsNow, Reason
-from peerage.engine.records import Tally
+from peerage.engine.records import MatchTally
 from peerage.engine.troubles import Trouble
 from peerage.match import Outcome
 from peerage.players.client import Answer, Call, PlayerError
@@ -112,7 +112,7 @@ class Ended(NamedTuple):
     """A match has come to its outcome; what was replied in it is durable."""
 
     match: int
-    tally: Tally
+    tally: MatchTally
     outcome: Outcome
 
 
@@ -212,7 +212,7 @@ class Decided(NamedTuple):
     """What becomes of a call that asked, and what is reserved for it. A text says why there is no reply."""
 
     ticket: int
-    verdict: Verdict | Away | str
+    verdict: Affordable | Away | str
     reserved: int
 
 

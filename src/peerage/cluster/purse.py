@@ -8,7 +8,7 @@ from functools import partial
 from typing import Protocol
 
 from peerage.cluster.messages import Asks, Kept, News, Paid, Recalled, Returned
-from peerage.engine.budget import Verdict
+from peerage.engine.budget import Affordable
 from peerage.engine.pending import Pending
 from peerage.engine.player_runtime import PlayerRuntime
 from peerage.players.client import InstantClient
@@ -50,7 +50,7 @@ class AskedReservations:
         self._asked: dict[int, Pending] = {}
         self._grants: dict[int, dict[str, int]] = {}
         self._of_grant: set[Pending] = set()
-        self._decided: deque[tuple[Pending, Verdict]] = deque()
+        self._decided: deque[tuple[Pending, Affordable]] = deque()
 
     def wanted(self, player: str) -> bool:
         return self._bounded or not self._has_place(player)
@@ -83,7 +83,7 @@ class AskedReservations:
                 grant[player] -= worst
                 self._of_grant.add(pending)
             pending.reserved = worst
-            self._decided.append((pending, Verdict.YES))
+            self._decided.append((pending, Affordable.YES))
             return
         self._tickets += 1
         ticket = self._ticket_of[pending] = self._tickets
@@ -92,13 +92,13 @@ class AskedReservations:
         tokens = self._lines[player].tokens(pending.ask, pending.seed)
         self._tell(Asks(ticket, pending.match, pending.ask.key, player, pending.worst, tokens))
 
-    def answered(self, ticket: int, verdict: Verdict | None, reserved: int) -> Pending | None:
+    def answered(self, ticket: int, verdict: Affordable | None, reserved: int) -> Pending | None:
         """Take in what the leader decided: the call, where it still waits. None as the verdict: it need not
         be handed on by `decided`."""
         pending = self._asked.pop(ticket, None)
         if pending is None:
             return None
-        if verdict is Verdict.YES:
+        if verdict is Affordable.YES:
             pending.reserved = reserved
         else:
             del self._ticket_of[pending]
@@ -113,7 +113,7 @@ class AskedReservations:
             self.pay(pending, 0, known=True, answered=False)
         return taken
 
-    def decided(self, queued: Callable[[str], bool]) -> Iterator[tuple[Pending, Verdict]]:
+    def decided(self, queued: Callable[[str], bool]) -> Iterator[tuple[Pending, Affordable]]:
         while self._decided:
             yield self._decided.popleft()
 

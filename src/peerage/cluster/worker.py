@@ -38,11 +38,11 @@ from peerage.cluster.messages import (
 )
 from peerage.cluster.purse import AskedPurse, AskedReservations
 from peerage.engine.availability import Availability, Away
-from peerage.engine.budget import Verdict
+from peerage.engine.budget import Affordable
 from peerage.engine.journal import Journal
 from peerage.engine.plans import Plans, schedulers
 from peerage.engine.player_runtime import PlayerRuntime
-from peerage.engine.records import Tally
+from peerage.engine.records import MatchTally
 from peerage.engine.under_way import MatchesUnderWay
 from peerage.games import release_of
 from peerage.ledger.codec import by_hex, read_fixture
@@ -64,7 +64,7 @@ where all players reply at once, and where some take a while, so that few rows c
 
 
 class Worker:
-    """One worker, on one event loop. It is an `engine.driving.Run` to the matches it drives.
+    """One worker, on one event loop. It is an `engine.driving.MatchRun` to the matches it drives.
 
     `begin` opens players and ledger, `order` takes what the leader says, `send` gives it what it is to hear,
     `close` releases everything.
@@ -231,8 +231,8 @@ class Worker:
             case Abandon():
                 self._matches.abandon()
 
-    def _decided(self, ticket: int, verdict: Verdict | Away | str, reserved: int) -> None:
-        if isinstance(verdict, Verdict):
+    def _decided(self, ticket: int, verdict: Affordable | Away | str, reserved: int) -> None:
+        if isinstance(verdict, Affordable):
             if self._paying.answered(ticket, verdict, reserved) is not None:
                 self._matches.calls.decide()
             return
@@ -300,7 +300,7 @@ class Worker:
 
     # -------------------------------------------------------------------------- the matches it drives
 
-    def ended(self, fixture: Fixture, digest: str, tally: Tally, outcome: Outcome) -> None:
+    def ended(self, fixture: Fixture, digest: str, tally: MatchTally, outcome: Outcome) -> None:
         self._journal.then(partial(self.tell, Ended(fixture.number, tally, outcome)))
         self._claim_soon()
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from peerage.engine.budget import PLAYER_BUDGET, Budget, Verdict, dollars
+from peerage.engine.budget import PLAYER_BUDGET, Affordable, Budget, dollars
 from peerage.engine.call_costs import Share
 from peerage.engine.plans import Plans, one_more
 from peerage.match import Fixture
@@ -40,12 +40,12 @@ class Admission:
             if stopped:
                 return None
             verdict, player = self._budget.admit(plan)
-            if verdict in (Verdict.MATCH, Verdict.PLAYER):
+            if verdict in (Affordable.MATCH, Affordable.PLAYER):
                 void = verdict.value if not player else f"{PLAYER_BUDGET}{player}"
                 return self._not_begun(plan, void, alone, patience)
-            if verdict is Verdict.ARENA and alone:
+            if verdict is Affordable.ARENA and alone:
                 self.over = f"{dollars(self._budget.left)} left; {one_more(self._budget, plan)}"
-            self.short = verdict is not Verdict.YES
+            self.short = verdict is not Affordable.YES
             if self.short:
                 return None
         self._unpaid = 0

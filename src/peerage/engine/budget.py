@@ -44,7 +44,7 @@ def dollars(nano: float) -> str:
     return f"${nano / NANO:.4f}"
 
 
-class Verdict(Enum):
+class Affordable(Enum):
     """May a match begin, a call be sent? `WAIT_…`: not now, for want of money under that limit."""
 
     YES = "yes"
@@ -56,7 +56,7 @@ class Verdict(Enum):
     PLAYER = "player_budget"
 
 
-WAITS = (Verdict.WAIT_ARENA, Verdict.WAIT_MATCH, Verdict.WAIT_PLAYER)
+WAITS = (Affordable.WAIT_ARENA, Affordable.WAIT_MATCH, Affordable.WAIT_PLAYER)
 
 
 @dataclass(slots=True)
@@ -206,7 +206,7 @@ class Budget:
 
     # ------------------------------------------------------------------------------------------- matches
 
-    def admit(self, plan: Mapping[str, Share]) -> tuple[Verdict, str]:
+    def admit(self, plan: Mapping[str, Share]) -> tuple[Affordable, str]:
         """Whether a match of this plan may begin, and the player who cannot pay for it.
 
         Alone it must fit at twice its expected cost and its dearest call at its worst. Beside others it waits
@@ -216,16 +216,16 @@ class Budget:
         alone = self.expected(plan)
         total, reach = sum(alone.values()), max([share.reach for share in plan.values()], default=0)
         if self.per_match is not None and total + max(total, reach) > self.per_match:
-            return Verdict.MATCH, ""
+            return Affordable.MATCH, ""
         if self.per_player is not None:
             for player, nano in alone.items():
                 need = nano + max(nano, plan[player].reach)
                 if nano and self.spent_by.get(player, 0) + need > self.per_player:
-                    return Verdict.PLAYER, player
+                    return Affordable.PLAYER, player
         if self.limit is not None and total and self.spent + total + max(total, reach) > self.limit:
-            return Verdict.ARENA, ""
+            return Affordable.ARENA, ""
         if not self._open or (self.limit is None and self.per_player is None):
-            return Verdict.YES, ""
+            return Affordable.YES, ""
         doubted = self.expected(plan, DOUBT)
         coming = [
             {p: self._paces[p].factor(DOUBT) * left for p, left in match.left.items()}
@@ -236,12 +236,12 @@ class Budget:
                 costs = [nano, *[match.get(player, 0.0) for match in coming]]
                 need = sum(costs) + max(hypot(*costs), plan[player].reach)
                 if nano and self.spent_by.get(player, 0) + need > self.per_player:
-                    return Verdict.WAIT_PLAYER, player
+                    return Affordable.WAIT_PLAYER, player
         if self.limit is not None:
             costs = [sum(doubted.values()), *[sum(match.values()) for match in coming]]
             if costs[0] and self.spent + sum(costs) + max(hypot(*costs), reach) > self.limit:
-                return Verdict.WAIT_ARENA, ""
-        return Verdict.YES, ""
+                return Affordable.WAIT_ARENA, ""
+        return Affordable.YES, ""
 
     def open(self, number: int, plan: Mapping[str, Share]) -> None:
         """Begin a match, or go on with one."""
@@ -279,32 +279,32 @@ class Budget:
 
     # --------------------------------------------------------------------------------------------- calls
 
-    def reserve(self, number: int, player: str, worst: int) -> Verdict:
+    def reserve(self, number: int, player: str, worst: int) -> Affordable:
         """Set a call's worst case aside, on YES; else say why not."""
         if player in self.overrun:
-            return Verdict.PLAYER
+            return Affordable.PLAYER
         if not worst:
-            return Verdict.YES
+            return Affordable.YES
         match = self._open[number]
         mine = self.spent_by.get(player, 0)
         if self.per_match is not None and match.paid + worst > self.per_match:
-            return Verdict.MATCH
+            return Affordable.MATCH
         if self.per_player is not None and mine + worst > self.per_player:
-            return Verdict.PLAYER
+            return Affordable.PLAYER
         if self.limit is not None and self.spent + worst > self.limit:
-            return Verdict.ARENA
+            return Affordable.ARENA
         if self.per_match is not None and match.paid + match.held + worst > self.per_match:
-            return Verdict.WAIT_MATCH
+            return Affordable.WAIT_MATCH
         if self.per_player is not None:
             free = self.per_player - mine - worst
             if free < self._held_by.get(player, 0) or free < self._ahead(number, player):
-                return Verdict.WAIT_PLAYER
+                return Affordable.WAIT_PLAYER
         if self.limit is not None:
             free = self.limit - self.spent - worst
             if free < self.held or free < self._ahead(number, None):
-                return Verdict.WAIT_ARENA
+                return Affordable.WAIT_ARENA
         self._hold(match, player, worst)
-        return Verdict.YES
+        return Affordable.YES
 
     def pay(
         self, number: int, player: str, nano: int, reserved: int, *, known: bool, answered: bool = True

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from peerage.engine.availability import Availability, Away
 from peerage.engine.benches import BENCHED, OVERBILLED
-from peerage.engine.budget import Verdict, dollars
+from peerage.engine.budget import Affordable, dollars
 from peerage.engine.dispatch import Dispatcher, Lane
 from peerage.engine.journal import Journal
 from peerage.engine.pauses import Pauses
@@ -160,9 +160,9 @@ class Calls:
     def decide(self) -> None:
         """Let those calls go that need not wait for money any more."""
         for pending, verdict in self._reservations.decided(self._queued) if not self.stopped else ():
-            if verdict is Verdict.YES:
+            if verdict is Affordable.YES:
                 self._ready(pending)
-            elif verdict is Verdict.ARENA:
+            elif verdict is Affordable.ARENA:
                 self._budget.stop(pending.match)
                 self._matches.unaffordable(pending, pending.worst or 0)
             else:

@@ -8,7 +8,7 @@ from typing import NamedTuple, Protocol, TypeAlias
 from peerage.engine.budget import Budget
 from peerage.engine.journal import Journal
 from peerage.engine.plans import Plans
-from peerage.engine.records import Tally
+from peerage.engine.records import MatchTally
 from peerage.engine.troubles import Trouble
 from peerage.ledger.store import Exchange
 from peerage.match import Fixture, Outcome
@@ -33,10 +33,10 @@ class Stuck(NamedTuple):
     reasons: Sequence[Reason]
 
 
-class Run(Protocol):
+class MatchRun(Protocol):
     """The run that plays the matches: what comes next is for it to say."""
 
-    def ended(self, fixture: Fixture, digest: str, tally: Tally, outcome: Outcome) -> None:
+    def ended(self, fixture: Fixture, digest: str, tally: MatchTally, outcome: Outcome) -> None:
         """A match has come to its outcome, and nothing of it is in flight."""
 
     def replied(self, player: str, void: bool) -> None:
@@ -102,5 +102,5 @@ class Driving(Protocol):
         """Send nothing more; wait so long for calls in flight, then give them up."""
 
 
-Drive: TypeAlias = Callable[[Run, Journal, Budget, Plans], Driving]
+Drive: TypeAlias = Callable[[MatchRun, Journal, Budget, Plans], Driving]
 """What makes the driving of a run, given its journal, its budget and the plans of its matches."""

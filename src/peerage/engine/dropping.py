@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from peerage.accounts import position
 from peerage.engine.batches import left_at_provider, most_by_request, sent_batches
-from peerage.engine.records import ENGINE, Tally, answered_first, settle
+from peerage.engine.records import ENGINE, MatchTally, answered_first, settle
 from peerage.ledger.codec import by_hex, read_fixture
 from peerage.ledger.merkle import GENESIS, link
 from peerage.ledger.merkle import digest as digest_of
@@ -35,7 +35,7 @@ def drop(ledger: Ledger, number: int, why: str, at_ms: int) -> None:
         rows, (_, recorded) = ledger.match(number), ledger.heads()
         if rows is None:
             raise LedgerError(f"{ledger.address} lacks match {number}; `peerage verify` says more")
-        tally = Tally()
+        tally = MatchTally()
         for exchange in answered_first(rows.exchanges).values():
             if exchange.reply is not None:
                 tally.add_recorded(exchange)

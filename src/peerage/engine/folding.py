@@ -14,7 +14,7 @@ from functools import partial
 from peerage.accounts import count, snapshot_body
 from peerage.engine.benches import Bench
 from peerage.engine.journal import Journal
-from peerage.engine.records import ENGINE, Tally, settle
+from peerage.engine.records import ENGINE, MatchTally, settle
 from peerage.engine.recovery import Recovered, ended
 from peerage.engine.rounds import Rounds
 from peerage.ledger.merkle import link
@@ -27,7 +27,7 @@ SNAPSHOT_EVERY = 64
 
 _log = logging.getLogger("peerage")
 
-Ended = tuple[Fixture, str, Tally, Outcome]
+Ended = tuple[Fixture, str, MatchTally, Outcome]
 
 
 class Folding:
@@ -82,7 +82,7 @@ class Folding:
         """The highest number of a match that has ended and waits for lower ones; 0 for none."""
         return max(self._ended, default=0)
 
-    def end(self, fixture: Fixture, digest: str, tally: Tally, outcome: Outcome) -> None:
+    def end(self, fixture: Fixture, digest: str, tally: MatchTally, outcome: Outcome) -> None:
         """Take in a match that has ended; `fold` puts it on record at its turn."""
         ended = fixture, digest, tally, outcome
         if fixture.number in self._left:
@@ -122,7 +122,7 @@ class Folding:
         self._journal.touch()
         self._benched(player, why)
 
-    def _watch_models(self, number: int, tally: Tally) -> None:
+    def _watch_models(self, number: int, tally: MatchTally) -> None:
         """Put on record, and tell, that a provider names another model than before."""
         for change in self._models.see(self.standings.number, number, tally.models):
             self._journal.rows.amend(self._models.enter(change, self._clock()))
@@ -139,7 +139,7 @@ class Folding:
             if self._fruitless >= self._patience:
                 self.hopeless = f"the last {self._fruitless} matches came to no result"
 
-    def _write(self, fixture: Fixture, digest: str, tally: Tally, outcome: Outcome) -> Summary:
+    def _write(self, fixture: Fixture, digest: str, tally: MatchTally, outcome: Outcome) -> Summary:
         settled = settle(fixture, digest, tally, outcome, self.standings, self._elo, self._clock())
         self._chain = link(self._chain, settled.body)
         rows = self._journal.rows

@@ -42,7 +42,7 @@ State: TypeAlias = Literal["closed", "opening", "up", "turning", "draining", "cl
 _log = logging.getLogger("peerage")
 
 
-class Run(Protocol):
+class HostsRun(Protocol):
     """The run that the hosts serve."""
 
     def host_up(self, players: Collection[str]) -> None:
@@ -101,7 +101,9 @@ class Hosts:
     def __bool__(self) -> bool:
         return bool(self._hosts)
 
-    def serve(self, run: Run, set_aside: Callable[[int], int], hours_over: Callable[[str], bool]) -> None:
+    def serve(
+        self, run: HostsRun, set_aside: Callable[[int], int], hours_over: Callable[[str], bool]
+    ) -> None:
         """A run begins. `set_aside(nano)` reserves money for a window and returns how much of it there is;
         `hours_over(player)` says whether a player is out of its hours."""
         for host in self._hosts.values():
@@ -169,7 +171,9 @@ class _Host:
         self._took_s = {"start": 0.0, "turn": 0.0}
         self._memory = {one.name: _gigabytes(one, folder) for one in players}
 
-    def serve(self, run: Run, set_aside: Callable[[int], int], hours_over: Callable[[str], bool]) -> None:
+    def serve(
+        self, run: HostsRun, set_aside: Callable[[int], int], hours_over: Callable[[str], bool]
+    ) -> None:
         self._run, self._set_aside, self._hours_over = run, set_aside, hours_over
 
     @property

@@ -12,7 +12,7 @@ import msgspec
 
 from peerage.accounts import position
 from peerage.engine.driver import Driver, first_key
-from peerage.engine.records import Tally, settle
+from peerage.engine.records import MatchTally, settle
 from peerage.games import GAMES, release_of
 from peerage.games.game import GameSpec
 from peerage.ledger.codec import fixture_body, reply_body, reply_salt
@@ -87,7 +87,7 @@ def admit(ledger: Ledger, recordings: Iterable[Recording], elo: EloSettings) -> 
         body, texts = fixture_body(fixture)
         batch.texts += texts
         batch.fixtures.append(FixtureRow(fixture.number, fixture.round, body))
-        tally = Tally()
+        tally = MatchTally()
         ended = _play(recording._replace(fixture=fixture), tally, batch)
         digest = digest_of(body)
         settled = settle(fixture, digest, tally, ended, standings, elo, recording.at_ms)
@@ -115,7 +115,7 @@ def _last(ledger: Ledger, number: int, elo: EloSettings) -> tuple[int, int, Stan
     return last.round, snapshot, after_all(NOBODY, ledger.summaries(1, snapshot) if snapshot else (), elo)
 
 
-def _play(recording: Recording, tally: Tally, batch: Batch) -> Outcome:
+def _play(recording: Recording, tally: MatchTally, batch: Batch) -> Outcome:
     fixture = recording.fixture
     spec = GAMES[fixture.game]
     players = {seat.label: seat.player for seat in fixture.all_seats()}

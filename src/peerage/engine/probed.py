@@ -17,7 +17,7 @@ from peerage.ledger.store import Ledger, amended
 TOPIC = "probes"
 
 
-class Found(Struct, frozen=True, omit_defaults=True):
+class ProbeResult(Struct, frozen=True, omit_defaults=True):
     """What one probe found, as it is on record.
 
     `status` is ok, refused, cut (at its token limit), failed (until something is changed) or void (the
@@ -38,11 +38,11 @@ class Found(Struct, frozen=True, omit_defaults=True):
     thinks: bool = False
 
 
-class Entry(Struct, frozen=True, omit_defaults=True):
+class ProbeEntry(Struct, frozen=True, omit_defaults=True):
     """One entry: `sent` with what each probe may cost at most, or what they `found`."""
 
     sent: dict[str, int | None] = {}
-    found: dict[str, Found] = {}
+    found: dict[str, ProbeResult] = {}
 
 
 class ProbeCost(Struct, frozen=True):
@@ -60,9 +60,9 @@ class ProbeCost(Struct, frozen=True):
         return self.billed_nano + self.possibly_nano
 
 
-def entries(ledger: Ledger) -> Iterable[Entry]:
+def entries(ledger: Ledger) -> Iterable[ProbeEntry]:
     """All entries in order. Raises LedgerError for a row that is none."""
-    return amended(ledger, TOPIC, Entry)
+    return amended(ledger, TOPIC, ProbeEntry)
 
 
 def seen_to_think(ledger: Ledger) -> frozenset[str]:

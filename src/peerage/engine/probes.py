@@ -11,7 +11,7 @@ from peerage.engine.budget import dollars
 from peerage.engine.call_costs import OVERHEAD_BYTES
 from peerage.engine.player_runtime import PlayerRuntime
 from peerage.engine.pricing import priced
-from peerage.engine.probed import TOPIC, Entry, Found
+from peerage.engine.probed import TOPIC, ProbeEntry, ProbeResult
 from peerage.ledger.store import Amendment, Ledger, amend
 from peerage.players.checks import PROBE_TOKENS, Probed, needs_probe, probe, probe_call, together
 from peerage.players.client import Later
@@ -52,11 +52,11 @@ async def probe_players(
             worst[name] = worst_probe(line.price)
     if not worst:
         return {}
-    amend(ledger, TOPIC, [Entry(sent=worst)], clock())
+    amend(ledger, TOPIC, [ProbeEntry(sent=worst)], clock())
     asked = [lines[name] for name in worst]
     probed = await asyncio.gather(*[probe(line.settings, line.client, env) for line in asked])
     found = {one.player: _found(lines[one.player], one, worst[one.player]) for one in probed}
-    amend(ledger, TOPIC, [Entry(found=found)], clock())
+    amend(ledger, TOPIC, [ProbeEntry(found=found)], clock())
     for one in probed:
         _tell(one, found[one.player])
         _tell_overrun(one.player, found[one.player].cost_nano, worst[one.player])
@@ -107,11 +107,11 @@ async def bench_by_probes(
     return rows
 
 
-def _found(line: PlayerRuntime, probed: Probed, worst: int | None) -> Found:
+def _found(line: PlayerRuntime, probed: Probed, worst: int | None) -> ProbeResult:
     """A probe as it goes on record."""
     if probed.failure is not None:
         free = not probed.failure.maybe_paid
-        return Found(
+        return ProbeResult(
             "failed" if probed.unusable else "void",
             storable(probed.problem)[:1000],
             probed.requests,
@@ -122,7 +122,7 @@ def _found(line: PlayerRuntime, probed: Probed, worst: int | None) -> Found:
     reply = priced(line, probed.answer)
     status = "refused" if probed.answer.refused else "cut" if probed.answer.truncated else "ok"
     reasoning = probed.answer.reasoning_tokens
-    return Found(
+    return ProbeResult(
         status,
         "",
         probed.requests,
@@ -137,7 +137,7 @@ def _found(line: PlayerRuntime, probed: Probed, worst: int | None) -> Found:
     )
 
 
-def _tell(probed: Probed, found: Found) -> None:
+def _tell(probed: Probed, found: ProbeResult) -> None:
     if found.status == "void":
         _log.warning("%s; it plays all the same", probed.problem)
     elif not probed.unusable:

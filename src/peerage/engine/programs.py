@@ -9,7 +9,7 @@ from contextlib import asynccontextmanager
 import msgspec
 
 from peerage.protocol import Ran, Reply, Run
-from peerage.sandbox.pool import Pool
+from peerage.sandbox.pool import SandboxPool
 from peerage.sandbox.program import Limits, Program
 
 STDERR_CHARS = 4_000
@@ -19,7 +19,7 @@ STDERR_CHARS = 4_000
 class Programs:
     """Performs `Run` requests, at most `workers` at once."""
 
-    def __init__(self, pool: Pool, workers: int) -> None:
+    def __init__(self, pool: SandboxPool, workers: int) -> None:
         self.workers = workers
         self._pool = pool
 
@@ -44,6 +44,6 @@ async def opened(count: int = os.cpu_count() or 1) -> AsyncIterator[Programs]:
 
     The first time on a machine this compiles the sandbox, which takes about half a minute.
     """
-    async with Pool(count) as pool:
+    async with SandboxPool(count) as pool:
         await pool.protections()
         yield Programs(pool, count)

@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from peerage.formats import storable
-from peerage.games.rejudgement import FIRST, SECOND, Given, Item
+from peerage.games.rejudgement import FIRST, SECOND, Given, RejudgedPair
 from peerage.judging.prompts import COMPARE
 from peerage.protocol import visible
 from peerage.ratings.fields import as_name, columns, first_of
@@ -30,7 +30,7 @@ LONGEST = 100_000
 COLUMNS = ("player", "challenge", "question", "answer")
 
 
-class FromFile(Item, frozen=True, kw_only=True):
+class FromFile(RejudgedPair, frozen=True, kw_only=True):
     """An item of a file: `record` is the SHA-256 (hex) of the question and its name, `id` that of the two
     answers, `sample` names the question for people. `score` is 1, ½ or 0 by what the file says was solved,
     None where it does not."""

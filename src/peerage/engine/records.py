@@ -18,7 +18,7 @@ ENGINE = "engine"
 """`Outcome.detail["by"]` of a match that the engine voided without the game's saying so."""
 
 
-class Tally:
+class MatchTally:
     """A match's exchanges as they come in: their digests, sums by player, why players were `benched`, and the
     `models` that providers named, by player."""
 
@@ -79,7 +79,7 @@ class Settled(NamedTuple):
 def settle(
     fixture: Fixture,
     digest: str,
-    tally: Tally,
+    tally: MatchTally,
     outcome: Outcome,
     before: Standings,
     elo: EloSettings,

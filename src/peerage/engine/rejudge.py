@@ -15,10 +15,10 @@ from peerage.engine.driver import first_key
 from peerage.engine.records import answered_first
 from peerage.engine.registration import registered
 from peerage.games import GAMES, installed, release_of
-from peerage.games.rejudgement import FIRST, SECOND, Given, Item, RejudgementRules
+from peerage.games.rejudgement import FIRST, SECOND, Given, RejudgedPair, RejudgementRules
 from peerage.games.rejudgement import GAME as REJUDGEMENT
 from peerage.games.rescoring import GAME as RESCORING
-from peerage.games.rescoring import Item as ScoredItem
+from peerage.games.rescoring import RescoredQuestion as ScoredItem
 from peerage.games.rescoring import RescoringRules, author_of
 from peerage.judging.ballots import ballots_of
 from peerage.ledger.codec import MissingText, by_hex, fixture_body, read_fixture, read_record, read_reply
@@ -52,7 +52,7 @@ class Issued(NamedTuple):
     unjudgeable: int
 
 
-def items(source: Ledger) -> Iterator[Item]:
+def items(source: Ledger) -> Iterator[RejudgedPair]:
     """The judged answers of a ledger's finished duels, in order."""
     for fixture, outcome, record, rows, texts in _finished(source):
         if fixture.game != REJUDGEMENT.name and ballots_of(outcome):
@@ -94,7 +94,7 @@ def _finished(
 
 def _item(
     fixture: Fixture, outcome: Outcome, record: str, rows: Mapping[str, Exchange], texts: Any
-) -> Item | None:
+) -> RejudgedPair | None:
     """What the first panel of a match saw, read from a request to one of its judges; None when it compared
     something else than the answers of two contestants."""
     if [seat.label for seat in fixture.seats] != [FIRST, SECOND]:
@@ -126,7 +126,7 @@ def _item(
                 "`peerage verify` tells whether the ledger was altered"
             ) from error
         answers = dict(zip(order, (fill["answer_a"], fill["answer_b"]), strict=True))
-        return Item(
+        return RejudgedPair(
             fixture.number,
             record,
             (system.template, user.template),
@@ -167,7 +167,7 @@ def issue(
     name or by model.
     """
     models = {name: str(card.get("model", "")) for name, card in registered(source).items()}
-    all_items: Iterable[Item | ScoredItem] = (
+    all_items: Iterable[RejudgedPair | ScoredItem] = (
         items(source) if isinstance(rules, RejudgementRules) else scored_items(source)
     )
 
@@ -178,7 +178,7 @@ def issue(
 
 
 def issue_items(
-    all_items: Iterable[Item | ScoredItem],
+    all_items: Iterable[RejudgedPair | ScoredItem],
     wrote_it: Callable[[PlayerSettings, str], bool],
     target: Ledger,
     rules: RejudgementRules | RescoringRules,

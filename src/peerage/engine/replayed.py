@@ -12,7 +12,7 @@ from typing import Any, Literal, NamedTuple
 import msgspec
 
 from peerage.engine.driver import Driver, GameError
-from peerage.engine.records import ENGINE, Tally, answered_first
+from peerage.engine.records import ENGINE, MatchTally, answered_first
 from peerage.games import installed, plays
 from peerage.games.game import GameSpec
 from peerage.ledger import open_ledger
@@ -45,7 +45,7 @@ class Replayed(NamedTuple):
 
     number: int
     how: Literal["again", "stated", "elsewhere", "sealed", ""] = ""
-    tally: Tally | None = None
+    tally: MatchTally | None = None
     outcome: Outcome | None = None
     differs: tuple[Differs, ...] = ()
     unreadable: str = ""
@@ -89,7 +89,7 @@ class _Again:
 
     def match(self, issued: FixtureRow, stated: Outcome, exchanges: Iterable[Exchange]) -> Replayed:
         fixture, recorded = read_fixture(issued.body, self._texts), answered_first(exchanges)
-        spec, tally, found = _game_of(fixture), Tally(), list[Differs]()
+        spec, tally, found = _game_of(fixture), MatchTally(), list[Differs]()
         by_engine = bool(stated.void) and stated.detail.get("by") == ENGINE
         sealed = _sealed(fixture)
         if by_engine or spec is None or sealed:

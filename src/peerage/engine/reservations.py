@@ -6,7 +6,7 @@ from bisect import insort
 from collections.abc import Callable, Iterator, Mapping
 from typing import Protocol
 
-from peerage.engine.budget import WAITS, Budget, Verdict
+from peerage.engine.budget import WAITS, Affordable, Budget
 from peerage.engine.pending import Pending
 
 
@@ -45,7 +45,7 @@ class Paying(Protocol):
 
     def recall(self, unwanted: Callable[[Pending], bool]) -> list[Pending]: ...
 
-    def decided(self, queued: Callable[[str], bool]) -> Iterator[tuple[Pending, Verdict]]: ...
+    def decided(self, queued: Callable[[str], bool]) -> Iterator[tuple[Pending, Affordable]]: ...
 
     def pay(self, pending: Pending, nano: int, *, known: bool, answered: bool) -> None: ...
 
@@ -79,7 +79,7 @@ class Reservations:
         self._short = [entry for entry in self._short if not unwanted(entry[2])]
         return taken
 
-    def decided(self, queued: Callable[[str], bool]) -> Iterator[tuple[Pending, Verdict]]:
+    def decided(self, queued: Callable[[str], bool]) -> Iterator[tuple[Pending, Affordable]]:
         """The calls that need not wait any more, each with why: YES when there is money for it now, else the
         limit that never will pay for it. None overtakes one that is short of the same.
 
@@ -102,17 +102,17 @@ class Reservations:
                 self._short.append(entry)
                 continue
             verdict = self._budget.reserve(pending.match, pending.player, pending.worst or 0)
-            if verdict is Verdict.YES:
+            if verdict is Affordable.YES:
                 pending.reserved = pending.worst or 0
-            self.tight |= verdict in WAITS or verdict is Verdict.ARENA
+            self.tight |= verdict in WAITS or verdict is Affordable.ARENA
             if verdict not in WAITS:
                 yield pending, verdict
-            elif verdict is Verdict.WAIT_ARENA:
+            elif verdict is Affordable.WAIT_ARENA:
                 self._short += waiting[at:]
                 break
             else:
                 self._short.append(entry)
-                if verdict is Verdict.WAIT_MATCH:
+                if verdict is Affordable.WAIT_MATCH:
                     matches.add(pending.match)
                 else:
                     players.add(pending.player)

@@ -30,7 +30,7 @@ from peerage.engine.journal import Journal
 from peerage.engine.memory import remembered
 from peerage.engine.plans import Plans, schedulers
 from peerage.engine.player_runtime import PlayerRuntime
-from peerage.engine.records import ENGINE, Tally, answered_first
+from peerage.engine.records import ENGINE, MatchTally, answered_first
 from peerage.engine.recovery import Recovered, all_ended
 from peerage.engine.report import Progress, RunReport
 from peerage.engine.rounds import Rounds
@@ -391,7 +391,7 @@ class Runner:
         if not void:
             self._matches.start(fixture, digest, recorded)
             return
-        tally = Tally()
+        tally = MatchTally()
         for exchange in answered_first(recorded).values():
             if exchange.reply is not None:
                 tally.add_recorded(exchange)
@@ -443,7 +443,7 @@ class Runner:
 
     # ---------------------------------------------------------------------------------- closing a match
 
-    def ended(self, fixture: Fixture, digest: str, tally: Tally, outcome: Outcome) -> None:
+    def ended(self, fixture: Fixture, digest: str, tally: MatchTally, outcome: Outcome) -> None:
         self._finish(fixture, digest, tally, outcome)
         self._admit()
 
@@ -458,7 +458,7 @@ class Runner:
     def tripped(self, player: str, match: int) -> None:
         """The match's record says so (`Folding`)."""
 
-    def _finish(self, fixture: Fixture, digest: str, tally: Tally, outcome: Outcome) -> None:
+    def _finish(self, fixture: Fixture, digest: str, tally: MatchTally, outcome: Outcome) -> None:
         if outcome.void and fixture.number in self._waits.left:
             self._batches.ended(fixture)
         self._waiting.ended(fixture.number)

@@ -12,13 +12,13 @@ from peerage.engine.benches import want_of
 from peerage.engine.budget import dollars
 from peerage.engine.calls import Calls
 from peerage.engine.driver import Driver
-from peerage.engine.driving import CallsNow, Reason, Run, Stuck
+from peerage.engine.driving import CallsNow, MatchRun, Reason, Stuck
 from peerage.engine.journal import Journal
 from peerage.engine.pending import Pending
 from peerage.engine.plans import Plans
 from peerage.engine.player_runtime import PlayerRuntime
 from peerage.engine.programs import Programs
-from peerage.engine.records import ENGINE, Tally, answered_first
+from peerage.engine.records import ENGINE, MatchTally, answered_first
 from peerage.engine.recovery import Mismatch
 from peerage.engine.reservations import Paying, Purse
 from peerage.engine.troubles import Trouble
@@ -50,7 +50,7 @@ class MatchUnderWay:
     put_off: dict[str, Reason] = field(default_factory=dict)
     open: int = 0
     given_up: str = ""
-    tally: Tally = field(default_factory=Tally)
+    tally: MatchTally = field(default_factory=MatchTally)
 
     def __post_init__(self) -> None:
         self.secret = self.fixture.secret
@@ -63,7 +63,7 @@ class MatchesUnderWay:
 
     def __init__(
         self,
-        run: Run,
+        run: MatchRun,
         lines: Mapping[str, PlayerRuntime],
         engine: Engine,
         ledger: Texts,

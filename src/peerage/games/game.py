@@ -40,20 +40,20 @@ class GameRules(Section):
 Rules = TypeVar("Rules", bound=BaseModel)
 
 
-class Bench(NamedTuple):
-    """How many officials of one role a match wants, and the fewest it can be played with.
+class RoleRequirement(NamedTuple):
+    """How many players of one role a match wants, and the fewest it can be played with.
 
     `order` is how they are chosen among the eligible: `top` the highest raw Elo first; `top_quarter`
     at random from the best quarter; `contestants` the contestants themselves, higher seeded first.
-    `kin` False also bars players of a contestant's family, `authors` False those who are authors of the match
-    (a committee never holds one).
+    `same_family` False also bars players of a contestant's family, `authors` False those who are authors of
+    the match (a committee never holds one).
     """
 
     role: Role
     wanted: int
     minimum: int
     order: str = "top"
-    kin: bool = True
+    same_family: bool = True
     authors: bool = True
 
 
@@ -168,7 +168,7 @@ class GameSpec(Generic[Rules]):
     """The fewest and the most in a match; where `rules` has `seats`, as many as that says."""
     draw: Callable[[Rules, str, int], Mapping[str, Any]] = lambda rules, secret, number: {}
     """What is drawn for match `number` from the arena's secret; plain JSON, kept in the fixture."""
-    officials: Callable[[Rules], tuple[Bench, ...]] = lambda rules: ()
+    officials: Callable[[Rules], tuple[RoleRequirement, ...]] = lambda rules: ()
     """Whom it needs besides contestants."""
     house: House = usual
     """How a player of known skill replies; the default plays from `Ask.oracle`."""
@@ -218,7 +218,7 @@ class GameSpec(Generic[Rules]):
     rotates: Callable[[Rules], bool] = lambda rules: False
     """Whether players may meet a task again in other seats and gain nothing by it, unless they remember it;
     all of the task is then in what is drawn. Else each match of a series that rotates seats has its own."""
-    kin: Callable[[Rules], bool] = lambda rules: True
+    same_family: Callable[[Rules], bool] = lambda rules: True
     """Whether two of one family may meet in a match of two."""
     costs: tuple[Role, ...] = ("contestant",)
     """The roles in which a contestant's requests count as the cost of its play."""

@@ -22,30 +22,30 @@ from peerage.ratings.kernels import Floats, Ints
 Metric: TypeAlias = Literal["nominal", "interval"]
 
 
-class Votes(NamedTuple):
+class ChoicesByUnit(NamedTuple):
     """Votes as columns: what each is on (`unit`, a number from 0), and the number of the choice, from 0, or
     the rating (`value`)."""
 
     unit: Ints
     value: Ints | Floats
 
-    def paired(self) -> Votes:
+    def paired(self) -> ChoicesByUnit:
         """Those on units with two votes or more, numbered again without gaps."""
         size = np.bincount(self.unit)
         number = np.cumsum(size > 1) - 1
         kept = size[self.unit] > 1
-        return Votes(number[self.unit[kept]], self.value[kept])
+        return ChoicesByUnit(number[self.unit[kept]], self.value[kept])
 
 
-def spelt(units: Iterable[Sequence[str]]) -> Votes:
+def spelt(units: Iterable[Sequence[str]]) -> ChoicesByUnit:
     """Votes on units, one list each, as columns."""
     listed = [(at, vote) for at, unit in enumerate(units) for vote in unit]
     choices = {choice: at for at, choice in enumerate(sorted({vote for _, vote in listed}))}
     coded = [(at, choices[vote]) for at, vote in listed]
-    return Votes(*np.array(coded, np.int64).reshape(-1, 2).T)
+    return ChoicesByUnit(*np.array(coded, np.int64).reshape(-1, 2).T)
 
 
-def alpha(votes: Votes, metric: Metric = "nominal") -> Estimate | None:
+def alpha(votes: ChoicesByUnit, metric: Metric = "nominal") -> Estimate | None:
     """Krippendorff's α = 1 - D_o / D_e; None without two votes that differ, where it is not defined.
 
     D_o is the mean difference between two votes on the same unit, D_e that between any two votes; two votes
@@ -56,7 +56,7 @@ def alpha(votes: Votes, metric: Metric = "nominal") -> Estimate | None:
     unit, value = votes.paired()
     size = np.bincount(unit)
     if metric == "nominal":
-        counts = _counts(Votes(unit, value))
+        counts = _counts(ChoicesByUnit(unit, value))
         differ = (size**2 - (counts**2).sum(axis=1)) / (size - 1)
         return jackknife(np.column_stack([size, differ, counts]), _nominal, highest=1.0)
     linear, square = np.bincount(unit, value), np.bincount(unit, value**2)
@@ -77,7 +77,7 @@ def _interval(total: Floats) -> Floats:
     return np.asarray(1 - (size - 1) * differ / np.where(chance > 1e-12 * size * square, chance, np.nan))
 
 
-def fleiss_kappa(votes: Votes) -> Estimate | None:
+def fleiss_kappa(votes: ChoicesByUnit) -> Estimate | None:
     """Fleiss' κ = (P - P_e) / (1 - P_e); None when every vote is the same, where it is not defined.
 
     P is the mean over units of the share of pairs of votes that agree, P_e = Σ_c p_c², with p_c the mean over
@@ -98,7 +98,7 @@ def fleiss_kappa(votes: Votes) -> Estimate | None:
     return jackknife(np.column_stack([np.ones(len(counts)), agree, shares]), kappa, highest=1.0)
 
 
-def _counts(votes: Votes) -> Floats:
+def _counts(votes: ChoicesByUnit) -> Floats:
     """Votes on each unit, by choice."""
     units, choices = (int(column.max(initial=-1)) + 1 for column in votes)
     counts = np.bincount(votes.unit * choices + votes.value, minlength=units * choices)

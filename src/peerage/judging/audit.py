@@ -18,7 +18,7 @@ from peerage.judging import planted, simulated_scores
 from peerage.judging.planted import FEWEST_VOTES, NOTHING, Luck, Plant, Pool, Schedule
 from peerage.judging.scored_pool import ScorePool
 from peerage.judging.simulated_scores import ScorePlant
-from peerage.judging.simulation import Arena, Chance, Judged, Planting, Power, power
+from peerage.judging.simulation import Chance, Judged, Planting, Power, SimulatedArena, power
 from peerage.judging.votes import Votes
 from peerage.ratings.bradley_terry import BradleyTerry, fit_duels
 from peerage.ratings.judges import counted, reliabilities
@@ -115,7 +115,7 @@ def _audited(
 ) -> Iterator[Power]:
     found = []
     for luck in lucks:
-        arena: Arena[Chance, Planting] = Arena(pool, luck)
+        arena: SimulatedArena[Chance, Planting] = SimulatedArena(pool, luck)
         found.append([arena.found(plant) for plant in planned])
     yield from (power(plant.about, of) for plant, of in zip(planned, zip(*found, strict=True), strict=True))
     twins = _twins(pool, lucks, seed)

@@ -290,9 +290,9 @@ def _beyond_the_usual(told: _Told, weight: Floats) -> Floats:
     theirs, each = (
         np.array([told.families.get(name, "") or name for name in names]) for names in (judges, players)
     )
-    kin = theirs[:, None] == each
+    same_family = theirs[:, None] == each
     each_one = replace(history, weight=weight if worth is None else weight * worth)
-    found, _ = reliabilities(counted(each_one, judge, len(judges)), kin)
+    found, _ = reliabilities(counted(each_one, judge, len(judges)), same_family)
     strength = fit_duels(history).rating / POINTS
     heard = history.weight * weight
     usual = float(heard @ found[judge] / max(float(heard.sum()), 1e-300))
@@ -329,9 +329,9 @@ def _family(told: _Told) -> Iterator[tuple[str, np.ndarray]]:
     another matter."""
     players, history, judges, judge, *_ = told.votes
     theirs, each = (np.array([told.families.get(name, "") for name in names]) for names in (judges, players))
-    kin = (theirs[:, None] == each) & (theirs != "")[:, None]
-    kin &= np.asarray(judges)[:, None] != np.asarray(players)
-    toward = kin.astype(np.int8)
+    same_family = (theirs[:, None] == each) & (theirs != "")[:, None]
+    same_family &= np.asarray(judges)[:, None] != np.asarray(players)
+    toward = same_family.astype(np.int8)
     lean = toward[judge, history.first] - toward[judge, history.second]
     leaning = np.zeros(len(theirs), np.bool_)
     leaning[judge[lean != 0]] = True

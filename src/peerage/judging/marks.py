@@ -35,7 +35,7 @@ class Mark(NamedTuple):
     chars: int | None = None
 
 
-Kin = Callable[[str, str], bool]
+SameFamily = Callable[[str, str], bool]
 """Whether a judge and an author are of one family, by their names."""
 
 
@@ -77,9 +77,9 @@ class Marks:
         first = (np.cumsum(size) - size)[size == 2]
         return first, first + 1
 
-    def kin(self, kin: Kin) -> Flags:
+    def same_family(self, same_family: SameFamily) -> Flags:
         """For each mark, whether judge and author are of one family."""
-        pairs = [[kin(judge, author) for author in self.authors] for judge in self.judges]
+        pairs = [[same_family(judge, author) for author in self.authors] for judge in self.judges]
         table = np.array(pairs, np.bool_).reshape(len(self.judges), len(self.authors))
         return np.asarray(table[self.judge, self.author])
 

@@ -68,7 +68,7 @@ class Ballot(Struct, frozen=True):
     weight: float = 0.0
 
 
-class Verdict(Struct, frozen=True):
+class PanelVerdict(Struct, frozen=True):
     """What a panel found.
 
     `share` is the first answer's share of the valid weight (a tie vote counts half for each), `score` its
@@ -88,7 +88,7 @@ def panel(
     prompt: Prompt = COMPARE,
     rng: Random | None = None,
     reference: Any = None,
-) -> Steps[Verdict]:
+) -> Steps[PanelVerdict]:
     """Ask `judges` which of two `answers` (by name) is better.
 
     `given` fills the places of `prompt` other than `answer_a`, `answer_b`, `ties` and `format`. An answer is
@@ -149,7 +149,9 @@ def panel(
     return count(ballots, {judge.label: judge.raw for judge in judges}, first, rules)
 
 
-def count(ballots: Sequence[Ballot], ratings: Mapping[str, float], first: str, rules: PanelRules) -> Verdict:
+def count(
+    ballots: Sequence[Ballot], ratings: Mapping[str, float], first: str, rules: PanelRules
+) -> PanelVerdict:
     """Weigh the ballots by the judges' ratings and decide for or against the answer named `first`.
 
     UNER, stage 5: the score is 1 when the first answer's share of the valid weight exceeds ½ + ε, ½ within
@@ -157,7 +159,7 @@ def count(ballots: Sequence[Ballot], ratings: Mapping[str, float], first: str, r
     """
     valid = [ballot for ballot in ballots if ballot.vote != ABSTAIN]
     if len(valid) < max(1, math.ceil(rules.quorum * len(ballots) - _TOLERANCE)):
-        return Verdict(None, None, tuple(ballots))
+        return PanelVerdict(None, None, tuple(ballots))
     shares = weights([ratings[ballot.judge] for ballot in valid], rules.weights, rules.weight_temperature)
     weight = dict(zip([ballot.judge for ballot in valid], shares, strict=True))
     points = {first: 1.0, TIE: 0.5}
@@ -168,7 +170,7 @@ def count(ballots: Sequence[Ballot], ratings: Mapping[str, float], first: str, r
         Ballot(ballot.judge, ballot.vote, ballot.verdicts, ballot.flipped, weight.get(ballot.judge, 0.0))
         for ballot in ballots
     ]
-    return Verdict(share, score, tuple(weighed))
+    return PanelVerdict(share, score, tuple(weighed))
 
 
 def _ballot(judge: str, verdicts: Mapping[str, str], binary: bool) -> Ballot:

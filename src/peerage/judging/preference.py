@@ -15,7 +15,7 @@ import numpy as np
 
 from peerage.judging.ballots import Ballots
 from peerage.judging.estimates import Estimate, jackknife, ratio
-from peerage.judging.marks import Flags, Kin, Marks
+from peerage.judging.marks import Flags, Marks, SameFamily
 from peerage.judging.votes import Votes
 from peerage.ratings.kernels import Floats, Ints
 from peerage.ratings.merging import numbered
@@ -24,26 +24,27 @@ LONGER = math.log2(1.1)
 """Doublings by which answers must differ in length to say anything about it: a tenth."""
 
 
-def deviations(marks: Marks, kin: Flags | None = None) -> Floats:
+def deviations(marks: Marks, same_family: Flags | None = None) -> Floats:
     """By how much each mark exceeds the mean of the others for the same answer; nan where there is none.
 
-    Judges of the author's family (`kin`, a flag a mark) are no measure for others.
+    Judges of the author's family (`same_family`, a flag a mark) are no measure for others.
     """
-    counted = np.ones(len(marks)) if kin is None else (~kin).astype(np.float64)
+    counted = np.ones(len(marks)) if same_family is None else (~same_family).astype(np.float64)
     total = np.bincount(marks.answer, counted * marks.value)[marks.answer] - counted * marks.value
     others = np.bincount(marks.answer, counted)[marks.answer] - counted
     return np.asarray(marks.value - total / np.where(others > 0, others, np.nan))
 
 
-def kin_preferences(marks: Marks, kin: Kin) -> dict[str, Estimate]:
-    """By how much each judge marks its family (`kin`) above others, in the marks' unit; 0 is even-handed.
+def kin_preferences(marks: Marks, same_family: SameFamily) -> dict[str, Estimate]:
+    """How far each judge marks its family (`same_family`) above others, in the marks' unit; 0 is even-handed.
 
     The mean excess of its marks for them, less its mean excess overall: strictness cancels. Only contests
     with both family and others in them count, and judges who had such a contest appear. Self-preference with
-    `kin` the judge itself, family preference with its family. Others of the author's family are no measure
-    here, while the `kin_lean` of `judging.statistics` compares with the rest of the panel, of any family.
+    `same_family` the judge itself, family preference with its family. Others of the author's family are no
+    measure here, while the `kin_lean` of `judging.statistics` compares with the rest of the panel, of any
+    family.
     """
-    mine = marks.kin(kin)
+    mine = marks.same_family(same_family)
     if not mine.any():
         return {}
     excess = deviations(marks, mine)

@@ -1,7 +1,7 @@
 """Simulated tournaments of scores as an arena's report sees them: read as votes, rated in points of Elo.
 
-`ScorePool` is to `simulation.Arena` what `planted.Pool` is for duels; `pool_of` makes one of scores on
-record, with judges as strict, discerning and noisy as they were.
+`ScorePool` is to `simulation.SimulatedArena` what `planted.Pool` is for duels; `pool_of` makes one of scores
+on record, with judges as strict, discerning and noisy as they were.
 """
 
 from __future__ import annotations

@@ -80,7 +80,7 @@ def of(values: Sequence[float]) -> Received:
     return Received(mean, math.sqrt(squares / (len(values) - 1)), len(values))
 
 
-class Standing(Struct, frozen=True):
+class ScoreStanding(Struct, frozen=True):
     """One player's result.
 
     `score` is the weighted mean over `questions`, `se` its standard error (None for fewer than two).
@@ -101,7 +101,7 @@ def standings(
     weights: Mapping[str, float] | None = None,
     bonus: Mapping[str, float] | None = None,
     confidence: float = 0.95,
-) -> dict[str, Standing]:
+) -> dict[str, ScoreStanding]:
     """Rank players by their `scores`, each a mapping from question to score, at least one question each.
 
     `weights` are those of the questions (all 1 where not given; only their ratios count), `bonus` is added
@@ -122,12 +122,12 @@ def standings(
             lead += extra.get(player, 0.0) - extra.get(other, 0.0)
             if lead > _EQUAL and lead > quantile(confidence, len(common) - 1) * error:
                 ahead[player].append(other)
-    found: dict[str, Standing] = {}
+    found: dict[str, ScoreStanding] = {}
     for player, mine in scores.items():
         mean, error = _weighted(list(mine.values()), _weights(list(mine), weights))
         behind = sum(player in better for better in ahead.values())
         ties = len(scores) - 1 - len(ahead[player]) - behind
-        found[player] = Standing(
+        found[player] = ScoreStanding(
             mean + extra.get(player, 0.0),
             error if len(mine) > 1 else None,
             len(mine),

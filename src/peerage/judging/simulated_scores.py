@@ -134,7 +134,7 @@ class Tournament:
         return np.asarray(total / np.where(count > 0, count, np.nan))
 
 
-class Table(NamedTuple):
+class TournamentResult(NamedTuple):
     """A tournament's result: each author's mean score over the questions, each judge brought to `MEAN`, and
     its standard error with questions as the sample (nan for fewer than two), which holds what hard and easy
     questions have in common."""
@@ -144,7 +144,7 @@ class Table(NamedTuple):
     questions: Ints
 
 
-def table(marks: Marks) -> Table:
+def table(marks: Marks) -> TournamentResult:
     """The scores of the authors, by number: those of `scores_standing.standings` where every question weighs
     the same."""
     own = np.bincount(marks.judge, marks.value) / np.maximum(np.bincount(marks.judge), 1)
@@ -155,7 +155,7 @@ def table(marks: Marks) -> Table:
     n = np.bincount(author, minlength=len(marks.authors))
     mean = np.bincount(author, answer, len(n)) / np.where(n > 0, n, np.nan)
     squares = np.bincount(author, (answer - mean[author]) ** 2, len(n))
-    return Table(mean, np.sqrt(squares / np.where(n > 1, n - 1, np.nan) / np.maximum(n, 1)), n)
+    return TournamentResult(mean, np.sqrt(squares / np.where(n > 1, n - 1, np.nan) / np.maximum(n, 1)), n)
 
 
 class Scored(Struct, frozen=True):

@@ -216,7 +216,7 @@ class Judged(Protocol[Chance_contra, Planting_contra]):
         """The judges who lean to what is shown first or second."""
 
 
-class Arena(Generic[Chance, Planting]):
+class SimulatedArena(Generic[Chance, Planting]):
     """One simulated arena, before anything is planted into it."""
 
     def __init__(
@@ -316,13 +316,13 @@ def simulated(
         return _tournament(setup, plants, number)
     if setup.seats:
         return [_ranked(setup, number)]
-    arenas: dict[tuple[bool, bool], tuple[Pool, Arena[Luck, Plant]]] = {}
+    arenas: dict[tuple[bool, bool], tuple[Pool, SimulatedArena[Luck, Plant]]] = {}
 
-    def arena(once: bool, constant: bool) -> tuple[Pool, Arena[Luck, Plant]]:
+    def arena(once: bool, constant: bool) -> tuple[Pool, SimulatedArena[Luck, Plant]]:
         if (once, constant) not in arenas:
             pairs = None if rounds is None or setup.pairing == "random" else rounds(setup)
             pool, luck = drawn(setup, number, pairs, once=once, constant=constant)
-            arenas[once, constant] = pool, Arena(pool, luck)
+            arenas[once, constant] = pool, SimulatedArena(pool, luck)
         return arenas[once, constant]
 
     found: list[Found | None] = [arena(setup.once, False)[1].found(NOTHING)]

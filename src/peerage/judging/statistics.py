@@ -53,14 +53,17 @@ def judge_statistics(ballots: Ballots, families: Mapping[str, str]) -> dict[str,
     valid, both = ballots.valid, ballots.usable == 2
     alike = ballots.given[ballots.panel, ballots.vote] - 1
     others = (ballots.given[:, [TIED, *range(2, len(ballots.votes))]].sum(axis=1))[ballots.panel] - 1
-    kin, lean = _leans(ballots, families, others)
-    votes, kin_votes = sums(np.ones(len(ballots))), sums(np.ones(len(kin)), ballots.judge[kin])
+    same_family, lean = _leans(ballots, families, others)
+    votes, kin_votes = (
+        sums(np.ones(len(ballots))),
+        sums(np.ones(len(same_family)), ballots.judge[same_family]),
+    )
     abstentions, unusable = sums(~valid), sums(ballots.unusable)
     ties, flips = sums(ballots.vote == TIED), sums(ballots.flipped)
     agreement = _shares(sums(valid * alike), sums(valid * others))
     flip_share = _shares(sums(both * ballots.flipped), sums(both))
     first_share = _shares(sums(ballots.first), sums(ballots.decided))
-    kin_lean = _shares(sums(lean, ballots.judge[kin]), kin_votes)
+    kin_lean = _shares(sums(lean, ballots.judge[same_family]), kin_votes)
     return {
         name: JudgeStatistics(
             int(votes[at]),
@@ -92,13 +95,13 @@ def _leans(ballots: Ballots, families: Mapping[str, str], others: Ints) -> tuple
     same = (own >= 0) & (own == family[ballots.author[seat]])
     lone = np.bincount(ballot[same], minlength=len(ballots)) == 1
     usable = same & (lone & ballots.valid & (others > 0))[ballot]
-    kin = ballot[usable]
+    same_family = ballot[usable]
     label = np.zeros(len(ballots), np.int64)
-    label[kin] = ballots.label[seat[usable]]
-    mine = ballots.points(label)[kin]
-    panel = ballots.panel[kin]
-    total = ballots.given[panel, label[kin]] + ballots.given[panel, TIED] / 2
-    return kin, mine - (total - mine) / others[kin]
+    label[same_family] = ballots.label[seat[usable]]
+    mine = ballots.points(label)[same_family]
+    panel = ballots.panel[same_family]
+    total = ballots.given[panel, label[same_family]] + ballots.given[panel, TIED] / 2
+    return same_family, mine - (total - mine) / others[same_family]
 
 
 def _shares(part: Floats, whole: Floats) -> list[float | None]:

@@ -14,11 +14,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from peerage.inputs import read_bytes
-from peerage.ledger.kept import Kept, read_kept
+from peerage.ledger.kept import KeptCheckpoint, read_kept
 from peerage.ledger.log import entry_leaf
 from peerage.ledger.notes import Checkpoint, VerifierKey, read_keys
 from peerage.ledger.store import COPY, Batch, Ledger, LedgerBusy, LedgerError
-from peerage.ledger.votes import Votes
+from peerage.ledger.votes import PeopleVotes
 from peerage.outputs import replacing
 
 if TYPE_CHECKING:
@@ -83,7 +83,7 @@ def read_private_key(path: Path) -> Ed25519PrivateKey:
     raise LedgerError(f"{path} holds no Ed25519 key in PEM without a passphrase")
 
 
-def take_in_votes(ledger: Ledger, votes: Votes) -> int:
+def take_in_votes(ledger: Ledger, votes: PeopleVotes) -> int:
     """Take the newest votes of the audience into the log, unless a run holds the ledger, which does so
     itself; how many are still outside of it."""
     head = votes.head()
@@ -118,25 +118,25 @@ def leaves_of(ledger: Ledger) -> list[bytes]:
     return [entry_leaf(one.position, one.about, one.digest) for one in ledger.log()]
 
 
-def kept_in(folder: Path) -> list[Kept]:
+def kept_in(folder: Path) -> list[KeptCheckpoint]:
     """The checkpoints kept in an arena's folder, the shortest first. Raises LedgerError for a file that holds
     none."""
     keys = read_public_keys(folder / FOLDER / KEYS)
-    found: list[Kept] = []
+    found: list[KeptCheckpoint] = []
     for file in (folder / FOLDER).glob("*.txt"):
         if file.name != KEYS:
             found += read_file(file, keys)
     return sorted(found, key=lambda one: one.checkpoint.size)
 
 
-def read_file(file: Path, keys: Sequence[VerifierKey], *, demanded: bool = False) -> Iterator[Kept]:
+def read_file(file: Path, keys: Sequence[VerifierKey], *, demanded: bool = False) -> Iterator[KeptCheckpoint]:
     """What a file holds; see `read_kept`. Raises LedgerError when it holds neither checkpoint nor proof."""
     yield from read_text(str(file), read_bytes(file), keys, demanded=demanded)
 
 
 def read_text(
     name: str, body: bytes, keys: Sequence[VerifierKey], *, demanded: bool = False
-) -> Iterator[Kept]:
+) -> Iterator[KeptCheckpoint]:
     """The same of bytes that came from a place of that name."""
     try:
         yield from read_kept(name, body.decode(), keys, demanded=demanded)

@@ -120,7 +120,7 @@ def record_body(record: MatchRecord) -> bytes:
 read_record = msgspec.json.Decoder(MatchRecord).decode
 
 
-class Said(Struct, frozen=True, omit_defaults=True, gc=False):
+class StoredReply(Struct, frozen=True, omit_defaults=True, gc=False):
     """A reply as stored; `status` invalid never stands here, since validity follows from the kind.
 
     `model` is the version as the provider named it, `price` that of its price; a `truncated` one was
@@ -155,7 +155,7 @@ class Said(Struct, frozen=True, omit_defaults=True, gc=False):
         return self.text if isinstance(self.text, str) else self.text.value
 
 
-read_said = msgspec.json.Decoder(Said).decode
+read_said = msgspec.json.Decoder(StoredReply).decode
 """A reply with all that is stored of it."""
 
 
@@ -167,7 +167,7 @@ def reply_body(
     With a `salt` (`reply_salt`) its text is sealed.
     """
     text = Kept(salt, reply.text) if salt else reply.text
-    said = Said(reply.status, text, *_told(reply), model, price, truncated, reply.hidden, *_end(reply))  # type: ignore[call-arg]
+    said = StoredReply(reply.status, text, *_told(reply), model, price, truncated, reply.hidden, *_end(reply))  # type: ignore[call-arg]
     return _encode(said)
 
 
@@ -193,7 +193,7 @@ def read_reply(key: str, body: bytes) -> Reply:
     return reply_of(key, read_said(body))
 
 
-def reply_of(key: str, said: Said) -> Reply:
+def reply_of(key: str, said: StoredReply) -> Reply:
     """The raw reply of what is stored."""
     status: Any = said.status
     return Reply(status, said.words, None, *_told(said), said.hidden, key, *_end(said))  # type: ignore[call-arg]

@@ -19,7 +19,7 @@ from msgspec.structs import replace
 from peerage.ledger.audit import settings_text, texts_of
 from peerage.ledger.log import finished
 from peerage.ledger.store import UNLOGGED, Batch, Entry, Exchange, FixtureRow, Ledger, LedgerError, Pin
-from peerage.ledger.votes import Votes
+from peerage.ledger.votes import PeopleVotes
 
 MATCHES = 50
 """Matches written at a time at first; then as many as come to some `BYTES`, `MOST_MATCHES` at most."""
@@ -33,7 +33,7 @@ MOST_TEXTS = 100_000
 def copy(
     source: Ledger,
     target: Ledger,
-    votes: tuple[Votes, Votes],
+    votes: tuple[PeopleVotes, PeopleVotes],
     progress: Callable[[int, int], None] = lambda done, of: None,
 ) -> Pin:
     """Write all of `source` into the empty ledger `target`, and its votes (of the one, of the other) too.

@@ -22,7 +22,7 @@ _NAMED = 6
 """Matches that are named one by one where they are not one after the other."""
 
 
-class Kept(Struct, frozen=True):
+class KeptCheckpoint(Struct, frozen=True):
     """A checkpoint that somebody kept, under the name of its file; `entries` are texts of entries that are
     proven to be in it, by position. `signed` are signatures that hold; `wrong` says what is wrong with it
     by itself."""
@@ -54,7 +54,7 @@ class _Line(Struct):
 
 def read_kept(
     name: str, text: str, keys: Iterable[VerifierKey] = (), *, demanded: bool = False
-) -> Iterator[Kept]:
+) -> Iterator[KeptCheckpoint]:
     """What a file holds: a checkpoint, a proof, or lines of JSON that each hold a proof.
 
     Signatures are checked with `keys`; when they are `demanded` one of them must be there. Raises ValueError
@@ -66,11 +66,11 @@ def read_kept(
     else:
         proofs = [text] if text.startswith(PROOF) else []
     if not proofs:
-        yield _checked(Kept(name, read_checkpoint(text)), keys, demanded)
-    by_note: dict[str, Kept] = {}
+        yield _checked(KeptCheckpoint(name, read_checkpoint(text)), keys, demanded)
+    by_note: dict[str, KeptCheckpoint] = {}
     for one in proofs:
         proof = read_proof(one)
-        kept = by_note.get(str(proof.checkpoint)) or Kept(name, proof.checkpoint)
+        kept = by_note.get(str(proof.checkpoint)) or KeptCheckpoint(name, proof.checkpoint)
         if not proof.holds():
             kept = msgspec.structs.replace(
                 kept, wrong=f"{name}: its proof of {proof.entry[:120]!r} does not lead to its checkpoint"
@@ -83,7 +83,7 @@ def read_kept(
         yield _checked(kept, keys, demanded)
 
 
-def _checked(kept: Kept, keys: Sequence[VerifierKey], demanded: bool) -> Kept:
+def _checked(kept: KeptCheckpoint, keys: Sequence[VerifierKey], demanded: bool) -> KeptCheckpoint:
     signed, forged = signers(kept.checkpoint, keys)
     wrong = kept.wrong
     if forged:
@@ -95,13 +95,13 @@ def _checked(kept: Kept, keys: Sequence[VerifierKey], demanded: bool) -> Kept:
 
 
 def held_against(
-    kept: Sequence[Kept], origin: str, ledger: Ledger, logged: Logged
+    kept: Sequence[KeptCheckpoint], origin: str, ledger: Ledger, logged: Logged
 ) -> tuple[list[Extension], list[Found]]:
     """What each checkpoint says of the ledger whose log was read as `logged`, the shortest first, and what
     is wrong."""
     problems: list[Found] = [(None, one.wrong) for one in kept if one.wrong]
     extensions: list[Extension] = []
-    held: Kept | None = None
+    held: KeptCheckpoint | None = None
     broken = False
     there = len(logged.leaves)
     for one in sorted(kept, key=lambda one: one.checkpoint.size):
@@ -138,7 +138,7 @@ def held_against(
     return extensions, problems + [(None, what) for what in _contradictions(kept)]
 
 
-def _differs(one: Kept, held: Kept | None, ledger: Ledger, logged: Logged) -> str:
+def _differs(one: KeptCheckpoint, held: KeptCheckpoint | None, ledger: Ledger, logged: Logged) -> str:
     """What happened to a ledger that does not extend a checkpoint, `held` being the longest that it does."""
     size, there = one.checkpoint.size, len(logged.leaves)
     agrees = f"; it agrees with {held.name}, of {held.checkpoint.size} entries" if held else ""
@@ -177,7 +177,7 @@ def _about(ledger: Ledger, first: int, last: int) -> str:
     return "; ".join(said) or "facts of the arena"
 
 
-def _entries(one: Kept, leaves: Sequence[bytes]) -> Iterator[Found]:
+def _entries(one: KeptCheckpoint, leaves: Sequence[bytes]) -> Iterator[Found]:
     """Entries that were proven in a checkpoint, and that are not there as they were."""
     for position, text in one.entries:
         match = finished(text.split(" ", 2)[-1]) or None
@@ -188,8 +188,8 @@ def _entries(one: Kept, leaves: Sequence[bytes]) -> Iterator[Found]:
             yield match, f"{what} rewritten: {one.name} proves what {'they were' if match else 'it was'}"
 
 
-def _contradictions(kept: Sequence[Kept]) -> Iterator[str]:
-    roots: dict[tuple[str, int], Kept] = {}
+def _contradictions(kept: Sequence[KeptCheckpoint]) -> Iterator[str]:
+    roots: dict[tuple[str, int], KeptCheckpoint] = {}
     for one in kept:
         other = roots.setdefault((one.checkpoint.origin, one.checkpoint.size), one)
         if other.checkpoint.root != one.checkpoint.root:

@@ -20,7 +20,7 @@ from peerage.ratings.battles import BOTH_BAD, Battles
 from peerage.ratings.fields import Layout
 from peerage.ratings.history import Game, duels
 from peerage.ratings.kernels import Floats
-from peerage.ratings.played import Played, Used
+from peerage.ratings.played import PlayedGames, Used
 
 TOPIC = "outside"
 LABELS = ("judge", "question")
@@ -79,7 +79,7 @@ class _Entry(Struct, omit_defaults=True):
 _decode = msgspec.json.Decoder(_Entry).decode
 
 
-def enter(ledger: Ledger, source: Source, data: Battles | Played, at_ms: int) -> Source | None:
+def enter(ledger: Ledger, source: Source, data: Battles | PlayedGames, at_ms: int) -> Source | None:
     """Write a source down, all of it or nothing. If its digest is there already nothing happens, and the
     source that has it is returned.
 
@@ -101,8 +101,8 @@ def scored_by(source: Source) -> str:
     return next((note for note in source.notes if note.startswith(before) and note.endswith(after)), "")
 
 
-def _parts(data: Battles | Played) -> Iterator[_Part]:
-    if isinstance(data, Played):
+def _parts(data: Battles | PlayedGames) -> Iterator[_Part]:
+    if isinstance(data, PlayedGames):
         weight = [game.weight for game in data.games]
         whole = _Part(teams=[game.teams for game in data.games], ranks=[game.ranks for game in data.games])
         whole.used = list(data.used)
@@ -133,11 +133,11 @@ def _sources(said: Iterable[Amendment]) -> Iterator[Source]:
                 yield entry.source
 
 
-def read(ledger: Ledger) -> list[tuple[Source, Battles | Played]]:
+def read(ledger: Ledger) -> list[tuple[Source, Battles | PlayedGames]]:
     """Every source with its results as they were read from the file. Raises LedgerError when one is not
     complete, or its results name somebody who is not there.
     """
-    found: list[tuple[Source, Battles | Played]] = []
+    found: list[tuple[Source, Battles | PlayedGames]] = []
     for source, whole in _joined(ledger.amendments(TOPIC)):
         try:
             found.append((source, (_battles if whole.first else _games)(source, whole)))
@@ -194,7 +194,7 @@ def _battles(source: Source, whole: _Part) -> Battles:
     )
 
 
-def _games(source: Source, whole: _Part) -> Played:
+def _games(source: Source, whole: _Part) -> PlayedGames:
     everybody = range(len(source.players))
     if any(player not in everybody for teams in whole.teams for team in teams for player in team):
         raise ValueError(f"a player is not from 0 to {len(everybody) - 1}")
@@ -203,7 +203,9 @@ def _games(source: Source, whole: _Part) -> Played:
         Game(teams, ranks, None, weight)
         for teams, ranks, weight in zip(whole.teams, whole.ranks, weights, strict=True)
     ]
-    return Played(source.players, tuple(games), source.notes, source.layout, _times(whole), tuple(whole.used))
+    return PlayedGames(
+        source.players, tuple(games), source.notes, source.layout, _times(whole), tuple(whole.used)
+    )
 
 
 def _times(whole: _Part) -> Floats | None:
@@ -225,9 +227,9 @@ def lines(ledger: Ledger) -> Iterator[str]:
         yield f"{msgspec.json.encode(row).decode()}\n"
 
 
-def _results(data: Battles | Played) -> Iterator[dict[str, Any]]:
+def _results(data: Battles | PlayedGames) -> Iterator[dict[str, Any]]:
     names = data.names
-    if isinstance(data, Played):
+    if isinstance(data, PlayedGames):
         for number, game in enumerate(data.games):
             teams = [[names[player] for player in team] for team in game.teams]
             players = [team[0] if len(team) == 1 else team for team in teams]

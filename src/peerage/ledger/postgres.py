@@ -32,8 +32,8 @@ from psycopg.conninfo import conninfo_to_dict
 from peerage.ledger.database import Row
 from peerage.ledger.postgres_words import explained, is_lost, parts
 from peerage.ledger.server import FIRST_TRY_S, READER_AWAY_S, Patience, busy, is_alive, note, superseded, told
-from peerage.ledger.sql_database import Connection, Insert, Pool, Query
-from peerage.ledger.sql_tables import BESIDE, KINDS, TABLES, Table
+from peerage.ledger.sql_database import Connection, Insert, Query, ReadPool
+from peerage.ledger.sql_tables import BESIDE, KINDS, TABLES, SqlTable
 from peerage.ledger.store import LedgerAway, LedgerError
 
 BLOCK, NARROW_BLOCK = 1_000, 10_000
@@ -134,8 +134,8 @@ class Postgres:
         """The variables with which a child process opens the address."""
         return {"PGPASSWORD": self._password} if self._password else {}
 
-    def reading(self) -> Pool:
-        return Pool(lambda: Line(partial(self.connect, autocommit=True)))
+    def reading(self) -> ReadPool:
+        return ReadPool(lambda: Line(partial(self.connect, autocommit=True)))
 
     @contextmanager
     def writing(self) -> Iterator[Connection]:
@@ -196,7 +196,7 @@ class Postgres:
         run.written += self._counted
 
     @contextmanager
-    def moment(self, pool: Pool) -> Iterator[Connection]:
+    def moment(self, pool: ReadPool) -> Iterator[Connection]:
         def begun() -> Connection:
             connection = pool.take()
             try:
@@ -215,7 +215,7 @@ class Postgres:
     def rows(self, connection: Connection, wanted: Query) -> Iterator[Sequence[Row]]:
         yield connection.execute(wanted.text, wanted.values).fetchall()
 
-    def read(self, pool: Pool, wanted: Query) -> Iterator[Sequence[Row]]:
+    def read(self, pool: ReadPool, wanted: Query) -> Iterator[Sequence[Row]]:
         def block(part: Query) -> Sequence[Row]:
             with pool.one() as connection:
                 return next(self.rows(connection, part))
@@ -237,7 +237,7 @@ class Postgres:
         wanted = "SELECT tablename::text FROM pg_tables WHERE schemaname = current_schema() ORDER BY 1"
         return [name for (name,) in connection.execute(wanted)]
 
-    def make(self, connection: Connection, tables: Iterable[Table]) -> None:
+    def make(self, connection: Connection, tables: Iterable[SqlTable]) -> None:
         for table in tables:
             for statement in table.statements(_type):
                 connection.execute(statement)
@@ -264,7 +264,7 @@ class Postgres:
             held = _value(connection, _HOLDER, *divmod(self._key % 2**64, 2**32))
         return told(json.loads(held or "{}"))
 
-    def integrity(self, pool: Pool, tables: Iterable[Table]) -> list[str]:
+    def integrity(self, pool: ReadPool, tables: Iterable[SqlTable]) -> list[str]:
         with pool.one() as connection:
             there = set(connection.execute(_SHAPE))
         known = {("table", name) for name in (*[table.name for table in TABLES], *BESIDE)}
@@ -409,7 +409,7 @@ def _type(column: str) -> str:
     return 'text COLLATE "C"' if column == "key" else _TYPES[KINDS[column]]
 
 
-def _indexes(table: Table) -> set[str]:
+def _indexes(table: SqlTable) -> set[str]:
     return {f"{table.name}_pkey", *table.unique, *table.indexes}
 
 
@@ -428,7 +428,7 @@ _TYPES = {int: "bigint", str: "text", bytes: "bytea"}
 
 
 @lru_cache
-def _insert_sql(table: Table, conflict: str, whole: bool) -> str:
+def _insert_sql(table: SqlTable, conflict: str, whole: bool) -> str:
     """Rows as one array a column, so that each table has one statement whatever the number of rows. Ids count
     on from the newest, without a gap; there is one writer."""
     own = [column for column in table.columns if whole or column != "id"]

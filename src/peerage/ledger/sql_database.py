@@ -12,7 +12,7 @@ from threading import Lock
 from typing import Any, NamedTuple, Protocol
 
 from peerage.ledger.database import Row
-from peerage.ledger.sql_tables import Table
+from peerage.ledger.sql_tables import SqlTable
 
 KEPT = 2
 """Connections that a pool keeps open while nobody reads."""
@@ -61,7 +61,7 @@ class Insert(NamedTuple):
     """Rows for a table: their values in the order of its columns, but for an `id`, and match, key and attempt
     in place of an `intent`; with `whole` of all columns. `conflict` is "", "OR IGNORE" or "OR REPLACE"."""
 
-    table: Table
+    table: SqlTable
     rows: Sequence[tuple[Any, ...]]
     conflict: str = ""
     whole: bool = False
@@ -83,7 +83,7 @@ class Connection(Protocol):
         """Release it."""
 
 
-class Pool:
+class ReadPool:
     """Connections that read, for any thread; made when they are needed."""
 
     def __init__(self, connect: Callable[[], Connection]) -> None:
@@ -143,7 +143,7 @@ class SqlStore(Protocol):
     def exists(self) -> bool:
         """Whether there is anything to open."""
 
-    def reading(self) -> Pool:
+    def reading(self) -> ReadPool:
         """Connections that read."""
 
     def writing(self) -> AbstractContextManager[Connection]:
@@ -171,25 +171,25 @@ class SqlStore(Protocol):
         Where the connection is lost it is waited for, and the work is done `again` unless it became durable.
         """
 
-    def moment(self, pool: Pool) -> AbstractContextManager[Connection]:
+    def moment(self, pool: ReadPool) -> AbstractContextManager[Connection]:
         """A connection that sees all tables as they are at one moment; to be given back soon."""
 
     def rows(self, connection: Connection, wanted: Query) -> Iterator[Sequence[Row]]:
         """What is wanted, in parts, read in the caller's transaction."""
 
-    def read(self, pool: Pool, wanted: Query) -> Iterator[Sequence[Row]]:
+    def read(self, pool: ReadPool, wanted: Query) -> Iterator[Sequence[Row]]:
         """The same on a connection of its own."""
 
     def tables(self, connection: Connection) -> list[str]:
         """The names of the tables there are, in order."""
 
-    def make(self, connection: Connection, tables: Iterable[Table]) -> None:
+    def make(self, connection: Connection, tables: Iterable[SqlTable]) -> None:
         """Make those of the tables that are not there."""
 
     def insert(self, connection: Connection, inserts: Iterable[Insert]) -> None:
         """Insert rows of several tables in order, in few statements."""
 
-    def integrity(self, pool: Pool, tables: Iterable[Table]) -> list[str]:
+    def integrity(self, pool: ReadPool, tables: Iterable[SqlTable]) -> list[str]:
         """What the database itself finds wrong, and what is in it beside the `tables` or missing there: a
         trigger would write what nobody recorded, a missing index let in what contradicts."""
 

@@ -26,7 +26,7 @@ NULLABLE = ("cost_nano", "worst_nano")
 
 
 @dataclass(frozen=True, eq=False)
-class Table:
+class SqlTable:
     """A table: its columns, the first of which is its primary key, and by name what is unique or indexed."""
 
     name: str
@@ -46,24 +46,26 @@ class Table:
             yield f"CREATE INDEX IF NOT EXISTS {name} ON {self.name} ({', '.join(those)})"
 
 
-META = Table("meta", ("key", "value"))
-TEXTS = Table("texts", ("digest", "body"))
-FIXTURES = Table("fixtures", ("number", "round", "checksum", "body"))
-INTENTS = Table(
+META = SqlTable("meta", ("key", "value"))
+TEXTS = SqlTable("texts", ("digest", "body"))
+FIXTURES = SqlTable("fixtures", ("number", "round", "checksum", "body"))
+INTENTS = SqlTable(
     "intents",
     ("id", "match", "key", "attempt", "player", "worst_nano", "checksum", "body"),
     {"intents_once": ("match", "key", "attempt")},
 )
-REPLIES = Table(
+REPLIES = SqlTable(
     "replies",
     ("id", "intent", "cost_nano", "at_ms", "checksum", "body"),
     {"replies_once": ("intent",)},
     # The sum of all costs must not read every page of replies.
     {"replies_cost": ("intent", "cost_nano")},
 )
-FAILURES = Table("failures", ("id", "intent", "reason", "cost_nano", "at_ms"), {"failures_once": ("intent",)})
-RECORDS = Table("records", ("number", "chain", "at_ms", "body"))
-SUMMARIES = Table(
+FAILURES = SqlTable(
+    "failures", ("id", "intent", "reason", "cost_nano", "at_ms"), {"failures_once": ("intent",)}
+)
+RECORDS = SqlTable("records", ("number", "chain", "at_ms", "body"))
+SUMMARIES = SqlTable(
     "summaries",
     (
         "number",
@@ -80,12 +82,12 @@ SUMMARIES = Table(
         "at_ms",
     ),
 )
-SNAPSHOTS = Table("snapshots", ("number", "checksum", "body"))
-LOG = Table("log", ("position", "about", "digest", "chain"))
+SNAPSHOTS = SqlTable("snapshots", ("number", "checksum", "body"))
+LOG = SqlTable("log", ("position", "about", "digest", "chain"))
 """See `ledger.log`. Ledgers of version 0.1.0 lack it, until somebody writes to them."""
-ENTRIES = Table("entries", ("position", "topic", "at_ms", "body"))
+ENTRIES = SqlTable("entries", ("position", "topic", "at_ms", "body"))
 """What the log's entries about a topic say. A ledger without it is of an earlier form, and has the next."""
-AMENDMENTS = Table(
+AMENDMENTS = SqlTable(
     "amendments",
     ("id", "stream", "sequence", "chain", "at_ms", "body"),
     {"amendments_once": ("stream", "sequence")},

@@ -7,9 +7,9 @@ from contextlib import closing, contextmanager
 from typing import Any
 
 from peerage.ledger.sql_database import Connection, SqlStore
-from peerage.ledger.sql_tables import Table
+from peerage.ledger.sql_tables import SqlTable
 
-_VOTES = Table(
+_VOTES = SqlTable(
     "votes",
     ("sequence", "match", "voter", "chain", "at_ms", "body"),
     {"one_vote_per_item": ("voter", "match")},

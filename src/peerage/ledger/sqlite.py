@@ -17,8 +17,8 @@ from itertools import chain
 from pathlib import Path
 
 from peerage.ledger.database import BLOCK, Row, damaged
-from peerage.ledger.sql_database import Connection, Insert, Pool, Query
-from peerage.ledger.sql_tables import KINDS, Table
+from peerage.ledger.sql_database import Connection, Insert, Query, ReadPool
+from peerage.ledger.sql_tables import KINDS, SqlTable
 from peerage.ledger.store import LedgerBusy, LedgerError
 from peerage.outputs import replacing
 
@@ -54,8 +54,8 @@ class SqliteFile:
     def exists(self) -> bool:
         return self.path.exists()
 
-    def reading(self) -> Pool:
-        return Pool(self._reader)
+    def reading(self) -> ReadPool:
+        return ReadPool(self._reader)
 
     def _reader(self) -> sqlite3.Connection:
         path = self.path
@@ -124,7 +124,7 @@ class SqliteFile:
             work()
 
     @contextmanager
-    def moment(self, pool: Pool) -> Iterator[Connection]:
+    def moment(self, pool: ReadPool) -> Iterator[Connection]:
         with pool.one() as connection:
             connection.execute("BEGIN")  # ended when the connection is given back
             yield connection
@@ -139,7 +139,7 @@ class SqliteFile:
                         raise damaged(self.place, f"the column {name} holds what does not belong there")
                 yield part
 
-    def read(self, pool: Pool, wanted: Query) -> Iterator[Sequence[Row]]:
+    def read(self, pool: ReadPool, wanted: Query) -> Iterator[Sequence[Row]]:
         with pool.one() as connection:
             yield from self.rows(connection, wanted)
 
@@ -149,7 +149,7 @@ class SqliteFile:
         )
         return sorted([name for (name,) in connection.execute(wanted)])
 
-    def make(self, connection: Connection, tables: Iterable[Table]) -> None:
+    def make(self, connection: Connection, tables: Iterable[SqlTable]) -> None:
         for table in tables:
             for statement in table.statements(lambda name: _TYPES[KINDS[name]]):
                 connection.execute(statement)
@@ -204,7 +204,7 @@ class SqliteFile:
             connection.rollback()
             connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
-    def integrity(self, pool: Pool, tables: Iterable[Table]) -> list[str]:
+    def integrity(self, pool: ReadPool, tables: Iterable[SqlTable]) -> list[str]:
         """What SQLite itself finds wrong with the file, and what is in it beside the `tables` of a ledger or
         missing there: a trigger would write what nobody recorded, a missing index let in what contradicts."""
         with pool.one() as connection, closing(sqlite3.connect(":memory:")) as new:
@@ -286,7 +286,7 @@ _INTENT = "(SELECT id FROM intents WHERE match = ? AND key = ? AND attempt = ?)"
 
 
 @lru_cache(maxsize=2048)
-def _bulk_sql(table: Table, conflict: str, rows: int, whole: bool) -> str:
+def _bulk_sql(table: SqlTable, conflict: str, rows: int, whole: bool) -> str:
     names = [name for name in table.columns if whole or name != "id"]
     row = f"({', '.join([_INTENT if name == 'intent' and not whole else '?' for name in names])})"
     return f"INSERT {conflict} INTO {table.name} ({', '.join(names)}) VALUES {', '.join([row] * rows)}"

@@ -35,14 +35,14 @@ from peerage.ledger.databases import access
 from peerage.ledger.held import Found, Logged, agreed, amendments, facts, read_log, records, stream, streams
 from peerage.ledger.held import in_play as play
 from peerage.ledger.held import votes as held_votes
-from peerage.ledger.kept import Extension, Kept, held_against
+from peerage.ledger.kept import Extension, KeptCheckpoint, held_against
 from peerage.ledger.merkle import GENESIS, stream_genesis
 from peerage.ledger.merkle import digest as digest_of
 from peerage.ledger.preregistration import TOPIC
 from peerage.ledger.secret import strange_keys
 from peerage.ledger.since import Head, Since, extends_log, extends_play, log_root
 from peerage.ledger.store import COPY, Ledger, LedgerError
-from peerage.ledger.votes import STREAM, Votes
+from peerage.ledger.votes import STREAM, PeopleVotes
 from peerage.parallel import Helpers, Lost, Processes
 
 MOST_AT_ONCE = 250_000
@@ -99,9 +99,9 @@ class Report:
 def verify(
     ledger: Ledger,
     workers: int | None = None,
-    votes: Votes | None = None,
+    votes: PeopleVotes | None = None,
     since: Head | None = None,
-    kept: Sequence[Kept] = (),
+    kept: Sequence[KeptCheckpoint] = (),
     helpers: Helpers | None = None,
 ) -> Report:
     """Check a whole ledger and the `votes` on it, and whether it extends the one whose head is `since`, and
@@ -143,9 +143,9 @@ def remedy(report: Report) -> str:
 def _verify(
     ledger: Ledger,
     workers: int | None,
-    votes: Votes | None,
+    votes: PeopleVotes | None,
     since: Head | None,
-    kept: Sequence[Kept],
+    kept: Sequence[KeptCheckpoint],
     helpers: Helpers | None,
     *,
     replies: bool,
@@ -365,7 +365,7 @@ def _preregistered(ledger: Ledger) -> tuple[str, list[Found]]:
     return found.digest if found else "", wrong
 
 
-def _uncited(ledger: Ledger, votes: Votes) -> list[Found]:
+def _uncited(ledger: Ledger, votes: PeopleVotes) -> list[Found]:
     """Votes that cite a record other than the one that stands."""
     cited = {(vote.match, vote.record) for vote in votes.votes()}
     problems: list[Found] = []

@@ -76,7 +76,7 @@ class VoteRow(NamedTuple):
     at_ms: int
 
 
-class Votes:
+class PeopleVotes:
     """The votes on one ledger: none where nobody has voted yet; the first vote makes the file."""
 
     def __init__(self, ledger_address: str, folder: Path) -> None:

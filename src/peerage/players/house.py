@@ -168,10 +168,10 @@ class HouseClient:
         said = WORDS
         if rng.random() < self._faults.position_bias:
             return "A", f"The first answer {rng.choice(said['biased_reasons'])}."
-        kin = [_family(answer) == self._family for answer in works.hidden]
-        if rng.random() < self._faults.self_preference and kin[0] != kin[1]:
-            ordinal = "first" if kin[0] else "second"
-            return "AB"[kin[1]], f"The {ordinal} answer {rng.choice(said['biased_reasons'])}."
+        same_family = [_family(answer) == self._family for answer in works.hidden]
+        if rng.random() < self._faults.self_preference and same_family[0] != same_family[1]:
+            ordinal = "first" if same_family[0] else "second"
+            return "AB"[same_family[1]], f"The {ordinal} answer {rng.choice(said['biased_reasons'])}."
         ahead, right = _quality(first) - _quality(second), _right(works.reference)
         if right is False and rng.random() >= self.skill:
             ahead -= copysign(MISLED, ahead)

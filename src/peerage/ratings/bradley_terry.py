@@ -24,7 +24,7 @@ from peerage.ratings.connection import strong_components
 from peerage.ratings.history import Duels
 from peerage.ratings.kernels import Floats
 from peerage.ratings.table import POINTS, Z95, Row, floored, rows_of, separated, t_quantile
-from peerage.ratings.tally import TIE, WIN, Tally, from_cells, tally
+from peerage.ratings.tally import TIE, WIN, PairTally, from_cells, tally
 from peerage.ratings.tie_models import MODELS, Likelihood, Ties, first_guess
 
 PRIOR_GAMES = 1.0
@@ -142,7 +142,7 @@ def fit_duels(history: Duels, *, ties: Ties = "half", prior_games: float = PRIOR
 
 
 @one_thread
-def fit_tally(counted: Tally, *, ties: Ties = "half", prior_games: float = PRIOR_GAMES) -> BradleyTerry:
+def fit_tally(counted: PairTally, *, ties: Ties = "half", prior_games: float = PRIOR_GAMES) -> BradleyTerry:
     """As `fit`, from a tally."""
     solved = solve(counted, ties, prior_games)
     if solved.prior:
@@ -170,7 +170,7 @@ class Solution:
     `posterior` has the prior, or the mean held.
     """
 
-    counted: Tally
+    counted: PairTally
     ties: Ties
     strength: Floats
     e: float
@@ -211,7 +211,7 @@ class Solution:
         )
 
 
-def solve(counted: Tally, ties: Ties, prior_games: float) -> Solution:
+def solve(counted: PairTally, ties: Ties, prior_games: float) -> Solution:
     """Climb the likelihood by Newton's method, with the prior where no finite top exists."""
     if not prior_games > 0:
         raise ValueError(f"prior_games is {prior_games}: expected a number above 0")
@@ -250,7 +250,7 @@ def solve(counted: Tally, ties: Ties, prior_games: float) -> Solution:
     return Solution(counted, model, place[:n], e, inverse, prior, components, slope, data, posterior)
 
 
-def _guess(counted: Tally) -> Floats:
+def _guess(counted: PairTally) -> Floats:
     """Strengths to start from: the log-odds of each player's points."""
     points = counted.weight[WIN] + counted.weight[TIE] / 2
     met = counted.weight.sum(axis=0)
@@ -288,7 +288,7 @@ def log_prior(strength: Floats, games: float) -> float:
     return -games / 2 * float((np.logaddexp(0, strength) + np.logaddexp(0, -strength)).sum())
 
 
-def _gradient(counted: Tally, slope: Likelihood, place: Floats, prior: float) -> Floats:
+def _gradient(counted: PairTally, slope: Likelihood, place: Floats, prior: float) -> Floats:
     n = counted.players
     pull = (counted.weight * slope.d).sum(axis=0)
     gradient = np.zeros(n + 1)
@@ -298,7 +298,7 @@ def _gradient(counted: Tally, slope: Likelihood, place: Floats, prior: float) ->
     return gradient
 
 
-def _information(counted: Tally, slope: Likelihood, place: Floats, prior: float, free: bool) -> Floats:
+def _information(counted: PairTally, slope: Likelihood, place: Floats, prior: float, free: bool) -> Floats:
     weight = counted.weight
     information = _matrix(
         counted,
@@ -313,7 +313,7 @@ def _information(counted: Tally, slope: Likelihood, place: Floats, prior: float,
     return information
 
 
-def _matrix(counted: Tally, dd: Floats, de: Floats, ee: float, free: bool) -> Floats:
+def _matrix(counted: PairTally, dd: Floats, de: Floats, ee: float, free: bool) -> Floats:
     """The matrix of a quadratic form in the strengths and, if `free`, the tie parameter."""
     n, a, b = counted.players, counted.a, counted.b
     matrix = np.zeros((n + free, n + free))

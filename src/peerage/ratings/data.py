@@ -30,7 +30,7 @@ from peerage.ratings.answers import Answers, AnswersRead
 from peerage.ratings.battles import Battles, BattlesRead, cob
 from peerage.ratings.exports import exported
 from peerage.ratings.fields import Layout, columns, first_of, needed
-from peerage.ratings.played import Played, PlayedRead, as_games, measured
+from peerage.ratings.played import PlayedGames, PlayedRead, as_games, measured
 from peerage.ratings.streams import DataError, rows
 
 
@@ -43,7 +43,7 @@ def read(
     kept: Sequence[str] = (),
     human: bool = False,
     score: str = "",
-) -> Battles | Played | Answers:
+) -> Battles | PlayedGames | Answers:
     """Read opened files, each with the name that errors give it, as one history.
 
     `labels` and `controls` name columns that must be there, `kept` labels that need not (empty where they
@@ -101,7 +101,7 @@ def layout_of(row: Mapping[str, Any], name: str) -> Layout:
     )
 
 
-def _matches(answers: Answers) -> Played:
+def _matches(answers: Answers) -> PlayedGames:
     """Answers in matches, as games in the order of their numbers."""
     order = sorted(range(len(answers.challenges)), key=lambda at: samples.match_of(answers.challenges[at]))
     ordered = replace(

@@ -28,7 +28,7 @@ from peerage.ratings.table import POINTS
 _FAR = 2.0  # log-odds that a step goes at most
 
 
-class Played(NamedTuple):
+class TableSeats(NamedTuple):
     """Two seats of a table: the players in the first and the second of them, the first one's score (1, ½, 0),
     and the `contest`, equal where the same two seats played the same task. `series` is the cluster."""
 
@@ -39,7 +39,7 @@ class Played(NamedTuple):
     series: int
 
 
-def fit(players: int, tables: Sequence[Played]) -> BradleyTerry:
+def fit(players: int, tables: Sequence[TableSeats]) -> BradleyTerry:
     """Ratings (400 points a decade, mean 1500) of players 0 … `players` - 1, with intervals by series.
 
     Each player was given `PRIOR_GAMES` tied games against a phantom of average strength. Where the same
@@ -80,10 +80,10 @@ def fit(players: int, tables: Sequence[Played]) -> BradleyTerry:
     )
 
 
-def _rows(players: int, tables: Sequence[Played]) -> tuple[Floats, Floats, Ints]:
+def _rows(players: int, tables: Sequence[TableSeats]) -> tuple[Floats, Floats, Ints]:
     """For every two tables of a contest that came to something else: who was for it and against, its weight,
     and its series."""
-    contests: dict[int, list[Played]] = defaultdict(list)
+    contests: dict[int, list[TableSeats]] = defaultdict(list)
     for table in tables:
         contests[table.contest].append(table)
     design, weight, cluster = [], [], []

@@ -29,7 +29,7 @@ from peerage.ratings.history import Duels
 from peerage.ratings.kernels import Floats, Ints
 from peerage.ratings.merging import coded
 from peerage.ratings.table import POINTS, Z95, Row, rows_of, separated, t_quantile
-from peerage.ratings.tally import Tally
+from peerage.ratings.tally import PairTally
 
 SPREAD = 0.5
 """Prior standard deviation of reliabilities around their mean, as a part of it."""
@@ -303,7 +303,7 @@ def _climb(cells: Cells, quality: Floats, prior_games: float) -> tuple[Floats, F
     won, lost = np.bincount(of, slope * points), np.bincount(of, slope * (games - points))
     first, second = np.divmod(pairs, max(n, 1))
     sums = np.stack([won, lost, np.zeros(len(won))])
-    base = solve(Tally(n, first, second, sums, sums, sums), "half", prior_games)
+    base = solve(PairTally(n, first, second, sums, sums, sums), "half", prior_games)
     strength, prior = base.strength, base.prior
     information = np.zeros((n, n))
     for _ in range(100):

@@ -22,10 +22,10 @@ from peerage.ratings.clusters import FEWEST
 from peerage.ratings.elo import CostMode, DuelResult, EloSettings, fold
 from peerage.ratings.history import Duels, Games, Seats, as_games, duels, games, pairings, shared
 from peerage.ratings.orders import elo
-from peerage.ratings.played import Played
+from peerage.ratings.played import PlayedGames
 from peerage.ratings.resampling import bootstrap
 from peerage.ratings.rows import fit_clustered, fit_covariates
-from peerage.ratings.special import Table
+from peerage.ratings.special import SpecialTable
 from peerage.ratings.table import Row, rows_of
 from peerage.ratings.tally import inverse_frequency
 from peerage.ratings.tie_models import Ties
@@ -84,7 +84,7 @@ class Options:
 
 
 @dataclass(frozen=True)
-class Report:
+class MethodReport:
     """A table from best to worst: plain rows, what they are, and what a reader must know.
 
     `challenges` is the second table of item response theory, hardest first.
@@ -96,7 +96,7 @@ class Report:
     challenges: tuple[dict[str, Any], ...] = ()
 
 
-def rate(data: Battles | Played | Answers, options: Options) -> Report:
+def rate(data: Battles | PlayedGames | Answers, options: Options) -> MethodReport:
     """Rate what was read. Raises ValueError where method, options and data do not go together."""
     method = options.method
     if method == "auto":
@@ -109,7 +109,7 @@ def rate(data: Battles | Played | Answers, options: Options) -> Report:
             shown = ", ".join(data.names[:20]) + (", …" if len(data.names) > 20 else "")
             raise ValueError(f"anchor {options.anchor!r} does not play; the players are {shown}")
         shift = 1500 - rows[data.names.index(options.anchor)].rating
-    if isinstance(data, Played):
+    if isinstance(data, PlayedGames):
         met = _games(data, options).played()
         rows = [replace(row, games=float(met[row.player])) for row in rows]
     plain = [_plain(data.names[row.player], row, shift) for row in rows]
@@ -119,10 +119,10 @@ def rate(data: Battles | Played | Answers, options: Options) -> Report:
     notes = (*data.notes, *table.notes)
     if any(row["lower"] is not None for row in plain):
         notes += (ONE_LOOK,)
-    return Report(table.title, tuple(plain), notes, tuple(table.challenges))
+    return MethodReport(table.title, tuple(plain), notes, tuple(table.challenges))
 
 
-def _fitting(data: Battles | Played | Answers) -> Method:
+def _fitting(data: Battles | PlayedGames | Answers) -> Method:
     if isinstance(data, Answers):
         return "irt"
     if data.layout == "cob":
@@ -130,7 +130,7 @@ def _fitting(data: Battles | Played | Answers) -> Method:
     return "bt" if isinstance(data, Battles) else "trueskill"
 
 
-def _table(data: Battles | Played | Answers, method: Method, options: Options) -> Table:
+def _table(data: Battles | PlayedGames | Answers, method: Method, options: Options) -> SpecialTable:
     if isinstance(data, Answers) or method == "irt":
         if not isinstance(data, Answers) or method != "irt":
             raise ValueError(
@@ -155,7 +155,7 @@ def _table(data: Battles | Played | Answers, method: Method, options: Options) -
     return _bradley_terry(data, options)
 
 
-def _through_time(data: Battles | Played, options: Options) -> Table:
+def _through_time(data: Battles | PlayedGames, options: Options) -> SpecialTable:
     times = data.times
     if isinstance(data, Battles):
         duels = _duels(data, options)
@@ -186,7 +186,7 @@ def _plain(name: str, row: Row, shift: float) -> dict[str, Any]:
 _UNANCHORED = ("trueskill", "plackett-luce", "weng-lin-bt", "through-time")
 
 
-def _refuse_unused(data: Battles | Played | Answers, method: Method, options: Options) -> None:
+def _refuse_unused(data: Battles | PlayedGames | Answers, method: Method, options: Options) -> None:
     regression = method == "bt"
     for name, used, given in (
         ("cluster", regression, bool(options.cluster)),
@@ -201,26 +201,26 @@ def _refuse_unused(data: Battles | Played | Answers, method: Method, options: Op
     ):
         if given and not used:
             raise ValueError(f"{name} does not go with the method {method}")
-    if isinstance(data, Played) and (options.controls or options.cluster or options.track == "cost"):
+    if isinstance(data, PlayedGames) and (options.controls or options.cluster or options.track == "cost"):
         raise ValueError("cluster, control and track cost read columns of battles; these are games")
 
 
-def _duels(data: Battles | Played, options: Options) -> Duels:
+def _duels(data: Battles | PlayedGames, options: Options) -> Duels:
     history = data.duels if isinstance(data, Battles) else pairings(_games(data, options))[0]
     return inverse_frequency(history) if options.inverse_frequency else history
 
 
-def _games(data: Battles | Played, options: Options) -> Games:
-    if isinstance(data, Played):
+def _games(data: Battles | PlayedGames, options: Options) -> Games:
+    if isinstance(data, PlayedGames):
         return games(len(data.names), data.games, seats=options.seats)
     return as_games(data.duels)
 
 
-def _bradley_terry(data: Battles | Played, options: Options) -> Table:
+def _bradley_terry(data: Battles | PlayedGames, options: Options) -> SpecialTable:
     history = _duels(data, options)
     clusters: list[Sequence[str] | np.ndarray] = []
     names: tuple[str, ...] = ("game",)
-    if isinstance(data, Played):
+    if isinstance(data, PlayedGames):
         source = shared(pairings(_games(data, options))[1])
         clusters = [] if source is None else [source]
     else:
@@ -260,7 +260,7 @@ def _bradley_terry(data: Battles | Played, options: Options) -> Table:
                 f"{count} clusters are too few to tell how far off ratings are: no intervals, and every rank "
                 f"stays possible; {FEWEST} are needed"
             )
-    return Table("Bradley-Terry, 95% intervals", table.rows, notes)
+    return SpecialTable("Bradley-Terry, 95% intervals", table.rows, notes)
 
 
 def _judged_often(data: Battles) -> list[str]:
@@ -276,7 +276,7 @@ def _judged_often(data: Battles) -> list[str]:
     return [f"question {one}" if one else f"row {row}" for row, one in enumerate(questions)]
 
 
-def _elo(data: Battles | Played, method: Method, options: Options) -> Table:
+def _elo(data: Battles | PlayedGames, method: Method, options: Options) -> SpecialTable:
     k = options.k if options.k is not None else 32.0 if data.layout == "cob" else 16.0
     if options.track == "cost" and isinstance(data, Battles):
         return _cost_elo(data, k, options)
@@ -292,11 +292,11 @@ def _elo(data: Battles | Played, method: Method, options: Options) -> Table:
         shares = ", ".join(f"{data.names[player]} {share:.0%}" for player, share in leaders[:5])
         notes.append(f"leader by order: {shares}")
     if method == "elo-averaged":
-        return Table(f"Elo, K = {k:g}, mean of {options.orders} orders", table.rows, notes)
-    return Table(f"Elo, K = {k:g}, in order", table.rows_in_order, notes)
+        return SpecialTable(f"Elo, K = {k:g}, mean of {options.orders} orders", table.rows, notes)
+    return SpecialTable(f"Elo, K = {k:g}, in order", table.rows_in_order, notes)
 
 
-def _cost_elo(data: Battles, k: float, options: Options) -> Table:
+def _cost_elo(data: Battles, k: float, options: Options) -> SpecialTable:
     if data.costs is None:
         raise ValueError("track cost needs the columns cost_a and cost_b")
     settings = EloSettings(
@@ -327,18 +327,18 @@ def _cost_elo(data: Battles, k: float, options: Options) -> Table:
     notes = [f"{unknown} battles without both costs are left out"] if unknown else []
     unknown_bounds, nobody = np.full(len(ratings), np.nan), np.zeros((len(ratings),) * 2, bool)
     rows = rows_of(ratings, unknown_bounds, unknown_bounds, nobody, met)
-    return Table(f"Elo adjusted for cost, {options.cost_mode}", rows, notes)
+    return SpecialTable(f"Elo adjusted for cost, {options.cost_mode}", rows, notes)
 
 
 def _given(options: Options, *names: str) -> dict[str, Any]:
     return {name: getattr(options, name) for name in names if getattr(options, name) is not None}
 
 
-def _trueskill(data: Battles | Played, options: Options) -> Table:
+def _trueskill(data: Battles | PlayedGames, options: Options) -> SpecialTable:
     given = _given(options, "k", "mu", "sigma", "beta", "tau", "draw_probability")
-    if options.as_published and isinstance(data, Played) and not given:
+    if options.as_published and isinstance(data, PlayedGames) and not given:
         table = published.rate(games(len(data.names), data.games, seats="each"))
-        return Table("TrueSkill as published (the package's own rounding)", table.rows, [])
+        return SpecialTable("TrueSkill as published (the package's own rounding)", table.rows, [])
     notes = []
     if data.layout == "valyrian" and options.draw_probability is None:
         given["draw_probability"] = 0.0
@@ -348,25 +348,27 @@ def _trueskill(data: Battles | Played, options: Options) -> Table:
         table = trueskill.rate_duels(_duels(data, options), settings)
     else:
         table = trueskill.rate(_games(data, options), settings)
-    return Table(f"TrueSkill, sorted by mu - {settings.k:g} sigma; intervals of mu", table.rows, notes)
+    return SpecialTable(f"TrueSkill, sorted by mu - {settings.k:g} sigma; intervals of mu", table.rows, notes)
 
 
-def _weng_lin(data: Battles | Played, method: Method, options: Options) -> Table:
+def _weng_lin(data: Battles | PlayedGames, method: Method, options: Options) -> SpecialTable:
     model: Literal["plackett-luce", "bradley-terry"] = (
         "plackett-luce" if method == "plackett-luce" else "bradley-terry"
     )
     settings = weng_lin.WengLinSettings(model=model, **_given(options, "k", "mu", "sigma", "beta", "tau"))
     table = weng_lin.rate(_games(data, options), settings)
-    return Table(f"Weng-Lin, {model}, sorted by mu - {settings.k:g} sigma; intervals of mu", table.rows, [])
+    return SpecialTable(
+        f"Weng-Lin, {model}, sorted by mu - {settings.k:g} sigma; intervals of mu", table.rows, []
+    )
 
 
-def _glicko2(data: Battles | Played, options: Options) -> Table:
+def _glicko2(data: Battles | PlayedGames, options: Options) -> SpecialTable:
     history = _duels(data, options)
     settings = glicko2.Glicko2Settings(rating=options.initial, **_given(options, "tau"))
     bounds = glicko2.even_periods(history)
     table = glicko2.rate(history, settings, bounds=bounds)
     notes = [f"{len(bounds) - 1} rating periods"]
-    return Table("Glicko-2; mu and sigma are rating and deviation", table.rows, notes)
+    return SpecialTable("Glicko-2; mu and sigma are rating and deviation", table.rows, notes)
 
 
-__all__ = ["METHODS", "Method", "Options", "Report", "duels", "rate"]
+__all__ = ["METHODS", "Method", "MethodReport", "Options", "duels", "rate"]

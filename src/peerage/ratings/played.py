@@ -37,7 +37,7 @@ class Used(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Played:
+class PlayedGames:
     """Games between any number of players, in order; `times` as those of `Battles`. `used` has for each game
     what each team's play took, empty where no game says."""
 
@@ -111,7 +111,7 @@ class PlayedRead:
             )
         self.seats = {}
 
-    def made(self, layout: Layout) -> Played:
+    def made(self, layout: Layout) -> PlayedGames:
         notes = []
         if self.repeated:
             rows = "1 row repeats" if self.repeated == 1 else f"{self.repeated} rows repeat"
@@ -125,7 +125,7 @@ class PlayedRead:
         elif not all(math.isnan(time) for time in times):
             notes.append("some games have no date: the order of the files is kept")
         sorted_times = np.array([time for time, _, _ in ordered])
-        return Played(
+        return PlayedGames(
             tuple(self.players),
             tuple([game for _, game, _ in ordered]),
             tuple(notes),
@@ -211,7 +211,7 @@ def _ranks(row: Mapping[str, Any], teams: int, where: str) -> list[float]:
     return both["ranks"] if "ranks" in both else [-score for score in both["scores"]]
 
 
-def as_games(answers: Answers) -> Played:
+def as_games(answers: Answers) -> PlayedGames:
     """Each challenge that two or more players answered as a game between them, ranked by what they solved."""
     games = []
     for column in answers.solved.T:
@@ -221,4 +221,4 @@ def as_games(answers: Answers) -> Played:
             games.append(Game(teams, tuple((-column[known]).tolist()), None, 1.0))
     left = len(answers.challenges) - len(games)
     notes = (f"{left} challenges were answered by one player alone, and are left out",) if left else ()
-    return Played(answers.names, tuple(games), (*answers.notes, *notes), "answers")
+    return PlayedGames(answers.names, tuple(games), (*answers.notes, *notes), "answers")

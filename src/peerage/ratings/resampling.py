@@ -16,7 +16,7 @@ from peerage.ratings.history import Duels
 from peerage.ratings.kernels import Floats
 from peerage.ratings.rows import fit_clustered
 from peerage.ratings.table import POINTS, Z95, floored, t_quantile
-from peerage.ratings.tally import LOSS, TIE, WIN, Tally, tally
+from peerage.ratings.tally import LOSS, TIE, WIN, PairTally, tally
 from peerage.ratings.tie_models import Ties
 
 _NEAR = 1e-5  # log-odds: a five-hundredth of a rating point
@@ -54,7 +54,7 @@ def bootstrap(
     for draw in range(draws):
         if alike:
             count = rng.standard_gamma(counted.count)  # the sum of so many exponential weights
-            again = Tally(counted.players, counted.a, counted.b, count, count, count)
+            again = PairTally(counted.players, counted.a, counted.b, count, count, count)
         else:
             times = np.ones(len(history)) if codes else rng.standard_exponential(len(history))
             for code in codes:
@@ -81,7 +81,7 @@ def bootstrap(
     return replace(base, draws=base.rating + (ratings - base.rating) * scale)
 
 
-def _near(solved: Solution, again: Tally, long: bool) -> Floats | None:
+def _near(solved: Solution, again: PairTally, long: bool) -> Floats | None:
     """The top of a resampled likelihood, by the original inverse; None if it is not near."""
     if len(again.a) != len(solved.counted.a):
         return None

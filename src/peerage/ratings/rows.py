@@ -32,7 +32,7 @@ from peerage.ratings.history import Duels
 from peerage.ratings.kernels import Floats, Ints
 from peerage.ratings.merging import Merged, coded, merged
 from peerage.ratings.table import POINTS, Z95, t_quantile
-from peerage.ratings.tally import Tally, tally
+from peerage.ratings.tally import PairTally, tally
 from peerage.ratings.tie_models import Ties
 
 _LONG = 200_000
@@ -102,7 +102,7 @@ def fit_covariates(
 
 @one_thread
 def fit_merged(
-    counted: Tally,
+    counted: PairTally,
     short: Merged,
     names: Sequence[str],
     *,

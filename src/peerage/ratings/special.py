@@ -1,6 +1,6 @@
 """Methods that need columns of their own: judges, people's verdicts, times, answers to challenges.
 
-Each takes data as they were read and gives what `methods.Report` is made of.
+Each takes data as they were read and gives what `methods.MethodReport` is made of.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from peerage.ratings.table import Z95, Row, rows_of, separated
 DAY = 86_400.0
 
 
-class Table(NamedTuple):
+class SpecialTable(NamedTuple):
     """A table before it is written out: `extra` holds further keys for each row, `challenges` a table."""
 
     title: str
@@ -30,7 +30,7 @@ class Table(NamedTuple):
     challenges: Sequence[dict[str, Any]] = ()
 
 
-def judge_aware(data: Battles) -> Table:
+def judge_aware(data: Battles) -> SpecialTable:
     """Bradley-Terry in which each judge has a reliability, from the label `judge`; votes on one `question`,
     where every row says which, hang together."""
     if "judge" not in data.labels:
@@ -44,10 +44,10 @@ def judge_aware(data: Battles) -> Table:
     ]
     if cluster is not None:
         notes.append(f"intervals allow for {len(set(questions))} clusters (question)")
-    return Table("Bradley-Terry with judges' reliabilities", fitted.rows, notes)
+    return SpecialTable("Bradley-Terry with judges' reliabilities", fitted.rows, notes)
 
 
-def powered(data: Battles) -> Table:
+def powered(data: Battles) -> SpecialTable:
     """Bradley-Terry from the models' votes (`winner`), corrected where people voted too (`human`)."""
     if data.human is None:
         raise ValueError("prediction-powered needs battles with a column human: people's verdicts")
@@ -75,10 +75,12 @@ def powered(data: Battles) -> Table:
         f"{fitted.effective:.0f} human votes alone",
         "games counts the human votes",
     ]
-    return Table("Model votes corrected by people's", fitted.rows, notes)
+    return SpecialTable("Model votes corrected by people's", fitted.rows, notes)
 
 
-def paths(names: Sequence[str], duels: Duels, times: np.ndarray | None, drift: float, period: float) -> Table:
+def paths(
+    names: Sequence[str], duels: Duels, times: np.ndarray | None, drift: float, period: float
+) -> SpecialTable:
     """Ratings on the last day of the history, and under `path` the way of each player to there.
 
     `drift`: points a day; `period`: the days that are taken as one moment. What is not known of a player
@@ -117,7 +119,7 @@ def paths(names: Sequence[str], duels: Duels, times: np.ndarray | None, drift: f
         notes.append("all of it happened in one moment: a smaller --period shows a path")
     if not fitted.settled:
         notes.append("the paths had not quite settled when the sweeps ran out")
-    return Table("Through time, at its end", rows, notes, extra)
+    return SpecialTable("Through time, at its end", rows, notes, extra)
 
 
 def _date(day: float) -> str:
@@ -128,7 +130,7 @@ def _date(day: float) -> str:
     return moment.strftime("%Y-%m-%d" if day == int(day) else "%Y-%m-%dT%H:%M:%SZ")
 
 
-def responses(data: Answers) -> Table:
+def responses(data: Answers) -> SpecialTable:
     """Abilities of players, and difficulty and discrimination of challenges: 2PL item response theory."""
     fitted = irt.fit(data.solved)
     notes = [] if fitted.settled else [f"not settled after {fitted.rounds} rounds"]
@@ -158,4 +160,4 @@ def responses(data: Answers) -> Table:
     ]
     challenges.sort(key=lambda row: (-row["difficulty"], row["challenge"]))
     title = "Item response theory (2PL)"
-    return Table(title, fitted.rows, [*data.notes, *notes], (), challenges)
+    return SpecialTable(title, fitted.rows, [*data.notes, *notes], (), challenges)

@@ -16,7 +16,7 @@ _LONG = 200_000
 
 
 @dataclass(frozen=True, eq=False)
-class Tally:
+class PairTally:
     """Results of each pair that met: `a` < `b`, and per outcome for `a` (WIN, LOSS, TIE) the sum of weights,
     the sum of their squares and the number of games; the last three have shape (3, pairs).
     """
@@ -42,7 +42,7 @@ class Tally:
         return edges
 
 
-def tally(history: Duels) -> Tally:
+def tally(history: Duels) -> PairTally:
     """Count a history. Raises ValueError at a score other than 1, ½ and 0."""
     (weight, square, count), odd, alike = kernel(tally_kernels.count, long=len(history) >= _LONG)(
         history.first, history.second, history.score, history.weight, history.players
@@ -57,7 +57,7 @@ def tally(history: Duels) -> Tally:
     return from_cells(history.players, weight, square, count)
 
 
-def from_cells(players: int, weight: Floats, square: Floats, count: Floats) -> Tally:
+def from_cells(players: int, weight: Floats, square: Floats, count: Floats) -> PairTally:
     """A tally from sums by cell (first * players + second) * 3 + outcome, outcome 0 loss, 1 tie, 2 win."""
     flat = count.reshape(-1, 3)
     met = (flat[:, 0] + flat[:, 1] + flat[:, 2]).reshape(players, players)
@@ -72,7 +72,7 @@ def from_cells(players: int, weight: Floats, square: Floats, count: Floats) -> T
         columns.append(
             np.stack([forth[:, 2] + back[:, 0], forth[:, 0] + back[:, 2], forth[:, 1] + back[:, 1]])
         )
-    return Tally(players, a.astype(np.int64), b.astype(np.int64), *columns)
+    return PairTally(players, a.astype(np.int64), b.astype(np.int64), *columns)
 
 
 def inverse_frequency(history: Duels) -> Duels:

@@ -49,7 +49,7 @@ _MAIN = (
 )
 
 
-class Pool:
+class SandboxPool:
     """Runs programs, at most `workers` at once; started as needed, kept warm until `close`.
 
     Belongs to one event loop. Raises SandboxUnavailable when no sandbox can be had: nothing is ever run
@@ -64,7 +64,7 @@ class Pool:
         self._snapshot: Path | None = None
         self._closed = False
 
-    async def __aenter__(self) -> Pool:
+    async def __aenter__(self) -> SandboxPool:
         return self
 
     async def __aexit__(self, *_: object) -> None:
@@ -299,7 +299,7 @@ def _result(ended: Ended, started: float) -> RunResult:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class ModeCheck:
     """One mode on this machine: `refused` is empty when it runs. `start_ms` is one cold start with a run."""
 
     mode: Mode
@@ -308,16 +308,16 @@ class Found:
     start_ms: int
 
 
-async def check(mode: Mode) -> Found:
+async def check(mode: Mode) -> ModeCheck:
     """Start a worker and run a program in it. The first call on a machine also compiles the sandbox."""
-    async with Pool(workers=1, mode=mode) as pool:
+    async with SandboxPool(workers=1, mode=mode) as pool:
         try:
             protections = await pool.protections()
         except SandboxUnavailable as reason:
-            return Found(mode, str(reason), Protections(), 0)
+            return ModeCheck(mode, str(reason), Protections(), 0)
     started = time.monotonic()
-    async with Pool(workers=1, mode=mode) as pool:
+    async with SandboxPool(workers=1, mode=mode) as pool:
         result = await pool.run(Program("print(6 * 7)"))
     took = round((time.monotonic() - started) * 1000)
     wrong = "" if result.stdout == "42\n" else f"a program that prints 42 ended with {result.status}"
-    return Found(mode, wrong, protections, took)
+    return ModeCheck(mode, wrong, protections, took)

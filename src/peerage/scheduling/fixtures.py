@@ -16,8 +16,8 @@ from peerage.games import release_of
 from peerage.games.game import GameSpec
 from peerage.match import Fixture, Seat, Slots, topic_of
 from peerage.scheduling import groups
-from peerage.scheduling.officials import Shortage, by_merit, choose
 from peerage.scheduling.policies import SWISS, Policy
+from peerage.scheduling.roles import Shortage, by_merit, choose
 from peerage.scheduling.series import Series, in_series
 from peerage.scheduling.standing import History, Results, Standing
 from peerage.scheduling.topics import by_topic
@@ -117,9 +117,9 @@ def next_round(
         playing = in_turn(standings, f"{lot}/turns", seats + outside, pairs=seats == 2)
     drawn_up: Sequence[Sequence[str]]
     if seats == 2:
-        kin = scheduler.spec.kin(scheduler.rules)
+        same_family = scheduler.spec.same_family(scheduler.rules)
         once = scheduler.series == "tasks"  # nobody meets its task twice
-        drawn_up = scheduler.policy.pair(playing, history, results or Results(), lot, kin, once)
+        drawn_up = scheduler.policy.pair(playing, history, results or Results(), lot, same_family, once)
     else:
         fewest = max(2, scheduler.spec.contestants[0])
         slots = {one.player: one.slots for one in playing} if scheduler.spec.slots else {}
@@ -130,7 +130,7 @@ def next_round(
     ratings = {standing.player: standing for standing in standings}
     seeding = {standing.player: (-standing.cost, standing.player) for standing in standings}
     merit = by_merit(standings, Random(f"{scheduler.secret}/officials/{round}"))
-    benches = scheduler.spec.officials(scheduler.rules)
+    required = scheduler.spec.officials(scheduler.rules)
 
     def seat(label: str, player: str) -> Seat:
         return Seat(label, player, ratings[player].raw, ratings[player].cost)
@@ -149,7 +149,7 @@ def next_round(
         ranked = tuple(
             sorted(contestants, key=seeding.__getitem__) if seats == 2 else dict.fromkeys(contestants)
         )
-        chosen = choose(benches, ranked, merit, f"{key}/officials")
+        chosen = choose(required, ranked, merit, f"{key}/officials")
         if isinstance(chosen, Shortage):
             raise Unstaffed(str(chosen))
         fixtures.append(

@@ -1,6 +1,6 @@
 """Courses that an arena may take from here: when claims come, with matches spread as pairing will. Pure.
 
-    >>> few = Table(np.array([60.0, -60.0]), np.diag([800.0, 800.0]))
+    >>> few = RatingEstimates(np.array([60.0, -60.0]), np.diag([800.0, 800.0]))
     >>> spans = ranges(few, [], [(0, 1)])
     >>> [bool(span.least < span.about < span.most) for span in spans]
     [True]
@@ -44,7 +44,7 @@ STEPS = np.geomspace(0.02, HOPELESS - 1, 36)
 
 
 @dataclass(frozen=True)
-class Table:
+class RatingEstimates:
     """Ratings and their covariance, and the points in one unit of log-odds. `loss` is of pairing that learns;
     `may` says who can meet, by default everybody: shape (players, players). `often` says how
     often each two have met and `needed` how far apart a claim needs them now, where these are known."""
@@ -78,7 +78,7 @@ class Span(NamedTuple):
 
 
 def ranges(
-    table: Table, aims: Sequence[Aim], pairs: Sequence[tuple[int, int]], seed: int = 0
+    table: RatingEstimates, aims: Sequence[Aim], pairs: Sequence[tuple[int, int]], seed: int = 0
 ) -> tuple[Span, ...]:
     """When each aim is reached, and then when it is known who of each pair is better."""
     courses = int(np.clip(16 * COURSES // len(table.rating), FEWEST, COURSES))
@@ -104,7 +104,7 @@ def ranges(
     return tuple([Span(*map(float, span)) for span in ends.T])
 
 
-def expected(table: Table, aim: Aim = BEST) -> float:
+def expected(table: RatingEstimates, aim: Aim = BEST) -> float:
     """How many times the matches so far an aim takes if the true strengths are those to be expected and luck
     plays no part: 1 if it is reached; infinite beyond `HOPELESS`."""
     before = 1.0
@@ -134,7 +134,9 @@ class _Look(NamedTuple):
         return self.unit * by(self.covariance, unit=1.0) * self.stricter
 
 
-def _courses(table: Table, rng: np.random.Generator | None = None, courses: int = 1) -> Iterator[_Look]:
+def _courses(
+    table: RatingEstimates, rng: np.random.Generator | None = None, courses: int = 1
+) -> Iterator[_Look]:
     """What there is to see at each step."""
     size = len(table.rating)
     own = np.eye(size, dtype=bool)

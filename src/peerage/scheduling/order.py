@@ -53,7 +53,7 @@ def draw_up(
     lot: str,
     loss: Loss,
     *,
-    kin: bool = True,
+    same_family: bool = True,
     across: bool = False,
     once: bool = False,
     seats: int = 2,
@@ -64,17 +64,17 @@ def draw_up(
     """Half as many matches of `seats` as there are players, or `count`, the most telling first; `lot` decides
     among equals.
 
-    Without `kin` players of one family never meet, where `across` none of one group; where `once`, nobody
-    plays twice in a round. `only` names one who plays in all of them. With a `price` of each player's seat,
-    in any unit, it is not what a match says that counts but that divided by the price of its seats; equal
-    prices change nothing. The same arguments give the same matches on every machine.
+    Without `same_family` players of one family never meet, where `across` none of one group; where `once`,
+    nobody plays twice in a round. `only` names one who plays in all of them. With a `price` of each player's
+    seat, in any unit, it is not what a match says that counts but that divided by the price of its seats;
+    equal prices change nothing. The same arguments give the same matches on every machine.
     """
     pool = sorted(standings)
     size = len(pool)
     if size < 2:
         return ()
     names = [one.player for one in pool]
-    free = np.array([[may_meet(one, other, kin, across) for other in pool] for one in pool])
+    free = np.array([[may_meet(one, other, same_family, across) for other in pool] for one in pool])
     np.fill_diagonal(free, False)
     strengths = known(names, history, results, seats)
     played = np.array([history.played(name) for name in names])

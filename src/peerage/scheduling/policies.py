@@ -58,19 +58,19 @@ class Policy(NamedTuple):
         history: History,
         results: Results,
         lot: str,
-        kin: bool = True,
+        same_family: bool = True,
         once: bool = False,
     ) -> tuple[tuple[str, str], ...]:
-        """The pairs of a round, each the higher seeded first: by cost Elo, equals by name. Without `kin`
-        players of one family never meet; where `once`, nobody plays twice in it.
+        """The pairs of a round, each the higher seeded first: by cost Elo, equals by name. Without
+        `same_family` players of one family never meet; where `once`, nobody plays twice in it.
 
         A round that would leave fewer than the share `across` of all matches between groups is drawn up once
         more, of such matches alone.
         """
-        pairs = self._drawn_up(standings, history, results, lot, kin, once)
+        pairs = self._drawn_up(standings, history, results, lot, same_family, once)
         named = [one for one in standings if one.group]
         if not self.player and _apart(named, history, pairs) < self._least(named):
-            pairs = self._drawn_up(named, history, results, lot, kin, once, across=True) or pairs
+            pairs = self._drawn_up(named, history, results, lot, same_family, once, across=True) or pairs
         seed = {one.player: (-one.cost, one.player) for one in standings}
         return tuple([(a, b) if seed[a] < seed[b] else (b, a) for a, b in pairs])
 
@@ -86,17 +86,17 @@ class Policy(NamedTuple):
         history: History,
         results: Results,
         lot: str,
-        kin: bool,
+        same_family: bool,
         once: bool,
         across: bool = False,
     ) -> Sequence[Sequence[str]]:
         if self.name == "swiss":
-            return swiss.pair(standings, history, lot, self.width, kin, across).pairs
+            return swiss.pair(standings, history, lot, self.width, same_family, across).pairs
         if self.name == "random":
-            return at_random.pair(standings, history, lot, kin, across)
+            return at_random.pair(standings, history, lot, same_family, across)
         if self.name == "round-robin":
-            return round_robin.pair(standings, history, lot, kin, across)
-        return self._learnt(standings, history, results, lot, kin, once, across=across)
+            return round_robin.pair(standings, history, lot, same_family, across)
+        return self._learnt(standings, history, results, lot, same_family, once, across=across)
 
     def seat(
         self,
@@ -129,7 +129,7 @@ class Policy(NamedTuple):
         history: History,
         results: Results,
         lot: str,
-        kin: bool,
+        same_family: bool,
         once: bool,
         seats: int = 2,
         count: int | None = None,
@@ -146,7 +146,7 @@ class Policy(NamedTuple):
             results,
             lot,
             self.loss(names) or order.of_order,
-            kin=kin,
+            same_family=same_family,
             across=across,
             once=once,
             seats=seats,

@@ -14,15 +14,18 @@ from peerage.scheduling.standing import History, Standing, may_meet
 
 
 def pair(
-    standings: Sequence[Standing], history: History, lot: str, kin: bool, across: bool
+    standings: Sequence[Standing], history: History, lot: str, same_family: bool, across: bool
 ) -> tuple[tuple[str, str], ...]:
-    """The next round; `lot` decides among equals. Of an odd number one sits out. Without `kin` players of one
-    family never meet, where `across` none of one group, and who would in this round sits out too."""
+    """The next round; `lot` decides among equals. Of an odd number one sits out. Without `same_family`
+    players of one family never meet, where `across` none of one group, and who would in this round sits out
+    too."""
     circle = [*sorted(standings), *[None] * (len(standings) % 2)]
     rounds = []
     for _ in circle[1:]:
         opposite = zip(circle[: len(circle) // 2], reversed(circle), strict=False)
-        pairs = tuple([(a.player, b.player) for a, b in opposite if a and b and may_meet(a, b, kin, across)])
+        pairs = tuple(
+            [(a.player, b.player) for a, b in opposite if a and b and may_meet(a, b, same_family, across)]
+        )
         if pairs:
             rounds.append(pairs)
         circle = [circle[0], circle[-1], *circle[1:-1]]

@@ -31,10 +31,10 @@ class Standing(NamedTuple):
     group: str = ""
 
 
-def may_meet(a: Standing, b: Standing, kin: bool, across: bool = False) -> bool:
-    """Whether two players may: without `kin` not those of one family, where `across` only those of two
-    groups."""
-    return (kin or a.family != b.family) and not (across and a.group == b.group)
+def may_meet(a: Standing, b: Standing, same_family: bool, across: bool = False) -> bool:
+    """Whether two players may: without `same_family` not those of one family, where `across` only those of
+    two groups."""
+    return (same_family or a.family != b.family) and not (across and a.group == b.group)
 
 
 class History:

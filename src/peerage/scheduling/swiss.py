@@ -49,7 +49,7 @@ def pair(
     history: History,
     seed: str,
     width: float = 50.0,
-    kin: bool = True,
+    same_family: bool = True,
     across: bool = False,
 ) -> Round:
     """One round in which everybody plays once, except one player when their number is odd.
@@ -58,8 +58,8 @@ def pair(
     who joined together never differ by more than one, and a newcomer plays until it has caught up. The
     higher seed has the higher cost Elo, and among equals the name that sorts first. The same arguments
     always give the same round: among equally light matchings `seed` decides. Fewer than two players make no
-    pair. Without `kin` players of one family never meet, where `across` none of one group; a player that has
-    nobody left to meet sits the round out.
+    pair. Without `same_family` players of one family never meet, where `across` none of one group; a
+    player that has nobody left to meet sits the round out.
     """
     rng = Random(seed)
     order = sorted(standings, key=lambda standing: (-standing.cost, standing.player))
@@ -76,7 +76,7 @@ def pair(
     graph.add_nodes_from([None] * len(order))
     edges: list[tuple[int, int, int]] = []
     for i, j, met in _candidates([standing.player for standing in order], history):
-        if not may_meet(order[i], order[j], kin, across):
+        if not may_meet(order[i], order[j], same_family, across):
             continue
         distance = milli[i] - milli[j]
         weight = distance if not met and strata[i] == strata[j] else (apart + distance) * (1 + met)

@@ -7,7 +7,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from peerage.games import GAMES
-from peerage.scheduling.officials import first_shortage
+from peerage.scheduling.roles import first_shortage
 from peerage.scheduling.standing import Standing
 from peerage.settings.mistakes import explain
 from peerage.settings.shape import ArenaSettings
@@ -77,7 +77,7 @@ def too_few(settings: ArenaSettings) -> str:
             f"players: found {listed}{held}, and a match of {settings.game!r} has {fewest} contestants. "
             f"Add lines under `players:`; `house:0.5` is a player that needs no key{more}"
         )
-    if not spec.kin(rules_of(settings)) and len({player.family for player in settings.players}) < 2:
+    if not spec.same_family(rules_of(settings)) and len({player.family for player in settings.players}) < 2:
         return (
             f"players: all {listed} are of the family {settings.players[0].family!r}, and by the rules of "
             f"{settings.game!r} here players of one family never meet. Add one of another family, or allow "

@@ -20,8 +20,8 @@ import numpy as np
 
 from peerage.ledger.series import shown
 from peerage.ledger.store import Ledger, LedgerError
-from peerage.ledger.votes import BOTH_BAD, SKIPPED, TIE, Sampling, Vote, Votes, expert_voter
-from peerage.site.ballots import Ballot, ballot
+from peerage.ledger.votes import BOTH_BAD, SKIPPED, TIE, PeopleVotes, Sampling, Vote, expert_voter
+from peerage.site.ballots import BlindPair, ballot
 from peerage.site.ledger_at import public
 from peerage.tables.people_votes import split
 from peerage.tables.votes import judged_duels
@@ -35,7 +35,7 @@ TELLING = 0.75
 class Shown(NamedTuple):
     """A duel before an expert: its texts, the labels in the order of the answers, and how it was drawn."""
 
-    ballot: Ballot
+    ballot: BlindPair
     order: tuple[str, str]
     sampling: Sampling
     chance: float | None
@@ -55,7 +55,7 @@ class Annotator:
     def __init__(
         self,
         ledger: Ledger,
-        votes: Votes,
+        votes: PeopleVotes,
         name: str,
         random: Random,
         *,
@@ -154,7 +154,7 @@ class Annotator:
             return self._random.choice(telling), TELLING / len(telling)
         return self._random.choice(others), (1 - TELLING) / len(others)
 
-    def _shown(self, found: Ballot, sampling: Sampling, chance: float | None, take: int) -> Shown:
+    def _shown(self, found: BlindPair, sampling: Sampling, chance: float | None, take: int) -> Shown:
         first, second = self._random.sample(sorted(found.answers), 2)
         return Shown(found, (first, second), sampling, chance, take)
 

@@ -25,14 +25,14 @@ VOTE = "vote.html"
 """The page of a server where people may vote."""
 
 
-class Answer(NamedTuple):
+class ApiAnswer(NamedTuple):
     """What an address answers: an HTTP status and a body of JSON."""
 
     status: int
     body: bytes
 
 
-def answer(site: Site, path: str, query: Sequence[tuple[str, str]]) -> Answer:
+def answer(site: Site, path: str, query: Sequence[tuple[str, str]]) -> ApiAnswer:
     """What `path` (no leading slash, percent-encoded as it came) answers to GET, faults included.
 
     Raises LedgerError when the ledger itself cannot be read.
@@ -58,13 +58,13 @@ def answer(site: Site, path: str, query: Sequence[tuple[str, str]]) -> Answer:
         return failure(400, _plain(error))
 
 
-def failure(status: int, why: str) -> Answer:
+def failure(status: int, why: str) -> ApiAnswer:
     """An answer that says what is wrong."""
     return _answer(status, Failure(why))
 
 
-def _answer(status: int, data: Any) -> Answer:
-    return Answer(status, msgspec.json.encode(data))
+def _answer(status: int, data: Any) -> ApiAnswer:
+    return ApiAnswer(status, msgspec.json.encode(data))
 
 
 def _plain(error: msgspec.ValidationError) -> str:

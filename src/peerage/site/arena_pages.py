@@ -87,7 +87,7 @@ class Posed(NamedTuple):
     results: tuple[tuple[str, str], ...]
 
 
-class Played(NamedTuple):
+class GameOverview(NamedTuple):
     """A game as this arena plays it; `voids` count void matches by reason."""
 
     name: str
@@ -225,14 +225,14 @@ def ledger_page(site: Site) -> View:
     return View("ledger.html", "Ledger", values)
 
 
-def games(site: Site) -> Iterator[Played]:
+def games(site: Site) -> Iterator[GameOverview]:
     """Every game that was played, or that the arena is set to."""
     unplayed: dict[str, dict[str, int]] = {}
     if EVERY not in site.settings.games:
         unplayed = {name: {} for name in site.settings.lineup}
     for name, counts in (unplayed | site.tally.games).items():
         spec = installed(name)
-        yield Played(
+        yield GameOverview(
             name,
             spec.about if spec else "This game is not installed here.",
             rated_by(site, name),

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from markupsafe import Markup
 
-from peerage.games.last_arena.tables import Played
+from peerage.games.last_arena.tables import FinishedTournament
 from peerage.site.rendering import inline, render
 from peerage.tables.tournament import token
 
@@ -27,7 +27,7 @@ class Exhibit(NamedTuple):
     answers: tuple[tuple[str, str], ...]
 
 
-def sample(match: Played, texts: Mapping[str, str], count: int, seed: int) -> list[Exhibit]:
+def sample(match: FinishedTournament, texts: Mapping[str, str], count: int, seed: int) -> list[Exhibit]:
     """`count` answers of a tournament, spread over as many of its questions as two or more to each allow.
 
     Under each question are those who have been shown least so far, drawn among equals, so that nobody is
@@ -66,7 +66,7 @@ def sample(match: Played, texts: Mapping[str, str], count: int, seed: int) -> li
     return exhibits
 
 
-def page(match: Played, exhibits: Sequence[Exhibit], title: str) -> bytes:
+def page(match: FinishedTournament, exhibits: Sequence[Exhibit], title: str) -> bytes:
     """The page as HTML."""
     assets = files("peerage.site").joinpath("assets")
     style = assets.joinpath("audience.css").read_text("utf-8")

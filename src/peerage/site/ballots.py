@@ -12,7 +12,7 @@ from peerage.tables.match_view import answers, tasks
 from peerage.tables.matches import Matches
 
 
-class Ballot(Struct, frozen=True):
+class BlindPair(Struct, frozen=True):
     """What a voter is shown: the challenge by stage and the answers by label, without their authors."""
 
     match: int
@@ -22,7 +22,7 @@ class Ballot(Struct, frozen=True):
     answers: dict[str, str]
 
 
-def ballot(ledger: Ledger, number: int) -> Ballot | None:
+def ballot(ledger: Ledger, number: int) -> BlindPair | None:
     """Match `number` as a blind pair; None when there is nothing to compare.
 
     There is when the match counts, has two contestants, and each gave one answer to the same challenge.
@@ -32,4 +32,4 @@ def ballot(ledger: Ledger, number: int) -> Ballot | None:
     said, asked = answers(match), tasks(match.blocks)
     if match.status != DONE or not asked or len(said) != 2:
         return None
-    return Ballot(number, digest(match.finished.row.body), match.fixture.topic, asked, said)
+    return BlindPair(number, digest(match.finished.row.body), match.fixture.topic, asked, said)

@@ -26,10 +26,10 @@ import peerage
 from peerage.challenges.pool import STREAM
 from peerage.ledger import open_ledger
 from peerage.ledger.databases import access
-from peerage.ledger.kept import Kept
+from peerage.ledger.kept import KeptCheckpoint
 from peerage.ledger.secret import TOPIC as ARENA
 from peerage.ledger.store import MENDED
-from peerage.ledger.votes import Votes
+from peerage.ledger.votes import PeopleVotes
 from peerage.memory import frugal
 from peerage.outputs import SITE, Folder, OutputRefused, arena_files, marked
 from peerage.parallel import Helpers, Lost, Processes, in_order
@@ -378,7 +378,7 @@ def _by_helper(
     folder: Path,
     address: str,
     number: int,
-    checkpoints: Sequence[Kept],
+    checkpoints: Sequence[KeptCheckpoint],
     target: Folder | None,
     first: int,
     last: int,
@@ -398,7 +398,7 @@ def _apart_by_helper(
     folder: Path,
     address: str,
     number: int,
-    checkpoints: Sequence[Kept],
+    checkpoints: Sequence[KeptCheckpoint],
     target: Folder | None,
     copies: Sequence[str],
 ) -> Apart:
@@ -413,7 +413,7 @@ def _apart_by_helper(
 def _opened(folder: Path, address: str, number: int) -> Site:
     settings = load(folder, reading=True)
     ledger = open_ledger(address, folder, create=False)
-    return Site(settings, ledger, Votes(ledger.address, folder), number=number, folder=folder)
+    return Site(settings, ledger, PeopleVotes(ledger.address, folder), number=number, folder=folder)
 
 
 def build_folder(

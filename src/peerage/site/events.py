@@ -28,7 +28,7 @@ from msgspec import Struct
 from peerage.games import hides
 from peerage.ledger.series import shown
 from peerage.ledger.store import Ledger, LedgerError
-from peerage.ledger.votes import Votes
+from peerage.ledger.votes import PeopleVotes
 from peerage.ledger.waits import TOPIC as WAITS
 from peerage.ledger.waits import waits
 from peerage.site.api_rows import Match, Playing, match_row
@@ -147,7 +147,7 @@ def event(name: str, data: object, number: int | None = None) -> bytes:
 class Feed:
     """The events of one arena. `look` reads the ledger and may block; all else belongs to the event loop."""
 
-    def __init__(self, ledger: Ledger, votes: Votes) -> None:
+    def __init__(self, ledger: Ledger, votes: PeopleVotes) -> None:
         self._ledger = ledger
         self._votes = votes
         self._file = LedgerFile(ledger.address)

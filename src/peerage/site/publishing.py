@@ -54,7 +54,7 @@ from peerage.ledger.store import (
     ReplyRow,
     Summary,
 )
-from peerage.outputs import CHECKPOINT, NOTHING, SETTINGS, WORKFLOW, Folder, Kept, OutputRefused
+from peerage.outputs import CHECKPOINT, NOTHING, SETTINGS, WORKFLOW, Folder, OutputRefused, ProtectedFiles
 from peerage.outputs import write as write_file
 from peerage.settings import FILE_NAME
 from peerage.site.proofs import stored
@@ -141,7 +141,9 @@ class Published(NamedTuple):
     commit: str
 
 
-def publish(site: Site, results: Path, push: bool, kept: Kept = NOTHING, *, force: bool = False) -> Published:
+def publish(
+    site: Site, results: Path, push: bool, kept: ProtectedFiles = NOTHING, *, force: bool = False
+) -> Published:
     """Bring the repository `results` up to date, in one commit; made when it is not there.
 
     `push` sends it to its upstream; files that are `kept` are never replaced; `force` replaces files that no

@@ -16,17 +16,17 @@ from peerage.games import installed, tracks_of
 from peerage.judging.corrections import Correction
 from peerage.ledger import Ledger, open_ledger
 from peerage.ledger.checkpoints import kept_in, leaves_of
-from peerage.ledger.kept import Kept
+from peerage.ledger.kept import KeptCheckpoint
 from peerage.ledger.log import finished
 from peerage.ledger.merkle import GENESIS, levels
 from peerage.ledger.series import shown
 from peerage.ledger.store import Summary
-from peerage.ledger.votes import Votes
+from peerage.ledger.votes import PeopleVotes
 from peerage.ratings.elo import EloSettings
 from peerage.settings import ArenaSettings, Rating, load
 from peerage.site.addresses import match_page
 from peerage.site.ledger_at import Moment
-from peerage.site.tally import Mine, Record, Tally
+from peerage.site.tally import Mine, Record, SiteTally
 from peerage.standings import DONE, NOBODY, Standings, after_all, pinned_elo, pinned_rating
 from peerage.tables.calibration import CalibrationRow
 from peerage.tables.challenges import ChallengeRow, arena_pool, pools, rows
@@ -37,7 +37,7 @@ from peerage.tables.leaderboard import Board, Row, board, first_track, weights_o
 from peerage.tables.matches import Match, Matches
 from peerage.tables.outlook import SHRINKING, Outlook, of_board
 from peerage.tables.overall import Profile, profiles
-from peerage.tables.played import Played, Scope
+from peerage.tables.played import PlayedMatches, Scope
 from peerage.tables.speed import Speed, Waits, newest_waits, speeds
 from peerage.tables.stats import Stats, stats_of
 from peerage.tables.told import Told, together, told
@@ -95,7 +95,7 @@ class Site:
         self,
         settings: ArenaSettings,
         ledger: Ledger,
-        votes: Votes,
+        votes: PeopleVotes,
         before: Site | None = None,
         menu: Menu = (),
         number: int | None = None,
@@ -118,10 +118,10 @@ class Site:
         self._standings: dict[int, Standings] = {}
         self.courses: dict[tuple[str, int], Course] = {}
         self.waited: Mapping[int, Waits] = {}
-        self._tally, self._told = Tally(), Told()
+        self._tally, self._told = SiteTally(), Told()
         self.telling: Future[Told] | None = None
         self._tree: tuple[int, list[list[bytes]]] = (0, [])
-        self._earlier: tuple[Sequence[Kept], Mapping[int, int]] | None = None
+        self._earlier: tuple[Sequence[KeptCheckpoint], Mapping[int, int]] | None = None
         if before is not None and "logged" in before.__dict__:
             self._earlier = before.checkpoints, before.logged
         self.amended = ledger.topics()
@@ -141,7 +141,7 @@ class Site:
         """
         settings = load(folder, reading=True)
         ledger = open_ledger(settings.ledger, folder, create=False)
-        return cls(settings, ledger, Votes(ledger.address, folder), menu=menu, folder=folder, url=url)
+        return cls(settings, ledger, PeopleVotes(ledger.address, folder), menu=menu, folder=folder, url=url)
 
     def refreshed(self) -> Site:
         """The arena as it is now: this site itself while nothing was added to its ledger or its votes."""
@@ -155,7 +155,7 @@ class Site:
         return Site(self.settings, self.ledger, self.votes, menu=self.menu, number=number, folder=self.folder)
 
     @cached_property
-    def checkpoints(self) -> Sequence[Kept]:
+    def checkpoints(self) -> Sequence[KeptCheckpoint]:
         """The checkpoints that were signed, the shortest first. Raises LedgerError."""
         return kept_in(self.folder)
 
@@ -285,8 +285,8 @@ class Site:
         return self.courses[track, number]
 
     @cached_property
-    def _whole(self) -> Played:
-        return Played(self.moment, Scope(), self.votes).weighed(weights_of(self.settings))
+    def _whole(self) -> PlayedMatches:
+        return PlayedMatches(self.moment, Scope(), self.votes).weighed(weights_of(self.settings))
 
     @cached_property
     def _rating(self) -> Rating:
@@ -311,7 +311,7 @@ class Site:
         """Everybody's strength overall and on each topic, best first; empty where there is one topic."""
         return profiles(self._whole, "topic") if len([*filter(None, self.board().topics)]) > 1 else []
 
-    def _stood(self, played: Played, number: int) -> Standings:
+    def _stood(self, played: PlayedMatches, number: int) -> Standings:
         """Where the arena stood on Elo after match `number`, folded on from the stop before it."""
         if number not in self._standings:
             last = max([stop for stop in list(self._standings) if stop < number], default=0)
@@ -326,7 +326,7 @@ class Site:
         return self.moment.rows
 
     @cached_property
-    def tally(self) -> Tally:
+    def tally(self) -> SiteTally:
         """Sums over the narrow table."""
         return self._tally.after(self.summaries[self._tally.number :])
 
@@ -366,7 +366,7 @@ class Site:
         judges gave none, or too few to tell sways from players."""
         key = tuple(wanted), game, topic
         if key not in self._corrected:
-            played = Played(self.moment, Scope(game, topic)) if game or topic else self._whole
+            played = PlayedMatches(self.moment, Scope(game, topic)) if game or topic else self._whole
             self._corrected[key] = what_would_change(self.moment, self.settings, played, wanted)
         return self._corrected[key]
 

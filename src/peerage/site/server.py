@@ -27,7 +27,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from peerage.ledger import open_ledger
 from peerage.ledger.store import LedgerError
-from peerage.ledger.votes import Votes
+from peerage.ledger.votes import PeopleVotes
 from peerage.players.people import People
 from peerage.settings import load
 from peerage.site import readings
@@ -39,7 +39,7 @@ from peerage.site.events import Feed
 from peerage.site.players import COMPARE
 from peerage.site.review_page import REVIEW, ReviewRoutes
 from peerage.site.seat_pages import SEAT, Links, SeatRoutes
-from peerage.site.server_connections import WHOLE, Connections, Places, Room
+from peerage.site.server_connections import WHOLE, ConnectionPlaces, Connections, Room
 from peerage.site.server_downloads import DownloadCache
 from peerage.site.server_frame import NOT_KEPT, PageFrame, Refused, line, unchanged
 from peerage.site.server_guard import ClientHeader, Guard
@@ -80,13 +80,13 @@ class Server:
         self.settings = load(folder, reading=True)
         # Made where there is none: the server may be started before the first run.
         self._ledger = open_ledger(self.settings.ledger, folder, create=True)
-        votes = Votes(self._ledger.address, folder)
+        votes = PeopleVotes(self._ledger.address, folder)
         self.feed = Feed(self._ledger, votes)
         self.shelf = PageCache(folder, voting, lambda: self.feed.version, url)
         frame = PageFrame(self.settings, self._ledger, votes, menu(voting))
         self.connections = Connections(room.connections)
-        stand = LiveRoutes(frame, self._ledger, self.feed, Places(room.streams))
-        self._copies = DownloadCache(folder, Places(room.downloads))
+        stand = LiveRoutes(frame, self._ledger, self.feed, ConnectionPlaces(room.streams))
+        self._copies = DownloadCache(folder, ConnectionPlaces(room.downloads))
         routes = [
             Route("/events", stand.events),
             Route("/live.html", stand.live),

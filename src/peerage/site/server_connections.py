@@ -231,7 +231,7 @@ class _Place:
     give_up: Callable[[], None]
 
 
-class Places:
+class ConnectionPlaces:
     """`count` places. When all are taken, the address that holds most gives one to an address that holds
     fewer, so that none can keep all others out. Belongs to the event loop."""
 
@@ -264,7 +264,7 @@ class Places:
 class Held:
     """Sends `response` while it holds one of `places`, or `full` when there is none for its client."""
 
-    def __init__(self, places: Places, response: ASGIApp, full: ASGIApp) -> None:
+    def __init__(self, places: ConnectionPlaces, response: ASGIApp, full: ASGIApp) -> None:
         self._places = places
         self._response = response
         self._full = full

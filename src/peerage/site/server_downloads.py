@@ -21,7 +21,7 @@ from starlette.types import ASGIApp
 
 from peerage.protocol import visible
 from peerage.site.downloads import TYPES, write
-from peerage.site.server_connections import Held, Places
+from peerage.site.server_connections import ConnectionPlaces, Held
 from peerage.site.server_frame import full, line, unchanged
 from peerage.site.server_pages import Worker, WorkerLost
 
@@ -43,7 +43,7 @@ class _Copy(NamedTuple):
 class DownloadCache:
     """Hands out copies of the ledger of the arena in `folder`."""
 
-    def __init__(self, folder: Path, places: Places) -> None:
+    def __init__(self, folder: Path, places: ConnectionPlaces) -> None:
         self._folder = folder
         self._places = places
         self._room: TemporaryDirectory[str] | None = None

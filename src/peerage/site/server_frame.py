@@ -12,7 +12,7 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 
 from peerage.ledger.store import Ledger
-from peerage.ledger.votes import Votes
+from peerage.ledger.votes import PeopleVotes
 from peerage.protocol import visible
 from peerage.settings import ArenaSettings
 from peerage.site.api_rows import JSON
@@ -33,7 +33,7 @@ class Refused(HTTPException):
 class PageFrame:
     """Puts a page inside the frame that all pages share."""
 
-    def __init__(self, settings: ArenaSettings, ledger: Ledger, votes: Votes, menu: Menu) -> None:
+    def __init__(self, settings: ArenaSettings, ledger: Ledger, votes: PeopleVotes, menu: Menu) -> None:
         self._settings = settings
         self._ledger = ledger
         self._votes = votes

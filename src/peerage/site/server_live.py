@@ -13,7 +13,7 @@ from peerage.clock import now_ms
 from peerage.ledger.series import shown
 from peerage.ledger.store import Ledger, LedgerError
 from peerage.site.events import Feed, playing, settled
-from peerage.site.server_connections import Held, Places
+from peerage.site.server_connections import ConnectionPlaces, Held
 from peerage.site.server_frame import PageFrame, full, line
 from peerage.tables.under_way import UnderWay, out_of_hours, under_way
 
@@ -24,7 +24,7 @@ RECENT = 12
 class LiveRoutes:
     """The handlers of the spectators' pages."""
 
-    def __init__(self, frame: PageFrame, ledger: Ledger, feed: Feed, places: Places) -> None:
+    def __init__(self, frame: PageFrame, ledger: Ledger, feed: Feed, places: ConnectionPlaces) -> None:
         self._frame = frame
         self._ledger = ledger
         self._feed = feed

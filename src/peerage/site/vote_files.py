@@ -16,7 +16,7 @@ import msgspec
 
 from peerage.engine.registration import registered
 from peerage.ledger.store import Ledger
-from peerage.ledger.votes import BOTH_BAD, SKIPPED, TIE, Vote, Votes, expert_voter
+from peerage.ledger.votes import BOTH_BAD, SKIPPED, TIE, PeopleVotes, Vote, expert_voter
 from peerage.protocol import storable, visible
 from peerage.ratings.fields import first_of, name_of, needed, short
 from peerage.ratings.streams import DataError, rows
@@ -43,7 +43,7 @@ class Taken(NamedTuple):
     example: str
 
 
-def take_in(ledger: Ledger, votes: Votes, stream: BinaryIO, name: str, at_ms: int) -> Taken:
+def take_in(ledger: Ledger, votes: PeopleVotes, stream: BinaryIO, name: str, at_ms: int) -> Taken:
     """Add the votes of a file, all or none. Raises DataError for a row that cannot be read, LedgerError."""
     duels = _Duels(ledger)
     found: list[Vote] = []

@@ -30,8 +30,8 @@ from typing import Literal, NamedTuple, TypeAlias
 
 from peerage.ledger.series import shown
 from peerage.ledger.store import Ledger, LedgerError, Summary
-from peerage.ledger.votes import TIE, Vote, VotedAlready, Votes
-from peerage.site.ballots import Ballot, ballot
+from peerage.ledger.votes import TIE, PeopleVotes, Vote, VotedAlready
+from peerage.site.ballots import BlindPair, ballot
 from peerage.site.private_key import private_key
 from peerage.standings import DONE
 
@@ -92,7 +92,7 @@ def voter_of(session: str) -> str:
 class VotingService:
     """Hands out pairs and takes votes. Reads and writes files: call it from threads, which may share it."""
 
-    def __init__(self, ledger: Ledger, votes: Votes, random: Random | None = None) -> None:
+    def __init__(self, ledger: Ledger, votes: PeopleVotes, random: Random | None = None) -> None:
         self._ledger = ledger
         self._votes = votes
         self._random = random or secrets.SystemRandom()
@@ -123,7 +123,7 @@ class VotingService:
                 self._forget(next(iter(self._tickets)))
         return pending
 
-    def _find(self, known: Iterable[int]) -> Ballot | None:
+    def _find(self, known: Iterable[int]) -> BlindPair | None:
         newest = shown(self._ledger)
         there = {
             row.number
@@ -138,7 +138,7 @@ class VotingService:
             self._incomparable.add(number)
         return None
 
-    def read(self, pending: Pending) -> Ballot:
+    def read(self, pending: Pending) -> BlindPair:
         """The texts of a pair. Raises LedgerError when the ledger no longer holds them."""
         found = self._read(pending.match)
         if found is None:

@@ -20,7 +20,7 @@ from starlette.responses import Response
 
 from peerage.clock import now_ms
 from peerage.ledger.store import Ledger
-from peerage.ledger.votes import VotedAlready, Votes
+from peerage.ledger.votes import PeopleVotes, VotedAlready
 from peerage.site.api import failure
 from peerage.site.api_rows import Ballot, Cast, Revealed
 from peerage.site.server_frame import PageFrame, Refused, as_json, body_of, line, refuse_foreign
@@ -47,7 +47,7 @@ class VotingRoutes:
     """The handlers of the voting pages and of their JSON twins."""
 
     def __init__(
-        self, frame: PageFrame, desk: VotingService, ledger: Ledger, votes: Votes, sessions: Sessions
+        self, frame: PageFrame, desk: VotingService, ledger: Ledger, votes: PeopleVotes, sessions: Sessions
     ) -> None:
         self._frame = frame
         self._signed = sessions

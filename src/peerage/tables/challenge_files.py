@@ -7,7 +7,7 @@ from itertools import groupby
 from operator import attrgetter
 from typing import Any, NamedTuple
 
-from peerage.challenges.pool import STREAM, Pool
+from peerage.challenges.pool import STREAM, ChallengePool
 from peerage.challenges.wording import identity
 from peerage.formats.integer import whole_number
 from peerage.games.challenge_exchange.valyrian import Finished, published_challenge
@@ -51,7 +51,7 @@ def _seconds(rows: Iterable[Exchange]) -> dict[str, float]:
     return found
 
 
-def exported(found: Pool, *, answers: bool = False) -> Iterator[dict[str, Any]]:
+def exported(found: ChallengePool, *, answers: bool = False) -> Iterator[dict[str, Any]]:
     """Records with Valyrian's fields. A sealed answer is None; the author's program is there where the answer
     is, and it wrote one."""
     for row in rows(found, answers=answers):

@@ -9,7 +9,7 @@ import msgspec
 from msgspec import Struct
 
 from peerage.challenges.flags import FLAGS
-from peerage.challenges.pool import STREAM, Entry, Pool, Review, Verdict
+from peerage.challenges.pool import STREAM, ChallengePool, PoolChallenge, Review, Verdict
 from peerage.engine.memory import learnt
 from peerage.games import installed
 from peerage.games.ranking import by_rank
@@ -74,10 +74,10 @@ def pools(game: str) -> bool:
     return spec is not None and spec.stream == STREAM
 
 
-def pool(ledger: Ledger, least: int = LEAST_ATTEMPTS, last: int | None = None) -> Pool:
+def pool(ledger: Ledger, least: int = LEAST_ATTEMPTS, last: int | None = None) -> ChallengePool:
     """The pool after the record at place `last`, by default the newest; `least` attempts by others are needed
     for a flag. Raises LedgerError."""
-    found = Pool(least)
+    found = ChallengePool(least)
     number = 0
     try:
         for _, number, facts in learnt(ledger, found, STREAM, pools, last):
@@ -90,13 +90,13 @@ def pool(ledger: Ledger, least: int = LEAST_ATTEMPTS, last: int | None = None) -
     return found
 
 
-def arena_pool(ledger: Ledger, settings: ArenaSettings, last: int | None = None) -> Pool:
+def arena_pool(ledger: Ledger, settings: ArenaSettings, last: int | None = None) -> ChallengePool:
     """The pool by the arena's own rule of how many attempts a flag needs."""
     own = next(filter(pools, settings.lineup), "")
     return pool(ledger, rules_of(settings, own).least_attempts if own else LEAST_ATTEMPTS, last)
 
 
-def rows(found: Pool, *, answers: bool = False) -> list[ChallengeRow]:
+def rows(found: ChallengePool, *, answers: bool = False) -> list[ChallengeRow]:
     """Every challenge in the order of acceptance; `answers` shows the sealed ones too."""
     estimates = found.estimates()
     listed: list[ChallengeRow] = []
@@ -127,7 +127,7 @@ def rows(found: Pool, *, answers: bool = False) -> list[ChallengeRow]:
     return listed
 
 
-def to_review(found: Pool, *, answers: bool = False) -> list[ChallengeRow]:
+def to_review(found: ChallengePool, *, answers: bool = False) -> list[ChallengeRow]:
     """The challenges that no person has reviewed and that may still come into a match, flagged ones first."""
     waiting = [
         row
@@ -137,7 +137,7 @@ def to_review(found: Pool, *, answers: bool = False) -> list[ChallengeRow]:
     return sorted(waiting, key=lambda row: row.state == "in use")
 
 
-def _tried(entry: Entry) -> tuple[Tried, ...]:
+def _tried(entry: PoolChallenge) -> tuple[Tried, ...]:
     results: dict[str, list[bool]] = {}
     for attempt in entry.by_others:
         results.setdefault(attempt.llm_id, []).append(attempt.result == "correct")
@@ -145,7 +145,7 @@ def _tried(entry: Entry) -> tuple[Tried, ...]:
     return tuple(sorted(found, key=lambda one: (-one.solved / one.attempts, one.player)))
 
 
-def attempts(entry: Entry, *, answers: bool = False) -> list[dict[str, Any]]:
+def attempts(entry: PoolChallenge, *, answers: bool = False) -> list[dict[str, Any]]:
     """The attempts at one challenge in their order, as records with Valyrian's fields and the match."""
     shown = answers or entry.retired is not None
     return [
@@ -162,7 +162,7 @@ def attempts(entry: Entry, *, answers: bool = False) -> list[dict[str, Any]]:
     ]
 
 
-def _reason(entry: Entry) -> str:
+def _reason(entry: PoolChallenge) -> str:
     """Why a challenge is where it is."""
     if entry.state == "objected":
         return next(one.reason for one in reversed(entry.reviews) if one.by == "people")
@@ -176,7 +176,7 @@ def _share(solved: list[bool]) -> float | None:
     return sum(solved) / len(solved) if solved else None
 
 
-def named(found: Pool, name: str) -> Entry:
+def named(found: ChallengePool, name: str) -> PoolChallenge:
     """The challenge whose id begins with `name`. Raises LedgerError when there is none or more than one."""
     fitting = [entry for one, entry in found.entries.items() if one.startswith(name)]
     if len(fitting) == 1:
@@ -188,30 +188,30 @@ def named(found: Pool, name: str) -> Entry:
     )
 
 
-def flag(ledger: Ledger, name: str, what: str, reason: str, at_ms: int) -> Entry:
+def flag(ledger: Ledger, name: str, what: str, reason: str, at_ms: int) -> PoolChallenge:
     """Flag a challenge: it is not drawn any more, and what it decided stands. See `_say`."""
     if what not in FLAGS:
         raise LedgerError(f"no flag is called {what!r}{suggest(what, FLAGS)}")
     return _say(ledger, name, {"action": "flag", "flag": what, "reason": reason}, at_ms)
 
 
-def review(ledger: Ledger, name: str, verdict: Verdict, reason: str, at_ms: int) -> Entry:
+def review(ledger: Ledger, name: str, verdict: Verdict, reason: str, at_ms: int) -> PoolChallenge:
     """Put a person's verdict on record: with `approve` a challenge is in use, whatever flags it has; with
     `object` it is not drawn any more, and what it decided stands. The last verdict counts. See `_say`."""
     return _say(ledger, name, {"action": "review", "verdict": verdict, "reason": reason}, at_ms)
 
 
-def withdraw(ledger: Ledger, name: str, reason: str, at_ms: int) -> Entry:
+def withdraw(ledger: Ledger, name: str, reason: str, at_ms: int) -> PoolChallenge:
     """Withdraw a challenge: it is not drawn any more, and no attempt at it counts. See `_say`."""
     return _say(ledger, name, {"action": "withdraw", "reason": reason}, at_ms)
 
 
-def retire(ledger: Ledger, name: str, reason: str, at_ms: int) -> Entry:
+def retire(ledger: Ledger, name: str, reason: str, at_ms: int) -> PoolChallenge:
     """Retire a challenge: it is not drawn any more, and what is sealed of it is disclosed. See `_say`."""
     return _say(ledger, name, {"action": "retire", "reason": reason}, at_ms)
 
 
-def _say(ledger: Ledger, name: str, said: Mapping[str, Any], at_ms: int) -> Entry:
+def _say(ledger: Ledger, name: str, said: Mapping[str, Any], at_ms: int) -> PoolChallenge:
     """Write an amendment that cites the challenge and the record it was accepted in.
 
     Returns the challenge as it was before. Raises LedgerError for an id that is not one challenge's.
@@ -322,7 +322,7 @@ class Effect(Struct, frozen=True):
     changed: tuple[int, ...]
 
 
-def effect(ledger: Ledger, entry: Entry) -> Effect:
+def effect(ledger: Ledger, entry: PoolChallenge) -> Effect:
     """The effect of all withdrawals on the matches in which `entry` was attempted."""
     numbers = {one.match for one in entry.attempts}
     recorded = {row.number: row.scores for row in ledger.summaries() if row.number in numbers}

@@ -15,7 +15,7 @@ from peerage.ratings.kernels import Floats
 from peerage.settings import ArenaSettings, suggest
 from peerage.tables import Shown
 from peerage.tables.matches import Matches
-from peerage.tables.played import Played, ScopeError
+from peerage.tables.played import PlayedMatches, ScopeError
 from peerage.tables.scored import scored
 from peerage.tables.told import contest_of, texts_judged
 
@@ -50,7 +50,7 @@ def asked(words: str) -> tuple[Correction, ...]:
 
 
 def what_would_change(
-    ledger: Ledger, settings: ArenaSettings, played: Played, wanted: Sequence[Correction]
+    ledger: Ledger, settings: ArenaSettings, played: PlayedMatches, wanted: Sequence[Correction]
 ) -> list[CorrectedRow]:
     """The players by the votes on these matches, or else by the scores given in them, best corrected first.
     Answers are read for style alone.
@@ -98,7 +98,7 @@ _SCORES = (
 )
 
 
-def _styles(ledger: Ledger, played: Played, cast: Votes) -> Floats:
+def _styles(ledger: Ledger, played: PlayedMatches, cast: Votes) -> Floats:
     """The styles of the answers that these votes are on, as corrections want them."""
     known = np.unique(cast.matches).tolist()
     if cast.scores is None:

@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from peerage.accounts import NOTHING, Account
 from peerage.scheduling.information import information
-from peerage.tables.played import Played
+from peerage.tables.played import PlayedMatches
 from peerage.tables.windows import HostedStats
 
 
@@ -62,7 +62,7 @@ class Gained(NamedTuple):
         return sum(self.kinds.values())
 
 
-def gained(played: Played) -> Gained:
+def gained(played: PlayedMatches) -> Gained:
     """The information of the decided matches of a scope."""
     players, kinds = np.zeros(len(played.players)), dict[tuple[str, str], float]()
     for game, matches, history, sources in played.apart():
@@ -101,7 +101,7 @@ def _of_player(name: str, account: Account, host: HostedStats | None, found: Gai
     )
 
 
-def kind_stats(played: Played, found: Gained) -> Iterator[KindStats]:
+def kind_stats(played: PlayedMatches, found: Gained) -> Iterator[KindStats]:
     """A row for each game, or each topic of the only one where it has any, in the order of names."""
     alone = len({one.game for one in played.finished}) == 1 and any(one.topic for one in played.finished)
     by: Literal["game", "topic"] = "topic" if alone else "game"

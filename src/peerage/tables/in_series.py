@@ -9,7 +9,7 @@ import numpy as np
 
 from peerage.ledger.series import InSeries
 from peerage.ledger.store import Summary
-from peerage.ratings.duplicate import Played
+from peerage.ratings.duplicate import TableSeats
 from peerage.ratings.history import Duels
 from peerage.ratings.kernels import Ints
 
@@ -19,7 +19,7 @@ class Hanging(NamedTuple):
     `tables` are those duels whose task was played at other tables too; none where seats rotate at one."""
 
     cluster: Ints
-    tables: Sequence[Played]
+    tables: Sequence[TableSeats]
 
 
 def hanging(
@@ -41,7 +41,7 @@ def hanging(
 
 def _tables(
     history: Duels, numbers: Sequence[int], decided: Sequence[Summary], known: Mapping[int, InSeries]
-) -> Iterator[Played]:
+) -> Iterator[TableSeats]:
     names = list(dict.fromkeys(player for one in decided for player in one.players))
     labels = {
         number: {seat.player: seat.label for seat in one.seats}
@@ -58,4 +58,4 @@ def _tables(
         if other < seat:
             first, second, score, seat, other = second, first, 1 - score, other, seat
         contest = contests.setdefault((series, seat, other), len(contests))
-        yield Played(first, second, score, contest, series)
+        yield TableSeats(first, second, score, contest, series)

@@ -13,7 +13,7 @@ from dataclasses import replace
 import numpy as np
 
 from peerage.engine.registration import families_of
-from peerage.judging.agreement import Votes, alpha, effective_votes, fleiss_kappa
+from peerage.judging.agreement import ChoicesByUnit, alpha, effective_votes, fleiss_kappa
 from peerage.judging.ballots import Ballots, ballots_in
 from peerage.judging.columns import Columns
 from peerage.judging.comparisons import errors, in_orders
@@ -32,7 +32,7 @@ from peerage.judging.preference import (
 from peerage.judging.statistics import JudgeStatistics, judge_statistics
 from peerage.judging.votes import Votes as Cast
 from peerage.ledger.store import Ledger
-from peerage.ledger.votes import Votes as PeoplesVotes
+from peerage.ledger.votes import PeopleVotes
 from peerage.ratings.circles import circles
 from peerage.ratings.influence import Flip, fewest_to_flip, ratings_without
 from peerage.ratings.judges import counted, reliabilities
@@ -49,7 +49,7 @@ from peerage.tables.told import Told, told
 
 
 def judges(
-    ledger: Ledger, settings: ArenaSettings, level: float = LEVEL, people: PeoplesVotes | None = None
+    ledger: Ledger, settings: ArenaSettings, level: float = LEVEL, people: PeopleVotes | None = None
 ) -> JudgesReport:
     """The judges of all finished matches; `level` is the chance that any of the `favours` found is false.
     `people` are people's votes on the same duels.
@@ -64,7 +64,7 @@ def judges_of(
     settings: ArenaSettings,
     read: Told,
     level: float = LEVEL,
-    people: PeoplesVotes | None = None,
+    people: PeopleVotes | None = None,
 ) -> JudgesReport:
     """`judges`, where what the matches of `ledger` tell was read before."""
     families = families_of(ledger, settings.players)
@@ -132,7 +132,7 @@ def _hanging(marks: Marks, cast: Cast, unit: str) -> Iterator[tuple[Flip, Ints, 
 def _measures(marks: Marks, ballots: Ballots) -> Iterator[Measure]:
     if len(ballots):
         valid = ballots.valid
-        votes = Votes(ballots.panel[valid], ballots.vote[valid])
+        votes = ChoicesByUnit(ballots.panel[valid], ballots.vote[valid])
         yield _measure(
             "alpha", alpha(votes), "Krippendorff's α: agreement on the vote, 0 by chance, 1 perfect"
         )
@@ -141,7 +141,7 @@ def _measures(marks: Marks, ballots: Ballots) -> Iterator[Measure]:
         judged, of, names = votes.unit, ballots.judge[valid], ballots.players
         said, size = "votes", "valid votes a match"
     else:
-        points = Votes(marks.answer, _levelled(marks))
+        points = ChoicesByUnit(marks.answer, _levelled(marks))
         shares = np.ones(len(marks))
         judged, of, names = marks.answer, marks.judge, marks.judges
         yield _measure(
@@ -191,7 +191,7 @@ def _rows(
     without: Iterable[WithoutJudge],
 ) -> Iterator[JudgeRow]:
     own = kin_preferences(marks, lambda judge, author: judge == author)
-    kin = kin_preferences(
+    same_family = kin_preferences(
         marks,
         lambda judge, author: judge != author and "" != families.get(judge, "") == families.get(author, ""),
     )
@@ -214,7 +214,7 @@ def _rows(
             *_bounded(position.flips),
             *_bounded(position.first),
             *_bounded(own.get(judge)),
-            *_bounded(kin.get(judge)),
+            *_bounded(same_family.get(judge)),
             *_bounded(length.get(judge)),
             *reliable.get(judge, (None, None, None)),
             *influence.get(judge, (None, None)),

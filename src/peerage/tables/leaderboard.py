@@ -17,7 +17,7 @@ from peerage.engine.registration import models_and_families, registered
 from peerage.games import tracks_of
 from peerage.ledger.preregistration import preregistration, progress
 from peerage.ledger.store import Ledger
-from peerage.ledger.votes import Votes
+from peerage.ledger.votes import PeopleVotes
 from peerage.players.prices import PLAY_PRICE
 from peerage.protocol import visible
 from peerage.ratings.elo import EloSettings
@@ -29,7 +29,7 @@ from peerage.standings import NOBODY, after_all, pinned_elo, pinned_rating
 from peerage.tables import notes
 from peerage.tables.makers import picked
 from peerage.tables.outside import Outside, uncounted
-from peerage.tables.played import EVERYTHING, Played, Scope, ScopeError, sums
+from peerage.tables.played import EVERYTHING, PlayedMatches, Scope, ScopeError, sums
 from peerage.tables.rated import Ratings
 from peerage.tables.row import Pairwise
 from peerage.tables.row import Row as Row
@@ -96,9 +96,9 @@ def board(
     settings: ArenaSettings,
     track: str = "",
     scope: Scope = EVERYTHING,
-    played: Played | None = None,
+    played: PlayedMatches | None = None,
     what_if: WhatIf = AS_PLAYED,
-    people: Votes | None = None,
+    people: PeopleVotes | None = None,
     *,
     rough: bool = False,
     bt: Callable[[], Board] | None = None,
@@ -124,7 +124,7 @@ def board(
         raise ScopeError(f"no track is called {track!r}{suggest(track, TRACKS)}")
     if scope.weights and track in ("raw", "cost", "averaged", "points"):
         raise ScopeError(f"track {track} counts every match alike: it takes no weights of games")
-    played = played or Played(ledger, scope, people)
+    played = played or PlayedMatches(ledger, scope, people)
     flips = Flips(*played.flips) if scope.source == "played" else None
     track = track or first_track(settings, scope, played.games)
     if track == "overall":
@@ -283,7 +283,7 @@ def _fast(speeds: Mapping[str, float], name: str) -> Iterator[str]:
 
 
 def _when_withdrawn(
-    played: Played, known: Container[str], track: Track, rating: Rating, elo: EloSettings
+    played: PlayedMatches, known: Container[str], track: Track, rating: Rating, elo: EloSettings
 ) -> dict[str, tuple[int, float]]:
     """The last decided match of each player that left, and its rating after that."""
     if all(player in known for player in played.players):
@@ -317,7 +317,7 @@ def _of_player(
     yield from map(visible, told(models, name))
 
 
-def _outside(ledger: Ledger, track: str, scope: Scope, played: Played) -> Outside:
+def _outside(ledger: Ledger, track: str, scope: Scope, played: PlayedMatches) -> Outside:
     """The outside results that a scope counts, beside what was played where it says so."""
     if track not in OUTSIDE:
         raise ScopeError(f"outside results have no track {track}: expected one of {', '.join(OUTSIDE)}")

@@ -24,7 +24,7 @@ from peerage.engine.driver import REPAIR, cut_reason, first_key
 from peerage.games import installed, plays
 from peerage.judging.ballots import ballots_of
 from peerage.judging.panel import Ballot
-from peerage.ledger.codec import Said, by_hex, read_fixture, read_record, read_said
+from peerage.ledger.codec import StoredReply, by_hex, read_fixture, read_record, read_said
 from peerage.ledger.codec_requests import Part, read_form, read_request, read_shown
 from peerage.ledger.merkle import GENESIS
 from peerage.ledger.store import Exchange, FixtureRow, Ledger, LedgerError, RecordRow
@@ -57,7 +57,7 @@ class Step(Struct, frozen=True, gc=False):
     role: Role | Literal["sandbox"]
     form: str
     parts: tuple[Part, ...]
-    said: Said | None
+    said: StoredReply | None
     row: Exchange
     status: str = "waiting"
     reply: str = ""
@@ -358,7 +358,7 @@ class Matches:
         return Step(key, player, label, role, form, parts, said, asked, status, reply, reason, choice, value)
 
 
-def _run(asked: Exchange, said: Said | None) -> Step:
+def _run(asked: Exchange, said: StoredReply | None) -> Step:
     key, player = asked.key, asked.player
     if said is None:
         return Step(key, player, SANDBOX, "sandbox", "", (), None, asked)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from peerage.tables.played import Played
+from peerage.tables.played import PlayedMatches
 
 SERIES = (
     "matches of one series hang together, and this track's intervals take each for itself, which may make "
@@ -40,12 +40,12 @@ def by_side_too(sides: str) -> tuple[str, ...]:
     return (f"rated by side too, with `--side`: {sides}",) if sides else ()
 
 
-def of_many(played: Played) -> tuple[str, ...]:
+def of_many(played: PlayedMatches) -> tuple[str, ...]:
     """What won, drawn and lost mean where more than two meet."""
     return (OF_MANY,) if played.of_many else ()
 
 
-def weighing(played: Played) -> tuple[str, ...]:
+def weighing(played: PlayedMatches) -> tuple[str, ...]:
     """How matches of several games were weighed."""
     if len(played.games) < 2:
         return ()

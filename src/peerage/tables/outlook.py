@@ -18,7 +18,7 @@ from peerage.ratings.claims import SHARE_UNIT, gap_needed
 from peerage.ratings.kernels import Floats
 from peerage.ratings.table import POINTS, Z95
 from peerage.scheduling.aim import BEST, Aim
-from peerage.scheduling.further import HOPELESS, Span, Table, expected, ranges
+from peerage.scheduling.further import HOPELESS, RatingEstimates, Span, expected, ranges
 from peerage.scheduling.order import gain, of_order
 from peerage.scheduling.place import only
 from peerage.scheduling.policies import SWISS, Policy
@@ -90,7 +90,7 @@ def table_of(
     met: Pairwise | None = None,
     needed: Pairwise | None = None,
     policy: Policy = SWISS,
-) -> Table | None:
+) -> RatingEstimates | None:
     """Ratings of the ranked rows, how they vary together, and how the active ones are paired; None where
     errors are unknown, or do not shrink with matches. Without a `covariance` strengths are independent; `met`
     is how often each two have, `needed` how far apart a claim needs them."""
@@ -109,7 +109,7 @@ def table_of(
     if policy.player in names:
         may = only(may, names.index(policy.player))
     rating = np.array([row.rating for row in ranked])
-    return Table(rating, together, unit, policy.loss(names), may, _matrix(met), _matrix(needed))
+    return RatingEstimates(rating, together, unit, policy.loss(names), may, _matrix(met), _matrix(needed))
 
 
 def _matrix(pairwise: Pairwise | None) -> Floats | None:
@@ -285,7 +285,7 @@ def _rounded(matches: float, *, down: bool = False) -> int:
     return (floor if down else ceil)(whole / digits) * digits
 
 
-def _next(ranked: Sequence[Row], table: Table) -> tuple[str, str] | None:
+def _next(ranked: Sequence[Row], table: RatingEstimates) -> tuple[str, str] | None:
     """The match of two active players that takes most from the loss of wrong orders (`scheduling.order`)."""
     rating = table.rating / table.unit
     chance = 1 / (1 + np.exp(rating[:, None] - rating))

@@ -23,7 +23,7 @@ from peerage.tables.in_series import Hanging
 
 
 class History(Protocol):
-    """What tracks that read whole histories need: see `played.Played`."""
+    """What tracks that read whole histories need: see `played.PlayedMatches`."""
 
     @property
     def players(self) -> Mapping[str, int]: ...

@@ -13,7 +13,7 @@ from peerage.ratings.kernels import Floats
 from peerage.ratings.overall import Shares, combined, shares
 from peerage.ratings.table import Z95, ranks
 from peerage.tables import Shown
-from peerage.tables.played import Field, Played
+from peerage.tables.played import Field, PlayedMatches
 
 FEW = 10
 """Matches below which a player's rating, or its share in a game or topic, says little."""
@@ -77,7 +77,7 @@ class Games(NamedTuple):
     whole: Shares
 
 
-def shares_of(played: Played, by: Field = "game") -> Games:
+def shares_of(played: PlayedMatches, by: Field = "game") -> Games:
     """Every game or topic of a scope; overall by the weights of its `games`, alike where nothing is said, or
     for topics by every match alike."""
     histories = played.histories(by)
@@ -97,7 +97,7 @@ def shares_of(played: Played, by: Field = "game") -> Games:
     return Games(names, each, parts, combined(list(each.values()), list(parts.values())))
 
 
-def told(found: Games, played: Played) -> tuple[str, ...]:
+def told(found: Games, played: PlayedMatches) -> tuple[str, ...]:
     """How the games were weighed, and who has not played all of them."""
     percent = {game: f"{game} {100 * part:.3g}%" for game, part in found.parts.items()}
     alike = len({f"{part:.9f}" for part in found.parts.values()}) < 2
@@ -130,7 +130,7 @@ def bounds(found: Shares) -> tuple[Floats, Floats]:
     return np.maximum(found.share - error, 0.0), np.minimum(found.share + error, 1.0)
 
 
-def profiles(played: Played, by: Field = "game") -> list[Profile]:
+def profiles(played: PlayedMatches, by: Field = "game") -> list[Profile]:
     """Each player's line overall and then in each game or topic, players in the order of their overall
     share."""
     found = shares_of(played, by)

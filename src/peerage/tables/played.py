@@ -19,7 +19,7 @@ from peerage.accounts import Account, count, totals_of
 from peerage.judging.votes import Votes
 from peerage.ledger.series import SERIES, InSeries, in_series
 from peerage.ledger.store import Columns, Ledger, LedgerError, Summary
-from peerage.ledger.votes import Votes as PeoplesVotes
+from peerage.ledger.votes import PeopleVotes as PeoplesVotes
 from peerage.ratings.history import Duels, Game, Games, duels, games, pairings
 from peerage.ratings.kernels import Floats, Ints
 from peerage.ratings.overall import GameHistory
@@ -61,7 +61,7 @@ TIED = "a tie"
 """The status of a tied match where ties do not count."""
 
 
-class Played:
+class PlayedMatches:
     """Finished matches of a scope, in order.
 
     `finished` are all of them, `decided` those with a result; `players` maps everybody with a decided match
@@ -147,7 +147,7 @@ class Played:
         """How many matches of the arena were finished up to match `number`."""
         return self._places[number]
 
-    def until(self, number: int) -> Played:
+    def until(self, number: int) -> PlayedMatches:
         """The same after `number` matches of the arena; what was computed for all of them is cut."""
         _ = self._series  # read once for all moments
         found = copy(self)
@@ -170,13 +170,13 @@ class Played:
         found.players = dict(islice(self.players.items(), there))  # numbered as they come
         return found
 
-    def weighed(self, games: Mapping[str, float]) -> Played:
+    def weighed(self, games: Mapping[str, float]) -> PlayedMatches:
         """The same, where whole games count so much on the track `overall`."""
         found = copy(self)
         found.scope = msgspec.structs.replace(self.scope, games=games)
         return found
 
-    def instead(self, again: Mapping[int, Summary], silenced: Set[str]) -> Played:
+    def instead(self, again: Mapping[int, Summary], silenced: Set[str]) -> PlayedMatches:
         """The same with the matches `again`, by number, in place of those on record, and without the votes
         of the judges `silenced`."""
         found = copy(self)
@@ -192,7 +192,7 @@ class Played:
         found._silenced = silenced
         return found
 
-    def without_ties(self) -> Played:
+    def without_ties(self) -> PlayedMatches:
         """The same without matches that all their players tied. Raises ScopeError where there are none."""
         tied = [one for one in self.decided if len({*one.scores}) == 1]
         if not tied:

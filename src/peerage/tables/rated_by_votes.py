@@ -13,11 +13,11 @@ from peerage.ratings.soft_votes import calibrate
 from peerage.settings import Rating
 from peerage.standings import Standings
 from peerage.tables.people_votes import strata
-from peerage.tables.played import Played
+from peerage.tables.played import PlayedMatches
 from peerage.tables.rated import Ratings, of_odds
 
 
-def judge_aware(played: Played, rating: Rating, standings: Standings) -> Ratings:
+def judge_aware(played: PlayedMatches, rating: Rating, standings: Standings) -> Ratings:
     """Bradley-Terry on the votes of judges, each weighing by a reliability estimated with the ratings."""
     cast = played.votes()
     guilty = [pair for pair in favours(cast).favours if pair.found]
@@ -45,7 +45,7 @@ def judge_aware(played: Played, rating: Rating, standings: Standings) -> Ratings
     return of_odds(cast.players, table, table.bounds[1], notes, cast.history)
 
 
-def anchored(played: Played, rating: Rating, standings: Standings) -> Ratings:
+def anchored(played: PlayedMatches, rating: Rating, standings: Standings) -> Ratings:
     """Bradley-Terry from people's votes, narrowed by those of judges; see `ratings.prediction_powered`."""
     cast, duelled, given = played.annotated()
     voted = ~np.isnan(duelled.people)

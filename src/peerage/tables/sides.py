@@ -20,7 +20,7 @@ from peerage.ledger.codec import read_fixture, read_record
 from peerage.ledger.store import Ledger, LedgerError, Summary
 from peerage.match import Fixture, Seat, rated
 from peerage.tables.matches import lookup
-from peerage.tables.played import Played, known
+from peerage.tables.played import PlayedMatches, known
 from peerage.tables.rated import Ratings
 
 _ELSEWHERE = "\0"
@@ -34,7 +34,7 @@ def sides_of(games: Iterable[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys([side for spec in specs for side in spec.sides]))
 
 
-def by_side(ledger: Ledger, played: Played, side: str) -> Played:
+def by_side(ledger: Ledger, played: PlayedMatches, side: str) -> PlayedMatches:
     """The matches of games that have this side, where everybody on another stands for somebody else. Raises
     ScopeError when no match has it."""
     known("side", side, sides_of(played.games))

@@ -23,7 +23,7 @@ from peerage.scheduling.policies import Policy
 from peerage.scheduling.standing import History, Standing
 from peerage.settings import ArenaSettings
 from peerage.tables import Shown
-from peerage.tables.played import Played, Scope
+from peerage.tables.played import PlayedMatches, Scope
 
 Planted = tuple[str, int]
 """A plant by name, and how many take part, 0 for as many as usual."""
@@ -150,7 +150,7 @@ class Own(NamedTuple):
 def own(ledger: Ledger, settings: ArenaSettings, seed: int = 0) -> Own:
     """An arena's players with the strengths and discernment that its record says, chance taken away, its
     panels or tables, its pairing and its costs."""
-    played = Played(ledger, Scope())
+    played = PlayedMatches(ledger, Scope())
     votes = played.votes()
     policy = settings.pairing.policy
     setup = Setup(

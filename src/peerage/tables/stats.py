@@ -25,7 +25,7 @@ from peerage.tables.costs import CostStats, KindStats, cost_stats, gained, kind_
 from peerage.tables.makers import MakerRow, makers
 from peerage.tables.matches import Matches
 from peerage.tables.outside import SourceStats, listed
-from peerage.tables.played import EVERYTHING, Played, Scope, sums
+from peerage.tables.played import EVERYTHING, PlayedMatches, Scope, sums
 from peerage.tables.readings import Readings, ReadingStats
 from peerage.tables.speed import quantile
 from peerage.tables.told import Drafts, Replies, Told, told
@@ -170,13 +170,17 @@ def stats(ledger: Ledger, settings: ArenaSettings, scope: Scope = EVERYTHING) ->
 
     Raises ScopeError for a game or topic without a match, LedgerError when the ledger cannot be read.
     """
-    played = Played(ledger, scope)
+    played = PlayedMatches(ledger, scope)
     read = told(Matches(ledger).read(1, ledger.heads()[1], scope))
     return stats_of(ledger, settings, read, sums(ledger, played.finished), played)
 
 
 def stats_of(
-    ledger: Ledger, settings: ArenaSettings, read: Told, accounts: Mapping[str, Account], played: Played
+    ledger: Ledger,
+    settings: ArenaSettings,
+    read: Told,
+    accounts: Mapping[str, Account],
+    played: PlayedMatches,
 ) -> Stats:
     """`stats`, where what the matches tell was read before, as were everybody's sums over the same ones."""
     identities = models_and_families(registered(ledger), settings.players)

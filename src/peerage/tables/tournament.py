@@ -17,8 +17,8 @@ from peerage.games.last_arena import GAME as LAST_ARENA
 from peerage.games.last_arena.tables import (
     BudgetRow,
     Cell,
+    FinishedTournament,
     Place,
-    Played,
     ReasonsRow,
     SortRow,
     answers_of,
@@ -71,7 +71,7 @@ class ProgressRow(Shown, frozen=True):
     trend_se: float | None
 
 
-def played(ledger: Ledger, first: int = 1, last: int | None = None) -> Iterator[Played]:
+def played(ledger: Ledger, first: int = 1, last: int | None = None) -> Iterator[FinishedTournament]:
     """The finished tournaments of an arena, in order."""
     seated = {row.number: read_issued(row.body) for row in ledger.fixtures(first, last)}
     for row in ledger.records(first, last):
@@ -80,10 +80,10 @@ def played(ledger: Ledger, first: int = 1, last: int | None = None) -> Iterator[
             outcome = read_record(row.body).outcome
             players = {seat.label: seat.player for seat in fixture.seats}
             digest = sha256(row.body).hexdigest()
-            yield Played(row.number, players, outcome.void, outcome.detail, digest)
+            yield FinishedTournament(row.number, players, outcome.void, outcome.detail, digest)
 
 
-def find(ledger: Ledger, number: int | None = None) -> Played:
+def find(ledger: Ledger, number: int | None = None) -> FinishedTournament:
     """The tournament of that number, or the last one. Raises LedgerError when it is none, or not finished."""
     if number is None:
         for one in range(ledger.heads()[1], 0, -1):
@@ -97,7 +97,7 @@ def find(ledger: Ledger, number: int | None = None) -> Played:
     return found
 
 
-def answers(ledger: Ledger, match: Played) -> dict[str, str]:
+def answers(ledger: Ledger, match: FinishedTournament) -> dict[str, str]:
     """The usable answers of a tournament by their ids on record, cut as their judges saw them."""
     rows = ledger.match(match.number)
     if rows is None:
@@ -116,12 +116,12 @@ def answers(ledger: Ledger, match: Played) -> dict[str, str]:
     }
 
 
-def token(match: Played, answer: str) -> str:
+def token(match: FinishedTournament, answer: str) -> str:
     """What stands for an answer where people judge it: the same for everybody, and it tells nothing."""
     return sha256(f"audience\0{match.record}\0{answer}".encode()).hexdigest()[:16]
 
 
-def tokens(match: Played) -> dict[str, str]:
+def tokens(match: FinishedTournament) -> dict[str, str]:
     """The id of every answer that was scored by peers, by its token."""
     return {token(match, answer): answer for answer in match.answers}
 
@@ -170,7 +170,7 @@ def tournament(ledger: Ledger, number: int | None = None) -> TournamentReport:
     )
 
 
-def _public(ledger: Ledger, match: Played) -> dict[str, list[float]]:
+def _public(ledger: Ledger, match: FinishedTournament) -> dict[str, list[float]]:
     """What people outside gave each label's answers, each person's scores brought to an average of 5."""
     known = frozenset(match.answers)
     grades = [

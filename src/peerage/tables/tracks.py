@@ -26,7 +26,7 @@ from peerage.settings import Rating
 from peerage.standings import NOBODY, Standings, after_all, elo_settings
 from peerage.tables.outside import History
 from peerage.tables.overall import shares_of, told
-from peerage.tables.played import Played, ScopeError
+from peerage.tables.played import PlayedMatches, ScopeError
 from peerage.tables.rated import NO_COST, NO_ORDER, Ratings, of_odds, too_few
 from peerage.tables.rated_by_votes import anchored, judge_aware
 
@@ -89,7 +89,7 @@ def bradley_terry(played: History, rating: Rating, standings: Standings) -> Rati
     return of_odds(played.players, table, table.upper, notes, played.history)
 
 
-def duplicate(played: Played, rating: Rating, standings: Standings) -> Ratings:
+def duplicate(played: PlayedMatches, rating: Rating, standings: Standings) -> Ratings:
     """Bradley-Terry across the tables that played the same task; see `ratings.duplicate`."""
     found = played.hanging
     if found is None or (played.decided and not found.tables):
@@ -158,7 +158,7 @@ def glicko(played: History, rating: Rating, standings: Standings) -> Ratings:
     )
 
 
-def points(played: Played, rating: Rating, standings: Standings) -> Ratings:
+def points(played: PlayedMatches, rating: Rating, standings: Standings) -> Ratings:
     """Total points; μ is the mean of a match, σ its standard error. A game without points of its own counts
     scores: 1, ½, 0.
 
@@ -193,7 +193,7 @@ def points(played: Played, rating: Rating, standings: Standings) -> Ratings:
     )
 
 
-def averaged(played: Played, rating: Rating, standings: Standings) -> Ratings:
+def averaged(played: PlayedMatches, rating: Rating, standings: Standings) -> Ratings:
     """Raw Elo without propagation, its mean over seeded random orders of the matches."""
     names, history = _duelled(played)
     orders = int(np.clip(_PLAYS // max(len(history), 1), 10, 100))
@@ -217,7 +217,7 @@ def averaged(played: Played, rating: Rating, standings: Standings) -> Ratings:
     )
 
 
-def overall(played: Played, rating: Rating, standings: Standings) -> Ratings:
+def overall(played: PlayedMatches, rating: Rating, standings: Standings) -> Ratings:
     """Expected shares of wins, in percent, each game counting by its weight; see `ratings.overall`."""
     found = shares_of(played)
     met = np.zeros((len(found.players), len(found.players)))
@@ -237,7 +237,9 @@ def overall(played: Played, rating: Rating, standings: Standings) -> Ratings:
     )
 
 
-def _elo(played: Played, rating: Rating, standings: Standings, track: Literal["raw", "cost"]) -> Ratings:
+def _elo(
+    played: PlayedMatches, rating: Rating, standings: Standings, track: Literal["raw", "cost"]
+) -> Ratings:
     """Sequential Elo of matches of two, raw or adjusted for cost; see `ratings.elo_error` for intervals."""
     settings = replace(elo_settings(rating), unrated=played.unrated)
     if not played.whole:
@@ -265,7 +267,7 @@ def _elo(played: Played, rating: Rating, standings: Standings, track: Literal["r
     )
 
 
-METHODS: Mapping[Track, Callable[[Played, Rating, Standings], Ratings]] = {
+METHODS: Mapping[Track, Callable[[PlayedMatches, Rating, Standings], Ratings]] = {
     "bt": bradley_terry,
     "duplicate": duplicate,
     "trueskill": trueskill,
@@ -304,7 +306,7 @@ def _settled(found: EloError) -> tuple[str, ...]:
 
 
 def _duelled(
-    played: Played, *, priced: bool = False, among: Sequence[str] = ()
+    played: PlayedMatches, *, priced: bool = False, among: Sequence[str] = ()
 ) -> tuple[tuple[str, ...], Duels]:
     """The matches that move Elo ratings, between their players (or `among` those) in the order of names."""
     matches = played.rated_by_elo(priced=priced)

@@ -21,7 +21,7 @@ from peerage.match import Fixture
 from peerage.protocol import visible
 from peerage.settings import Rating, suggest
 from peerage.standings import DONE
-from peerage.tables.played import Played, ScopeError
+from peerage.tables.played import PlayedMatches, ScopeError
 
 
 class WhatIf(Struct, frozen=True):
@@ -97,7 +97,7 @@ def _first(error: ValueError) -> str:
     return str(found[0]["msg"]) if found else str(error)
 
 
-def read_again(ledger: Ledger, played: Played, asked: WhatIf, track: str) -> Played:
+def read_again(ledger: Ledger, played: PlayedMatches, asked: WhatIf, track: str) -> PlayedMatches:
     """The matches of a scope, their votes or scores counted as asked: a match may come out otherwise, or to
     no result.
 

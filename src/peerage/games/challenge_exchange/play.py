@@ -21,7 +21,7 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
-from peerage.challenges.pool import STREAM, Pool, Result
+from peerage.challenges.pool import STREAM, ChallengePool, Result
 from peerage.challenges.wording import identity, likeness, mark
 from peerage.formats import Choice, Integer
 from peerage.games.challenge_exchange.creation import (
@@ -47,7 +47,7 @@ from peerage.games.challenge_exchange.rules import (
     stakes,
 )
 from peerage.games.challenge_exchange.show import show
-from peerage.games.game import QUOTE, Asks, Bench, GameSpec
+from peerage.games.game import QUOTE, Asks, GameSpec, RoleRequirement
 from peerage.games.ranking import by_rank
 from peerage.games.tools import turns
 from peerage.match import Fixture, Outcome, Seat, Table
@@ -281,9 +281,9 @@ def draw(rules: ChallengeExchangeRules, seed: str, number: int) -> dict[str, Any
     }
 
 
-def officials(rules: ChallengeExchangeRules) -> tuple[Bench, ...]:
+def officials(rules: ChallengeExchangeRules) -> tuple[RoleRequirement, ...]:
     """The committee, where one is wanted."""
-    return (Bench("committee", rules.committee, 1),) if rules.committee else ()
+    return (RoleRequirement("committee", rules.committee, 1),) if rules.committee else ()
 
 
 def asks(rules: ChallengeExchangeRules, fixture: Fixture) -> Iterator[Asks]:
@@ -323,7 +323,7 @@ GAME: GameSpec[ChallengeExchangeRules] = GameSpec(
     unshown=("known", "dispute"),
     demo=120,
     tracks=("trueskill", "points"),
-    memory=lambda rules: Pool(rules.least_attempts, rules.pool),
+    memory=lambda rules: ChallengePool(rules.least_attempts, rules.pool),
     frozen=lambda rules: rules.model_copy(update={"write": 0, "pool": max(rules.pool, rules.assigned)}),
     stream=STREAM,
 )

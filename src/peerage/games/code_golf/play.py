@@ -38,7 +38,7 @@ from peerage.games.code_golf.house import house
 from peerage.games.code_golf.show import show
 from peerage.games.code_golf.tasks import Task, solutions
 from peerage.games.code_golf.tasks import task as drawn_task
-from peerage.games.game import QUOTE, Asks, Bench, GameRules, GameSpec
+from peerage.games.game import QUOTE, Asks, GameRules, GameSpec, RoleRequirement
 from peerage.games.ranking import SCORE, by_rank
 from peerage.games.run_tests import RunLimits, tried
 from peerage.games.section import Fuel, MaxTokens, Memory, Seats, Seconds, Temperature
@@ -138,11 +138,11 @@ def _result(reply: Reply, verdicts: tuple[str, ...]) -> dict[str, Any]:
     }
 
 
-def officials(rules: CodeGolfRules) -> tuple[Bench, ...]:
+def officials(rules: CodeGolfRules) -> tuple[RoleRequirement, ...]:
     """Authors, who never sit at the table they write for."""
     if rules.tasks == "steps":
         return ()
-    return (Bench("author", rules.authors, 1, kin=not rules.exclude_family),)
+    return (RoleRequirement("author", rules.authors, 1, same_family=not rules.exclude_family),)
 
 
 def draw(rules: CodeGolfRules, seed: str, number: int) -> dict[str, Any]:

@@ -225,6 +225,6 @@ GAME: GameSpec[ColorObfuscationRules] = GameSpec(
     original=Original("cob", "data.json", "the Color Obfuscation Benchmark's own page", write_battles),
     hides=True,
     forgets=forgets,
-    kin=lambda rules: rules.same_family,
+    same_family=lambda rules: rules.same_family,
     rating={"k_factor": 32.0, "initial": 1500.0, "propagation_width": None},
 )

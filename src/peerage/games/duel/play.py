@@ -26,7 +26,7 @@ from peerage.games.duel.house import house
 from peerage.games.duel.prompts import OWN_ANSWER, PRESETS, Preset, judging
 from peerage.games.duel.rules import DuelRules, read_prompts
 from peerage.games.duel.show import show
-from peerage.games.game import QUOTE, Again, Asks, Bench, GameSpec
+from peerage.games.game import QUOTE, Again, Asks, GameSpec, RoleRequirement
 from peerage.games.rejudgement import RejudgementRules
 from peerage.games.section import Limit
 from peerage.judging.panel import panel
@@ -146,17 +146,19 @@ def asks(rules: DuelRules, fixture: Fixture) -> tuple[Asks, ...]:
     )
 
 
-def officials(rules: DuelRules) -> tuple[Bench, ...]:
+def officials(rules: DuelRules) -> tuple[RoleRequirement, ...]:
     """Authors and committee (unless prompts are given), and judges."""
-    kin = not rules.exclude_family
-    judges = Bench("judge", rules.judges, rules.min_judges, kin=kin, authors=not rules.reference)
+    same_family = not rules.exclude_family
+    judges = RoleRequirement(
+        "judge", rules.judges, rules.min_judges, same_family=same_family, authors=not rules.reference
+    )
     if rules.prompts:
         return (judges,)
-    committee = Bench("committee", rules.committee, rules.min_committee, kin=kin)
+    committee = RoleRequirement("committee", rules.committee, rules.min_committee, same_family=same_family)
     if rules.author == "contestant":
-        return Bench("author", 2, 2, "contestants"), committee, judges
+        return RoleRequirement("author", 2, 2, "contestants"), committee, judges
     fewest = len(PRESETS[rules.preset].stages)
-    return Bench("author", 2, fewest, "top_quarter", kin=kin), committee, judges
+    return RoleRequirement("author", 2, fewest, "top_quarter", same_family=same_family), committee, judges
 
 
 def draw(rules: DuelRules, seed: str, number: int) -> dict[str, str]:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from peerage.games.game import Again
 from peerage.games.last_arena.rules import LastArenaRules
 from peerage.games.last_arena.tables import answers_of
-from peerage.games.rescoring import Item, RescoringRules
+from peerage.games.rescoring import RescoredQuestion, RescoringRules
 from peerage.match import Fixture, Outcome
 from peerage.protocol import Reply
 
@@ -24,7 +24,9 @@ def _rules(rules: LastArenaRules) -> RescoringRules:
     )
 
 
-def _items(fixture: Fixture, outcome: Outcome, record: str, said: Mapping[str, Reply]) -> Iterator[Item]:
+def _items(
+    fixture: Fixture, outcome: Outcome, record: str, said: Mapping[str, Reply]
+) -> Iterator[RescoredQuestion]:
     """The scored answers, question by question."""
     rules = LastArenaRules.model_validate(fixture.settings)
     one, many, chars = rules.prompts.judge, rules.prompts.judge_many, rules.answer_limit.max_chars
@@ -36,7 +38,7 @@ def _items(fixture: Fixture, outcome: Outcome, record: str, said: Mapping[str, R
             scored.setdefault(answer.split("/")[0], {})[answer] = reply
     for asked in outcome.detail.get("questions", ()):
         if given := scored.get(asked["id"], {}):
-            yield Item(
+            yield RescoredQuestion(
                 fixture.number,
                 record,
                 asked["id"],

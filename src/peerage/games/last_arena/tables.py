@@ -91,7 +91,7 @@ class ReasonsRow(Struct, frozen=True):
     words: tuple[str, ...]
 
 
-class Played(Struct, frozen=True):
+class FinishedTournament(Struct, frozen=True):
     """A finished tournament as it stands on record: its number, who sat where, what came of it, and the
     SHA-256 of its record, in hex."""
 

@@ -4,9 +4,9 @@
     judge/1  > {"reason": "The second is vague.", "verdict": "A"}              (judge/1/B-A)
 
 Nobody plays: the answers, who wrote them, and the prompt that the first panel got stand in `Fixture.drawn`
-(see `Item`), and the judges are the only ones asked. So a rejudgement has officials and no seats, its outcome
-has no scores, and no rating of any arena moves by it. What the panel found is its fact: `{"rejudged": NUMBER,
-"record": DIGEST, "score": 1, ½ or 0 for answer A}`.
+(see `RejudgedPair`), and the judges are the only ones asked. So a rejudgement has judges and no seats, its
+outcome has no scores, and no rating of any arena moves by it. What the panel found is its fact: `{"rejudged":
+NUMBER, "record": DIGEST, "score": 1, ½ or 0 for answer A}`.
 
 Fixtures are made from a ledger (`engine.rejudge`), never paired. Too few valid votes void the match
 (`inconclusive`).
@@ -41,7 +41,7 @@ class Given(Struct, frozen=True):
     label: str | None = None
 
 
-class Item(Struct, frozen=True):
+class RejudgedPair(Struct, frozen=True):
     """Two recorded answers, and all that their first judges were shown.
 
     `source` is the match they come from, `record` the SHA-256 (hex) of its record (of answers in files 0 and
@@ -97,9 +97,9 @@ class RejudgementRules(Section):
         )
 
 
-def item_of(drawn: Fixture | Table) -> Item:
+def item_of(drawn: Fixture | Table) -> RejudgedPair:
     """What is judged again in a match."""
-    return msgspec.convert(drawn.drawn, Item)
+    return msgspec.convert(drawn.drawn, RejudgedPair)
 
 
 def play(table: Table) -> Steps[Outcome]:

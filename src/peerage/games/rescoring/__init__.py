@@ -3,9 +3,9 @@
     judge/2  > {"scores": [{"item": 1, "score": 7}, {"item": 2, "score": 4.5}, …]}   (score/judge/2/batch-1)
 
 Nobody plays: the question, its answers, who wrote them and the prompts that the first judges got are in
-`Fixture.drawn` (see `Item`), and the judges are the only ones asked, each about the answers that are not its
-own. A rescoring has officials and no seats, its outcome has no scores, and no rating of any arena moves by
-it. Its facts are the scores as given, as in a tournament.
+`Fixture.drawn` (see `RescoredQuestion`), and the judges are the only ones asked, each about the answers that
+are not its own. A rescoring has judges and no seats, its outcome has no scores, and no rating of any arena
+moves by it. Its facts are the scores as given, as in a tournament.
 
 Fixtures are made from a ledger (`engine.rejudge`), never paired. Too few scores void the match
 (`inconclusive`).
@@ -33,7 +33,7 @@ from peerage.protocol import Prompt, Quote, Steps
 SCORE_TOKENS = 12
 
 
-class Item(Struct, frozen=True):
+class RescoredQuestion(Struct, frozen=True):
     """A question of a tournament with its answers, and all that its first judges were shown.
 
     `source` is the tournament's match, `record` the SHA-256 (hex) of its record, `id` the question's. `asked`
@@ -84,9 +84,9 @@ class RescoringRules(Section):
         )
 
 
-def item_of(drawn: Fixture | Table) -> Item:
+def item_of(drawn: Fixture | Table) -> RescoredQuestion:
     """What is scored again in a match."""
-    return msgspec.convert(drawn.drawn, Item)
+    return msgspec.convert(drawn.drawn, RescoredQuestion)
 
 
 def author_of(answer: str) -> str:

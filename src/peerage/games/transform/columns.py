@@ -9,18 +9,18 @@ from random import Random
 
 from peerage.games.names import NAMES
 from peerage.games.transform.step import Step, extended, kept, replaced
-from peerage.games.transform.tables import UNITS, Cell, Column, Table
+from peerage.games.transform.tables import UNITS, Cell, DataColumn, DataTable
 
 _DAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 _MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 
 
-def _new(rng: Random, table: Table, names: Sequence[str]) -> str | None:
+def _new(rng: Random, table: DataTable, names: Sequence[str]) -> str | None:
     free = [name for name in names if name not in table.names()]
     return rng.choice(free) if free else None
 
 
-def rename(rng: Random, table: Table) -> Step | None:
+def rename(rng: Random, table: DataTable) -> Step | None:
     """Another name of a column."""
     new = _new(rng, table, ("item", "entry", "field_a", "field_b", "detail", "aspect"))
     at = rng.randrange(len(table.columns))
@@ -30,7 +30,7 @@ def rename(rng: Random, table: Table) -> Step | None:
     return Step(f"Rename the column {table.columns[at].name} to {new}.", after)
 
 
-def select(rng: Random, table: Table) -> Step | None:
+def select(rng: Random, table: DataTable) -> Step | None:
     """Some columns, in another order."""
     if len(table.columns) < 4:
         return None
@@ -38,10 +38,10 @@ def select(rng: Random, table: Table) -> Step | None:
     names = [table.columns[at].name for at in chosen]
     rows = [tuple([row[at] for at in chosen]) for row in table.rows]
     says = f"Keep only the columns {', '.join(names)}, in this order."
-    return Step(says, Table(tuple([table.columns[at] for at in chosen]), tuple(rows)))
+    return Step(says, DataTable(tuple([table.columns[at] for at in chosen]), tuple(rows)))
 
 
-def compute(rng: Random, table: Table) -> Step | None:
+def compute(rng: Random, table: DataTable) -> Step | None:
     """A column made of two."""
     new = _new(rng, table, ("result", "value", "score"))
     if new is None or len(places := table.of("number")) < 2:
@@ -50,10 +50,10 @@ def compute(rng: Random, table: Table) -> Step | None:
     word, does = rng.choice((("plus", add), ("minus", sub), ("times", mul)))
     cells = [does(x, y) for x, y in zip(table.column(a), table.column(b), strict=True)]
     says = f"Add a column {new} at the end: {table.columns[a].name} {word} {table.columns[b].name}."
-    return Step(says, extended(table, Column(new, "number"), cells))
+    return Step(says, extended(table, DataColumn(new, "number"), cells))
 
 
-def units(rng: Random, table: Table) -> Step | None:
+def units(rng: Random, table: DataTable) -> Step | None:
     """Another unit."""
     if not (places := [at for at, name in enumerate(table.names()) if name in UNITS]):
         return None
@@ -63,10 +63,10 @@ def units(rng: Random, table: Table) -> Step | None:
     cells = [int(cell) * factor for cell in table.column(at)]
     same = f"the same {what} in {unit} instead of {before} ({rule})"
     says = f"Replace the column {name} by {new}, in its place: {same}."
-    return Step(says, replaced(table, at, Column(new, "number"), cells))
+    return Step(says, replaced(table, at, DataColumn(new, "number"), cells))
 
 
-def write_dates(rng: Random, table: Table) -> Step | None:
+def write_dates(rng: Random, table: DataTable) -> Step | None:
     """Another format of dates."""
     if not (places := table.of("date")):
         return None
@@ -94,7 +94,7 @@ def write_dates(rng: Random, table: Table) -> Step | None:
     )
 
 
-def move_dates(rng: Random, table: Table) -> Step | None:
+def move_dates(rng: Random, table: DataTable) -> Step | None:
     """Dates some days later or earlier."""
     if not (places := table.of("date")):
         return None
@@ -106,7 +106,7 @@ def move_dates(rng: Random, table: Table) -> Step | None:
     return Step(says, replaced(table, at, table.columns[at], cells))
 
 
-def date_part(rng: Random, table: Table) -> Step | None:
+def date_part(rng: Random, table: DataTable) -> Step | None:
     """The weekday or the month of a date."""
     if not (places := table.of("date")) or "weekday" in table.names() or "month" in table.names():
         return None
@@ -115,15 +115,15 @@ def date_part(rng: Random, table: Table) -> Step | None:
     if rng.random() < 0.5:
         cells = [_DAYS[date.fromisoformat(str(cell)).weekday()] for cell in table.column(at)]
         says = f"Add a column weekday at the end: the weekday of {name}, from Monday to Sunday."
-        return Step(says, extended(table, Column("weekday", "word"), cells))
+        return Step(says, extended(table, DataColumn("weekday", "word"), cells))
     cells = [str(cell)[:7] for cell in table.column(at)]
     return Step(
         f"Add a column month at the end: {name} without its day, as YYYY-MM.",
-        extended(table, Column("month", "word"), cells),
+        extended(table, DataColumn("month", "word"), cells),
     )
 
 
-def clean(rng: Random, table: Table) -> Step | None:
+def clean(rng: Random, table: DataTable) -> Step | None:
     """Stray spaces and capitals put right."""
     if not (places := table.of("messy")):
         return None
@@ -141,7 +141,7 @@ def clean(rng: Random, table: Table) -> Step | None:
     return Step(says, replaced(table, at, table.columns[at]._replace(kind="text"), cells))
 
 
-def split_names(rng: Random, table: Table) -> Step | None:
+def split_names(rng: Random, table: DataTable) -> Step | None:
     """First and last names in columns of their own."""
     if not (places := table.of("person", "person,")):
         return None
@@ -150,7 +150,12 @@ def split_names(rng: Random, table: Table) -> Step | None:
         str(cell).split(", ")[::-1] if ", " in str(cell) else str(cell).split(" ")
         for cell in table.column(at)
     ]
-    columns = (*table.columns[:at], Column("first", "text"), Column("last", "text"), *table.columns[at + 1 :])
+    columns = (
+        *table.columns[:at],
+        DataColumn("first", "text"),
+        DataColumn("last", "text"),
+        *table.columns[at + 1 :],
+    )
     rows = [(*row[:at], *pair, *row[at + 1 :]) for row, pair in zip(table.rows, pairs, strict=True)]
     form = "Last, First" if table.columns[at].kind == "person," else "First Last"
     says = (
@@ -158,18 +163,18 @@ def split_names(rng: Random, table: Table) -> Step | None:
         "place: first, "
         "the first name, and then last, the last name."
     )
-    return Step(says, Table(columns, tuple(rows)))
+    return Step(says, DataTable(columns, tuple(rows)))
 
 
-def join(rng: Random, table: Table) -> Step | None:
+def join(rng: Random, table: DataTable) -> Step | None:
     """A column of a second table."""
     if not (places := table.of("word")) or "manager" in table.names():
         return None
     at = rng.choice(places)
     name, values = table.columns[at].name, sorted({str(cell) for cell in table.column(at)})
     known = rng.sample(values, max(1, len(values) - 1))
-    second = Table(
-        (Column(name, "word"), Column("manager", "word")),
+    second = DataTable(
+        (DataColumn(name, "word"), DataColumn("manager", "word")),
         tuple(zip(known, rng.choices(NAMES, k=len(known)), strict=True)),
     )
     managers: dict[Cell, Cell] = dict(second.rows)  # type: ignore[arg-type]
@@ -179,12 +184,12 @@ def join(rng: Random, table: Table) -> Step | None:
         f"The second table gives the manager of a {name}. Add it as a column manager at the end, and {rest}."
     )
     made = extended(
-        table, Column("manager", "word"), [managers.get(cell, "Nobody") for cell in table.column(at)]
+        table, DataColumn("manager", "word"), [managers.get(cell, "Nobody") for cell in table.column(at)]
     )
     return Step(says, kept(made, lambda row: not drops or row[at] in managers), second)
 
 
-def running(rng: Random, table: Table) -> Step | None:
+def running(rng: Random, table: DataTable) -> Step | None:
     """Running totals."""
     if not (places := table.of("number")) or "so_far" in table.names():
         return None
@@ -194,10 +199,10 @@ def running(rng: Random, table: Table) -> Step | None:
         cells.append(total)
     name = table.columns[at].name
     says = f"Add a column so_far at the end: the sum of {name} in this row and in all rows above it."
-    return Step(says, extended(table, Column("so_far", "number"), cells))
+    return Step(says, extended(table, DataColumn("so_far", "number"), cells))
 
 
-def share(rng: Random, table: Table) -> Step | None:
+def share(rng: Random, table: DataTable) -> Step | None:
     """Percentages."""
     if not (places := table.of("number")) or "percent" in table.names():
         return None
@@ -212,22 +217,22 @@ def share(rng: Random, table: Table) -> Step | None:
         "whole number."
     )
     return Step(
-        says, extended(table, Column("percent", "number"), [100 * cell // sum(cells) for cell in cells])
+        says, extended(table, DataColumn("percent", "number"), [100 * cell // sum(cells) for cell in cells])
     )
 
 
-def number_rows(rng: Random, table: Table) -> Step | None:
+def number_rows(rng: Random, table: DataTable) -> Step | None:
     """The rows numbered."""
     if "no" in table.names():
         return None
     rows = [(at, *row) for at, row in enumerate(table.rows, 1)]
     return Step(
         "Add a column no at the beginning that numbers the rows from 1.",
-        Table((Column("no", "id"), *table.columns), tuple(rows)),
+        DataTable((DataColumn("no", "id"), *table.columns), tuple(rows)),
     )
 
 
-def fill(rng: Random, table: Table) -> Step | None:
+def fill(rng: Random, table: DataTable) -> Step | None:
     """Missing words."""
     if not (places := table.of("gaps")):
         return None
@@ -237,7 +242,7 @@ def fill(rng: Random, table: Table) -> Step | None:
     return Step(says, replaced(table, at, table.columns[at]._replace(kind="word"), cells))
 
 
-def recode(rng: Random, table: Table) -> Step | None:
+def recode(rng: Random, table: DataTable) -> Step | None:
     """Codes in the place of words."""
     if not (places := table.of("word")):
         return None
@@ -255,7 +260,7 @@ def recode(rng: Random, table: Table) -> Step | None:
     return Step(says, replaced(table, at, column, [codes.get(cell, cell) for cell in table.column(at)]))
 
 
-def label(rng: Random, table: Table) -> Step | None:
+def label(rng: Random, table: DataTable) -> Step | None:
     """A text made of two columns."""
     if (
         not (words := table.of("word"))
@@ -269,4 +274,4 @@ def label(rng: Random, table: Table) -> Step | None:
         f"Add a column label at the end: {table.columns[a].name} in capital letters, then {sign} and then "
         f"{table.columns[b].name}, without spaces between them, as in ABC{sign}12."
     )
-    return Step(says, extended(table, Column("label", "text"), cells))
+    return Step(says, extended(table, DataColumn("label", "text"), cells))

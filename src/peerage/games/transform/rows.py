@@ -8,7 +8,7 @@ from random import Random
 from typing import Any
 
 from peerage.games.transform.step import Step, kept
-from peerage.games.transform.tables import Cell, Column, Table
+from peerage.games.transform.tables import Cell, DataColumn, DataTable
 
 _COMPARED: dict[str, Callable[[Any, Any], bool]] = {
     "at least": ge,
@@ -18,7 +18,7 @@ _COMPARED: dict[str, Callable[[Any, Any], bool]] = {
 }
 
 
-def keep_numbers(rng: Random, table: Table) -> Step | None:
+def keep_numbers(rng: Random, table: DataTable) -> Step | None:
     """Rows by a number."""
     if not (places := table.of("number")):
         return None
@@ -29,7 +29,7 @@ def keep_numbers(rng: Random, table: Table) -> Step | None:
     return Step(says, kept(table, lambda row: holds(row[at], bound)))
 
 
-def keep_words(rng: Random, table: Table) -> Step | None:
+def keep_words(rng: Random, table: DataTable) -> Step | None:
     """Rows by a word."""
     if not (places := table.of("word")):
         return None
@@ -44,7 +44,7 @@ def keep_words(rng: Random, table: Table) -> Step | None:
     )
 
 
-def sort(rng: Random, table: Table) -> Step | None:
+def sort(rng: Random, table: DataTable) -> Step | None:
     """Another order of rows."""
     if not (places := table.of("number", "word", "date")):
         return None
@@ -61,7 +61,7 @@ def sort(rng: Random, table: Table) -> Step | None:
     return Step(says, table._replace(rows=tuple(rows)))
 
 
-def dedupe(rng: Random, table: Table) -> Step | None:
+def dedupe(rng: Random, table: DataTable) -> Step | None:
     """The first of equal rows."""
     if not (places := table.of("word")):
         return None
@@ -75,7 +75,7 @@ def dedupe(rng: Random, table: Table) -> Step | None:
     )
 
 
-def explode(rng: Random, table: Table) -> Step | None:
+def explode(rng: Random, table: DataTable) -> Step | None:
     """A row for each word of a list."""
     if not (places := table.of("list")):
         return None
@@ -89,11 +89,11 @@ def explode(rng: Random, table: Table) -> Step | None:
     )
     return Step(
         says,
-        Table((*table.columns[:at], column._replace(kind="word"), *table.columns[at + 1 :]), tuple(rows)),
+        DataTable((*table.columns[:at], column._replace(kind="word"), *table.columns[at + 1 :]), tuple(rows)),
     )
 
 
-def aggregate(rng: Random, table: Table) -> Step | None:
+def aggregate(rng: Random, table: DataTable) -> Step | None:
     """A row for each group."""
     if not (words := table.of("word")) or not (numbers := table.of("number")):
         return None
@@ -111,11 +111,14 @@ def aggregate(rng: Random, table: Table) -> Step | None:
     )
     rows = [(key, len(cells), does(cells)) for key, cells in groups.items()]
     return Step(
-        says, Table((table.columns[at], Column("count", "number"), Column(made, "number")), tuple(rows))
+        says,
+        DataTable(
+            (table.columns[at], DataColumn("count", "number"), DataColumn(made, "number")), tuple(rows)
+        ),
     )
 
 
-def pivot(rng: Random, table: Table) -> Step | None:
+def pivot(rng: Random, table: DataTable) -> Step | None:
     """Groups by rows and columns."""
     if len(words := table.of("word")) < 2 or not (numbers := table.of("number")):
         return None
@@ -132,11 +135,11 @@ def pivot(rng: Random, table: Table) -> Step | None:
         f"{table.columns[of].name} "
         f"over the rows with that {a} and that {b}, and 0 where there are none."
     )
-    columns = (table.columns[down], *[Column(top, "number") for top in tops])
-    return Step(says, Table(columns, tuple([(key, *line.values()) for key, line in sums.items()])))
+    columns = (table.columns[down], *[DataColumn(top, "number") for top in tops])
+    return Step(says, DataTable(columns, tuple([(key, *line.values()) for key, line in sums.items()])))
 
 
-def thin(rng: Random, table: Table) -> Step | None:
+def thin(rng: Random, table: DataTable) -> Step | None:
     """The first rows, or every second."""
     if rng.random() < 0.5:
         most = rng.randint(len(table.rows) // 2, len(table.rows))

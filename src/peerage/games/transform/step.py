@@ -11,33 +11,33 @@ from collections.abc import Callable, Iterable
 from random import Random
 from typing import NamedTuple, TypeAlias
 
-from peerage.games.transform.tables import Cell, Column, Table
+from peerage.games.transform.tables import Cell, DataColumn, DataTable
 
 
 class Step(NamedTuple):
     """What a step says, the table after it, and a second table that it needs."""
 
     says: str
-    after: Table
-    second: Table | None = None
+    after: DataTable
+    second: DataTable | None = None
 
 
-Family: TypeAlias = Callable[[Random, Table], Step | None]
+Family: TypeAlias = Callable[[Random, DataTable], Step | None]
 
 
-def kept(table: Table, keep: Callable[[tuple[Cell, ...]], bool]) -> Table:
+def kept(table: DataTable, keep: Callable[[tuple[Cell, ...]], bool]) -> DataTable:
     """The table with these of its rows."""
     return table._replace(rows=tuple(filter(keep, table.rows)))
 
 
-def replaced(table: Table, at: int, column: Column, cells: Iterable[Cell]) -> Table:
+def replaced(table: DataTable, at: int, column: DataColumn, cells: Iterable[Cell]) -> DataTable:
     """The table with another column in this place."""
     columns = (*table.columns[:at], column, *table.columns[at + 1 :])
     rows = [(*row[:at], cell, *row[at + 1 :]) for row, cell in zip(table.rows, cells, strict=True)]
-    return Table(columns, tuple(rows))
+    return DataTable(columns, tuple(rows))
 
 
-def extended(table: Table, column: Column, cells: Iterable[Cell]) -> Table:
+def extended(table: DataTable, column: DataColumn, cells: Iterable[Cell]) -> DataTable:
     """The table with a column more at the end."""
     rows = [(*row, cell) for row, cell in zip(table.rows, cells, strict=True)]
-    return Table((*table.columns, column), tuple(rows))
+    return DataTable((*table.columns, column), tuple(rows))

@@ -20,13 +20,13 @@ from peerage.games.names import NAMES
 Cell: TypeAlias = str | int
 
 
-class Column(NamedTuple):
+class DataColumn(NamedTuple):
     name: str
     kind: str
 
 
-class Table(NamedTuple):
-    columns: tuple[Column, ...]
+class DataTable(NamedTuple):
+    columns: tuple[DataColumn, ...]
     rows: tuple[tuple[Cell, ...], ...]
 
     def names(self) -> list[str]:
@@ -80,34 +80,34 @@ _TAGS = ("new", "sale", "gift", "large", "green", "spare")
 _TITLES = ("green tea", "oak table", "blue glass vase", "wall map", "old brass bell", "paper lantern")
 
 
-def drawn(rng: Random, rows: int) -> Table:
+def drawn(rng: Random, rows: int) -> DataTable:
     """A table with a column of most kinds, in a random order."""
     person = rng.choice(("person", "person,"))
     names = [f"{first} {rng.choice(_LAST)}" for first in rng.sample(NAMES, rows)]
-    columns: dict[Column, Sequence[Cell]] = {
-        Column("customer", person): [_turned(name, person) for name in names]
+    columns: dict[DataColumn, Sequence[Cell]] = {
+        DataColumn("customer", person): [_turned(name, person) for name in names]
     }
     for name in rng.sample([*_WORDS], 2):
         some = rng.sample(_WORDS[name], rng.randint(3, 4))
-        columns[Column(name, "word")] = rng.choices(some, k=rows)
+        columns[DataColumn(name, "word")] = rng.choices(some, k=rows)
     for name in rng.sample([*_NUMBERS], 2):
-        columns[Column(name, "number")] = [rng.randint(1, _NUMBERS[name]) for _ in range(rows)]
-    columns[Column(rng.choice([*UNITS]), "number")] = [rng.randint(1, 80) for _ in range(rows)]
+        columns[DataColumn(name, "number")] = [rng.randint(1, _NUMBERS[name]) for _ in range(rows)]
+    columns[DataColumn(rng.choice([*UNITS]), "number")] = [rng.randint(1, 80) for _ in range(rows)]
     first = date(rng.randint(2016, 2034), 1, 1)
-    columns[Column(rng.choice(("ordered", "shipped", "due")), "date")] = [
+    columns[DataColumn(rng.choice(("ordered", "shipped", "due")), "date")] = [
         (first + timedelta(rng.randrange(500))).isoformat() for _ in range(rows)
     ]
-    more: dict[Column, Sequence[Cell]] = {
-        Column("tags", "list"): [";".join(rng.sample(_TAGS, rng.randint(1, 3))) for _ in range(rows)],
-        Column("title", "messy"): [_messy(rng, rng.choice(_TITLES)) for _ in range(rows)],
-        Column("carrier", "gaps"): rng.choices(("rail", "ship", "truck", ""), k=rows),
+    more: dict[DataColumn, Sequence[Cell]] = {
+        DataColumn("tags", "list"): [";".join(rng.sample(_TAGS, rng.randint(1, 3))) for _ in range(rows)],
+        DataColumn("title", "messy"): [_messy(rng, rng.choice(_TITLES)) for _ in range(rows)],
+        DataColumn("carrier", "gaps"): rng.choices(("rail", "ship", "truck", ""), k=rows),
     }
     order = [*rng.sample([*columns], rng.randint(5, 6)), *rng.sample([*more], 1)]
     rng.shuffle(order)
     ids = rng.sample(range(100, 1000), rows)
-    columns |= more | {Column("id", "id"): ids}
-    order = [Column("id", "id"), *order]
-    return Table(tuple(order), tuple(zip(*[columns[column] for column in order], strict=True)))
+    columns |= more | {DataColumn("id", "id"): ids}
+    order = [DataColumn("id", "id"), *order]
+    return DataTable(tuple(order), tuple(zip(*[columns[column] for column in order], strict=True)))
 
 
 def _turned(name: str, kind: str) -> str:
@@ -133,31 +133,31 @@ def _array(items: Iterable[Any]) -> str:
     return "[\n" + ",\n".join([f"  {_plain(item)}" for item in items]) + "\n]"
 
 
-def _objects(table: Table, without: int | None = None) -> list[dict[str, Cell]]:
+def _objects(table: DataTable, without: int | None = None) -> list[dict[str, Cell]]:
     names = table.names()
     return [{names[at]: cell for at, cell in enumerate(row) if at != without} for row in table.rows]
 
 
-def json_objects(rng: Random, table: Table) -> Written:
+def json_objects(rng: Random, table: DataTable) -> Written:
     """Each row an object."""
     says = "a JSON array with one object for each row, whose keys are the names of the columns"
     return Written(says, _array(_objects(table)))
 
 
-def json_arrays(rng: Random, table: Table) -> Written:
+def json_arrays(rng: Random, table: DataTable) -> Written:
     """Each row an array."""
     says = "a JSON array of arrays: first one of the names of the columns, then one for each row"
     return Written(says, _array([table.names(), *table.rows]))
 
 
-def json_columns(rng: Random, table: Table) -> Written:
+def json_columns(rng: Random, table: DataTable) -> Written:
     """Each column an array."""
     says = "a JSON object with a key for each column, whose value is the array of its values in all rows"
     lines = [f"  {_plain(name)}: {_plain(table.column(at))}" for at, name in enumerate(table.names())]
     return Written(says, "{\n" + ",\n".join(lines) + "\n}")
 
 
-def json_groups(rng: Random, table: Table) -> Written:
+def json_groups(rng: Random, table: DataTable) -> Written:
     """The rows grouped by a column."""
     by = rng.choice(table.of("word") or [0])
     says = (
@@ -172,7 +172,7 @@ def json_groups(rng: Random, table: Table) -> Written:
     return Written(says, "{\n" + ",\n".join(lines) + "\n}")
 
 
-def separated(rng: Random, table: Table) -> Written:
+def separated(rng: Random, table: DataTable) -> Written:
     """CSV, with commas or semicolons."""
     name, sign = rng.choice((("comma", ","), ("semicolon", ";")))
     says = (
@@ -185,7 +185,7 @@ def separated(rng: Random, table: Table) -> Written:
     return Written(says, out.getvalue().rstrip("\n"))
 
 
-def markdown(rng: Random, table: Table) -> Written:
+def markdown(rng: Random, table: DataTable) -> Written:
     """A Markdown table."""
     says = (
         "a Markdown table in lines of the form | a | b |: one of the names of the columns, one with --- for "
@@ -196,7 +196,7 @@ def markdown(rng: Random, table: Table) -> Written:
     return Written(says, "\n".join([f"| {' | '.join(map(str, line))} |" for line in lines]))
 
 
-def blocks(rng: Random, table: Table) -> Written:
+def blocks(rng: Random, table: DataTable) -> Written:
     """A block of lines for each row."""
     says = (
         "a block of lines for each row, with one empty line between blocks; a block has one line for each "
@@ -207,7 +207,7 @@ def blocks(rng: Random, table: Table) -> Written:
     return Written(says, "\n\n".join(made))
 
 
-def template(rng: Random, table: Table) -> Written:
+def template(rng: Random, table: DataTable) -> Written:
     """A line for each row, by a template."""
     names = rng.sample(table.names(), min(3, len(table.columns)))
     form = rng.choice(("{} / {} -> {}", "[{}] {}: {}", "{} has {} ({})", "{}={} # {}"))
@@ -218,7 +218,7 @@ def template(rng: Random, table: Table) -> Written:
     return Written(says, "\n".join([form.format(*[one[name] for name in names]) for one in _objects(table)]))
 
 
-Shape: TypeAlias = Callable[[Random, Table], Written]
+Shape: TypeAlias = Callable[[Random, DataTable], Written]
 
 JSON: tuple[Shape, ...] = (json_objects, json_arrays, json_columns, json_groups)
 LINES: tuple[Shape, ...] = (separated, markdown, blocks, template)

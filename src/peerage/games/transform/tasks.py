@@ -9,7 +9,7 @@ from msgspec import Struct
 from peerage.games.texts import texts
 from peerage.games.transform.families import FAMILIES
 from peerage.games.transform.step import Step
-from peerage.games.transform.tables import INPUTS, JSON, LINES, Table, Written, drawn
+from peerage.games.transform.tables import INPUTS, JSON, LINES, DataTable, Written, drawn
 
 TABLES: str = texts(__package__)["tables"]
 
@@ -40,11 +40,11 @@ def task(rng: Random, steps: int) -> TransformTask:
                 return _told(rng, before, done)
 
 
-def _differ(table: Table, other: Table) -> bool:
+def _differ(table: DataTable, other: DataTable) -> bool:
     return (table.names(), table.rows) != (other.names(), other.rows)
 
 
-def _told(rng: Random, table: Table, steps: list[Step]) -> TransformTask:
+def _told(rng: Random, table: DataTable, steps: list[Step]) -> TransformTask:
     given = [(rng.choice(INPUTS)(rng, table), "The table")]
     given += [(rng.choice(INPUTS)(rng, step.second), "The second table") for step in steps if step.second]
     is_json = rng.random() < 0.5

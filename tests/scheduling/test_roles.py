@@ -6,18 +6,20 @@ from random import Random
 
 import pytest
 
-from peerage.games.game import Bench
-from peerage.scheduling.officials import Shortage, by_merit, choose, first_shortage
+from peerage.games.game import RoleRequirement
+from peerage.scheduling.roles import Shortage, by_merit, choose, first_shortage
 from peerage.scheduling.standing import Standing
 
 NAMES = "abcdefgh"
 STANDINGS = [Standing(name, f"family-{name}", 1600.0 - 10 * at, 1500.0) for at, name in enumerate(NAMES)]
-JUDGES = Bench("judge", wanted=3, minimum=2)
-COMMITTEE = Bench("committee", wanted=3, minimum=1)
-AUTHORS = Bench("author", wanted=2, minimum=1, order="contestants")
+JUDGES = RoleRequirement("judge", wanted=3, minimum=2)
+COMMITTEE = RoleRequirement("committee", wanted=3, minimum=1)
+AUTHORS = RoleRequirement("author", wanted=2, minimum=1, order="contestants")
 
 
-def chosen(benches: list[Bench], pair: tuple[str, str], standings: list[Standing] = STANDINGS) -> dict:
+def chosen(
+    benches: list[RoleRequirement], pair: tuple[str, str], standings: list[Standing] = STANDINGS
+) -> dict:
     found = choose(benches, pair, by_merit(standings, Random(1)), "2")
     assert not isinstance(found, Shortage)
     return dict(found)
@@ -43,13 +45,15 @@ def test_panels_shrink_to_the_minimum_and_then_say_what_is_missing() -> None:
 
 
 def test_kin_are_barred_on_request() -> None:
-    kin = [player._replace(family="one" if player.player in "ac" else player.family) for player in STANDINGS]
-    assert chosen([JUDGES._replace(kin=False)], ("a", "h"), kin)["judge"] == ("b", "d", "e")
-    assert chosen([JUDGES], ("a", "h"), kin)["judge"] == ("b", "c", "d")
+    same_family = [
+        player._replace(family="one" if player.player in "ac" else player.family) for player in STANDINGS
+    ]
+    assert chosen([JUDGES._replace(same_family=False)], ("a", "h"), same_family)["judge"] == ("b", "d", "e")
+    assert chosen([JUDGES], ("a", "h"), same_family)["judge"] == ("b", "c", "d")
 
 
 def test_authors_from_the_top_quarter_are_drawn_at_random_and_leave_the_committee() -> None:
-    bench = Bench("author", wanted=1, minimum=1, order="top_quarter")
+    bench = RoleRequirement("author", wanted=1, minimum=1, order="top_quarter")
     drawn = set()
     for seed in range(30):
         found = choose([bench, COMMITTEE], ("a", "h"), STANDINGS, str(seed))
@@ -60,7 +64,7 @@ def test_authors_from_the_top_quarter_are_drawn_at_random_and_leave_the_committe
 
 
 def test_spare_authors_give_way_to_a_full_committee_but_not_below_their_minimum() -> None:
-    authors = Bench("author", wanted=3, minimum=1, order="top")
+    authors = RoleRequirement("author", wanted=3, minimum=1, order="top")
     found = chosen([authors, COMMITTEE], ("a", "b"), STANDINGS[:6])
     assert found == {"author": ("c",), "committee": ("d", "e", "f")}
     roomy = chosen([authors, COMMITTEE], ("a", "b"))
@@ -84,7 +88,7 @@ def test_a_shortage_is_known_before_the_first_match() -> None:
     barred = [
         player._replace(family="one" if at < 3 else player.family) for at, player in enumerate(STANDINGS)
     ]
-    wants = [Bench("judge", wanted=5, minimum=5, kin=False)]
+    wants = [RoleRequirement("judge", wanted=5, minimum=5, same_family=False)]
     assert first_shortage(wants, barred) == Shortage("judge", 5, 4, ("a", "d"), kin_barred=True)
 
 
