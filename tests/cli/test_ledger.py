@@ -95,6 +95,14 @@ def test_an_exported_arena_is_imported_as_it_was(folder: Path, shape: str, tmp_p
     assert close(table(rated), leaderboard(folder, "--track", "bt"))
 
 
+@pytest.mark.parametrize("shape", ["csv", "jsonl", "json"])
+def test_without_a_method_exported_duels_give_the_leaderboard(duels: Path, shape: str) -> None:
+    written = command("export", "--dir", str(duels), "--format", shape)
+    rated = command("rate", "-", "--output", "json", piped=written)
+    assert close(table(rated), leaderboard(duels))
+    assert "TrueSkill" in command("rate", "-", "--mu", "25", piped=written)
+
+
 def test_the_files_of_a_tournament_are_read_back(folder: Path, tmp_path: Path) -> None:
     command("export", "--dir", str(folder), "--format", "valyrian", "--to", str(tmp_path / "files"))
     rated = command("rate", str(tmp_path / "files"), "--method", "bt", "--output", "json")

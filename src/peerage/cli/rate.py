@@ -45,7 +45,7 @@ def rate(
     files: Annotated[
         list[str], typer.Argument(metavar="FILE...", help="Files or folders; - reads the pipe.")
     ],
-    method: Annotated[Method, typer.Option(help="auto: by the data, bt for battles.")] = "auto",
+    method: Annotated[Method, typer.Option(help="auto: by the data, bt for battles, games of two.")] = "auto",
     layout: Annotated[Layout, typer.Option("--format", help="What the data is.")] = "auto",
     track: Annotated[Side, typer.Option(help="Elo: raw, or adjusted by cost_a and cost_b.")] = "raw",
     output: Annotated[Format, typer.Option(help="How to write the table.")] = Format.table,

@@ -100,7 +100,7 @@ def rate(data: Battles | PlayedGames | Answers, options: Options) -> MethodRepor
     """Rate what was read. Raises ValueError where method, options and data do not go together."""
     method = options.method
     if method == "auto":
-        method = _fitting(data)
+        method = _fitting(data, options)
     _refuse_unused(data, method, options)
     table = _table(data, method, options)
     rows, shift = table.rows, 0.0
@@ -122,12 +122,17 @@ def rate(data: Battles | PlayedGames | Answers, options: Options) -> MethodRepor
     return MethodReport(table.title, tuple(plain), notes, tuple(table.challenges))
 
 
-def _fitting(data: Battles | PlayedGames | Answers) -> Method:
+def _fitting(data: Battles | PlayedGames | Answers, options: Options) -> Method:
+    """The method for these data: that of an arena's own table, which for games of two is Bradley-Terry."""
     if isinstance(data, Answers):
         return "irt"
     if data.layout == "cob":
         return "elo"
-    return "bt" if isinstance(data, Battles) else "trueskill"
+    if isinstance(data, Battles):
+        return "bt"
+    skills = options.mu, options.sigma, options.beta, options.tau, options.draw_probability, options.k
+    duels = data.layout == "games" and all([*map(len, game.teams)] == [1, 1] for game in data.games)
+    return "bt" if duels and skills.count(None) == len(skills) else "trueskill"
 
 
 def _table(data: Battles | PlayedGames | Answers, method: Method, options: Options) -> SpecialTable:
