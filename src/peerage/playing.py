@@ -111,11 +111,13 @@ async def play(
         stop_left_open(folder, ledger, now_ms)
         recovered = recover(ledger, in_flight.lag, pinned_elo(ledger.meta(), settings.rating))
         async with AsyncExitStack() as stack:
-            lines = await _open_lines(folder, settings, ledger, stack, clients)
-            _check_budget(settings, lines)
-            over = _overbilled(settings, ledger, lines, recovered)
+            runtimes = await _open_runtimes(folder, settings, ledger, stack, clients)
+            _check_budget(settings, runtimes)
+            over = _overbilled(settings, ledger, runtimes, recovered)
             spent = spent_today(ledger, settings.players, now_ms())
-            hosted = {name: one.client for name, one in lines.items() if isinstance(one.client, HostedClient)}
+            hosted = {
+                name: one.client for name, one in runtimes.items() if isinstance(one.client, HostedClient)
+            }
             hosts = Hosts(
                 settings.hosts,
                 settings.players,
@@ -129,44 +131,46 @@ async def play(
             reached = max_matches is not None and decided(ledger) >= max_matches
             probed: Mapping[str, Probed] = {}
             if settings.engine.probe and clients is None and not reached:
-                roomy = _with_room(ledger, lines)
-                away = [name for name in lines if availability.away(name) is not None]
-                asked = {name: line for name, line in lines.items() if name not in {*over, *away}}
+                roomy = _with_room(ledger, runtimes)
+                away = [name for name in runtimes if availability.away(name) is not None]
+                asked = {name: runtime for name, runtime in runtimes.items() if name not in {*over, *away}}
                 probed = await _probe(folder, settings, ledger, asked, recovered)
-                if replan is not None and roomy != _with_room(ledger, lines):
+                if replan is not None and roomy != _with_room(ledger, runtimes):
                     replan()
-            lines = _with_room(ledger, lines)
+            runtimes = _with_room(ledger, runtimes)
             if unpinned:
                 ledger.write(Batch(meta=unpinned))
             secret = arena_secret(ledger, settings.secret_seed, at_ms=now_ms())
             if not reached:
                 when = recovered.next_round, recovered.standings.number
-                free = None if clients is None else list(lines)
+                free = None if clients is None else list(runtimes)
                 if (entry := upgrade(ledger, [GAMES[game] for game in settings.lineup])) is not None:
                     amend(ledger, UPGRADES, [entry], now_ms())
                 benches = recovered.benches
-                rows = await bench_by_probes(benches, when, lines, probed, env, free, now_ms, over)
+                rows = await bench_by_probes(benches, when, runtimes, probed, env, free, now_ms, over)
                 if rows:
                     ledger.write(Batch(amendments=rows))
             read_budget_voids(recovered, ledger, budget_since(settings, ledger))
-            _register(ledger, lines, sealing_key(secret))
+            _register(ledger, runtimes, sealing_key(secret))
             note_differences(ledger, settings, now_ms())
-            _leave_out(ledger, lines)
+            _leave_out(ledger, runtimes)
             programs = await _programs(settings, [fixture for fixture, _ in recovered.pending], stack)
 
-            crew = _crew(folder, settings, ledger, lines, programs, clients, stack) if not reached else None
+            crew = (
+                _crew(folder, settings, ledger, runtimes, programs, clients, stack) if not reached else None
+            )
 
             def drive(run: MatchRun, journal: Journal, budget: Budget, plans: Plans) -> Driving:
                 if crew is not None:
                     return crew(run, ledger, journal, budget, availability)
                 money = budget, Reservations(budget)
                 calls = journal, now_ms, *money, plans, availability, programs
-                return MatchesUnderWay(run, lines, settings.engine, ledger, *calls)
+                return MatchesUnderWay(run, runtimes, settings.engine, ledger, *calls)
 
             runner = Runner(
                 settings,
                 ledger,
-                lines,
+                runtimes,
                 recovered,
                 drive,
                 in_flight=in_flight,
@@ -181,25 +185,25 @@ async def play(
             )
             if signals:
                 stack.enter_context(stopped_by_signals(runner))
-            warned = {name: len(_warnings(line.client)) for name, line in lines.items()}
+            warned = {name: len(_warnings(runtime.client)) for name, runtime in runtimes.items()}
             spectator = asyncio.ensure_future(beside(runner)) if beside is not None else None
             try:
                 report = await runner.run()
-                _register(ledger, lines, sealing_key(secret))
+                _register(ledger, runtimes, sealing_key(secret))
                 return report
             finally:
                 if spectator is not None:
                     spectator.cancel()
                     await asyncio.gather(spectator, return_exceptions=True)
-                for line in lines.values():
-                    _warn(line.client, warned[line.settings.name])
+                for runtime in runtimes.values():
+                    _warn(runtime.client, warned[runtime.settings.name])
 
 
 def _crew(
     folder: Path,
     settings: ArenaSettings,
     ledger: Ledger,
-    lines: Mapping[str, PlayerRuntime],
+    runtimes: Mapping[str, PlayerRuntime],
     programs: Programs | None,
     clients: Callable[[Any], Client] | None,
     stack: AsyncExitStack,
@@ -222,8 +226,8 @@ def _crew(
         0,
         {name: env[name] for player in settings.players for name in key_names(player) if env.get(name)}
         | access(ledger.address),
-        {name: line.price for name, line in lines.items()},
-        {name: tuple(cards[name].get("left_out", ())) for name in lines},
+        {name: runtime.price for name, runtime in runtimes.items()},
+        {name: tuple(cards[name].get("left_out", ())) for name in runtimes},
         not (budget.arena is budget.match is budget.player is None)
         or any(player.daily_budget is not None for player in settings.players),
         not any(player.is_limited for player in settings.players),
@@ -233,7 +237,7 @@ def _crew(
     )
     places = RayPlaces(engine.address, engine.workers)
     stack.push_async_callback(places.close)
-    return partial(Crew, lines=lines, engine=engine, clock=now_ms, places=places, posting=posting)
+    return partial(Crew, runtimes=runtimes, engine=engine, clock=now_ms, places=places, posting=posting)
 
 
 def _switches(settings: ArenaSettings) -> Switches:
@@ -253,7 +257,7 @@ def enter(settings: ArenaSettings, ledger: Ledger, recordings: Iterable[Recordin
         return admit(ledger, recordings, pinned_elo(ledger.meta(), settings.rating))
 
 
-async def _open_lines(
+async def _open_runtimes(
     folder: Path,
     settings: ArenaSettings,
     ledger: Ledger,
@@ -263,43 +267,45 @@ async def _open_lines(
     env = environment(folder, os.environ)
     priced = prices(ledger, settings.players, datetime.now(UTC).date())
     hidden = [path for path, _ in secret_files(folder, settings.ledger)] + copies(folder)
-    lines: dict[str, PlayerRuntime] = {}
+    runtimes: dict[str, PlayerRuntime] = {}
     for player in settings.players:
         make = clients or partial(open_client, env=env, folder=folder, hidden=hidden)
         client = HostedClient(player, make) if player.host else make(player)
         stack.push_async_callback(client.close)
-        lines[player.name] = PlayerRuntime(player, client, priced[player.name])
-    started = await asyncio.gather(*[line.client.start() for line in lines.values()], return_exceptions=True)
+        runtimes[player.name] = PlayerRuntime(player, client, priced[player.name])
+    started = await asyncio.gather(
+        *[runtime.client.start() for runtime in runtimes.values()], return_exceptions=True
+    )
     failures = [result for result in started if isinstance(result, BaseException)]
     if len(failures) > 1 and all(isinstance(failure, PlayerError) for failure in failures):
         raise ArenaError("\n".join(map(str, failures)))
     if failures:
         raise failures[0]
-    for line in lines.values():
-        _warn(line.client)
-    return lines
+    for runtime in runtimes.values():
+        _warn(runtime.client)
+    return runtimes
 
 
-def _with_room(ledger: Ledger, lines: Mapping[str, PlayerRuntime]) -> dict[str, PlayerRuntime]:
+def _with_room(ledger: Ledger, runtimes: Mapping[str, PlayerRuntime]) -> dict[str, PlayerRuntime]:
     """The players, with the room to think that is on record, or that a probe showed to be needed."""
-    found = prices(ledger, [line.settings for line in lines.values()], datetime.now(UTC).date())
-    return {name: replace(line, price=found[name]) for name, line in lines.items()}
+    found = prices(ledger, [runtime.settings for runtime in runtimes.values()], datetime.now(UTC).date())
+    return {name: replace(runtime, price=found[name]) for name, runtime in runtimes.items()}
 
 
 def _overbilled(
-    settings: ArenaSettings, ledger: Ledger, lines: Mapping[str, PlayerRuntime], recovered: Recovered
+    settings: ArenaSettings, ledger: Ledger, runtimes: Mapping[str, PlayerRuntime], recovered: Recovered
 ) -> set[str]:
     """The players that were billed more than their calls could cost, and would be again: there is a budget,
     and nothing of theirs has changed since."""
-    budget, roomy = settings.budget, _with_room(ledger, lines)
+    budget, roomy = settings.budget, _with_room(ledger, runtimes)
     if budget.arena is budget.match is budget.player is None:
         return set()
     return {
         name
         for name, bench in recovered.benches.out.items()
         if bench.why.startswith(OVERBILLED)
-        and (line := roomy.get(name)) is not None
-        and as_registered(ledger, line.settings, line.price)
+        and (runtime := roomy.get(name)) is not None
+        and as_registered(ledger, runtime.settings, runtime.price)
     }
 
 
@@ -307,7 +313,7 @@ async def _probe(
     folder: Path,
     settings: ArenaSettings,
     ledger: Ledger,
-    lines: Mapping[str, PlayerRuntime],
+    runtimes: Mapping[str, PlayerRuntime],
     recovered: Recovered,
 ) -> Mapping[str, Probed]:
     """Probe the players; what was found, by name.
@@ -326,7 +332,7 @@ async def _probe(
 
     env = environment(folder, os.environ)
     before = len(list(entries(ledger)))
-    probed = await probe_players(ledger, lines, env, affordable=affordable, clock=now_ms)
+    probed = await probe_players(ledger, runtimes, env, affordable=affordable, clock=now_ms)
     recovered.charge(probe_costs(ledger, after=before))
     failed = [one for one in probed.values() if one.unusable]
     left = settings.model_copy(
@@ -378,27 +384,29 @@ async def _programs(
         ) from reason
 
 
-def _register(ledger: Ledger, lines: Mapping[str, PlayerRuntime], key: str) -> None:
+def _register(ledger: Ledger, runtimes: Mapping[str, PlayerRuntime], key: str) -> None:
     """Write down who plays, and what servers were found not to take, where that is new."""
-    players = [(line.settings, line.price) for line in lines.values()]
-    refused = {name: getattr(line.client, "left_out", ()) for name, line in lines.items()}
+    players = [(runtime.settings, runtime.price) for runtime in runtimes.values()]
+    refused = {name: getattr(runtime.client, "left_out", ()) for name, runtime in runtimes.items()}
     new = registrations(ledger, players, key, ledger.heads()[1], now_ms(), refused)
     if new:
         ledger.write(Batch(amendments=new))
 
 
-def _leave_out(ledger: Ledger, lines: Mapping[str, PlayerRuntime]) -> None:
+def _leave_out(ledger: Ledger, runtimes: Mapping[str, PlayerRuntime]) -> None:
     """Let clients leave out from the start what is on record that their servers do not take, so that a player
     is asked in every run as it was in the last."""
     cards = registered(ledger)
-    for name, line in lines.items():
-        leave_out = getattr(line.client, "leave_out", None)
+    for name, runtime in runtimes.items():
+        leave_out = getattr(runtime.client, "leave_out", None)
         if leave_out is not None:
             leave_out(cards[name].get("left_out", ()))
 
 
-def _check_budget(settings: ArenaSettings, lines: Mapping[str, PlayerRuntime]) -> None:
-    refuse_unpriced(settings, [name for name, line in lines.items() if line.price.worst_nano(1, 1) is None])
+def _check_budget(settings: ArenaSettings, runtimes: Mapping[str, PlayerRuntime]) -> None:
+    refuse_unpriced(
+        settings, [name for name, runtime in runtimes.items() if runtime.price.worst_nano(1, 1) is None]
+    )
 
 
 def _votes_of(ledger: Ledger, folder: Path) -> Callable[[], tuple[int, bytes] | None]:

@@ -18,8 +18,8 @@ from peerage.arena import open_arena
 from peerage.cli.main import app
 from peerage.clock import now_ms
 from peerage.cluster import crew as crews
+from peerage.cluster.call_permits import CallPermits
 from peerage.cluster.crew import Crew
-from peerage.cluster.desk import Desk
 from peerage.cluster.messages import Asks, Look
 from peerage.engine import runner as runners
 from peerage.engine.report import RunReport
@@ -252,19 +252,19 @@ def test_matches_with_a_grant_ask_for_nothing_and_all_of_it_is_accounted_for(
 ) -> None:
     asked: list[Asks] = []
     granted = dict[int, int]()
-    ask, grant = Desk.ask, Desk.grant
+    ask, grant = CallPermits.ask, CallPermits.grant
 
-    def noted_ask(desk: Desk, worker: int, asks: Asks) -> None:
+    def noted_ask(permits: CallPermits, worker: int, asks: Asks) -> None:
         asked.append(asks)
-        ask(desk, worker, asks)
+        ask(permits, worker, asks)
 
-    def noted_grant(desk: Desk, match: int) -> Any:
-        found = grant(desk, match)
+    def noted_grant(permits: CallPermits, match: int) -> Any:
+        found = grant(permits, match)
         granted[match] = sum(found.values())
         return found
 
-    monkeypatch.setattr(Desk, "ask", noted_ask)
-    monkeypatch.setattr(Desk, "grant", noted_grant)
+    monkeypatch.setattr(CallPermits, "ask", noted_ask)
+    monkeypatch.setattr(CallPermits, "grant", noted_grant)
     runners: list[Runner] = []
 
     async def watch(runner: Runner) -> None:

@@ -44,7 +44,7 @@ def test_everybody_writes_what_is_wanted_in_batches() -> None:
     assert sorted(ask.key for ask in asked if ask.to == "A") == [f"question/A/{at}" for at in (1, 2, 3)]
     counts = {ask.key: ask.expects.count for ask in asked}  # type: ignore[union-attr]
     assert (counts["question/A/1"], counts["question/A/2"], counts["question/A/3"]) == (4, 2, 1)
-    assert {shelf.calls for shelf in found.shelves.values()} == {3}
+    assert {one.calls for one in found.by_author.values()} == {3}
 
 
 def test_an_author_is_told_how_many_of_each_category_are_wanted() -> None:
@@ -80,8 +80,8 @@ def test_near_duplicates_go_and_are_replaced() -> None:
     found, _ = collected(answer, (Wanted("plain", 4, PLAIN.prompt),))
     texts = [one.text.casefold() for one in found.questions]
     assert len(texts) == len(set(texts)) == 12
-    assert sum(shelf.duplicates for shelf in found.shelves.values()) == 8
-    assert sorted(shelf.calls for shelf in found.shelves.values()) == [1, 2, 2]
+    assert sum(one.duplicates for one in found.by_author.values()) == 8
+    assert sorted(one.calls for one in found.by_author.values()) == [1, 2, 2]
 
 
 def test_who_keeps_what_two_wrote_is_drawn() -> None:
@@ -103,7 +103,7 @@ def test_an_author_that_cannot_write_ends_with_nothing_and_holds_nobody_up(statu
 
     found, _ = collected(answer)
     assert {one.author for one in found.questions} == {"A", "C"}
-    assert found.shelves["B"].unusable == found.shelves["B"].calls == calls((PLAIN,), RULES)
+    assert found.by_author["B"].unusable == found.by_author["B"].calls == calls((PLAIN,), RULES)
 
 
 def test_an_author_that_repeats_itself_ends_with_what_is_new() -> None:
@@ -124,7 +124,7 @@ def test_the_hidden_worth_of_a_question_follows_it() -> None:
         return Reply("ok", text, hidden=worth)
 
     found, _ = collected(answer)
-    assert found.shelves["A"].hidden["A-2"] == {"quality": 1}
+    assert found.by_author["A"].hidden["A-2"] == {"quality": 1}
 
 
 @pytest.mark.parametrize(

@@ -343,10 +343,10 @@ def test_a_skip_holds_nobody_up(booth: TestClient, monkeypatch: pytest.MonkeyPat
     """It waits for the lock of whoever is just writing a vote: not in the loop that answers everybody."""
     skip = VotingService.skip
 
-    def elsewhere(desk: VotingService, voter: str, ticket: str) -> None:
+    def elsewhere(voting: VotingService, voter: str, ticket: str) -> None:
         with pytest.raises(RuntimeError, match="no running event loop"):
             asyncio.get_running_loop()
-        skip(desk, voter, ticket)
+        skip(voting, voter, ticket)
 
     monkeypatch.setattr(VotingService, "skip", elsewhere)
     pair = booth.get("/api/ballot").json()

@@ -127,17 +127,17 @@ def test_a_match_in_play_or_void_has_no_ballot(ledger: Ledger, tmp_path: Path) -
 
 def test_a_voter_keeps_the_pair_until_it_is_judged(folder: Path, ledger: Ledger) -> None:
     votes = PeopleVotes(ledger.address, folder)
-    desk = VotingService(ledger, votes, Random(1))
-    first = desk.draw("v")
+    service = VotingService(ledger, votes, Random(1))
+    first = service.draw("v")
     assert first is not None
-    assert desk.draw("v") == first
-    other = desk.draw("w")
+    assert service.draw("v") == first
+    other = service.draw("w")
     assert other is not None
     assert other.ticket != first.ticket
-    desk.cast("v", first.ticket, "first", at_ms=1)
+    service.cast("v", first.ticket, "first", at_ms=1)
     [given] = votes.votes()
     assert given == Vote(first.match, first.record, first.shown, first.shown[0], "v", at_ms=1)
-    second = desk.draw("v")
+    second = service.draw("v")
     assert second is not None
     assert second.match != first.match
 
@@ -149,51 +149,51 @@ def test_the_verdict_is_about_the_place_where_the_answer_stood(
     votes = PeopleVotes(ledger.address, folder)
     orders = set()
     for seed in range(8):
-        desk = VotingService(ledger, votes, Random(seed))
-        pending = desk.draw(f"v{seed}")
+        service = VotingService(ledger, votes, Random(seed))
+        pending = service.draw(f"v{seed}")
         assert pending is not None
-        desk.cast(f"v{seed}", pending.ticket, verdict, at_ms=1)  # type: ignore[arg-type]
+        service.cast(f"v{seed}", pending.ticket, verdict, at_ms=1)  # type: ignore[arg-type]
         assert list(votes.votes())[-1].verdict == pending.shown[place]
         orders.add(pending.shown)
     assert orders == {("A", "B"), ("B", "A")}
 
 
 def test_a_ticket_is_good_once_and_for_its_voter_alone(folder: Path, ledger: Ledger) -> None:
-    desk = VotingService(ledger, PeopleVotes(ledger.address, folder), Random(1))
-    pending = desk.draw("v")
+    service = VotingService(ledger, PeopleVotes(ledger.address, folder), Random(1))
+    pending = service.draw("v")
     assert pending is not None
     for voter, ticket in (("w", pending.ticket), ("v", "made up"), ("", "")):
         with pytest.raises(TicketUnknown):
-            desk.cast(voter, ticket, "tie", at_ms=1)
-    desk.cast("v", pending.ticket, "tie", at_ms=1)
+            service.cast(voter, ticket, "tie", at_ms=1)
+    service.cast("v", pending.ticket, "tie", at_ms=1)
     with pytest.raises(TicketUnknown):
-        desk.cast("v", pending.ticket, "tie", at_ms=1)
+        service.cast("v", pending.ticket, "tie", at_ms=1)
 
 
 def test_two_servers_take_one_vote_of_a_voter(folder: Path, ledger: Ledger) -> None:
     votes = PeopleVotes(ledger.address, folder)
-    desks = [VotingService(ledger, votes, Random(7)) for _ in range(2)]
-    shown = [desk.draw("v") for desk in desks]
+    services = [VotingService(ledger, votes, Random(7)) for _ in range(2)]
+    shown = [service.draw("v") for service in services]
     assert shown[0] is not None
     assert shown[1] is not None
     assert shown[0].match == shown[1].match
-    desks[0].cast("v", shown[0].ticket, "first", at_ms=1)
+    services[0].cast("v", shown[0].ticket, "first", at_ms=1)
     with pytest.raises(VotedAlready):
-        desks[1].cast("v", shown[1].ticket, "second", at_ms=2)
+        services[1].cast("v", shown[1].ticket, "second", at_ms=2)
     assert votes.count() == 1
 
 
 def test_every_pair_is_judged_or_skipped_and_then_there_is_none(folder: Path, ledger: Ledger) -> None:
     votes = PeopleVotes(ledger.address, folder)
-    desk = VotingService(ledger, votes, Random(3))
+    service = VotingService(ledger, votes, Random(3))
     there = {number for number in range(1, MATCHES + 1) if ballot(ledger, number)}
     judged, skipped = set(), set()
-    while pending := desk.draw("v"):
+    while pending := service.draw("v"):
         if len(judged) > len(skipped):
-            desk.skip("v", pending.ticket)
+            service.skip("v", pending.ticket)
             skipped.add(pending.match)
         else:
-            desk.cast("v", pending.ticket, "tie", at_ms=1)
+            service.cast("v", pending.ticket, "tie", at_ms=1)
             judged.add(pending.match)
     assert judged | skipped == there
     assert not judged & skipped
@@ -206,9 +206,9 @@ def test_many_matches_voted_on_are_read_in_one_pass(
     folder: Path, ledger: Ledger, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     votes = PeopleVotes(ledger.address, folder)
-    desk = VotingService(ledger, votes, Random(3))
-    while pending := desk.draw("v"):
-        desk.cast("v", pending.ticket, "first", at_ms=1)
+    service = VotingService(ledger, votes, Random(3))
+    while pending := service.draw("v"):
+        service.cast("v", pending.ticket, "first", at_ms=1)
     there = list(votes.votes())
     there.append(msgspec.structs.replace(there[0], match=MATCHES + 99))
     each = cited(ledger, there), said(ledger, there), audience(ledger, there)
@@ -263,25 +263,25 @@ def test_pairs_shown_beyond_number_are_forgotten_the_oldest_first(
     folder: Path, ledger: Ledger, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(voting, "TICKETS", 2)
-    desk = VotingService(ledger, PeopleVotes(ledger.address, folder), Random(1))
-    shown = [desk.draw(voter) for voter in ("u", "v", "w")]
+    service = VotingService(ledger, PeopleVotes(ledger.address, folder), Random(1))
+    shown = [service.draw(voter) for voter in ("u", "v", "w")]
     with pytest.raises(TicketUnknown):
-        desk.cast("u", shown[0].ticket, "tie", at_ms=1)  # type: ignore[union-attr]
+        service.cast("u", shown[0].ticket, "tie", at_ms=1)  # type: ignore[union-attr]
     for voter, pending in (("v", shown[1]), ("w", shown[2])):
-        assert desk.cast(voter, pending.ticket, "tie", at_ms=1) == pending  # type: ignore[union-attr]
+        assert service.cast(voter, pending.ticket, "tie", at_ms=1) == pending  # type: ignore[union-attr]
 
 
 def test_what_was_skipped_is_forgotten_beyond_number(
     folder: Path, ledger: Ledger, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(voting, "TICKETS", 2)
-    desk = VotingService(ledger, PeopleVotes(ledger.address, folder), Random(1))
+    service = VotingService(ledger, PeopleVotes(ledger.address, folder), Random(1))
     for voter in ("u", "v", "w"):
-        while pending := desk.draw(voter):
-            desk.skip(voter, pending.ticket)
-    assert desk.draw("w") is None
-    assert desk.draw("v") is None
-    assert desk.draw("u") is not None, "the first to skip everything is shown pairs again"
+        while pending := service.draw(voter):
+            service.skip(voter, pending.ticket)
+    assert service.draw("w") is None
+    assert service.draw("v") is None
+    assert service.draw("u") is not None, "the first to skip everything is shown pairs again"
 
 
 @pytest.mark.parametrize("recent", [3, 5])
@@ -289,11 +289,11 @@ def test_pairs_come_from_the_newest_matches(
     folder: Path, ledger: Ledger, monkeypatch: pytest.MonkeyPatch, recent: int
 ) -> None:
     monkeypatch.setattr(voting, "RECENT", recent)
-    desk = VotingService(ledger, PeopleVotes(ledger.address, folder), Random(1))
+    service = VotingService(ledger, PeopleVotes(ledger.address, folder), Random(1))
     seen = set()
-    while pending := desk.draw("v"):
+    while pending := service.draw("v"):
         seen.add(pending.match)
-        desk.skip("v", pending.ticket)
+        service.skip("v", pending.ticket)
     newest = range(MATCHES - recent + 1, MATCHES + 1)
     assert seen == {number for number in newest if ballot(ledger, number)}
     assert seen

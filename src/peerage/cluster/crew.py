@@ -1,4 +1,4 @@
-"""The leader's driving of matches: workers claim and drive them, the desk decides on their money."""
+"""The leader's driving of matches: workers claim and drive them, `call_permits` decides on their money."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from itertools import count
 from typing import NamedTuple, TypeVar
 
 from peerage.cluster.by_leader import asked
-from peerage.cluster.desk import Desk
+from peerage.cluster.call_permits import CallPermits
 from peerage.cluster.messages import (
     Abandon,
     AskLeader,
@@ -100,7 +100,7 @@ class Crew:
         journal: Journal,
         budget: Budget,
         availability: Availability,
-        lines: Mapping[str, PlayerRuntime],
+        runtimes: Mapping[str, PlayerRuntime],
         engine: Engine,
         clock: Callable[[], int],
         places: Places,
@@ -111,17 +111,17 @@ class Crew:
         self._run = run
         self._ledger = ledger
         self._journal = journal
-        journal.gather_s = gathers_s(lines.values())
+        journal.gather_s = gathers_s(runtimes.values())
         self._budget = budget
-        self._lines = lines
+        self._runtimes = runtimes
         self._engine = engine
         self._clock = clock
         self._places = places
         self._posting = posting
         self._loop = asyncio.get_running_loop()
         self._short = asyncio.Event()
-        self._desk = Desk(
-            budget, availability, lines, engine, self._decided, self._unaffordable, self._call_back
+        self._permits = CallPermits(
+            budget, availability, runtimes, engine, self._decided, self._unaffordable, self._call_back
         )
         self._matches: dict[int, _Match] = {}
         self._left: list[Stuck] = []
@@ -192,7 +192,7 @@ class Crew:
 
     async def stop(self, grace_s: float) -> None:
         self._stopping = True
-        self._desk.stop()
+        self._permits.stop()
         for seat in self._seats.values():
             self._order(seat, Stop(grace_s))
         waits = [seat.stopped for seat in self._seats.values()]
@@ -218,7 +218,7 @@ class Crew:
         self._offer_soon()
 
     def _forget(self, number: int) -> None:
-        self._desk.over(number)
+        self._permits.over(number)
         self._over.append((number, self._matches.pop(number).turn))
         if len(self._over) > self._engine.concurrency:
             self._offer_soon()
@@ -319,10 +319,10 @@ class Crew:
             await self._aside(partial(patiently, partial(self._ledger.match, number))) for number in numbers
         ]
         opened = sum([self._account(seat.number, one.exchanges) for one in rows if one is not None])
-        for held in self._desk.held_by(seat.number):
-            self._desk.paid(seat.number, held)
+        for held in self._permits.held_by(seat.number):
+            self._permits.paid(seat.number, held)
         for number in numbers:
-            self._desk.over(number)
+            self._permits.over(number)
             self._offer_then(number)
         _log.warning(
             "worker %d %s: %d of its matches go on elsewhere; %d calls it left open may have been billed",
@@ -337,7 +337,7 @@ class Crew:
     def _account(self, worker: int, exchanges: Sequence[Exchange]) -> int:
         """Count what a lost worker did not tell; how many calls it left open."""
         opened = 0
-        held = {(one.match, one.key): one.ticket for one in self._desk.held_by(worker)}
+        held = {(one.match, one.key): one.ticket for one in self._permits.held_by(worker)}
         for one in exchanges:
             if one.reply is None and one.failure is None:
                 opened += 1
@@ -354,7 +354,7 @@ class Crew:
                 known = read_reply(one.key, one.reply).cost_nano is not None
             ticket, answered, granted = held.get(of, 0), one.reply is not None, min(nano, one.worst_nano or 0)
             paid = Paid(ticket, *of, one.attempt, one.player, nano, known, answered, granted)
-            self._desk.paid(worker, paid)
+            self._permits.paid(worker, paid)
         return opened
 
     def _order(self, seat: _Seat, *orders: Order) -> None:
@@ -373,20 +373,20 @@ class Crew:
         match news:
             case Claimed(numbers):
                 free = self._posting.free  # else each call asks anyway
-                grants = {number: self._desk.grant(number) if free else {} for number in numbers}
+                grants = {number: self._permits.grant(number) if free else {} for number in numbers}
                 self._order(seat, Granted(grants, {one: {**self._budget.kept(one)} for one in numbers}))
             case Asks():
-                self._desk.ask(seat.number, news)
+                self._permits.ask(seat.number, news)
             case AskLeader():
                 self._spawn(self._ask_by_leader(seat, news))
             case Paid(_, number, key, attempt):
                 if number in self._matches:
                     self._matches[number].told.add((key, attempt))
-                self._desk.paid(seat.number, news)
+                self._permits.paid(seat.number, news)
             case Kept():
                 self._budget.keep(*news)
             case Returned(number, by_player):
-                self._desk.returned(number, by_player)
+                self._permits.returned(number, by_player)
             case Recalled(number, player, nano):
                 self._budget.recall(number, player, nano)
             case Ended(number, tally, outcome):
@@ -410,14 +410,14 @@ class Crew:
                 seat.state = news
             case Stopped(left_out):
                 for name, settings in left_out.items():
-                    leave_out = getattr(self._lines[name].client, "leave_out", None)
+                    leave_out = getattr(self._runtimes[name].client, "leave_out", None)
                     if settings and leave_out is not None:
                         leave_out(settings)
                 seat.stopped.set_result(None)
 
     async def _ask_by_leader(self, seat: _Seat, asks: AskLeader) -> None:
         try:
-            self._order(seat, await asked(self._lines[asks.player].client, asks))
+            self._order(seat, await asked(self._runtimes[asks.player].client, asks))
         except Exception as fault:
             self._run.broken(fault)
 

@@ -36,7 +36,7 @@ from peerage.cluster.messages import (
     Stopped,
     Tripped,
 )
-from peerage.cluster.purse import AskedPurse, AskedReservations
+from peerage.cluster.remote_budget import RemoteBudget, RemoteReservations
 from peerage.engine.availability import Availability, Away
 from peerage.engine.budget import Affordable
 from peerage.engine.journal import Journal
@@ -56,7 +56,7 @@ from peerage.settings import ArenaError
 from peerage.settings.game_file import load_file
 
 NO_CAP = 1_000_000
-"""Calls in flight at once where each asks for its place: the leader's desk counts them."""
+"""Calls in flight at once where each asks for its place: the leader counts them."""
 STATE_EVERY_S = 0.5
 GATHER_S, PATIENT_S = 0.005, 0.03
 """What is written within so long goes in one transaction, as those of all workers come one after another:
@@ -106,13 +106,13 @@ class Worker:
         self._ledger: WorkersLedger = await self._aside(partial(WorkersLedger, posting.address, posting.run))
         self._stack.callback(self._ledger.close)
         self._stack.enter_context(self._ledger.writing())
-        lines = await self._open_lines()
+        runtimes = await self._open_runtimes()
         games = schedulers(posting.settings, "")
-        plans, engine = Plans(games, lines), posting.settings.engine
+        plans, engine = Plans(games, runtimes), posting.settings.engine
         self._journal = Journal(self._ledger, self.broken)
-        self._journal.gather_s = gathers_s(lines.values())
+        self._journal.gather_s = gathers_s(runtimes.values())
         self._stack.push_async_callback(self._journal.close)
-        self._paying = AskedReservations(posting.bounded, lines, self.tell, self._journal.then)
+        self._paying = RemoteReservations(posting.bounded, runtimes, self.tell, self._journal.then)
         programs = None
         if posting.programs:
             from peerage.engine.programs import opened
@@ -121,12 +121,12 @@ class Worker:
         undated = [one.model_copy(update={"daily_budget": None}) for one in posting.settings.players]
         self._matches = MatchesUnderWay(
             self,
-            {name: _unlimited(line) for name, line in lines.items()},
+            {name: _unlimited(runtime) for name, runtime in runtimes.items()},
             engine.model_copy(update={"calls": NO_CAP}),
             self._ledger,
             self._journal,
             now_ms,
-            AskedPurse(posting.bounded, self.tell, self._paying),
+            RemoteBudget(posting.bounded, self.tell, self._paying),
             self._paying,
             plans,
             Availability(undated, now_ms),
@@ -135,8 +135,8 @@ class Worker:
         self._tick()
         return int(self._ledger.number)
 
-    async def _open_lines(self) -> dict[str, PlayerRuntime]:
-        posting, lines = self._posting, dict[str, PlayerRuntime]()
+    async def _open_runtimes(self) -> dict[str, PlayerRuntime]:
+        posting, runtimes = self._posting, dict[str, PlayerRuntime]()
         env = {**os.environ, **posting.env}
         for player in posting.settings.players:
             client: Client
@@ -151,9 +151,9 @@ class Worker:
             leave_out = getattr(client, "leave_out", None)
             if leave_out is not None:
                 leave_out(posting.left_out.get(player.name, ()))
-            lines[player.name] = PlayerRuntime(player, client, posting.prices[player.name])
-        await asyncio.gather(*[line.client.start() for line in lines.values()])
-        return lines
+            runtimes[player.name] = PlayerRuntime(player, client, posting.prices[player.name])
+        await asyncio.gather(*[runtime.client.start() for runtime in runtimes.values()])
+        return runtimes
 
     def left_alone(self) -> None:
         """The leader is not there any more: send nothing more. Ray ends this process."""
@@ -346,9 +346,9 @@ class Worker:
         return await self._loop.run_in_executor(self._claims, work)
 
 
-def gathers_s(lines: Iterable[PlayerRuntime]) -> float:
+def gathers_s(runtimes: Iterable[PlayerRuntime]) -> float:
     """How long leader and workers gather what they write."""
-    return GATHER_S if all(isinstance(line.client, InstantClient) for line in lines) else PATIENT_S
+    return GATHER_S if all(isinstance(runtime.client, InstantClient) for runtime in runtimes) else PATIENT_S
 
 
 def _load_games(files: Mapping[str, str]) -> None:
@@ -365,7 +365,7 @@ def _load_games(files: Mapping[str, str]) -> None:
             )
 
 
-def _unlimited(line: PlayerRuntime) -> PlayerRuntime:
+def _unlimited(runtime: PlayerRuntime) -> PlayerRuntime:
     """A player whose limits are kept elsewhere."""
     none = {"concurrency": None, "requests_per_minute": None, "tokens_per_minute": None}
-    return replace(line, settings=line.settings.model_copy(update=none))
+    return replace(runtime, settings=runtime.settings.model_copy(update=none))

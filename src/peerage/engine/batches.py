@@ -95,17 +95,19 @@ class Batches:
         ledger: Ledger,
         journal: Journal,
         budget: Budget,
-        lines: Mapping[str, PlayerRuntime],
+        runtimes: Mapping[str, PlayerRuntime],
         secret: str,
         clock: Callable[[], int],
     ) -> None:
         self._ledger = ledger
         self._journal = journal
         self._budget = budget
-        self._lines = lines
+        self._runtimes = runtimes
         self._secret = secret
         self._clock = clock
-        self._clients = {name: one.client for name, one in lines.items() if isinstance(one.client, Batching)}
+        self._clients = {
+            name: one.client for name, one in runtimes.items() if isinstance(one.client, Batching)
+        }
         self._most: dict[str, int | None] = {}
         self._over = False
 
@@ -162,7 +164,7 @@ class Batches:
         if self._over:
             return
         worst = left.worst_nano
-        cost = 0 if answer is None else priced(self._lines[left.player], answer).cost_nano
+        cost = 0 if answer is None else priced(self._runtimes[left.player], answer).cost_nano
         cost = worst if cost is None else cost
         why = "its match had ended before its batch"
         row = FailureRow(left.match, left.key, left.attempt, why, cost, self._clock())

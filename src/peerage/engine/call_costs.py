@@ -44,15 +44,15 @@ def usual_call(bound: CallBound, price: Price) -> Usual:
 
 
 def worst_cost(
-    spec: GameSpec[Any], rules: Any, fixture: Fixture, lines: Mapping[str, Priced]
+    spec: GameSpec[Any], rules: Any, fixture: Fixture, runtimes: Mapping[str, Priced]
 ) -> dict[str, int]:
     """The most that a match can cost, by player, in 1e-9 dollars; unknown prices count nothing."""
     worst: dict[str, int] = {}
     seats = {seat.label: seat.player for seat in fixture.all_seats()}
     for bound in spec.bounds(rules, fixture):
         player = seats[bound.seat]
-        if player in lines:
-            price, size = lines[player].price, bound.input_bytes + OVERHEAD_BYTES
+        if player in runtimes:
+            price, size = runtimes[player].price, bound.input_bytes + OVERHEAD_BYTES
             each = price.worst_nano(size, bound.max_tokens) or 0
             again = price.worst_nano(size, bound.max_tokens * MORE_ROOM, more_room=True) or 0
             # Every other call at most is a second one, and each of those may have more room.
@@ -71,15 +71,15 @@ class Share(NamedTuple):
 
 
 def shares(
-    spec: GameSpec[Any], rules: Any, fixture: Fixture, lines: Mapping[str, Priced]
+    spec: GameSpec[Any], rules: Any, fixture: Fixture, runtimes: Mapping[str, Priced]
 ) -> dict[str, Share]:
     """What a match is planned to cost, by player."""
     found: dict[str, Share] = {}
     seats = {seat.label: seat.player for seat in fixture.all_seats()}
     for bound in spec.bounds(rules, fixture):
         player = seats[bound.seat]
-        if player in lines:
-            price = lines[player].price
+        if player in runtimes:
+            price = runtimes[player].price
             usual_bytes = 4 * bound.usual_input_tokens + OVERHEAD_BYTES
             reach = price.worst_nano(min(usual_bytes, bound.input_bytes), bound.max_tokens) or 0
             calls, nano, before = found.get(player, Share(0.0, 0.0, 0))

@@ -24,7 +24,7 @@ from peerage.engine.pauses import Pauses
 from peerage.engine.pending import Pending, Rendering, backoff, stated_wait
 from peerage.engine.player_runtime import PlayerRuntime, raised
 from peerage.engine.pricing import MAX_STORED_CHARS, priced
-from peerage.engine.reservations import Paying, Purse
+from peerage.engine.reservations import MatchBudget, Paying
 from peerage.engine.troubles import Trouble, Troubles
 from peerage.ledger.codec import Text, reply_body
 from peerage.ledger.merkle import leaf
@@ -76,17 +76,17 @@ class Calls:
     def __init__(
         self,
         matches: Matches,
-        lines: Mapping[str, PlayerRuntime],
+        runtimes: Mapping[str, PlayerRuntime],
         engine: Engine,
         journal: Journal,
         clock: Callable[[], int],
-        budget: Purse,
+        budget: MatchBudget,
         paying: Paying,
         availability: Availability,
         programs: Programs | None = None,
     ) -> None:
         self._matches = matches
-        self._lines = lines
+        self._runtimes = runtimes
         self._engine = engine
         self._journal = journal
         self._clock = clock
@@ -106,12 +106,12 @@ class Calls:
         self.answered = 0
         self.retried = 0
         self._troubles = Troubles(engine.retries + 1)
-        for name, line in lines.items():
-            if isinstance(line.client, InstantClient):
-                self._instant[name] = line.client
+        for name, runtime in runtimes.items():
+            if isinstance(runtime.client, InstantClient):
+                self._instant[name] = runtime.client
             else:
                 self.pauses.watch(name)
-            settings = line.settings
+            settings = runtime.settings
             self._dispatcher.add(
                 name, Lane(settings.concurrency, settings.requests_per_minute, settings.tokens_per_minute)
             )
@@ -153,7 +153,7 @@ class Calls:
             self._ready(pending)
             return
         prompt = Rendering(pending.ask, pending.seed)
-        pending.worst = self._lines[pending.player].worst_nano(pending.ask, prompt)
+        pending.worst = self._runtimes[pending.player].worst_nano(pending.ask, prompt)
         self._reservations.submit(pending)
         self.decide()
 
@@ -177,7 +177,7 @@ class Calls:
         elif isinstance(pending.ask, Run):
             self._dispatcher.submit(SANDBOX, pending, 0)
         else:
-            tokens = self._lines[pending.player].tokens(pending.ask, pending.seed)
+            tokens = self._runtimes[pending.player].tokens(pending.ask, pending.seed)
             self._dispatcher.submit(pending.player, pending, tokens)
 
     def void(self, pending: Pending, texts: list[Text], reason: str) -> None:
@@ -268,7 +268,7 @@ class Calls:
             else:
                 pending.prompt = prompt = Rendering(ask, pending.seed)
                 if not self._budget.bounded:
-                    pending.worst = self._lines[pending.player].worst_nano(ask, prompt)
+                    pending.worst = self._runtimes[pending.player].worst_nano(ask, prompt)
                 if not self._may_leave(pending):
                     return
             self._intend(pending)
@@ -312,7 +312,7 @@ class Calls:
         if isinstance(ask, Run):
             self._spawn(self._perform(pending, ask))
             return
-        call = self._lines[pending.player].call(pending, ask)
+        call = self._runtimes[pending.player].call(pending, ask)
         if instant is None:
             self._spawn(self._converse(pending, call))
             return
@@ -344,7 +344,7 @@ class Calls:
         pending.sent_at = self._loop.time()
         self._troubles.sent(pending, pending.sent_at)
         try:
-            came = await self._lines[pending.player].answer(call, lambda: self._abandoned)
+            came = await self._runtimes[pending.player].answer(call, lambda: self._abandoned)
             if isinstance(came, PlayerError):
                 self._failed(pending, came)
             else:
@@ -358,12 +358,12 @@ class Calls:
             self._dispatcher.returned(pending.player)
 
     def _answered(self, pending: Pending, answer: Answer) -> None:
-        line = self._lines[pending.player]
+        runtime = self._runtimes[pending.player]
         try:
             assert isinstance(pending.ask, Ask)
-            raw = priced(line, answer, line.limit(pending.ask))
+            raw = priced(runtime, answer, runtime.limit(pending.ask))
             truncated = bool(answer.truncated) or len(answer.text) > MAX_STORED_CHARS
-            price = line.price.source if raw.cost_nano else ""
+            price = runtime.price.source if raw.cost_nano else ""
             model = storable(answer.snapshot)[:200]
             body = reply_body(raw, model, price, truncated, pending.salt)
         except Exception as error:  # whatever a third party's client returned, it was no `Answer`

@@ -39,11 +39,11 @@ def schedulers(settings: ArenaSettings, secret: str) -> dict[str, Scheduler]:
 
 
 class Plans:
-    """The plans of matches that `lines` play, by the rules of now or those that a fixture was issued with."""
+    """The plans of matches that `runtimes` play, by the rules of now or those a fixture was issued with."""
 
-    def __init__(self, games: Mapping[str, Scheduler], lines: Mapping[str, PlayerRuntime]) -> None:
+    def __init__(self, games: Mapping[str, Scheduler], runtimes: Mapping[str, PlayerRuntime]) -> None:
         self._games = games
-        self._lines = lines
+        self._runtimes = runtimes
         self._older: dict[tuple[str, str], Any] = {}
 
     def spec(self, fixture: Fixture) -> GameSpec[Any]:
@@ -69,12 +69,12 @@ class Plans:
         """Why a fixture cannot be played, whatever it costs; empty: it can."""
         if not self.playable(fixture):
             return f"not playable here: {fixture.game} version {fixture.version}"
-        withdrawn = [seat.player for seat in fixture.seats if seat.player not in self._lines]
+        withdrawn = [seat.player for seat in fixture.seats if seat.player not in self._runtimes]
         return f"withdrawn: {', '.join(withdrawn)}" if withdrawn else ""
 
     def of(self, fixture: Fixture) -> Mapping[str, Share]:
         """What a match is planned to cost, by player."""
-        return shares(self.spec(fixture), self.rules(fixture), fixture, self._lines)
+        return shares(self.spec(fixture), self.rules(fixture), fixture, self._runtimes)
 
     def learn(self, ledger: Ledger, budget: Budget, last: int) -> None:
         """Tell the budget what the last matches before the first of this run cost."""

@@ -15,18 +15,18 @@ MAX_NANO = 10_000 * 10**9
 UNKNOWN = Limit(0, 0, False, True)
 
 
-def priced(line: PlayerRuntime, answer: Answer, limit: Limit = UNKNOWN) -> Reply:
+def priced(runtime: PlayerRuntime, answer: Answer, limit: Limit = UNKNOWN) -> Reply:
     """An answer under a `limit` as a raw reply, priced; what a client may have got wrong is unknown then."""
     seconds = answer.latency_s if 0 < answer.latency_s < 1e9 else 0.0
     tokens_in, tokens_out = _counted(answer.input_tokens), _counted(answer.output_tokens)
     if answer.cost_usd is None:
-        cost = line.price.cost_nano(tokens_in, tokens_out, round(seconds * 1000))
+        cost = runtime.price.cost_nano(tokens_in, tokens_out, round(seconds * 1000))
         cost = cost and cost * answer.times
     else:
         cost = _nano(answer.cost_usd)
     if cost is not None and cost > MAX_NANO:
         cost = None
-    watts = line.settings.watts
+    watts = runtime.settings.watts
     # More than MAX_TEXT characters are cut by us, whatever the tokens.
     cut = limit.tokens if answer.truncated and len(answer.text) < MAX_TEXT else 0
     return Reply(

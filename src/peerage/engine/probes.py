@@ -35,7 +35,7 @@ def worst_probe(price: Price) -> int | None:
 
 async def probe_players(
     ledger: Ledger,
-    lines: Mapping[str, PlayerRuntime],
+    runtimes: Mapping[str, PlayerRuntime],
     env: Mapping[str, str],
     *,
     affordable: Callable[[str, int], bool],
@@ -47,15 +47,15 @@ async def probe_players(
     it: that player is then not probed. `clock` gives Unix milliseconds. The caller holds the runner's lock.
     """
     worst: dict[str, int | None] = {}
-    for name, line in lines.items():
-        if needs_probe(line.settings) and affordable(name, worst_probe(line.price) or 0):
-            worst[name] = worst_probe(line.price)
+    for name, runtime in runtimes.items():
+        if needs_probe(runtime.settings) and affordable(name, worst_probe(runtime.price) or 0):
+            worst[name] = worst_probe(runtime.price)
     if not worst:
         return {}
     amend(ledger, TOPIC, [ProbeEntry(sent=worst)], clock())
-    asked = [lines[name] for name in worst]
-    probed = await asyncio.gather(*[probe(line.settings, line.client, env) for line in asked])
-    found = {one.player: _found(lines[one.player], one, worst[one.player]) for one in probed}
+    asked = [runtimes[name] for name in worst]
+    probed = await asyncio.gather(*[probe(runtime.settings, runtime.client, env) for runtime in asked])
+    found = {one.player: _found(runtimes[one.player], one, worst[one.player]) for one in probed}
     amend(ledger, TOPIC, [ProbeEntry(found=found)], clock())
     for one in probed:
         _tell(one, found[one.player])
@@ -66,7 +66,7 @@ async def probe_players(
 async def bench_by_probes(
     benches: Benches,
     when: tuple[int, int],
-    lines: Mapping[str, PlayerRuntime],
+    runtimes: Mapping[str, PlayerRuntime],
     probed: Mapping[str, Probed],
     env: Mapping[str, str],
     free: Container[str] | None,
@@ -81,15 +81,15 @@ async def bench_by_probes(
     """
     rows: list[Amendment] = []
     failed: dict[str, str] = {}
-    for name, line in lines.items():
+    for name, runtime in runtimes.items():
         was, found = benches.out.get(name), probed.get(name)
         if was is not None and name in overbilled:
             failed[name] = f"{was.why} Still benched: state the `price` that it bills, or set no budget"
             continue
-        costs_nothing = not needs_probe(line.settings) if free is None else name in free
-        costs_nothing = costs_nothing and not line.settings.is_person
+        costs_nothing = not needs_probe(runtime.settings) if free is None else name in free
+        costs_nothing = costs_nothing and not runtime.settings.is_person
         if was is not None and found is None and costs_nothing:
-            found = await probe(line.settings, line.client, env)
+            found = await probe(runtime.settings, runtime.client, env)
         if was is None and found is not None and found.unusable:
             failed[name] = f"{found.problem}; benched"
             entry = Bench(name, "benched", *when, storable(found.problem)[:500])
@@ -107,7 +107,7 @@ async def bench_by_probes(
     return rows
 
 
-def _found(line: PlayerRuntime, probed: Probed, worst: int | None) -> ProbeResult:
+def _found(runtime: PlayerRuntime, probed: Probed, worst: int | None) -> ProbeResult:
     """A probe as it goes on record."""
     if probed.failure is not None:
         free = not probed.failure.maybe_paid
@@ -119,7 +119,7 @@ def _found(line: PlayerRuntime, probed: Probed, worst: int | None) -> ProbeResul
             0 if free else worst,
         )
     assert probed.answer is not None
-    reply = priced(line, probed.answer)
+    reply = priced(runtime, probed.answer)
     status = "refused" if probed.answer.refused else "cut" if probed.answer.truncated else "ok"
     reasoning = probed.answer.reasoning_tokens
     return ProbeResult(

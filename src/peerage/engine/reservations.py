@@ -10,7 +10,7 @@ from peerage.engine.budget import WAITS, Affordable, Budget
 from peerage.engine.pending import Pending
 
 
-class Purse(Protocol):
+class MatchBudget(Protocol):
     """The budget, as those see it who drive matches: `budget.Budget`, or what stands for it elsewhere."""
 
     @property

@@ -68,7 +68,7 @@ class Runner:
         self,
         settings: ArenaSettings,
         ledger: Ledger,
-        lines: Mapping[str, PlayerRuntime],
+        runtimes: Mapping[str, PlayerRuntime],
         recovered: Recovered,
         drive: Drive,
         *,
@@ -83,7 +83,7 @@ class Runner:
         hosts: Hosts,
     ) -> None:
         self._settings = settings
-        self._lines = lines
+        self._runtimes = runtimes
         self._limit = limit
         self._clock = clock
         self._ledger = ledger
@@ -101,7 +101,7 @@ class Runner:
             recovered.begun,
         )
         games = schedulers(settings, secret)
-        self._plans = Plans(games, lines)
+        self._plans = Plans(games, runtimes)
         self._matches = drive(self, self._journal, self._budget, self._plans)
         self._admission = Admission(self._budget, self._plans, recovered.unaffordable)
         goal = settings.goal
@@ -117,7 +117,7 @@ class Runner:
                 if one.spec.memory is not None
             },
             all_ended(recovered, ledger) if goal or any(one.policy.learns for one in games.values()) else (),
-            Known(goal, [*lines], {name: one.weight for name, one in games.items()}) if goal else None,
+            Known(goal, [*runtimes], {name: one.weight for name, one in games.items()}) if goal else None,
             goal.player if goal else "",
             settings.hosts,
         )
@@ -138,10 +138,12 @@ class Runner:
         )
         self._recovered = recovered
         self._waits = recovered.waits
-        self._people = {name: one.client for name, one in lines.items() if isinstance(one.client, Awaited)}
+        self._people = {name: one.client for name, one in runtimes.items() if isinstance(one.client, Awaited)}
         priorities = {one.name: one.priority for one in settings.players if one.priority > 1}
-        self._waiting = WaitingMatches(lines, self._matches.benched, self.look_soon, self._people, priorities)
-        self._batches = Batches(ledger, self._journal, self._budget, lines, secret, clock)
+        self._waiting = WaitingMatches(
+            runtimes, self._matches.benched, self.look_soon, self._people, priorities
+        )
+        self._batches = Batches(ledger, self._journal, self._budget, runtimes, secret, clock)
         self._batches.take_up([fixture for fixture, _ in recovered.pending], self._waits)
         self._waiting.listen([fixture.seed for fixture, _ in recovered.pending])
         self._left_in_a_row = 0
@@ -240,7 +242,7 @@ class Runner:
         )
 
     def _benched(self) -> Mapping[str, str]:
-        return {name: why for name, why in self._matches.benched.items() if name in self._lines}
+        return {name: why for name, why in self._matches.benched.items() if name in self._runtimes}
 
     def _end(self, reason: str, note: str) -> None:
         if not self._done.done():
@@ -336,7 +338,7 @@ class Runner:
         if self._reached(fixture.number):
             return False
         void: str | None = want_of(fixture, self._matches.benched)
-        if void and len(self._lines) - len(self._benched()) < 2:
+        if void and len(self._runtimes) - len(self._benched()) < 2:
             self._end("players", "fewer than two players are left for a match")
             return False
         if not void:

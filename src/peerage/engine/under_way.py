@@ -20,7 +20,7 @@ from peerage.engine.player_runtime import PlayerRuntime
 from peerage.engine.programs import Programs
 from peerage.engine.records import ENGINE, MatchTally, answered_first
 from peerage.engine.recovery import Mismatch
-from peerage.engine.reservations import Paying, Purse
+from peerage.engine.reservations import MatchBudget, Paying
 from peerage.engine.troubles import Trouble
 from peerage.games.house import House
 from peerage.ledger.codec import by_hex, reply_salt
@@ -64,21 +64,21 @@ class MatchesUnderWay:
     def __init__(
         self,
         run: MatchRun,
-        lines: Mapping[str, PlayerRuntime],
+        runtimes: Mapping[str, PlayerRuntime],
         engine: Engine,
         ledger: Texts,
         journal: Journal,
         clock: Callable[[], int],
-        budget: Purse,
+        budget: MatchBudget,
         paying: Paying,
         plans: Plans,
         availability: Availability,
         programs: Programs | None,
     ) -> None:
-        self.calls = Calls(self, lines, engine, journal, clock, budget, paying, availability, programs)
+        self.calls = Calls(self, runtimes, engine, journal, clock, budget, paying, availability, programs)
         self.unfinished: dict[int, str] = {}
         self._run = run
-        self._lines = lines
+        self._runtimes = runtimes
         self._engine = engine
         self._ledger = ledger
         self._clock = clock
@@ -242,7 +242,7 @@ class MatchesUnderWay:
             player = match.players[ask.to]
             attempt, salt = before.attempt if before else 0, reply_salt(match.secret, ask.key)
             pending = Pending(number, match.fixture.seed, player, ask, body, match.house, attempt, salt)
-            if player not in self._lines and player != SANDBOX:
+            if player not in self._runtimes and player != SANDBOX:
                 self.calls.void(pending, texts, "withdrawn")
             elif self.expired(number):
                 self.calls.void(pending, texts, "deadline")

@@ -65,7 +65,7 @@ class Question(Struct, frozen=True):
     text: str
 
 
-class Shelf(NamedTuple):
+class AuthorQuestions(NamedTuple):
     """What one author's writing came to: calls made, those without a usable reply, near-duplicates removed;
     `hidden`, what house players' questions are really worth, by id; `void`, the calls its provider failed."""
 
@@ -85,7 +85,7 @@ class Collected(NamedTuple):
     """All questions, author by author in the order of their ids; and each author's shelf."""
 
     questions: tuple[Question, ...]
-    shelves: Mapping[str, Shelf]
+    by_author: Mapping[str, AuthorQuestions]
 
 
 def calls(wanted: Sequence[Wanted], rules: WritingRules) -> int:
@@ -100,32 +100,34 @@ def collect(
 
     Request keys are `question/LABEL/CALL`. `rng` draws the orders of authors.
     """
-    desks = {seat.label: _Desk(seat.label, calls(wanted, rules)) for seat in authors}
+    at_work = {seat.label: _AuthorAtWork(seat.label, calls(wanted, rules)) for seat in authors}
     while True:
-        busy = [desk for desk in desks.values() if desk.left and desk.missing(wanted)]
+        busy = [author for author in at_work.values() if author.left and author.missing(wanted)]
         if not busy:
             break
         drafts: Mapping[str, list[_Draft]] = yield Together(
-            {f"question/{desk.label}": _write(desk, wanted, rules) for desk in busy}
+            {f"question/{author.label}": _write(author, wanted, rules) for author in busy}
         )
-        order = [desk for desk in busy if drafts[f"question/{desk.label}"]]
+        order = [author for author in busy if drafts[f"question/{author.label}"]]
         rng.shuffle(order)
-        new = [(desk, draft) for desk in order for draft in drafts[f"question/{desk.label}"]]
-        known = [draft.written.text for desk in desks.values() for draft in desk.accepted]
+        new = [(author, draft) for author in order for draft in drafts[f"question/{author.label}"]]
+        known = [draft.written.text for author in at_work.values() for draft in author.accepted]
         are_fresh = fresh([draft.written.text for _, draft in new], rules.overlap, known)
-        for (desk, draft), is_fresh in zip(new, are_fresh, strict=True):
-            (desk.accepted if is_fresh else desk.dropped).append(draft)
+        for (author, draft), is_fresh in zip(new, are_fresh, strict=True):
+            (author.accepted if is_fresh else author.dropped).append(draft)
     questions: list[Question] = []
-    shelves: dict[str, Shelf] = {}
-    for label, desk in desks.items():
-        own = {f"{label}-{at}": draft for at, draft in enumerate(desk.accepted, 1)}
+    by_author: dict[str, AuthorQuestions] = {}
+    for label, author in at_work.items():
+        own = {f"{label}-{at}": draft for at, draft in enumerate(author.accepted, 1)}
         questions += [
             Question(id, label, draft.sort, draft.written.category, draft.written.text)
             for id, draft in own.items()
         ]
         hidden = {id: draft.hidden for id, draft in own.items()}
-        shelves[label] = Shelf(desk.made, desk.unusable, len(desk.dropped), hidden, desk.void)
-    return Collected(tuple(questions), shelves)
+        by_author[label] = AuthorQuestions(
+            author.made, author.unusable, len(author.dropped), hidden, author.void
+        )
+    return Collected(tuple(questions), by_author)
 
 
 class _Draft(NamedTuple):
@@ -135,7 +137,7 @@ class _Draft(NamedTuple):
 
 
 @dataclass
-class _Desk:
+class _AuthorAtWork:
     """One author at work."""
 
     label: str
@@ -153,17 +155,17 @@ class _Desk:
         return one.number - sum(draft.sort == one.sort for draft in [*self.accepted, *drafts])
 
 
-def _write(desk: _Desk, wanted: Sequence[Wanted], rules: WritingRules) -> Steps[list[_Draft]]:
+def _write(author: _AuthorAtWork, wanted: Sequence[Wanted], rules: WritingRules) -> Steps[list[_Draft]]:
     """One author writes what it lacks, call by call, as far as its calls reach."""
     drafts: list[_Draft] = []
     for one in wanted:
-        while desk.left and (lacking := desk.lacks(one, drafts)) > 0:
-            desk.left -= 1
-            desk.made += 1
-            reply: Reply = yield _ask(desk, one, min(lacking, rules.per_call), drafts, rules)
+        while author.left and (lacking := author.lacks(one, drafts)) > 0:
+            author.left -= 1
+            author.made += 1
+            reply: Reply = yield _ask(author, one, min(lacking, rules.per_call), drafts, rules)
             if not reply.ok:
-                desk.unusable += 1
-                desk.void += reply.status == "void"
+                author.unusable += 1
+                author.void += reply.status == "void"
                 continue
             worth: Sequence[Any] = reply.hidden if isinstance(reply.hidden, list) else []
             for at, written in enumerate(reply.value):
@@ -171,9 +173,11 @@ def _write(desk: _Desk, wanted: Sequence[Wanted], rules: WritingRules) -> Steps[
     return drafts
 
 
-def _ask(desk: _Desk, one: Wanted, count: int, drafts: Sequence[_Draft], rules: WritingRules) -> Ask:
-    before = [*desk.accepted, *desk.dropped, *drafts]
-    own = [draft.written.category for draft in [*desk.accepted, *drafts] if draft.sort == one.sort]
+def _ask(
+    author: _AuthorAtWork, one: Wanted, count: int, drafts: Sequence[_Draft], rules: WritingRules
+) -> Ask:
+    before = [*author.accepted, *author.dropped, *drafts]
+    own = [draft.written.category for draft in [*author.accepted, *drafts] if draft.sort == one.sort]
     quota = quotas(rules.categories, own, count)
     expects = Questions(count, rules.max_chars, rules.categories)
     fill: dict[str, str | Quote] = {
@@ -194,8 +198,8 @@ def _ask(desk: _Desk, one: Wanted, count: int, drafts: Sequence[_Draft], rules: 
             Message(user.speaker, f"{user.template}\n\n{rules.again}", {**user.fill, "written": written}),
         )
     return Ask(
-        desk.label,
-        str(desk.made),
+        author.label,
+        str(author.made),
         "author",
         messages,
         expects,

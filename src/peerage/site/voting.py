@@ -1,9 +1,9 @@
 """Voting in the browser: who may vote on what, how often, and that nobody votes in another's name.
 
-    desk = VotingService(ledger, votes)
-    pending = desk.draw(voter)                    # a blind pair, in an order drawn for this voter
-    desk.read(pending)                            # its texts
-    desk.cast(voter, pending.ticket, "first")     # once; the ticket is void afterwards
+    voting = VotingService(ledger, votes)
+    pending = voting.draw(voter)                  # a blind pair, in an order drawn for this voter
+    voting.read(pending)                          # its texts
+    voting.cast(voter, pending.ticket, "first")   # once; the ticket is spent afterwards
 
 A voter is an anonymous session: a random cookie, of which votes carry a digest alone. A ticket stands for one
 pair shown to one session. Nobody else can know it, so a foreign page cannot make a browser vote. Tickets and

@@ -47,11 +47,11 @@ class VotingRoutes:
     """The handlers of the voting pages and of their JSON twins."""
 
     def __init__(
-        self, frame: PageFrame, desk: VotingService, ledger: Ledger, votes: PeopleVotes, sessions: Sessions
+        self, frame: PageFrame, voting: VotingService, ledger: Ledger, votes: PeopleVotes, sessions: Sessions
     ) -> None:
         self._frame = frame
         self._signed = sessions
-        self._desk = desk
+        self._voting = voting
         self._votes = votes
         self._ledger = ledger
         self._per_session = Limit(VOTES_A_MINUTE)
@@ -67,8 +67,8 @@ class VotingRoutes:
             except (TicketUnknown, VotedAlready):
                 pending = None
             return _to(f"voted.html?match={pending.match}" if pending else "vote.html")
-        pending = await asyncio.to_thread(self._desk.draw, session.voter)
-        pair = None if pending is None else await asyncio.to_thread(self._desk.read, pending)
+        pending = await asyncio.to_thread(self._voting.draw, session.voter)
+        pair = None if pending is None else await asyncio.to_thread(self._voting.read, pending)
         given = len(await asyncio.to_thread(self._votes.judged_by, session.voter))
         values = {"pending": pending, "pair": pair, "given": given}
         return self._with(session, await self._frame.page("vote.html", "vote.html", "Vote", values))
@@ -88,12 +88,12 @@ class VotingRoutes:
     async def ballot(self, request: Request) -> Response:
         """`GET /api/ballot`: the pair that this session has to judge."""
         session = self._session(request)
-        pending = await asyncio.to_thread(self._desk.draw, session.voter)
+        pending = await asyncio.to_thread(self._voting.draw, session.voter)
         if pending is None:
             return self._with(
                 session, as_json(failure(404, "there is no pair left that you have not judged"))
             )
-        found = await asyncio.to_thread(self._desk.read, pending)
+        found = await asyncio.to_thread(self._voting.read, pending)
         first, second = (found.answers[label] for label in pending.shown)
         shown = Ballot(pending.ticket, found.topic, found.challenge, first, second)
         return self._with(session, as_json((200, msgspec.json.encode(shown))))
@@ -135,10 +135,10 @@ class VotingRoutes:
         if wait:
             raise Refused(429, f"too many votes at once; go on in {wait:.0f} s", wait)
         if sent.verdict == "skip":
-            await asyncio.to_thread(self._desk.skip, session.voter, sent.ticket)
+            await asyncio.to_thread(self._voting.skip, session.voter, sent.ticket)
             return None
         at_ms = now_ms()
-        return await asyncio.to_thread(self._desk.cast, session.voter, sent.ticket, sent.verdict, at_ms)
+        return await asyncio.to_thread(self._voting.cast, session.voter, sent.ticket, sent.verdict, at_ms)
 
     def _session(self, request: Request) -> _Session:
         known = self._known(request)

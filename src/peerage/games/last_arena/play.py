@@ -19,7 +19,7 @@ from peerage.formats import Questions, Scores, Text
 from peerage.games.game import QUOTE, Asks, GameSpec
 from peerage.games.last_arena.again import AGAIN
 from peerage.games.last_arena.house import house
-from peerage.games.last_arena.report import Answer, Tournament, recounted, report, shelves
+from peerage.games.last_arena.report import Answer, Tournament, by_author, recounted, report
 from peerage.games.last_arena.rules import SCORE_TOKENS, LastArenaRules
 from peerage.games.last_arena.show import show
 from peerage.games.last_arena.tables import answers_of
@@ -43,14 +43,14 @@ def play(table: Table) -> Steps[Outcome]:
         table.seats, rules.wanted(), rules.writing(), table.rng("questions")
     )
     if not collected.questions:
-        return Outcome(void="no_questions", detail={"authors": shelves(collected)})
-    left = [seat for seat in table.seats if not collected.shelves[seat.label].lost]
+        return Outcome(void="no_questions", detail={"authors": by_author(collected)})
+    left = [seat for seat in table.seats if not collected.by_author[seat.label].lost]
     if _too_few(left, table):
-        return Outcome(void="no_answer", detail={"authors": shelves(collected)})
+        return Outcome(void="no_answer", detail={"authors": by_author(collected)})
     rated: Scoring = yield from scoring(left, _to_rate(collected), rules.rating(), _orders(table, "rate"))
     left = [seat for seat in left if seat.label not in rated.silent]
     if _too_few(left, table):
-        return Outcome(void="no_answer", detail={"authors": shelves(collected)})
+        return Outcome(void="no_answer", detail={"authors": by_author(collected)})
     gains = normalised_grades(rated.grades, rules.normalisation)
     worth = {item: given.mean for item, given in received(gains).items()}
     weights = _weights(collected.questions, worth, rules, table.rng("quality"))
@@ -59,7 +59,7 @@ def play(table: Table) -> Steps[Outcome]:
     )
     left = [seat for seat in left if _lost(answers, seat.label) <= rules.max_void]
     if _too_few(left, table):
-        return Outcome(void="no_answer", detail={"authors": shelves(collected)})
+        return Outcome(void="no_answer", detail={"authors": by_author(collected)})
     there = {seat.label for seat in left}
     answers = [one for one in answers if one.label in there]
     judged: Scoring = yield from scoring(
@@ -90,7 +90,7 @@ def _to_rate(collected: Collected) -> list[Item]:
             one.author,
             Quote("question", one.text),
             None,
-            collected.shelves[one.author].hidden[one.id],
+            collected.by_author[one.author].hidden[one.id],
         )
         for one in collected.questions
     ]

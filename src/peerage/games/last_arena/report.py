@@ -70,7 +70,7 @@ def report(
     unusable = [one.id for one in played.answers if one.reply.status in ("invalid", "refused")]
     given = received(gains) | _unjudged(unusable, played.judged.grades, rules, labels)
     detail: dict[str, Any] = {
-        "authors": shelves(played.collected),
+        "authors": by_author(played.collected),
         "questions": [_question(one, played) for one in played.collected.questions],
         "answers": {one.id: list(given[one.id]) for one in played.answers if one.id in given},
         "statuses": {label: _statuses(played.answers, label) for label in labels},
@@ -137,17 +137,17 @@ def _bonus(diversity: Mapping[str, float | None], rules: LastArenaRules) -> dict
     return {label: rules.diversity_bonus * (found - mean) for label, found in known.items()}
 
 
-def shelves(collected: Collected) -> dict[str, Any]:
+def by_author(collected: Collected) -> dict[str, Any]:
     """How each author's writing went."""
     written = Counter(one.author for one in collected.questions)
     return {
         label: {
             "questions": written[label],
-            "calls": shelf.calls,
-            "unusable": shelf.unusable,
-            "duplicates": shelf.duplicates,
+            "calls": one.calls,
+            "unusable": one.unusable,
+            "duplicates": one.duplicates,
         }
-        for label, shelf in collected.shelves.items()
+        for label, one in collected.by_author.items()
     }
 
 

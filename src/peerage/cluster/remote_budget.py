@@ -20,7 +20,7 @@ class Tell(Protocol):
         """Let the leader hear something: at once, or with what comes next."""
 
 
-class AskedReservations:
+class RemoteReservations:
     """Calls that wait for the leader to let them go (`reservations.Paying`), each by a question. Those need
     not whose match has a grant that holds their worst case, or that cost nothing, where also their place is
     known: their player replies at once, or there are `places` of this worker's own. `kept` is what stays
@@ -33,7 +33,7 @@ class AskedReservations:
     def __init__(
         self,
         bounded: bool,
-        lines: Mapping[str, PlayerRuntime],
+        runtimes: Mapping[str, PlayerRuntime],
         tell: Tell,
         durable: Callable[[Callable[[], None]], None],
     ) -> None:
@@ -41,8 +41,10 @@ class AskedReservations:
         self.places = False
         self.kept: dict[int, dict[str, int]] = {}
         self._bounded = bounded
-        self._lines = lines
-        self._instant = {name for name, line in lines.items() if isinstance(line.client, InstantClient)}
+        self._runtimes = runtimes
+        self._instant = {
+            name for name, runtime in runtimes.items() if isinstance(runtime.client, InstantClient)
+        }
         self._tell = tell
         self._durable = durable
         self._tickets = 0
@@ -89,7 +91,7 @@ class AskedReservations:
         ticket = self._ticket_of[pending] = self._tickets
         self._asked[ticket] = pending
         assert isinstance(pending.ask, Ask)
-        tokens = self._lines[player].tokens(pending.ask, pending.seed)
+        tokens = self._runtimes[player].tokens(pending.ask, pending.seed)
         self._tell(Asks(ticket, pending.match, pending.ask.key, player, pending.worst, tokens))
 
     def answered(self, ticket: int, verdict: Affordable | None, reserved: int) -> Pending | None:
@@ -138,12 +140,12 @@ class AskedReservations:
             self._durable(partial(self._tell, paid, soon=bool(ticket)))
 
 
-class AskedPurse:
-    """Stands for the budget (`reservations.Purse`), of which the leader keeps account."""
+class RemoteBudget:
+    """Stands for the budget (`reservations.MatchBudget`), of which the leader keeps account."""
 
     left = 0
 
-    def __init__(self, bounded: bool, tell: Tell, paying: AskedReservations) -> None:
+    def __init__(self, bounded: bool, tell: Tell, paying: RemoteReservations) -> None:
         self.bounded = bounded
         self._tell = tell
         self._paying = paying

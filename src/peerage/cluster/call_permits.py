@@ -1,4 +1,4 @@
-"""The leader's desk: which call of a worker may go, by the run's money and its players' limits."""
+"""Which call of a worker may go: the leader decides, by the run's money and its players' limits."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Of = tuple[int, int]
 """Worker and ticket."""
 
 
-class Desk:
+class CallPermits:
     """Decides on the calls of all workers, in the order in which one machine would.
 
     `answer(worker, ticket, verdict, reserved)` is called when that is decided; YES lets the call go, and
@@ -37,7 +37,7 @@ class Desk:
         self,
         budget: Budget,
         availability: Availability,
-        lines: Mapping[str, PlayerRuntime],
+        runtimes: Mapping[str, PlayerRuntime],
         engine: Engine,
         answer: Callable[[int, int, Affordable | Away | str, int], None],
         unaffordable: Callable[[int, int], None],
@@ -58,10 +58,10 @@ class Desk:
         self._of: dict[Pending, Of] = {}
         self._granted: set[Pending] = set()
         self.stopped = False
-        for name, line in lines.items():
-            if isinstance(line.client, InstantClient):
+        for name, runtime in runtimes.items():
+            if isinstance(runtime.client, InstantClient):
                 self._instant.add(name)
-            one = line.settings
+            one = runtime.settings
             self._dispatcher.add(name, Lane(one.concurrency, one.requests_per_minute, one.tokens_per_minute))
 
     def ask(self, worker: int, asks: Asks) -> None:

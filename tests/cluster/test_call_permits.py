@@ -1,11 +1,11 @@
-"""The leader's desk: grants to matches, and what becomes of them."""
+"""The leader's permits: grants to matches, and what becomes of them."""
 
 from __future__ import annotations
 
 from types import SimpleNamespace
 from typing import Any
 
-from peerage.cluster.desk import Desk
+from peerage.cluster.call_permits import CallPermits
 from peerage.cluster.messages import Asks, Paid
 from peerage.engine.availability import Availability, Away
 from peerage.engine.budget import Affordable, Budget
@@ -20,7 +20,7 @@ GRANT = {"ada": 2 * (20 + 4)}
 
 
 class AtWork:
-    """A desk for two matches of ada, and what it said."""
+    """Permits for two matches of ada, and what was said."""
 
     def __init__(self, limit: int) -> None:
         self.said: list[tuple[int, Affordable | Away | str, int]] = []
@@ -28,7 +28,7 @@ class AtWork:
         self.budget = Budget(limit, None, None)
         client: Client = HouseClient(ADA)
         lines: Any = {"ada": SimpleNamespace(settings=ADA, client=client)}
-        self.desk = Desk(
+        self.permits = CallPermits(
             self.budget,
             Availability([ADA], lambda: 0),
             lines,
@@ -44,20 +44,20 @@ class AtWork:
         self.called_back += 1
 
     def ask(self, ticket: int, match: int, worst: int) -> None:
-        self.desk.ask(1, Asks(ticket, match, "key", "ada", worst, 0))
+        self.permits.ask(1, Asks(ticket, match, "key", "ada", worst, 0))
 
     def paid(self, nano: int, granted: int, *, known: bool = True) -> None:
-        self.desk.paid(1, Paid(0, 1, "key", 1, "ada", nano, known, True, granted))
+        self.permits.paid(1, Paid(0, 1, "key", 1, "ada", nano, known, True, granted))
 
 
 async def test_calls_within_a_grant_are_paid_of_it_and_the_rest_is_free_when_the_match_is_over() -> None:
     at = AtWork(1000)
-    assert at.desk.grant(1) == GRANT
+    assert at.permits.grant(1) == GRANT
     at.paid(3, 3)
     at.paid(4, 4, known=False)
     assert (at.budget.billed, at.budget.possibly, at.budget.held) == (3, 4, GRANT["ada"] - 7)
     assert not at.budget.overrun
-    at.desk.over(1)
+    at.permits.over(1)
     assert at.budget.held == 0
     at.paid(2, 2)  # nothing of it is held any more
     assert (at.budget.billed, at.budget.held) == (5, 0)
@@ -65,20 +65,20 @@ async def test_calls_within_a_grant_are_paid_of_it_and_the_rest_is_free_when_the
 
 async def test_a_call_dearer_than_was_taken_for_it_is_an_overrun() -> None:
     at = AtWork(1000)
-    at.desk.grant(1)
+    at.permits.grant(1)
     at.paid(9, 6)
     assert (at.budget.overrun, at.budget.held) == ({"ada": 3}, GRANT["ada"] - 6)
 
 
 async def test_where_a_call_must_wait_for_money_grants_are_called_back_once_and_none_is_given() -> None:
     at = AtWork(100)
-    assert at.desk.grant(1) == GRANT
+    assert at.permits.grant(1) == GRANT
     at.ask(1, 2, 60)
     at.ask(2, 2, 1)
     assert (at.said, at.called_back) == ([], 1)
-    assert at.desk.grant(2) == {}
-    at.desk.returned(1, {"ada": 40})
+    assert at.permits.grant(2) == {}
+    at.permits.returned(1, {"ada": 40})
     assert at.said == [(1, Affordable.YES, 60), (2, Affordable.YES, 1)]
     assert at.budget.held == GRANT["ada"] - 40 + 60 + 1
-    at.desk.over(1)
+    at.permits.over(1)
     assert at.budget.held == 61
