@@ -75,6 +75,29 @@ def test_matrices_are_left_to_one_thread() -> None:
     assert shown.stdout.split() == ["1"]
 
 
+def test_no_plug_in_of_pydantic_is_looked_for(tmp_path: Path) -> None:
+    (tmp_path / "listening.py").write_text(
+        "class plugin:\n    new_schema_validator = staticmethod(lambda *_, **__: (None, None, None))\n"
+    )
+    about = tmp_path / "listening-1.dist-info"
+    about.mkdir()
+    (about / "METADATA").write_text("Metadata-Version: 2.1\nName: listening\nVersion: 1\n")
+    (about / "entry_points.txt").write_text("[pydantic]\nlistening = listening:plugin\n")
+    code = (
+        "import sys, peerage.cli.main as main; main.app = lambda **_: None; main.main()\n"
+        "import peerage.settings; print('listening' in sys.modules)"
+    )
+    there = {name: value for name, value in os.environ.items() if not name.startswith("PYDANTIC_")}
+    shown = subprocess.run(
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        check=True,
+        env={**there, "PYTHONPATH": str(tmp_path)},
+    )
+    assert shown.stdout == "False\n"
+
+
 @pytest.mark.parametrize(
     ("command", "usage"),
     [

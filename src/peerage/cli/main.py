@@ -203,6 +203,8 @@ def main() -> None:
     os.environ["PYTHONSAFEPATH"] = "1"
     # For matrices of as many rows as there are players BLAS starts threads that mostly spin.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    # Our models need no plug-ins of Pydantic, which reads the metadata of all packages to find some.
+    os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
     # Rows come by the hundred thousand, and hardly a cycle among them: at the default thresholds the
     # collector, which walks them all again and again, takes a sixth of the time of tables.
     gc.set_threshold(300_000, 50, 100)
