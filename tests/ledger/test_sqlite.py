@@ -18,7 +18,8 @@ from bench.sample import sample
 
 from peerage.ledger import Ledger, LedgerError, open_ledger, sql_tables
 from peerage.ledger.database_ledger import DatabaseLedger
-from peerage.ledger.sql import SqlTransaction
+from peerage.ledger.sql import SqlDatabase, SqlTransaction
+from peerage.ledger.sqlite import SqliteFile
 from peerage.ledger.store import Batch, FixtureRow, IntentRow, ReplyRow, Summary
 from peerage.ledger.verify import verify
 
@@ -105,6 +106,14 @@ def test_commits_are_synced_in_full(ledger: DatabaseLedger) -> None:
         connection = cast(SqlTransaction, transaction).connection
         assert connection.execute("PRAGMA synchronous").fetchone() == (2,)
         assert connection.execute("PRAGMA journal_mode").fetchone() == ("wal",)
+
+
+def test_of_a_file_that_is_made_in_one_go_no_commit_waits_for_the_disk(tmp_path: Path) -> None:
+    with closing(SqlDatabase(SqliteFile("sqlite:///copy.db", tmp_path, durable=False))) as database:
+        database.prepare(create=True)
+        with database.holding() as transaction:
+            connection = cast(SqlTransaction, transaction).connection
+            assert connection.execute("PRAGMA synchronous").fetchone() == (0,)
 
 
 def test_a_duel_of_two_kilobyte_replies_takes_sixty_kilobytes_at_most(

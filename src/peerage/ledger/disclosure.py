@@ -16,11 +16,13 @@ from typing import TypeVar
 import msgspec
 
 from peerage.challenges.pool import STREAM, Action
-from peerage.ledger import open_ledger
 from peerage.ledger.audit import settings_text, texts_of
 from peerage.ledger.codec import by_hex, read_fixture, reply_salt
 from peerage.ledger.codec_requests import request_salt
+from peerage.ledger.database_ledger import DatabaseLedger
 from peerage.ledger.secret import OLD_FACT, read_secret
+from peerage.ledger.sql import SqlDatabase
+from peerage.ledger.sqlite import SqliteFile
 from peerage.ledger.store import (
     COPY,
     Amendment,
@@ -219,9 +221,11 @@ def _copy(ledger: Ledger, to: Ledger) -> None:
 
 
 def write_redacted(ledger: Ledger, file: Path) -> None:
-    """Write all that others may see of a ledger into the SQLite file `file`, which must not be there. Raises
-    LedgerError."""
-    with closing(open_ledger(f"sqlite:///{file.name}", file.parent, create=True)) as to, to.runner():
+    """Write all that others may see of a ledger into the SQLite file `file`, which must not be there. That it
+    is on the disk is the caller's to see to. Raises LedgerError."""
+    database = SqlDatabase(SqliteFile(f"sqlite:///{file.name}", file.parent, durable=False))
+    database.prepare(create=True)
+    with closing(DatabaseLedger(database)) as to, to.runner():
         _copy(ledger, to)
     # Those who read it later leave no files of a log beside it.
     with closing(sqlite3.connect(file)) as copy:

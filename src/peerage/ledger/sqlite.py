@@ -37,8 +37,10 @@ LOOKED_AT_S = 0.1
 class SqliteFile:
     """One ledger file: how to reach it, lock it, fill it, and speak of its faults: an `SqlStore`."""
 
-    def __init__(self, address: str, folder: Path) -> None:
-        """`address` is `sqlite:///FILE`, FILE relative to the arena's folder or absolute."""
+    def __init__(self, address: str, folder: Path, *, durable: bool = True) -> None:
+        """`address` is `sqlite:///FILE`, FILE relative to the arena's folder or absolute. Of one that is not
+        `durable` the caller sees to it, once, that the disk has it."""
+        self._synchronous = SYNCHRONOUS if durable else "OFF"
         name = address.removeprefix("sqlite://").removeprefix("/")
         if not name or name == ":memory:":
             raise LedgerError(f"{address!r} names no file; write for example sqlite:///arena.db")
@@ -77,13 +79,13 @@ class SqliteFile:
         return connection
 
     def _writer(self, *, create: bool) -> sqlite3.Connection:
-        """A connection that is durable at every commit, also through a power failure."""
+        """A connection; that of a durable file is so at every commit, also through a power failure."""
         connection = _connect(self.path, "rwc" if create else "rw")
         try:
             for pragma in (
                 f"page_size={PAGE_BYTES}",
                 "journal_mode=WAL",
-                f"synchronous={SYNCHRONOUS}",
+                f"synchronous={self._synchronous}",
                 "fullfsync=ON",
                 f"wal_autocheckpoint={CHECKPOINT_PAGES}",
             ):
