@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from peerage.figures import dollars, estimated, per_hundred, places_of, rounded, sentence, shortened
+from peerage.figures import counted, dollars, estimated, per_hundred, places_of, rounded, sentence, shortened
 
 
 @pytest.mark.parametrize(
@@ -49,6 +49,21 @@ def test_what_is_not_known_more_closely_has_three_digits(value: float | None, sh
 def test_an_estimate_has_no_more_digits_than_are_known(value: float, shown: str, price: str) -> None:
     assert estimated(value) == shown
     assert per_hundred(value / 100) == price
+
+
+@pytest.mark.parametrize(
+    ("number", "words", "shown"),
+    [
+        (1, ("match",), "1 match"),
+        (2_000, ("match",), "2,000 matches"),
+        (0, ("reply",), "0 replies"),
+        (3, ("day",), "3 days"),
+        (1, ("row repeats", "rows repeat"), "1 row repeats"),
+        (2, ("row repeats", "rows repeat"), "2 rows repeat"),
+    ],
+)
+def test_a_number_of_things_has_their_plural(number: int, words: tuple[str, ...], shown: str) -> None:
+    assert counted(number, *words) == shown
 
 
 def test_notes_are_sentences_and_names_stay_as_they_are() -> None:

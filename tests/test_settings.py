@@ -76,7 +76,11 @@ def test_settings_are_frozen_and_hold_their_ground_in_python() -> None:
             "arena.yaml, line 1, rating.cost_mode: found 'linaer'; expected 'linear', 'balanced' or "
             "'exponential'; did you mean 'linear'?",
         ),
-        ("budget: true", "arena.yaml, line 1, budget: found True; expected indented `key: value` lines"),
+        (
+            "budget: true",
+            "arena.yaml, line 1, budget: found True; expected a number of dollars or indented `key: value` "
+            "lines",
+        ),
         (
             "players: house:0.5",
             "arena.yaml, line 1, players: found 'house:0.5'; expected a list (lines that begin with `- `)",
@@ -464,7 +468,8 @@ players: [house:0.5]
         ("games: {duel: {rules: {cost_unit: {}}}}", r"games\.duel\.rules\.cost_unit: set it for the whole"),
         ("games: [duel]\nrules: {judges: 3}", "rules: with several games, this stands under"),
         ("games: [duel]\ngame: code-golf", "game: with several games, this stands under `games`"),
-        ("games: gauntlet", "line 1, games: found 'gauntlet'; expected indented"),
+        ("games: gauntlet", "no game is called 'gauntlet'; known: "),
+        ("games: 5", "line 1, games: found 5; expected indented"),
     ],
 )
 def test_what_is_wrong_with_several_games_is_told(text: str, told: str) -> None:

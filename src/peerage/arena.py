@@ -17,6 +17,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from peerage.figures import counted
 from peerage.ledger import Ledger, open_ledger
 from peerage.settings import EVERY, ArenaError, ArenaSettings, load
 
@@ -224,6 +225,13 @@ class Arena:
         named = (one, other) if one else None
         made = of_board(found, self.settings, named, goal)
         if made is None:
+            there = [name for name in stated if name in names]
+            if stated and len(there) < 2 <= len(names):
+                only = f"only {there[0]}" if there else "nobody"
+                raise ScopeError(
+                    f"of the players of arena.yaml {only} has a decided match: play more, or name two "
+                    "players of the table"
+                )
             raise ScopeError("too few matches to know how far off the ratings are: play more")
         return made
 
@@ -293,8 +301,8 @@ class Arena:
 
         return [
             visible(self.settings.name or str(self.folder)),
-            f"{len(self.settings.players)} players",
-            f"{self.ledger.heads()[1]:,} matches",
+            counted(len(self.settings.players), "player"),
+            counted(self.ledger.heads()[1], "match"),
         ]
 
     def _repr_html_(self) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterable, Sequence
 from datetime import UTC, datetime
 from math import floor, log10
@@ -46,6 +47,14 @@ def places_of(values: Iterable[float | None]) -> int:
     from four on its largest."""
     needed = [1 - floor(log10(value)) for value in values if value]
     return max(2, min(max(needed, default=2), max(4, min(needed, default=2))))
+
+
+def counted(number: int, one: str, many: str = "") -> str:
+    """A number of things: `1 match`, `2 matches`; `many` where no s, es or ies makes it the plural."""
+    if not many:
+        es = one.endswith(("s", "x", "ch", "sh"))
+        many = f"{one[:-1]}ies" if re.search("[^aeiou]y$", one) else f"{one}{'es' * es or 's'}"
+    return f"{number:,} {one if number == 1 else many}"
 
 
 def rounded(value: float | None) -> str:

@@ -61,6 +61,7 @@ from peerage.requirements import (
     check,
     notices,
     pin,
+    refuse_too_dear,
     refuse_unpriced,
 )
 from peerage.sealing import sealing_key
@@ -407,6 +408,7 @@ def _check_budget(settings: ArenaSettings, runtimes: Mapping[str, PlayerRuntime]
     refuse_unpriced(
         settings, [name for name, runtime in runtimes.items() if runtime.price.worst_nano(1, 1) is None]
     )
+    refuse_too_dear(settings, {name: runtime.price for name, runtime in runtimes.items()})
 
 
 def _votes_of(ledger: Ledger, folder: Path) -> Callable[[], tuple[int, bytes] | None]:

@@ -7,15 +7,18 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import msgspec
 
+from peerage.engine.plans import dearest_calls
 from peerage.engine.preregistration import differing
 from peerage.engine.registration import changed
 from peerage.engine.upgrades import unplayable
+from peerage.figures import dollars
 from peerage.games import FILE, GAMES, tracks_of
 from peerage.ledger import Ledger, LedgerError
 from peerage.ledger.secret import NO_SECRET, read_secret
 from peerage.ledger.series import SERIES
 from peerage.ledger.store import Batch
 from peerage.players.checks import near_models
+from peerage.players.prices import Price
 from peerage.sandbox import image
 from peerage.sandbox.confined import available
 from peerage.scheduling.fixtures import tables
@@ -107,6 +110,24 @@ def refuse_unpriced(settings: ArenaSettings, unpriced: Sequence[str]) -> None:
             f"{correct} `price: {{input: …, output: …}}` (dollars per million tokens) for each, or take the "
             "budget away"
         )
+
+
+def too_dear(settings: ArenaSettings, prices: Mapping[str, Price]) -> list[str]:
+    """What to change for players of whom no day's budget pays for a call, one sentence each."""
+    limits = {one.name: one.daily_budget for one in settings.players if one.daily_budget is not None}
+    most = dearest_calls(settings, prices) if limits else {}
+    return [
+        f"{name}: one call may cost up to {dollars(most[name] / 1e9)}, and its `daily_budget` is "
+        f"{dollars(limit)}; raise it, or set `max_tokens`"
+        for name, limit in limits.items()
+        if most.get(name, 0) > limit * 1e9
+    ]
+
+
+def refuse_too_dear(settings: ArenaSettings, prices: Mapping[str, Price]) -> None:
+    """Raise ArenaError where a player's day can pay for no call."""
+    if told := too_dear(settings, prices):
+        raise ArenaError("\n".join(told))
 
 
 def pin(settings: ArenaSettings, ledger: Ledger) -> None:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 from peerage.engine import awake
 from peerage.engine.report import Progress, RunReport
-from peerage.figures import dollars
+from peerage.figures import counted, dollars
 
 if TYPE_CHECKING:
     from peerage.engine.runner import Runner
@@ -223,7 +223,7 @@ def _line(progress: Progress) -> str:
     of = f"/{progress.limit:,}" if progress.limit is not None else ""
     spent = dollars((progress.billed_nano + progress.possibly_nano) / 1e9)
     stopping = "stopping: calls in flight return" if progress.stopping else ""
-    calls = f"{progress.calls_in_flight:,} calls in flight"
+    calls = f"{counted(progress.calls_in_flight, 'call')} in flight"
     known = ""
     if progress.until is not None:
         told, needed = progress.until.pairs
@@ -232,5 +232,9 @@ def _line(progress: Progress) -> str:
 
 
 def _ended(report: RunReport) -> str:
-    parts = f"{report.decided:,} matches", f"{report.played:,} in this run", dollars(report.spent_nano / 1e9)
+    parts = (
+        counted(report.decided, "match"),
+        f"{report.played:,} in this run",
+        dollars(report.spent_nano / 1e9),
+    )
     return " · ".join(filter(None, (*parts, report.note)))

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 import yaml
+from tests.engine.arenas import play, write_arena
 from typer.testing import CliRunner
 
 from peerage.cli.main import app
@@ -106,6 +107,26 @@ def test_battles_become_outside_results(tmp_path: Path) -> None:
     assert checked.exit_code == 0, checked.output
     listed = cli.invoke(app, ["leaderboard", "--source", "outside", "--format", "json", *where])
     assert {row["player"] for row in json.loads(listed.stdout)} >= {"x", "y", "z"}, listed.output
+
+
+def test_results_that_are_in_the_arena_already_are_refused(tmp_path: Path) -> None:
+    """From another file, in another form or as its own matches: they would count twice."""
+    played, other = write_arena(tmp_path / "played", 4), ["--dir", str(tmp_path / "other")]
+    play(played, 20)
+    for form in ("csv", "jsonl", "votes"):
+        said = run("export", "--format", form, "--dir", str(played))
+        (tmp_path / f"{form}.{form if form == 'csv' else 'jsonl'}").write_text(said, "utf-8")
+    csv, documents, votes = [str(tmp_path / name) for name in ("csv.csv", "jsonl.jsonl", "votes.jsonl")]
+    refused = run("import", csv, documents, *other, code=1)
+    assert "jsonl.jsonl: its results are those of csv.csv (the same players and outcomes)" in refused
+    assert not (tmp_path / "other").exists(), "nothing was made"
+    assert "results of 4 players" in run("import", csv, *other)
+    assert "jsonl.jsonl: its results are those of csv.csv" in run("import", documents, *other, code=1)
+    assert "results are those of csv.csv" in run("import", votes, *other, code=1)
+    assert "results are those of matches of this arena" in run("import", csv, "--dir", str(played), code=1)
+    assert "`--again` enters them all the same" in run("import", documents, *other, code=1)
+    assert "results of 4 players" in run("import", documents, "--again", *other)
+    assert len(json.loads(run("stats", "--of", "outside", "--format", "json", *other))) == 2
 
 
 def test_one_bad_file_and_none_is_entered(tmp_path: Path) -> None:

@@ -14,17 +14,17 @@ from rich.console import Console
 
 from peerage.arena import open_arena
 from peerage.cli.live import Spectator, verdict
-from peerage.cli.output import counted
 from peerage.cli.setup import demo_text
 from peerage.cli.table_so_far import AT_MOST, LOOK_S, TableSoFar
 from peerage.engine.runner import Runner
-from peerage.figures import dollars
+from peerage.figures import counted, dollars
 from peerage.ledger.store import LedgerError, Summary
 from peerage.players.client import Answer, Call
 from peerage.players.house import HouseClient, PacedClient
 from peerage.settings import PlayerSettings
 from peerage.tables import outlook
 from peerage.tables.leaderboard import Board
+from peerage.tables.outlook import UNDER
 
 
 def summary(scores: tuple[float, ...], status: str = "done", topic: str = "") -> Summary:
@@ -76,10 +76,10 @@ def test_a_terminal_shows_progress_table_and_verdicts(tmp_path: Path) -> None:
     shown = screen.getvalue()
     assert "8/8 matches" in shown
     assert f"{dollars(sum(row.cost_usd or 0 for row in final))} billed" in shown
-    assert f"Bradley-Terry rating with 95% intervals, after {counted(8, 'match', 'matches')}" in shown
+    assert f"Bradley-Terry rating with 95% intervals, after {counted(8, 'match')}" in shown
     for row in final:
         first, last = row.rank_range
-        ranks, interval = f"{row.rank} ({first}–{last})", f"{row.lower:,.0f} – {row.upper:,.0f}"
+        ranks, interval = f"{row.rank} ({first}–{last})", f"{row.lower:,.0f}–{row.upper:,.0f}"
         rating = " +".join(map(re.escape, (ranks, row.player, f"{row.rating:,.0f}", interval)))
         assert re.search(rf"{rating} +(?:\S+ +)?{row.matches} +{row.wins} ", shown), row.player
     assert f"{final[0].player} leads with {final[0].rating:,.0f}" in " ".join(shown.split())
@@ -88,10 +88,13 @@ def test_a_terminal_shows_progress_table_and_verdicts(tmp_path: Path) -> None:
     assert f"{sum(one.bits for one in kinds):,.1f} bits of information" in shown
 
 
-@pytest.mark.parametrize("until", ["", "top 2 known"])
-def test_it_shows_what_it_takes_to_be_sure_and_what_a_dollar_brought(tmp_path: Path, until: str) -> None:
+@pytest.mark.parametrize(("until", "policy"), [("", "swiss"), ("", "order"), ("top 2 known", "swiss")])
+def test_it_shows_what_it_takes_to_be_sure_and_what_a_dollar_brought(
+    tmp_path: Path, until: str, policy: str
+) -> None:
     """As `plan` and `stats --of costs` say it, in lines that no terminal breaks."""
-    (tmp_path / "arena.yaml").write_text(demo_text(1) + f"\nuntil: {until}\n" * bool(until), "utf-8")
+    more = f"\npairing: {{policy: {policy}}}\n" + f"until: {until}\n" * bool(until)
+    (tmp_path / "arena.yaml").write_text(demo_text(1) + more, "utf-8")
     with open_arena(tmp_path) as arena:
         spectator = Spectator(arena, 40, None, Console(file=io.StringIO()))
         table = spectator.table
@@ -104,11 +107,13 @@ def test_it_shows_what_it_takes_to_be_sure_and_what_a_dollar_brought(tmp_path: P
         console = Console(file=(screen := io.StringIO()), force_terminal=True, width=120, color_system=None)
         spectator._console = console
         console.print(spectator._view(progress))
-    first, *more = table.ahead(60)
-    assert first == (f"{until}: {found.until}" if until else f"who is best: {found.best}")
+    best = f"who is best{UNDER * found.under}: {found.best}"
+    told = f"{until}: {found.until}" if until else best
+    first, *rest = table.ahead(len(told))
+    assert first == told
     assert found.next is not None
     following = f"most telling next: {found.next[0]} against {found.next[1]}"
-    assert more == [following] * bool(until)
+    assert rest == [following] * bool(until)
     assert [*table.ahead()] == [f"{first} · {following}"]
     best = max(stats.costs, key=lambda row: row.bits_per_usd or 0.0)
     assert best.bits_per_usd

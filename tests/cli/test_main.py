@@ -144,6 +144,41 @@ def test_what_was_nearly_right_is_told_as_it_was_meant(
     assert ("Did you mean" in shown.stderr) == bool(meant)
 
 
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        ("match abc", "found 'abc'; expected a whole number"),
+        ("match 0", "found '0'; expected at least 1"),
+        ("run --budget much", "found 'much'; expected a number"),
+        ("status --dir file", "Invalid value for '--dir': 'file' is a file; expected a folder"),
+    ],
+)
+def test_a_value_of_another_kind_is_told_as_settings_tell_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: str, told: str
+) -> None:
+    (tmp_path / "file").write_text("")
+    monkeypatch.chdir(tmp_path)
+    shown = cli.invoke(app, words.split())
+    assert shown.exit_code == 2
+    assert shown.stderr.endswith(f"{told}\n")
+
+
+@pytest.mark.parametrize(
+    "words", ["challenges list", "place house:0.9", "preregister", "windows", "verdict", "status"]
+)
+def test_what_only_reads_makes_no_ledger(tmp_path: Path, words: str) -> None:
+    (tmp_path / "arena.yaml").write_text("players: [house:0.9, house:0.6, house:0.3, house:0.1]\n", "utf-8")
+    shown = cli.invoke(app, [*words.split(), "--dir", str(tmp_path)])
+    assert shown.exit_code in (0, 1, 2)
+    assert [path.name for path in tmp_path.iterdir()] == ["arena.yaml"]
+
+
+def test_a_folder_without_an_arena_is_said_to_be_none(tmp_path: Path) -> None:
+    for command in ("status", "verify", "leaderboard"):
+        shown = cli.invoke(app, [command, "--dir", str(tmp_path / "nowhere")])
+        assert (shown.exit_code, "arena.yaml does not exist. `peerage init`" in shown.stderr) == (2, True)
+
+
 def test_settings_that_cannot_be_used_leave_with_2(tmp_path: Path) -> None:
     shown = cli.invoke(app, ["players", "--dir", str(tmp_path)])
     assert shown.exit_code == 2

@@ -215,6 +215,10 @@ def test_an_estimate_names_every_player_and_both_sums(tmp_path: Path) -> None:
     shown = peerage("estimate", "--max-matches", "40", "--dir", str(tmp_path))
     assert "openai:a-model" in shown
     assert "The budget of $3.00 over all runs is never exceeded" in shown
+    pays = int(3 / (plan["expected_usd"] / 40))
+    assert (f"; it is expected to pay for some {pays} matches" in shown) == (pays < 40)
+    many = peerage("estimate", "--max-matches", str(pays + 1), "--dir", str(tmp_path))
+    assert "; it is expected to pay for some" in many
     assert not (tmp_path / "arena.db").exists()
 
 

@@ -40,9 +40,10 @@ COMMANDS = (
     "tournament progress",
 )
 STAY = {
-    "leaderboard": ("Rank", "Player", "Rating", "95%", "Matches"),
+    "leaderboard": ("Rank", "Player", "Rating", "95%", "Matches", "Per 100"),
     "leaderboard --correct all": ("Player", "Rating", "Corrected", "95%", "Ranks"),
     "stats": ("Player", "Matches", "Billed"),
+    "players": ("Player", "Model", "$ in", "$ out"),
     "compare house:0.95 house:0.2": ("Player", "Rank", "Rating", "Matches"),
 }
 NOTE = re.compile(r"^ (Rank|Above|Per 100|Billed): ")
@@ -136,6 +137,23 @@ LONG = (
 )
 
 
+def test_names_keep_most_of_their_letters_next_to_their_models(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_arena(tmp_path, [f"openrouter:{name}" for name in LONG])
+    for line in typed(["players", "--dir", str(tmp_path)], 60, monkeypatch).splitlines()[3:7]:
+        player, model, *_ = re.split(r"\s{2,}", line.strip())
+        assert min(len(player), len(model)) >= 20
+
+
+def test_tables_in_parts_have_one_empty_line_between_them(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = typed(["leaderboard", "--by", "topic", "--dir", str(folder)], 36, monkeypatch)
+    assert text.count(" Player ") > 1
+    assert "\n\n\n" not in text
+
+
 def test_long_names_are_shortened_and_stay_different(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     players = [{"name": name, "model": f"house:0.{3 + at}"} for at, name in enumerate(LONG)]
     play(write_arena(tmp_path, players), 12)
@@ -145,7 +163,7 @@ def test_long_names_are_shortened_and_stay_different(tmp_path: Path, monkeypatch
         names = [re.split(r"\s{2,}", line.strip())[1] for line in table.splitlines()[:4]]
         assert len({*names}) == 4, table
         assert {name[-3:] for name in names} == {name[-3:] for name in LONG}
-        rows = re.findall(r"^ [1-4] .*\d – .*\d +\d+", table, re.MULTILINE)
+        rows = re.findall(r"^ [1-4] .*\d–.*\d +\d+", table, re.MULTILINE)
         assert len(rows) == 4, "each is one line, and says after how many matches"
 
 

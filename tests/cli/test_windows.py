@@ -90,6 +90,13 @@ def test_without_hosts_it_says_so(tmp_path: Path, clock: Clock) -> None:
     assert "no host is named" in cli.invoke(app, ["windows", "--dir", str(tmp_path)]).output
 
 
+def test_hosts_are_shown_before_the_first_run(tmp_path: Path) -> None:
+    arena(tmp_path, LINEUP, RIG)
+    shown = cli.invoke(app, ["windows", "--dir", str(tmp_path)])
+    assert (shown.exit_code, "rig" in shown.stdout, "100" in shown.stdout) == (0, True, True)
+    assert not (tmp_path / "arena.db").exists()
+
+
 @pytest.mark.parametrize(
     ("player", "rig", "told"),
     [

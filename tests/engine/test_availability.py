@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
+from datetime import date
 from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.engine.arenas import house, ledger_of, play, play_stopping_at, write_arena
+from tests.engine.arenas import house, ledger_of, play, play_stopping_at, statuses, write_arena
 from tests.engine.clients import Cast
 from tests.engine.test_waits import Clock, clock, sound
 
+from peerage import playing
 from peerage.arena import open_arena
 from peerage.engine.availability import DAY_MS, Availability, spent_today
 from peerage.engine.runner import Runner
@@ -19,7 +21,8 @@ from peerage.ledger.store import amend
 from peerage.ledger.waits import TOPIC, read_wait
 from peerage.ledger.windows import HOUR_MS, Use, Window
 from peerage.ledger.windows import TOPIC as WINDOWS
-from peerage.requirements import refuse_unpriced
+from peerage.players.prices import price_of
+from peerage.requirements import refuse_unpriced, too_dear
 from peerage.settings import ArenaError, SettingsError, load
 from peerage.settings.hours import closed_until, read_hours
 from peerage.tables.stats import stats
@@ -183,7 +186,20 @@ def test_a_day_costs_no_more_than_its_money(tmp_path: Path, clock: Clock, stoppe
     sound(tmp_path)
 
 
-def test_a_call_that_no_day_can_pay_for_has_no_reply_and_says_why(tmp_path: Path, clock: Clock) -> None:
+def test_a_daily_budget_that_pays_for_no_call_is_refused_before_match_1(tmp_path: Path) -> None:
+    write_arena(tmp_path, players(price={"input": 0.0, "output": 50_000.0}, daily_budget=0.001))
+    with pytest.raises(ArenaError, match=r"owl: one call may cost up to \$100.00, and its `daily_budget` is"):
+        play(tmp_path, 12)
+    assert statuses(tmp_path) == []
+    enough = load(write_arena(tmp_path, players(price={"input": 0.0, "output": 50_000.0}, daily_budget=100)))
+    assert too_dear(enough, {one.name: price_of(one, date(2026, 1, 1)) for one in enough.players}) == []
+
+
+def test_a_call_that_no_day_can_pay_for_has_no_reply_and_says_why(
+    tmp_path: Path, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As one that is longer than usual."""
+    monkeypatch.setattr(playing, "refuse_too_dear", lambda settings, prices: None)
     write_arena(tmp_path, players(price={"input": 0.0, "output": 50_000.0}, daily_budget=0.001))
     play(tmp_path, 12)
     with open_arena(tmp_path) as arena:

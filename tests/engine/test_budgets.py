@@ -120,6 +120,8 @@ def test_a_larger_budget_resumes_and_comes_to_the_same_as_one_run(tmp_path: Path
 def test_a_budget_too_small_for_one_match_plays_none(tmp_path: Path) -> None:
     report = play(arena(tmp_path, 0.1), None)
     assert (report.reason, report.settled, total_spent(tmp_path)) == ("budget", 0, 0)
+    with open_arena(tmp_path) as opened:
+        assert "to go on, raise `budget` in arena.yaml, or say" in "".join(ending(opened, report, []))
 
 
 @pytest.mark.parametrize("limits", [{"arena": 1.0}, {"match": 1.0}, {"player": 1.0}])
@@ -143,6 +145,8 @@ def test_matches_over_the_match_budget_are_void_and_the_arena_ends(tmp_path: Pat
     assert report.reason == "budget"
     assert "could be paid for (match_budget)" in report.note
     assert set(statuses(tmp_path)) == {"match_budget"}
+    with open_arena(tmp_path) as opened:
+        assert "to go on, raise `budget.match` in arena.yaml, or lower" in "".join(ending(opened, report, []))
     settled = report.settled
     assert 0 < settled < 100
     again = play(tmp_path, None)

@@ -164,7 +164,7 @@ def test_a_model_that_is_back_is_told_once_the_newest_was_gone_for_a_while() -> 
         (10, "y", "x"),
         (12 + WINDOW, "x", "y"),
     ]
-    assert told({"p": found}, "p") == [f"{found[-1].told}, after 1 changes before"]
+    assert told({"p": found}, "p") == [f"{found[-1].told}, after 1 change before"]
     assert told({"p": found[:1]}, "p") == []
 
 

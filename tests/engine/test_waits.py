@@ -449,7 +449,7 @@ def test_a_record_that_the_log_does_not_know_is_told(tmp_path: Path, clock: Cloc
         )
     with open_arena(tmp_path) as opened:
         report = verify(opened.ledger)
-        assert any("the table records holds 1 rows that the log" in one.what for one in report.problems)
+        assert any("the table records holds 1 row that the log" in one.what for one in report.problems)
 
 
 def test_a_match_that_was_folded_out_of_order_without_an_entry_is_told(tmp_path: Path, clock: Clock) -> None:

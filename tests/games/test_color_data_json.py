@@ -228,7 +228,7 @@ def test_matches_under_way_come_first(arena_folder: Path) -> None:
     body, texts = fixture_body(made)
     with open_arena(arena_folder) as arena, arena.ledger.runner():
         arena.ledger.write(Batch(texts=texts, fixtures=[FixtureRow(1, 1, body)]))
-        with pytest.raises(LedgerError, match="1 matches are under way"):
+        with pytest.raises(LedgerError, match="1 match is under way"):
             admit(arena.ledger, [], elo_settings(arena.settings.rating))
 
 

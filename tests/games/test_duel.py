@@ -441,7 +441,7 @@ def test_kin_are_kept_off_every_bench_on_request(author: str) -> None:
         ({"judge": 3}, "Extra inputs"),
         ({"preset": "clinical", "author": "contestant"}, "leave `author` out"),
         ({"judges": 2, "min_judges": 3}, "min_judges is 3, more than judges"),
-        ({"topics": ["x", "x"]}, "stands twice"),
+        ({"topics": ["x", "x"]}, "is listed twice"),
         ({"topics": [" "]}, "at least 1 character"),
         ({"prompts": ["  "]}, "the prompt is empty"),
         ({"prompts": [{"text": "x"}]}, "prompt"),

@@ -343,7 +343,7 @@ def test_presets_give_way_to_what_is_stated() -> None:
         ({"prompts": {"answer": {"user": "{question"}}}, "stray brace"),
         ({"prompts": {"again": "No more."}}, "again lacks the place {written}"),
         ({"answer_budgets": [100, 50]}, "the smallest first"),
-        ({"categories": ["math", "Math"]}, "stands twice"),
+        ({"categories": ["math", "Math"]}, "is listed twice"),
         ({"preset": "originall"}, "preset"),
         ({"preset": ["original"]}, "preset"),
         ({"prompts": "short"}, "prompts"),

@@ -172,7 +172,7 @@ BAD = [
         "question,answer,wrong\nWho?,Ann,Bob | ANN\n",
         "line 2, column wrong: 'ANN' is the right answer",
     ),
-    ("my.csv", "question,answer,wrong\nWho?,Ann,Bob | bob\n", "line 2, column wrong: 'bob' stands twice"),
+    ("my.csv", "question,answer,wrong\nWho?,Ann,Bob | bob\n", "line 2, column wrong: 'bob' is listed twice"),
     ("my.csv", "question,answer,wrong\nWho?,Ann,Bob | | Cy\n", "line 2, column wrong: an empty answer"),
     (
         "my.csv",

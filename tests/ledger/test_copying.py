@@ -49,7 +49,7 @@ def test_through_all_stores_and_back_both_heads_stay(
     for source, target in ((str(tmp_path / "one"), server), (server, other), (other, back)):
         done = cli.invoke(app, ["copy", source, target])
         assert f"play head: {due.head}\nlog root: {due.log_root}\n" in done.stdout, done.stderr
-        assert f"copied {MATCHES} matches, 0 under way and 1 votes" in done.stdout
+        assert f"copied {MATCHES} matches, 0 under way and 1 vote" in done.stdout
     with arena(tmp_path / "two", back) as two:
         found = two.verify()
         assert (found.streams, found.ended) == (due.streams, True)

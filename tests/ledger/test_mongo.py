@@ -180,7 +180,7 @@ def test_rows_of_no_match_or_request_are_counted(ledger: Ledger, mongo: MongoSer
         if gap:
             base["intents"].delete_one({"_id": 2})
     (told,) = ledger.integrity()
-    assert told == f"the collection replies holds {2 + gap} rows that belong to no match or request"
+    assert told == f"the collection replies holds {2 + gap} rows of no match or request"
 
 
 def test_a_name_that_is_none_of_a_database() -> None:

@@ -43,7 +43,7 @@ def put(ledger: Ledger, body: bytes, name: str, sha256: str) -> bool:
     data = parsed(body, name)
     count = len(data.duels) if isinstance(data, Battles) else len(data.games)
     with ledger.runner():
-        return enter(ledger, Source(name, sha256, data.layout, data.names, count), data, 0) is None
+        return enter(ledger, Source(name, sha256, data.layout, data.names, count), data, 0)
 
 
 def test_what_was_written_is_read(ledger: Ledger) -> None:

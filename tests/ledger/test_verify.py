@@ -185,7 +185,7 @@ def test_work_shared_among_processes_finds_the_same(opened: Callable[[], Ledger]
     found = verify(opened(), workers=2)
     assert found == verify(opened(), workers=1)
     assert {1, 4, 7, 9, 10, None} == {problem.match for problem in found.problems}
-    assert any("rows that belong to no match" in problem.what for problem in found.problems)
+    assert any(" of no match or request" in problem.what for problem in found.problems)
 
 
 def test_no_module_is_taken_from_the_folder_it_is_called_in(
@@ -222,7 +222,7 @@ def test_a_row_of_the_narrow_table_without_a_record_is_told(opened: Callable[[],
         (7, "its row of the narrow table is missing"),
         (
             None,
-            "the table summaries holds 1 rows that belong to no match or request, the first with number 99",
+            "the table summaries holds 1 row of no match or request, the first with number 99",
         ),
     }
 

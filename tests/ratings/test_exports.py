@@ -41,7 +41,7 @@ def test_lines_of_one_match_share_its_number_not_the_name_of_what_was_played() -
     assert [list(game.ranks) for game in played.games] == [[-1.0, 0.0], [-1.0, 0.0]]
     assert played.times is not None
     assert played.times.tolist() == [7.0, 9.0]
-    assert played.notes == ("2 rows of matches without a result are left out",)
+    assert played.notes == ("1 match without a result is left out",)
 
 
 def test_each_name_is_read_as_it_was_before_it_was_kept_from_being_a_formula() -> None:
@@ -60,7 +60,7 @@ def test_a_document_is_a_game_by_its_scores() -> None:
     assert (played.names, [list(game.ranks) for game in played.games]) == (("x", "y"), [[0.0, -1.0]])
     assert played.times is not None
     assert played.times.tolist() == [5.0], "seconds"
-    assert played.notes == ("1 rows of matches without a result are left out",)
+    assert played.notes == ("1 match without a result is left out",)
 
 
 @pytest.mark.parametrize(

@@ -155,7 +155,7 @@ def test_older_logs_and_logs_in_json_say_the_same() -> None:
         found = read([(name, io.BytesIO(body))])
         assert isinstance(found, Answers)
         assert found.solved.tolist() == [[0.75]]
-        assert "1 answers have no score and are left out" in found.notes
+        assert "1 answer has no score and is left out" in found.notes
 
 
 SAMPLE = {

@@ -77,7 +77,7 @@ def test_one_without_a_score_is_left_out_and_said() -> None:
     found = read([("x.jsonl", stream(single("a/one", 0), unscored))])
     assert isinstance(found, Answers)
     assert found.challenges == ("gsm8k/0",)
-    assert found.notes == ("1 answers have no score and are left out",)
+    assert found.notes == ("1 answer has no score and is left out",)
 
 
 def test_our_own_are_games_by_players_names_in_the_order_of_their_numbers() -> None:

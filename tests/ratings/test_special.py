@@ -139,7 +139,7 @@ def test_tries_again_count_by_their_mean() -> None:
     assert isinstance(data, Answers)
     assert data.solved[0, 0] == data.solved[1, 0] == 0.5
     assert np.isnan(data.solved[0, 1])
-    assert "1 answers are further tries" in data.notes[0]
+    assert "1 answer is a further try" in data.notes[0]
 
 
 @pytest.mark.parametrize(

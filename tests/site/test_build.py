@@ -235,7 +235,7 @@ def test_the_command_says_what_it_wrote(arena: Path, built: Path, tmp_path: Path
     (out / "costs.html").unlink()
     said = cli.invoke(app, ["site", "build", str(out), "--dir", str(arena)])
     assert said.exit_code == 0, said.output
-    assert f"1 pages written, {len(files(built)) - 1} unchanged" in said.output
+    assert f"1 page written, {len(files(built)) - 1} unchanged" in said.output
     assert files(out) == files(built)
 
 

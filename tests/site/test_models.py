@@ -40,6 +40,15 @@ def test_the_page_of_a_player_tells_it_and_marks_its_curve(site: Site) -> None:
     assert b"stroke-dasharray" not in other
 
 
+def test_nothing_is_named_where_it_is_what_the_player_is_said_to_be(tmp_path: Path) -> None:
+    folder = write_arena(tmp_path, 4)
+    play(folder, 2)
+    assert [one.model for one in on_record(folder)] == ["house"] * 4
+    house = Site.open(folder)
+    assert b"provider names" not in body(house, player_page("p0"))
+    house.close()
+
+
 def test_the_report_tells_it(site: Site) -> None:
     change = on_record(folder_of(site))[-1]
     assert f"{WATCHED}: {change.told}; the rating counts all its matches" in Read(report(site)).text

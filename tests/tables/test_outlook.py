@@ -234,6 +234,8 @@ def test_where_pairing_learns_a_range_is_stated_for_its_own_spread(name: PolicyN
     usual, found = outlook(rows, 300), outlook(rows, 300, policy=Policy(name))
     assert usual is not None
     assert found is not None
+    assert (usual.under, found.under) == (False, True)
+    assert found.lines[0].startswith("To know the best under `until: best known`: ")
     low, high = found.best.at_least, found.best.at_most
     assert f" ({low:,} to {high:,})" in found.lines[0]
     assert found.best != usual.best
@@ -283,6 +285,24 @@ def test_of_equals_the_number_is_open_above() -> None:
 @pytest.mark.parametrize("track", ["trueskill", "raw", "points"])
 def test_a_track_whose_errors_do_not_shrink_says_nothing(track: str) -> None:
     assert outlook(table([1600, 1500], 2, track=track), 100) is None
+
+
+def test_of_many_players_the_first_pairs_are_said_and_all_on_request(tmp_path: Path) -> None:
+    folder = write_arena(tmp_path, 12)
+    play(folder, 60)
+    short, whole = [
+        cli.invoke(app, ["plan", "--dir", str(folder), *more]).stdout.splitlines() for more in ([], ["--all"])
+    ]
+    with open_arena(folder) as arena:
+        said = [str(pair) for pair in arena.outlook().pairs]
+        write_arena(tmp_path, [{"name": "new", "model": "house:0.5"}, *house(1)])
+    assert (short[1:9], short[9]) == (
+        said[:8],
+        "`peerage plan --all` has 3 more pairs of neighbours, further down in the table.",
+    )
+    assert whole == [*short[:9], *said[8:], *short[10:]]
+    refused = cli.invoke(app, ["plan", "--dir", str(folder)])
+    assert "of the players of arena.yaml only p0 has a decided match: play more" in refused.stderr
 
 
 def test_the_terminal_and_json_have_it(folder: Path, arena: Arena) -> None:

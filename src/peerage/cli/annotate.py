@@ -64,7 +64,7 @@ def annotate(
     """
     from random import SystemRandom
 
-    from peerage.cli.output import counted
+    from peerage.figures import counted
     from peerage.ledger.votes import PeopleVotes
     from peerage.site.annotation import Annotator
     from peerage.tables.rejudged import of_answers, of_scores
@@ -90,7 +90,7 @@ def annotate(
         if not there:
             say("no finished duel here was judged by a panel, so there is nothing to judge next to it")
             return
-        say(f"{arena.settings.name}: you are {expert}; {given} of {there} duels are behind you")
+        say(f"{arena.settings.name}: you are {expert}; {given} of {counted(there, 'duel')} are behind you")
         said = _judge(annotator, match)
         again_judged = of_answers(arena.settings.game)
     if said:
@@ -166,7 +166,7 @@ def _take_in(ledger: Ledger, votes: PeopleVotes, file: Path) -> None:
     from contextlib import ExitStack
 
     from peerage import inputs
-    from peerage.cli.output import counted
+    from peerage.figures import counted
     from peerage.site.vote_files import take_in
 
     with ExitStack() as opened:

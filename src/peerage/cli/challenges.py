@@ -10,7 +10,19 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
 
 import typer
 
-from peerage.cli.options import HERE, Folder, Force, Format, ReportFormat, Shape, Written, group, prose, say
+from peerage.cli.options import (
+    HERE,
+    Folder,
+    Force,
+    Format,
+    ReportFormat,
+    Shape,
+    Written,
+    arena_in,
+    group,
+    prose,
+    say,
+)
 from peerage.clock import now_ms
 
 if TYPE_CHECKING:
@@ -39,11 +51,11 @@ _VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
 @app.command("list")
 def list_(folder: Folder = HERE, answers: Answers = False, shape: Shape = Format.table) -> None:
     """List the pool: authors, states, flags, difficulty."""
-    from peerage.cli.output import OutputColumn, counted, numbers, show, texts
-    from peerage.figures import percent, whole
+    from peerage.cli.output import OutputColumn, numbers, show, texts
+    from peerage.figures import counted, percent, whole
     from peerage.tables.challenges import rows
 
-    with _opened(folder) as arena:
+    with arena_in(folder) as arena:
         found = [row.as_dict() for row in rows(_pool(arena), answers=answers)]
     if not found and shape is Format.table:
         prose("the pool is empty: matches of the challenge exchange fill it; `peerage games` has its rules")
@@ -73,7 +85,7 @@ def show(
     from peerage.cli.output import show_json
     from peerage.tables.challenges import attempts, named, rows
 
-    with _opened(folder) as arena:
+    with arena_in(folder) as arena:
         pool = _pool(arena)
         entry = named(pool, name)
         row = next(one for one in rows(pool, answers=answers) if one.challenge_id == entry.challenge_id)
@@ -128,7 +140,7 @@ def review(
     """
     from peerage.tables import challenges
 
-    with _opened(folder) as arena:
+    with arena_in(folder) as arena:
         if verdict is not None and name is not None:
             entry = challenges.review(arena.ledger, name, verdict, reason, now_ms())
             stays = f"; it stays {entry.state}" if entry.state in ("withdrawn", "retired") else ""
@@ -167,7 +179,7 @@ def flag(
     """
     from peerage.tables import challenges
 
-    with _opened(folder) as arena:
+    with arena_in(folder) as arena:
         entry = challenges.flag(arena.ledger, name, what, reason, now_ms())
     say(f"challenge {entry.challenge_id} is flagged: {what}; it comes into no further match")
 
@@ -178,16 +190,16 @@ def withdraw(name: Name, folder: Folder = HERE, reason: Reason = "") -> None:
 
     The records stay as they are; the withdrawal is a statement of its own, which leaderboards apply.
     """
-    from peerage.cli.output import counted
+    from peerage.figures import counted
     from peerage.tables import challenges
 
-    with _opened(folder) as arena:
+    with arena_in(folder) as arena:
         entry = challenges.withdraw(arena.ledger, name, reason, now_ms())
         found = challenges.effect(arena.ledger, entry)
     changed = ", ".join(map(str, found.changed)) or "none"
     say(
         f"challenge {entry.challenge_id} is withdrawn: {counted(found.attempts, 'attempt')} in "
-        f"{counted(found.matches, 'match', 'matches')} no longer counted\n"
+        f"{counted(found.matches, 'match')} no longer counted\n"
         f"matches with another result now: {changed}"
     )
 
@@ -200,7 +212,7 @@ def retire(name: Name, folder: Folder = HERE, reason: Reason = "") -> None:
     """
     from peerage.tables import challenges
 
-    with _opened(folder) as arena:
+    with arena_in(folder) as arena:
         entry = challenges.retire(arena.ledger, name, reason, now_ms())
     say(f"challenge {entry.challenge_id} is retired; its answer was {entry.answer}")
 
@@ -216,7 +228,7 @@ def export(folder: Folder = HERE, answers: Answers = False) -> None:
 
     from peerage.tables.challenge_files import exported
 
-    with _opened(folder) as arena:
+    with arena_in(folder) as arena:
         for record in exported(_pool(arena), answers=answers):
             say(msgspec.json.encode(record).decode())
 
@@ -235,10 +247,11 @@ def enter(
     ValyrianTech/ValyrianGamesCodingChallenge publishes are read as they are. What the pool has already, also
     in other words, is skipped; one with another answer than the pool's is left to the next matches.
     """
-    from peerage.cli.output import counted
+    from peerage.arena import open_arena
+    from peerage.figures import counted
     from peerage.tables.challenge_files import enter_challenges
 
-    with _opened(folder) as arena:
+    with open_arena(folder) as arena:
         found = enter_challenges(arena.ledger, _records(files), now_ms(), arena.settings.secret_seed)
     if not any(found):
         say("there is no challenge in these files", err=True)
@@ -270,17 +283,11 @@ def redact(
     from peerage.outputs import REDACTED, arena_files, writing
     from peerage.site.ledger_at import public
 
-    with _opened(folder) as arena:
+    with arena_in(folder) as arena:
         kept = arena_files(folder, arena.ledger.address)
         with writing(file, REDACTED, kept, force=force) as part:
             write_redacted(public(arena.ledger), part)
     say(f"wrote {file}")
-
-
-def _opened(folder: Path) -> Arena:
-    from peerage.arena import open_arena
-
-    return open_arena(folder)
 
 
 def _pool(arena: Arena) -> ChallengePool:

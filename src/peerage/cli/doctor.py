@@ -21,11 +21,10 @@ import typer
 from peerage import __version__
 from peerage.accounts import spent_by
 from peerage.cli.options import at, program
-from peerage.cli.output import counted
 from peerage.cluster.requirements import refuse
 from peerage.engine.probed import probe_costs
 from peerage.environment import databases, environment
-from peerage.figures import dollars
+from peerage.figures import counted, dollars
 from peerage.games import GAMES
 from peerage.ledger import LedgerError, LedgerMissing, open_ledger
 from peerage.ledger.windows import unused
@@ -265,11 +264,12 @@ def _ledger(settings: ArenaSettings, env: dict[str, str], folder: Path) -> Itera
         return
     finally:
         ledger.close()
-    about = f"{recorded} matches finished, {issued - recorded} more issued"
+    about = f"{counted(recorded, 'match')} finished, {issued - recorded} more issued"
     yield Finding("ledger", settings.ledger, "ok", f"{about}; at most {dollars(spent / 1e9)} billed")
     if waiting:
         most = dollars(held / 1e9)
-        about = f"{len(waiting)} calls without a reply, worth at most {most}: in flight, or left by a crash"
+        about = f"{counted(len(waiting), 'call')} without a reply, worth at most {most}: "
+        about += "in flight, or left by a crash"
         yield Finding("ledger", "open calls", "warning", about, "`peerage run` goes on with them")
 
 

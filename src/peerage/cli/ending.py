@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from peerage.cli.options import at, program
-from peerage.cli.output import counted, money
-from peerage.figures import dollars, moment
+from peerage.cli.output import money
+from peerage.figures import counted, dollars, moment
 
 if TYPE_CHECKING:
     from peerage.arena import Arena
@@ -32,7 +32,7 @@ def ending(
 
     decided = f" ({report.decided:,} with a result)" if report.decided != report.settled else ""
     counts = (
-        f"{counted(report.settled, 'match', 'matches')}{decided}, {report.played:,} of them now, in "
+        f"{counted(report.settled, 'match')}{decided}, {report.played:,} of them now, in "
         f"{counted(report.calls, 'call')}; "
         f"{money(report.billed_nano, report.possibly_nano)} in all"
     )
@@ -43,7 +43,13 @@ def ending(
         case "budget":
             yield f"stopped by the budget: {report.note}"
             yield counts
-            yield "to go on, raise `budget` in arena.yaml, or say --budget DOLLARS"
+            whose = "match" if "(match_budget" in report.note else "player"
+            own = "" if " left; " in report.note else whose
+            yield (
+                f"to go on, raise `budget.{own}` in arena.yaml, or lower `max_tokens` of players"
+                if own
+                else "to go on, raise `budget` in arena.yaml, or say --budget DOLLARS"
+            )
         case "players" | "no_result":
             yield visible(f"stopped: {report.note}")
             yield counts
@@ -68,9 +74,10 @@ def ending(
             f"{player} was billed {dollars(nano / 1e9)} more than its calls could cost at most, as by a "
             "provider that ignores max_tokens; nothing more was asked of it in this run"
         )
-    if report.possibly_paid_twice:
+    if twice := report.possibly_paid_twice:
+        asked = "call that a crash had left open was", "calls that a crash had left open were"
         yield (
-            f"{report.possibly_paid_twice} calls that a crash had left open were asked again; at most "
+            f"{counted(twice, *asked)} asked again; at most "
             f"{dollars(report.possibly_paid_nano / 1e9)} was paid twice"
         )
     if void:

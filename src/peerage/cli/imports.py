@@ -12,6 +12,7 @@ import typer
 from peerage.cli.options import HERE, Folder, at, program, say
 from peerage.cli.rate import Score, named
 from peerage.clock import now_ms
+from peerage.figures import counted
 from peerage.inputs import opened
 
 if TYPE_CHECKING:
@@ -43,6 +44,9 @@ def enter(
         Reading, typer.Option(help="cob, of a new arena: what a broken encoding is read as.")
     ] = "attacker",
     score: Score = "",
+    again: Annotated[
+        bool, typer.Option("--again", help="Enter results that are in the arena already, too.")
+    ] = False,
 ) -> None:
     """Enter what others recorded: battles, games, whole matches.
 
@@ -50,7 +54,8 @@ def enter(
     digest as entries of the log, verified like matches, and counted only where a table says so. Answers to
     the same challenges, such as Inspect's logs, become games: one for each challenge, of all who answered it,
     in all the files together. Battles of the Color Obfuscation Benchmark are played again from the recorded
-    replies. Makes an arena in the folder when there is none; what was entered before is skipped.
+    replies. Makes an arena in the folder when there is none. What was entered before is skipped, and results
+    that are in the arena already, from another file or as matches of its own, are refused.
     `peerage rejudge FILE...` has the answers of such logs judged.
     """
     paths = [Path(name) for name in named(files)]
@@ -63,7 +68,7 @@ def enter(
     else:
         single = [_read(path, kind) for path, kind in zip(paths, kinds, strict=True) if kind != "answers"]
         answers = [path for path, kind in zip(paths, kinds, strict=True) if kind == "answers"]
-        _enter_outside([*single, *([_together(answers, score)] if answers else [])], folder)
+        _enter_outside([*single, *([_together(answers, score)] if answers else [])], folder, again=again)
 
 
 @contextlib.contextmanager
@@ -136,19 +141,23 @@ def _together(paths: list[Path], score: str) -> tuple[Source, PlayedGames]:
     return Source(storable(name), digest, "answers", data.names, len(data.games), notes), data
 
 
-def _enter_outside(found: list[tuple[Source, Battles | PlayedGames]], folder: Path) -> None:
-    from peerage.cli.output import counted
+def _enter_outside(found: list[tuple[Source, Battles | PlayedGames]], folder: Path, *, again: bool) -> None:
     from peerage.ledger.outside import enter as write
 
+    if not again:
+        _refuse_same(found)
     with _arena(folder, _OUTSIDE) as arena, arena.ledger.runner():
-        entered = 0
+        there = _there(arena)
+        known = {source.sha256: source for source, _ in there}
+        for source, _ in found:
+            _refuse_another_score(known.get(source.sha256, source), source, folder)
+        fresh = [one for one in found if one[0].sha256 not in known]
+        if not again:
+            _refuse_repeated(fresh, there)
         for source, data in found:
-            known = write(arena.ledger, source, data, now_ms())
-            if known is not None:
-                _refuse_another_score(known, source, folder)
+            if not write(arena.ledger, source, data, now_ms()):
                 say(f"{source.name}: was entered before (the same bytes), nothing changed")
                 continue
-            entered += 1
             say(
                 f"{source.name}: {counted(source.results, 'result')} of "
                 f"{counted(len(source.players), 'player')}, sha256 {source.sha256[:16]}…"
@@ -156,8 +165,58 @@ def _enter_outside(found: list[tuple[Source, Battles | PlayedGames]], folder: Pa
             for note in source.notes:
                 say(f"  {note}")
         say(f"ledger: {arena.ledger.address}")
-        if entered:
+        if fresh:
             say(f"see them: {program()} leaderboard --source outside{at(folder)}")
+
+
+def _there(arena: Arena) -> list[tuple[Source, Battles | PlayedGames]]:
+    """The results that an arena has: those of others, and its own matches' (from a source without a name)."""
+    from io import BytesIO
+
+    from peerage.ledger.export import table
+    from peerage.ledger.outside import Source
+    from peerage.ledger.outside import read as entered
+    from peerage.ratings.data import read
+    from peerage.ratings.played import PlayedGames
+
+    there = entered(arena.ledger)
+    if arena.ledger.heads()[1]:
+        own = read([("", BytesIO("".join(table(arena.ledger)).encode()))], "games")
+        assert isinstance(own, PlayedGames)
+        there.append((Source("", "", own.layout, own.names, len(own.games)), own))
+    return there
+
+
+def _refuse_same(found: list[tuple[Source, Battles | PlayedGames]]) -> None:
+    """Raise ImportRefused where two files have the same results."""
+    from peerage.ratings.repeats import FEWEST, repeated
+
+    whole = [one for one in found if one[0].results >= FEWEST]
+    for number, (source, data) in enumerate(whole):
+        for other, before in whole[:number]:
+            if source.sha256 != other.sha256 and (count := repeated([data], [before])):
+                raise _twice(source.name, count, source.results, other.name)
+
+
+def _refuse_repeated(
+    fresh: list[tuple[Source, Battles | PlayedGames]], there: list[tuple[Source, Battles | PlayedGames]]
+) -> None:
+    """Raise ImportRefused where results are in the arena already."""
+    from peerage.ratings.repeats import repeated
+
+    new = [data for _, data in fresh]
+    if count := repeated(new, [data for _, data in there]):
+        where, _ = max(there, key=lambda one: repeated(new, [one[1]]))
+        name = fresh[0][0].name if len(fresh) == 1 else f"{fresh[0][0].name} and {len(fresh) - 1} more"
+        raise _twice(name, count, sum([source.results for source, _ in fresh]), where.name)
+
+
+def _twice(name: str, count: int, whole: int, where: str) -> ImportRefused:
+    results = "its results" if count == whole else f"{count:,} of its {whole:,} results"
+    return ImportRefused(
+        f"{name}: {results} are those of {where or 'matches of this arena'} (the same players and outcomes), "
+        "and would count twice; `--again` enters them all the same"
+    )
 
 
 def _refuse_another_score(known: Source, source: Source, folder: Path) -> None:
@@ -210,7 +269,7 @@ def _enter_cob(file: Path, folder: Path, ally_failure: Reading) -> None:
         same = sum([as_recorded(one, outcome) for one, outcome in pairs])
         other = sum([outcome.scores != one.battle.scores for one, outcome in pairs])
         typer.echo(
-            f"{len(new)} battles entered, {len(battles) - len(new)} were there already\n"
+            f"{counted(len(new), 'battle')} entered, {len(battles) - len(new)} were there already\n"
             f"{same} of {len(new)} come out as recorded when broken encodings are ignored; with "
             f"ally_failure: {rules.ally_failure}, {other} come out otherwise\nledger: {arena.ledger.address}"
         )

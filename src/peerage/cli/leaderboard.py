@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence, Set
+from collections.abc import Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -10,7 +10,7 @@ import typer
 
 from peerage.cli.completion import played_games, player_names, topic_names
 from peerage.cli.options import HERE, Folder, Format, Shape, arena_in
-from peerage.cli.output import OutputColumn, numbers, show, signed, texts
+from peerage.cli.output import OutputColumn, interval, numbers, show, signed, texts
 from peerage.cli.strengths import show_by_game
 from peerage.figures import dollars, per_hundred, ranked, sentence, span, tenths, whole
 
@@ -292,7 +292,7 @@ def laid_out(
         rows = [
             {
                 **row,
-                "interval": _interval(row, shown),
+                "interval": interval(row["lower"], row["upper"], shown),
                 "placed": ranked(row["rank"], row["rank_range"]),
                 "beats": _places([places[name] for name in row["above"]]),
                 "player": row["player"] + marked[row["player"]],
@@ -340,7 +340,7 @@ def show_corrected(arena: Arena, correct: str, shape: Format, scope: Scope) -> N
     found = what_would_change(arena.ledger, arena.settings, PlayedMatches(arena.ledger, scope), wanted)
     rows = [row.as_dict() for row in found]
     if shape.for_people:
-        rows = [{**row, "interval": _interval(row, whole)} for row in rows]
+        rows = [{**row, "interval": interval(row["lower"], row["upper"], whole)} for row in rows]
     columns = [
         *numbers(str, corrected_rank=""),
         *texts(player="Player"),
@@ -361,10 +361,6 @@ def _weight(stated: str) -> tuple[str, float]:
     except ValueError:
         wrong = f"--weight {stated!r}: expected GAME=NUMBER, such as --weight duel=2"
         raise typer.BadParameter(wrong) from None
-
-
-def _interval(row: dict[str, Any], shown: Callable[[float], str]) -> str | None:
-    return None if row["lower"] is None else f"{shown(row['lower'])} – {shown(row['upper'])}"
 
 
 def _places(ranks: Sequence[int]) -> str | None:

@@ -25,6 +25,7 @@ from peerage.cli.options import (
     say,
 )
 from peerage.clock import now_ms
+from peerage.figures import counted
 
 if TYPE_CHECKING:
     from peerage.ledger.kept import Extension
@@ -101,8 +102,8 @@ def verify(
         _leave(report, code)
     _problems(report.problems)
     say(
-        f"{'whole' if report.ok else 'NOT whole'}: {report.matches:,} matches, {report.exchanges:,} replies, "
-        f"{report.bytes / 1e6:.1f} MB checked\nplay head: {report.head}"
+        f"{'whole' if report.ok else 'NOT whole'}: {counted(report.matches, 'match')}, "
+        f"{counted(report.exchanges, 'reply')}, {report.bytes / 1e6:.1f} MB checked\nplay head: {report.head}"
     )
     if report.log_root:
         say(f"log root: {report.log_root}")
@@ -115,11 +116,12 @@ def verify(
     if not report.ended:
         say("the run that wrote last did not come to its end, or is still under way")
     if report.since is not None and report.since.extends:
-        more = f" and {report.since.entries:,} entries" if report.since.entries is not None else ""
-        say(f"extends {report.since.head} by {report.since.matches:,} matches{more}")
+        more = f" and {counted(report.since.entries, 'entry')}" if report.since.entries is not None else ""
+        say(f"extends {report.since.head} by {counted(report.since.matches, 'match')}{more}")
     for one in report.checkpoints:
         if one.extends:
-            say(f"extends {one.name} by {one.matches:,} matches and {one.entries:,} entries; {_who(one)}")
+            more = f"{counted(one.matches, 'match')} and {counted(one.entries, 'entry')}"
+            say(f"extends {one.name} by {more}; {_who(one)}")
     if report.problems:
         say(remedy(report))
     raise typer.Exit(code)
@@ -175,21 +177,21 @@ def replay(
         _leave(report, code)
     _problems(report.differences)
     say(
-        f"{said}: {report.recomputed} of {report.matches} matches recomputed, {report.as_stated} without "
-        "a result before the game was asked and taken as stated"
+        f"{said}: {report.recomputed:,} of {counted(report.matches, 'match')} recomputed, {report.as_stated} "
+        "without a result before the game was asked and taken as stated"
     )
     if repaired:
         written = "the narrow table and the newest snapshot are written again"
         say(written if report.ok else "nothing was written")
     for one in report.elsewhere:
         say(
-            f"not recomputable here: {one.matches} matches of {one.game} version {one.version} "
+            f"not recomputable here: {counted(one.matches, 'match')} of {one.game} version {one.version} "
             f"({one.first:,} to {one.last:,}). {_how(one.release, at(folder))}"
         )
     if report.sealed:
         say(
-            f"not recomputable here: {report.sealed} matches that are sealed in this copy. Anyone who has "
-            "the whole ledger can replay them"
+            f"not recomputable here: {counted(report.sealed, 'match that is', 'matches that are')} sealed "
+            "in this copy. Anyone who has the whole ledger can replay them"
         )
     raise typer.Exit(code)
 
@@ -235,9 +237,9 @@ def copy(
         report = check(theirs, votes=votes[1])
         _problems(report.problems)
         say(
-            f"copied {report.matches:,} matches, {pin.issued - report.matches:,} under way and "
-            f"{votes[1].count():,} votes; the copy is {'whole' if report.ok else 'NOT whole'}\nplay head: "
-            f"{report.head}\nlog root: {report.log_root}"
+            f"copied {counted(report.matches, 'match')}, {pin.issued - report.matches:,} under way and "
+            f"{counted(votes[1].count(), 'vote')}; the copy is {'whole' if report.ok else 'NOT whole'}\n"
+            f"play head: {report.head}\nlog root: {report.log_root}"
         )
         if report.ok:
             named = target if target.startswith("$") else theirs.address
@@ -295,7 +297,7 @@ def export(
         ledger = public(opened)
         if to is not None:
             files = _files(ledger, shape, folder, PeopleVotes(opened.address, folder), dataset)
-            say(f"wrote {_write(files, opened, folder, to, force)} files into {to}")
+            say(f"wrote {counted(_write(files, opened, folder, to, force), 'file')} into {to}")
         else:
             written = 0
             for piece in _pieces(ledger, shape, PeopleVotes(opened.address, folder)):
@@ -329,7 +331,8 @@ def disclose(
         done = ledger.heads()[1]
         if not yes:
             typer.confirm(
-                f"This ends the arena after {done} matches and opens all that is sealed. Go on?", abort=True
+                f"This ends the arena after {counted(done, 'match')} and opens all that is sealed. Go on?",
+                abort=True,
             )
         opened = open_secret(ledger, now_ms())
         strange = list(strange_keys(ledger, done))

@@ -11,20 +11,9 @@ import typer
 
 from peerage.cli.completion import player_names
 from peerage.cli.options import HERE, Folder, Format, Shape, arena_in, ledger_in, prose
-from peerage.cli.output import (
-    Titled,
-    counted,
-    hundredths,
-    numbers,
-    points,
-    show,
-    show_parts,
-    signed,
-    texts,
-    titled,
-)
+from peerage.cli.output import Titled, hundredths, numbers, points, show, show_parts, signed, texts, titled
 from peerage.clock import now_ms
-from peerage.figures import measured, moment, percent, whole
+from peerage.figures import counted, measured, moment, percent, whole
 
 if TYPE_CHECKING:
     from peerage.tables.judge_rows import JudgesReport
@@ -60,8 +49,7 @@ def players(
     rows = list(catalogue.players(settings, datetime.now(UTC).date()))
     columns = [
         *texts(player="Player", model="Model", family="Family ~2"),
-        *numbers("{:g}".format, input_usd_per_million="$ in / M tokens"),
-        *numbers("{:g}".format, output_usd_per_million="$ out / M tokens"),
+        *numbers("{:g}".format, input_usd_per_million="$ in", output_usd_per_million="$ out"),
         *texts(pricing_source="Prices from ~1"),
     ]
     notes = [
@@ -78,6 +66,7 @@ def players(
             f"No price is known for {unknown}: their matches stay off the cost track, and a budget "
             "refuses them. `price: {input: …, output: …}` states one.",
         )
+    notes.append("$ in, $ out: dollars per million tokens")
     show([row.as_dict() for row in rows], columns, shape, notes=notes)
 
 
@@ -167,8 +156,10 @@ def judges(
         people = PeopleVotes(arena.ledger.address, arena.folder)
         report = counted(arena.ledger, arena.settings, level, people)
         found = report.as_dict()
-    for remark in found["remarks"] if of is None and shape.for_people else ():
-        prose(remark)
+    if found["remarks"] and of is None and shape.for_people:
+        for remark in found["remarks"]:
+            prose(remark)
+        typer.echo()
     beyond = [row for row in found["favours"] if row["found"] or not shape.for_people]
     if of is None and shape.for_people:  # a line for each judge and player: on its own where it is asked for
         found["without"] = []

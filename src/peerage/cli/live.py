@@ -9,11 +9,11 @@ from collections import Counter, deque
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from peerage.cli.output import counted, money
+from peerage.cli.output import money
 from peerage.cli.seat import beside
 from peerage.cli.streams import drop
 from peerage.cli.table_so_far import TableSoFar
-from peerage.figures import moment, tenths
+from peerage.figures import counted, moment, tenths
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -114,7 +114,7 @@ class Spectator:
             known, needed = progress.until.pairs
             parts.append(f"{self._arena.settings.until}: {known} of {needed} pairs")
         if progress.retries:
-            parts.append(f"{progress.retries} retries")
+            parts.append(counted(progress.retries, "retry"))
         if leader := self.table.leader():
             parts.append(leader)
         return " · ".join(parts)

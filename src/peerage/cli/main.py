@@ -178,7 +178,7 @@ class Commands(TyperGroup):
             raise typer.Exit(FAILED) from None
         except Exception as error:
             if type(error).__module__.startswith(("typer.", "click.")):
-                if said := getattr(error, "message", "").removeprefix("Value error, "):
+                if said := _plain(error).removeprefix("Value error, "):
                     error.message = said + _meant(error, said)  # type: ignore[attr-defined]
                 raise
             _debug()
@@ -227,6 +227,21 @@ def _program(
 
         typer.echo(f"peerage {__version__}")
         raise typer.Exit
+
+
+def _plain(error: Any) -> str:
+    """The message of a usage error; of a value that is none of its kind, as the settings say it."""
+    import re
+
+    found: list[Any] = getattr(error.__cause__, "errors", list)()
+    said: str = getattr(error, "message", "")
+    if file := re.fullmatch(r"dir\w* ('.*') is a file\.?", said, re.DOTALL | re.IGNORECASE):
+        return f"{file[1]} is a file; expected a folder"
+    if not found or not found[0]["msg"].startswith("Input should be "):
+        return said
+    from peerage.settings.mistakes import wanted
+
+    return f"found {found[0]['input']!r}; expected {wanted(found[0]['msg'])}"
 
 
 def _meant(error: Any, said: str) -> str:

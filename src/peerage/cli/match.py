@@ -21,9 +21,9 @@ from rich.text import Text
 from peerage import blocks
 from peerage.blocks import Block, Cell
 from peerage.cli.options import Format
-from peerage.cli.output import OutputColumn, counted, inert, show, table
+from peerage.cli.output import OutputColumn, inert, show, table
 from peerage.engine.driver import REPAIR, ROOM
-from peerage.figures import dollars, seconds
+from peerage.figures import counted, dollars, seconds
 from peerage.protocol import visible
 from peerage.tables.match_view import ExchangeView, MatchView
 from peerage.tables.matches import UNDER_WAY
@@ -233,7 +233,7 @@ def _result(match: MatchView, unit: str) -> Iterator[Part]:
             if player in contestants
         ]
         others = len(moved) - len(changes)
-        spread = f", and {others} others by the rating spread to neighbours" if others else ""
+        spread = f", and {counted(others, 'other')} by the rating spread to neighbours" if others else ""
         yield Line(f"{name}: {', '.join(changes)}{spread}", indent=2)
     calls = sum(total.calls for total in match.totals.values())
     spent = sum(total.cost_nano for total in match.totals.values()) / 1e9

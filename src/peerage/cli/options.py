@@ -39,7 +39,9 @@ class ReportFormat(StrEnum):
     json = "json"
 
 
-Folder = Annotated[Path, typer.Option("--dir", help="The arena's folder.", show_default="here")]
+Folder = Annotated[
+    Path, typer.Option("--dir", help="The arena's folder.", show_default="here", file_okay=False)
+]
 Shape = Annotated[Format, typer.Option("--format", help="How to write the table.")]
 Written = Annotated[ReportFormat, typer.Option("--format", help="How to write it.")]
 Quiet = Annotated[bool, typer.Option("--yes", help="Ask nothing; for scripts.")]
@@ -84,7 +86,8 @@ def ledger_in(folder: Path) -> AbstractContextManager[Ledger]:
     from peerage.ledger import open_ledger
     from peerage.settings import FILE_NAME, ArenaSettings, load
 
-    settings = load(folder, reading=True) if (folder / FILE_NAME).exists() else ArenaSettings()
+    alone = (folder / "arena.db").exists() and not (folder / FILE_NAME).exists()
+    settings = ArenaSettings() if alone else load(folder, reading=True)
     ledger = open_ledger(settings.ledger, folder, create=False)
     _close_windows(folder, ledger)
     return closing(ledger)

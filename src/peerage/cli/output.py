@@ -19,7 +19,7 @@ from peerage.figures import DASH, dollars, per_hundred, places_of, sentence, sho
 
 _GAP = 2  # characters between two columns
 _FOLDS = 40  # from so many characters on a text rather takes several lines than be left out
-_NAMES = ("player", "judge", "author")  # shortened where a terminal is too narrow, never broken
+_NAMES = ("player", "model", "judge", "author")  # shortened where a terminal is too narrow, never broken
 _NAME = 16  # characters of a name that are worth a column that may be spared
 _LEAST = 8  # characters of a name that stay in any case
 
@@ -180,7 +180,8 @@ def drawn(
             console.print(table(named(rows, part, console.width), part, "" if place else title))
         for note in _sentences(notes, rows):
             console.print(Padding(Text(visible(note), style="dim"), (0, 1)), soft_wrap=not to.isatty())
-    return "\n".join(line.rstrip() for line in captured.get().splitlines()) + "\n"
+    text = "\n".join(line.rstrip() for line in captured.get().splitlines())
+    return re.sub("\n{3,}", "\n\n", text) + "\n"
 
 
 def alike(columns: Sequence[OutputColumn], rows: Rows) -> list[OutputColumn]:
@@ -214,6 +215,13 @@ def fit(rows: Rows, columns: Sequence[OutputColumn], width: int) -> list[OutputC
             kept = [place for place, column in enumerate(columns) if column.spare < spare]
             columns, widths = [columns[place] for place in kept], [widths[place] for place in kept]
     return list(columns)
+
+
+def interval(lower: float | None, upper: float | None, write: Callable[[float], str]) -> str | None:
+    """An interval with nothing about its dash, so that it fits, but where a sign might be read as one."""
+    if lower is None or upper is None:
+        return None
+    return f"{write(lower)} – {write(upper)}" if lower < 0 else f"{write(lower)}–{write(upper)}"
 
 
 def _longest(column: OutputColumn, rows: Rows) -> int:
@@ -299,8 +307,3 @@ signed = "{:+.2f}".format
 def points(value: float) -> str:
     """A difference in whole points, with its sign; never `-0`."""
     return f"{round(value):+d}"
-
-
-def counted(number: int, one: str, many: str = "") -> str:
-    """A number of things: `1 match`, `2 matches`; `many` is the plural where it is not `one` with an s."""
-    return f"{number:,} {one if number == 1 else many or one + 's'}"

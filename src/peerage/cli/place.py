@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from peerage.cli.options import HERE, Folder, Quiet, say
+from peerage.cli.options import HERE, Folder, Quiet, ledger_in, say
 from peerage.cli.plan import THINKS, agree_to_matches, with_games
 from peerage.cli.play import Concurrency, equipped, opened, play_to_end, with_goal, with_players
 from peerage.figures import dollars
@@ -42,11 +42,19 @@ def place(
     from peerage.cli.logs import log_to_stderr
     from peerage.engine.recovery import decided, spent
     from peerage.environment import environment
+    from peerage.ledger import LedgerMissing
     from peerage.players.play_prices import line
     from peerage.settings import FILE_NAME, SettingsError, extra_installed, load
     from peerage.tables.challenges import arena_pool, pools
 
     settings = load(folder)
+    try:
+        with ledger_in(folder) as ledger:
+            had = decided(ledger)
+    except LedgerMissing:
+        had = 0
+    if not had:
+        raise SettingsError("no match is on record, so there is no place yet; `peerage run` plays the arena")
     known = {one.name for one in settings.players}
     settings = with_games(settings if player in known else with_players(settings, [player]))
     stated = settings.players[-1]
@@ -58,10 +66,6 @@ def place(
     equipped(settings, folder)
     with opened(settings, folder, None, concurrency=concurrency, probe=not no_probe) as arena:
         before = spent(arena.ledger)
-        if not (had := decided(arena.ledger)):
-            raise SettingsError(
-                "no match is on record, so there is no place yet; `peerage run` plays the arena"
-            )
         if drawing := next(filter(pools, settings.lineup), ""):
             there = arena_pool(arena.ledger, settings).entries.values()
             if not any(entry.in_use for entry in there):

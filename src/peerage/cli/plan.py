@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Annotated
 
@@ -37,6 +37,7 @@ def estimate(
     and asked for again with twice the tokens. Asks nobody and writes nothing.
     """
     from peerage.players.prices import price_of
+    from peerage.requirements import too_dear
     from peerage.settings import enough_players, extra_installed, load
     from peerage.tables.plan import estimate as planned
 
@@ -44,13 +45,13 @@ def estimate(
     extra_installed(settings)
     enough_players(settings)
     prices = {player.name: price_of(player, today) for player in settings.players}
-    _write(settings, planned(settings, prices, max_matches), shape)
+    _write(settings, planned(settings, prices, max_matches), shape, too_dear(settings, prices))
 
 
-def _write(settings: ArenaSettings, plan: Plan, shape: Format) -> None:
+def _write(settings: ArenaSettings, plan: Plan, shape: Format, more: Sequence[str] = ()) -> None:
     """Write a plan to standard output."""
-    from peerage.cli.output import counted, numbers, show, show_json, texts
-    from peerage.figures import dollars, whole
+    from peerage.cli.output import numbers, show, show_json, texts
+    from peerage.figures import counted, dollars, whole
     from peerage.requirements import with_meant
 
     if shape is Format.json:
@@ -63,9 +64,9 @@ def _write(settings: ArenaSettings, plan: Plan, shape: Format) -> None:
     ]
     expected, worst = dollars(plan.expected_usd), dollars(plan.worst_usd)
     if len(plan.unpriced) == len(plan.players):
-        notes = [f"{plan.calls:,} calls, at unknown prices"]
+        notes = [f"{counted(plan.calls, 'call')}, at unknown prices"]
     else:
-        notes = [f"{plan.calls:,} calls, {expected} expected, {worst} at the very worst"]
+        notes = [f"{counted(plan.calls, 'call')}, {expected} expected, {worst} at the very worst"]
         if thinkers := [player for player in plan.players if player.thinking_tokens]:
             room = ", ".join([f"{one.player} {one.thinking_tokens:,}" for one in thinkers])
             notes.append(
@@ -85,10 +86,14 @@ def _write(settings: ArenaSettings, plan: Plan, shape: Format) -> None:
                 f"one match costs some {dollars(each)}, and begins when twice that is free: {whose} of "
                 f"{dollars(limit)} is too small for any; raise it, or set `max_tokens` of players"
             )
-    notes += asked(settings, plan)
+    notes += [*more, *asked(settings, plan)]
     if settings.budget.arena is not None:
-        notes.append(f"the budget of {dollars(settings.budget.arena)} over all runs is never exceeded")
-    title = f"{settings.name}: {counted(plan.matches, 'match', 'matches')}"
+        pays = int(settings.budget.arena / each) if each else plan.matches
+        enough = f"; it is expected to pay for some {counted(pays, 'match')}" * (0 < pays < plan.matches)
+        notes.append(
+            f"the budget of {dollars(settings.budget.arena)} over all runs is never exceeded{enough}"
+        )
+    title = f"{settings.name}: {counted(plan.matches, 'match')}"
     show(plan.as_dict()["players"], columns, shape, title=title, notes=notes)
 
 
@@ -113,12 +118,12 @@ def say_left_out(games: Mapping[str, str]) -> None:
 
 def asked(settings: ArenaSettings, plan: Plan) -> list[str]:
     """How often each person is likely to be asked, one line each."""
-    from peerage.cli.output import counted
+    from peerage.figures import counted
 
     people = {player.name for player in settings.players if player.is_person}
     return [
         f"{one.player} is a person, to be asked some {counted(one.calls, 'time')} in "
-        f"{counted(plan.matches, 'match', 'matches')}: with `peerage play --as '{one.player}'` or by "
+        f"{counted(plan.matches, 'match')}: with `peerage play --as '{one.player}'` or by "
         "a link of `peerage serve`"
         for one in plan.players
         if one.player in people
@@ -137,7 +142,7 @@ def agree(
     from peerage.engine.registration import prices
     from peerage.figures import dollars
     from peerage.players.checks import needs_probe
-    from peerage.requirements import refuse_unpriced
+    from peerage.requirements import refuse_too_dear, refuse_unpriced
     from peerage.settings import SettingsError
 
     settings = arena.settings
@@ -153,6 +158,7 @@ def agree(
         typer.echo(note)
     _write(settings, made, Format.table)
     refuse_unpriced(settings, made.unpriced)
+    refuse_too_dear(settings, priced)
     probed = [player.name for player in settings.players if settings.engine.probe and needs_probe(player)]
     if probed and note != THINKS:
         most = dollars(sum(worst_probe(priced[name]) or 0 for name in probed) / 1e9)

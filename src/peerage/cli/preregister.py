@@ -54,6 +54,7 @@ def preregister(
         _check(folder, check, shape)
         return
     from peerage.engine.preregistration import preregister as register
+    from peerage.engine.preregistration import stop_of
     from peerage.ledger import open_ledger
     from peerage.ledger.preregistration import Stop
     from peerage.requirements import check as refuse_unfit
@@ -62,6 +63,7 @@ def preregister(
     stop, settings = Stop(max_matches, _day(until) if until else None), load(folder)
     extra_installed(settings)
     enough_players(settings)
+    stop_of(settings, stop)
     with closing(open_ledger(settings.ledger, folder, create=True)) as ledger, ledger.runner():
         refuse_unfit(settings, ledger)
         found = register(ledger, settings, stop, now_ms())

@@ -14,6 +14,7 @@ import typer
 from peerage.cli.options import HERE, Folder, Format, Quiet, Shape, arena_in, say
 from peerage.cli.rate import Score
 from peerage.clock import now_ms
+from peerage.figures import counted
 
 if TYPE_CHECKING:
     from peerage.arena import Arena
@@ -141,7 +142,6 @@ def _issue(source: Ledger | Sequence[FromFile], *rest: Any, **options: Any) -> I
 
 def _answers(files: Sequence[str], score: str) -> Sequence[FromFile]:
     """The pairs of recorded answers in files, having said what was left out. Raises NoAnswers."""
-    from peerage.cli.output import counted
     from peerage.cli.rate import named
     from peerage.engine.recorded_answers import paired
     from peerage.inputs import opened
@@ -266,7 +266,9 @@ def _judge(arena: Arena, issued: Issued, target: Path, yes: bool, shape: Format)
         )
     if issued.unjudgeable:
         typer.echo(
-            f"{issued.unjudgeable} matches are left out: every judge wrote what is to be judged", err=True
+            f"{counted(issued.unjudgeable, 'match is', 'matches are')} left out: every judge wrote "
+            "what is to be judged",
+            err=True,
         )
     quiet = shape in (Format.json, Format.csv)  # a table for programs stands alone on standard output
     with contextlib.redirect_stdout(sys.stderr) if quiet else contextlib.nullcontext():

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from peerage.cli.options import Format, say
-from peerage.cli.output import OutputColumn, counted, hundredths, numbers, show, show_json, texts
-from peerage.figures import DASH, percent, whole
+from peerage.cli.output import OutputColumn, hundredths, interval, numbers, show, show_json, texts
+from peerage.figures import DASH, counted, percent, whole
 
 if TYPE_CHECKING:
     from peerage.arena import Arena
@@ -44,8 +44,9 @@ def show_rejudged(arena: Arena, shape: Format, *, files: bool) -> bool:
             *numbers(whole, answers="Answers ~2"),
         ]
         notes = [
-            f"{found['judged']} of {found['issued']} questions scored again, {found['decided']} of them with "
-            f"enough scores; {found['answers']} answers have both, which average 5 on each side"
+            f"{found['judged']} of {counted(found['issued'], 'question')} scored again, {found['decided']} "
+            f"of them with enough scores; {counted(found['answers'], 'answer has', 'answers have')} both, "
+            "which average 5 on each side"
         ]
         if found["correlation"] is not None:
             notes.append(f"Pearson's r of the answers' two means: {found['correlation']:.2f}")
@@ -65,12 +66,12 @@ def show_rejudged(arena: Arena, shape: Format, *, files: bool) -> bool:
         if shape is not Format.csv:
             for row in rows:
                 for when in ("before", "after"):
-                    row[f"interval_{when}"] = _interval(row, when)
+                    row[f"interval_{when}"] = interval(row[f"lower_{when}"], row[f"upper_{when}"], whole)
         judged, before = "judged again", "were decided by both panels"
         if files:
             judged, before = "judged", "have scores on file"
         notes = [
-            f"{found['judged']} of {found['issued']} matches {judged}, {found['decided']} of them "
+            f"{found['judged']} of {counted(found['issued'], 'match')} {judged}, {found['decided']} of them "
             f"decided; {found['compared']} {before}"
         ]
         if any(row["lower_after"] is None for row in rows):
@@ -97,9 +98,3 @@ def show_rejudged(arena: Arena, shape: Format, *, files: bool) -> bool:
 
 def _moved(places: int | None) -> str:
     return DASH if places is None else f"{places:+d}" if places else "0"
-
-
-def _interval(row: dict[str, Any], when: str) -> str:
-    if row[f"lower_{when}"] is None:
-        return DASH
-    return f"{whole(row[f'lower_{when}'])} – {whole(row[f'upper_{when}'])}"

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from peerage.cli.options import Format, Shape, arena_in
-from peerage.cli.output import counted, hundredths, numbers, show, texts
-from peerage.figures import dollars, percent, whole
+from peerage.cli.output import hundredths, numbers, show, texts
+from peerage.figures import counted, dollars, percent, whole
 
 if TYPE_CHECKING:
     from peerage.judging.simulation import Found, Setup

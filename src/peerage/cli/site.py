@@ -18,6 +18,7 @@ import typer
 
 from peerage.cli.annotate import stated
 from peerage.cli.options import HERE, Address, Folder, Force, drawing, group, helpers
+from peerage.figures import counted
 
 if TYPE_CHECKING:
     from peerage.site.server import Server
@@ -61,7 +62,9 @@ def build(
         hire = partial(helpers, address) if address else None
         built = build_folder(folder, out, url=url, force=force, hire=hire)
     gone = f", {built.removed} removed" if built.removed else ""
-    typer.echo(f"{built.written:,} pages written, {built.kept:,} unchanged{gone}\nopen {out / 'index.html'}")
+    typer.echo(
+        f"{counted(built.written, 'page')} written, {built.kept:,} unchanged{gone}\nopen {out / 'index.html'}"
+    )
 
 
 @app.command()
@@ -86,7 +89,7 @@ def publish(
             kept = arena_files(folder, site.ledger.address)
             done = committed(site, results, push, kept, force=force)
     if done.commit:
-        typer.echo(f"{done.matches:,} matches new or changed, commit {done.commit} in {results}")
+        typer.echo(f"{counted(done.matches, 'match')} new or changed, commit {done.commit} in {results}")
     else:
         typer.echo(f"nothing has changed in {results}")
 
@@ -264,11 +267,10 @@ def _check_address(url: str) -> None:
 def _welcome(
     server: Server, port: int, token: str | None, vote: bool, review: bool, url: str = ""
 ) -> list[str]:
-    from peerage.cli.output import counted
     from peerage.protocol import visible
 
     matches = server.matches
-    there = f"{visible(server.settings.name)}: {counted(matches, 'match', 'matches')} on record"
+    there = f"{visible(server.settings.name)}: {counted(matches, 'match')} on record"
     here = LOOPBACK if token is None else socket.gethostname()
     at = f"{url.rstrip('/')}/" if url else f"http://{here}:{port}/"
     if token is None:

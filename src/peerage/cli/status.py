@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from peerage.cli.options import HERE, Folder, Format, Shape, ledger_in, prose
-from peerage.cli.output import counted, numbers, show, show_json, texts
-from peerage.figures import dollars, moment, whole
+from peerage.cli.output import numbers, show, show_json, texts
+from peerage.figures import counted, dollars, moment, whole
 
 
 def status(folder: Folder = HERE, shape: Shape = Format.table) -> None:
@@ -23,7 +23,7 @@ def status(folder: Folder = HERE, shape: Shape = Format.table) -> None:
     if shape.for_people:
         runs = f"{found.runner} runs this arena" if found.runner else "nobody runs this arena now"
         more = [(found.waiting, "waiting"), (found.issued, "issued and not begun")]
-        parts = [counted(found.recorded, "match", "matches") + " on record"]
+        parts = [counted(found.recorded, "match") + " on record"]
         parts += [f"{whole(count)} {what}" for count, what in more if count]
         prose(f"{runs}: {', '.join(parts)}")
         if found.open_calls:
@@ -34,7 +34,7 @@ def status(folder: Folder = HERE, shape: Shape = Format.table) -> None:
             prose(f"{calls} {state}")
         prose(f"{dollars(found.spent_usd)} spent at most")
         for worker in found.workers:
-            on = counted(len(worker.matches), "match", "matches")
+            on = counted(len(worker.matches), "match")
             prose(f"worker {worker.number}, {worker.process}: {on}")
     if found.under_way or not shape.for_people:
         columns = [

@@ -9,8 +9,8 @@ from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
 from peerage.cli.leaderboard import TITLES, laid_out
-from peerage.cli.output import alike, counted, fit, named, table
-from peerage.figures import tenths, whole
+from peerage.cli.output import alike, fit, named, table
+from peerage.figures import counted, tenths, whole
 from peerage.protocol import visible
 
 if TYPE_CHECKING:
@@ -77,7 +77,7 @@ class TableSoFar:
         if self.found is None or not (matches := sum(self.found.games.values())):
             return None
         rows, columns, _ = laid_out(self.found)
-        title = f"{TITLES[self.found.track]}, after {counted(matches, 'match', 'matches')}"
+        title = f"{TITLES[self.found.track]}, after {counted(matches, 'match')}"
         columns = fit(rows, alike(columns, rows), width)
         return table(named(rows[:top], columns, width), columns, title)
 
@@ -86,8 +86,10 @@ class TableSoFar:
         one line, what it takes to know the best. Lines of `width` characters; none while nobody can say."""
         if self.outlook is None:
             return
+        from peerage.tables.outlook import UNDER
+
         found, until = self.outlook, self._arena.settings.until
-        told = f"{until}: {found.until}" if found.until else f"who is best: {found.best}"
+        told = f"{until}: {found.until}" if found.until else f"who is best{UNDER * found.under}: {found.best}"
         following = "most telling next: {} against {}".format(*found.next) if found.next else ""
         whole_line = f"{told} · {following}" if following else told
         if len(whole_line) <= width:

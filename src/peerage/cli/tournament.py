@@ -11,9 +11,9 @@ import typer
 from peerage.cli import output
 from peerage.cli.lists import told_of_favours
 from peerage.cli.options import HERE, Folder, Force, Format, Shape, arena_in, drawing, group, say
-from peerage.cli.output import OutputColumn, Titled, counted, hundredths, numbers, signed, texts, titled
+from peerage.cli.output import OutputColumn, Titled, hundredths, numbers, signed, texts, titled
 from peerage.clock import now_ms
-from peerage.figures import percent, whole
+from peerage.figures import counted, percent, whole
 
 app = group("Tournaments of the last arena: results, progress, audience.")
 
@@ -242,5 +242,5 @@ def votes(
         with arena.ledger.runner():
             for file, opinion in found:
                 new = enter(arena.ledger, opinion, now_ms())
-                what = f"{len(opinion.scores)} scores" if new else "entered before, nothing done"
+                what = counted(len(opinion.scores), "score") if new else "entered before, nothing done"
                 say(f"{file}: {what}")

@@ -57,6 +57,9 @@ def plan(
             show_default="what arena.yaml says",
         ),
     ] = None,
+    every: Annotated[
+        bool, typer.Option("--all", help="Say it of every two neighbours, however many players there are.")
+    ] = False,
     shape: Written = ReportFormat.text,
 ) -> None:
     """Say how many more matches it takes to be sure, at what price.
@@ -65,6 +68,15 @@ def plan(
     """
     with arena_in(folder) as arena, told_scope():
         found = arena.outlook(one, other, track or "", until)
+    if every and shape is ReportFormat.text:
+        from msgspec.structs import replace
+
+        from peerage.tables.outlook import SHOWN, unsaid
+
+        rest = map(str, found.pairs[SHOWN:])
+        instead = dict.fromkeys(unsaid(found.pairs), rest)
+        lines = [one for line in found.lines for one in instead.get(line, [line])]
+        found = replace(found, lines=tuple(lines))
     _tell(found, shape)
 
 

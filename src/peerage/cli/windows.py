@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from peerage.cli.options import HERE, Folder, Format, Shape, arena_in, prose
+from peerage.cli.options import HERE, Folder, Format, Shape, ledger_in, prose
 from peerage.cli.output import Titled, numbers, show_parts, texts, titled
 from peerage.figures import dollars, moment, percent, tenths, whole
 
@@ -16,10 +16,16 @@ def windows(folder: Folder = HERE, shape: Shape = Format.table) -> None:
     else to do, and stopped after the last call. A window that a crash left open is closed by this and by any
     other command on the arena. JSON holds both tables as one object.
     """
+    from peerage.ledger import LedgerMissing
+    from peerage.settings import load
     from peerage.tables.windows import shown_windows
 
-    with arena_in(folder) as arena:
-        found = shown_windows(arena.ledger, arena.settings, arena.folder).as_dict()
+    settings = load(folder, reading=True)
+    try:
+        with ledger_in(folder) as ledger:
+            found = shown_windows(ledger, settings, folder).as_dict()
+    except LedgerMissing:
+        found = shown_windows(None, settings, folder).as_dict()
     if shape is Format.table and not found["plan"] and not found["past"]:
         prose("no host is named in arena.yaml; see `hosts` in docs/local-models.md")
         return

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from peerage.engine.budget import PLAYER_BUDGET, Affordable, Budget, dollars
 from peerage.engine.call_costs import Share
 from peerage.engine.plans import Plans, one_more
+from peerage.figures import counted
 from peerage.match import Fixture
 
 
@@ -57,6 +58,6 @@ class Admission:
             self._unpaid += 1
             return void
         if alone:
-            why = f"none of the last {self._unpaid} matches could be paid for ({void})"
+            why = f"none of the last {counted(self._unpaid, 'match')} could be paid for ({void})"
             self.over = f"{why}; {one_more(self._budget, plan)}"
         return None

@@ -61,6 +61,12 @@ def worst_cost(
     return worst
 
 
+def reach(bound: CallBound, price: Price) -> int:
+    """What one call of usual length may cost at most; nothing without a price."""
+    usual_bytes = 4 * bound.usual_input_tokens + OVERHEAD_BYTES
+    return price.worst_nano(min(usual_bytes, bound.input_bytes), bound.max_tokens) or 0
+
+
 class Share(NamedTuple):
     """One player's part of a match as planned: its calls, what they cost in all, and what one call of usual
     length may cost at most."""
@@ -80,12 +86,10 @@ def shares(
         player = seats[bound.seat]
         if player in runtimes:
             price = runtimes[player].price
-            usual_bytes = 4 * bound.usual_input_tokens + OVERHEAD_BYTES
-            reach = price.worst_nano(min(usual_bytes, bound.input_bytes), bound.max_tokens) or 0
             calls, nano, before = found.get(player, Share(0.0, 0.0, 0))
             found[player] = Share(
                 calls + bound.expected,
                 nano + bound.expected * (usual_call(bound, price).nano or 0),
-                max(before, reach),
+                max(before, reach(bound, price)),
             )
     return found

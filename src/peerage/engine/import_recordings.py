@@ -13,6 +13,7 @@ import msgspec
 from peerage.accounts import position
 from peerage.engine.driver import Driver, first_key
 from peerage.engine.records import MatchTally, settle
+from peerage.figures import counted
 from peerage.games import GAMES, release_of
 from peerage.games.game import GameSpec
 from peerage.ledger.codec import fixture_body, reply_body, reply_salt
@@ -63,7 +64,8 @@ def admit(ledger: Ledger, recordings: Iterable[Recording], elo: EloSettings) -> 
     issued, done = ledger.heads()
     if issued > done:
         raise LedgerError(
-            f"{ledger.address}: {issued - done} matches are under way; let `peerage run` end them first"
+            f"{ledger.address}: {counted(issued - done, 'match is', 'matches are')} under way; let "
+            "`peerage run` go on first"
         )
     standings = position(ledger, elo).standings
     chain = next((row.chain for row in ledger.records(done, done)), GENESIS) if done else GENESIS

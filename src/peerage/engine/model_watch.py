@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 import msgspec
 from msgspec import Struct
 
+from peerage.figures import counted
 from peerage.ledger.codec import named_model
 from peerage.ledger.store import Amendment, Ledger
 
@@ -103,5 +104,5 @@ def told(found: Mapping[str, list[Change]], player: str) -> list[str]:
     mine = found.get(player, [])
     if len(mine) < 2:
         return []
-    more = f", after {len(mine) - 2} changes before" if len(mine) > 2 else ""
+    more = f", after {counted(len(mine) - 2, 'change')} before" if len(mine) > 2 else ""
     return [f"{mine[-1].told}{more}"]

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from copy import deepcopy
+from itertools import product
 from typing import Any
 
 from peerage.engine.budget import Budget, dollars
-from peerage.engine.call_costs import Share, shares
+from peerage.engine.call_costs import Share, reach, shares
 from peerage.engine.player_runtime import PlayerRuntime
 from peerage.engine.policy import policy_of
 from peerage.games import GAMES, plays
@@ -14,8 +16,11 @@ from peerage.games.game import GameSpec
 from peerage.ledger.codec import by_hex, read_fixture, read_record
 from peerage.ledger.store import Ledger
 from peerage.match import Fixture
-from peerage.scheduling.fixtures import Scheduler
+from peerage.players.prices import Price
+from peerage.scheduling.fixtures import Scheduler, by_need, next_round, remember
+from peerage.scheduling.standing import History
 from peerage.settings import ArenaSettings, rules_of
+from peerage.standings import NOBODY, Standings
 
 LEARNED_FROM = 64
 """Last matches of earlier runs from which it is known what a match costs."""
@@ -36,6 +41,39 @@ def schedulers(settings: ArenaSettings, secret: str) -> dict[str, Scheduler]:
         )
         for name, one in settings.lineup.items()
     }
+
+
+def first_fixtures(
+    settings: ArenaSettings, standings: Standings, count: int, issued: Mapping[str, History] = {}
+) -> list[Fixture]:
+    """The first `count` matches of rounds paired from `standings`, after those `issued` by game; fewer for
+    fewer than two players, none of a game whose fixtures are made and not paired. Raises SettingsError and
+    Unstaffed."""
+    games = [one for one in schedulers(settings, f"{settings.seed or 0}").values() if one.spec.contestants[1]]
+    pool = [standings.before_pairing(player, settings.rating.initial) for player in settings.players]
+    histories = {one.spec.name: deepcopy(issued.get(one.spec.name, History())) for one in games}
+    fixtures: list[Fixture] = []
+    while games and len(fixtures) < count:
+        game = by_need(games, histories)[0]
+        history = histories[game.spec.name]
+        number = standings.number + len(fixtures) + 1
+        paired = next_round(game, pool, history, number=number, round=number, snapshot=standings.number)
+        if not paired:
+            break
+        remember(history, paired)
+        fixtures += paired
+    return fixtures[:count]
+
+
+def dearest_calls(settings: ArenaSettings, prices: Mapping[str, Price]) -> dict[str, int]:
+    """What one call of usual length may cost at most in the games of an arena, by player, in 1e-9 dollars."""
+    games = schedulers(settings, "")
+    found: dict[str, int] = {}
+    for fixture in first_fixtures(settings, NOBODY, len(games)):
+        game = games[fixture.game]
+        for bound, (player, price) in product(game.spec.bounds(game.rules, fixture), prices.items()):
+            found[player] = max(found.get(player, 0), reach(bound, price))
+    return found
 
 
 class Plans:

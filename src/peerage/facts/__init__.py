@@ -40,7 +40,7 @@ DOMAINS: tuple[Domain, ...] = get_args(Domain)
 
 def _each_once(domains: tuple[Domain, ...]) -> tuple[Domain, ...]:
     if len(set(domains)) < len(domains):
-        raise ValueError("a domain stands twice; each comes up equally often, so list it once")
+        raise ValueError("a domain is listed twice; each comes up equally often, so list it once")
     return domains
 
 

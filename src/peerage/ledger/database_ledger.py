@@ -9,6 +9,7 @@ from hashlib import sha256
 from itertools import islice
 from zlib import crc32
 
+from peerage.figures import counted
 from peerage.ledger import narrow
 from peerage.ledger.database import BLOCK, Database, Row, damaged
 from peerage.ledger.lineup import LineUp
@@ -220,7 +221,7 @@ class DatabaseLedger:
         # Where matches wait, rows are found by the log: one that it does not know is never read.
         if (order := self._lineup.order()) is not None:
             problems += [
-                f"the table {table} holds {count - order.folded} rows that the log does not know"
+                f"the table {table} holds {counted(count - order.folded, 'row')} that the log does not know"
                 for table, count in self._database.counts().items()
                 if count > order.folded
             ]

@@ -10,6 +10,7 @@ from operator import attrgetter
 
 from msgspec import MsgspecError, Struct, field
 
+from peerage.figures import counted
 from peerage.ledger.log import GENESIS, digest, entry_leaf, linked, of_amendment, of_play, of_record
 from peerage.ledger.merkle import link, stream_genesis
 from peerage.ledger.secret import OLD_FACT, TOPIC
@@ -186,8 +187,8 @@ def votes(there: Sequence[bytes], logged: Logged) -> Iterator[Found]:
         if number > len(there):
             yield (
                 None,
-                f"the log holds {number} votes of the audience, and {len(there)} are there: arena.votes.db "
-                "was changed, or not copied along",
+                f"the log holds {counted(number, 'vote')} of the audience, and {len(there)} are there: "
+                "arena.votes.db was changed, or not copied along",
             )
         elif number and there[number - 1] != due:
             yield None, f"the first {number} votes of the audience are not as they were logged"

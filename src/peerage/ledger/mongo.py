@@ -32,6 +32,7 @@ from pymongo.errors import CollectionInvalid, OperationFailure, PyMongoError
 from pymongo.read_concern import ReadConcern
 from pymongo.read_preferences import ReadPreference
 
+from peerage.figures import counted
 from peerage.ledger.database import Rows, Transaction
 from peerage.ledger.mongo_rows import INDEXES, Document, MongoRows, reading
 from peerage.ledger.mongo_words import explained, is_lost, known_password, parts, reads_only
@@ -336,12 +337,12 @@ class Mongo:
             }
             for table, where in strays.items():
                 if count := self.base[table].count_documents(where):
-                    problems.append(f"the collection {table} holds {count} rows that belong to no match")
+                    problems.append(f"the collection {table} holds {counted(count, 'row')} of no match")
             beyond = {of: self._beyond(of) for of in ("records", "intents")}
             for table, column, of in [one for one in _BELONG if not lacks[one[0]]]:
                 if count := sum([self._apart(table, column, of, *ids) for ids in beyond[of]]):
                     problems.append(
-                        f"the collection {table} holds {count} rows that belong to no match or request"
+                        f"the collection {table} holds {counted(count, 'row')} of no match or request"
                     )
         return problems
 

@@ -79,16 +79,15 @@ class _Entry(Struct, omit_defaults=True):
 _decode = msgspec.json.Decoder(_Entry).decode
 
 
-def enter(ledger: Ledger, source: Source, data: Battles | PlayedGames, at_ms: int) -> Source | None:
-    """Write a source down, all of it or nothing. If its digest is there already nothing happens, and the
-    source that has it is returned.
+def enter(ledger: Ledger, source: Source, data: Battles | PlayedGames, at_ms: int) -> bool:
+    """Write a source down, all of it or nothing; return False, and write nothing, where its digest is there.
 
     The caller holds the runner's lock. Raises LedgerError.
     """
-    known = next((known for known in sources(ledger) if known.sha256 == source.sha256), None)
-    if known is None:
-        amend(ledger, TOPIC, [_Entry(source), *[_Entry(part=part) for part in _parts(data)]], at_ms)
-    return known
+    if any(known.sha256 == source.sha256 for known in sources(ledger)):
+        return False
+    amend(ledger, TOPIC, [_Entry(source), *[_Entry(part=part) for part in _parts(data)]], at_ms)
+    return True
 
 
 SCORED_BY = "score {} of each sample"

@@ -18,6 +18,7 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
+from peerage.figures import counted
 from peerage.ledger.log import finished
 from peerage.ledger.secret import commitment
 from peerage.ledger.store import Entry, Ledger, LedgerError, Summary
@@ -42,7 +43,7 @@ class Stop(Struct, frozen=True, omit_defaults=True):
     def told(self) -> str:
         """The rule in words."""
         money = {"arena": "in all", "match": "a match", "player": "a player"}
-        parts = [f"{self.matches:,} matches"] if self.matches is not None else []
+        parts = [counted(self.matches, "match")] if self.matches is not None else []
         parts += [f"the end of {self.until.isoformat()} UTC"] if self.until is not None else []
         parts += [f"${self.budget[whose]:,.2f} {money[whose]}" for whose in money if whose in self.budget]
         return " or ".join(parts)
@@ -207,7 +208,7 @@ def _seen(found: Preregistration, matches: Iterable[Summary]) -> Iterator[Deviat
         decided += one.status in (DONE, DEVELOPMENT)
         spent += one.spent_nano
         beyond = {
-            f"beyond the registered {stop.matches or 0:,} matches": stop.matches is not None
+            f"beyond the registered {counted(stop.matches or 0, 'match')}": stop.matches is not None
             and decided > stop.matches,
             f"after {stop.until}, when it was to end": over is not None and one.at_ms >= over,
             f"beyond the registered ${stop.budget.get('arena', 0):,.2f}": most is not None and spent > most,
@@ -230,8 +231,9 @@ def progress(found: Preregistration, matches: Iterable[Summary]) -> tuple[str, .
     done = f"{decided:,} of {found.plan.stop.matches:,}" if found.plan.stop.matches else f"{decided:,}"
     deviating = tuple([f"deviates from what was registered, {one.told}" for one in deviations(found, rows)])
     return (
-        f"preregistered before match 1 as {found.quoted}: {len(found.plan.players)} players, to end at "
-        f"{found.plan.stop.told}; {done} matches have a result" + ("" if deviating else ", nothing deviates"),
+        f"preregistered before match 1 as {found.quoted}: {counted(len(found.plan.players), 'player')}, to "
+        f"end at {found.plan.stop.told}; {done} {'match has' if done == '1' else 'matches have'} a result"
+        + ("" if deviating else ", nothing deviates"),
         *deviating,
     )
 

@@ -22,6 +22,7 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
+from peerage.figures import counted
 from peerage.ledger.store import Ledger, LedgerError, amend
 from peerage.sealing import Sealed, committed, match_key, salt, seal, sealing_key, unseal
 
@@ -114,7 +115,8 @@ def disclose(ledger: Ledger, at_ms: int) -> Secret:
         raise LedgerError(f"{ledger.address} holds no secret to disclose")
     if issued > done:
         raise LedgerError(
-            f"{ledger.address}: {issued - done} matches are under way; let `peerage run` end them first"
+            f"{ledger.address}: {counted(issued - done, 'match is', 'matches are')} under way; let "
+            "`peerage run` go on first"
         )
     if not found.disclosed:
         amend(ledger, TOPIC, [{"entry": "disclose", "after_match": done}], at_ms)

@@ -352,8 +352,8 @@ class SqlDatabase:
             ((count, first),) = next(self._parts(Query(counted, table, (stray,))))
             if count:
                 problems.append(
-                    f"the table {table} holds {count} rows that belong to no match or request, the first "
-                    f"with {column} {first}"
+                    f"the table {table} holds {count:,} {'row' if count == 1 else 'rows'} of no match or "
+                    f"request, the first with {column} {first}"
                 )
         return problems
 

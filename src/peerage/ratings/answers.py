@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from peerage.figures import counted
 from peerage.ratings.fields import columns, first_of, number_of, short
 from peerage.ratings.kernels import Floats
 from peerage.ratings.streams import DataError
@@ -60,11 +61,15 @@ class AnswersRead:
         tries = np.bincount(cell, minlength=math.prod(shape)).reshape(shape)
         total = np.bincount(cell, np.array(self._solved), math.prod(shape)).reshape(shape)
         again = len(cell) - int(np.count_nonzero(tries))
-        notes = [f"{again} answers are further tries at a challenge: the mean of its tries counts"] * bool(
-            again
-        )
+        notes = [
+            f"{counted(again, 'answer is a further try', 'answers are further tries')} at a challenge: the "
+            "mean of its tries counts"
+        ] * bool(again)
         if self._unscored:
-            notes.append(f"{self._unscored} answers have no score and are left out")
+            notes.append(
+                counted(self._unscored, "answer has no score and is", "answers have no score and are")
+                + " left out"
+            )
         return Answers(
             tuple(self._players),
             tuple(self._challenges),

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from peerage.figures import counted
 from peerage.ratings.fastchat import one_hot, vote_of
 from peerage.ratings.fields import (
     Layout,
@@ -136,10 +137,11 @@ class BattlesRead:
     def made(self, layout: Layout) -> Battles:
         notes = []
         if self.repeated:
-            rows = "1 row repeats" if self.repeated == 1 else f"{self.repeated} rows repeat"
-            notes.append(f"{rows} a battle_id, which counts once")
+            notes.append(
+                f"{counted(self.repeated, 'row repeats', 'rows repeat')} a battle_id, which counts once"
+            )
         if self.no_vote:
-            lines = "1 line is no vote" if self.no_vote == 1 else f"{self.no_vote} lines are no votes"
+            lines = counted(self.no_vote, "line is no vote", "lines are no votes")
             notes.append(f"{lines} between two models, and left out")
         bad = sum(self.bad)
         if bad:

@@ -15,6 +15,7 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 
+from peerage.figures import counted
 from peerage.ratings import bradley_terry, glicko2, published, special, trueskill, weng_lin
 from peerage.ratings.answers import Answers
 from peerage.ratings.battles import Battles
@@ -259,11 +260,11 @@ def _bradley_terry(data: Battles | PlayedGames, options: Options) -> SpecialTabl
     if not np.isnan(table.tie):
         notes.append(f"tie parameter ({options.ties}): {table.tie:.4f}")
     for count, name in zip(table.clusters, names, strict=False):
-        notes.append(f"intervals allow for {count} clusters ({name})")
+        notes.append(f"intervals allow for {counted(count, 'cluster')} ({name})")
         if count < FEWEST:
             notes.append(
-                f"{count} clusters are too few to tell how far off ratings are: no intervals, and every rank "
-                f"stays possible; {FEWEST} are needed"
+                f"{counted(count, 'cluster is', 'clusters are')} too few to tell how far off ratings are: no "
+                f"intervals, and every rank stays possible; {FEWEST} are needed"
             )
     return SpecialTable("Bradley-Terry, 95% intervals", table.rows, notes)
 
@@ -329,7 +330,8 @@ def _cost_elo(data: Battles, k: float, options: Options) -> SpecialTable:
         history.second, minlength=history.players
     )
     unknown = int(np.isnan(data.costs).any(axis=0).sum())
-    notes = [f"{unknown} battles without both costs are left out"] if unknown else []
+    left = counted(unknown, "battle without both costs is", "battles without both costs are")
+    notes = [f"{left} left out"] if unknown else []
     unknown_bounds, nobody = np.full(len(ratings), np.nan), np.zeros((len(ratings),) * 2, bool)
     rows = rows_of(ratings, unknown_bounds, unknown_bounds, nobody, met)
     return SpecialTable(f"Elo adjusted for cost, {options.cost_mode}", rows, notes)
@@ -372,7 +374,7 @@ def _glicko2(data: Battles | PlayedGames, options: Options) -> SpecialTable:
     settings = glicko2.Glicko2Settings(rating=options.initial, **_given(options, "tau"))
     bounds = glicko2.even_periods(history)
     table = glicko2.rate(history, settings, bounds=bounds)
-    notes = [f"{len(bounds) - 1} rating periods"]
+    notes = [counted(len(bounds) - 1, "rating period")]
     return SpecialTable("Glicko-2; mu and sigma are rating and deviation", table.rows, notes)
 
 

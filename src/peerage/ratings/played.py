@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from peerage.figures import counted
 from peerage.ratings.answers import Answers
 from peerage.ratings.exports import as_game, exported
 from peerage.ratings.fields import (
@@ -57,13 +58,14 @@ class PlayedRead:
         self.games: list[tuple[float, Game, tuple[Used, ...]]] = []
         self.seats: dict[str, list[tuple[Mapping[str, Any], str]]] = {}
         self.known: dict[str, str] = {}
-        self.repeated = self.undecided = 0
+        self.repeated = 0
+        self.undecided: set[str] = set()
 
     def add(self, row: Mapping[str, Any], where: str) -> None:
         if exported(row):
             game = as_game(row, where)
             if game is None:
-                self.undecided += 1
+                self.undecided.add(f"{where.partition(', row')[0]} {row.get('number', where)}")
                 return
             row = game
         if "players" not in row:
@@ -114,10 +116,14 @@ class PlayedRead:
     def made(self, layout: Layout) -> PlayedGames:
         notes = []
         if self.repeated:
-            rows = "1 row repeats" if self.repeated == 1 else f"{self.repeated} rows repeat"
-            notes.append(f"{rows} a game_id, which counts once")
+            notes.append(
+                f"{counted(self.repeated, 'row repeats', 'rows repeat')} a game_id, which counts once"
+            )
         if self.undecided:
-            notes.append(f"{self.undecided} rows of matches without a result are left out")
+            notes.append(
+                counted(len(self.undecided), "match without a result is", "matches without a result are")
+                + " left out"
+            )
         times = [time for time, _, _ in self.games]
         ordered = self.games
         if not any(math.isnan(time) for time in times):
@@ -220,5 +226,9 @@ def as_games(answers: Answers) -> PlayedGames:
             teams = tuple([(int(player),) for player in known])
             games.append(Game(teams, tuple((-column[known]).tolist()), None, 1.0))
     left = len(answers.challenges) - len(games)
-    notes = (f"{left} challenges were answered by one player alone, and are left out",) if left else ()
+    notes = (
+        (f"{counted(left, 'challenge was', 'challenges were')} answered by one player alone, and left out",)
+        if left
+        else ()
+    )
     return PlayedGames(answers.names, tuple(games), (*answers.notes, *notes), "answers")

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from peerage.figures import counted
 from peerage.ratings import irt, judges, prediction_powered, through_time
 from peerage.ratings.answers import Answers
 from peerage.ratings.battles import Battles
@@ -39,11 +40,12 @@ def judge_aware(data: Battles) -> SpecialTable:
     cluster = questions if questions and all(questions) else None
     fitted = judges.fit(data.duels, data.labels["judge"], cluster=cluster)
     notes = [
-        f"judge {name}: reliability {reliability:.2f} ({low:.2f} to {high:.2f}), {count:g} votes"
+        f"judge {name}: reliability {reliability:.2f} ({low:.2f} to {high:.2f}), {count:g} "
+        f"{'vote' if count == 1 else 'votes'}"
         for name, reliability, low, high, count in fitted.listed
     ]
     if cluster is not None:
-        notes.append(f"intervals allow for {len(set(questions))} clusters (question)")
+        notes.append(f"intervals allow for {counted(len(set(questions)), 'cluster')} (question)")
     return SpecialTable("Bradley-Terry with judges' reliabilities", fitted.rows, notes)
 
 
@@ -111,8 +113,8 @@ def paths(
     rows = rows_of(rating, rating - wide, rating + wide, above, met)
     moments = len(np.unique(moment))
     notes = [
-        f"{moments} moments of {period:g} days, {_date(begun)} to {_date(last)}; "
-        f"a strength drifts {drift:g} points a day; ratings are those of the end",
+        f"{counted(moments, 'moment')} of {period:g} {'day' if period == 1 else 'days'}, {_date(begun)} to "
+        f"{_date(last)}; a strength drifts {drift:g} points a day; ratings are those of the end",
         "rank ranges take the ratings as independent",
     ]
     if moments == 1:

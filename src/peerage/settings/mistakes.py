@@ -40,6 +40,16 @@ _PLAINER = {
 }
 
 
+def wanted(message: str) -> str:
+    """What was expected, in our words, by what validation says of a value."""
+    expected = message.removeprefix("Input should be ").removeprefix("String should have ")
+    expected = expected.removeprefix("a valid ").partition(", unable to parse")[0]
+    expected = _PLAIN.get(expected, expected)
+    for wordy, plain in _PLAINER.items():
+        expected = expected.replace(wordy, plain)
+    return expected
+
+
 def _problem(one: Mapping[str, Any], model: type[BaseModel]) -> str:
     kind, message, found = one["type"], one["msg"], one["input"]
     owner = _model_at(model, one["loc"][:-1])
@@ -57,17 +67,16 @@ def _problem(one: Mapping[str, Any], model: type[BaseModel]) -> str:
     if kind in ("value_error", "assertion_error"):
         return str(message).partition(", ")[2]
     if kind in ("model_type", "dict_type", "model_attributes_type"):
-        expected = "indented `key: value` lines"
+        field = owner.model_fields.get(str(one["loc"][-1])) if owner else None
+        several = field is not None and get_origin(field.annotation) is dict
+        short = "" if several else getattr(_model_at(model, one["loc"]), "SHORT", "")
+        expected = f"{short and short + ' or '}indented `key: value` lines"
     elif kind in ("tuple_type", "list_type"):
         expected = "a list (lines that begin with `- `)"
     elif kind == "string_type" and isinstance(found, bool | int | float):
         expected = "text; put it in quotes"
     else:
-        expected = str(message).removeprefix("Input should be ").removeprefix("String should have ")
-        expected = expected.removeprefix("a valid ").partition(", unable to parse")[0]
-        expected = _PLAIN.get(expected, expected)
-        for wordy, plain in _PLAINER.items():
-            expected = expected.replace(wordy, plain)
+        expected = wanted(str(message))
         if kind == "literal_error" and isinstance(found, str):
             close = suggest(found, one["ctx"]["expected"].replace(" or ", ", ").replace("'", "").split(", "))
             expected += close if "did you mean" in close else ""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Literal, NamedTuple
+from typing import Any, ClassVar, Literal, NamedTuple
 
 from pydantic import Field, ValidationInfo, field_validator, model_validator
 
@@ -143,6 +143,8 @@ class Rating(Section):
 class Budget(Section):
     """Dollars that may be spent at most; null: no limit."""
 
+    SHORT: ClassVar = "a number of dollars"
+
     arena: NotNegative | None = Field(None, description="In all, over every run of this arena.")
     match: NotNegative | None = Field(None, description="For one match.")
     player: NotNegative | None = Field(None, description="For each player, over every run.")
@@ -157,6 +159,8 @@ class Budget(Section):
 
 class Engine(Section):
     """How matches are driven. `ray` alone, or `local`, is its `kind`."""
+
+    SHORT: ClassVar = "`local`, `ray`"
 
     kind: Literal["local", "ray"] = Field(
         "local",
@@ -208,6 +212,8 @@ class Engine(Section):
 class GameSettings(Section):
     """One of several games of an arena; a number alone is its weight."""
 
+    SHORT: ClassVar = "a number (its weight)"
+
     weight: Positive = Field(
         1.0,
         le=1_000,
@@ -238,8 +244,8 @@ def _with_games(stated: Mapping[str, Any]) -> dict[str, Any]:
     games = found.get("games")
     if not games:
         return found
-    if games == EVERY:
-        games = [EVERY]
+    if isinstance(games, str):
+        games = [games]
     if isinstance(games, list | tuple):
         for name in games:
             if not isinstance(name, str):

@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 
-from peerage.figures import DASH, per_hundred, percent, seconds, tenths, whole
+from peerage.figures import DASH, counted, per_hundred, percent, seconds, tenths, whole
 from peerage.site.charts import WHOLE, Chart, Written, chart, crowded, frontier, reliability, trajectories
 from peerage.site.reading import Site
 from peerage.tables.leaderboard import Board, Row
@@ -148,7 +148,7 @@ def _left_out(few: Sequence[str]) -> str:
     """Who has too few answers to be timed, where there are any others."""
     if not few:
         return ""
-    who = ", ".join(few[:LEFT_OUT]) + f" and {len(few) - LEFT_OUT} others" * (len(few) > LEFT_OUT)
+    who = ", ".join(few[:LEFT_OUT]) + f" and {counted(len(few) - LEFT_OUT, 'other')}" * (len(few) > LEFT_OUT)
     return f" Left out, with fewer than {FEW} answers: {who}."
 
 

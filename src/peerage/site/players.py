@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from itertools import combinations
 from typing import Any
 
+from peerage.engine.model_watch import Change
 from peerage.figures import whole
 from peerage.protocol import visible
 from peerage.site.addresses import player_page, slug
@@ -19,6 +20,7 @@ from peerage.tables.compare import compare
 from peerage.tables.notes import OF_MANY
 from peerage.tables.overall import WHOLE
 from peerage.tables.played import ScopeError
+from peerage.tables.row import Row
 from peerage.tables.speed import FEW, NEWEST
 from peerage.tables.tracks import NAMES
 
@@ -84,6 +86,11 @@ def compare_page(site: Site, query: Mapping[str, str]) -> View:
     values |= {"few": FEW, "newest": NEWEST}
     title = f"{a} or {b}" if found else "Compare"
     return View("compare.html", title, {**values, "pairs": pairs(site)}, "index.html")
+
+
+def same(named: Change, row: Row) -> bool:
+    """Whether the model that a provider named is what the player is said to be anyway, as a house player."""
+    return named.model in row.model.partition(":")
 
 
 def _player(site: Site, name: str) -> View:
@@ -157,7 +164,9 @@ def _player(site: Site, name: str) -> View:
             "calibrated": calibrated,
             "card": _card(site, name),
             "versions": _versions(site, name),
-            "models": [visible(f"F{one.told[1:]}") for one in models],
+            "models": [
+                visible(f"F{one.told[1:]}") for one in models if len(models) > 1 or not same(one, row)
+            ],
             "recent": mine.recent[::-1],
             "charts": charts,
         },

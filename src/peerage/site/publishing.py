@@ -32,6 +32,7 @@ from msgspec import Struct
 
 from peerage import __version__
 from peerage.engine.registration import registered
+from peerage.figures import counted
 from peerage.games import installed
 from peerage.inputs import read_bytes
 from peerage.ledger import LedgerError, open_ledger
@@ -163,7 +164,7 @@ def publish(
     commit = ""
     staged = _git(results, "diff", "--cached", "--name-only", "--", *ours).splitlines()
     if staged:
-        message = f"{site.number} matches, head {site.chain[:12]}"
+        message = f"{counted(site.number, 'match')}, head {site.chain[:12]}"
         _git(results, "commit", "--quiet", "--message", message, "--", *ours)
         commit = _git(results, "rev-parse", "--short", "HEAD")
     if push:
@@ -191,8 +192,8 @@ def _refuse_another(site: Site, target: Folder, force: bool) -> None:
     there = next((row.chain.hex() for row in site.moment.records(known.number, known.number)), "")
     if known.number and there != known.head:
         raise PublishError(
-            f"{results} holds {known.number} matches of another ledger (head {known.head[:12]}); publish "
-            "this one elsewhere"
+            f"{results} holds {counted(known.number, 'match')} of another ledger (head {known.head[:12]}); "
+            "publish this one elsewhere"
         )
 
 

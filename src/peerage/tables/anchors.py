@@ -8,6 +8,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 from msgspec import Struct
 
+from peerage.figures import counted
 from peerage.judging.ballots import ABSTAINED, TIED, Ballots
 from peerage.judging.people import FEWEST, Agreement, Pair, agreement, among
 from peerage.tables.people_votes import Said, by_match, inverse_share
@@ -108,8 +109,8 @@ def told_of_people(anchors: Anchors) -> Iterator[str]:
     """What a reader should know first: who judges as people do, and who does not."""
     people = anchors.people
     yield (
-        f"People gave {anchors.votes:,} vote{'s' * (anchors.votes != 1)} on {anchors.duels:,} of "
-        f"{anchors.judged:,} duels."
+        f"People gave {counted(anchors.votes, 'vote')} on {anchors.duels:,} of "
+        f"{counted(anchors.judged, 'duel')}."
         + ("" if people.share is None else f" They agree with each other in {_told(people)}.")
     )
     apart = people.kappa is not None and people.kappa.value < _LITTLE
@@ -138,6 +139,8 @@ def _told(found: Agreement) -> str:
     assert share is not None
     within = "" if share.lower is None else f", 95% within {share.lower:.0%} to {share.upper:.0%}"
     beyond = "" if kappa is None else f"; κ {kappa.value:.2f}"
-    return f"{share.value:.0%} of {found.duels:,} duels ({within.removeprefix(', ')}{beyond})".replace(
-        "(; ", "("
+    return (
+        f"{share.value:.0%} of {counted(found.duels, 'duel')} ({within.removeprefix(', ')}{beyond})".replace(
+            "(; ", "("
+        )
     )

@@ -13,7 +13,7 @@ import numpy as np
 from msgspec import Struct
 
 from peerage.engine.policy import policy_of
-from peerage.figures import estimated, percent
+from peerage.figures import counted, estimated, percent
 from peerage.ratings.claims import SHARE_UNIT, gap_needed
 from peerage.ratings.kernels import Floats
 from peerage.ratings.table import POINTS, Z95
@@ -33,6 +33,8 @@ if TYPE_CHECKING:
 SURE = 0.95
 """The chance of being better from which on it is said what known means beyond it."""
 UNDER = " under `until: best known`"
+SHOWN = 8
+"""So many pairs are said in sentences."""
 
 SHRINKING = ("bt", "overall", "judge-aware", "anchored", "duplicate")
 """Tracks whose intervals shrink with the square root of the matches."""
@@ -70,11 +72,16 @@ class Pair(Struct, frozen=True):
     wins: float
     further: Further
 
+    def __str__(self) -> str:
+        return f"To tell {self.one} from {self.other}: {self.further}; {_likely(self)}."
+
 
 class Outlook(Sentences, frozen=True):
     """What it takes to be sure of the best player and of `pairs`; `next` are the players whose match says
     most about the order of all, None where fewer than two play. `until` is what it takes to know what a run
-    was asked for, None where nothing was. `lines` say it in sentences."""
+    was asked for, None where nothing was. `under` says that runs must have `until: best
+    known` for what is said of `best`, and have not. `lines` say it in sentences, of the first `SHOWN`
+    pairs."""
 
     lines: tuple[str, ...]
     matches: int
@@ -82,6 +89,7 @@ class Outlook(Sentences, frozen=True):
     pairs: tuple[Pair, ...]
     next: tuple[str, str] | None
     until: Further | None = None
+    under: bool = False
 
 
 def table_of(
@@ -260,9 +268,9 @@ def outlook(
     if goal is not None:
         reached = aims[0].reached(table.rating, gap_needed(table.covariance, unit=table.unit))
         until = _further(spans[0], matches, each, known=bool(reached) and not absent)
-    under = UNDER if best.matches and for_best(policy) != policy else ""
+    under = bool(best.matches) and for_best(policy) != policy
     lines = *_lines(best, under, found, following, goal, until), *_not_yet(absent)
-    return Outlook(lines, matches, best, tuple(found), following, until)
+    return Outlook(lines, matches, best, tuple(found), following, until, under)
 
 
 def _further(span: Span, matches: int, each: float | None, *, known: bool) -> Further:
@@ -298,7 +306,7 @@ def _next(ranked: Sequence[Row], table: RatingEstimates) -> tuple[str, str] | No
 
 def _lines(
     best: Further,
-    under: str,
+    under: bool,
     pairs: Sequence[Pair],
     following: tuple[str, str] | None,
     goal: Goal | None,
@@ -306,9 +314,9 @@ def _lines(
 ) -> Iterator[str]:
     if goal is not None and until is not None:
         yield f"Until {goal}: {until}."
-    yield f"To know the best{under}: {best}."
-    for pair in pairs:
-        yield f"To tell {pair.one} from {pair.other}: {pair.further}; {_likely(pair)}."
+    yield f"To know the best{UNDER * under}: {best}."
+    yield from map(str, pairs[:SHOWN])
+    yield from unsaid(pairs)
     if following:
         yield f"The match that says most about the order: {following[0]} against {following[1]}."
     if any(pair.further.matches != 0 and max(pair.better, 1 - pair.better) >= SURE for pair in pairs):
@@ -316,6 +324,13 @@ def _lines(
             "The chance of being better is that of this one look. Known holds with 95% however often you "
             "look, for all players at once, and so takes more matches."
         )
+
+
+def unsaid(pairs: Sequence[Pair]) -> Iterator[str]:
+    """The sentence in place of those on the pairs that are not said; none where all are."""
+    if len(pairs) > SHOWN:
+        left = counted(len(pairs) - SHOWN, "more pair")
+        yield f"`peerage plan --all` has {left} of neighbours, further down in the table."
 
 
 def _likely(pair: Pair) -> str:

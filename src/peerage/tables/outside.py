@@ -12,6 +12,7 @@ import numpy as np
 from msgspec import Struct
 
 from peerage.accounts import NOTHING, Account
+from peerage.figures import counted
 from peerage.ledger.outside import Source, read, sources
 from peerage.ledger.store import Ledger
 from peerage.protocol import visible
@@ -154,27 +155,29 @@ class Outside:
 
     def notes(self) -> tuple[str, ...]:
         """What a reader must know: whose results these are."""
-        return noted([source for source, _ in self._found], counted=True)
+        return noted([source for source, _ in self._found], rated=True)
 
 
 def uncounted(ledger: Ledger) -> tuple[str, ...]:
     """What a table of played matches alone says of outside results; nothing when there are none."""
-    return noted(sources(ledger), counted=False)
+    return noted(sources(ledger), rated=False)
 
 
-def noted(found: list[Source], *, counted: bool) -> tuple[str, ...]:
+def noted(found: list[Source], *, rated: bool) -> tuple[str, ...]:
     """Outside results by source, counted in a table or not."""
     if not found:
-        return ("there are no outside results",) if counted else ()
+        return ("there are no outside results",) if rated else ()
     total = sum(source.results for source in found)
-    if not counted:
-        return (f"{total:,} outside results are not counted; `leaderboard --source all` counts them too",)
+    if not rated:
+        results = counted(total, "outside result is", "outside results are")
+        them = "it" if total == 1 else "them"
+        return (f"{results} not counted; `leaderboard --source all` counts {them} too",)
     named = [
         f"{visible(source.name)} ({source.results:,}, sha256 {visible(source.sha256[:12])}…)"
         for source in found
     ]
     more = f" and {len(named) - 5} more" if len(named) > 5 else ""
-    return (f"{total:,} outside results, not played here: {', '.join(named[:5])}{more}",)
+    return (f"{counted(total, 'outside result')}, not played here: {', '.join(named[:5])}{more}",)
 
 
 class SourceStats(Struct, frozen=True):

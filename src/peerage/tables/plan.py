@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from copy import deepcopy
 from typing import NamedTuple
 
 from msgspec import Struct
 
 from peerage.engine.call_costs import usual_call, worst_cost
-from peerage.engine.plans import schedulers
+from peerage.engine.plans import first_fixtures, schedulers
 from peerage.games.game import CallBound
 from peerage.match import Fixture
 from peerage.players.prices import Price
-from peerage.scheduling.fixtures import by_need, next_round, remember
 from peerage.scheduling.standing import History
 from peerage.settings import ArenaSettings, PlayerSettings
 from peerage.standings import NOBODY, Standings
@@ -91,7 +89,7 @@ def estimate(
     `prices` are by player's name. Raises SettingsError when the game's rules are wrong, Unstaffed when
     there are too few players for its officials.
     """
-    fixtures = _fixtures(settings, standings, min(matches, SAMPLE), issued)
+    fixtures = first_fixtures(settings, standings, min(matches, SAMPLE), issued)
     return of_fixtures(settings, prices, fixtures, matches)
 
 
@@ -127,27 +125,6 @@ def of_fixtures(
         players,
         tuple(parts) if len(parts) > 1 else (),
     )
-
-
-def _fixtures(
-    settings: ArenaSettings, standings: Standings, count: int, issued: Mapping[str, History]
-) -> list[Fixture]:
-    """The first `count` matches of rounds paired from `standings`; fewer for fewer than two players, none of
-    a game whose fixtures are made and not paired."""
-    games = [one for one in schedulers(settings, f"{settings.seed or 0}").values() if one.spec.contestants[1]]
-    pool = [standings.before_pairing(player, settings.rating.initial) for player in settings.players]
-    histories = {one.spec.name: deepcopy(issued.get(one.spec.name, History())) for one in games}
-    fixtures: list[Fixture] = []
-    while games and len(fixtures) < count:
-        game = by_need(games, histories)[0]
-        history = histories[game.spec.name]
-        number = standings.number + len(fixtures) + 1
-        paired = next_round(game, pool, history, number=number, round=number, snapshot=standings.number)
-        if not paired:
-            break
-        remember(history, paired)
-        fixtures += paired
-    return fixtures[:count]
 
 
 def _expect(total: _Sum, bound: CallBound, line: _Priced) -> None:

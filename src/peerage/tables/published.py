@@ -18,6 +18,7 @@ from uuid import NAMESPACE_URL, uuid5
 
 import yaml
 
+from peerage.figures import counted
 from peerage.ledger.codec import read_record
 from peerage.ledger.export import documents, lines, table
 from peerage.ledger.merkle import GENESIS
@@ -117,7 +118,7 @@ def _card(ledger: Ledger, name: str, board: Board, files: Mapping[str, str], lin
     told = [
         f"# {_text(name)}",
         "",
-        f"{played:,} decided matches between language models, played and recorded by Peerage.",
+        f"{counted(played, 'decided match')} between language models, played and recorded by Peerage.",
         "",
         *[_text(line) for line in board.verdict.lines],
         "",
@@ -308,7 +309,7 @@ def eval_results(name: str, board: Board, on: str, day: datetime) -> Iterator[Fi
             "value": round(row.rating, 2),
             "date": day.astimezone(UTC).date().isoformat(),
             "source": {"url": f"https://huggingface.co/datasets/{on}", "name": visible(name)},
-            "notes": f"{NAMES[board.track]}, {sure}, {row.matches} matches",
+            "notes": f"{NAMES[board.track]}, {sure}, {counted(row.matches, 'match')}",
         }
         file = f"{whose}/.eval_results/{_slug(name)}.yaml"
         yield file, yaml.safe_dump([result], sort_keys=False, allow_unicode=True)

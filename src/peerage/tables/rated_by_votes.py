@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from peerage.figures import counted
 from peerage.judging.favours import favours
 from peerage.ratings import judges, prediction_powered
 from peerage.ratings.bradley_terry import PRIOR_GAMES
@@ -59,8 +60,8 @@ def anchored(played: PlayedMatches, rating: Rating, standings: Standings) -> Rat
     by_weight = sorted(zip(soft.weight.tolist(), cast.judges, strict=True), reverse=True)
     (most, best), (least, worst) = by_weight[0], by_weight[-1]
     notes = [
-        f"Bradley-Terry from {given} vote{'s' * (given != 1)} of people on {int(voted.sum())} of "
-        f"{len(voted)} duels; judges' "
+        f"Bradley-Terry from {counted(given, 'vote')} of people on {int(voted.sum())} of "
+        f"{counted(len(voted), 'duel')}; judges' "
         "votes on all of them narrow the intervals, and what judges prefer otherwise than people is taken "
         "out (prediction-powered inference, PPI++)",
         "judges' votes count as the probability that people agree, calibrated on other duels: a vote is "

@@ -69,8 +69,8 @@ class HostedStats(Struct, frozen=True):
     unused_usd: float | None
 
 
-def shown_windows(ledger: Ledger, settings: ArenaSettings, folder: Path) -> Windows:
-    """What `peerage windows` shows. Raises LedgerError."""
+def shown_windows(ledger: Ledger | None, settings: ArenaSettings, folder: Path) -> Windows:
+    """What `peerage windows` shows; before the first run there is no ledger. Raises LedgerError."""
     past = tuple(
         [
             WindowRow(
@@ -85,10 +85,10 @@ def shown_windows(ledger: Ledger, settings: ArenaSettings, folder: Path) -> Wind
                 one.matches / hours if hours else None,
                 one.why,
             )
-            for one in windows(ledger)
+            for one in (windows(ledger) if ledger else ())
         ]
     )
-    waiting = Counter([one.player for one in waits(ledger).now.values()])
+    waiting = Counter([one.player for one in waits(ledger).now.values()] if ledger else ())
     opened = {one.host for one in left_open(folder).values()}
     plan = []
     for name, host in settings.hosts.items():

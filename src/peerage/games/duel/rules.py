@@ -199,7 +199,7 @@ class DuelRules(GameRules):
         if len(set(self.topics)) < len(self.topics):
             twice = next(topic for topic in self.topics if self.topics.count(topic) > 1)
             raise ValueError(
-                f"the topic {twice!r} stands twice; each comes up equally often, so list it once"
+                f"the topic {twice!r} is listed twice; each comes up equally often, so list it once"
             )
         return self
 

@@ -191,7 +191,7 @@ class LastArenaRules(GameRules):
         folded = [category.casefold() for category in value]
         twice = [category for category in value if folded.count(category.casefold()) > 1]
         if twice:
-            raise ValueError(f"the category {twice[0]!r} stands twice; list it once")
+            raise ValueError(f"the category {twice[0]!r} is listed twice; list it once")
         return value
 
     @model_validator(mode="after")

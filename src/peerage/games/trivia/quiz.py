@@ -71,7 +71,7 @@ def problems(row: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
             elif column == "wrong" and plain(one) in right:
                 yield column, f"{one!r} is the right answer too; leave it out"
             elif column == "wrong" and plain(one) in seen:
-                yield column, f"{one!r} stands twice; once was expected"
+                yield column, f"{one!r} is listed twice; once was expected"
             if column == "wrong":
                 seen.add(plain(one))
 
