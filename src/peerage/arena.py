@@ -196,13 +196,16 @@ class Arena:
 
         Raises ScopeError where a player has no match, or the track's errors do not shrink with the matches.
         """
+        import msgspec
+
         from peerage.settings import suggest
         from peerage.settings.until import goal_of
-        from peerage.tables.outlook import SHRINKING, of_board
+        from peerage.tables.outlook import BY_PAIRS, SHRINKING, of_board
         from peerage.tables.played import ScopeError
 
         found = self._board(track, "", "", "")
-        if not track and found.track not in SHRINKING:
+        other_track = not track and found.track not in SHRINKING
+        if other_track:
             found = self._board("bt", "", "", "")
         if found.track not in SHRINKING:
             raise ScopeError(
@@ -233,6 +236,8 @@ class Arena:
                     "players of the table"
                 )
             raise ScopeError("too few matches to know how far off the ratings are: play more")
+        if other_track:  # the table, and the verdict over it, are of another method
+            made = msgspec.structs.replace(made, lines=(BY_PAIRS, *made.lines))
         return made
 
     def _board(self, track: str, game: str, topic: str, side: str) -> Board:

@@ -37,8 +37,10 @@ def test_a_board_whose_errors_do_not_shrink_has_it_by_bradley_terry(
         monkeypatch.setattr(further, "posterior", counted)
         shown = [page(site, path) for path in ("index.html", "leaderboard/bt.html")]
         assert looked == 1, "the page by Bradley-Terry says the same"
-    assert found.lines[0].startswith("Until best known: ")
-    for one in shown:
+    assert found.lines[0] == "What it takes to be sure, by Bradley-Terry:"
+    assert found.lines[1].startswith("Until best known: ")
+    for one, by in zip(shown, (", by Bradley-Terry", ""), strict=True):
         assert one is not None
-        assert all(f"<li>{line}</li>" in unescape(one.body.decode()) for line in found.lines)
+        assert f"<summary>What it takes to be sure{by}</summary>" in one.body.decode()
+        assert all(f"<li>{line}</li>" in unescape(one.body.decode()) for line in found.lines[1:])
     assert found._repr_html_().count("<p>") == len(found.lines)

@@ -152,12 +152,14 @@ def test_a_table_whose_errors_do_not_shrink_counts_by_one_whose_do() -> None:
     assert "tell who is best by Bradley-Terry" in found.lines[-1]
     known = verdict(skill, 100, shrinking=table([2800, 1700, 1300], 1, width=20))
     assert (known.best, known.further_matches) == (None, None), "what is known there is not known here"
+    assert known.lines[-1] == "By Bradley-Terry ada is the best, with 95% confidence."
     close = verdict(skill, 100, shrinking=table([1500.2, 1500.1, 1300], 2, width=9))
     assert "so close that matches hardly tell them apart" in close.lines[-1]
 
 
 def test_trueskill_and_plan_name_the_same_further_matches(arena: Arena) -> None:
     found, best = arena.verdict("trueskill"), arena.outlook(track="bt").best
+    assert not arena.outlook().lines[0].startswith("By "), "a duel's own table is Bradley-Terry's"
     assert (found.further_matches, found.further_at_least) == (best.matches, best.at_least)
 
 

@@ -40,6 +40,10 @@ SHRINKING = ("bt", "overall", "judge-aware", "anchored", "duplicate")
 """Tracks whose intervals shrink with the square root of the matches."""
 
 
+BY_PAIRS = "What it takes to be sure, by Bradley-Terry:"
+"""Stands over an outlook where the arena's own table is by another method."""
+
+
 class Further(Struct, frozen=True):
     """About so many further `matches` of the arena, paired by its policy: as many as not, 0 where it is known
     and None beyond 50 times those played; with 80% between `at_least` and `at_most`, None where that is open.

@@ -122,8 +122,10 @@ def verdict(
     further = Further(0, 0, 0, None) if best else None
     if told_all and not best:
         further = until_best(shrinking or rows, matches, covariance, met, needed, policy, rough=rough)
+    known_there = ""
     if shrinking and further and further.matches == 0:
         further = None  # known by those rows, not by these
+        known_there = next(row.player for row in shrinking if row.rank is not None and row.status != "left")
     under = "" if for_best(policy) == policy else UNDER
     doubts = tuple(_doubts(ranked, rows, matches, flips))
     lines = [
@@ -135,6 +137,7 @@ def verdict(
             if told_all and not best
             else ()
         ),
+        *([f"By Bradley-Terry {known_there} is the best, with 95% confidence."] if known_there else ()),
         *([f"What weakens this: {'; '.join(doubts)}."] if doubts else ()),
         *(["Prices are play prices: nobody is paid."] if play and any(row.cost_usd for row in rows) else ()),
     ]
