@@ -29,7 +29,7 @@ from peerage.ledger import open_ledger
 from peerage.ratings.history import duels
 from peerage.settings import ArenaSettings
 from peerage.tables.judges import judges_of
-from peerage.tables.told import CHALLENGES, Told, together
+from peerage.tables.observations import CHALLENGES, Observations, together
 
 PLAYERS, JUDGES, STRETCH = 60, 5, 1_000
 _KEPT = ("ballots", "seated", "challenges", "marks")
@@ -65,7 +65,7 @@ def stretches(duels: int) -> Iterator[bytes]:
             add_marks(marks, marks_of(panel, str(number), chars))
             challenges.add((str(number), f"topic {number % 12}", panel.players["A"]))
         columns = [rows.columns() for rows in (ballots, seated, challenges, marks)]
-        yield msgspec.msgpack.encode(Told(last - first, **dict(zip(_KEPT, columns, strict=True))))
+        yield msgspec.msgpack.encode(Observations(last - first, **dict(zip(_KEPT, columns, strict=True))))
 
 
 def cast(votes: int = 1_000_000) -> tuple[Votes, np.ndarray, dict[str, str]]:
@@ -94,7 +94,7 @@ def main(matches: int = 100_000) -> None:
     with tempfile.TemporaryDirectory() as name:
         ledger = open_ledger("sqlite:///arena.db", Path(name), create=True)
         began = time.process_time()
-        told = together([msgspec.msgpack.decode(one, type=Told) for one in kept])
+        told = together([msgspec.msgpack.decode(one, type=Observations) for one in kept])
         joined, before = time.process_time(), resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
         report = judges_of(ledger, settings, told)
         counted, after = time.process_time(), resource.getrusage(resource.RUSAGE_SELF).ru_maxrss

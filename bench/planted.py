@@ -44,7 +44,7 @@ def table(measured: Sequence[SimulatedRow]) -> Iterator[str]:
     for kind in ("", *KINDS):
         for players in PLAYERS:
             cells = [_cell(cell.get((kind, players, duels))) for duels in DUELS]
-            named = "" if players != PLAYERS[0] else KINDS[kind].told(0, 0) if kind else "nothing"
+            named = "" if players != PLAYERS[0] else KINDS[kind].in_words(0, 0) if kind else "nothing"
             yield f"| {named} | {players} | {' | '.join(cells)} |"
 
 

@@ -25,7 +25,7 @@ from peerage.figures import span
 from peerage.games import GAMES
 from peerage.games.last_arena.tables import BudgetRow, Cell, Place, ReasonsRow, SortRow
 from peerage.judging.simulation import Power
-from peerage.ledger.kept import Extension
+from peerage.ledger.kept_checkpoints import Extension
 from peerage.ledger.preregistration import Deviation, Preregistration
 from peerage.ledger.since import Since
 from peerage.ledger.verify import Problem, Report

@@ -229,7 +229,8 @@ def notices(settings: ArenaSettings, ledger: Ledger) -> list[str]:
     if changes := differing(ledger, settings):
         told.append(
             "this arena is preregistered, and its settings differ: "
-            f"{'; '.join([one.told for one in changes])}. From the next match on that is shown as a deviation"
+            f"{'; '.join([one.in_words for one in changes])}. From the next match on that is shown as a "
+            "deviation"
         )
     placed = sorted([name for name, host in settings.hosts.items() if host.resources])
     if placed and settings.engine.kind == "local":

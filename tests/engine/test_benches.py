@@ -133,7 +133,7 @@ def test_a_permanent_failure_benches_a_player_and_pairing_goes_on_without_it(
     sound(tmp_path)
     with open_arena(tmp_path) as opened:
         rows = {row.player: row for row in opened.leaderboard()}
-        assert entry.told in rows[DEAD].notes
+        assert entry.in_words in rows[DEAD].notes
         assert not any("benched" in note for note in rows["p0"].notes)
     listed = CliRunner().invoke(app, ["players", "--dir", str(tmp_path)]).output
     assert f"{DEAD} is benched since match {entry.after_match}: " in listed
@@ -141,9 +141,9 @@ def test_a_permanent_failure_benches_a_player_and_pairing_goes_on_without_it(
 
 def test_a_bench_is_told_in_words() -> None:
     late = Bench("p1", "benched", 4, 12, "p1: 401 Unauthorized; check the key")
-    assert late.told == "benched since match 12: 401 Unauthorized; check the key"
+    assert late.in_words == "benched since match 12: 401 Unauthorized; check the key"
     early = Bench("p1", "benched", 1, 0, "no answer")
-    assert early.told == "benched since before the first match: no answer"
+    assert early.in_words == "benched since before the first match: no answer"
 
 
 def test_matches_already_issued_end_without_asking_anybody(tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ from typer.testing import CliRunner
 from peerage.arena import open_arena
 from peerage.cli.main import app
 from peerage.engine import model_watch
-from peerage.engine.model_watch import MOST, WINDOW, Change, Watch, changes, told
+from peerage.engine.model_watch import MOST, WINDOW, Change, Watch, changes, in_words
 from peerage.ledger.verify import verify
 from peerage.players.client import Answer, Call, Client
 from peerage.players.house import HouseClient
@@ -164,8 +164,8 @@ def test_a_model_that_is_back_is_told_once_the_newest_was_gone_for_a_while() -> 
         (10, "y", "x"),
         (12 + WINDOW, "x", "y"),
     ]
-    assert told({"p": found}, "p") == [f"{found[-1].told}, after 1 change before"]
-    assert told({"p": found[:1]}, "p") == []
+    assert in_words({"p": found}, "p") == [f"{found[-1].in_words}, after 1 change before"]
+    assert in_words({"p": found[:1]}, "p") == []
 
 
 def test_an_agent_that_names_another_model_each_time_does_not_fill_the_ledger() -> None:

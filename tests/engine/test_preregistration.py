@@ -116,14 +116,14 @@ def test_what_is_done_otherwise_is_shown_by_name_and_match(deviating: tuple[Path
         assert issued is not None
         (after, changes), *more = issued.differing
         assert not more
-        assert {one.told for one in changes} == {
+        assert {one.in_words for one in changes} == {
             "p6 was withdrawn",
             "newcomer was added",
             "games.duel.rules.judges is 2, not 3",
             'games.duel.rules.topics is ["bridges"], not ["bridges","tides","bees"]',
         }
         decided = [row.number for row in arena.ledger.summaries() if row.status == "done"]
-        due = [f"from match {after + 1} on: {one.told}" for one in changes]
+        due = [f"from match {after + 1} on: {one.in_words}" for one in changes]
         due.append(f"from match {decided[12]} on: beyond the registered 12 matches")
         notes = arena.leaderboard()[0].notes
         assert [note for note in notes if note.startswith("deviates")] == sorted(
@@ -244,7 +244,7 @@ def test_another_command_line_of_an_agent_is_a_deviation_and_stays_unseen() -> N
         now = msgspec.json.decode(registered_body(plan_of(due, stop_of(due, Stop()), key)))["plan"]
         same = key == "key" and due is settings
         told = "players.agent.address is others, not those registered"
-        assert [one.told for one in differences(before, now)] == ([] if same else [told])
+        assert [one.in_words for one in differences(before, now)] == ([] if same else [told])
 
 
 def test_a_game_in_a_file_is_registered_with_its_digest(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -254,7 +254,7 @@ def test_a_game_in_a_file_is_registered_with_its_digest(monkeypatch: pytest.Monk
         return plan_of(settings, Stop(5), "")
 
     before, now = registered("auction.py@sha256:51ab"), registered("auction.py@sha256:70cd")
-    assert [one.told for one in differences(before, msgspec.to_builtins(now))] == [
+    assert [one.in_words for one in differences(before, msgspec.to_builtins(now))] == [
         f"games.{GAME.name}.release is auction.py@sha256:70cd, not auction.py@sha256:51ab"
     ]
 
@@ -294,7 +294,7 @@ def test_the_same_settings_again_end_a_deviation_and_time_and_money_count() -> N
         Deviation("after 2026-01-02, when it was to end", 7),
         Deviation("guest plays and was not registered", 8),
     ]
-    assert Deviation("x", 5, 9).told == "matches 5 to 9: x"
+    assert Deviation("x", 5, 9).in_words == "matches 5 to 9: x"
 
 
 def test_differences_are_told_by_path() -> None:
@@ -303,7 +303,7 @@ def test_differences_are_told_by_path() -> None:
     before = plan_of(settings, stop_of(settings, Stop()), "")
     other = loads(text.replace("house:0.6", "{model: house:0.6, family: new}").replace("2", "3"))
     now = msgspec.json.decode(registered_body(plan_of(other, stop_of(other, Stop()), "")))["plan"]
-    assert [one.told for one in differences(before, now)] == [
+    assert [one.in_words for one in differences(before, now)] == [
         "players.house:0.6.family is new, not house:0.6",
         "budget.arena is 3.0, not 2.0",
     ]

@@ -43,7 +43,7 @@ def test_the_limit_ends_a_run_whose_goal_is_not_reached(tmp_path: Path) -> None:
     assert report.until is not None
     assert not report.until.reached
     assert report.until.matches <= 8
-    assert "the order is not known of" in report.until.told
+    assert "the order is not known of" in report.until.in_words
 
 
 def test_matches_in_flight_may_take_back_what_was_known_and_the_run_goes_on(tmp_path: Path) -> None:

@@ -27,7 +27,7 @@ from peerage.formats import (
     recorded,
     stored,
 )
-from peerage.formats.forms import WHOLE, fields, misfit, reply, told
+from peerage.formats.forms import WHOLE, fields, for_person, misfit, reply
 
 
 class Bid(Struct, frozen=True):
@@ -159,5 +159,5 @@ def test_a_program_needs_no_fence() -> None:
 
 def test_a_person_with_a_form_is_not_told_to_write_json() -> None:
     expects = Choice("verdict", ("A", "B"))
-    assert told(expects, f"Which is better?\n{expects.instruction()}") == "Which is better?"
-    assert told(Text(10), f"Say it. {Text(10).instruction()}") == f"Say it. {Text(10).instruction()}"
+    assert for_person(expects, f"Which is better?\n{expects.instruction()}") == "Which is better?"
+    assert for_person(Text(10), f"Say it. {Text(10).instruction()}") == f"Say it. {Text(10).instruction()}"

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from peerage.judging import audit, planted
-from peerage.judging.audit import audited, plants, pool_of, told
+from peerage.judging.audit import audited, in_words, plants, pool_of
 from peerage.judging.corrections import CORRECTIONS, corrected
 from peerage.judging.planted import Luck, Schedule, cast, honest
 from peerage.judging.simulation import Power, SimulatedArena
@@ -58,7 +58,7 @@ def test_in_a_long_arena_all_is_noticed_and_nobody_else_named() -> None:
     assert ring.corrected is not None
     assert ring.moved < -100
     assert abs(ring.corrected) < 0.3 * abs(ring.moved)
-    assert list(told(rows))
+    assert list(in_words(rows))
 
 
 def test_who_is_named_for_what_another_did_is_a_false_alarm(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -74,7 +74,7 @@ def test_among_close_players_a_coin_goes_by_and_it_says_so() -> None:
     coin = next(row for row in rows if "coin" in row.plant)
     assert coin.noticed is not None
     assert coin.noticed < 0.8
-    assert any("unnoticed" in line and coin.plant in line for line in told(rows))
+    assert any("unnoticed" in line and coin.plant in line for line in in_words(rows))
 
 
 def test_where_one_order_is_shown_all_judges_may_lean() -> None:
@@ -102,14 +102,14 @@ def test_without_votes_there_is_nothing_to_audit() -> None:
 
 
 def test_what_weighs_is_said_in_words() -> None:
-    [nothing] = told([Power("nothing", None, 0.5, None, None, 20)])
+    [nothing] = in_words([Power("nothing", None, 0.5, None, None, 20)])
     assert nothing.startswith("Nothing was planted: no judge gave 20 votes or scores yet")
     fine = Power("a", 0.9, 0.0, 50.0, 5.0, 20)
-    assert list(told([fine])) == [
+    assert list(in_words([fine])) == [
         "Each of these faults would be noticed here, and corrected to within 10 points."
     ]
     missed, costly = Power("b", 0.5, 0.0, 50.0, 5.0, 20), Power("c", 0.9, 0.0, 50.0, -12.0, 20)
-    assert [line.split(":")[1].strip(" .") for line in told([fine, missed, costly])] == ["b", "c"]
+    assert [line.split(":")[1].strip(" .") for line in in_words([fine, missed, costly])] == ["b", "c"]
 
 
 @pytest.mark.parametrize("whom", [True, False])

@@ -19,7 +19,7 @@ from typer.testing import CliRunner, Result
 from peerage.cli.main import app
 from peerage.ledger.checkpoints import kept_in, leaves_of, new_key, origin, read_private_key
 from peerage.ledger.disclosure import write_redacted
-from peerage.ledger.kept import KeptCheckpoint, _entries
+from peerage.ledger.kept_checkpoints import KeptCheckpoint, _entries
 from peerage.ledger.log import entry_text
 from peerage.ledger.merkle import digest, levels, proof
 from peerage.ledger.notes import Checkpoint, Proof, key_of, read_checkpoint, sign

@@ -22,7 +22,7 @@ from tests.ledger.tampered import Harm, rows_harmed
 from peerage.ledger import Ledger, LedgerError, open_ledger
 from peerage.ledger.checkpoints import unsigned
 from peerage.ledger.codec import fixture_body
-from peerage.ledger.kept import KeptCheckpoint
+from peerage.ledger.kept_checkpoints import KeptCheckpoint
 from peerage.ledger.log import entry_text
 from peerage.ledger.merkle import digest
 from peerage.ledger.since import Head, read_head

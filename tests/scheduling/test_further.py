@@ -13,7 +13,7 @@ from peerage.scheduling import further
 from peerage.scheduling.aim import BEST, Aim
 from peerage.scheduling.further import RatingEstimates, ranges
 from peerage.scheduling.order import of_order
-from peerage.scheduling.posterior import told
+from peerage.scheduling.posterior import match_information
 from peerage.scheduling.strengths import laplacian
 
 
@@ -24,7 +24,7 @@ def test_blocks_spread_alike_bring_what_their_matches_bring_pair_by_pair() -> No
     strength, matches = np.array([0.2, 0.3, -0.5]), np.array([[0.0, 8, 1], [8, 0, 3], [1, 3, 0]])
     seen = further._alike(known, strength, matches, np.tile(truth, (courses, 1)), np.random.default_rng(7))
     for step, (rating, covariance) in list(zip(further.STEPS, seen, strict=True))[20::25]:
-        more = step * laplacian(matches * told(truth))
+        more = step * laplacian(matches * match_information(truth))
         both = np.linalg.inv(known + more + 1 / 3)
         assert covariance[0] == pytest.approx(both, rel=1e-6)
         assert rating.mean(axis=0) == pytest.approx(both @ (known @ strength + more @ truth), abs=0.02)

@@ -43,7 +43,7 @@ def test_the_best_is_known_when_it_is_above_all_others(games: int) -> None:
 
 def test_the_first_places_need_no_order_among_themselves() -> None:
     found = known(Goal("top", 2), 150, 150)
-    assert found.told == "the first are ann and bob"
+    assert found.in_words == "the first are ann and bob"
     assert found.pairs == (4, 4)
 
 
@@ -51,9 +51,9 @@ def test_equals_are_placed_within_a_tolerance() -> None:
     assert not known(Goal("placed", player="cid"), 500, 0).reached
     found = known(Goal("placed", player="cid", within=100), 500, 0)
     assert found.reached
-    assert found.told.endswith("of 4, or wrong by less than 100 Elo")
+    assert found.in_words.endswith("of 4, or wrong by less than 100 Elo")
     short = known(Goal("placed", player="cid"), 100, 200)
-    assert short.told == "cid is at place 3 of 4"
+    assert short.in_words == "cid is at place 3 of 4"
 
 
 def test_matches_without_a_result_and_of_those_who_left_say_nothing_of_others() -> None:

@@ -203,7 +203,7 @@ def goals() -> list[Any]:
             for one in (*states, *fewer):
                 one.note(match)
             if at in (12, 60, 159):
-                found.append([[one.state.pairs, one.state.told] for one in (*states, *fewer)])
+                found.append([[one.state.pairs, one.state.in_words] for one in (*states, *fewer)])
     return found
 
 

@@ -8,7 +8,7 @@ import pytest
 from peerage.ratings.bradley_terry import Pair, fit
 from peerage.ratings.kernels import Floats
 from peerage.scheduling.further import RatingEstimates
-from peerage.scheduling.posterior import Posterior, chances, matches_of, posterior, told
+from peerage.scheduling.posterior import Posterior, chances, match_information, matches_of, posterior
 from peerage.scheduling.strengths import laplacian
 
 
@@ -34,7 +34,7 @@ def test_matches_follow_from_the_information_that_they_bring() -> None:
     rng = np.random.default_rng(1)
     strength, met = rng.normal(0, 0.6, 6), np.triu(rng.integers(1, 30, (6, 6)), 1).astype(float)
     met += met.T
-    covariance = np.linalg.pinv(laplacian(met * told(strength)))
+    covariance = np.linalg.pinv(laplacian(met * match_information(strength)))
     assert matches_of(strength, covariance) == pytest.approx(met)
     assert matches_of(strength, covariance, met) == pytest.approx(met)
     assert matches_of(strength, covariance / 2, met) == pytest.approx(2 * met)

@@ -18,7 +18,7 @@ from peerage.players.house import HouseClient
 from peerage.settings import PlayerSettings
 from peerage.site import reading
 from peerage.tables.matches import Match
-from peerage.tables.told import Told, told
+from peerage.tables.observations import Observations, observe
 
 DECIDED = 45
 MATCHES_SERVED = 12
@@ -105,10 +105,10 @@ def spans_read(monkeypatch: pytest.MonkeyPatch) -> list[tuple[int, int]]:
     """From now on the first and the last match of whatever a site reads for its statistics."""
     read: list[tuple[int, int]] = []
 
-    def noted(matches: Iterable[Match]) -> Told:
+    def noted(matches: Iterable[Match]) -> Observations:
         span = list(matches)
         read.append((span[0].number, span[-1].number))
-        return told(span)
+        return observe(span)
 
     monkeypatch.setattr(reading, "told", noted)
     return read

@@ -85,7 +85,7 @@ def test_what_was_built_before_is_not_written_again(tmp_path: Path) -> None:
 def test_what_helpers_read_no_page_reads_again(
     arena: Path, built: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("peerage.site.reading.told", lambda matches: pytest.fail("read here, too"))
+    monkeypatch.setattr("peerage.site.reading.observe", lambda matches: pytest.fail("read here, too"))
     with closing(Site.open(arena)) as site:
         build(site, arena, tmp_path / "out", workers=2)
     assert files(tmp_path / "out") == files(built)

@@ -34,7 +34,7 @@ def test_the_page_of_a_player_tells_it_and_marks_its_curve(site: Site) -> None:
     told = f"From match {change.match:,} on the provider names {NEW} (before: {OLD})."
     assert f"{told} The rating counts all its matches." in Read(page).text
     assert "Dashed: its provider names another model." in Read(page).text
-    assert f"<title>{change.told}</title></path>".encode() in page
+    assert f"<title>{change.in_words}</title></path>".encode() in page
     other = body(site, player_page("p0"))
     assert b"provider names" not in other
     assert b"stroke-dasharray" not in other
@@ -51,7 +51,7 @@ def test_nothing_is_named_where_it_is_what_the_player_is_said_to_be(tmp_path: Pa
 
 def test_the_report_tells_it(site: Site) -> None:
     change = on_record(folder_of(site))[-1]
-    assert f"{WATCHED}: {change.told}; the rating counts all its matches" in Read(report(site)).text
+    assert f"{WATCHED}: {change.in_words}; the rating counts all its matches" in Read(report(site)).text
 
 
 def test_the_leaderboard_page_tells_it(site: Site) -> None:

@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 from peerage.cli.main import app
 from peerage.site.build import build_folder
 from peerage.tables.calibration import BINS, calibration
-from peerage.tables.told import Told, together
+from peerage.tables.observations import Observations, together
 
 cli = CliRunner()
 
@@ -64,8 +64,8 @@ def test_perfect_certainty_is_calibrated_and_the_best_is_first() -> None:
 
 def test_what_several_read_adds_up() -> None:
     parts = [
-        Told(1, forecasts={"ann": {140: 2}}),
-        Told(1, forecasts={"ann": {140: 1, 141: 4}, "bob": {0: 1}}),
+        Observations(1, forecasts={"ann": {140: 2}}),
+        Observations(1, forecasts={"ann": {140: 1, 141: 4}, "bob": {0: 1}}),
     ]
     assert together(parts).forecasts == {"ann": {140: 3, 141: 4}, "bob": {0: 1}}
 

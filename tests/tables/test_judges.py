@@ -24,9 +24,9 @@ from peerage.ratings.history import duels
 from peerage.ratings.influence import Flip, fewest_to_flip
 from peerage.tables.judge_rows import FavourRow, JudgesReport, Measure
 from peerage.tables.judges import judges, judges_of
-from peerage.tables.judges_told import circling, flipped, remarks
+from peerage.tables.judges_in_words import circling, flipped, remarks
 from peerage.tables.matches import Matches
-from peerage.tables.told import CHALLENGES, scores, told
+from peerage.tables.observations import CHALLENGES, observe, scores
 from peerage.tables.votes import votes
 
 
@@ -87,10 +87,10 @@ def test_votes_are_worth_less_than_their_number(report: JudgesReport) -> None:
 def test_votes_worth_little_are_told_with_the_reason(shared: float, worth: float, why: str) -> None:
     figures = {"votes": 5.0, "effective_votes": worth, "shared_errors": shared}
     measures = [Measure(name, value, None, None, 9, "") for name, value in figures.items()]
-    (told,) = remarks(measures, [], {}, [], frozenset())
-    assert told == f"5 votes tell as much as {worth:.2g} of judges who err independently: {why}."
-    (told,) = remarks(measures, [], {}, [], frozenset(), "scores")
-    assert told.startswith("5 scores tell as much as ")
+    (observe,) = remarks(measures, [], {}, [], frozenset())
+    assert observe == f"5 votes tell as much as {worth:.2g} of judges who err independently: {why}."
+    (observe,) = remarks(measures, [], {}, [], frozenset(), "scores")
+    assert observe.startswith("5 scores tell as much as ")
 
 
 def test_what_first_place_hangs_on_is_told_as_found() -> None:
@@ -157,7 +157,7 @@ def test_challenges_are_counted_by_topic_and_drafter(report: JudgesReport, arena
 
 def test_challenges_on_which_verdicts_do_not_follow_strength_tell_less(arena: Arena) -> None:
     """All matches are put under two topics by hand: those that the stronger player wins, and the others."""
-    read = told(Matches(arena.ledger).read(1, recorded(arena)))
+    read = observe(Matches(arena.ledger).read(1, recorded(arena)))
     cast = votes(arena.ledger, list(arena.ledger.summaries(1, recorded(arena))), {})
     strength = dict(zip(cast.players, fit_duels(cast.history).rating.tolist(), strict=True))
     rows = Rows(CHALLENGES)
@@ -222,7 +222,7 @@ def test_scores_are_read_from_the_facts_of_a_tournament() -> None:
 
 
 def test_scores_beside_votes_are_left_out(arena: Arena, report: JudgesReport) -> None:
-    read = told(Matches(arena.ledger).read(1, recorded(arena)))
+    read = observe(Matches(arena.ledger).read(1, recorded(arena)))
     scored = Rows(MARKS)
     for author in ("p1", "p2", "p3"):
         others = [("somebody", 8.0), (report.judges[0].judge, 5.0)]
@@ -234,8 +234,8 @@ def test_scores_beside_votes_are_left_out(arena: Arena, report: JudgesReport) ->
 
 def test_results_that_go_round_are_told_with_who_beats_whom(report: JudgesReport) -> None:
     found = (Circle((2, 0, 1), 0.001), Circle((2, 0, 3), 0.01))
-    (told,) = circling(Circles(4, 10, found), ("ann", "bo", "cy", "di"))
-    assert told.startswith(
+    (observe,) = circling(Circles(4, 10, found), ("ann", "bo", "cy", "di"))
+    assert observe.startswith(
         "Results go round: cy beats ann, ann beats bo and bo beats cy, beyond chance, and 1 more "
     )
     assert not list(circling(Circles(4, 10, ()), ("ann", "bo", "cy", "di")))

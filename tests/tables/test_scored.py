@@ -25,9 +25,9 @@ from peerage.ratings.history import duels
 from peerage.tables.corrected import _styles
 from peerage.tables.judges import judges
 from peerage.tables.matches import Match, Matches
+from peerage.tables.observations import observe
 from peerage.tables.played import EVERYTHING, PlayedMatches
 from peerage.tables.scored import scored
-from peerage.tables.told import told
 from peerage.tables.what_if import WhatIf, read_again
 
 RULES = {"preset": "development", "questions": 3, "quality": "none", "seats": 5}
@@ -119,7 +119,7 @@ def test_corrections_say_what_they_found_in_scores(folder: Path) -> None:
 def test_a_judge_moves_ratings_by_what_its_scores_change(folder: Path) -> None:
     with open_arena(folder, create=False) as arena:
         report = judges(arena.ledger, arena.settings)
-        marks = marks_in(told(Matches(arena.ledger).read(1, 2)).marks)
+        marks = marks_in(observe(Matches(arena.ledger).read(1, 2)).marks)
     cast = in_orders(marks)
     h = cast.history
     whole = fit_duels(h).rating

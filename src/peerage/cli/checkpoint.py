@@ -11,7 +11,7 @@ import typer
 from peerage.cli.options import HERE, Folder, ledger_in, say
 
 if TYPE_CHECKING:
-    from peerage.ledger.kept import KeptCheckpoint
+    from peerage.ledger.kept_checkpoints import KeptCheckpoint
     from peerage.ledger.notes import VerifierKey
 
 

@@ -149,11 +149,11 @@ def leaderboard(
     what_if = WhatIf(without, weights == "equal", k, tau_c, not no_propagation, not no_ties)
     with arena_in(folder) as arena, told_scope():
         if of_answers(arena.settings.game):
-            others = (track, game, topic, side, weight, correct, by, what_if.told, source != "played")
+            others = (track, game, topic, side, weight, correct, by, what_if.in_words, source != "played")
             _show_rejudged(arena, shape, plain=not any(others))
             return
         if correct:
-            if track not in (None, "bt") or source != "played" or what_if.told:
+            if track not in (None, "bt") or source != "played" or what_if.in_words:
                 raise typer.BadParameter(
                     "--correct rates what judges said on record by Bradley-Terry: leave --track, --source "
                     "and every what-if out"
@@ -165,7 +165,7 @@ def leaderboard(
             if (
                 track not in (None, "overall")
                 or source != "played"
-                or what_if.told
+                or what_if.in_words
                 or (game if by == "game" else topic)
             ):
                 raise typer.BadParameter(

@@ -28,7 +28,7 @@ from peerage.clock import now_ms
 from peerage.figures import counted
 
 if TYPE_CHECKING:
-    from peerage.ledger.kept import Extension
+    from peerage.ledger.kept_checkpoints import Extension
     from peerage.ledger.store import Ledger
     from peerage.ledger.votes import PeopleVotes
 

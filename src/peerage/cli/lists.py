@@ -74,7 +74,7 @@ def _on_record(folder: Path) -> list[str]:
     """Who of the arena's players is benched, and whose provider changed what answers; nobody before the first
     run."""
     from peerage.engine.benches import benched
-    from peerage.engine.model_watch import changes, told
+    from peerage.engine.model_watch import changes, in_words
     from peerage.ledger import LedgerError, open_ledger
     from peerage.settings import load
 
@@ -87,8 +87,8 @@ def _on_record(folder: Path) -> list[str]:
         names = [player.name for player in settings.players]
         out, models = benched(ledger), changes(ledger)
     return [
-        *[f"{name} is {out[name].told}" for name in names if name in out],
-        *[f"{name}: {line}" for name in names for line in told(models, name)],
+        *[f"{name} is {out[name].in_words}" for name in names if name in out],
+        *[f"{name}: {line}" for name in names for line in in_words(models, name)],
     ]
 
 
@@ -184,7 +184,7 @@ def audit(
     """
     from msgspec import to_builtins
 
-    from peerage.judging.audit import told
+    from peerage.judging.audit import in_words
     from peerage.tables.audit import audit as planted
 
     with arena_in(folder) as arena:
@@ -197,7 +197,7 @@ def audit(
     ]
     title = f"{name}: what judges' faults would do, in {counted(arenas, 'simulated arena')} each"
     listed = [to_builtins(row) for row in rows]
-    show(listed, columns, shape, title=title, notes=[*told(rows), _POWER])
+    show(listed, columns, shape, title=title, notes=[*in_words(rows), _POWER])
 
 
 _POWER = (

@@ -129,8 +129,8 @@ def _show(
         say(f"entry {found.position} of the log, {moment(found.at_ms)}")
         say(f"players: {', '.join(found.plan.players)}")
         say(f"games: {', '.join(games)}")
-        say(f"ends at {found.plan.stop.told}")
+        say(f"ends at {found.plan.stop.in_words}")
     for one in otherwise:
-        say(f"deviates: {one.told}")
+        say(f"deviates: {one.in_words}")
     for what in wrong:
         say(what)

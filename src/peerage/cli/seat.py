@@ -258,14 +258,14 @@ def _several_lines(field: Field) -> bool:
 
 
 def _show(turn: Turn) -> None:
-    from peerage.formats.forms import told
+    from peerage.formats.forms import for_person
 
     request = turn.request
     more = f", {turn.behind} more wait{'s' * (turn.behind == 1)}" if turn.behind else ""
     say(f"\n━━━ you are asked as {request.role} · until {moment(turn.until_ms)}{more} ━━━")
     for speaker, text in request.messages:
         heading = {"system": "The rules:\n", "assistant": "You replied:\n", "user": ""}[speaker]
-        say(f"\n{heading}{told(request.expects, text)}")
+        say(f"\n{heading}{for_person(request.expects, text)}")
     say("")
 
 

@@ -39,7 +39,7 @@ class Bench(Struct, frozen=True):
     why: str
 
     @property
-    def told(self) -> str:
+    def in_words(self) -> str:
         """Since when it is benched and why, as `benched since match 12: 401 Unauthorized`."""
         since = f"since match {self.after_match}" if self.after_match else "since before the first match"
         return f"benched {since}: {self.why.removeprefix(f'{self.player}: ')}"

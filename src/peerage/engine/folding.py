@@ -128,7 +128,9 @@ class Folding:
             self._journal.rows.amend(self._models.enter(change, self._clock()))
             self._journal.touch()
             if change.before:
-                _log.warning("%s: %s; its rating counts all its matches", change.player, visible(change.told))
+                _log.warning(
+                    "%s: %s; its rating counts all its matches", change.player, visible(change.in_words)
+                )
 
     def _count(self, outcome: Outcome) -> None:
         if outcome.void in ("", DEVELOPMENT):

@@ -36,7 +36,7 @@ class Change(Struct, frozen=True, omit_defaults=True):
     before: str = ""
 
     @property
-    def told(self) -> str:
+    def in_words(self) -> str:
         if not self.before:
             return f"from match {self.match:,} on the provider names {self.model}"
         return f"from match {self.match:,} on the provider names {self.model} (before: {self.before})"
@@ -99,10 +99,10 @@ def changes(ledger: Ledger) -> dict[str, list[Change]]:
     return found
 
 
-def told(found: Mapping[str, list[Change]], player: str) -> list[str]:
+def in_words(found: Mapping[str, list[Change]], player: str) -> list[str]:
     """What a reader of a player's rating must know: the last change, and how many there were."""
     mine = found.get(player, [])
     if len(mine) < 2:
         return []
     more = f", after {counted(len(mine) - 2, 'change')} before" if len(mine) > 2 else ""
-    return [f"{mine[-1].told}{more}"]
+    return [f"{mine[-1].in_words}{more}"]

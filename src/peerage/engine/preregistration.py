@@ -125,11 +125,11 @@ def preregister(ledger: Ledger, settings: ArenaSettings, stop: Stop, at_ms: int)
         return written
     again = list(differences(before.plan, msgspec.json.decode(body)["plan"]))
     if before.plan.stop != rule:
-        again.append(Change("stop", before.plan.stop.told, rule.told))
+        again.append(Change("stop", before.plan.stop.in_words, rule.in_words))
     if again:
         raise ArenaError(
             f"{where} is preregistered as {before.quoted}, and this is something else: "
-            f"{'; '.join([one.told for one in again])}. It stays as it is; what is done otherwise is "
+            f"{'; '.join([one.in_words for one in again])}. It stays as it is; what is done otherwise is "
             "shown as a deviation"
         )
     return before
@@ -175,6 +175,6 @@ def note_differences(ledger: Ledger, settings: ArenaSettings, at_ms: int) -> Non
     if found is None:
         return
     changes = differing(ledger, settings)
-    if [one.told for one in changes] != [one.told for one in found.changes]:
+    if [one.in_words for one in changes] != [one.in_words for one in found.changes]:
         body = differs_body(ledger.heads()[0], changes)
         ledger.write(Batch(amendments=[Amendment(TOPIC, body, at_ms)]))

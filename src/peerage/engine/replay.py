@@ -315,7 +315,7 @@ class _Replay:
         recorded = [one for mine in changes(self._ledger).values() for one in mine if one.match not in after]
         for change in sorted({*recorded} ^ {*self._models}, key=lambda one: (one.match, one.player)):
             there, due = change in recorded, change in self._models
-            told = (change.told if held else "no entry" for held in (there, due))
+            told = (change.in_words if held else "no entry" for held in (there, due))
             self._differ(change.match, f"models of {change.player}", *told)
 
     def _compare_snapshot(self, number: int, body: bytes) -> None:

@@ -103,7 +103,7 @@ class Rounds:
                 return ()
             self._take_in(self._next)  # also what was folded late, after that round ended
             if known.state.reached:
-                self.over, self.reached = known.state.told, True
+                self.over, self.reached = known.state.in_words, True
                 return ()
         standings = self._after_round[basis] if basis > 0 else NOBODY
         pool = [

@@ -69,7 +69,7 @@ def fields(expects: Format) -> tuple[Field, ...]:
     return (Field(WHOLE, "text", "Your reply", expects.instruction()),)
 
 
-def told(expects: Format, text: str) -> str:
+def for_person(expects: Format, text: str) -> str:
     """A prompt for a person that has the form: without the sentence that tells a model how to write its
     reply."""
     if fields(expects)[0].name == WHOLE:

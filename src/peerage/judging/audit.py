@@ -143,7 +143,7 @@ def _twins(pool: Judged[Chance, Planting], lucks: Sequence[Chance], seed: int) -
     return Power(about, None, apart / len(lucks), None, None, len(lucks))
 
 
-def told(rows: Sequence[Power]) -> Iterator[str]:
+def in_words(rows: Sequence[Power]) -> Iterator[str]:
     """What the figures come to, in words."""
     if all(row.moved is None for row in rows):
         yield f"Nothing was planted: no judge gave {FEWEST_VOTES} votes or scores yet, or none on one other."

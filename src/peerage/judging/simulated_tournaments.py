@@ -27,7 +27,7 @@ class ScoreKind(NamedTuple):
         """How many take part."""
         return wanted or max(2 if self.plant is scores.family else 1, round(self.share * players))
 
-    def told(self, wanted: int, players: int) -> str:
+    def in_words(self, wanted: int, players: int) -> str:
         """The plant in words; of a pool of any size, with 0 `players`."""
         return self.about.format(f"{self.members(wanted, players)} of {players}" if players else "3 in 10")
 

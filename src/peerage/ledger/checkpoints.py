@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from peerage.inputs import read_bytes
-from peerage.ledger.kept import KeptCheckpoint, read_kept
+from peerage.ledger.kept_checkpoints import KeptCheckpoint, read_kept
 from peerage.ledger.log import entry_leaf
 from peerage.ledger.notes import Checkpoint, VerifierKey, read_keys
 from peerage.ledger.store import COPY, Batch, Ledger, LedgerBusy, LedgerError

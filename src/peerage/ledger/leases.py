@@ -24,7 +24,7 @@ from peerage.ledger.database import Transaction
 from peerage.ledger.database_ledger import DatabaseLedger
 from peerage.ledger.postgres import PLANS, Connected, Postgres, Run
 from peerage.ledger.postgres_words import is_lost
-from peerage.ledger.server import Found, Patience, note, told
+from peerage.ledger.server import Found, Patience, note, process_named
 from peerage.ledger.sql import SqlDatabase
 from peerage.ledger.store import Batch, Exchange, LedgerAway, LedgerError
 
@@ -315,6 +315,8 @@ def working(address: str) -> dict[int, tuple[str, list[int]]]:
         return connection.execute(_WORKING).fetchall() if there else []
 
     try:
-        return {number: (told(json.loads(who)), matches or []) for number, who, matches in line.do(look)}
+        return {
+            number: (process_named(json.loads(who)), matches or []) for number, who, matches in line.do(look)
+        }
     finally:
         line.close()

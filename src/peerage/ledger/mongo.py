@@ -37,7 +37,7 @@ from peerage.ledger.database import Rows, Transaction
 from peerage.ledger.mongo_rows import INDEXES, Document, MongoRows, reading
 from peerage.ledger.mongo_words import explained, is_lost, known_password, parts, reads_only
 from peerage.ledger.mongo_writer import DURABLE, LEASE_S, RUNNER, UNTIL, MongoTransaction, sweep
-from peerage.ledger.server import Patience, busy, is_alive, note, told
+from peerage.ledger.server import Patience, busy, is_alive, note, process_named
 from peerage.ledger.store import SCHEMA_VERSION, LedgerError, LedgerMissing
 
 Found = TypeVar("Found")
@@ -290,7 +290,7 @@ class Mongo:
         held = json.loads(row["holder"]) if row else {}
         if held.get("machine") == _machine() and not is_alive(int(held["pid"])):
             return ""
-        return told(held)
+        return process_named(held)
 
     def commit(self, work: Callable[[], None], *, again: bool) -> None:
         transaction, run = self._transaction, self._run

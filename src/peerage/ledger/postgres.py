@@ -31,7 +31,16 @@ from psycopg.conninfo import conninfo_to_dict
 
 from peerage.ledger.database import Row
 from peerage.ledger.postgres_words import explained, is_lost, parts
-from peerage.ledger.server import FIRST_TRY_S, READER_AWAY_S, Patience, busy, is_alive, note, superseded, told
+from peerage.ledger.server import (
+    FIRST_TRY_S,
+    READER_AWAY_S,
+    Patience,
+    busy,
+    is_alive,
+    note,
+    process_named,
+    superseded,
+)
 from peerage.ledger.sql_database import Connection, Insert, Query, ReadPool
 from peerage.ledger.sql_tables import BESIDE, KINDS, TABLES, SqlTable
 from peerage.ledger.store import LedgerAway, LedgerError
@@ -262,7 +271,7 @@ class Postgres:
         """Who runs the arena now, as "process NUMBER on HOST"; empty: nobody does."""
         with self.explained(), closing(self.connect(autocommit=True)) as connection:
             held = _value(connection, _HOLDER, *divmod(self._key % 2**64, 2**32))
-        return told(json.loads(held or "{}"))
+        return process_named(json.loads(held or "{}"))
 
     def integrity(self, pool: ReadPool, tables: Iterable[SqlTable]) -> list[str]:
         with pool.one() as connection:

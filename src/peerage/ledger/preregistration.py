@@ -40,7 +40,7 @@ class Stop(Struct, frozen=True, omit_defaults=True):
     budget: dict[str, float] = {}
 
     @property
-    def told(self) -> str:
+    def in_words(self) -> str:
         """The rule in words."""
         money = {"arena": "in all", "match": "a match", "player": "a player"}
         parts = [counted(self.matches, "match")] if self.matches is not None else []
@@ -58,7 +58,7 @@ class Change(Struct, frozen=True):
     now: Any = None
 
     @property
-    def told(self) -> str:
+    def in_words(self) -> str:
         """The difference in words."""
         if self.what.startswith("players."):
             name = self.what.removeprefix("players.")
@@ -99,7 +99,7 @@ class Deviation(Struct, frozen=True):
     last: int | None = None
 
     @property
-    def told(self) -> str:
+    def in_words(self) -> str:
         """The deviation in words."""
         span = (
             f"from match {self.first:,} on"
@@ -181,7 +181,7 @@ def _noted(found: Preregistration) -> Iterator[Deviation]:
     """The differences that runs began with, each as long as it was there."""
     since: dict[str, int] = {}
     for after, changes in found.differing:
-        now = {change.told for change in changes}
+        now = {change.in_words for change in changes}
         for what in [what for what in since if what not in now]:
             if (first := since.pop(what)) <= after:
                 yield Deviation(what, first, after)
@@ -229,10 +229,12 @@ def progress(found: Preregistration, matches: Iterable[Summary]) -> tuple[str, .
     rows = list(matches)
     decided = sum(one.status in (DONE, DEVELOPMENT) for one in rows)
     done = f"{decided:,} of {found.plan.stop.matches:,}" if found.plan.stop.matches else f"{decided:,}"
-    deviating = tuple([f"deviates from what was registered, {one.told}" for one in deviations(found, rows)])
+    deviating = tuple(
+        [f"deviates from what was registered, {one.in_words}" for one in deviations(found, rows)]
+    )
     return (
         f"preregistered before match 1 as {found.quoted}: {counted(len(found.plan.players), 'player')}, to "
-        f"end at {found.plan.stop.told}; {done} {'match has' if done == '1' else 'matches have'} a result"
+        f"end at {found.plan.stop.in_words}; {done} {'match has' if done == '1' else 'matches have'} a result"
         + ("" if deviating else ", nothing deviates"),
         *deviating,
     )

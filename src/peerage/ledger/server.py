@@ -83,7 +83,7 @@ def note(**more: str) -> str:
     return json.dumps({"pid": os.getpid(), "host": socket.gethostname(), **more})
 
 
-def told(held: Mapping[str, Any]) -> str:
+def process_named(held: Mapping[str, Any]) -> str:
     """The process that a note names; empty for an empty note."""
     return f"process {held.get('pid')} on {held.get('host')}" if held else ""
 
@@ -102,8 +102,8 @@ def is_alive(pid: int) -> bool:
 def busy(place: str, held: Mapping[str, Any], more: str = "") -> LedgerBusy:
     """The error that another runner holds the ledger."""
     return LedgerBusy(
-        f"another runner holds {place} ({told(held)}); wait for it or stop it{more}. Reading commands work "
-        "meanwhile"
+        f"another runner holds {place} ({process_named(held)}); wait for it or stop it{more}. Reading "
+        "commands work meanwhile"
     )
 
 

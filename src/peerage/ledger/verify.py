@@ -5,7 +5,7 @@ their own digest, fixtures and exchanges by the record of their match, records b
 is of them (attempts, costs, times, failures, facts, snapshots, what is in play) is held by the log, and what
 follows from the records is computed again. A chain cannot show that its end was cut off, nor that all of it
 was written again: for that, give the root of the log that was printed `since` (`ledger.since`), or
-checkpoints that were `kept` (`ledger.kept`).
+checkpoints that were `kept` (`ledger.kept_checkpoints`).
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from peerage.ledger.databases import access
 from peerage.ledger.held import Found, Logged, agreed, amendments, facts, read_log, records, stream, streams
 from peerage.ledger.held import in_play as play
 from peerage.ledger.held import votes as held_votes
-from peerage.ledger.kept import Extension, KeptCheckpoint, held_against
+from peerage.ledger.kept_checkpoints import Extension, KeptCheckpoint, held_against
 from peerage.ledger.merkle import GENESIS, stream_genesis
 from peerage.ledger.merkle import digest as digest_of
 from peerage.ledger.preregistration import TOPIC

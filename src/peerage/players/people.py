@@ -98,7 +98,7 @@ class Turn(NamedTuple):
     behind: int
 
 
-class Told(NamedTuple):
+class RequestStatus(NamedTuple):
     """How a request stands: `until_ms` while it is its person's turn; what was replied, after `seconds`."""
 
     state: State
@@ -118,7 +118,7 @@ class People:
     def __init__(self, folder: Path) -> None:
         self.path = folder.absolute() / FILE
 
-    def ask(self, request: Request, now_ms: int) -> Told:
+    def ask(self, request: Request, now_ms: int) -> RequestStatus:
         """Put a request where it is not there yet; how it stands. Raises PeopleError."""
         body = msgspec.json.encode(Body(request.role, request.messages, stored(request.expects)))
         row = (request.id, request.match, request.player, body, request.limit_ms, now_ms)
@@ -136,9 +136,9 @@ class People:
             ).fetchone()
         if state != "open":
             began = next(one for one in since if one is not None)
-            return Told(state, text, max(0, ended - began) / 1000)
+            return RequestStatus(state, text, max(0, ended - began) / 1000)
         mine = current is not None and current[0] == request.id
-        return Told("open", until_ms=since[1] + limit if mine else None)
+        return RequestStatus("open", until_ms=since[1] + limit if mine else None)
 
     def turn(self, player: str, now_ms: int, *, shown: bool = False) -> Turn | None:
         """What this person has to do now, None where nothing waits; `shown` to the person at this moment,

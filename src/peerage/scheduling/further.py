@@ -28,7 +28,7 @@ from peerage.ratings.table import POINTS
 from peerage.scheduling.aim import BEST, Aim
 from peerage.scheduling.order import AT_RANDOM, FLOOR, Loss, between
 from peerage.scheduling.posterior import Posterior, matches_of, posterior
-from peerage.scheduling.posterior import told as told_by
+from peerage.scheduling.posterior import match_information as told_by
 from peerage.scheduling.strengths import laplacian, turned
 
 HOPELESS = 50

@@ -5,7 +5,7 @@
     ...     known.note(Ended("duel", ("Ada", "Bo"), (1.0, 0.0)))
     ...     known.note(Ended("duel", ("Ada", "Bo"), (1.0, 0.0)))
     ...     known.note(Ended("duel", ("Ada", "Bo"), (0.0, 1.0)))
-    >>> known.state.pairs, known.state.told
+    >>> known.state.pairs, known.state.in_words
     ((1, 1), 'Ada is the best')
 
 A goal is a number of pairs of players whose order it needs. The order of a pair is known when it can be
@@ -34,11 +34,11 @@ from peerage.scheduling.standing import Ended, Goal
 
 class State(NamedTuple):
     """How many of the `pairs` that a goal needs are known, and of how many, after so many decided `matches`;
-    `told` says in words what is known, or what is not."""
+    `in_words` says what is known, or what is not."""
 
     pairs: tuple[int, int]
     matches: int
-    told: str
+    in_words: str
 
     @property
     def reached(self) -> bool:

@@ -67,10 +67,10 @@ def matches_of(strength: Floats, covariance: Floats, met: Floats | None = None) 
         return np.asarray(met * (size - 1) / max(np.trace(unsure @ by_model), 1e-300))
     pairs = np.maximum(-np.linalg.pinv(unsure, hermitian=True, rcond=1e-9), 0.0)
     np.fill_diagonal(pairs, 0.0)
-    return np.asarray(pairs / told(strength))
+    return np.asarray(pairs / match_information(strength))
 
 
-def told(strength: Floats) -> Floats:
+def match_information(strength: Floats) -> Floats:
     """What a match of each pair tells, p(1 - p), of strengths of shape (..., players)."""
     chance = chances(strength)
     return np.maximum(chance * (1 - chance), LEAST)

@@ -26,7 +26,7 @@ import peerage
 from peerage.challenges.pool import STREAM
 from peerage.ledger import open_ledger
 from peerage.ledger.databases import access
-from peerage.ledger.kept import KeptCheckpoint
+from peerage.ledger.kept_checkpoints import KeptCheckpoint
 from peerage.ledger.secret import TOPIC as ARENA
 from peerage.ledger.store import MENDED
 from peerage.ledger.votes import PeopleVotes
@@ -40,7 +40,7 @@ from peerage.site.arena_pages import CORRECTED, corrected
 from peerage.site.pages import body, menu, paths
 from peerage.site.reading import Site
 from peerage.tables.corrected import CorrectedRow
-from peerage.tables.told import Told, together, told
+from peerage.tables.observations import Observations, observe, together
 
 STATE = ".peerage-site/state.json"
 PROGRAM = Path(peerage.__file__).parent
@@ -145,7 +145,7 @@ def _build(
 ) -> Built:
     same = before.seal == _seal(site, before.number, program)
     settled = _settled(site, before) if same else 0
-    known = build_cache.read(target, site, before.number) if same else Told()
+    known = build_cache.read(target, site, before.number) if same else Observations()
     wanted = list(paths(site))
     light = [path for path in wanted if not _of_matches(path)]
     copies = downloads.paths(site)
@@ -163,7 +163,7 @@ def _build(
             written = _in_parallel(site, folder, target, helpers, chunks, light, copies, known)
     else:
         found = [(_read(site, *span), _write(site, target, pages)) for *span, pages in chunks]
-        site.told = together([known, *[part for part, _ in found]])
+        site.observations = together([known, *[part for part, _ in found]])
         written = sum([more for _, more in found])
         del known, found  # as large as what all matches tell
         written += _lighter(site, target, light, copies, before.number if same and untouched else 0)
@@ -226,10 +226,10 @@ def _settled(site: Site, before: State) -> int:
     return min(before.number, site.covered(site.checkpoints[known - 1].checkpoint.size)) if known else 0
 
 
-def _read(site: Site, first: int, last: int, tells: int) -> Told:
+def _read(site: Site, first: int, last: int, tells: int) -> Observations:
     """What some matches tell, from `tells` on; all are held for their pages."""
     site.reader.hold(first, last)
-    return told(site.reader.matches(tells, last))
+    return observe(site.reader.matches(tells, last))
 
 
 def _in_parallel(
@@ -240,18 +240,18 @@ def _in_parallel(
     chunks: Sequence[Chunk],
     light: Sequence[str],
     copies: Sequence[str],
-    known: Told,
+    known: Observations,
 ) -> int:
     """Let helpers make the transcripts, and make everything else; how many files were written."""
     of = folder.resolve(), site.ledger.address, site.number, tuple(site.checkpoints)
     theirs = target if helpers.here else None
     written = 0
 
-    def parts() -> Iterator[Told]:
+    def parts() -> Iterator[Observations]:
         nonlocal written
         yield known
         for part, pages in in_order(helpers, _by_helper, [(*of, theirs, *chunk) for chunk in chunks]):
-            yield msgspec.msgpack.decode(part, type=Told)
+            yield msgspec.msgpack.decode(part, type=Observations)
             written += pages if isinstance(pages, int) else _written(target, pages)
 
     with ThreadPoolExecutor(1) as aside:

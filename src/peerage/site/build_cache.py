@@ -11,8 +11,8 @@ from msgspec import Struct
 from peerage.outputs import Folder
 from peerage.site.board_charts import stops
 from peerage.site.reading import Course, Site
+from peerage.tables.observations import Observations
 from peerage.tables.speed import Waits
-from peerage.tables.told import Told
 
 FILE = ".peerage-site/told"
 
@@ -21,21 +21,21 @@ class Computed(Struct):
     """What all matches `told`; how long answers took in everybody's newest ones (`waits`); and the ratings of
     each track after earlier matches, computed with these `settings` (a digest)."""
 
-    told: Told
+    told: Observations
     waits: Mapping[int, Waits]
     settings: str
     courses: list[tuple[str, int, Course]]
 
 
-def read(target: Folder, site: Site, number: int) -> Told:
+def read(target: Folder, site: Site, number: int) -> Observations:
     """What the first `number` matches told an earlier build, and all else that it computed of them for
     `site`; nothing where that was not kept."""
     try:
         found = msgspec.msgpack.decode((target.root / FILE).read_bytes(), type=Computed)
     except (OSError, msgspec.MsgspecError):
-        return Told()
+        return Observations()
     if found.told.matches != number:
-        return Told()
+        return Observations()
     site.waited = found.waits
     if found.settings == _settings(site):
         site.courses |= {(track, after): course for track, after, course in found.courses}
@@ -46,7 +46,7 @@ def write(target: Folder, site: Site) -> None:
     """Keep what `site` computed."""
     followed = stops(site.number)
     courses = [(*at, course) for at, course in site.courses.items() if at[1] in followed]
-    found = Computed(site.told, site.waits, _settings(site), courses)
+    found = Computed(site.observations, site.waits, _settings(site), courses)
     target.write(FILE, msgspec.msgpack.encode(found), durable=False)
 
 

@@ -102,16 +102,16 @@ def leaderboard(site: Site, wanted: Filter, asked: WhatIf = AS_PLAYED) -> View:
     be."""
     found = site.board(*wanted, asked)
     name = wanted.part[1]
-    everything = not name and not asked.told
+    everything = not name and not asked.in_words
     moved = moves(site, wanted.track) if everything else {}
     since = last_time(site)
-    if asked.told:
+    if asked.in_words:
         moved, since = risen(site.board(*wanted).rows, found.rows), "against the table as recorded"
     title = " · ".join(
         filter(
             None,
             (
-                f"What if: {asked.told}" if asked.told else "",
+                f"What if: {asked.in_words}" if asked.in_words else "",
                 "Leaderboard",
                 name,
                 "" if wanted.track == site.track else NAMES[wanted.track],

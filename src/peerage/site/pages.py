@@ -142,7 +142,7 @@ def described(site: Site, view: View) -> str:
 
 def document(site: Site, path: str, view: View) -> bytes:
     """A view inside the frame that all pages share: head, menu, foot."""
-    recorded = view.template == "leaderboard.html" and not view.values["asked"].told
+    recorded = view.template == "leaderboard.html" and not view.values["asked"].in_words
     return render(
         view.template,
         {

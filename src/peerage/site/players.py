@@ -104,7 +104,7 @@ def _player(site: Site, name: str) -> View:
     against = sorted(mine.against.items(), key=lambda pair: order.get(pair[0], len(order)))
     points = course(site, site.track, (name,))
     models = site.models.get(name, [])
-    marks = [(one.match, one.told) for one in models if one.before]
+    marks = [(one.match, one.in_words) for one in models if one.before]
     if not marks:  # what its settings say already is not worth a line
         models = [one for one in models if one.model not in row.model]
     charts = []
@@ -165,7 +165,7 @@ def _player(site: Site, name: str) -> View:
             "card": _card(site, name),
             "versions": _versions(site, name),
             "models": [
-                visible(f"F{one.told[1:]}") for one in models if len(models) > 1 or not same(one, row)
+                visible(f"F{one.in_words[1:]}") for one in models if len(models) > 1 or not same(one, row)
             ],
             "recent": mine.recent[::-1],
             "charts": charts,

@@ -16,7 +16,7 @@ from peerage.games import installed, tracks_of
 from peerage.judging.corrections import Correction
 from peerage.ledger import Ledger, open_ledger
 from peerage.ledger.checkpoints import kept_in, leaves_of
-from peerage.ledger.kept import KeptCheckpoint
+from peerage.ledger.kept_checkpoints import KeptCheckpoint
 from peerage.ledger.log import finished
 from peerage.ledger.merkle import GENESIS, levels
 from peerage.ledger.series import shown
@@ -35,12 +35,12 @@ from peerage.tables.judge_rows import JudgesReport
 from peerage.tables.judges import judges_of
 from peerage.tables.leaderboard import Board, Row, board, first_track, weights_of
 from peerage.tables.matches import Match, Matches
+from peerage.tables.observations import Observations, observe, together
 from peerage.tables.outlook import SHRINKING, Outlook, of_board
 from peerage.tables.overall import Profile, profiles
 from peerage.tables.played import PlayedMatches, Scope
 from peerage.tables.speed import Speed, Waits, newest_waits, speeds
 from peerage.tables.stats import Stats, stats_of
-from peerage.tables.told import Told, together, told
 from peerage.tables.tracks import METHODS, TRACKS, Track
 from peerage.tables.what_if import AS_PLAYED, WhatIf
 
@@ -69,7 +69,7 @@ class Reader:
         self._held: list[Match] = []
 
     def hold(self, first: int, last: int) -> None:
-        """Read these matches now and keep them, until others are held: whatever is told of them comes from
+        """Read these matches now and keep them, until others are held: all that is said of them comes from
         there."""
         self._held = []
         self._first, self._held = first, list(self._matches.read(first, last))
@@ -118,8 +118,8 @@ class Site:
         self._standings: dict[int, Standings] = {}
         self.courses: dict[tuple[str, int], Course] = {}
         self.waited: Mapping[int, Waits] = {}
-        self._tally, self._told = SiteTally(), Told()
-        self.telling: Future[Told] | None = None
+        self._tally, self._observed = SiteTally(), Observations()
+        self.telling: Future[Observations] | None = None
         self._tree: tuple[int, list[list[bytes]]] = (0, [])
         self._earlier: tuple[Sequence[KeptCheckpoint], Mapping[int, int]] | None = None
         if before is not None and "logged" in before.__dict__:
@@ -131,7 +131,7 @@ class Site:
             self.courses = dict(before.courses)
             self.waited = before.__dict__.get("waits", before.waited)
             self._tally = before.__dict__.get("tally", before._tally)
-            self._told = before.__dict__.get("told", before._told)
+            self._observed = before.__dict__.get("observations", before._observed)
 
     @classmethod
     def open(cls, folder: Path, menu: Menu = (), url: str = "") -> Site:
@@ -235,7 +235,7 @@ class Site:
         """The leaderboard of one track, by default the game's own, over one game, topic or side, or all. Read
         in another way where it is `asked` it is not kept; raises ScopeError where it cannot be read so."""
         wanted = (track or self.first_track(game, side), game, topic, side)
-        if wanted in self._boards and not asked.told:
+        if wanted in self._boards and not asked.in_words:
             return self._boards[wanted]
         self.moment.position(self._elo)
         played = None if game or topic else self._whole
@@ -250,7 +250,7 @@ class Site:
             self.votes,
             bt=lambda: self.board("bt", game, topic),
         )
-        if not asked.told:
+        if not asked.in_words:
             self._boards[wanted] = made
         return made
 
@@ -335,20 +335,20 @@ class Site:
         return self.tally.players.get(player, Mine()).against.get(other, Record())
 
     @cached_property
-    def told(self) -> Told:
+    def observations(self) -> Observations:
         """What all matches tell of players, judges and authors; waits where helpers are reading them."""
         if self.telling is not None:
             return self.telling.result()
-        since = self._told.matches + 1
+        since = self._observed.matches + 1
         if since > self.number:
-            return self._told
-        return together([self._told, told(self.reader.matches(since, self.number))])
+            return self._observed
+        return together([self._observed, observe(self.reader.matches(since, self.number))])
 
     @cached_property
     def stats(self) -> Stats:
         """What players, judges and authors did."""
         accounts = self.moment.position(self._elo).accounts
-        return stats_of(self.moment, self.settings, self.told, accounts, self._whole)
+        return stats_of(self.moment, self.settings, self.observations, accounts, self._whole)
 
     @cached_property
     def calibration(self) -> Sequence[CalibrationRow]:
@@ -359,7 +359,7 @@ class Site:
     @cached_property
     def judges(self) -> JudgesReport:
         """How the judges agree, flip and favour."""
-        return judges_of(self.moment, self.settings, self.told, people=self.votes)
+        return judges_of(self.moment, self.settings, self.observations, people=self.votes)
 
     def corrected(self, wanted: Sequence[Correction], game: str = "", topic: str = "") -> list[CorrectedRow]:
         """The players by the judges' votes or scores, as they are and corrected. Raises ScopeError where

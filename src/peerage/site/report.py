@@ -51,7 +51,7 @@ def report(site: Site) -> bytes:
             "favours": [pair for pair in site.judges.favours if pair.found],
             "voids": site.stats.voids,
             "models": [
-                f"{row.player}: {visible(one.told)}"
+                f"{row.player}: {visible(one.in_words)}"
                 for row in ranked
                 for one in models.get(row.player, [])
                 if one.before

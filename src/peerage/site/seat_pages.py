@@ -26,7 +26,7 @@ from starlette.responses import Response
 
 from peerage.clock import now_ms
 from peerage.formats import FormatError
-from peerage.formats.forms import fields, reply, told
+from peerage.formats.forms import fields, for_person, reply
 from peerage.players.people import LONGEST, Closed, People, PeopleError, Turn
 from peerage.site.private_key import private_key
 from peerage.site.server_frame import NOT_KEPT, PageFrame, Refused, as_json, body_of, line, refuse_foreign
@@ -144,7 +144,7 @@ class SeatRoutes:
             values["sends"] = buttons[0].name if len(buttons) == 1 and form[-1] == buttons[0] else ""
             values["sent"] = {field.name: _own(sent.get(field.name, "")) for field in form}
             values["parts"] = [
-                (speaker, told(turn.request.expects, text)) for speaker, text in turn.request.messages
+                (speaker, for_person(turn.request.expects, text)) for speaker, text in turn.request.messages
             ]
         return await self._frame.page(f"{SEAT}/", "seat.html", name, values, status)
 

@@ -15,9 +15,9 @@ from peerage.ratings.kernels import Floats
 from peerage.settings import ArenaSettings, suggest
 from peerage.tables import Shown
 from peerage.tables.matches import Matches
+from peerage.tables.observations import contest_of, texts_judged
 from peerage.tables.played import PlayedMatches, ScopeError
 from peerage.tables.scored import scored
-from peerage.tables.told import contest_of, texts_judged
 
 
 class CorrectedRow(Shown, frozen=True):

@@ -42,10 +42,10 @@ from peerage.ratings.table import Z95
 from peerage.settings import ArenaSettings
 from peerage.tables.anchors import PeopleRow, anchored, people_listed, told_of_people
 from peerage.tables.judge_rows import ChallengeSort, FavourRow, JudgeRow, JudgesReport, Measure, WithoutJudge
-from peerage.tables.judges_told import circling, dull, flipped, remarks
+from peerage.tables.judges_in_words import circling, dull, flipped, remarks
 from peerage.tables.matches import Matches
+from peerage.tables.observations import Observations, observe
 from peerage.tables.people_votes import said
-from peerage.tables.told import Told, told
 
 
 def judges(
@@ -56,13 +56,13 @@ def judges(
 
     Reads every record and every exchange once. Raises LedgerError.
     """
-    return judges_of(ledger, settings, told(Matches(ledger).read(1, ledger.heads()[1])), level, people)
+    return judges_of(ledger, settings, observe(Matches(ledger).read(1, ledger.heads()[1])), level, people)
 
 
 def judges_of(
     ledger: Ledger,
     settings: ArenaSettings,
-    read: Told,
+    read: Observations,
     level: float = LEVEL,
     people: PeopleVotes | None = None,
 ) -> JudgesReport:

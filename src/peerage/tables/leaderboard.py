@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from peerage.accounts import NOTHING, Account, position, possibly_billed
 from peerage.engine.benches import Bench, benched
-from peerage.engine.model_watch import Change, changes, told
+from peerage.engine.model_watch import Change, changes, in_words
 from peerage.engine.policy import policy_of
 from peerage.engine.registration import models_and_families, registered
 from peerage.games import tracks_of
@@ -130,7 +130,7 @@ def board(
     if track == "overall":
         played = played.weighed(scope.games or weights_of(settings) | dict(scope.weights))
     rating = constants(what_if, pinned_rating(ledger.meta(), settings.rating), track)
-    if asked := what_if.told:
+    if asked := what_if.in_words:
         if scope.source != "played":
             raise ScopeError(f"what if {asked}: that reads matches played here; leave outside results out")
         if not what_if.ties and track == "judge-aware":
@@ -313,8 +313,8 @@ def _of_player(
             else ""
         )
     elif name in out:
-        yield visible(out[name].told)
-    yield from map(visible, told(models, name))
+        yield visible(out[name].in_words)
+    yield from map(visible, in_words(models, name))
 
 
 def _outside(ledger: Ledger, track: str, scope: Scope, played: PlayedMatches) -> Outside:

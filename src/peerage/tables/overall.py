@@ -97,7 +97,7 @@ def shares_of(played: PlayedMatches, by: Field = "game") -> Games:
     return Games(names, each, parts, combined(list(each.values()), list(parts.values())))
 
 
-def told(found: Games, played: PlayedMatches) -> tuple[str, ...]:
+def in_words(found: Games, played: PlayedMatches) -> tuple[str, ...]:
     """How the games were weighed, and who has not played all of them."""
     percent = {game: f"{game} {100 * part:.3g}%" for game, part in found.parts.items()}
     alike = len({f"{part:.9f}" for part in found.parts.values()}) < 2

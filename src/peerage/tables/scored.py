@@ -15,7 +15,7 @@ from peerage.judging.votes import Votes
 from peerage.ledger.codec import by_hex, read_fixture, read_record
 from peerage.ledger.store import Ledger, Summary
 from peerage.match import Fixture, Outcome
-from peerage.tables.told import contest_of, scores
+from peerage.tables.observations import contest_of, scores
 
 
 class Scored(NamedTuple):

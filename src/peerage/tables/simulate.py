@@ -102,7 +102,7 @@ def rows(
 ) -> Iterator[SimulatedRow]:
     """What arenas of one setup come to, the first row without a plant; `accuracy` is in points."""
     kinds = SCORE_KINDS if setup.questions else KINDS
-    named = [("", "nothing"), *[(kind, kinds[kind].told(count, setup.players)) for kind, count in plants]]
+    named = [("", "nothing"), *[(kind, kinds[kind].in_words(count, setup.players)) for kind, count in plants]]
     for place, (kind, about) in enumerate(named if not setup.seats else named[:1]):
         known = [one for arena in found if (one := arena[place]) is not None]
         if known:

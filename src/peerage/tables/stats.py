@@ -24,11 +24,11 @@ from peerage.tables.calibration import CalibrationRow, calibration
 from peerage.tables.costs import CostStats, KindStats, cost_stats, gained, kind_stats
 from peerage.tables.makers import MakerRow, makers
 from peerage.tables.matches import Matches
+from peerage.tables.observations import Drafts, Observations, Replies, observe
 from peerage.tables.outside import SourceStats, listed
 from peerage.tables.played import EVERYTHING, PlayedMatches, Scope, sums
 from peerage.tables.readings import Readings, ReadingStats
 from peerage.tables.speed import quantile
-from peerage.tables.told import Drafts, Replies, Told, told
 from peerage.tables.windows import HostedStats, hosted_stats
 
 if TYPE_CHECKING:
@@ -171,14 +171,14 @@ def stats(ledger: Ledger, settings: ArenaSettings, scope: Scope = EVERYTHING) ->
     Raises ScopeError for a game or topic without a match, LedgerError when the ledger cannot be read.
     """
     played = PlayedMatches(ledger, scope)
-    read = told(Matches(ledger).read(1, ledger.heads()[1], scope))
+    read = observe(Matches(ledger).read(1, ledger.heads()[1], scope))
     return stats_of(ledger, settings, read, sums(ledger, played.finished), played)
 
 
 def stats_of(
     ledger: Ledger,
     settings: ArenaSettings,
-    read: Told,
+    read: Observations,
     accounts: Mapping[str, Account],
     played: PlayedMatches,
 ) -> Stats:

@@ -25,7 +25,7 @@ from peerage.ratings.trueskill import TrueSkillSettings, rate, rate_duels
 from peerage.settings import Rating
 from peerage.standings import NOBODY, Standings, after_all, elo_settings
 from peerage.tables.outside import History
-from peerage.tables.overall import shares_of, told
+from peerage.tables.overall import in_words, shares_of
 from peerage.tables.played import PlayedMatches, ScopeError
 from peerage.tables.rated import NO_COST, NO_ORDER, Ratings, of_odds, too_few
 from peerage.tables.rated_by_votes import anchored, judge_aware
@@ -205,8 +205,10 @@ def averaged(played: PlayedMatches, rating: Rating, standings: Standings) -> Rat
     ]
     if names:
         leaders = sorted(table.leaders.items(), key=lambda led: -led[1])[:3]
-        told = ", ".join(f"{names[player]} in {share:.0%}" for player, share in leaders)
-        notes.append(f"the order alone moves a rating by {table.spread.mean():.1f} points; who leads: {told}")
+        firsts = ", ".join(f"{names[player]} in {share:.0%}" for player, share in leaders)
+        notes.append(
+            f"the order alone moves a rating by {table.spread.mean():.1f} points; who leads: {firsts}"
+        )
     return Ratings(
         names,
         table.rating,
@@ -228,7 +230,7 @@ def overall(played: PlayedMatches, rating: Rating, standings: Standings) -> Rati
         100 * found.whole.share,
         100 * found.whole.error,
         partial(told_apart, found.whole.share, found.whole.covariance, unit=SHARE_UNIT),
-        (*told(found, played), NO_ORDER),
+        (*in_words(found, played), NO_ORDER),
         50.0,
         limits=(0.0, 100.0),
         covariance=100**2 * found.whole.covariance,

@@ -46,7 +46,7 @@ class WhatIf(Struct, frozen=True):
         return bool(self.without) or self.equal
 
     @property
-    def told(self) -> str:
+    def in_words(self) -> str:
         """In words, after "what if"; empty for nothing."""
         parts = [f"without judge {visible(name)}" for name in self.without]
         if self.equal:
@@ -89,7 +89,7 @@ def constants(asked: WhatIf, rating: Rating, track: str) -> Rating:
     try:
         return Rating.model_validate({**rating.model_dump(), **changed})
     except ValueError as error:
-        raise ScopeError(f"what if {asked.told}: {_first(error)}") from None
+        raise ScopeError(f"what if {asked.in_words}: {_first(error)}") from None
 
 
 def _first(error: ValueError) -> str:

@@ -32,8 +32,8 @@ from peerage.games.color_obfuscation.rules import (
     VERSION,
     ColorObfuscationRules,
     asks,
+    fills,
     forgets,
-    told,
 )
 from peerage.games.color_obfuscation.score import (
     READINGS,
@@ -94,7 +94,7 @@ class _Begun(NamedTuple):
 def _obfuscate(rules: ColorObfuscationRules, begun: _Begun, key: str) -> Ask:
     """The request that opens a round."""
     fill = {
-        **told(rules),
+        **fills(rules),
         "color": begun.color,
         "broken": BROKEN[rules.ally_failure],
         "leak": LEAK[rules.leaks],
@@ -138,7 +138,7 @@ def _attacks(
     made: Encoded = hidden.value
     done = msgspec.structs.replace(done, count=len(made.instructions))
     oracle = {"color": color, "encoding": hidden.hidden}
-    seen = told(rules) | {"string": Quote("obfuscated string", made.text)}
+    seen = fills(rules) | {"string": Quote("obfuscated string", made.text)}
     guesses: list[Guess] = []
     ally: Guess | None = None
     for attempt in range(1, len(rules.shares) + 1):

@@ -100,7 +100,7 @@ LEAK: Mapping[str, str] = texts(__package__)["leak"]
 """What the rules make of the colors, of equals, of a broken encoding and of a leak, in words."""
 
 
-def told(rules: ColorObfuscationRules) -> dict[str, str]:
+def fills(rules: ColorObfuscationRules) -> dict[str, str]:
     """What fills the places of every prompt: the rules of the battle, in words."""
     percent = [f"{share:.0%}" for share in rules.shares]
     reveal = f"{percent[0]} of the instructions for a single attempt"

@@ -28,8 +28,8 @@ from peerage.games.compression.rules import (
     CompressionRules,
     Formats,
     asks,
+    fills,
     forgets,
-    told,
 )
 from peerage.games.compression.show import show
 from peerage.games.game import GameSpec
@@ -61,7 +61,7 @@ class _Match:
         self.labels = [seat.label for seat in table.seats]
         self.reports = dict(zip(self.labels, drawn.reports, strict=False))
         self.formats = Formats(drawn)
-        self._told: dict[str, str | Quote] = {**told(rules, drawn, len(self.labels))}
+        self._told: dict[str, str | Quote] = {**fills(rules, drawn, len(self.labels))}
 
     def ask(
         self, label: str, key: str, prompt: Prompt, expects: Format, oracle: Any, **fill: str | Quote

@@ -83,7 +83,7 @@ ENCODE: Prompt = texts(__package__)["encode"]
 DECODE: Prompt = texts(__package__)["decode"]
 
 
-def told(rules: CompressionRules, drawn: Reports, players: int) -> dict[str, str]:
+def fills(rules: CompressionRules, drawn: Reports, players: int) -> dict[str, str]:
     """What fills the places of prompts, the same for everybody."""
     questions = "\n".join(f"{at}. {question}" for at, question in enumerate(drawn.questions, 1))
     facts = len(drawn.questions)

@@ -83,7 +83,7 @@ class MarketRules(GameRules):
             return given
         return dict(zip(("seats", "boards", "rounds"), USUAL[market], strict=True)) | given
 
-    def told(self) -> dict[str, str]:
+    def common_fills(self) -> dict[str, str]:
         """What every player is told alike: how places change, and who wins."""
         games = "the match" if self.boards == 1 else f"all {self.boards} such games of the match"
         winning = WINNING[self.market in AUCTIONS].format(games=games)
@@ -148,9 +148,11 @@ def moves(
 ) -> Steps[dict[str, Any]]:
     """The moves of round `number` by label, all asked at once; None where a reply cannot be used. Those whose
     provider failed are added to `lost`."""
-    told = rules.told()
+    common = rules.common_fills()
     replies: list[Reply] = yield [
-        request(rules, label, f"{number}/{label}", prompt, move.expects, {**told, **move.fill}, move.perfect)
+        request(
+            rules, label, f"{number}/{label}", prompt, move.expects, {**common, **move.fill}, move.perfect
+        )
         for label, move in asked.items()
     ]
     said = dict(zip(asked, replies, strict=True))

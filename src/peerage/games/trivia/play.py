@@ -89,7 +89,7 @@ def asked(rules: TriviaRules, questions: Sequence[Question]) -> list[Ask]:
     """One sheet."""
     fill = {
         "count": str(len(questions)),
-        "questions": "\n\n".join([one.told(at) for at, one in enumerate(questions, 1)]),
+        "questions": "\n\n".join([one.numbered(at) for at, one in enumerate(questions, 1)]),
     }
     count = Meta(min_length=len(questions), max_length=len(questions))
     return [

@@ -27,7 +27,7 @@ class Question(Struct, frozen=True):
     options: tuple[str, ...] = ()
     wrong: tuple[str, ...] = ()
 
-    def told(self, number: int) -> str:
+    def numbered(self, number: int) -> str:
         """What players read."""
         return "\n".join([f"{number}. {self.question}", *map("{}. {}".format, ascii_uppercase, self.options)])
 

@@ -21,7 +21,7 @@ def show(fixture: Fixture, outcome: Outcome, replies: Replies) -> Iterator[Block
         yield Sentence("The questions and answers of this quiz are sealed; the arena's owner can read them.")
     for at, one in enumerate(questions):
         yield Heading(f"Question {at + 1}" + (f", {one.domain}" if one.domain else ""))
-        yield Task(one.told(at + 1).partition(". ")[2])
+        yield Task(one.numbered(at + 1).partition(". ")[2])
         yield Sentence(f"Right: {one.right[0]}", "good")
         given = {
             reply.label: str(reply.value.answers[at]) for reply in replies.values() if reply.value is not None

@@ -54,7 +54,7 @@ class Drafts(Struct):
     turns_lost: int = 0
 
 
-class Told(Struct):
+class Observations(Struct):
     """What `matches` finished matches tell: void ones by reason, everybody's replies and drafts by name, the
     `ballots` of panels, who was `seated` before them and on what `challenges`, the `marks` that judges gave
     (of votes, or else of scores), readings, and `forecasts` (see `tables.calibration`). What there is most of
@@ -75,9 +75,9 @@ class Told(Struct):
 _COLUMNS = {"ballots": BALLOTS, "seated": SEATED, "marks": MARKS, "challenges": CHALLENGES}
 
 
-def told(matches: Iterable[Match]) -> Told:
+def observe(matches: Iterable[Match]) -> Observations:
     """What these matches tell."""
-    found = Told()
+    found = Observations()
     ballots, seated, marks, challenges = Rows(BALLOTS), Rows(SEATED), Rows(MARKS), Rows(CHALLENGES)
     said: Counter[tuple[str, str, str, bool, bool]] = Counter()
     thought: Counter[str] = Counter()
@@ -125,9 +125,9 @@ def told(matches: Iterable[Match]) -> Told:
     return found
 
 
-def together(parts: Iterable[Told]) -> Told:
+def together(parts: Iterable[Observations]) -> Observations:
     """What the matches of all parts tell, which are in number order."""
-    whole, columns = Told(), {name: Rows(layout) for name, layout in _COLUMNS.items()}
+    whole, columns = Observations(), {name: Rows(layout) for name, layout in _COLUMNS.items()}
     for part in parts:
         whole = _added(whole, part)
         for name, rows in columns.items():
@@ -203,7 +203,7 @@ def _drafter(match: Match) -> str:
     return match.players[next(iter(used.authors.values()))] if used and used.authors else ""
 
 
-def _drafts(found: Told, match: Match) -> None:
+def _drafts(found: Observations, match: Match) -> None:
     for draft in match.drafts:
         # A draft can be written and fall all the same: a program of its author that does not run.
         silent = [match.players[label] for stage, label in draft.authors.items() if stage not in draft.keys]
@@ -219,7 +219,9 @@ def _drafts(found: Told, match: Match) -> None:
 
 
 def _replies(
-    found: Told, said: Mapping[tuple[str, str, str, bool, bool], int], waits: Mapping[tuple[str, int], int]
+    found: Observations,
+    said: Mapping[tuple[str, str, str, bool, bool], int],
+    waits: Mapping[tuple[str, int], int],
 ) -> None:
     """Everybody's replies, from how many there are by player, role, status, whether they are repairs and
     whether they were cut, and by player and latency."""
