@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
+import msgspec
 import pytest
 from typer.testing import CliRunner
 
@@ -18,6 +19,7 @@ from peerage.site.reading import Site
 from peerage.site.server_pages import Job, _answer, menu
 from peerage.tables.compare import Comparison, compare
 from peerage.tables.leaderboard import board
+from peerage.tables.outlook import SURE
 from peerage.tables.played import EVERYTHING, PlayedMatches, ScopeError
 
 cli = CliRunner()
@@ -51,6 +53,25 @@ def test_what_they_did_against_each_other_is_what_the_matches_say(arena: Arena, 
     for met in found.met:
         assert (met.wins, met.draws, met.losses) == tuple(counts[met.topic, score] for score in (1, 0.5, 0))
     assert found.won == tuple(won[:-4:-1])
+
+
+def test_who_wins_nearly_always_is_not_called_unsure_without_saying_of_what(arena: Arena) -> None:
+    table = board(arena.ledger, arena.settings, "bt")
+    ranked = [row.player for row in table.rows if row.rank is not None]
+    clear = [pair for pair in arena.outlook(ranked[0], ranked[-1]).pairs if pair.better >= SURE]
+    assert clear, "the first and the last are told apart at one look"
+    rows = [msgspec.structs.replace(row, above=()) for row in table.rows]
+    told = compare(msgspec.structs.replace(table, rows=tuple(rows)), [], ranked[0], ranked[-1]).lines[0]
+    assert told.endswith(" at this one look, not yet with 95% however often you look.")
+    assert f"it is better with {'over 99%' if clear[0].better >= 0.99 else ''}" in told
+    blind = msgspec.structs.replace(
+        table, rows=tuple([msgspec.structs.replace(row, lower=None) for row in rows])
+    )
+    assert (
+        compare(blind, [], ranked[0], ranked[-1])
+        .lines[0]
+        .endswith("which of them is better is not sure yet.")
+    )
 
 
 def test_the_chance_is_that_of_the_ratings(found: Comparison) -> None:

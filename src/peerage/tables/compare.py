@@ -6,12 +6,13 @@ from collections.abc import Iterable, Mapping
 
 from msgspec import Struct
 
-from peerage.figures import per_hundred
+from peerage.figures import per_hundred, percent
 from peerage.ledger.store import Summary
 from peerage.settings import suggest
 from peerage.tables import Shown
 from peerage.tables.chances import chances
 from peerage.tables.leaderboard import Board
+from peerage.tables.outlook import SURE, table_of
 from peerage.tables.played import ScopeError
 from peerage.tables.row import Row
 from peerage.tables.speed import Speed
@@ -82,7 +83,7 @@ def compare(
     first, second, took = rows[one], rows[other], (speeds.get(one), speeds.get(other))
     sure = one if other in first.above else other if one in second.above else None
     return Comparison(
-        tuple(_told(first, second, chance, sure, counts.get(("", "")), in_dollars=found.in_dollars)),
+        tuple(_told(found, first, second, chance, sure, counts.get(("", "")))),
         first,
         second,
         chance,
@@ -95,8 +96,16 @@ def compare(
     )
 
 
+def _at_one_look(found: Board, better: Row, worse: Row) -> float:
+    """The chance, 0 to 1, that the better rated is the better one, as `peerage plan` says it; 0 where errors
+    are unknown or do not shrink with matches."""
+    ranked = [row for row in found.rows if row.rank is not None]
+    table = table_of(ranked, found.covariance, found.met, found.needed)
+    return table.truth.better(ranked.index(better), ranked.index(worse)) if table else 0.0
+
+
 def _told(
-    one: Row, other: Row, chance: float | None, sure: str | None, met: list[int] | None, *, in_dollars: bool
+    found: Board, one: Row, other: Row, chance: float | None, sure: str | None, met: list[int] | None
 ) -> Iterable[str]:
     better, worse = (one, other) if one.rating >= other.rating else (other, one)
     if chance is not None:
@@ -105,6 +114,10 @@ def _told(
     else:
         by = f"{better.player} is rated above {worse.player}"
     known = f"with 95% confidence {sure} is better" if sure else "which of them is better is not sure yet"
+    looked = 0.0 if sure else _at_one_look(found, better, worse)
+    if looked >= SURE:
+        many = percent(looked) if looked < 0.99 else "over 99%"
+        known = f"it is better with {many} at this one look, not yet with 95% however often you look"
     yield f"{by}; {known}."
     if met:
         won, tied, lost = met
@@ -115,6 +128,6 @@ def _told(
         )
     else:
         yield "They never met: the ratings compare them by what they did against others."
-    if in_dollars and (one.cost_per_match or other.cost_per_match):
+    if found.in_dollars and (one.cost_per_match or other.cost_per_match):
         each = [f"{row.player} {per_hundred(row.cost_per_match)}" for row in (one, other)]
         yield f"100 matches of a player's own play cost, judging apart: {', '.join(each)}."
