@@ -12,7 +12,6 @@ from peerage.ratings.student import quantile
 POINTS = 400 / np.log(10)  # rating points in one unit of log-odds
 Z95 = 1.959963984540054  # two-sided 95% of a normal
 _DRAWS = 1000
-_AT_ONCE = 20_000  # differences held at a time: as many as a core has beside it
 _OF_NONE = 3.0  # about -log(5%): where none of n games was decided, this many of n may be
 
 
@@ -98,12 +97,13 @@ def separated(
         return np.asarray(known & (gap > each * np.where(known, error, 0.0)))
     values, vectors = np.linalg.eigh(covariance)
     root = vectors * np.sqrt(np.maximum(values, 0))
-    normal = np.random.default_rng(20240229).standard_normal((_DRAWS, n)) @ root.T
-    upper, lower = np.triu_indices(n, 1)
-    scale = 1 / error[upper, lower]
-    parts = np.array_split(normal, -(-_DRAWS * len(scale) // _AT_ONCE))
-    largest = [np.abs((part[:, upper] - part[:, lower]) * scale).max(axis=1) for part in parts]
-    critical = np.quantile(np.concatenate(largest), confidence)
+    draws = np.ascontiguousarray((np.random.default_rng(20240229).standard_normal((_DRAWS, n)) @ root.T).T)
+    scale, largest = 1 / error, np.zeros(_DRAWS)
+    for one in range(n - 1):
+        apart = np.abs(draws[one + 1 :] - draws[one])
+        apart *= scale[one, one + 1 :, None]
+        np.maximum(largest, apart.max(axis=0), out=largest)
+    critical = np.quantile(largest, confidence)
     return np.asarray(known & (gap > critical * np.where(known, error, 0.0)))
 
 
