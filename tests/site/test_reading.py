@@ -35,6 +35,7 @@ def test_what_was_read_is_handed_on(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     site = Site.open(arena)
     assert site.stats.matches == site.number
     assert site.tally.number == site.number
+    assert site.speeds
     play(arena, 13, clients=hostile)
     later, fresh = site.refreshed(), Site.open(arena)
     read = spans_read(monkeypatch)
@@ -43,6 +44,7 @@ def test_what_was_read_is_handed_on(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     assert read == [(site.number + 1, later.number), (1, later.number)]
     assert later.judges == fresh.judges
     assert later.tally == fresh.tally
+    assert later.speeds == fresh.speeds
     fresh.close()
     site.close()
 
