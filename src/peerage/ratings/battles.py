@@ -100,7 +100,7 @@ class BattlesRead:
         if a == b:
             raise DataError(f"{where}: {a!r} plays against itself; model_a and model_b must differ")
         said = one_hot(row)
-        score = _winner(said, "winner", a, b, where)
+        score = winner_of(said, "winner", a, b, where)
         identity = first_of(row, "id" if "evaluation_session_id" in row else "battle_id")
         if identity not in (None, ""):
             before = self.known.get(str(identity))
@@ -132,7 +132,7 @@ class BattlesRead:
                     f"{where}: there is no column human (people's verdicts); the columns are {columns(row)}"
                 )
             given = row["human"] not in (None, "")
-            self.human.append(_winner(row, "human", a, b, where) if given else math.nan)
+            self.human.append(winner_of(row, "human", a, b, where) if given else math.nan)
 
     def made(self, layout: Layout) -> Battles:
         notes = []
@@ -196,7 +196,7 @@ def cob(row: Mapping[str, Any], where: str) -> dict[str, Any]:
     }
 
 
-def _winner(row: Mapping[str, Any], column: str, a: str, b: str, where: str) -> float:
+def winner_of(row: Mapping[str, Any], column: str, a: str, b: str, where: str) -> float:
     """The score of `a` that a verdict says: a model called `a` is meant by its name, but one called `tie`, or
     like another word that only verdicts use, is not: no name turns ties into wins."""
     word = unicodedata.normalize("NFC", str(needed(row, column, where)).strip())

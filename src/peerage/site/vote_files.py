@@ -18,7 +18,9 @@ from peerage.engine.registration import registered
 from peerage.ledger.store import Ledger
 from peerage.ledger.votes import BOTH_BAD, SKIPPED, TIE, PeopleVotes, Vote, expert_voter
 from peerage.protocol import storable, visible
-from peerage.ratings.fields import first_of, name_of, needed, short
+from peerage.ratings.battles import BOTH_BAD as BAD_TIES
+from peerage.ratings.battles import winner_of
+from peerage.ratings.fields import first_of, name_of, short
 from peerage.ratings.streams import DataError, rows
 from peerage.settings.player import is_person
 from peerage.site.ballots import ballot
@@ -27,9 +29,6 @@ from peerage.tables.people_votes import Finished, cited, finished
 from peerage.tables.votes import judged_duels
 from peerage.tables.votes import votes as cast_by_judges
 
-_SIDES = {"model_a": 0, "a": 0, "model_b": 1, "b": 1}
-_TIES = ("tie", "draw", "both")
-_BAD = ("tie (bothbad)", "bothbad", "both_bad", "both bad")
 _WHO = ("judge", "judge_id", "judge_hash", "annotator", "evaluation_session_id")
 
 
@@ -62,12 +61,7 @@ def take_in(ledger: Ledger, votes: PeopleVotes, stream: BinaryIO, name: str, at_
 def _vote(row: Mapping[str, Any], where: str, duels: _Duels, file: str) -> Vote | None:
     """The vote of a row; None when its duel is not here."""
     a, b = name_of(row, "model_a", where), name_of(row, "model_b", where)
-    word = str(needed(row, "winner", where)).strip()
-    said = 0 if word == a else 1 if word == b else _SIDES.get(word.lower())
-    if said is None and word.lower() not in (*_TIES, *_BAD):
-        raise DataError(
-            f"{where}, winner: found {short(word)}, expected model_a, model_b, tie, both_bad or a name"
-        )
+    score = winner_of(row, "winner", a, b, where)
     who = next((str(row[column]) for column in _WHO if row.get(column) not in (None, "")), f"file {file}")
     who = normalize("NFC", " ".join(visible(storable(who)).split()))[:200]
     on = duels.of(row, a, b)
@@ -79,7 +73,8 @@ def _vote(row: Mapping[str, Any], where: str, duels: _Duels, file: str) -> Vote 
             f"{where}: {short(who)} is {took_part}: expected the vote of a person who had no part in it, "
             "with its name in `judge`"
         )
-    verdict = shown[said] if said is not None else BOTH_BAD if word.lower() in _BAD else TIE
+    bad = str(row["winner"]).strip().lower() in BAD_TIES
+    verdict = shown[int(1 - score)] if score != 0.5 else BOTH_BAD if bad else TIE
     record = duels.known[match].record
     return Vote(match, record, shown, verdict, expert_voter(who), expert=who, sampling="file")
 
