@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import fcntl
+import io
 import os
 import re
 import struct
@@ -36,6 +37,7 @@ COMMANDS = (
     "queue",
     "status",
     "windows",
+    "doctor",
     "challenges list",
     "tournament progress",
 )
@@ -105,6 +107,15 @@ def test_no_word_is_broken_and_what_matters_stays(
             if note := NOTE.match(line):
                 assert note[1] in heads
         assert "Above" in heads or "Above" not in table
+
+
+def test_answers_to_be_judged_are_in_lines_that_end_between_words(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "stdin", io.StringIO("what\nt\nq\n"))
+    text = typed(["annotate", "--as", "ada", "--dir", str(folder)], 60, monkeypatch)
+    assert "1 vote kept." in text
+    assert max(map(len, text.splitlines())) <= max(60, len(f"--dir {folder}`"))
 
 
 def test_of_topics_and_players_nobody_is_left_out(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

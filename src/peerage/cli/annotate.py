@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from peerage.cli.options import HERE, Folder, arena_in, at, program, say
+from peerage.cli.options import HERE, Folder, arena_in, at, program, prose, say
 from peerage.clock import now_ms
 
 if TYPE_CHECKING:
@@ -90,13 +90,14 @@ def annotate(
         if not there:
             say("no finished duel here was judged by a panel, so there is nothing to judge next to it")
             return
-        say(f"{arena.settings.name}: you are {expert}; {given} of {counted(there, 'duel')} are behind you")
+        prose(f"{arena.settings.name}: you are {expert}; {given} of {counted(there, 'duel')} are behind you")
         said = _judge(annotator, match)
         again_judged = of_answers(arena.settings.game)
     if said:
-        say(
-            f"{counted(said, 'vote')} kept. `peerage judges` holds the judges against people"
-            + ("" if again_judged else ", `peerage leaderboard --track anchored` the table")
+        table = f", `{program()} leaderboard --track anchored{at(folder)}` the table by their votes"
+        prose(
+            f"{counted(said, 'vote')} kept. `{program()} judges{at(folder)}` shows how far judges agree with "
+            f"people{'' if again_judged else table}"
         )
 
 
@@ -143,23 +144,23 @@ def _judge(annotator: Annotator, number: int | None) -> int:
 
 def _show(shown: Shown) -> None:
     first, second = shown.answers
-    say("\n━━━ which answer is better? ━━━")
+    prose("\n━━━ which answer is better? ━━━")
     for stage, text in shown.ballot.challenge.items():
-        say(f"\n{stage.capitalize()}:\n{text}")
-    say(f"\n━━━ A ━━━\n{first}\n\n━━━ B ━━━\n{second}\n")
+        prose(f"\n{stage.capitalize()}:\n{text}")
+    prose(f"\n━━━ A ━━━\n{first}\n\n━━━ B ━━━\n{second}\n")
 
 
 def _verdict() -> Verdict | None:
     """What the person says; None when it leaves."""
     while True:
-        say(_ASK)
+        prose(_ASK)
         line = sys.stdin.readline()
         word = " ".join(line.lower().split())
         if not line or word in _QUIT:
             return None
         if word in _KEYS:
             return _KEYS[word]
-        say(f"That is none of them: {line.strip()[:40]!r}.")
+        prose(f"That is none of them: {line.strip()[:40]!r}.")
 
 
 def _take_in(ledger: Ledger, votes: PeopleVotes, file: Path) -> None:

@@ -102,16 +102,16 @@ def _tell(row: ChallengeRow, tried: list[dict[str, Any]]) -> None:
     answer = "sealed" if row.reference_answer is None else str(row.reference_answer)
     where = f"match {row.match}" if row.match else "imported"
     flags = f" ({', '.join(row.flags)})" if row.flags else ""
-    say(
+    prose(
         f"challenge {row.challenge_id}: {row.state}{flags}\n{row.description}\n"
         f"answer: {answer}; by {row.author_llm}, {where}, proof: {row.proof}"
     )
     for said in row.reviews:
-        say(f"review, {said.by}: {said.verdict}{': ' * bool(said.reason)}{said.reason}")
+        prose(f"review, {said.by}: {said.verdict}{': ' * bool(said.reason)}{said.reason}")
     if row.reason:
-        say(f"reason: {row.reason}")
+        prose(f"reason: {row.reason}")
     if row.difficulty is not None:
-        say(
+        prose(
             f"difficulty {row.difficulty:+.2f} ± {row.difficulty_error:.2f}, "
             f"discrimination {row.discrimination:.2f} ± {row.discrimination_error:.2f}"
         )
@@ -119,7 +119,7 @@ def _tell(row: ChallengeRow, tried: list[dict[str, Any]]) -> None:
         own = ", its author" if one["own_challenge"] else ""
         given = "" if one["submitted_answer"] is None else f" {one['submitted_answer']}"
         who = f"  match {one['match']}: {one['llm_id']}{own}"
-        say(f"{who}: {one['result']}{given}, {one['points']:+g}")
+        prose(f"{who}: {one['result']}{given}, {one['points']:+g}")
 
 
 @app.command()

@@ -301,15 +301,16 @@ def laid_out(
         ]
     once = any(row.claims_hold_at == "one look" for row in found.rows)
     often = "at one look" if once else "however often you look"
-    notes = [
-        f"Rank: in brackets those still possible with 95% confidence, {often}",
-        "Above: the ranks of the players that this one beats with the same confidence",
-        "Per 100: dollars for 100 matches of its own play, judging apart",
-        "the 95% intervals hold at one look",
-        *shared,
-    ]
-    if not (priced and found.in_dollars):
-        notes = [one for one in notes if one[:7] != "Per 100"]
+    notes = []
+    if any(row.rank is not None for row in found.rows):
+        notes = [
+            f"Rank: in brackets those still possible with 95% confidence, {often}",
+            "Above: the ranks of the players that this one beats with the same confidence",
+        ]
+        if priced and found.in_dollars:
+            notes.append("Per 100: dollars for 100 matches of its own play, judging apart")
+        notes.append("the 95% intervals hold at one look")
+    notes += shared
     if possibly:
         notes.append("Possibly: billed in addition at most, for calls that failed or stated no usage")
     return rows, columns, notes

@@ -135,10 +135,13 @@ def say(text: str, *, err: bool = False) -> None:
     typer.echo(visible(text), err=err)
 
 
-def prose(text: str) -> None:
-    """Write a sentence as `say` does; a terminal gets it in lines that end between words, a pipe in one."""
+def prose(text: str, hang: int = 0) -> None:
+    """Write text as `say` does; a terminal gets it in lines that end between words, a pipe as it is. Where a
+    line goes on it begins below its first letter, or `hang` characters further right."""
     from shutil import get_terminal_size
     from textwrap import fill
+
+    from peerage.protocol import visible
 
     if sys.stdout.isatty():
         wide = get_terminal_size().columns
@@ -146,11 +149,11 @@ def prose(text: str) -> None:
             fill(
                 line,
                 wide,
-                subsequent_indent=" " * (len(line) - len(line.lstrip())),
+                subsequent_indent=" " * (hang + len(line) - len(line.lstrip())),
                 break_long_words=False,
                 break_on_hyphens=False,
             )
-            for line in text.splitlines()
+            for line in visible(text).split("\n")
         ]
         text = "\n".join(whole)
     say(text)

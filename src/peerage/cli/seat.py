@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from peerage.cli.options import HERE, Folder, say
+from peerage.cli.options import HERE, Folder, prose, say
 from peerage.clock import now_ms
 from peerage.figures import moment
 
@@ -265,7 +265,7 @@ def _show(turn: Turn) -> None:
     say(f"\n━━━ you are asked as {request.role} · until {moment(turn.until_ms)}{more} ━━━")
     for speaker, text in request.messages:
         heading = {"system": "The rules:\n", "assistant": "You replied:\n", "user": ""}[speaker]
-        say(f"\n{heading}{for_person(request.expects, text)}")
+        prose(f"\n{heading}{for_person(request.expects, text)}")
     say("")
 
 

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
-from peerage.cli.options import HERE, Folder, at, program
+from peerage.cli.options import HERE, Folder, at, program, prose
 
 
 def init(
@@ -80,7 +80,7 @@ def doctor(
         examination.install_missing(folder)
     findings = examination.examine(folder)
     for line in examination.report(findings):
-        typer.echo(line)
+        prose(line, hang=4)
     if any(finding.state == "broken" for finding in findings):
         raise typer.Exit(1)
 
