@@ -13,6 +13,9 @@ from typer.testing import CliRunner
 
 from peerage.arena import Arena
 from peerage.cli.main import app
+from peerage.ratings.kernels import Floats
+from peerage.scheduling import further
+from peerage.scheduling.posterior import Posterior, posterior
 from peerage.site.pages import body, paths
 from peerage.site.players import PAIRED, pairs
 from peerage.site.reading import Site
@@ -72,6 +75,22 @@ def test_who_wins_nearly_always_is_not_called_unsure_without_saying_of_what(aren
         .lines[0]
         .endswith("which of them is better is not sure yet.")
     )
+
+
+def test_all_pairs_of_a_table_rest_on_one_look_at_it(arena: Arena, monkeypatch: pytest.MonkeyPatch) -> None:
+    looked = 0
+
+    def counted(strength: Floats, met: Floats) -> Posterior:
+        nonlocal looked
+        looked += 1
+        return posterior(strength, met)
+
+    monkeypatch.setattr(further, "posterior", counted)
+    table = board(arena.ledger, arena.settings, "bt", rough=True)
+    looked = 0
+    for one, other in table.tied[:3]:
+        compare(table, [], one, other)
+    assert looked == 1
 
 
 def test_the_chance_is_that_of_the_ratings(found: Comparison) -> None:

@@ -12,7 +12,7 @@ from peerage.settings import suggest
 from peerage.tables import Shown
 from peerage.tables.chances import chances
 from peerage.tables.leaderboard import Board
-from peerage.tables.outlook import SURE, table_of
+from peerage.tables.outlook import SURE
 from peerage.tables.played import ScopeError
 from peerage.tables.row import Row
 from peerage.tables.speed import Speed
@@ -99,9 +99,9 @@ def compare(
 def _at_one_look(found: Board, better: Row, worse: Row) -> float:
     """The chance, 0 to 1, that the better rated is the better one, as `peerage plan` says it; 0 where errors
     are unknown or do not shrink with matches."""
-    ranked = [row for row in found.rows if row.rank is not None]
-    table = table_of(ranked, found.covariance, found.met, found.needed)
-    return table.truth.better(ranked.index(better), ranked.index(worse)) if table else 0.0
+    place = {row.player: at for at, row in enumerate(found.rows)}  # those with a rank are first
+    table = found.estimates
+    return table.truth.better(place[better.player], place[worse.player]) if table else 0.0
 
 
 def _told(

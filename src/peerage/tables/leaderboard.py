@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Container, Iterator, Mapping, Sequence
+from functools import cached_property
 from typing import Literal
 
 import msgspec
@@ -23,11 +24,13 @@ from peerage.protocol import visible
 from peerage.ratings.elo import EloSettings
 from peerage.ratings.kernels import Floats
 from peerage.ratings.table import rank_ranges
+from peerage.scheduling.further import RatingEstimates
 from peerage.settings import ArenaSettings, CostUnit, Rating, suggest
 from peerage.settings.player import is_person
 from peerage.standings import NOBODY, after_all, pinned_elo, pinned_rating
 from peerage.tables import notes
 from peerage.tables.makers import picked
+from peerage.tables.outlook import table_of
 from peerage.tables.outside import Outside, uncounted
 from peerage.tables.played import EVERYTHING, PlayedMatches, Scope, ScopeError, sums
 from peerage.tables.rated import Ratings
@@ -41,7 +44,7 @@ from peerage.tables.what_if import AS_PLAYED, WhatIf, constants, read_again
 _WITHOUT_SIDES = ("raw", "cost", "averaged", "judge-aware", "anchored", "points")
 
 
-class Board(Struct, frozen=True):
+class Board(Struct, frozen=True, dict=True):
     """A leaderboard: `rows`, best first, and what holds for all of them.
 
     `notes` state the method and how games were weighed. `games` and `topics` count the decided matches of
@@ -69,6 +72,13 @@ class Board(Struct, frozen=True):
     covariance: Pairwise | None = None
     met: Pairwise | None = None
     needed: Pairwise | None = None
+
+    @cached_property
+    def estimates(self) -> RatingEstimates | None:
+        """What is known of the ranked players' strengths; None where errors are unknown or do not shrink with
+        matches."""
+        ranked = [row for row in self.rows if row.rank is not None]
+        return table_of(ranked, self.covariance, self.met, self.needed)
 
     @property
     def tied(self) -> list[tuple[str, str]]:
