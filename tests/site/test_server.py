@@ -100,6 +100,7 @@ def test_a_page_that_a_reader_has_is_not_sent_again(client: TestClient) -> None:
     found = client.get("/matches.html")
     again = client.get("/matches.html", headers={"if-none-match": found.headers["etag"]})
     assert (again.status_code, again.content) == (304, b"")
+    assert found.headers["peerage-behind"] == again.headers["peerage-behind"] == "no"
     plain = client.get("/matches.html", headers={"accept-encoding": "identity"})
     assert plain.content == found.content
     assert "content-encoding" not in plain.headers

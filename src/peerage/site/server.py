@@ -45,7 +45,7 @@ from peerage.site.server_frame import NOT_KEPT, PageFrame, Refused, line, unchan
 from peerage.site.server_guard import ClientHeader, Guard
 from peerage.site.server_live import LiveRoutes
 from peerage.site.server_log import bounded
-from peerage.site.server_pages import Busy, Job, PageCache, WorkerLost, fault, menu
+from peerage.site.server_pages import BEHIND, Busy, Job, PageCache, WorkerLost, fault, menu
 from peerage.site.voting import Sessions, VotingService
 from peerage.site.voting_pages import VotingRoutes
 
@@ -204,6 +204,7 @@ class Server:
         # Weak: the same page may come in gzip or not.
         etag = f'W/"{made.etag}"'
         headers = {"etag": etag, "cache-control": "no-cache", "vary": "accept-encoding"}
+        headers[BEHIND] = "no" if made.version == self.feed.version else "yes"
         if made.status == 200 and unchanged(request, etag):
             return Response(status_code=304, headers=headers)
         body = made.body

@@ -39,6 +39,9 @@ from peerage.site.reading import Menu, Site
 from peerage.site.rendering import View
 from peerage.site.server_log import bounded
 
+BEHIND = "peerage-behind"
+"""The header that says, by yes or no, whether the arena has moved on since a page was made: then it is being
+made again, and is worth asking for once more."""
 WORKERS = 2
 """One may renew while the other makes what nobody has asked for before."""
 KEPT_BYTES = 64_000_000

@@ -73,9 +73,11 @@
   };
 
   // ------------------------------------------------------------------ pages that are fetched again
-  // A match in play is replaced as a whole; of a table its rows are, so that its order and search stay.
+  // A match in play is replaced as a whole; of a table its rows are, so that its order and search stay, with
+  // the verdict and the charts beside it, but for charts of which a table is open.
   const follows = document.querySelector("[data-follow]");
-  const renewed = follows ? ["main"] : document.querySelector("main table.board tbody") ? ["main > .lead", "main table.board tbody"] : [];
+  const parts = ["main > .lead", "main > .answer", "main > .counted", "main table.board tbody", "main > .outlook ul", "main > .charts"];
+  const renewed = follows ? ["main"] : document.querySelector("main table.board tbody") ? parts : [];
   const pause = follows ? 2000 : 5000;
   let due = 0, timer = null;
   const busy = () => document.hidden || !getSelection().isCollapsed ||
@@ -86,10 +88,12 @@
     if (busy()) return later();
     const answer = await fetch(location.pathname + location.search).catch(() => null);
     if (!answer || !answer.ok) return;
+    if (answer.headers.get("peerage-behind") === "yes") later(); // it is being made again
     const fresh = new DOMParser().parseFromString(await answer.text(), "text/html");
     for (const part of renewed) {
       const from = fresh.querySelector(part), to = document.querySelector(part);
-      if (from && to && from.innerHTML !== to.innerHTML) to.replaceChildren(...from.childNodes);
+      const open = !follows && to?.querySelector("details[open]");
+      if (from && to && !open && from.innerHTML !== to.innerHTML) to.replaceChildren(...from.childNodes);
     }
     document.dispatchEvent(new Event("peerage:renewed"));
   };
