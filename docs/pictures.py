@@ -21,6 +21,7 @@ from peerage.cli.leaderboard import show_leaderboard
 from peerage.cli.live import Spectator
 from peerage.cli.setup import demo_text
 from peerage.engine.runner import Runner
+from peerage.games.duel.play import GAME
 from peerage.players.client import Client
 from peerage.players.house import HouseClient, PacedClient
 from peerage.settings import PlayerSettings
@@ -71,7 +72,7 @@ def main() -> None:
     IMAGES.mkdir(exist_ok=True)
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        (folder / "arena.yaml").write_text(demo_text(1), "utf-8")
+        (folder / "arena.yaml").write_text(demo_text(1, rules=GAME.demo_rules), "utf-8")
         with open_arena(folder) as arena:
             watched(arena)
             console = recorder()
@@ -85,7 +86,7 @@ def pages(arena: Path, folder: Path) -> None:
     build_folder(arena, folder)
     with sync_playwright() as driver:
         browser = driver.chromium.launch(executable_path=which("chromium"), args=["--no-sandbox"])
-        for name, path, height in (("leaderboard", "index.html", 1130), ("match", match_page(SHOWN), 900)):
+        for name, path, height in (("leaderboard", "index.html", 1800), ("match", match_page(SHOWN), 900)):
             tab = browser.new_page(viewport={"width": 1040, "height": height}, color_scheme="light")
             tab.goto(f"file://{folder}/{path}")
             tab.screenshot(path=IMAGES / f"site-{name}.png")

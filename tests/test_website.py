@@ -45,7 +45,7 @@ def test_blocks_show_what_commands_said_when_they_were_run(website: ModuleType, 
     shown = website.told(page, tmp_path)
     assert "$ peerage verify --dir one\nwhole: 1 match" in shown
     assert shown.endswith("```\nAfter")
-    with pytest.raises(SystemExit, match="exit code 1"):
+    with pytest.raises(SystemExit, match="exit code 2"):
         website.told("```console\n$ peerage verify --dir none\n```", tmp_path)
 
 

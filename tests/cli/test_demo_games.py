@@ -13,7 +13,9 @@ from peerage.cli.main import app
 from peerage.cli.output import fit
 from peerage.cli.setup import demo_text, gauntlet_text
 from peerage.games import GAMES
+from peerage.players.play_prices import OUTPUT
 from peerage.settings import loads
+from peerage.tables.overall import FEW
 
 cli = CliRunner()
 
@@ -184,3 +186,9 @@ def test_the_gauntlet_tells_house_players_apart(tmp_path: Path) -> None:
     with open_arena(tmp_path, create=False) as arena:
         rows = arena.leaderboard()
     assert [row["player"] for row in rows] == sorted([row["player"] for row in rows], reverse=True)
+
+
+def test_each_topic_of_the_demo_of_duels_gets_matches_enough_to_say_something() -> None:
+    spec = GAMES["duel"]
+    players, seats = len(OUTPUT), 2
+    assert spec.demo * seats / players / len(spec.demo_rules["topics"]) > FEW + 2

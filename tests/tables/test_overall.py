@@ -196,6 +196,8 @@ def test_of_players_and_games_what_there_is_less_of_stands_side_by_side() -> Non
     assert (few.games_down, few.down, few.across) == (False, ("al", "bo", "cy"), ("", "go"))
     many = strengths([row(player, game) for player in ("al", "bo") for game in ("", "go", "chess")])
     assert (many.games_down, many.down, many.across) == (True, ("", "go", "chess"), ("al", "bo"))
+    wide = strengths([row(player, game) for player in ("al", "bo", "cy") for game in ("", "draughts")], len)
+    assert (wide.games_down, wide.across) == (True, ("al", "bo", "cy")), "eight letters side by side are more"
     assert many.cells["chess", "bo"].player == "bo"
     assert ("go", "bo") not in many.cells
 

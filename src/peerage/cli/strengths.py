@@ -14,6 +14,10 @@ if TYPE_CHECKING:
     from peerage.tables.played import Scope
 
 
+HEAD = 24
+"""Characters of a heading at most."""
+
+
 def _profiles(arena: Arena, scope: Scope, by: Literal["game", "topic"] = "game") -> list[Profile]:
     from peerage.tables.leaderboard import weights_of
     from peerage.tables.overall import profiles
@@ -25,7 +29,7 @@ def _profiles(arena: Arena, scope: Scope, by: Literal["game", "topic"] = "game")
 
 def show_by_game(arena: Arena, shape: Format, scope: Scope, by: Literal["game", "topic"] = "game") -> None:
     """Write everybody's strength in each game or on each topic to standard output: for people a line for
-    each player, or for each topic where there are more of these."""
+    each player, or for each topic where these would take more room side by side."""
     from peerage.tables.overall import COUNTED, FEW, WHOLE, strengths
 
     rows = _profiles(arena, scope, by)
@@ -39,13 +43,13 @@ def show_by_game(arena: Arena, shape: Format, scope: Scope, by: Literal["game", 
     if not shape.for_people:
         show([row.as_dict() for row in rows], columns, shape)
         return
-    grid = strengths(rows)
+    grid = strengths(rows, lambda name: min(len(name), HEAD))
     lines = [
         {str(place): _cell(grid.cells.get((one, other))) for place, other in enumerate(grid.across)}
         | {"name": one or WHOLE[by], "player": one or WHOLE[by]}
         for one in grid.down
     ]
-    heads = shortened([other or WHOLE[by] for other in grid.across], 24)
+    heads = shortened([other or WHOLE[by] for other in grid.across], HEAD)
     columns = [
         *(texts(name=by.capitalize()) if grid.games_down else texts(player="Player")),
         *(

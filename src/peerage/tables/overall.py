@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from statistics import median
 from typing import NamedTuple
 
@@ -188,12 +188,13 @@ class Strengths(NamedTuple):
         return median(widths) / 2 if widths else None
 
 
-def strengths(rows: Iterable[Profile]) -> Strengths:
-    """The table of `profiles`."""
+def strengths(rows: Iterable[Profile], room: Callable[[str], int] = lambda _: 1) -> Strengths:
+    """The table of `profiles`. `room` is what a name takes among those side by side: all alike, or `len` in
+    a terminal."""
     found = list(rows)
     games = tuple(dict.fromkeys(row.name for row in found))
     players = tuple(dict.fromkeys(row.player for row in found))
     cells = {(row.player, row.name): row for row in found if row.rank}
-    if len(games) <= len(players):
+    if sum(map(room, games)) <= sum(map(room, players)):
         return Strengths(False, players, games, cells)
     return Strengths(True, games, players, {(game, player): row for (player, game), row in cells.items()})

@@ -193,6 +193,15 @@ def again(rules: DuelRules) -> RejudgementRules:
     )
 
 
+DEMO_TOPICS = [
+    "writing and repairing code",
+    "logic and puzzles",
+    "summarising and editing text",
+    "law and public policy",
+    "planning and everyday problems",
+]
+"""Few enough that 300 matches say something of each."""
+
 GAME: GameSpec[DuelRules] = GameSpec(
     name="duel",
     version=2,
@@ -209,5 +218,6 @@ GAME: GameSpec[DuelRules] = GameSpec(
     show=show,
     again=Again(again),
     files={"prompts": read_prompts},
+    demo_rules={"topics": DEMO_TOPICS},
     lists=("prompts",),
 )
