@@ -71,7 +71,7 @@ PARTS = {
     "verify": Part(
         [
             *("ledger/verify.py", "ledger/audit.py", "ledger/held.py"),
-            *("ledger/since.py", "ledger/kept.py", "ledger/checkpoints.py"),
+            *("ledger/since.py", "ledger/kept_checkpoints.py", "ledger/checkpoints.py"),
         ],
         [
             *("ledger/test_verify.py", "ledger/test_findings.py"),

@@ -11,8 +11,8 @@ from peerage.protocol import Chosen
 _TONES: Mapping[str, Tone] = {"approve": "good", "object": "bad"}
 
 
-def drafts_shown(drafts: Sequence[Draft], replies: Replies, title: str) -> Iterator[Block]:
-    """The drafts that fell, and under `title` the one that stood."""
+def drafts_shown(drafts: Sequence[Draft], replies: Replies) -> Iterator[Block]:
+    """The drafts that were rejected, and the question that was accepted."""
     fallen = [draft for draft in drafts if not draft.accepted]
     if fallen:
         yield Heading("Rejected drafts")
@@ -26,7 +26,7 @@ def drafts_shown(drafts: Sequence[Draft], replies: Replies, title: str) -> Itera
             yield Sentence(f"The turn ended: the reply was {draft.status}.")
     for draft in drafts:
         if draft.accepted:
-            yield Heading(title)
+            yield Heading("The question")
             for stage, label in draft.authors.items():
                 reply = replies[f"{stage}/{draft.turn}/{draft.draft}"]
                 if stage == REFERENCE:  # nobody who answers was given it

@@ -61,10 +61,10 @@ _DIGEST = re.compile(rb"[0-9a-f]{64}")
 _KEY = re.compile(rb'"seed":\{"~salt":"([0-9a-f]{32})"')
 
 
-def redacted(row: Row, revealed: Collection[str] = (), *, over: bool = True) -> Row:
-    """A row as others may see it; values whose salts are `revealed` stay opened, and so does the key of a
-    match that is `over`."""
-    if isinstance(row, FixtureRow) and over and (key := _KEY.search(row.body)):
+def redacted(row: Row, revealed: Collection[str] = ()) -> Row:
+    """A row of a match that is over as others may see it: its key stays opened, and so do values whose salts
+    are `revealed`."""
+    if isinstance(row, FixtureRow) and (key := _KEY.search(row.body)):
         revealed = {key[1].decode(), *revealed} if not isinstance(revealed, _Everything) else revealed
     if isinstance(row, Exchange):
         if MARK not in row.request and (row.reply is None or MARK not in row.reply):

@@ -20,7 +20,7 @@ _NO_RESULT = {
 
 def show(fixture: Fixture, outcome: Outcome, replies: Replies) -> Iterator[Block]:
     """The question, the answers, the judges, the result."""
-    yield from drafts_shown(drafts_of(outcome), replies, "The question")
+    yield from drafts_shown(drafts_of(outcome), replies)
     if "prompt" in fixture.drawn:
         yield Heading("The question")
         yield Task(str(fixture.drawn["prompt"]), "prompt")
