@@ -110,7 +110,7 @@ def spans_read(monkeypatch: pytest.MonkeyPatch) -> list[tuple[int, int]]:
         read.append((span[0].number, span[-1].number))
         return observe(span)
 
-    monkeypatch.setattr(reading, "told", noted)
+    monkeypatch.setattr(reading, "observe", noted)
     return read
 
 

@@ -18,28 +18,28 @@ FILE = ".peerage-site/told"
 
 
 class Computed(Struct):
-    """What all matches `told`; how long answers took in everybody's newest ones (`waits`); and the ratings of
-    each track after earlier matches, computed with these `settings` (a digest)."""
+    """The `observations` of all matches; how long answers took in everybody's newest ones (`waits`); and the
+    ratings of each track after earlier matches, computed with these `settings` (a digest)."""
 
-    told: Observations
+    observations: Observations
     waits: Mapping[int, Waits]
     settings: str
     courses: list[tuple[str, int, Course]]
 
 
 def read(target: Folder, site: Site, number: int) -> Observations:
-    """What the first `number` matches told an earlier build, and all else that it computed of them for
+    """What an earlier build observed of the first `number` matches, and all else that it computed of them for
     `site`; nothing where that was not kept."""
     try:
         found = msgspec.msgpack.decode((target.root / FILE).read_bytes(), type=Computed)
     except (OSError, msgspec.MsgspecError):
         return Observations()
-    if found.told.matches != number:
+    if found.observations.matches != number:
         return Observations()
     site.waited = found.waits
     if found.settings == _settings(site):
         site.courses |= {(track, after): course for track, after, course in found.courses}
-    return found.told
+    return found.observations
 
 
 def write(target: Folder, site: Site) -> None:
