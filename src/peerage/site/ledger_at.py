@@ -108,11 +108,11 @@ class Moment:
         found = self._ledger.match(number, exchanges=exchanges)
         if found is None or found.record is None or self.place(number) > self.number:
             return None
-        fixture, record = self._shown(found.fixture, over=True), self._shown(found.record)
+        fixture, record = self._shown(found.fixture), self._shown(found.record)
         return MatchRows(fixture, record, list(map(self._shown, found.exchanges)))
 
     def fixtures(self, first: int = 1, last: int | None = None) -> Iterator[FixtureRow]:
-        return (self._shown(row, over=True) for row in self._ledger.fixtures(first, self._end(last)))
+        return map(self._shown, self._ledger.fixtures(first, self._end(last)))
 
     def records(self, first: int = 1, last: int | None = None) -> Iterator[RecordRow]:
         return map(self._shown, self._ledger.records(first, self._end(last)))
