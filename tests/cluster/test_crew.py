@@ -19,8 +19,8 @@ from peerage.cli.main import app
 from peerage.clock import now_ms
 from peerage.cluster import crew as crews
 from peerage.cluster.call_permits import CallPermits
-from peerage.cluster.crew import Crew
 from peerage.cluster.messages import Asks, Look
+from peerage.cluster.offers import Offers
 from peerage.engine import runner as runners
 from peerage.engine.report import RunReport
 from peerage.engine.runner import Runner
@@ -140,22 +140,23 @@ def test_a_match_that_its_worker_put_down_goes_to_one_other_where_that_worker_is
     """It goes on, and is offered only after the worker that has the lease of it still was given up."""
     monkeypatch.setattr(runners, "SOONEST_S", 0.0)
     put_off, offered, held, claimed = [0], list[int](), list[Callable[[], None]](), list[int]()
-    offer, revoke, claim = Crew._offer, Leases.revoke, WorkersLedger.claim
+    add, revoke, claim = Offers._add, Leases.revoke, WorkersLedger.claim
 
     def act(call: Call, attempt: int) -> Later | None:
         put_off[0] += 1
         return Later("busy", until_ms=now_ms()) if put_off[0] == 1 else None
 
-    def offers(crew: Crew, turn: tuple[int, int]) -> None:
+    def adds(offers: Offers, turn: tuple[int, int]) -> None:
         offered.append(turn[0])
         if len(offered) == 2:
-            (has,) = [worker for worker, (_, matches) in working(crew._ledger.address).items() if matches]
+            (address,) = {one.worker._posting.address for one in placed[0].links if one.worker}
+            (has,) = [worker for worker, (_, matches) in working(address).items() if matches]
             (link,) = [one for one in placed[0].links if one.worker and one.worker._ledger.number == has]
             link.cut = True
             loop = asyncio.get_running_loop()
-            held.append(lambda: loop.call_soon_threadsafe(offer, crew, turn))
+            held.append(lambda: loop.call_soon_threadsafe(add, offers, turn))
         else:
-            offer(crew, turn)
+            add(offers, turn)
 
     def revokes(leases: Leases, worker: int) -> Any:
         found = revoke(leases, worker)
@@ -168,7 +169,7 @@ def test_a_match_that_its_worker_put_down_goes_to_one_other_where_that_worker_is
         claimed.extend(one.number for one in found)
         return found
 
-    monkeypatch.setattr(Crew, "_offer", offers)
+    monkeypatch.setattr(Offers, "_add", adds)
     monkeypatch.setattr(Leases, "revoke", revokes)
     monkeypatch.setattr(WorkersLedger, "claim", claims)
     folder = arena(tmp_path, postgres, engine={"workers": 2})

@@ -8,7 +8,6 @@ from collections.abc import Callable, Coroutine, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from functools import partial
-from itertools import count
 from typing import NamedTuple, TypeVar
 
 from peerage.cluster.by_leader import asked
@@ -40,6 +39,7 @@ from peerage.cluster.messages import (
     Stopped,
     Tripped,
 )
+from peerage.cluster.offers import Offers
 from peerage.cluster.places import Link, Places, WorkerLost
 from peerage.cluster.worker import gathers_s
 from peerage.engine.availability import Availability, Away
@@ -128,10 +128,7 @@ class Crew:
         self._seats: dict[int, _Seat] = {}
         self._wanted = 1
         self._past = CallsNow()
-        self._turns = count(1)
-        self._offers: list[Turn] = []
-        self._over: list[Turn] = []
-        self._offering = False
+        self._offers = Offers(journal, engine.concurrency, self._write_offers, self._spawn, run.broken)
         self._thread = ThreadPoolExecutor(1, "leases")
         self._leases: Leases | None = None
         self._deaths = 0
@@ -153,7 +150,7 @@ class Crew:
     def start(self, fixture: Fixture, digest: str, recorded: Sequence[Exchange]) -> None:
         told = {(one.key, one.attempt) for one in recorded}
         self._matches[fixture.number] = _Match(fixture, digest, told, 0)
-        self._offer_then(fixture.number)
+        self._offer(fixture.number)
 
     def close(self, number: int, outcome: Outcome) -> None:
         """End a match that no worker drives any more."""
@@ -192,6 +189,7 @@ class Crew:
 
     async def stop(self, grace_s: float) -> None:
         self._stopping = True
+        self._offers.open = False
         self._permits.stop()
         for seat in self._seats.values():
             self._order(seat, Stop(grace_s))
@@ -207,38 +205,18 @@ class Crew:
 
     # ------------------------------------------------------------------------------------------- offers
 
-    def _offer_then(self, number: int) -> None:
-        """Let workers claim a match once what is written of it is durable."""
-        turn = next(self._turns)
-        self._matches[number] = self._matches[number]._replace(turn=turn)
-        self._journal.then(partial(self._offer, (number, turn)))
+    def _offer(self, number: int) -> None:
+        self._matches[number] = self._matches[number]._replace(turn=self._offers.offer(number))
 
-    def _offer(self, turn: Turn) -> None:
-        self._offers.append(turn)
-        self._offer_soon()
+    async def _write_offers(self, offers: Sequence[Turn], over: Sequence[Turn]) -> None:
+        assert self._leases is not None
+        await self._aside(partial(self._leases.offer, offers, over))
+        if offers:
+            self._look()
 
     def _forget(self, number: int) -> None:
         self._permits.over(number)
-        self._over.append((number, self._matches.pop(number).turn))
-        if len(self._over) > self._engine.concurrency:
-            self._offer_soon()
-
-    def _offer_soon(self) -> None:
-        if not self._offering and self._leases is not None and not self._stopping:
-            self._offering = True
-            self._spawn(self._offer_now(self._leases))
-
-    async def _offer_now(self, leases: Leases) -> None:
-        try:
-            while self._offers or len(self._over) > self._engine.concurrency:
-                offers, over, self._offers, self._over = self._offers, self._over, [], []
-                await self._aside(partial(leases.offer, offers, over))
-                if offers:
-                    self._look()
-        except Exception as fault:
-            self._run.broken(fault)
-        finally:
-            self._offering = False
+        self._offers.end((number, self._matches.pop(number).turn))
 
     def _look(self) -> None:
         places = -(-self._engine.concurrency // max(1, len(self._seats)))
@@ -253,7 +231,8 @@ class Crew:
         try:
             self._leases = await self._aside(partial(Leases, self._ledger.address))
             self._posting = self._posting._replace(run=self._leases.run)
-            self._offer_soon()
+            self._offers.open = not self._stopping
+            self._offers.soon()
             placed: set[asyncio.Task[None]] = set()
             while True:
                 placed = {task for task in placed if not task.done()}
@@ -323,7 +302,7 @@ class Crew:
             self._permits.paid(seat.number, held)
         for number in numbers:
             self._permits.over(number)
-            self._offer_then(number)
+            self._offer(number)
         _log.warning(
             "worker %d %s: %d of its matches go on elsewhere; %d calls it left open may have been billed",
             seat.number,
