@@ -96,6 +96,10 @@ def test_settings_are_frozen_and_hold_their_ground_in_python() -> None:
         ),
         ("game: duell", "arena.yaml, line 1, game: no game is called 'duell'; did you mean 'duel'?"),
         (
+            "game: kuhn-poker",
+            "arena.yaml, line 1, game: no game is called 'kuhn-poker'; did you mean 'openspiel-kuhn-poker'?",
+        ),
+        (
             "players:\n - opnai:gpt-5",
             "arena.yaml, line 2, players[1]: no provider is called 'opnai'; did you mean 'openai'? (write "
             "`provider:model`, such as `openai:gpt-5-mini`; for a server of your own, `openai:MODEL` with "

@@ -12,7 +12,7 @@ from peerage.engine.preregistration import differing
 from peerage.engine.registration import changed
 from peerage.engine.upgrades import unplayable
 from peerage.figures import dollars
-from peerage.games import FILE, GAMES, tracks_of
+from peerage.games import FILE, GAMES, candidates, tracks_of
 from peerage.ledger import Ledger, LedgerError
 from peerage.ledger.secret import NO_SECRET, read_secret
 from peerage.ledger.series import SERIES
@@ -57,7 +57,8 @@ def with_games(settings: ArenaSettings, stated: str) -> ArenaSettings:
     else:
         games = [name.strip() for name in stated.split(",")]
     if unknown := [name for name in games if name not in GAMES]:
-        raise SettingsError(f"--game: no game is called {unknown[0]!r}{suggest(unknown[0], [*GAMES, EVERY])}")
+        near = suggest(unknown[0], [*candidates(unknown[0]), EVERY])
+        raise SettingsError(f"--game: no game is called {unknown[0]!r}{near}")
     chosen = {name: settings.lineup.get(name, GameSettings()) for name in games}
     return settings.model_copy(update={"game": games[0], "games": chosen, "rules": {}})
 

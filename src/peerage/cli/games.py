@@ -136,7 +136,7 @@ def check(
 
 
 def _spec(game: str) -> GameSpec[Any]:
-    from peerage.games import GAMES
+    from peerage.games import GAMES, candidates
     from peerage.settings import SettingsError, suggest
     from peerage.settings.game_file import load_file
 
@@ -146,7 +146,7 @@ def _spec(game: str) -> GameSpec[Any]:
         raise SettingsError(str(error)) from None
     if found is None:
         raise SettingsError(
-            f"no game is called {game!r}{suggest(game, GAMES)}\n`peerage games --all` lists those of other "
-            "libraries; the name of a game in a file ends in .py"
+            f"no game is called {game!r}{suggest(game, candidates(game))}\n`peerage games --all` lists "
+            "those of other libraries; the name of a game in a file ends in .py"
         )
     return found

@@ -96,6 +96,12 @@ def adapted() -> Iterator[tuple[GameSpec[Any], str]]:
         yield from ((adapter.spec(name), adapter.license) for name in adapter.listed())
 
 
+def candidates(name: str) -> list[str]:
+    """The names among which that of a game was probably meant: games of other libraries of which `name` lacks
+    the library's, else all that are listed."""
+    return [whole for first in _ADAPTED if (whole := f"{first}-{name}") in GAMES] or list(GAMES)
+
+
 def _adapter(name: object) -> Any:
     """The module that plays a game of another library; None for any other name."""
     first, _, rest = str(name).partition("-")

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Literal, NamedTuple
 
 from pydantic import Field, ValidationInfo, field_validator, model_validator
 
-from peerage.games import GAMES, installed
+from peerage.games import GAMES, candidates, installed
 from peerage.games.cost import CostUnit
 from peerage.games.section import Section, Share
 from peerage.match import Slots
@@ -344,7 +344,7 @@ class ArenaSettings(Section):
     @classmethod
     def _known(cls, value: str, about: ValidationInfo) -> str:
         if value not in GAMES and about.context != READING:
-            raise ValueError(f"no game is called {value!r}{suggest(value, GAMES)}")
+            raise ValueError(f"no game is called {value!r}{suggest(value, candidates(value))}")
         return value
 
     @field_validator("games", mode="after")
