@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import doctest
+import importlib
 import importlib.util
 import json
 import re
@@ -89,6 +90,17 @@ def test_links_between_pages_lead_somewhere(page: Path) -> None:
         if place and found.suffix == ".md":
             headings = re.findall(r"^#+ (.*)$", found.read_text("utf-8"), re.MULTILINE)
             assert place in {re.sub(r"[^\w\- ]", "", one.lower()).replace(" ", "-") for one in headings}, link
+
+
+@pytest.mark.parametrize("page", sorted([*DOCS.parent.glob("*.md"), *DOCS.glob("*.md")]), ids=_name)
+def test_what_pages_import_is_there(page: Path) -> None:
+    if page.name == "CHANGELOG.md":
+        return
+    for module, names in re.findall(
+        r"^from (peerage[\w.]*) import ([\w, ]+)$", page.read_text("utf-8"), re.MULTILINE
+    ):
+        there = importlib.import_module(module)
+        assert not [name for name in names.split(", ") if not hasattr(there, name)], module
 
 
 @pytest.mark.parametrize("name", GAMES)

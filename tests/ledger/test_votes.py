@@ -106,8 +106,8 @@ def test_a_runner_that_plays_does_not_keep_anybody_from_voting(voted: Path) -> N
 
 def test_many_writers_make_one_chain(tmp_path: Path) -> None:
     code = (
-        "import sys; from pathlib import Path; from peerage.ledger.votes import Vote, Votes\n"
-        "votes = Votes('sqlite:///arena.db', Path(sys.argv[1]))\n"
+        "import sys; from pathlib import Path; from peerage.ledger.votes import PeopleVotes, Vote\n"
+        "votes = PeopleVotes('sqlite:///arena.db', Path(sys.argv[1]))\n"
         "for n in range(20): votes.cast(Vote(n, '00', ('A', 'B'), 'A', sys.argv[2]), at_ms=n)"
     )
     other = subprocess.Popen([sys.executable, "-c", code, str(tmp_path), "x"])

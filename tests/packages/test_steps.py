@@ -210,7 +210,7 @@ def test_the_workflow_of_results_builds_their_pages(image: Image, tmp_path: Path
     assert do(workflow, where, image.environment, URL="https://example.org/results") == []
     assert (where / "_site" / "404.html").exists()
     page = (where / "_site" / "index.html").read_text("utf-8")
-    assert "<h1>" in page
+    assert "<h1" in page
     assert "house:" in page
 
 

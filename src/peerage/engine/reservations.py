@@ -68,6 +68,9 @@ class Reservations:
     def wanted(self, player: str) -> bool:
         return self._budget.bounded
 
+    def __len__(self) -> int:
+        return len(self._short)
+
     def submit(self, pending: Pending) -> None:
         """Let a call wait for the money for its `worst`."""
         self._submitted += 1
