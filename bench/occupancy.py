@@ -1,12 +1,12 @@
 """How busy the wanted concurrency is kept although pairing waits for results: in virtual time.
 
 512 matches at once; every reply takes log-normal time (median 2 s, sigma 0.8), and one in ten thousand stalls
-for 120 s. A round is paired from the ratings `pairing.window` = 8 × 512 matches earlier, so a stalled match
+for 120 s. A round is paired from the ratings `pairing.window` = 6 × 512 matches earlier, so a stalled match
 holds up what comes that much later. The busy share is the mean number of matches under way over 512, from
 the first moment on.
 
 A window covers a stall while its matches, at full speed, take longer than 120 s and one match more. Here a
-duel takes some 21 s and 6 × 512 duels 126 s, so a stall starves it for seconds (94% busy); 8 × 512 covers it.
+duel takes some 21 s and 6 × 512 duels 126 s, so a stall may starve it for seconds; 8 × 512 covers it.
 
 Usage: python -m bench.occupancy [DUELS] [CONCURRENCY] [WINDOWS]
 """
@@ -70,7 +70,7 @@ def busy_share(folder: Path, duels: int, concurrency: int, windows: int) -> tupl
 def main() -> None:
     duels = int(sys.argv[1]) if len(sys.argv) > 1 else 6_000
     concurrency = int(sys.argv[2]) if len(sys.argv) > 2 else 512
-    windows = int(sys.argv[3]) if len(sys.argv) > 3 else 8
+    windows = int(sys.argv[3]) if len(sys.argv) > 3 else 6
     sqlite.SYNCHRONOUS = "OFF"  # the disk has no part in virtual time
     began = time.perf_counter()
     with tempfile.TemporaryDirectory() as place:
