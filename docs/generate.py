@@ -185,20 +185,20 @@ def _kind(about: Mapping[str, Any], defs: Mapping[str, Any]) -> str:
         return f"list of {_kind(about['items'], defs).replace('mapping', 'mappings')}"
     name = {"string": "text", "integer": "whole number", "boolean": "true or false", "object": "mapping"}
     kind = name.get(about.get("type", ""), about.get("type", "any"))
-    return kind + _bounds(about)
+    return kind + bounds(about)
 
 
-def _bounds(about: Mapping[str, Any]) -> str:
-    low = about.get("minimum", about.get("exclusiveMinimum"))
-    high = about.get("maximum", about.get("exclusiveMaximum"))
-    parts = []
-    if low is not None:
-        parts.append(f"above {low:g}" if "exclusiveMinimum" in about else f"from {low:g}")
-    if high is not None:
-        parts.append(f"below {high:g}" if "exclusiveMaximum" in about else f"to {high:g}")
+def bounds(about: Mapping[str, Any]) -> str:
+    """The range that the schema of a number or a text states, in full: ` from 1 to 1,000,000`."""
+    words = {"minimum": "from", "exclusiveMinimum": "above", "maximum": "to", "exclusiveMaximum": "below"}
+    parts = [f"{word} {_digits(about[key])}" for key, word in words.items() if key in about]
     if "maxLength" in about:
-        parts.append(f"at most {about['maxLength']} characters")
+        parts.append(f"at most {about['maxLength']:,} characters")
     return " " + " ".join(parts) if parts else ""
+
+
+def _digits(number: float) -> str:
+    return f"{int(number):,}" if number == int(number) else repr(number)
 
 
 def _default(about: Mapping[str, Any], required: bool) -> str:

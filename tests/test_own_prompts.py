@@ -114,7 +114,7 @@ def test_a_ledger_that_lists_all_prompts_shows_of_them_what_a_match_drew(
 
 @pytest.mark.parametrize("start", ["", "\ufeff"], ids=["plain", "marked as Excel does"])
 def test_tasks_in_a_table(start: str) -> None:
-    text = start + 'id,category,prompt\r\n1,billing,"Two lines,\nof one task"\r\n2,,Another\r\n'
+    text = start + 'Meta.id,category,prompt\r\n1,billing,"Two lines,\nof one task"\r\n2,,Another\r\n'
     assert read_prompts(text, "tasks.CSV") == [
         {"prompt": "Two lines,\nof one task", "category": "billing"},
         {"prompt": "Another"},
@@ -122,12 +122,16 @@ def test_tasks_in_a_table(start: str) -> None:
 
 
 @pytest.mark.parametrize(("text", "says"), [
-    ("", "line 1: found nothing; expected columns prompt"),
-    ("question,topic\nWhy?,sky\n", "line 1: found question, topic; expected columns prompt"),
+    ("", "line 1: found nothing; expected a line of columns: prompt, category"),
+    ("question,topic\nWhy?,sky\n", "line 1, column 1: found 'question', which is not known; known: prompt, "
+     "category. Name what nobody is to read meta.question\n  line 1, column 2: found 'topic'"),
+    ("question,topic\nWhy?,sky\n", "line 1: no column 'prompt'; the columns are prompt, category"),
     ("prompt\n", "no prompt found"),
-    ("prompt,category\nWhy?,sky\n,sea\n", "line 3, prompt: found ''; expected some text"),
-    ("category,prompt\nsky\n", "line 2, prompt: found None"),
-    ('prompt\n"Why\n', "line 1: not CSV"),
+    ("prompt,category\nWhy?,sky\n,sea\n", "line 3, column prompt: found ''; expected some text"),
+    ("category,prompt\nsky\n", "line 2, column prompt: found 1 cells, expected 2"),
+    ("prompt\nExplain a, b and c\n", "line 2, column 2: found 2 cells, expected 1; put a cell"),
+    ("prompt,Prompt\nWhy?,How?\n", "line 1, column 2: found 'prompt' again"),
+    ('prompt\n"Why\n', "line 2: no CSV (unexpected end of data); put"),
 ])  # fmt: skip
 def test_a_table_that_cannot_be_used_is_named_with_its_line(text: str, says: str) -> None:
     with pytest.raises(ValueError, match=re.escape(says)):

@@ -225,7 +225,8 @@ class TestPrompts:
 
     def test_one_a_line(self, tmp_path: Path) -> None:
         self.write(
-            tmp_path, '{"prompt": "Why?", "category": "q", "id": 7}\n\n"Only text"\n{"prompt": "How?"}\n'
+            tmp_path,
+            '{"prompt": "Why?", "category": "q", "meta.id": 7}\n\n"Only text"\n{"prompt": "How?"}\n',
         )
         assert load(tmp_path).rules["prompts"] == [
             {"prompt": "Why?", "category": "q"},
@@ -237,11 +238,14 @@ class TestPrompts:
     @pytest.mark.parametrize(
         ("lines", "told"),
         [
-            ('{"prompt": "a"}\nWhy?', r"my.jsonl, line 2: not JSON \(Expecting value\); expected"),
-            ('{"promt": "a"}', r"my.jsonl, line 1: found a mapping with the keys 'promt'; expected"),
-            ('{"prompt": " "}', r"my.jsonl, line 1, prompt: found ' '; expected some text"),
-            ('{"prompt": "a", "category": 3}', r"my.jsonl, line 1, category: found 3; expected some text"),
-            ("[1]", r"my.jsonl, line 1: found \[1\]; expected"),
+            ('{"prompt": "a"}\nWhy?', r"my.jsonl, line 2, column 1: not JSON \(Expecting value\)$"),
+            ('{"promt": "a"}', r"my.jsonl, line 1, column promt: found 'promt', .* did you mean 'prompt'\?$"),
+            ('{"prompt": " "}', r"my.jsonl, line 1, column prompt: found ' '; expected some text"),
+            (
+                '{"prompt": "a", "category": 3}',
+                r"my.jsonl, line 1, column category: found 3; expected some text",
+            ),
+            ("[1]", r"my.jsonl, line 1: found \[1\]; expected an object with prompt, category$"),
             ("\n\n", r"my.jsonl, no prompt found; expected lines like"),
         ],
     )

@@ -131,3 +131,17 @@ def sentence(text: str, names: Collection[str] = ()) -> str:
     if not any(text.startswith(name) for name in names):
         text = text[:1].upper() + text[1:]
     return text if text.endswith((".", "!", "?", "…", ":")) else f"{text}."
+
+
+def suggest(found: str, known: Iterable[str]) -> str:
+    """`; did you mean …?` where a known name is close to what was found, else all that are known."""
+    from difflib import get_close_matches
+
+    names = list(known)
+    close = get_close_matches(found.lower(), names, n=1, cutoff=0.6)
+    close = close or [name for name in names if found and name.lower().startswith(found.lower())][:1]
+    close = close or [name for name in names if len(found) > 2 and found.lower() in name.lower()][:1]
+    if close:
+        return f"; did you mean {close[0]!r}?"
+    apart = "; " if any("," in name for name in names) else ", "
+    return f"; known: {apart.join(names)}" if names else "; none is known yet"

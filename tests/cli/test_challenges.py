@@ -12,6 +12,7 @@ from tests.engine.arenas import house, play
 from typer.testing import CliRunner, Result
 
 from peerage.cli.main import app
+from peerage.games.challenge_exchange.creation import Proposed
 from peerage.ledger import open_ledger
 from peerage.ledger.store import Amendment, amend
 from peerage.ledger.verify import verify
@@ -448,3 +449,61 @@ def test_the_valyrian_layout_reads_back_to_the_same_table(say: Callable[..., Res
     assert set(challenges[0]) == {"challenge_id", "author_llm", "description", "reference_answer"}
     assert {one["reference_answer"] for one in challenges} == {None}
     assert cli.invoke(app, ["export", "--format", "valyrian"]).exit_code == 2
+
+
+TEXTS = (
+    'two\nlines, "quoted", it\'s',
+    "=SUM(A1)",
+    "'=x",
+    "ünïcödé 😀 ١ \u0301\u0302",
+    '{"json": [1]}',
+    "007",
+    "tab\there",
+    "back\\slash \\n",
+)
+ANSWERS = (0, -1, "+7", "007", "-0", 2**63, 2**64 + 1, 1 - 10**60, "9" * 60)
+
+
+def test_what_is_exported_is_imported_to_the_letter(tmp_path: Path) -> None:
+    """Of every kind of text and number, also programs with signs that cannot be seen; imported again it is
+    exported as the same."""
+    records = [
+        {"author_llm": text.replace("\n", " "), "description": f"{text}: {at}?", "reference_answer": at}
+        for at, text in enumerate(TEXTS)
+    ]
+    program = "print('x')\n# \u200b \u202e \x85 \x1b, \"q\"\r\n\tä"
+    records += [
+        {
+            "author_llm": "m",
+            "description": f"{'abcdefghi'[at] * 9}?",
+            "reference_answer": one,
+            "solution": program,
+        }
+        for at, one in enumerate(ANSWERS)
+    ]
+    (tmp_path / "0.jsonl").write_text("\n".join(map(json.dumps, records)), "utf-8")
+    for place in range(2):
+        where = ["--dir", str(tmp_path / f"arena {place}")]
+        Path(where[1]).mkdir()
+        (Path(where[1]) / "arena.yaml").write_text(yaml.safe_dump({**ARENA, "players": house(6)}), "utf-8")
+        entered = cli.invoke(app, ["challenges", "import", str(tmp_path / f"{place}.jsonl"), *where])
+        assert entered.output == f"{len(records)} challenges entered, 0 were there already\n"
+        out = cli.invoke(app, ["challenges", "export", "--answers", *where]).stdout
+        assert not set("\x1b\x7f\x85") & set(out)
+        (tmp_path / f"{place + 1}.jsonl").write_text(out, "utf-8")
+    first, second = ((tmp_path / f"{at}.jsonl").read_text("utf-8").split("\n")[:-1] for at in (1, 2))
+    assert sorted(first) == sorted(second)
+    found = {one["description"]: one for one in map(json.loads, first)}
+    for record in records:
+        known = found[record["description"]]
+        assert known["reference_answer"] == int(record["reference_answer"])
+        assert [known[key] for key in record if key != "reference_answer"] == [
+            record[key] for key in record if key != "reference_answer"
+        ]
+
+
+def test_no_author_may_state_an_answer_that_no_player_can() -> None:
+    for answer in (10**59, str(10**59)):
+        assert Proposed("Why?", answer).answer == 10**59
+    with pytest.raises(ValueError, match="more than 60 digits"):
+        Proposed("Why?", 10**60)

@@ -51,7 +51,7 @@ async def logged(folder: Path, server: OpenAIServer, level: str) -> str:
     return said.decode()
 
 
-@pytest.mark.parametrize("level", ["debug", "info", "warning", "critical"])
+@pytest.mark.parametrize("level", ["debug", "Info", "warning", "CRITICAL"])
 async def test_each_level_tells_what_it_promises_and_no_key(
     tmp_path: Path, server: OpenAIServer, level: str
 ) -> None:
@@ -60,6 +60,7 @@ async def test_each_level_tells_what_it_promises_and_no_key(
         behave.status(503, error=echo), behave.status(500, error=echo), behave.reply("long", finish="length")
     )
     said = await logged(tmp_path, server, level)
+    level = level.lower()
     detailed = level in ("debug", "info")
     assert ("INFO peerage: match 1 question/1/1, p" in said) == detailed
     assert ("503" in said and "; try 2 of 2 in " in said) == detailed

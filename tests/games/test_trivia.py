@@ -177,7 +177,7 @@ BAD = [
     (
         "my.csv",
         "question,reply\nWho?,Ann\n",
-        "line 1, column 2: found 'reply'; the columns are question, answer",
+        "line 1, column 2: found 'reply', which is not known; known: question, answer",
     ),
     ("my.csv", "question,variants\nWho?,Ann\n", "line 1: no column 'answer'"),
     ("my.csv", 'question,answer\nWho?,"Ann\n', "line 2: no CSV"),
@@ -240,7 +240,7 @@ def test_a_bad_quiz_file_names_its_first_ten_bad_lines(tmp_path: Path) -> None:
     ]
     assert (len(told), told[-1]) == (11, "… and 5 more such lines")
     lines = ['{"question": "Who?"}', '{"question": "Who?", "answer": "Ann"}', "{"]
-    with pytest.raises(ValueError, match=r"(?s)line 1, column answer.*line 3, column 1"):
+    with pytest.raises(ValueError, match=r"(?s)line 1, column answer.*line 3, column 2"):
         read_quiz("\n".join(lines), "my.jsonl")
     shown = cli.invoke(app, ["run", *arena(tmp_path, "my.csv", "\n".join(["question,answer", *rows]))])
     assert shown.exit_code == 2

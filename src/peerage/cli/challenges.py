@@ -224,13 +224,12 @@ def export(folder: Folder = HERE, answers: Answers = False) -> None:
     Each has challenge_id, author_llm, description and reference_answer: null while it is sealed, unless
     --answers is given. With the answer goes the author's program, as solution, where there is one.
     """
-    import msgspec
-
+    from peerage.cli.output import show_json
     from peerage.tables.challenge_files import exported
 
     with arena_in(folder) as arena:
         for record in exported(_pool(arena), answers=answers):
-            say(msgspec.json.encode(record).decode())
+            show_json(record, indent=None)
 
 
 @app.command("import")

@@ -131,10 +131,10 @@ def show_parts(
             sys.stdout.write(text if text.endswith("\n\n") else f"{text}\n")
 
 
-def show_json(data: Any, to: TextIO | None = None) -> None:
-    """Write plain data as JSON, by default to standard output."""
+def show_json(data: Any, to: TextIO | None = None, *, indent: int | None = 2) -> None:
+    """Write plain data as JSON, by default to standard output; on one line where `indent` is None."""
     to = exact(sys.stdout if to is None else to)
-    text = json.dumps(data, ensure_ascii=False, indent=2, allow_nan=False)
+    text = json.dumps(data, ensure_ascii=False, indent=indent, allow_nan=False)
     # JSON may spell any character; those a terminal would obey it leaves to us.
     to.write(re.sub("[\x7f-\x9f]", lambda found: f"\\u{ord(found[0]):04x}", text) + "\n")
 

@@ -70,7 +70,10 @@ def run(
         bool, typer.Option("--no-probe", help="Do not ask each player one small question first.")
     ] = False,
     log_level: Annotated[
-        Level, typer.Option(help="How much is logged; `info` tells every call, retry and wait.")
+        Level,
+        typer.Option(
+            case_sensitive=False, help="How much is logged; `info` tells every call, retry and wait."
+        ),
     ] = "warning",
     player: Annotated[
         list[str],

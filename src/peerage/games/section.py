@@ -2,33 +2,66 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from collections.abc import Mapping, Sequence
+from functools import cache
+from typing import Annotated, Any, get_args
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationInfo, field_validator
+from pydantic_core import PydanticCustomError
 
 
 class Section(BaseModel):
-    """Settings of a game, or a part of them: frozen, and nothing unknown, infinite or NaN in them."""
+    """Settings of a game, or a part of them: frozen, and nothing unknown, infinite or NaN in them, nor a
+    number that was written `true`."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False, defer_build=True)
+
+    @field_validator("*", mode="before")
+    @classmethod
+    def _no_truth_for_a_number(cls, value: object, about: ValidationInfo) -> object:
+        """Refuse `true` where a number belongs, which it would be 1 for. Raises PydanticCustomError."""
+        annotation: Any = cls.model_fields[about.field_name or ""].annotation
+        wanted = _leaves(annotation)
+        if wanted & {int, float} and bool not in wanted and _holds_truth(value):
+            raise PydanticCustomError("number_type", "Input should be a valid number")
+        return value
+
+
+@cache
+def _leaves(annotation: Any) -> frozenset[Any]:
+    """The types that an annotation is made of."""
+    parts = get_args(annotation)
+    return frozenset().union(*map(_leaves, parts)) if parts else frozenset([annotation])
+
+
+def _holds_truth(value: object) -> bool:
+    if isinstance(value, Mapping):
+        return any(map(_holds_truth, value.values()))
+    if isinstance(value, Sequence) and not isinstance(value, str):
+        return any(map(_holds_truth, value))
+    return isinstance(value, bool)
 
 
 Seats = Annotated[int, Field(ge=2, le=10, description="Players in a match, when there are enough.")]
 Temperature = Annotated[
-    float | None, Field(ge=0, description="Sampling temperature; null: as the player is set.")
+    float | None, Field(ge=0, le=100, description="Sampling temperature; null: as the player is set.")
 ]
 MaxTokens = Annotated[
-    int, Field(ge=1, description="Tokens an answer may take, not counting thinking before it.")
+    int,
+    Field(ge=1, le=10_000_000, description="Tokens an answer may take, not counting thinking before it."),
 ]
 Fuel = Annotated[
     int,
     Field(
         ge=1_000_000,
+        le=10**15,
         description="Instructions of one run; a usual core does three to six billion a second.",
     ),
 ]
 Memory = Annotated[int, Field(ge=64 * 2**20, le=2**30, description="Bytes of memory of one run.")]
-Seconds = Annotated[float, Field(gt=0, description="Seconds of one run, for slow machines; fuel decides.")]
+Seconds = Annotated[
+    float, Field(gt=0, le=86_400, description="Seconds of one run, for slow machines; fuel decides.")
+]
 Share = Annotated[float, Field(ge=0, le=1)]
 Line = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=200)]
 

@@ -7,6 +7,7 @@
 Whatever is wrong is a `SettingsError` that names the file, the line, the key, what was found and the fix.
 """
 
+from peerage.figures import suggest
 from peerage.games.cost import CostUnit
 from peerage.settings.host import HostSettings
 from peerage.settings.lineup import enough_players, extra_installed, lacks_extra, rules_of, too_few
@@ -15,7 +16,6 @@ from peerage.settings.player import (
     PlayerSettings,
     Price,
     family_of,
-    suggest,
     without_credentials,
 )
 from peerage.settings.reading import FILE_NAME, ArenaError, load, loads

@@ -36,12 +36,13 @@ class HostSettings(Section):
         description="Address that answers when the models can be asked. Default: the list of models of its "
         "first player's server.",
     )
-    ready_s: Positive = Field(
-        900.0, le=24 * HOUR_S, description="Seconds until a host that is not ready is given up."
+    ready_s: float = Field(
+        900.0, gt=0, le=24 * HOUR_S, description="Seconds until a host that is not ready is given up."
     )
     usd_per_hour: Dollars | None = Field(None, description="Dollars an hour, from start to stop.")
-    longest: Positive = Field(
+    longest: float = Field(
         8.0,
+        gt=0,
         le=168,
         description="Hours that a window lasts at most; after one that reached them the host is not started "
         "again in the same run.",

@@ -8,7 +8,7 @@ from typing import Any, get_args, get_origin
 
 from pydantic import BaseModel, ValidationError
 
-from peerage.settings.player import suggest
+from peerage.figures import suggest
 from peerage.settings.source import Source, shown
 
 
@@ -98,14 +98,14 @@ def _model_at(model: type[BaseModel], path: Sequence[int | str]) -> type[BaseMod
             continue
         field = here.model_fields.get(step)
         named = field is not None and get_origin(field.annotation) is dict
-        here = next(_models_in(field.annotation), None) if field else None
+        here = next(models_in(field.annotation), None) if field else None
         if here is None:
             return None
     return here  # type: ignore[no-any-return]
 
 
-def _models_in(annotation: Any) -> Iterator[type[BaseModel]]:
+def models_in(annotation: Any) -> Iterator[type[BaseModel]]:
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
         yield annotation
     for part in get_args(annotation):
-        yield from _models_in(part)
+        yield from models_in(part)

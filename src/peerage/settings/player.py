@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import difflib
 import os
 import re
 import shlex
 import unicodedata
-from collections.abc import Iterable
 from importlib.metadata import entry_points
 from typing import Annotated, Literal
 from urllib.parse import urlsplit, urlunsplit
 
 from pydantic import BeforeValidator, Field, field_validator, model_validator
 
+from peerage.figures import suggest
 from peerage.games.section import Section, Share
 from peerage.protocol import visible
 from peerage.settings.hours import read_hours
@@ -124,8 +123,8 @@ class PlayerSettings(Section):
         "provider and model imply, where they do.",
     )
     system_prompt: str = Field("", description="Put before every request to this player.")
-    temperature: NotNegative | None = Field(
-        None, description="Sampling temperature. Default: the provider's."
+    temperature: float | None = Field(
+        None, ge=0, le=100, description="Sampling temperature. Default: the provider's."
     )
     top_p: Share | None = Field(None, description="Nucleus sampling. Default: the provider's.")
     max_tokens: Tokens | None = Field(
@@ -164,11 +163,13 @@ class PlayerSettings(Section):
     concurrency: int | None = Field(
         None,
         ge=1,
+        le=1_000_000,
         description="Calls in flight to this player at most; of a person: matches that may wait for it, 8 if "
         "not stated.",
     )
-    timeout_s: Positive = Field(
+    timeout_s: float = Field(
         120.0,
+        gt=0,
         le=30 * DAY_S,
         description="Seconds until a call counts as failed. A person has a day if not stated, counted from "
         "when it is its turn; with `service_tier: flex` it is a quarter of an hour then.",
@@ -416,15 +417,3 @@ def family_of(model: str) -> str:
         maker, name = "", re.split(r"[/\\]", rest)[-1]
     word = re.split(r"[-_:.\d]", name, maxsplit=1)[0]
     return f"{(maker or provider).lower()}/{word.lower() or name.lower()}"
-
-
-def suggest(found: str, known: Iterable[str]) -> str:
-    """`; did you mean …?` where a known name is close to what was found, else all that are known."""
-    names = list(known)
-    close = difflib.get_close_matches(found.lower(), names, n=1, cutoff=0.6)
-    close = close or [name for name in names if found and name.lower().startswith(found.lower())][:1]
-    close = close or [name for name in names if len(found) > 2 and found.lower() in name.lower()][:1]
-    if close:
-        return f"; did you mean {close[0]!r}?"
-    apart = "; " if any("," in name for name in names) else ", "
-    return f"; known: {apart.join(names)}" if names else "; none is known yet"

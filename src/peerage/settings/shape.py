@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Literal, NamedTuple
 
 from pydantic import Field, ValidationInfo, field_validator, model_validator
 
+from peerage.figures import suggest
 from peerage.games import GAMES, candidates, installed
 from peerage.games.cost import CostUnit
 from peerage.games.section import Section, Share
@@ -16,7 +17,7 @@ from peerage.match import Slots
 from peerage.protocol import SANDBOX
 from peerage.scheduling.standing import LEARNING, Goal, PolicyName
 from peerage.settings.host import HostSettings
-from peerage.settings.player import NotNegative, PlayerSettings, Positive, suggest
+from peerage.settings.player import NotNegative, PlayerSettings, Positive
 from peerage.settings.until import goal_of
 
 LEDGERS = ("sqlite", "postgresql", "mongodb", "mongodb+srv")
@@ -86,7 +87,7 @@ class Pairing(Section):
         description="How a player that held several seats of a match (`slots`) is rated: by the mean or the "
         "best of their ranks, or for each seat as a result of its own.",
     )
-    width: Positive = Field(50.0, le=1_000_000, description="Width Δ of a stratum in cost Elo.")
+    width: float = Field(50.0, gt=0, le=1_000_000, description="Width Δ of a stratum in cost Elo.")
     window: int | None = Field(
         None,
         ge=1,
@@ -111,14 +112,15 @@ class Rating(Section):
     """The sequential Elo tracks, raw and cost-adjusted."""
 
     initial: float = Field(1500.0, ge=-1_000_000, le=1_000_000, description="R0, on both tracks.")
-    k_factor: Positive = Field(16.0, le=1_000, description="K.")
-    cost_sensitivity: NotNegative = Field(0.2, le=1_000, description="τ_c.")
+    k_factor: float = Field(16.0, gt=0, le=1_000, description="K.")
+    cost_sensitivity: float = Field(0.2, ge=0, le=1_000, description="τ_c.")
     cost_mode: Literal["linear", "balanced", "exponential"] = Field(
         "linear", description="How cost enters S."
     )
-    propagation_width: Positive | None = Field(
+    propagation_width: float | None = Field(
         50.0,
         ge=0.001,
+        le=1_000_000,
         description="Standard deviation, in Elo, of the Gaussian that spreads updates; null: off.",
     )
     propagation_share: Share = Field(
@@ -178,10 +180,11 @@ class Engine(Section):
     concurrency: int = Field(
         8,
         ge=1,
+        le=1_000_000,
         description="Matches under way at once (the pairing window caps it); one that only waits for a "
         "failing player gives its place to another.",
     )
-    calls: int = Field(64, ge=1, description="Calls in flight at once, over all players.")
+    calls: int = Field(64, ge=1, le=1_000_000, description="Calls in flight at once, over all players.")
     retries: int = Field(
         5, ge=0, le=1_000, description="Further attempts after a transient failure; then there is no reply."
     )
@@ -199,7 +202,10 @@ class Engine(Section):
         10, ge=1, le=1_000, description="Failures of a player in a row, over all its calls, that bench it."
     )
     give_up_after: int = Field(
-        20, ge=1, description="Matches played in a row without a result, after which the run ends."
+        20,
+        ge=1,
+        le=1_000_000,
+        description="Matches played in a row without a result, after which the run ends.",
     )
     match_deadline_s: Positive = Field(3600.0, description="A match that takes longer has no result.")
 
@@ -214,8 +220,9 @@ class GameSettings(Section):
 
     SHORT: ClassVar = "a number (its weight)"
 
-    weight: Positive = Field(
+    weight: float = Field(
         1.0,
+        gt=0,
         le=1_000,
         description="How much it counts in the overall table, and how much of it is played, against the "
         "others.",
@@ -271,6 +278,8 @@ class ArenaSettings(Section):
     name: str = Field("arena", description="Title on tables and pages.")
     seed: int | None = Field(
         None,
+        ge=-(10**18),
+        le=10**18,
         description="For house players alone: all that is drawn follows from it. With other players, who "
         "could know it, the arena draws from a random secret.",
     )

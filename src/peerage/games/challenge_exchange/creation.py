@@ -24,7 +24,7 @@ from msgspec.structs import replace
 from peerage.challenges.drafting import approved_share
 from peerage.challenges.pool import Claim, Result
 from peerage.formats import Choice, Integer, Json, visible
-from peerage.formats.integer import whole_number
+from peerage.formats.integer import DIGITS, whole_number
 from peerage.games.challenge_exchange.rules import (
     SOLVE,
     UNSCORED,
@@ -82,6 +82,8 @@ class Proposed(Struct, frozen=True):
             raise ValueError('"description" is empty; the text of the challenge was expected')
         if visible(self.description) != self.description:
             raise ValueError("the description holds characters that cannot be seen, which reach no reader")
+        if whole_number(self.reference_answer) is None:
+            raise ValueError(f"the answer has more than {DIGITS} digits, which no player may state")
 
     @property
     def answer(self) -> int:

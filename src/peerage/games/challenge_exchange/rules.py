@@ -66,9 +66,13 @@ class ChallengeExchangeRules(GameRules):
     )
     max_chars: int = Field(2_000, ge=50, le=20_000, description="Characters of a description.")
     max_bytes: int = Field(6_000, ge=100, le=100_000, description="Characters of a solution.")
-    write_tokens: int = Field(6_000, ge=1, description="Tokens of a challenge, not counting thinking.")
-    solve_tokens: int = Field(4_000, ge=1, description="Tokens of an answer, not counting thinking.")
-    vote_tokens: int = Field(600, ge=1, description="Tokens of a committee member's vote.")
+    write_tokens: int = Field(
+        6_000, ge=1, le=10_000_000, description="Tokens of a challenge, not counting thinking."
+    )
+    solve_tokens: int = Field(
+        4_000, ge=1, le=10_000_000, description="Tokens of an answer, not counting thinking."
+    )
+    vote_tokens: int = Field(600, ge=1, le=10_000_000, description="Tokens of a committee member's vote.")
     temperature: Temperature = None
     fuel: Fuel = FUEL
     memory: Memory = MEMORY

@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
-import json
-from collections.abc import Mapping
 from functools import lru_cache
 from importlib.resources import files
 from typing import Any, Literal
@@ -15,8 +11,11 @@ from pydantic import Field, model_validator
 from peerage.challenges.drafting import DraftingRules
 from peerage.games.game import GameRules
 from peerage.games.section import Limit, Line, Section, Share
+from peerage.games.task_files import csv_rows, json_rows, known_keys, problems_of
 from peerage.judging.panel import PanelRules
 from peerage.protocol import storable
+
+COLUMNS = ("prompt", "category")
 
 
 class OwnPrompt(Section):
@@ -29,6 +28,7 @@ class OwnPrompt(Section):
     @classmethod
     def _checked(cls, value: Any) -> Any:
         value = {"prompt": value} if isinstance(value, str) else value
+        value = known_keys(value, COLUMNS)
         if isinstance(value, dict) and isinstance(value.get("prompt"), str):
             if not value["prompt"].strip():
                 raise ValueError("the prompt is empty; write the task that contestants are to answer")
@@ -38,61 +38,33 @@ class OwnPrompt(Section):
 
 def read_prompts(text: str, name: str) -> list[dict[str, Any]]:
     """The owner's tasks of a file: one JSON object a line with `prompt` and, if wanted, `category`; in a file
-    whose name ends in .csv a row with these columns.
+    whose name ends in .csv a row with these columns, in which a task may go over several lines.
 
-    Raises ValueError, which names the line, for what cannot be used.
+    Raises ValueError for what cannot be used, with line and column: the first ten lines of it.
     """
-    if name.lower().endswith(".csv"):
-        return _rows(text)
-    example = '{"prompt": "Explain …", "category": "physics"}'
-    lines = [(number, line) for number, line in enumerate(text.splitlines(), 1) if line.strip()]
-    if not lines:
-        raise ValueError(f"no prompt found; expected lines like {example}")
-    return [_prompt(line, f"line {number}", example) for number, line in lines]
-
-
-def _prompt(line: str, where: str, example: str) -> dict[str, Any]:
-    try:
-        found = json.loads(line)
-    except (ValueError, RecursionError) as error:
-        reason = error.msg if isinstance(error, json.JSONDecodeError) else str(error)
-        raise ValueError(f"{where}: not JSON ({reason}); expected {example}") from None
-    if isinstance(found, str):
-        found = {"prompt": found}
-    if not isinstance(found, dict) or "prompt" not in found:
-        what = "a mapping" if isinstance(found, dict) else f"{found!r:.60}"
-        keys = f" with the keys {', '.join(map(repr, found))}" if isinstance(found, dict) else ""
-        raise ValueError(f"{where}: found {what}{keys}; expected {example}")
-    return _with_text(found, where)
-
-
-def _rows(text: str) -> list[dict[str, Any]]:
-    """The tasks of CSV, in which a task may go over several lines; other columns are left alone."""
-
-    def at(read: csv.DictReader[str]) -> str:
-        return f"line {read.line_num}"
-
-    rows = csv.DictReader(io.StringIO(text.removeprefix("\ufeff"), newline=""), strict=True)
-    try:
-        if "prompt" not in (rows.fieldnames or ()):
-            there = ", ".join(rows.fieldnames or ()) or "nothing"
-            raise ValueError(f"line 1: found {there:.200}; expected columns prompt and, if wanted, category")
-        found = [_with_text({**row, "category": row.get("category") or None}, at(rows)) for row in rows]
-    except csv.Error as error:
-        raise ValueError(f"{at(rows)}: not CSV ({error})") from None
+    table = name.lower().endswith(".csv")
+    rows = csv_rows(text, COLUMNS, COLUMNS[:1]) if table else json_rows(text, COLUMNS)
+    found: list[dict[str, Any]] = []
+    wrong: list[str] = []
+    for line, row in rows:
+        if isinstance(row, ValueError):
+            wrong.append(f"line {line}{row}")
+            continue
+        task = {key: value for key, value in row.items() if key == "prompt" or value not in (None, "")}
+        wrong += [
+            f"line {line}, column {key}: found {shown}; expected some text"
+            for key in dict.fromkeys(("prompt", *task))
+            if not (isinstance(value := task.get(key), str) and value.strip())
+            for shown in [f"{value!r:.60}" if key in task else "nothing"]
+        ]
+        found.append({key: storable(value) for key, value in task.items() if isinstance(value, str)})
+    if wrong:
+        raise ValueError(problems_of(wrong))
     if not found:
-        raise ValueError("no prompt found below the line of columns")
+        raise ValueError(
+            'no prompt found; expected lines like {"prompt": "Explain …", "category": "physics"}'
+        )
     return found
-
-
-def _with_text(found: Mapping[str, Any], where: str) -> dict[str, Any]:
-    prompt = {"prompt": found["prompt"]}
-    if found.get("category") is not None:
-        prompt["category"] = found["category"]
-    for key, value in prompt.items():
-        if not isinstance(value, str) or not value.strip():
-            raise ValueError(f"{where}, {key}: found {value!r:.60}; expected some text")
-    return {key: storable(value) for key, value in prompt.items()}
 
 
 LIMITS = {
@@ -132,10 +104,12 @@ class DuelRules(GameRules):
     )
     max_drafts: int = Field(3, ge=1, le=20, description="Drafts in one author's turn.")
     committee: int = Field(5, ge=1, le=99, description="Committee members: the top by raw Elo.")
-    min_committee: int = Field(2, ge=1, description="Fewest members when not enough players are eligible.")
+    min_committee: int = Field(
+        2, ge=1, le=99, description="Fewest members when not enough players are eligible."
+    )
     approval: Share = Field(0.8, description="Share of the committee's valid votes that a draft needs.")
     judges: int = Field(5, ge=1, le=99, description="Judges: the top by raw Elo.")
-    min_judges: int = Field(2, ge=1, description="Fewest judges when not enough players are eligible.")
+    min_judges: int = Field(2, ge=1, le=99, description="Fewest judges when not enough players are eligible.")
     quorum: Share = Field(0.5, description="Share of a panel's members whose votes must be valid.")
     exclude_family: bool = Field(False, description="Keep a contestant's family off its committee and panel.")
     order: Literal["both", "one"] = Field(
@@ -148,7 +122,9 @@ class DuelRules(GameRules):
     weights: Literal["softmax", "proportional", "equal"] = Field(
         "softmax", description="How a judge's raw Elo weighs its vote."
     )
-    weight_temperature: float = Field(300.0, gt=0, description="τ of the softmax weights, in Elo points.")
+    weight_temperature: float = Field(
+        300.0, gt=0, le=1_000_000, description="τ of the softmax weights, in Elo points."
+    )
     author_limit: Limit = Field(LIMITS["author_limit"], description="Limits of a draft.")
     committee_limit: Limit = Field(
         LIMITS["committee_limit"],

@@ -141,7 +141,9 @@ class LastArenaRules(GameRules):
         description="What ratings of questions do: the worst are dropped, or all count by their rating, or "
         "nothing.",
     )
-    drop: Share = Field(1 / 3, lt=1, description="Share of the questions of each sort that `filter` drops.")
+    drop: float = Field(
+        1 / 3, ge=0, lt=1, description="Share of the questions of each sort that `filter` drops."
+    )
     own_questions: bool = Field(True, description="Whether players answer their own questions too.")
     answer_budgets: tuple[Annotated[int, Field(ge=1, le=10_000_000)], ...] = Field(
         (),

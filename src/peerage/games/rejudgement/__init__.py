@@ -79,7 +79,7 @@ class RejudgementRules(Section):
     max_tokens: int = Field(600, ge=1, le=10_000_000, description="Tokens a verdict may take.")
     reason_chars: int = Field(400, ge=1, le=200_000, description="Characters of a reason that count.")
     temperature: float | None = Field(
-        0.0, ge=0, description="Sampling temperature of a verdict; null: as the judge is set."
+        0.0, ge=0, le=100, description="Sampling temperature of a verdict; null: as the judge is set."
     )
 
     def panel(self, chars: int) -> PanelRules:

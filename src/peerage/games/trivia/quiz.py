@@ -9,8 +9,6 @@ A question with wrong answers can be put as multiple choice, one without gets a 
 
 from __future__ import annotations
 
-import csv
-import io
 import re
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
@@ -22,12 +20,11 @@ from pydantic import Field, model_validator
 
 from peerage.facts import plain
 from peerage.games.section import Section
+from peerage.games.task_files import Row, csv_rows, json_rows, known_keys, problems_of
 from peerage.protocol import storable
 
 COLUMNS = ("question", "answer", "variants", "wrong")
 MOST_WRONG = 9
-MOST_TOLD = 10
-"""Lines of a file that an error names."""
 ANSWER_CHARS = 120
 QUESTION_CHARS = 4_000
 _SEVERAL = COLUMNS[2:]
@@ -45,6 +42,11 @@ class QuizQuestion(Section):
     wrong: tuple[str, ...] = Field(
         (), max_length=MOST_WRONG, description="Wrong answers, for multiple choice; none: a short answer."
     )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _known(cls, value: Any) -> Any:
+        return known_keys(value, COLUMNS)
 
     @model_validator(mode="after")
     def _sound(self) -> QuizQuestion:
@@ -79,7 +81,7 @@ def problems(row: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
 def read_quiz(text: str, name: str) -> list[dict[str, Any]]:
     """The questions of a file. Raises ValueError for what cannot be used, with line and column: the first ten
     lines of it."""
-    rows = _csv_rows(text) if name.lower().endswith(".csv") else _json_rows(text)
+    rows = _table(text) if name.lower().endswith(".csv") else _objects(text)
     found: list[dict[str, Any]] = []
     lines: dict[str, int] = {}
     wrong: list[str] = []
@@ -95,89 +97,52 @@ def read_quiz(text: str, name: str) -> list[dict[str, Any]]:
             wrong.append(f"line {line}, column {told}")
         found.append(row)
     if wrong:
-        more = [f"… and {len(wrong) - MOST_TOLD:,} more such lines"] * (len(wrong) > MOST_TOLD)
-        raise ValueError("\n  ".join([*wrong[:MOST_TOLD], *more]))
+        raise ValueError(problems_of(wrong))
     if not found:
         raise ValueError(f"no question found; expected {' and '.join(COLUMNS[:2])} at least")
     return found
 
 
-def _csv_rows(text: str) -> Iterator[tuple[int, dict[str, Any] | ValueError]]:
-    """Line and question of each row, or what is wrong with it; commas or semicolons part cells, `|`
-    several answers in one."""
-    header = text.partition("\n")[0]
-    rows = csv.reader(io.StringIO(text, newline=""), delimiter=";" if ";" in header else ",", strict=True)
-    names: list[str] = []
-    line = 1
-    while True:
-        try:
-            cells = [storable(cell).strip() for cell in next(rows)]
-        except StopIteration:
-            return
-        except csv.Error as error:
-            yield line, ValueError(f": no CSV ({error}); put cells with quotes or commas in quotes")
-            return
-        if not names:
-            names = [cell.lower() for cell in cells]
-            _header(names)
-        elif any(cells):
-            if len(cells) != len(names):
-                at = names[len(cells)] if len(cells) < len(names) else len(names) + 1
-                found = f"found {len(cells)} cells, expected {len(names)}"
-                yield line, ValueError(f", column {at}: {found}; put a cell with a comma in quotes")
-            else:
-                row: dict[str, Any] = {"variants": "", "wrong": "", **dict(zip(names, cells, strict=True))}
-                for column in _SEVERAL:
-                    row[column] = [one.strip() for one in row[column].split(_BETWEEN)] if row[column] else []
-                yield line, row
-        line = rows.line_num + 1
+def _table(text: str) -> Iterator[Row]:
+    """The rows of CSV, in which `|` parts several answers in one cell."""
+    for line, row in csv_rows(text, COLUMNS, COLUMNS[:2]):
+        if isinstance(row, dict):
+            row = {key: cell.strip() for key, cell in row.items()}
+            several = {key: [part.strip() for part in row.get(key, "").split(_BETWEEN)] for key in _SEVERAL}
+            row = {**row, **{key: value if row.get(key) else [] for key, value in several.items()}}
+        yield line, row
 
 
-def _header(names: list[str]) -> None:
-    for at, name in enumerate(names, 1):
-        if name not in COLUMNS or name in names[: at - 1]:
-            raise ValueError(
-                f"line 1, column {at}: found {name!r}; the columns are {', '.join(COLUMNS)}, each once"
-            )
-    for name in COLUMNS[:2]:
-        if name not in names:
-            raise ValueError(
-                f"line 1: no column {name!r}; expected {', '.join(COLUMNS)}, the last two if wanted"
-            )
-
-
-class _Line(msgspec.Struct, forbid_unknown_fields=True):
+class _Line(msgspec.Struct):
     question: str
     answer: str
     variants: list[str] = []
     wrong: list[str] = []
 
 
-def _json_rows(text: str) -> Iterator[tuple[int, dict[str, Any] | ValueError]]:
-    """Line and question of each line with a JSON object, or what is wrong with it."""
-    for number, line in enumerate(text.split("\n"), 1):
-        if line.strip():
+def _objects(text: str) -> Iterator[Row]:
+    """The objects of JSON lines, each value of the type that its column has."""
+    for line, row in json_rows(text, COLUMNS):
+        if isinstance(row, dict):
             try:
-                row = msgspec.to_builtins(msgspec.json.decode(line, type=_Line))
-            except (msgspec.DecodeError, RecursionError) as error:
-                yield number, ValueError(f", column {_at(error)}: {error}")
-            else:
-                yield number, {key: _stored(value) for key, value in row.items()}
+                checked = msgspec.to_builtins(msgspec.convert(row, _Line))
+                row = {key: _stored(value) for key, value in checked.items()}
+            except msgspec.ValidationError as error:
+                row = ValueError(f", column {_at(error)}: {error}")
+        yield line, row
 
 
 def _stored(value: Any) -> Any:
     return storable(value).strip() if isinstance(value, str) else [storable(one).strip() for one in value]
 
 
-_PLACE = re.compile(r"`\$\.(\w+)|field `(.*?)`|\(byte (\d+)\)")
+_PLACE = re.compile(r"`\$\.(\w+)|field `(.*?)`")
 
 
 def _at(error: Exception) -> str:
-    """The key, or the place counted from 1, that a decoder's error names."""
+    """The key that a decoder's error names."""
     found = _PLACE.search(str(error))
-    if found is None:
-        return "1"
-    return found[1] or found[2] or str(int(found[3]) + 1)
+    return (found[1] or found[2]) if found else "1"
 
 
 def chosen(secret: str, number: int, there: int, count: int) -> tuple[int, ...]:
