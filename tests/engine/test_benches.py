@@ -350,6 +350,25 @@ def test_an_arena_in_which_nothing_works_ends(tmp_path: Path) -> None:
     assert (report.settled, report.decided) == (9, 0)
 
 
+def test_matches_without_a_result_are_counted_over_runs(tmp_path: Path) -> None:
+    everybody = tuple(f"p{n}" for n in range(7))
+    works = [False]
+
+    def error(call: Call) -> PlayerError | None:
+        failing = call.key == "answer/A" and not works[0]
+        return PlayerError("too long", kind="request") if failing else None
+
+    play(arena(tmp_path, 1, give_up_after=5), 30, clients=Failing(error, everybody))
+    folder = arena(tmp_path, 1, give_up_after=9)
+    report = play(folder, 30, clients=Failing(error, everybody))
+    assert (report.reason, report.played, len(statuses(folder))) == ("no_result", 4, 9)
+    report = play(folder, 30, clients=Failing(error, everybody))
+    assert (report.reason, report.decided) == ("no_result", 0)
+    assert report.played <= 9
+    works[0] = True
+    assert play(folder, 3, clients=Failing(error, everybody)).decided == 3
+
+
 def test_entries_carry_on_where_they_stopped() -> None:
     first = Benches()
     rows = [

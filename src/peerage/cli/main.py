@@ -21,6 +21,7 @@ from typer.core import TyperCommand, TyperGroup
 from typer.main import get_command, get_group
 
 from peerage.cli import COMPLETING, streams
+from peerage.system_errors import reason
 
 USAGE = 2
 FAILED = 1
@@ -174,7 +175,7 @@ class Commands(TyperGroup):
         except OSError as error:
             _debug()
             place = f"{error.filename}: " if error.filename else ""
-            typer.echo(f"peerage: {place}{error.strerror or error}", err=True)
+            typer.echo(f"peerage: {place}{reason(error)}", err=True)
             raise typer.Exit(FAILED) from None
         except Exception as error:
             if type(error).__module__.startswith(("typer.", "click.")):

@@ -19,6 +19,7 @@ import typer
 from peerage.cli.annotate import stated
 from peerage.cli.options import HERE, Address, Folder, Force, drawing, group, helpers
 from peerage.figures import counted
+from peerage.system_errors import reason
 
 if TYPE_CHECKING:
     from peerage.site.server import Server
@@ -213,7 +214,7 @@ def serve(
     try:
         door = listening(EVERYWHERE if network else LOOPBACK, port)
     except OSError as error:
-        why = "is in use" if error.errno == EADDRINUSE else f"cannot be opened: {error.strerror}"
+        why = "is in use" if error.errno == EADDRINUSE else f"cannot be opened: {reason(error)}"
         raise ServeError(f"port {port} {why}; name another with --port, or 0 for any free one") from None
     welcome = "\n".join(_welcome(server, door.getsockname()[1], token, vote, review, url))
     with suppress(KeyboardInterrupt):

@@ -36,7 +36,13 @@ class AwakeLoop(asyncio.SelectorEventLoop):
         self._monotonic = monotonic
         self._looked = monotonic()
         self._lost = 0.0
-        super().__init__(_Ticking())
+        selector = _Ticking()
+        try:
+            super().__init__(selector)
+        except OSError:  # no more files may be opened; asyncio would close what it has not made
+            self._closed = True
+            selector.close()
+            raise
 
     def time(self) -> float:
         now = self._monotonic()
@@ -48,5 +54,8 @@ class AwakeLoop(asyncio.SelectorEventLoop):
 
 def run(main: Coroutine[Any, Any, Result]) -> Result:
     """`asyncio.run` on such a loop; on the usual one where that could not run programs (Windows)."""
-    with asyncio.Runner(loop_factory=None if os.name == "nt" else AwakeLoop) as runner:
-        return runner.run(main)
+    try:
+        with asyncio.Runner(loop_factory=None if os.name == "nt" else AwakeLoop) as runner:
+            return runner.run(main)
+    finally:
+        main.close()  # where there was no loop to run it

@@ -34,9 +34,9 @@ class Folding:
     """The matches of a run that have ended, and what is on record.
 
     `standings`, `decided` and `without_result` are of the whole arena, `played` counts matches of this run.
-    After `patience` matches in a row without a result nothing is folded any more and `hopeless` says so.
-    `benched(player, why)` tells that a player is on record as benched, `observe` gives each match once it is
-    durable, and `votes` the head of the audience's votes, which the log binds.
+    After `patience` matches in a row without a result, those of earlier runs counted, nothing is folded any
+    more and `hopeless` says so. `benched(player, why)` tells that a player is on record as benched, `observe`
+    gives each match once it is durable, and `votes` the head of the audience's votes, which the log binds.
     """
 
     def __init__(
@@ -75,7 +75,8 @@ class Folding:
         self._next = recovered.next_to_fold
         self._ended: dict[int, Ended] = {}
         self._late: deque[Ended] = deque()
-        self._fruitless = 0
+        # What failed may have been fixed since: one match at least is played that an earlier run had not begun.
+        self._fruitless = max(0, min(recovered.fruitless, patience - 1 - len(recovered.exchanges)))
 
     @property
     def newest(self) -> int:

@@ -16,7 +16,8 @@ from peerage.engine.benches import TOPIC, Benches
 from peerage.engine.budget import MATCH_BUDGET, PLAYER_BUDGET, dollars
 from peerage.engine.model_watch import Watch
 from peerage.engine.probed import ProbeCost, probe_costs
-from peerage.ledger.codec import by_hex, read_fixture, read_reply
+from peerage.engine.records import ENGINE
+from peerage.ledger.codec import by_hex, read_fixture, read_record, read_reply
 from peerage.ledger.merkle import GENESIS
 from peerage.ledger.merkle import digest as digest_of
 from peerage.ledger.series import in_series
@@ -28,6 +29,9 @@ from peerage.match import DEVELOPMENT, Fixture, topic_of
 from peerage.ratings.elo import EloSettings
 from peerage.scheduling.standing import Ended, History
 from peerage.standings import DONE, NOBODY, Standings, after_all
+
+_BLOCK = 64
+"""Records that are read at a time, from the last one back."""
 
 
 class Mismatch(Exception):
@@ -56,8 +60,8 @@ class Recovered:
     `spent_by` is both by player, `begun` both by pending match. `left_open` are the calls that the last run
     left open.
 
-    `without_result` counts the matches on record that came to none, `benches` tells who is benched,
-    `models` which models providers named.
+    `without_result` counts the matches on record that came to none, `fruitless` the last of them in a row
+    that the engine did not end itself; `benches` tells who is benched, `models` which models providers named.
     `retired` maps players whose budget voided a match to its round, and `unaffordable` counts the last
     matches void for a budget without one between that was not (see `read_budget_voids`).
     """
@@ -84,6 +88,7 @@ class Recovered:
     without_result: int = 0
     benches: Benches = field(default_factory=Benches)
     models: Watch = field(default_factory=Watch)
+    fruitless: int = 0
     retired: dict[str, int] = field(default_factory=dict)
     unaffordable: int = 0
 
@@ -185,6 +190,7 @@ def recover(ledger: Ledger, lag: int, elo: EloSettings) -> Recovered:
                 if exchange.failure is None:
                     found.left_open.append(exchange)
     found.without_result = recorded - decided(ledger)
+    found.fruitless = _fruitless(ledger, recorded) if found.without_result else 0
     found.benches = Benches.of(ledger.amendments(TOPIC))
     found.models = Watch.of(ledger)
     found.spent_by = ledger.spent_by()
@@ -229,6 +235,21 @@ def spent(ledger: Ledger) -> int:
 def decided(ledger: Ledger) -> int:
     """Matches on record that came to what they were played for: a result, or a trial's report."""
     return sum(summary.status in (DONE, DEVELOPMENT) for summary in ledger.summaries())
+
+
+def _fruitless(ledger: Ledger, recorded: int) -> int:
+    """Return how many matches at the end of the record came to no result, without those that the engine ended
+    itself."""
+    count, last = 0, recorded
+    while last > 0:
+        first = max(1, last - _BLOCK + 1)
+        rows = zip(ledger.summaries(first, last), ledger.records(first, last), strict=True)
+        for summary, record in reversed(list(rows)):
+            if summary.status in (DONE, DEVELOPMENT):
+                return count
+            count += read_record(record.body).outcome.detail.get("by") != ENGINE
+        last = first - 1
+    return count
 
 
 def read_budget_voids(found: Recovered, ledger: Ledger, since: int) -> None:

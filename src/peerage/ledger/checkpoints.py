@@ -20,6 +20,7 @@ from peerage.ledger.notes import Checkpoint, VerifierKey, read_keys
 from peerage.ledger.store import COPY, Batch, Ledger, LedgerBusy, LedgerError
 from peerage.ledger.votes import PeopleVotes
 from peerage.outputs import replacing
+from peerage.system_errors import reason
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
@@ -56,7 +57,7 @@ def new_key(path: Path) -> Ed25519PrivateKey:
     except FileExistsError:
         raise LedgerError(f"{path} exists, and a key is never replaced; move it away first") from None
     except OSError as error:
-        raise LedgerError(f"cannot write a key to {path}: {error.strerror or error}") from error
+        raise LedgerError(f"cannot write a key to {path}: {reason(error)}") from error
     return private
 
 

@@ -12,6 +12,7 @@ import socket
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, closing, contextmanager, nullcontext, suppress
+from errno import EROFS
 from functools import lru_cache
 from itertools import chain
 from pathlib import Path
@@ -21,6 +22,7 @@ from peerage.ledger.sql_database import Connection, Insert, Query, ReadPool
 from peerage.ledger.sql_tables import KINDS, SqlTable
 from peerage.ledger.store import LedgerBusy, LedgerError
 from peerage.outputs import replacing
+from peerage.system_errors import REMEDIES, is_read_only, reason, why_not_opened
 
 PAGE_BYTES = 16_384
 CHECKPOINT_PAGES = 1_000
@@ -173,9 +175,7 @@ class SqliteFile:
                 "Reading commands work meanwhile"
             ) from None
         except OSError as error:
-            raise LedgerError(
-                f"cannot lock {path}: {error.strerror or error}; its folder must exist and be writable by you"
-            ) from error
+            raise LedgerError(f"cannot lock {path}: {reason(error)}") from error
         try:
             # Only a hint for people: a full disk must not stop a runner here.
             with suppress(OSError), replacing(note) as part:
@@ -300,8 +300,12 @@ def _explain(error: Exception, path: Path) -> str:
     if name == "SQLITE_FULL":
         return f"the disk (or quota) is full at {path}; what was recorded is safe. Free some space, run again"
     if name.startswith("SQLITE_READONLY"):
+        if is_read_only(path):
+            return f"{path}: {REMEDIES[EROFS]}, as with --dir"
         return f"{path} or its folder cannot be written; give yourself write permission, or use --dir"
     if name.startswith("SQLITE_CANTOPEN"):
+        if why := why_not_opened(path):
+            return f"cannot open {path}: {why}"
         why = "there is no such file" if not path.exists() else "it or its folder cannot be opened by you"
         return f"cannot open {path}: {why}; check the path and its permissions"
     if name == "SQLITE_NOTADB":
@@ -314,4 +318,4 @@ def _explain(error: Exception, path: Path) -> str:
         return f"the disk failed under {path} ({name}); what was recorded before is safe. Check the disk"
     if name.startswith("SQLITE_CONSTRAINT"):
         return f"a row contradicts what {path} holds: {error}; nothing of this batch was written"
-    return f"{path}: {error}"
+    return f"{path}: {reason(error) if isinstance(error, OSError) else error}"

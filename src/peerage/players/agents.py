@@ -25,11 +25,12 @@ from typing import Any
 import msgspec
 
 from peerage.players.agent_protocol import reply_from, reply_from_bytes, request_of
-from peerage.players.client import MAX_BODY, Answer, Call, PlayerError
+from peerage.players.client import MAX_BODY, Answer, Call, FailureKind, PlayerError
 from peerage.players.redaction import named, without_traceback
 from peerage.sandbox.confined import END_S, available
 from peerage.sandbox.jail import supported
 from peerage.settings import PlayerSettings
+from peerage.system_errors import SCARCE, reason
 
 ALLOWED = (
     "PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "LANGUAGE", "LC_ALL", "LC_CTYPE", "TZ",
@@ -77,7 +78,9 @@ class CommandClient:
             try:
                 own.mkdir(parents=True, exist_ok=True, mode=0o700)
             except OSError as error:
-                raise PlayerError(f"what it remembers cannot be kept: {error}", kind="permanent") from None
+                raise PlayerError(
+                    f"what it remembers cannot be kept: {reason(error)}", kind="permanent"
+                ) from None
             self._environment[AGENT_FOLDER] = str(own)
             if available():
                 self._environment["TMPDIR"] = str(own)
@@ -100,7 +103,8 @@ class CommandClient:
         except TimeoutError:
             raise
         except OSError as error:
-            raise PlayerError(f"cannot be run: {error}", kind="permanent") from None
+            kind: FailureKind = "transient" if error.errno in SCARCE else "permanent"
+            raise PlayerError(f"cannot be run: {error.filename or ''} {reason(error)}", kind=kind) from None
         return reply_from_bytes(content, clock() - started)
 
     async def close(self) -> None:

@@ -19,6 +19,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import IO, Any
 
+from peerage.system_errors import reason
+
 STOP_S = 120.0
 """How long the stop command may take."""
 GRACE_S = 10.0
@@ -86,7 +88,7 @@ def _started(words: list[str], log: IO[bytes]) -> subprocess.Popen[bytes] | None
             words, stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True
         )
     except OSError as error:
-        log.write(f"{words[0]}: {error}\n".encode())
+        log.write(f"{words[0]}: {reason(error)}\n".encode())
         _say("exited 127")
         return None
     _say("started")

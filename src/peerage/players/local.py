@@ -24,6 +24,7 @@ from peerage.players.client import Answer, Call, PlayerError
 from peerage.players.provider import ProviderClient
 from peerage.players.redaction import named
 from peerage.settings import PlayerSettings
+from peerage.system_errors import reason
 
 SLOTS = 4
 """Replies that one server writes at once; further calls wait here, outside their timeout."""
@@ -206,7 +207,9 @@ def model_file(model: str, folder: Path) -> Path:
     except InputRefused as error:
         raise PlayerError(f"{error}; correct the path after `gguf:`", kind="permanent") from None
     except OSError as error:
-        raise PlayerError(f"{path}: {error.strerror}; fix the path after `gguf:`", kind="permanent") from None
+        raise PlayerError(
+            f"{path}: {reason(error)}; check the path after `gguf:`", kind="permanent"
+        ) from None
     if magic != b"GGUF":
         raise PlayerError(f"{path} is no GGUF file (it begins with {magic!r})", kind="permanent")
     return path

@@ -28,6 +28,7 @@ import msgspec
 
 from peerage.formats import Format, recorded, stored
 from peerage.protocol import Role, Speaker
+from peerage.system_errors import reason
 
 FILE = "people.db"
 PATIENCE_S = 10.0
@@ -233,8 +234,9 @@ class People:
                 yield file
                 file.execute("COMMIT")
         except (sqlite3.Error, OSError) as error:
+            why = reason(error) if isinstance(error, OSError) else str(error)
             raise PeopleError(
-                f"{self.path} cannot be used ({error}); its folder must be writable by you and the file "
+                f"{self.path} cannot be used ({why}); its folder must be writable by you and the file "
                 "whole. Removed while nothing runs, it is made again, and what is open is asked again"
             ) from error
 

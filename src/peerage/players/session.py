@@ -9,6 +9,7 @@ from urllib.parse import urljoin, urlsplit
 import aiohttp
 
 from peerage.players.client import MAX_BODY, PlayerError
+from peerage.system_errors import SCARCE, reason
 
 KEEPALIVE_S = 4.0
 """Idle connections are dropped before servers drop them (uvicorn and llama.cpp: 5 s)."""
@@ -103,4 +104,6 @@ def connection_failure(error: aiohttp.ClientError | OSError) -> PlayerError:
         return PlayerError(f"{error} is not an address; fix `base_url`", kind="permanent")
     unsent = isinstance(error, aiohttp.ClientConnectorError | aiohttp.ConnectionTimeoutError)
     what = "no connection" if unsent else "the connection broke off"
+    if isinstance(error, OSError) and error.errno in SCARCE:  # ours, not the server's
+        return PlayerError(f"{what}: {reason(error)}", maybe_paid=not unsent)
     return PlayerError(f"{what}: {error or type(error).__name__}", maybe_paid=not unsent)

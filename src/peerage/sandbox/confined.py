@@ -31,6 +31,7 @@ from pathlib import Path
 from typing import NoReturn
 
 from peerage.sandbox.jail import Jail, supported
+from peerage.system_errors import reason
 
 END_S = 5.0
 
@@ -130,7 +131,7 @@ def _become(words: list[str], hidden: list[str], fixed: list[str], own: list[str
                 sys.exit("this system has no Landlock, and the program could read the arena's ledger")
         os.execvpe(words[0], words, os.environ)
     except OSError as error:
-        sys.stderr.write(f"{words[0]} cannot be run: {error.strerror}\n")
+        sys.stderr.write(f"{words[0]} cannot be run: {reason(error)}\n")
     finally:
         sys.stderr.flush()
         os._exit(127)

@@ -17,6 +17,7 @@ from typing import Any
 
 from peerage.games import FILE, held_in_file, register, release_of
 from peerage.games.game import GameSpec
+from peerage.system_errors import reason
 
 _PATHS: dict[str, Path] = {}
 
@@ -36,7 +37,7 @@ def load_file(path: Path, *, reading: bool = False) -> GameSpec[Any]:
     try:
         body = path.read_bytes()
     except OSError as error:
-        raise ImportError(f"the game's file {path} cannot be read: {error.strerror}") from None
+        raise ImportError(f"the game's file {path} cannot be read: {reason(error)}") from None
     digest = sha256(body).hexdigest()
     release = f"{path.name}@{FILE}{digest}"
     held = held_in_file(release)

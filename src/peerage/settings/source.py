@@ -11,6 +11,7 @@ import yaml
 
 from peerage.inputs import InputRefused, read_bytes
 from peerage.protocol import storable
+from peerage.system_errors import reason
 
 
 class SettingsError(Exception):
@@ -60,7 +61,7 @@ def text_of(path: Path) -> str:
     except InputRefused as error:
         raise SettingsError(str(error)) from None
     except OSError as error:
-        raise SettingsError(f"{path} cannot be read: {error.strerror}") from None
+        raise SettingsError(f"{path} cannot be read: {reason(error)}") from None
     return _decoded(body, path)
 
 

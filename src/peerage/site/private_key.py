@@ -9,6 +9,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from peerage.ledger.store import LedgerError
+from peerage.system_errors import reason
 
 _BYTES = 32
 _WRITTEN_S = 1.0
@@ -26,8 +27,7 @@ def private_key(path: Path, about: str, lost: str) -> bytes:
         return _read(path, about, lost)
     except OSError as error:
         raise LedgerError(
-            f"cannot keep {about} in {path}: {error.strerror or error}; its folder must exist and be "
-            "writable by you"
+            f"cannot keep {about} in {path}: {reason(error)}; its folder must exist and be writable by you"
         ) from error
 
 

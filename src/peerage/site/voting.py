@@ -20,7 +20,7 @@ import hmac
 import re
 import secrets
 import threading
-from collections import OrderedDict
+from collections import OrderedDict, deque
 from collections.abc import Iterable
 from functools import lru_cache, partial
 from hashlib import sha256
@@ -65,23 +65,26 @@ class Pending(NamedTuple):
 
 
 class Limit:
-    """So many at once, and as many again per minute, for each of many callers."""
+    """So many in any 60 seconds, for each of many callers."""
 
     KEPT = 20_000
 
     def __init__(self, per_minute: int) -> None:
-        self._most = float(per_minute)
-        self._left: OrderedDict[str, tuple[float, float]] = OrderedDict()
+        self._most = per_minute
+        self._passed: OrderedDict[str, deque[float]] = OrderedDict()
 
     def wait(self, caller: str, now: float) -> float:
         """0 when `caller` may go on, and this counts; else the seconds until it may. `now` is monotonic."""
-        left, since = self._left.pop(caller, (self._most, now))
-        left = min(self._most, left + (now - since) * self._most / 60)
-        allowed = left >= 1
-        self._left[caller] = (left - 1 if allowed else left, now)
-        if len(self._left) > self.KEPT:
-            self._left.popitem(last=False)
-        return 0.0 if allowed else (1 - left) * 60 / self._most
+        passed = self._passed.pop(caller, None) or deque()
+        while passed and passed[0] <= now - 60:
+            passed.popleft()
+        allowed = len(passed) < self._most
+        if allowed:
+            passed.append(now)
+        self._passed[caller] = passed
+        if len(self._passed) > self.KEPT:
+            self._passed.popitem(last=False)
+        return 0.0 if allowed else passed[0] + 60 - now
 
 
 def voter_of(session: str) -> str:
