@@ -75,7 +75,7 @@ class Folding:
         self._next = recovered.next_to_fold
         self._ended: dict[int, Ended] = {}
         self._late: deque[Ended] = deque()
-        # What failed may have been fixed since: one match at least is played that an earlier run had not begun.
+        # What failed may be fixed by now: one match at least is played that no earlier run had begun.
         self._fruitless = max(0, min(recovered.fruitless, patience - 1 - len(recovered.exchanges)))
 
     @property
