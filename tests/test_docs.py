@@ -108,10 +108,8 @@ def test_every_game_has_a_page_and_it_shows_in_the_terminal(name: str) -> None:
     page = CliRunner().invoke(app, ["games", "about", name])
     assert page.exit_code == 0
     assert page.stdout.startswith("# ")
-    assert (
-        page.stdout.rstrip()
-        == (GAMES_HERE / name.replace("-", "_") / "README.md").read_text("utf-8").rstrip()
-    )
+    own = (GAMES_HERE / name.replace("-", "_") / "README.md").read_text("utf-8").rstrip()
+    assert page.stdout.partition("\n## What a preset stands for")[0].rstrip() == own
 
 
 def test_json_is_as_documented(tmp_path: Path) -> None:

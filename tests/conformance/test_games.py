@@ -31,6 +31,7 @@ VARIANTS: dict[str, list[dict[str, Any]]] = {
     "duel": [
         {},
         {"preset": "clinical"},
+        {"preset": "uner"},
         {"reference": True, "max_drafts": 2},
         {"author": "top", "order": "one", "binary": True, "exclude_family": True},
         {"prompts": ["Name a river.", {"prompt": "Add {2} and 2.", "category": "sums"}], "min_judges": 1},

@@ -14,7 +14,6 @@ from pydantic import BaseModel
 from tests.offline import call, check, fixture, house, play
 
 from peerage.games import GAMES
-from peerage.games.last_arena.rules import presets
 from peerage.settings import Faults, PlayerSettings
 
 PLAYERS = [f"p{at}" for at in range(12)]
@@ -36,7 +35,8 @@ CLOSE: Rules = {"weights": "equal", "binary": False}
 
 OTHER: dict[str, dict[str, tuple[Rules, Any]]] = {
     "duel": {
-        "preset": ({"author": "top"}, "clinical"),
+        "preset": ({}, "uner"),
+        "challenge": ({"author": "top"}, "case"),
         "topics": ({}, ["one topic alone"]),
         "prompts": ({}, ["Name a river."]),
         "author": ({}, "top"),
@@ -64,6 +64,7 @@ OTHER: dict[str, dict[str, tuple[Rules, Any]]] = {
         "judge_limit.max_chars": ({}, 10),
     },
     "color-obfuscation": {
+        "preset": ({}, "original"),
         "shares": ({}, [0.5, 1]),
         "ally_failure": ({}, "ignore"),
         "leaks": ({}, "forfeit"),
@@ -133,6 +134,7 @@ OTHER: dict[str, dict[str, tuple[Rules, Any]]] = {
         "seconds": ({}, 5),
     },
     "challenge-exchange": {
+        "preset": ({}, "original"),
         "seats": ({}, 2),
         "write": ({}, 2),
         "proof": ({}, "solution"),
@@ -295,7 +297,7 @@ def said(game: str, rules: Rules) -> bytes:
 
 def _another_prompt(path: str) -> tuple[Rules, str]:
     """Rules under which this prompt of the Last Arena is used, and another text of it."""
-    text: Any = presets()["default"]
+    text: Any = GAMES["last-arena"].presets["default"].rules
     for step in path.split("."):
         text = text.get(step, "")
     rules = {**SMALL, "meta": 1, "tricks": 1, "overlap": 0.05}

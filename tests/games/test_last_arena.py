@@ -10,7 +10,7 @@ from tests.offline import Played, agreeable, check, fixture, house, play, points
 
 from peerage.formats import Questions, Score, Scores
 from peerage.games.last_arena import GAME as LAST_ARENA
-from peerage.games.last_arena.rules import LastArenaRules, presets
+from peerage.games.last_arena.rules import LastArenaRules
 from peerage.judging.scores import recorded
 from peerage.protocol import Ask, Reply, Text
 
@@ -321,7 +321,7 @@ def test_the_original_preset_is_the_published_prompts() -> None:
 
 
 def test_presets_give_way_to_what_is_stated() -> None:
-    assert set(presets()) == {"default", "original", "development", "budget"}
+    assert set(LAST_ARENA.presets) == {"default", "original", "development", "budget"}
     rules = LastArenaRules.model_validate(
         {
             "preset": "development",

@@ -41,6 +41,7 @@ from peerage.settings import (
     SettingsError,
     enough_players,
     load,
+    own_keys,
     rules_of,
 )
 
@@ -166,6 +167,11 @@ def _arena(folder: Path) -> tuple[ArenaSettings | None, list[Finding]]:
         return None, [Finding(area, FILE_NAME, "broken", first, "; ".join(more))]
     named = EVERY if EVERY in settings.games else ", ".join(settings.lineup)
     found = [Finding(area, FILE_NAME, "ok", f"{counted(len(settings.players), 'player')} of {named}")]
+    for game in settings.lineup:
+        own = own_keys(settings, game)
+        if own:
+            preset = f"preset {rules_of(settings, game).preset}"
+            found.append(Finding(area, preset, "ok", f"with your own {', '.join(own)}"))
     today = datetime.now(UTC).date()
     unpriced = [
         player.name

@@ -14,6 +14,7 @@ from peerage.blocks import Show, plain
 from peerage.formats import Format
 from peerage.games.cost import CostUnit
 from peerage.games.house import House, usual
+from peerage.games.presets import Preset
 from peerage.games.section import Section
 from peerage.match import Fixture, Outcome, Table
 from peerage.protocol import Prompt, Reply, Role, Steps
@@ -164,6 +165,8 @@ class GameSpec(Generic[Rules]):
     version: int = 1
     """Goes up whenever the same replies could give another outcome or other requests."""
     rules: type[Rules] = GameRules  # type: ignore[assignment]
+    presets: Mapping[str, Preset] = field(default_factory=dict)
+    """What the words of its rule `preset` stand for; where its rules have one, they expand themselves."""
     contestants: tuple[int, int] = (2, 2)
     """The fewest and the most in a match; where `rules` has `seats`, as many as that says."""
     draw: Callable[[Rules, str, int], Mapping[str, Any]] = lambda rules, secret, number: {}

@@ -10,7 +10,7 @@ Whatever is wrong is a `SettingsError` that names the file, the line, the key, w
 from peerage.figures import suggest
 from peerage.games.cost import CostUnit
 from peerage.settings.host import HostSettings
-from peerage.settings.lineup import enough_players, extra_installed, lacks_extra, rules_of, too_few
+from peerage.settings.lineup import enough_players, extra_installed, lacks_extra, own_keys, rules_of, too_few
 from peerage.settings.player import (
     Faults,
     PlayerSettings,
@@ -44,6 +44,7 @@ __all__ = [
     "lacks_extra",
     "load",
     "loads",
+    "own_keys",
     "rules_of",
     "suggest",
     "too_few",

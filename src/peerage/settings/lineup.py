@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Any
 
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 
 from peerage.games import GAMES
 from peerage.scheduling.roles import first_shortage
 from peerage.scheduling.standing import Standing
 from peerage.settings.mistakes import explain
-from peerage.settings.shape import ArenaSettings
+from peerage.settings.shape import ArenaSettings, Pairing, Rating
 from peerage.settings.source import SettingsError, Source
 
 ARENAS = "cost_unit"
@@ -28,6 +29,26 @@ def rules_of(settings: ArenaSettings, game: str = "") -> Any:
     except ValidationError as error:
         path = ("games", name, "rules") if settings.games else ("rules",)
         raise SettingsError("\n".join(explain(error, model, path, Source("settings")))) from None
+
+
+def own_keys(settings: ArenaSettings, game: str) -> list[str]:
+    """The keys that differ from what the preset of a game sets, such as `rules.judges`; empty without one.
+    Those of the whole arena count for its first game. Raises SettingsError."""
+    rules = rules_of(settings, game)
+    preset = GAMES[game].presets.get(getattr(rules, "preset", ""))
+    if preset is None or rules.preset == type(rules).model_fields["preset"].default:
+        return []
+    usual = type(rules).model_validate({"preset": rules.preset})
+    stated: dict[str, tuple[BaseModel, BaseModel, Collection[str]]] = {"rules": (rules, usual, preset.rules)}
+    if game == settings.game:
+        stated["pairing"] = (settings.pairing, Pairing.model_validate(preset.pairing), preset.pairing)
+        stated["rating"] = (settings.rating, Rating.model_validate(preset.rating), preset.rating)
+    return [
+        f"{section}.{key}"
+        for section, (now, original, keys) in stated.items()
+        for key in keys
+        if getattr(now, key) != getattr(original, key)
+    ]
 
 
 def extra_installed(settings: ArenaSettings) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any, get_args, get_origin
 
 from pydantic import BaseModel, ValidationError
@@ -13,9 +13,14 @@ from peerage.settings.source import Source, shown
 
 
 def explain(
-    error: ValidationError, model: type[BaseModel], prefix: tuple[str, ...], source: Source
+    error: ValidationError,
+    model: type[BaseModel],
+    prefix: tuple[str, ...],
+    source: Source,
+    rules: Collection[str] = (),
 ) -> list[str]:
-    """A line for each mistake that validation found in what stands below `prefix`."""
+    """A line for each mistake that validation found in what stands below `prefix`; `rules` are the keys of
+    the game's own settings, among which an unknown key may belong."""
     lines: list[str] = []
     for one in error.errors(include_url=False):
         path = prefix + one["loc"]
@@ -23,7 +28,9 @@ def explain(
             path = (*path[:-1], str(path[-1]))
         if one["type"] == "missing" and _misspelt(str(path[-1]), one["input"]):
             continue
-        lines.append(f"{source.place(path)}: {_problem(one, model)}")
+        misplaced = one["type"] == "extra_forbidden" and len(path) == 1 and path[0] in rules
+        problem = "a setting of the game; write it under `rules:`" if misplaced else _problem(one, model)
+        lines.append(f"{source.place(path)}: {problem}")
     return lines
 
 

@@ -81,7 +81,8 @@ def loads(
     try:
         settings = ArenaSettings.model_validate(data, context=READING if reading else None)
     except ValidationError as error:
-        wrong += explain(error, ArenaSettings, (), source)
+        alone = [key for spec, path, _ in ruled if path == ("rules",) for key in spec.rules.model_fields]
+        wrong += explain(error, ArenaSettings, (), source, alone)
     for spec, path, rules in ruled:
         try:
             spec.rules.model_validate(rules)

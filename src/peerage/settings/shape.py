@@ -12,6 +12,7 @@ from pydantic import Field, ValidationInfo, field_validator, model_validator
 from peerage.figures import suggest
 from peerage.games import GAMES, candidates, installed
 from peerage.games.cost import CostUnit
+from peerage.games.presets import Preset
 from peerage.games.section import Section, Share
 from peerage.match import Slots
 from peerage.protocol import SANDBOX
@@ -272,6 +273,14 @@ def _with_games(stated: Mapping[str, Any]) -> dict[str, Any]:
     return found
 
 
+def _preset_of(stated: Mapping[str, Any], game: str) -> object:
+    """The preset that the rules of a game name, in settings that nobody has validated yet; None for none."""
+    games = stated.get("games")
+    alone = games.get(game) if isinstance(games, dict) else stated
+    rules = alone.get("rules") if isinstance(alone, dict) else getattr(alone, "rules", None)
+    return rules.get("preset") if isinstance(rules, Mapping) else None
+
+
 class ArenaSettings(Section):
     """Everything in `arena.yaml`."""
 
@@ -322,15 +331,23 @@ class ArenaSettings(Section):
     @model_validator(mode="before")
     @classmethod
     def _by_game(cls, value: object) -> object:
-        """The first of several games, and what the game says about keys of `rating` that are not given."""
+        """The first of several games, and what it and its preset say about keys of `rating` and `pairing`
+        that are not given."""
         if not isinstance(value, dict):
             return value
         value = _with_games(value)
-        if not isinstance(value.get("rating", {}), dict):
-            return value
         name = value.get("game", cls.model_fields["game"].default)
         spec = installed(name) if isinstance(name, str) else None
-        return {**value, "rating": {**spec.rating, **value.get("rating", {})}} if spec is not None else value
+        if spec is None:
+            return value
+        preset = spec.presets.get(str(_preset_of(value, name)), Preset(""))
+        usual = {"pairing": preset.pairing, "rating": {**spec.rating, **preset.rating}}
+        filled = {
+            key: {**stated, **value.get(key, {})}
+            for key, stated in usual.items()
+            if stated and isinstance(value.get(key, {}), dict)
+        }
+        return {**value, **filled}
 
     @property
     def lineup(self) -> Mapping[str, GameSettings]:

@@ -48,6 +48,7 @@ from peerage.games.challenge_exchange.rules import (
 )
 from peerage.games.challenge_exchange.show import show
 from peerage.games.game import QUOTE, Asks, GameSpec, RoleRequirement
+from peerage.games.presets import presets
 from peerage.games.ranking import by_rank
 from peerage.games.tools import turns
 from peerage.match import Fixture, Outcome, Seat, Table
@@ -310,6 +311,7 @@ GAME: GameSpec[ChallengeExchangeRules] = GameSpec(
     about="Everybody writes challenges with one number as the answer and solves those of others.",
     contestants=(2, 10),
     rules=ChallengeExchangeRules,
+    presets=presets(__package__),
     play=play,
     officials=officials,
     draw=draw,

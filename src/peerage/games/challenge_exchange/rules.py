@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, Literal
 
 from pydantic import Field, model_validator
 
 from peerage.challenges.pool import Result
 from peerage.games.game import GameRules
+from peerage.games.presets import expanded
 from peerage.games.section import Fuel, Memory, Seats, Seconds, Temperature
 from peerage.games.texts import texts
 from peerage.games.tools import ToolRules
@@ -25,6 +26,11 @@ VOTE: Prompt = texts(__package__)["vote"]
 class ChallengeExchangeRules(GameRules):
     """How challenges are written, solved and paid."""
 
+    preset: Literal["default", "original"] = Field(
+        "default",
+        description="Fills in the keys that are not given. `original`: the core game of the Valyrian Games "
+        "as designed.",
+    )
     seats: Seats = 4
     write: int = Field(1, ge=0, le=5, description="Challenges that each player writes in a match.")
     proof: Literal["both", "blind", "solution"] = Field(
@@ -77,6 +83,11 @@ class ChallengeExchangeRules(GameRules):
     fuel: Fuel = FUEL
     memory: Memory = MEMORY
     seconds: Seconds = SECONDS
+
+    @model_validator(mode="before")
+    @classmethod
+    def _by_preset(cls, value: Any) -> Any:
+        return expanded(__package__, value, "default")
 
     @model_validator(mode="after")
     def _something_to_solve(self) -> ChallengeExchangeRules:

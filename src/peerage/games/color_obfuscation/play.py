@@ -46,6 +46,7 @@ from peerage.games.color_obfuscation.score import (
 )
 from peerage.games.color_obfuscation.show import show
 from peerage.games.game import GameSpec, Original
+from peerage.games.presets import presets
 from peerage.match import Outcome, Table
 from peerage.protocol import Ask, Quote, Reply, Steps
 
@@ -216,6 +217,7 @@ GAME: GameSpec[ColorObfuscationRules] = GameSpec(
     about="One hides a color, its ally must recover it and the opponent must not; then they change places.",
     contestants=(2, 2),
     rules=ColorObfuscationRules,
+    presets=presets(__package__),
     play=play,
     draw=draw,
     asks=asks,

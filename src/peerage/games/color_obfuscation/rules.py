@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import Field, model_validator
 
 from peerage.formats import Color, Encoding
 from peerage.games.game import QUOTE, Asks, GameRules
+from peerage.games.presets import expanded
 from peerage.games.section import Section, Temperature
 from peerage.games.texts import texts
 from peerage.match import Fixture
@@ -39,6 +40,11 @@ class ColorLimits(Section):
 class ColorObfuscationRules(GameRules):
     """How battles are played."""
 
+    preset: Literal["default", "original"] = Field(
+        "default",
+        description="Fills in the keys that are not given. `original`: the rules of the Color Obfuscation "
+        "Benchmark, its ratings, and pairs at random.",
+    )
     shares: tuple[Share, ...] = Field(
         (0.0, 0.2, 0.4, 0.6, 0.8, 1.0),
         min_length=1,
@@ -68,6 +74,11 @@ class ColorObfuscationRules(GameRules):
     )
     same_family: bool = Field(True, description="Whether players of one family may meet.")
     limits: ColorLimits = Field(ColorLimits(), description="Limits of replies.")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _by_preset(cls, value: Any) -> Any:
+        return expanded(__package__, value, "default")
 
     @model_validator(mode="after")
     def _growing(self) -> ColorObfuscationRules:

@@ -23,10 +23,11 @@ import msgspec
 
 from peerage.challenges.drafting import REFERENCE, drafting
 from peerage.games.duel.house import house
-from peerage.games.duel.prompts import OWN_ANSWER, PRESETS, Preset, judging
+from peerage.games.duel.prompts import CHALLENGES, OWN_ANSWER, Kind, judging
 from peerage.games.duel.rules import DuelRules, read_prompts
 from peerage.games.duel.show import show
 from peerage.games.game import QUOTE, Again, Asks, GameSpec, RoleRequirement
+from peerage.games.presets import presets
 from peerage.games.rejudgement import RejudgementRules
 from peerage.games.section import Limit
 from peerage.judging.panel import panel
@@ -37,7 +38,7 @@ from peerage.protocol import Ask, Choice, Quote, Reply, Role, Steps, Text
 def play(table: Table) -> Steps[Outcome]:
     """One duel between the two seats of `table`."""
     rules: DuelRules = table.rules
-    preset = _preset(rules)
+    kind = _kind(rules)
     detail: dict[str, Any] = {what: text for what, text in table.drawn.items() if what != "prompt"}
     challenge: Mapping[str, str | Quote]
     reference: Any = None
@@ -47,10 +48,10 @@ def play(table: Table) -> Steps[Outcome]:
         to_answer = OWN_ANSWER
     else:
         drafted = yield from drafting(
-            _turns(table.officials["author"], preset),
+            _turns(table.officials["author"], kind),
             table.officials["committee"],
-            preset.stages,
-            preset.vote,
+            kind.stages,
+            kind.vote,
             table.drawn["topic"],
             rules.drafting(),
         )
@@ -59,10 +60,10 @@ def play(table: Table) -> Steps[Outcome]:
             return Outcome(void="no_challenge", detail=detail)
         judged_on, reference = drafted.texts, drafted.hidden.get(REFERENCE)
         challenge = {stage: text for stage, text in drafted.texts.items() if stage != REFERENCE}
-        to_answer = preset.answer
+        to_answer = kind.answer
 
     limit = rules.contestant_limit
-    told = {"limit": str(limit.max_chars), "judging": judging(preset.merits, rules.panel(), rules.reference)}
+    told = {"limit": str(limit.max_chars), "judging": judging(kind.merits, rules.panel(), rules.reference)}
     messages = to_answer.messages({**challenge, **told})
     replies: list[Reply] = yield [
         Ask(
@@ -92,7 +93,7 @@ def play(table: Table) -> Steps[Outcome]:
         answers,
         judged_on,
         rules.panel(),
-        preset.judge,
+        kind.judge,
         table.rng("order") if rules.order == "one" else None,
         reference,
     )
@@ -106,15 +107,15 @@ def play(table: Table) -> Steps[Outcome]:
     return Outcome(scores={first: verdict.score, second: 1 - verdict.score}, detail=detail)
 
 
-def _preset(rules: DuelRules) -> Preset:
-    preset = PRESETS[rules.preset]
-    return preset.referred() if rules.reference else preset
+def _kind(rules: DuelRules) -> Kind:
+    kind = CHALLENGES[rules.challenge]
+    return kind.referred() if rules.reference else kind
 
 
-def _turns(authors: Sequence[Seat], preset: Preset) -> list[tuple[Seat, ...]]:
+def _turns(authors: Sequence[Seat], kind: Kind) -> list[tuple[Seat, ...]]:
     """Who writes which stage, turn by turn: authors rotate, so that each leads once. The author of the
     question also writes the reference answer."""
-    places = [at - (stage.name == REFERENCE) for at, stage in enumerate(preset.stages)]
+    places = [at - (stage.name == REFERENCE) for at, stage in enumerate(kind.stages)]
     return [
         tuple([authors[(lead + place) % len(authors)] for place in places]) for lead in range(len(authors))
     ]
@@ -122,8 +123,8 @@ def _turns(authors: Sequence[Seat], preset: Preset) -> list[tuple[Seat, ...]]:
 
 def asks(rules: DuelRules, fixture: Fixture) -> tuple[Asks, ...]:
     """One answer from each contestant; at worst, every turn with all its drafts, all voted down."""
-    preset = _preset(rules)
-    parts, own = len(preset.stages), "prompt" in fixture.drawn
+    kind = _kind(rules)
+    parts, own = len(kind.stages), "prompt" in fixture.drawn
     authors, members = (len(fixture.officials.get(role, ())) for role in ("author", "committee"))
     challenge = 0 if own else parts * (rules.author_limit.max_chars + QUOTE)
     objections = members * (rules.committee_limit.max_chars + 2) + QUOTE
@@ -136,13 +137,13 @@ def asks(rules: DuelRules, fixture: Fixture) -> tuple[Asks, ...]:
         most = limit.max_tokens
         return Asks(role, prompts, expects, calls, most, quoted, usual, usual_output=limit.max_chars // 10)
 
-    again, writing = [stage.again for stage in preset.stages], 1.3 * parts / max(authors, 1)
+    again, writing = [stage.again for stage in kind.stages], 1.3 * parts / max(authors, 1)
     return (
-        sort("contestant", OWN_ANSWER if own else preset.answer, Text(answer), 1, 1, challenge),
+        sort("contestant", OWN_ANSWER if own else kind.answer, Text(answer), 1, 1, challenge),
         # authors rotate, so over all turns each writes every part once a draft
         sort("author", again, Text(), drafts * parts, writing, challenge + objections),
-        sort("committee", preset.vote, vote, drafts * authors, 1.3, challenge),
-        sort("judge", preset.judge, verdict, judged, judged, challenge + 2 * answer),
+        sort("committee", kind.vote, vote, drafts * authors, 1.3, challenge),
+        sort("judge", kind.judge, verdict, judged, judged, challenge + 2 * answer),
     )
 
 
@@ -157,7 +158,7 @@ def officials(rules: DuelRules) -> tuple[RoleRequirement, ...]:
     committee = RoleRequirement("committee", rules.committee, rules.min_committee, same_family=same_family)
     if rules.author == "contestant":
         return RoleRequirement("author", 2, 2, "contestants"), committee, judges
-    fewest = len(PRESETS[rules.preset].stages)
+    fewest = len(CHALLENGES[rules.challenge].stages)
     return RoleRequirement("author", 2, fewest, "top_quarter", same_family=same_family), committee, judges
 
 
@@ -208,6 +209,7 @@ GAME: GameSpec[DuelRules] = GameSpec(
     about="Two players answer a challenge that peers drafted, or that you gave; peers judge.",
     contestants=(2, 2),
     rules=DuelRules,
+    presets=presets(__package__),
     play=play,
     officials=officials,
     draw=draw,

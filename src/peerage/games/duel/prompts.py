@@ -1,4 +1,5 @@
-"""What players of a duel are told, by preset. Templates are data: changing one raises the duel's version."""
+"""What players of a duel are told, by kind of challenge. Templates are data: changing one raises its
+version."""
 
 from __future__ import annotations
 
@@ -11,7 +12,7 @@ from peerage.judging.prompts import COMPARE, COMPARISON, MATERIAL, MERITS, refer
 from peerage.protocol import Prompt
 
 
-class Preset(NamedTuple):
+class Kind(NamedTuple):
     """A kind of duel: the stages of its challenge, and what committee, contestants and judges are told."""
 
     stages: tuple[Stage, ...]
@@ -20,8 +21,8 @@ class Preset(NamedTuple):
     judge: Prompt
     merits: str
 
-    def referred(self) -> Preset:
-        """This preset with a reference answer by the author of its question, for committee and judges."""
+    def referred(self) -> Kind:
+        """This kind with a reference answer by the author of its question, for committee and judges."""
         *stages, last = self.stages
         asking = Stage(last.name, _and_answer(last.first), _and_answer(last.again))
         case = "".join([f"The {one.name}:\n{{{one.name}}}\n\n" for one in stages])
@@ -51,19 +52,19 @@ def _stage(name: str, told: Prompt) -> Stage:
     return Stage(name, alone, Prompt(warned, f"{told.user}{_TEXTS['again']}"))
 
 
-def _clinical() -> Preset:
+def _clinical() -> Kind:
     merits: str = _TEXTS["clinical"]
     stages = _stage("case", _TEXTS["case_stage"]), _stage("question", _TEXTS["case_question_stage"])
     compare = "The case:\n{case}\n\n" + COMPARISON.replace("{merits}", merits)
     judge = Prompt(_TEXTS["case_judge"], compare)
-    return Preset(stages, _TEXTS["case_vote"], _TEXTS["case_answer"], judge, merits)
+    return Kind(stages, _TEXTS["case_vote"], _TEXTS["case_answer"], judge, merits)
 
 
-PRESETS = {
-    "general": Preset(
+CHALLENGES = {
+    "question": Kind(
         (_stage("question", _TEXTS["question_stage"]),), _TEXTS["vote"], _TEXTS["answer"], COMPARE, MERITS
     ),
-    "clinical": _clinical(),
+    "case": _clinical(),
 }
 
 OWN_ANSWER = Prompt("Your answer is cut after {limit} characters. {judging}", "{question}")

@@ -10,6 +10,7 @@ from pydantic import Field, model_validator
 
 from peerage.challenges.drafting import DraftingRules
 from peerage.games.game import GameRules
+from peerage.games.presets import expanded, laid_over, presets
 from peerage.games.section import Limit, Line, Section, Share
 from peerage.games.task_files import csv_rows, json_rows, known_keys, problems_of
 from peerage.judging.panel import PanelRules
@@ -77,16 +78,22 @@ LIMITS = {
 
 
 class DuelRules(GameRules):
-    """How duels are played; the defaults are UNER's."""
+    """How duels are played."""
 
-    preset: Literal["general", "clinical"] = Field(
+    preset: Literal["general", "clinical", "uner"] = Field(
         "general",
-        description="`general`: one author, any topic. `clinical`: one top model writes a clinical case, "
+        description="Fills in the keys that are not given. `general`: questions on any topic. `clinical`: "
+        "questions about clinical cases. `uner`: UNER's rules, ratings and pairing as published.",
+    )
+    challenge: Literal["question", "case"] = Field(
+        "question",
+        description="`question`: an author asks about a topic. `case`: one top model writes a clinical case, "
         "another the question about it.",
     )
     topics: tuple[Line, ...] = Field(
         (),
-        description="Strata of the challenges; each comes up equally often. Default: the preset's own list.",
+        description="Strata of the challenges; each comes up equally often. Default: a list for each kind of "
+        "`challenge`.",
     )
     prompts: tuple[OwnPrompt, ...] = Field(
         (), description="Your own tasks; then nobody drafts and there is no committee."
@@ -94,7 +101,7 @@ class DuelRules(GameRules):
     author: Literal["contestant", "top"] = Field(
         "contestant",
         description="Who drafts: the higher-seeded contestant and then the other, or two players at random "
-        "from the top quarter outside the match (the only choice in `clinical`).",
+        "from the top quarter outside the match (the only choice for a `case`).",
     )
     reference: bool = Field(
         False,
@@ -139,29 +146,27 @@ class DuelRules(GameRules):
     @model_validator(mode="before")
     @classmethod
     def _by_preset(cls, value: Any) -> Any:
-        """What the preset says about keys that are not given."""
+        """Fill in the keys that are not given: by those that are, the preset, each role's limits."""
         if not isinstance(value, dict):
             return value
-        clinical = value.get("preset") == "clinical"
-        filled = {**value}
-        if not value.get("topics"):
-            filled["topics"] = default_topics("clinical" if clinical else "general")
-        if clinical or value.get("reference") is True:
-            filled.setdefault("author", "top")
+        stated = {**value}
+        case = stated.get("challenge", _challenge(stated)) == "case"
+        if case or stated.get("reference") is True:
+            stated.setdefault("author", "top")
         for most in ("committee", "judges"):
-            if value.get(most) == 1:  # who asks for one has enough with one
-                filled.setdefault(f"min_{most}", 1)
-        for role, limit in LIMITS.items():  # a limit stated in part keeps the rest of its role's defaults
-            if isinstance(value.get(role), dict):
-                filled[role] = {**limit.model_dump(), **value[role]}
-        return filled
+            if stated.get(most) == 1:  # who asks for one has enough with one
+                stated.setdefault(f"min_{most}", 1)
+        if not stated.get("topics"):
+            stated["topics"] = default_topics("clinical" if case else "general")
+        limits = {role: limit.model_dump() for role, limit in LIMITS.items()}
+        return laid_over(limits, expanded(__package__, stated, "general"))
 
     @model_validator(mode="after")
     def _consistent(self) -> DuelRules:
-        if self.preset == "clinical" and self.author == "contestant":
+        if self.challenge == "case" and self.author == "contestant":
             raise ValueError(
-                "author is 'contestant', but in the clinical preset two top models write the case and the "
-                "question; leave `author` out"
+                "author is 'contestant', but two top models write a clinical case and the question about it; "
+                "leave `author` out"
             )
         if self.reference and (self.prompts or self.author == "contestant"):
             found = "you list your own prompts" if self.prompts else "author is 'contestant'"
@@ -209,7 +214,13 @@ class DuelRules(GameRules):
         )
 
 
+def _challenge(stated: dict[str, Any]) -> object:
+    """The kind of challenge that the preset named there asks for; None where that is left to the default."""
+    preset = presets(__package__).get(str(stated.get("preset")))
+    return preset.rules.get("challenge") if preset else None
+
+
 @lru_cache(maxsize=8)
-def default_topics(preset: str) -> tuple[str, ...]:
-    """The strata that come with a preset, one a line of its file."""
-    return tuple(files("peerage.games.duel").joinpath(f"topics/{preset}.txt").read_text("utf-8").splitlines())
+def default_topics(name: str) -> tuple[str, ...]:
+    """The strata of a list, `general` or `clinical`, one a line of its file."""
+    return tuple(files("peerage.games.duel").joinpath(f"topics/{name}.txt").read_text("utf-8").splitlines())

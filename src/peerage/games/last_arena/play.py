@@ -23,6 +23,7 @@ from peerage.games.last_arena.report import Answer, Tournament, by_author, recou
 from peerage.games.last_arena.rules import SCORE_TOKENS, LastArenaRules
 from peerage.games.last_arena.show import show
 from peerage.games.last_arena.tables import answers_of
+from peerage.games.presets import presets
 from peerage.judging.normalisation import MEAN
 from peerage.judging.questions import Collected, Question, calls, collect
 from peerage.judging.scores import Item, Scoring, ScoringRules, scoring
@@ -231,6 +232,7 @@ GAME: GameSpec[LastArenaRules] = GameSpec(
     about="A tournament: everybody writes questions, rates them, answers them all and judges all answers.",
     contestants=(2, 20),
     rules=LastArenaRules,
+    presets=presets(__package__),
     play=play,
     asks=asks,
     survives=True,

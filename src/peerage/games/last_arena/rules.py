@@ -8,8 +8,8 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, field_validator, model_validator
 
 from peerage.games.game import GameRules
+from peerage.games.presets import expanded, laid_over, presets
 from peerage.games.section import Limit, Line, Section, Share
-from peerage.games.texts import toml
 from peerage.judging.normalisation import Mode
 from peerage.judging.questions import Wanted, WritingRules
 from peerage.judging.scores import ScoringRules
@@ -174,11 +174,9 @@ class LastArenaRules(GameRules):
     @classmethod
     def _by_preset(cls, value: Any) -> Any:
         """What the preset says about keys that are not given; sections are filled in part."""
-        if not isinstance(value, dict):
-            return value
-        named = str(value.get("preset", "default"))
-        preset = presets().get(named, {})  # an unknown one is told by its field
-        return _over(_over(presets()["default"], preset), value)
+        filled = expanded(__package__, value, "default")
+        usual = presets(__package__)["default"].rules
+        return laid_over(usual, filled) if isinstance(filled, dict) else filled
 
     @field_validator("answer_budgets")
     @classmethod
@@ -282,17 +280,3 @@ class LastArenaRules(GameRules):
             limit.max_tokens,
             limit.temperature,
         )
-
-
-def presets() -> Mapping[str, Mapping[str, Any]]:
-    """The presets as they stand in their file: name → what it says about settings."""
-    return toml(__package__, "presets")
-
-
-def _over(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]:
-    """`above` laid over `below`, section by section."""
-    laid = dict(below)
-    for key, value in above.items():
-        under = below.get(key)
-        laid[key] = _over(under, value) if isinstance(under, dict) and isinstance(value, dict) else value
-    return laid
