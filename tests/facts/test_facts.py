@@ -118,7 +118,7 @@ def test_days_are_recomputed_from_the_questions() -> None:
 
 
 def test_clocks_and_letters_are_recomputed() -> None:
-    zones = {city.label: city.zone for city in world._places().cities}
+    zones = {city.label: city.zone for city in world._cities()}
     for fact in some("clocks"):
         found = re.match(rf"At (\d\d:\d\d) UTC on {DATE}, .* show in (.*)\? Write", fact.question)
         assert found
@@ -136,32 +136,50 @@ def test_clocks_and_letters_are_recomputed() -> None:
             assert len(re.sub("[aeiou]", "", word)) == int(fact.answer)
 
 
-def test_holidays_are_on_one_date_or_one_weekday_and_none_is_declared_year_by_year() -> None:
+def test_holidays_are_those_on_which_two_sources_agree_and_whose_names_settle_the_day() -> None:
     known = {
         ("NO", "Constitution Day"): date(2024, 5, 17),
         ("DE", "Good Friday"): date(2024, 3, 29),
         ("US", "Thanksgiving Day"): date(2023, 11, 23),
     }
+    agreed = world._agreed()["holidays"]
     for (code, name), day in known.items():
-        assert day in dict(world._holidays(code))[name]
-    for country in world._places().countries:
-        for name, dates in world._holidays(country.code):
-            assert len(dates) > 2, "once is no custom"
-            assert (
-                len({(day.month, day.day) for day in dates}) == 1
-                or len({day.weekday() for day in dates}) == 1
-            )
-            assert not re.search("Eid|Ramad|Diwali|Lunar|observed|substitut", name), (country.code, name)
+        assert name in agreed[code]
+        assert day in dict(world.listed_holidays(code))[name]
+    assert not agreed.keys() & {"IQ", "EG"}, "abolished, or moved by decree"
+    for code, names in agreed.items():
+        there = dict(world.listed_holidays(code))
+        assert {*names} <= there.keys()
+        for name in names:
+            assert [day.year for day in there[name]] == [*world.HOLIDAY_YEARS], "every year"
+            assert not re.search("Eid|Ramad|Diwali|Lunar|observed|substitut", name), (code, name)
+            assert name not in ("National Day", "National Holiday", "Public Holiday"), (code, name)
+
+
+def test_no_district_county_or_suburb_is_a_city() -> None:
+    cities = {(city.country, city.name) for city in world._cities()}
+    for code, name in (
+        ("KE", "Kakamega"),
+        ("PH", "Budta"),
+        ("US", "The Bronx"),
+        ("IQ", "Al Mawşil al Jadīdah"),
+    ):
+        assert (code, name) in {(one["countrycode"], one["name"]) for one in world.towns()}
+        assert (code, name) not in cities
+    suburbs = {"Kolpino", "Hialeah", "Medina Estates", "Teshi Old Town", "Puxi", "Iztapalapa", "Guri-si"}
+    assert not suburbs & {name for _, name in cities}
+    assert {("KE", "Nairobi"), ("PL", "Kraków"), ("US", "Chicago"), ("JP", "Tokyo")} <= cities
+    assert all(city.population >= 100_000 for city in world._cities())
 
 
 def test_the_greatest_and_the_northernmost_are_so_by_far() -> None:
-    cities = {city.label: city for city in world._places().cities}
+    cities = {city.label: city for city in world._cities()}
     for fact in some("cities", 200):
         if "furthest north" in fact.question:
             assert all(cities[fact.answer].latitude > cities[one].latitude + 1 for one in fact.wrong)
         elif "most inhabitants" in fact.question:
-            of = {one.name: one.population for one in world._places().cities}
-            assert all(of[fact.answer] > 2 * of[one] for one in fact.wrong)
+            of = {one.name: one.population for one in world._cities()}
+            assert all(of[fact.answer] > 3 * of[one] for one in fact.wrong)
 
 
 def test_months_and_weekdays_are_of_the_language_that_is_asked_about() -> None:
@@ -185,12 +203,17 @@ def _scripts(text: str) -> set[str]:
     return {unicodedata.name(one).split()[0] for one in text if one.isalpha()}
 
 
-def test_no_other_city_passes_for_a_capital() -> None:
-    there = {country.code: country for country in world._places().countries}
-    assert "Delhi" in there["TL"].spelt, "GeoNames has it among the names of Dili"
-    assert "delhi" in world._elsewhere(there["TL"])
-    assert "paris" in world._elsewhere(there["US"])
-    assert "paris" not in world._elsewhere(there["FR"])
+def test_other_ways_to_write_an_answer_are_those_that_sources_use_and_name_one_thing() -> None:
+    capitals = world._agreed()["capitals"]
+    every = Counter([name for names in capitals.values() for name in {*map(plain, names)}])
+    assert max(every.values()) == 1
+    assert {"Kyiv", "Kiev"} == {*capitals["UA"]}
+    assert [*map(plain, capitals["TT"])] == ["port of spain"], "no transliteration of a transliteration"
+    often = Counter([name for one in world.states() for name in {*map(plain, (one.name, *one.names))}])
+    assert max(often.values()) == 1
+    there = {one.code: one.names for one in world.states()}
+    assert "UAE" in there["AE"]
+    assert "UK" in there["GB"]
 
 
 def test_what_languages_call_themselves_names_one_language() -> None:

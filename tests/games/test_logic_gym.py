@@ -15,12 +15,13 @@ from random import Random
 
 import numpy as np
 import pytest
+from tests.games.gym_solvers import SOLVERS
 from typer.testing import CliRunner
 
 from peerage.cli.main import app
 from peerage.games.logic import GAME, families
-from peerage.games.logic.gym import GYM_FAMILIES, TASKS, fenced
-from peerage.games.logic.puzzles import ANSWER_CHARS, solves
+from peerage.games.logic.gym import GYM_FAMILIES, TASKS, dataset, fenced
+from peerage.games.logic.puzzles import ANSWER_CHARS, LEVELS, solves
 
 needs_gym = pytest.mark.skipif(find_spec("reasoning_gym") is None, reason="needs the extra `puzzles`")
 every_task = pytest.mark.parametrize("task", TASKS)
@@ -37,9 +38,46 @@ def _quiet() -> Iterator[None]:
         yield
 
 
-def drawn(task: str, seeds: range = range(MANY)) -> list[tuple[str, str]]:
+def drawn(task: str, seeds: range = range(MANY), level: int = 3) -> list[tuple[str, str]]:
     draw = GYM_FAMILIES[f"reasoning-gym:{task}"]
-    return [(text, str(answer)) for text, answer in (draw(Random(f"{seed}"), 3) for seed in seeds)]
+    return [(text, str(answer)) for text, answer in (draw(Random(f"{seed}"), level) for seed in seeds)]
+
+
+def unproven(task: str, count: int) -> list[str]:
+    """The texts of so many puzzles of each level to which a solver finds another answer, several or none."""
+    return [
+        text
+        for level in range(1, LEVELS + 1)
+        for text, answer in drawn(task, range(count), level)
+        for answers in [{str(answer) for answer in SOLVERS[task](text)}]
+        if len(answers) != 1 or not solves(answers.pop(), answer)
+    ]
+
+
+@needs_gym
+@every_task
+def test_a_solver_of_its_text_finds_the_answer_and_no_other(task: str) -> None:
+    assert unproven(task, 20) == []
+
+
+@needs_gym
+@every_task
+@pytest.mark.slow
+def test_a_solver_of_its_text_finds_the_answer_and_no_other_in_many(task: str) -> None:
+    assert unproven(task, 100) == []
+
+
+@needs_gym
+@every_task
+def test_each_level_is_larger_than_the_one_before(task: str) -> None:
+    levels = [drawn(task, level=level) for level in range(1, LEVELS + 1)]
+    sizes = [sum(len(text) + len(answer) for text, answer in level) for level in levels]
+    assert sizes == sorted({*sizes})
+
+
+def test_tasks_that_ask_for_what_cannot_be_are_not_on_the_list() -> None:
+    assert not {"simple_geometry", "maze", "color_cube_rotation", "needle_haystack"} & TASKS.keys()
+    assert TASKS.keys() == SOLVERS.keys()
 
 
 def told_by(code: str, hashes: str) -> str:
@@ -53,16 +91,13 @@ def told_by(code: str, hashes: str) -> str:
 @needs_gym
 @every_task
 def test_the_reference_answer_scores_full_and_junk_nothing(task: str) -> None:
-    from reasoning_gym.factory import create_dataset
-
-    with fenced():
-        dataset = create_dataset(task, seed=0, size=10**9)
+    items = dataset(task, 3)
     for seed in range(MANY):
         text, answer = drawn(task, range(seed, seed + 1))[0]
         with fenced():
-            item = dataset[Random(f"{seed}").randrange(10**9)]
+            item = items[Random(f"{seed}").randrange(10**9)]
         assert item["question"].strip() == text
-        assert dataset.score_answer(item["answer"], item) == 1
+        assert items.score_answer(item["answer"], item) == 1
         assert solves(item["answer"], answer), "the reference, as the library writes it"
         assert len(answer) <= ANSWER_CHARS
         for junk in (
@@ -133,7 +168,9 @@ def test_a_match_is_drawn_from_them() -> None:
 
 def test_without_the_extra_a_run_says_which_and_how(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(families, "installed", lambda: False)
-    stated = "game: logic\nrules: {families: ['reasoning-gym:maze']}\nplayers: [house:0.1, house:0.2]\n"
+    stated = (
+        "game: logic\nrules: {families: ['reasoning-gym:spiral_matrix']}\nplayers: [house:0.1, house:0.2]\n"
+    )
     (tmp_path / "arena.yaml").write_text(stated, "utf-8")
     shown = CliRunner().invoke(app, ["run", "--dir", str(tmp_path), "--max-matches", "1"])
     assert shown.exit_code == 2
@@ -145,5 +182,5 @@ def test_our_own_families_need_no_extra(monkeypatch: pytest.MonkeyPatch) -> None
     monkeypatch.setattr(families, "installed", lambda: False)
     assert GAME.extra(GAME.rules()) == ""
     assert GAME.extra(GAME.rules(families=["reasoning-gym"])) == "puzzles"
-    with pytest.raises(ValueError, match="did you mean 'reasoning-gym:maze'"):
-        GAME.rules(families=["reasoning-gym:mazes"])
+    with pytest.raises(ValueError, match="did you mean 'reasoning-gym:spiral_matrix'"):
+        GAME.rules(families=["reasoning-gym:spiral_matrixs"])

@@ -68,6 +68,7 @@ def languages(rng: Random, level: int) -> Fact:
             f"The language that calls itself “{own}” is {{}}.",
             name,
             others(rng, listed.values(), [name]),
+            closed=True,
         )
     what, ours, theirs, keys = rng.choice(
         [

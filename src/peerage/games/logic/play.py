@@ -52,7 +52,7 @@ class LogicRules(GameRules):
         ("own",),
         min_length=1,
         description="Which puzzles: `own` for all of ours, `reasoning-gym` for those of that package, or "
-        "families by name, as `zebra` and `reasoning-gym:maze`.",
+        "families by name, as `zebra` and `reasoning-gym:spiral_matrix`.",
     )
     max_tokens: MaxTokens = 8_000
     temperature: Temperature = None
@@ -112,6 +112,7 @@ GAME = same_tasks(
     Puzzle,
     LogicRules,
     name="logic",
+    version=2,
     about="Everybody solves the same puzzles, each with one proven answer; most solved wins.",
     drawn=drawn,
     asked=asked,

@@ -1,0 +1,240 @@
+"""Write `src/peerage/facts/agreed.json`: on which facts a second source agrees.
+
+    python -m tests.facts.agree FOLDER
+
+FOLDER holds what the second sources say, each independent of the packages of the extra `facts`:
+
+- `countries.json` of the npm package `world-countries` (mledoze): names, capitals, domains, calling codes;
+- `cities.csv`: the table `world.cities` of the R package `maps` (the World Gazetteer, 2006);
+- `holidays.json`: `{country: [[date, English name, type], …]}` of the npm package `date-holidays`.
+
+The packages `timezonefinder` (zones of OpenStreetMap) and `phonenumbers` (calling codes) must be installed.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+import re
+import sys
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import UTC, datetime
+from functools import cache
+from math import cos, hypot, radians
+from pathlib import Path
+from typing import Any
+from zoneinfo import ZoneInfo
+
+from peerage.facts import world
+from peerage.facts.fact import plain
+
+TABLE = Path(world.__file__).with_name("agreed.json")
+FEWEST, ALIKE, NEAR, SUBURB = 100_000, 1.7, 25, 30
+"""Inhabitants by both sources, the largest ratio of the two numbers, the distance in km of the two places,
+and how near a larger place of the same country may not be."""
+_DECREED = frozenset(("EG", "SD"))
+"""Countries where the days off are moved by decree, or where holidays were abolished and came back."""
+_OLD_NAMES = {
+    "UK": "GB", "USA": "US", "Burma": "MM", "Korea South": "KR", "Korea North": "KP", "Turkey": "TR",
+    "Congo Democratic Republic": "CD", "Congo": "CG", "Czech Republic": "CZ", "Ivory Coast": "CI",
+    "Macedonia": "MK", "Swaziland": "SZ", "Cape Verde": "CV", "East Timor": "TL", "Palestine": "PS",
+}  # fmt: skip
+_COMMON = frozenset(
+    ("day", "the", "of", "and", "holiday", "feast", "national", "public", "st", "saint", "saints", "s")
+)
+_SAME = {"labor": "labour", "years": "year", "workers": "labour", "worker": "labour", "boxing": "stephens"}
+_BESIDE = frozenset(("after", "eve", "before", "second", "2", "2nd", "third", "3", "3rd"))
+"""A name with such a word is that of a day next to the holiday, and is not taken for the holiday."""
+_GENERIC = frozenset(("state", "bank", "memorial", "remembrance", "official", "special", "international"))
+
+
+def main(folder: Path) -> None:
+    countries = {one["cca2"]: one for one in json.loads((folder / "countries.json").read_text("utf-8"))}
+    with (folder / "cities.csv").open(encoding="utf-8") as file:
+        towns = _towns(csv.DictReader(file), countries)
+    days = json.loads((folder / "holidays.json").read_text("utf-8"))
+    found = {
+        "capitals": dict(_capitals(countries, towns)),
+        "names": _names(countries),
+        "domains": [one.code for one in world.states() if one.tld in countries[one.code]["tld"]],
+        "phones": [one.code for one in world.states() if _one_phone(one, countries[one.code]["idd"])],
+        "cities": _cities(towns),
+        "holidays": {
+            one.code: names
+            for one in world.states()
+            if one.code not in _DECREED and (names := _days(one.code, days))
+        },
+    }
+    TABLE.write_text(_written(found), "utf-8")
+    for kind, entries in found.items():
+        many = sum(map(len, entries.values())) if isinstance(entries, dict) else len(entries)
+        print(kind, len(entries), many)
+
+
+def _written(found: Mapping[str, Any]) -> str:
+    """The table as JSON, a line for each country."""
+    kinds = []
+    for kind, entries in sorted(found.items()):
+        lines = (
+            [
+                f"{json.dumps(code)}: {json.dumps(names, ensure_ascii=False)}"
+                for code, names in sorted(entries.items())
+            ]
+            if isinstance(entries, dict)
+            else [json.dumps(entries)[1:-1]]
+        )
+        brackets = "{}" if isinstance(entries, dict) else "[]"
+        kinds.append(f"{json.dumps(kind)}: {brackets[0]}\n" + ",\n".join(lines) + f"\n{brackets[1]}")
+    return "{\n" + ",\n".join(kinds) + "\n}\n"
+
+
+def _key(name: str) -> str:
+    return re.sub("[^a-z]", "", plain(name))
+
+
+def _towns(rows: Any, countries: Mapping[str, Any]) -> dict[str, list[Any]]:
+    """By country: name, inhabitants, latitude, longitude, a capital?"""
+    codes = {
+        plain(name): code
+        for code, one in countries.items()
+        for name in (one["name"]["common"], one["name"]["official"], *one["altSpellings"])
+    } | {plain(name): code for name, code in _OLD_NAMES.items()}
+    found: dict[str, list[Any]] = defaultdict(list)
+    for row in rows:
+        where = (row["name"], int(float(row["pop"])), float(row["lat"]), float(row["long"]))
+        found[codes.get(plain(row["country.etc"]), "")].append((*where, row["capital"] == "1"))
+    return found
+
+
+def _capitals(countries: Mapping[str, Any], towns: Mapping[str, Any]) -> Iterator[tuple[str, list[str]]]:
+    """Of each country on whose one capital GeoNames and `world-countries` agree, what sources call it."""
+    for state in world.states():
+        second = countries[state.code]["capital"]
+        cities = [
+            one
+            for one in world.towns()
+            if one["countrycode"] == state.code
+            and _key(state.capital) in map(_key, (one["name"], *one["alternatenames"]))
+        ]
+        known = {_key(state.capital), *[_key(name) for one in cities[:1] for name in one["alternatenames"]]}
+        if len(second) == 1 and _key(second[0]) in known:
+            names = {state.capital, second[0], *[one["name"] for one in cities[:1]]}
+            names |= {town[0] for town in towns[state.code] if town[4] and _key(town[0]) in known}
+            names |= {"Washington DC"} if state.code == "US" else set()
+            yield state.code, sorted({plain(name): name for name in sorted(names)}.values())
+
+
+def _names(countries: Mapping[str, Any]) -> dict[str, list[str]]:
+    """Of each country, other ways to call it that no other country has."""
+    called = {
+        code: {
+            plain(name): name
+            for name in (one["name"]["common"], one["name"]["official"], *one["altSpellings"])
+        }
+        for code, one in countries.items()
+    }
+    often = Counter([name for names in called.values() for name in names])
+    return {
+        one.code: sorted(
+            [name for key, name in called[one.code].items() if often[key] == 1 and key.isascii()]
+        )
+        for one in world.states()
+    }
+
+
+def _one_phone(state: Any, idd: Mapping[str, Any]) -> bool:
+    """Whether all three have the same calling code for a country, and no other country has it."""
+    from phonenumbers import COUNTRY_CODE_TO_REGION_CODE
+
+    regions = COUNTRY_CODE_TO_REGION_CODE.get(int(state.phone) if state.phone.isdecimal() else 0)
+    return regions == (state.code,) and [f"+{state.phone}"] == [
+        f"{idd['root']}{end}" for end in idd["suffixes"]
+    ]
+
+
+def _cities(towns: Mapping[str, Sequence[Any]]) -> dict[str, list[str]]:
+    """By country, the cities that both know by that name, there, about as large, with the same clocks, and
+    that are no suburbs. A name with more words than the other source has is that of a part ("Old Town")."""
+    found: dict[str, list[str]] = defaultdict(list)
+    listed = world.towns()
+    named: dict[str, set[str]] = defaultdict(set)
+    for one in listed:
+        for name in (one["name"], *(one["alternatenames"] if one["population"] >= FEWEST else ())):
+            named[_key(name)].add(one["geonameid"])
+    for one in listed:
+        if one["population"] < FEWEST or len(named[_key(one["name"])]) > 1:
+            continue
+        names, here = {*map(_key, (one["name"], *one["alternatenames"]))}, (one["latitude"], one["longitude"])
+        near = [town for town in towns[one["countrycode"]] if _km(*here, *town[2:4]) < SUBURB]
+        same = [
+            town
+            for town in near
+            if _key(town[0]) in names
+            and _km(*here, *town[2:4]) < NEAR
+            and len(_words_of(one["name"])) <= len(_words_of(town[0]))
+        ]
+        inhabitants = max([town[1] for town in same], default=0)
+        ratio = one["population"] / max(inhabitants, 1)
+        largest = max([town[1] for town in near], default=0) == inhabitants
+        if inhabitants >= FEWEST and 1 / ALIKE < ratio < ALIKE and largest and _same_clock(one):
+            found[one["countrycode"]].append(one["name"])
+    return {country: sorted(names) for country, names in found.items()}
+
+
+def _words_of(name: str) -> list[str]:
+    return re.split(r"[\s-]+", name)
+
+
+def _km(latitude: float, longitude: float, other: float, further: float) -> float:
+    across = radians((further - longitude + 180) % 360 - 180) * cos(radians((latitude + other) / 2))
+    return 6371 * hypot(across, radians(other - latitude))
+
+
+@cache
+def _finder() -> Any:
+    from timezonefinder import TimezoneFinder
+
+    return TimezoneFinder()
+
+
+def _same_clock(city: Mapping[str, Any]) -> bool:
+    zone = _finder().timezone_at(lat=city["latitude"], lng=city["longitude"])
+    return zone is not None and _offsets(zone) == _offsets(city["timezone"])
+
+
+@cache
+def _offsets(zone: str) -> list[Any]:
+    weeks = [datetime.fromtimestamp(1_420_070_400 + week * 604_800, UTC) for week in range(560)]
+    return [week.astimezone(ZoneInfo(zone)).utcoffset() for week in weeks]
+
+
+def _days(code: str, second: Mapping[str, Sequence[Sequence[str]]]) -> list[str]:
+    """The public holidays of a country that both have on the same days, by names that settle the day."""
+    there = world.listed_holidays(code)
+    public: dict[str, list[frozenset[str]]] = defaultdict(list)
+    for day, name, kind, *_ in second.get(code, ()):
+        if kind == "public" and int(day[:4]) in world.HOLIDAY_YEARS:
+            public[day].append(_words(name))
+    found = []
+    for name, dates in there:
+        words, days = _words(name), {str(day) for day in dates}
+        others = [_words(other) for other, _ in there if other != name]
+        others += [other for day, theirs in public.items() for other in theirs if day not in days]
+        agree = all(
+            any(words <= theirs or (theirs <= words and theirs) for theirs in public[day]) for day in days
+        )
+        if words - _GENERIC and agree and not any(words <= other and not other & _BESIDE for other in others):
+            found.append(name)
+    return found
+
+
+def _words(name: str) -> frozenset[str]:
+    """The words of a holiday's name that tell it from others."""
+    bare = re.sub(r"\(.*?\)", "", name)
+    words = re.sub("[^a-z0-9 ]", "", plain(bare)).split()
+    return frozenset([_SAME.get(word, word) for word in words if word not in _COMMON])
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))
