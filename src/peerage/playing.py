@@ -113,6 +113,10 @@ async def play(
         recovered = recover(ledger, in_flight.lag, pinned_elo(ledger.meta(), settings.rating))
         async with AsyncExitStack() as stack:
             runtimes = await _open_runtimes(folder, settings, ledger, stack, clients)
+            told = Counter[str]()
+            _warn(runtimes, told)
+            _leave_out(ledger, runtimes)
+            told.update({name: len(_warnings(one.client)) - told[name] for name, one in runtimes.items()})
             _check_budget(settings, runtimes)
             over = _overbilled(settings, ledger, runtimes, recovered)
             spent = spent_today(ledger, settings.players, now_ms())
@@ -136,6 +140,7 @@ async def play(
                 away = [name for name in runtimes if availability.away(name) is not None]
                 asked = {name: runtime for name, runtime in runtimes.items() if name not in {*over, *away}}
                 probed = await _probe(folder, settings, ledger, asked, recovered)
+                _warn(runtimes, told)
                 if replan is not None and roomy != _with_room(ledger, runtimes):
                     replan()
             runtimes = _with_room(ledger, runtimes)
@@ -154,7 +159,6 @@ async def play(
             read_budget_voids(recovered, ledger, budget_since(settings, ledger))
             _register(ledger, runtimes, sealing_key(secret))
             note_differences(ledger, settings, now_ms())
-            _leave_out(ledger, runtimes)
             programs = await _programs(settings, [fixture for fixture, _ in recovered.pending], stack)
 
             crew = (
@@ -186,7 +190,6 @@ async def play(
             )
             if signals:
                 stack.enter_context(stopped_by_signals(runner))
-            warned = {name: len(_warnings(runtime.client)) for name, runtime in runtimes.items()}
             spectator = asyncio.ensure_future(beside(runner)) if beside is not None else None
             try:
                 report = await runner.run()
@@ -196,8 +199,7 @@ async def play(
                 if spectator is not None:
                     spectator.cancel()
                     await asyncio.gather(spectator, return_exceptions=True)
-                for runtime in runtimes.values():
-                    _warn(runtime.client, warned[runtime.settings.name])
+                _warn(runtimes, told)
 
 
 def _crew(
@@ -282,8 +284,6 @@ async def _open_runtimes(
         raise ArenaError("\n".join(map(str, failures)))
     if failures:
         raise failures[0]
-    for runtime in runtimes.values():
-        _warn(runtime.client)
     return runtimes
 
 
@@ -401,7 +401,7 @@ def _leave_out(ledger: Ledger, runtimes: Mapping[str, PlayerRuntime]) -> None:
     for name, runtime in runtimes.items():
         leave_out = getattr(runtime.client, "leave_out", None)
         if leave_out is not None:
-            leave_out(cards[name].get("left_out", ()))
+            leave_out(cards.get(name, {}).get("left_out", ()))
 
 
 def _check_budget(settings: ArenaSettings, runtimes: Mapping[str, PlayerRuntime]) -> None:
@@ -432,7 +432,10 @@ def _warnings(client: Client) -> Sequence[str]:
     return found
 
 
-def _warn(client: Client, known: int = 0) -> None:
-    """Tell what a client says, after the `known` first warnings."""
-    for warning in _warnings(client)[known:]:
-        _log.warning(warning)
+def _warn(runtimes: Mapping[str, PlayerRuntime], told: Counter[str]) -> None:
+    """Print what clients have learnt since so many of each player's warnings were `told`."""
+    for name, runtime in runtimes.items():
+        warnings = _warnings(runtime.client)
+        for warning in warnings[told[name] :]:
+            _log.warning(warning)
+        told[name] = len(warnings)

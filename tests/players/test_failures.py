@@ -26,13 +26,7 @@ from pydantic_ai.messages import UserPromptPart as Said
 from pydantic_ai.usage import RequestUsage
 
 from peerage.players.client import Answer, PlayerError
-from peerage.players.failures import (
-    is_filtered,
-    is_out_of_capacity,
-    is_too_long,
-    player_error,
-    rejected_settings,
-)
+from peerage.players.failures import is_filtered, is_out_of_capacity, is_too_long, player_error
 from peerage.players.provider import conversation, read, reasoning_tokens
 from peerage.protocol import Speaker
 
@@ -192,33 +186,6 @@ def test_a_request_that_never_went_out_cost_nothing(phase: Any, cause: Any, paid
 )
 def test_a_provider_that_declines_the_content_refuses(error: Exception, filtered: bool) -> None:
     assert is_filtered(error) == filtered
-
-
-SENT = ["temperature", "openai_reasoning_effort", "structured", "service_tier"]
-
-
-@pytest.mark.parametrize(
-    ("error", "named"),
-    [
-        (http(ModelRequestRejectedError, 400, "Temperature is fixed"), ("temperature",)),
-        (http(ModelRequestRejectedError, 422, "no such service_tier"), ("service_tier",)),
-        (http(ModelRequestRejectedError, 413, "temperature"), ()),
-        (http(None, 400, "temperature"), ()),
-        (ModelRequestRejectedError("m", "temperature"), ()),
-        (http(ModelRequestRejectedError, 400, "Reasoning Effort 'low'"), ("openai_reasoning_effort",)),
-        (http(ModelRequestRejectedError, 400, "budget_tokens: unknown"), ("openai_reasoning_effort",)),
-        (http(ModelRequestRejectedError, 400, "unknown field `thinking`"), ("openai_reasoning_effort",)),
-        *[
-            (http(ModelRequestRejectedError, 400, f"no {word} here"), ("structured",))
-            for word in ("response_format", "JSON_schema", "JSON Schema", "structured output", "grammar")
-        ],
-        (http(ModelRequestRejectedError, 400, "something else"), ()),
-    ],
-)
-def test_a_400_names_the_settings_that_a_server_does_not_take(
-    error: Exception, named: tuple[str, ...]
-) -> None:
-    assert rejected_settings(error, SENT) == named
 
 
 @pytest.mark.parametrize(

@@ -13,6 +13,7 @@ from aiohttp import web
 class Server:
     """Answers with `text`, or with the status and headers of `instead`.
 
+    A body that has `refuses` in it is refused for that.
     `seen` are requests and `bodies` what came with them. `usage` is (input, output, of them thought) in
     tokens; `cut` says that the reply ended at its limit.
     """
@@ -20,6 +21,7 @@ class Server:
     url: str = ""
     text: str = "Hello."
     instead: tuple[int, dict[str, str]] | None = None
+    refuses: str = ""
     usage: tuple[int, int, int] = (12, 4, 0)
     cut: bool = False
     seen: list[web.BaseRequest] = field(default_factory=list)
@@ -29,6 +31,9 @@ class Server:
         sent = await request.read()
         self.seen.append(request)
         self.bodies.append(json.loads(sent) if sent else {})
+        if self.refuses and self.refuses in sent.decode():
+            error = {"message": f"{self.refuses} is not supported by this model"}
+            return web.json_response({"error": error}, status=400)
         if self.instead is not None:
             code, headers = self.instead
             error = {"message": self.text, "type": "x"}

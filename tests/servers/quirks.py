@@ -182,15 +182,16 @@ def play(
         (folder / "arena.yaml").write_text(
             ARENA.format(model=model, url=server.url, stated=f", {stated}" if stated else ""), "utf-8"
         )
-        run = _peerage(folder, ["run", "--matches", str(matches), "--yes"], env)
-        stats = json.loads(_peerage(folder, ["stats", "--format", "json"], env).stdout)
+        run = peerage(folder, ["run", "--matches", str(matches), "--yes"], env)
+        stats = json.loads(peerage(folder, ["stats", "--format", "json"], env).stdout)
     rows = {row["player"]: row for row in stats["players"]}
     return Played(run.stdout + run.stderr, run.returncode, rows.get("Q", {}), server.bodies)
 
 
-def _peerage(
-    folder: Path, arguments: Sequence[str], env: Mapping[str, str] | None
+def peerage(
+    folder: Path, arguments: Sequence[str], env: Mapping[str, str] | None = None
 ) -> subprocess.CompletedProcess[str]:
+    """Run a command in an arena's folder."""
     return subprocess.run(
         [sys.executable, "-m", "peerage", *arguments],
         cwd=folder,

@@ -20,7 +20,7 @@ from urllib.parse import urlsplit
 
 from peerage.engine.availability import Away
 from peerage.ledger.windows import Use, Window, record_of
-from peerage.players.checks import probe_call
+from peerage.players.checks import WARM_TOKENS, probe_call
 from peerage.players.client import PlayerError
 from peerage.players.hosted import NOT_UP, HostedClient, Meter, Power, Switch, reached
 from peerage.players.sleep_mode import asked, let_sleep
@@ -336,7 +336,7 @@ class _Host:
     async def _up(self, name: str) -> str:
         """Open a player's client and warm it; why that came to nothing."""
         try:
-            await self._clients[name].up(probe_call(), self._meter, self._at)
+            await self._clients[name].up(probe_call(max_tokens=WARM_TOKENS), self._meter, self._at)
         except PlayerError as error:
             await self._clients[name].down()
             _log.warning("%s: %s", name, error)

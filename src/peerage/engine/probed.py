@@ -21,8 +21,8 @@ class ProbeResult(Struct, frozen=True, omit_defaults=True):
     """What one probe found, as it is on record.
 
     `status` is ok, refused, cut (at its token limit), failed (until something is changed) or void (the
-    provider failed for now). `cost_nano` is null where it is unknown; `worst_nano` is what it may then have
-    cost, null without a price. `thinks` says that the model was seen to think before it answers.
+    provider failed for now). `cost_nano` is null where it is unknown; `worst_nano` is what it may have cost
+    beyond that, null without a price. `thinks` says that the model was seen to think before it answers.
     """
 
     status: str
@@ -98,7 +98,6 @@ def probe_costs(ledger: Ledger, *, after: int = 0) -> dict[str, ProbeCost]:
             under_way.update(entry.sent)
         for player, found in entry.found.items():
             under_way.pop(player, None)
-            known = found.cost_nano is not None
-            add(player, found.cost_nano or 0, 0 if known else found.worst_nano)
+            add(player, found.cost_nano or 0, found.worst_nano)
     cut_short()
     return costs

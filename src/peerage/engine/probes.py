@@ -13,7 +13,7 @@ from peerage.engine.player_runtime import PlayerRuntime
 from peerage.engine.pricing import priced
 from peerage.engine.probed import TOPIC, ProbeEntry, ProbeResult
 from peerage.ledger.store import Amendment, Ledger, amend
-from peerage.players.checks import PROBE_TOKENS, Probed, needs_probe, probe, probe_call, together
+from peerage.players.checks import PAID, PROBE_TOKENS, Probed, needs_probe, probe, probe_call, together
 from peerage.players.client import Later
 from peerage.players.prices import Price
 from peerage.protocol import storable
@@ -25,12 +25,13 @@ def worst_probe(price: Price) -> int | None:
     """What the probe of a player of this price may cost at most, in 1e-9 dollars; None when its price is
     unknown.
 
-    Of several requests only the last can be charged: those before it were refused.
+    Of several requests `PAID` can be charged: others were refused.
     """
     if price.free:
         return 0
     size = sum(len(text.encode()) for _, text in probe_call().messages)
-    return price.worst_nano(size + OVERHEAD_BYTES, PROBE_TOKENS)
+    worst = price.worst_nano(size + OVERHEAD_BYTES, PROBE_TOKENS)
+    return worst and PAID * worst
 
 
 async def probe_players(
@@ -53,8 +54,7 @@ async def probe_players(
     if not worst:
         return {}
     amend(ledger, TOPIC, [ProbeEntry(sent=worst)], clock())
-    asked = [runtimes[name] for name in worst]
-    probed = await asyncio.gather(*[probe(runtime.settings, runtime.client, env) for runtime in asked])
+    probed = await asyncio.gather(*[_ask(runtimes[name], env) for name in worst])
     found = {one.player: _found(runtimes[one.player], one, worst[one.player]) for one in probed}
     amend(ledger, TOPIC, [ProbeEntry(found=found)], clock())
     for one in probed:
@@ -89,7 +89,7 @@ async def bench_by_probes(
         costs_nothing = not needs_probe(runtime.settings) if free is None else name in free
         costs_nothing = costs_nothing and not runtime.settings.is_person
         if was is not None and found is None and costs_nothing:
-            found = await probe(runtime.settings, runtime.client, env)
+            found = await _ask(runtime, env)
         if was is None and found is not None and found.unusable:
             failed[name] = f"{found.problem}; benched"
             entry = Bench(name, "benched", *when, storable(found.problem)[:500])
@@ -107,18 +107,24 @@ async def bench_by_probes(
     return rows
 
 
+async def _ask(runtime: PlayerRuntime, env: Mapping[str, str]) -> Probed:
+    return await probe(runtime.settings, runtime.client, env, runtime.price.thinking.tokens)
+
+
 def _found(runtime: PlayerRuntime, probed: Probed, worst: int | None) -> ProbeResult:
     """A probe as it goes on record."""
+    each = worst and worst // PAID
     if probed.failure is not None:
-        free = not probed.failure.maybe_paid
+        paid = probed.maybe_paid + probed.failure.maybe_paid
         return ProbeResult(
             "failed" if probed.unusable else "void",
             storable(probed.problem)[:1000],
             probed.requests,
-            0 if free else None,
-            0 if free else worst,
+            None if paid else 0,
+            each and paid * each if paid else 0,
         )
     assert probed.answer is not None
+    paid = probed.maybe_paid
     reply = priced(runtime, probed.answer)
     status = "refused" if probed.answer.refused else "cut" if probed.answer.truncated else "ok"
     reasoning = probed.answer.reasoning_tokens
@@ -127,7 +133,7 @@ def _found(runtime: PlayerRuntime, probed: Probed, worst: int | None) -> ProbeRe
         "",
         probed.requests,
         reply.cost_nano,
-        worst if reply.cost_nano is None else 0,
+        each and (paid + (reply.cost_nano is None)) * each if paid or reply.cost_nano is None else 0,
         reply.input_tokens,
         reply.output_tokens,
         reasoning if type(reasoning) is int and 0 <= reasoning < 2**40 else None,

@@ -25,15 +25,19 @@ from peerage.settings import PlayerSettings, SettingsError
 TIMEOUT_S = 5.0
 SHORT_LIST = 6
 """Models of a server that are named one by one."""
-PROBE_TOKENS = 32
-"""Output tokens a probe may take: enough for an answer, or to see that a model thinks before it gives one."""
-PATIENCE_S = 30.0
+PROBE_TOKENS = 1_000
+"""Output tokens that a probe's answer may take: as many as in a match, so that what refuses them is found."""
+WARM_TOKENS = 32
+"""The same for a question that is to warm a server."""
+PATIENCE_S = 60.0
 """Seconds after which a probe is given up; a player may be that slow and still play."""
 AGAIN = 3
-"""Further requests where a server refuses a setting that can be left out: a refused request costs nothing."""
-_OWN_LIMIT = ("max_tokens", "max_completion_tokens", "max_output_tokens", "maxoutputtokens", "budget_tokens")
-"""Words of a server that finds the probe's limit too small, as some do with models that think."""
+"""Further requests where a client asks to be asked again at once."""
+PAID = 2
+"""Requests of one probe that may be billed: a server that fails may do so for the format, and is asked once
+more without it."""
 
+_SYSTEM = "You take part in games of language models. Reply in exactly the format that is asked for."
 _EXPECTS = Choice("answer", ("yes", "no"))
 _QUESTION = f"Is 7 greater than 5? {_EXPECTS.instruction()}"
 
@@ -263,25 +267,23 @@ async def _open(settings: PlayerSettings, env: Mapping[str, str], folder: Path) 
 
 
 class Probed(Struct, frozen=True):
-    """What a probe found: an answer, or a failure and what to do about it; `requests` is how many it took."""
+    """What a probe found: an answer, or a failure and what to do about it; `requests` is how many it took, of
+    which `maybe_paid` came to nothing and may be billed all the same."""
 
     player: str
     requests: int
     answer: Answer | None = None
     failure: PlayerError | None = None
     advice: str = ""
+    maybe_paid: int = 0
 
     @property
     def unusable(self) -> bool:
         """Whether the player cannot play until somebody changes its settings, key or account.
 
-        A server that turns down so small a question turns down every other one, unless it is the small token
-        limit that it does not like.
+        A server that turns down a question asked like those of a match turns down every other one.
         """
-        if self.failure is None or self.failure.kind == "transient" or self.failure.maybe_paid:
-            return False
-        said = str(self.failure).casefold()
-        return self.failure.kind == "permanent" or not any(word in said for word in _OWN_LIMIT)
+        return self.failure is not None and self.failure.kind != "transient" and not self.failure.maybe_paid
 
     @property
     def thinks(self) -> bool:
@@ -310,33 +312,43 @@ def needs_probe(settings: PlayerSettings) -> bool:
     return not settings.batch and settings.provider in (*PROVIDERS, "http", "https")
 
 
-def probe_call() -> Call:
-    """The question of every probe."""
+def probe_call(thinking_tokens: int = 0, max_tokens: int = PROBE_TOKENS) -> Call:
+    """The question of every probe, asked as a match asks: a system text, a format, its limits."""
     return Call(
-        "probe", "contestant", (("user", _QUESTION),), _EXPECTS, PROBE_TOKENS, temperature=None, seed="probe"
+        "probe",
+        "contestant",
+        (("system", _SYSTEM), ("user", _QUESTION)),
+        _EXPECTS,
+        max_tokens,
+        temperature=None,
+        seed="probe",
+        thinking_tokens=thinking_tokens,
     )
 
 
-async def probe(settings: PlayerSettings, client: Client, env: Mapping[str, str]) -> Probed:
-    """Ask a started client one small question.
+async def probe(
+    settings: PlayerSettings, client: Client, env: Mapping[str, str], thinking_tokens: int = 0
+) -> Probed:
+    """Ask a started client one small question, with the room to think that it has in a match.
 
-    A server that refuses an optional setting is asked again without it, as the client itself decides; nothing
-    else is repeated. Raises nothing: every failure is in what it returns.
+    Nothing is repeated, unless the client asks for that: it has learnt what its server fails at. Raises
+    nothing: every failure is in what it returns.
     """
-    sent = 0
+    sent = paid = 0
     while True:
         sent += 1
         try:
             async with asyncio.timeout(PATIENCE_S):
-                answer = await client.answer(probe_call())
+                answer = await client.answer(probe_call(thinking_tokens))
         except TimeoutError:
             late = PlayerError(f"{settings.name}: no reply within {PATIENCE_S:g} s", maybe_paid=True)
-            return Probed(settings.name, sent, failure=late)
+            return Probed(settings.name, sent, failure=late, maybe_paid=paid)
         except PlayerError as failure:
-            if failure.retry_after_s == 0.0 and not failure.maybe_paid and sent <= AGAIN:
+            if failure.retry_after_s == 0.0 and sent <= AGAIN and paid + failure.maybe_paid < PAID:
+                paid += failure.maybe_paid
                 continue
-            found = Probed(settings.name, sent, failure=failure)
+            found = Probed(settings.name, sent, failure=failure, maybe_paid=paid)
             if found.unusable:
                 return replace(found, advice=await advice(settings, env))
             return found
-        return Probed(settings.name, sent, answer)
+        return Probed(settings.name, sent, answer, maybe_paid=paid)

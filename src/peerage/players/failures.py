@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 import aiohttp
 from pydantic_ai.exceptions import (
@@ -36,29 +36,6 @@ def is_filtered(error: Exception) -> bool:
     return any(word in said for word in _FILTERED)
 
 
-def rejected_settings(error: Exception, sent: Iterable[str]) -> tuple[str, ...]:
-    """Those of the optional settings `sent` that a 400 or 422 names as what it will not take."""
-    if not isinstance(error, ModelRequestRejectedError) or not isinstance(error, ModelHTTPError):
-        return ()
-    if error.status_code not in (400, 422):
-        return ()
-    said = _text(error).casefold()
-    return tuple(name for name in sent if any(word in said for word in _WORDS.get(name, (name,))))
-
-
-THINKING = (
-    "thinking",
-    "openai_reasoning_effort",
-    "anthropic_thinking",
-    "google_thinking_config",
-    "openrouter_reasoning",
-)
-"""Settings, as they are sent, by which a model is told how much to think."""
-_WORDS = dict.fromkeys(
-    THINKING, ("reasoning_effort", "reasoning effort", "reasoning", "thinking", "budget_tokens")
-) | {
-    "structured": ("response_format", "json_schema", "json schema", "structured output", "grammar"),
-}
 _TOO_LONG = ("max_tokens", "max_completion_tokens", "max_output_tokens", "maxoutputtokens", "context length")
 
 

@@ -14,6 +14,7 @@ import os
 import re
 import sys
 from collections import deque
+from collections.abc import Iterable
 from contextlib import suppress
 from importlib.util import find_spec
 from pathlib import Path
@@ -163,6 +164,14 @@ class LocalClient:
     @property
     def warnings(self) -> tuple[str, ...]:
         return () if self._model is None else self._model.warnings
+
+    @property
+    def left_out(self) -> list[str]:
+        return [] if self._model is None else self._model.left_out
+
+    def leave_out(self, names: Iterable[str]) -> None:
+        if self._model is not None:
+            self._model.leave_out(names)
 
     @named
     async def start(self) -> None:

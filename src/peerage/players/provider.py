@@ -5,16 +5,16 @@ any `base_url`) are reached over `wire.Wire`; Anthropic and Google through their
 transport. Nothing here retries: the engine does.
 
 What a model does not take: a temperature or top_p that the library knows it refuses is reported by `start`
-in `warnings` and left out. When a server refuses (400) a setting that its player states, the failure is
-permanent and names it. What the player does not state, a game's temperature and structured output, is left
-out from then on, reported likewise, and that call is asked again.
+in `warnings` and left out. When a server refuses a setting that its player states, the failure is permanent
+and names it. To any other refusal that `adaptations` knows the client adapts: it is reported likewise, and
+the refused request, which cost nothing, is sent again at once in its new form.
 """
 
 from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, cast
 
@@ -36,14 +36,23 @@ from pydantic_ai.settings import ModelSettings
 from pydantic_ai.usage import RequestUsage
 
 from peerage.clock import now_ms
+from peerage.players.adaptations import (
+    ADAPTATIONS,
+    FORM,
+    MAX_COMPLETION_TOKENS,
+    MAX_TOKENS,
+    STRUCTURED,
+    SYSTEM,
+    THINKING,
+    is_refusal,
+    refused,
+)
 from peerage.players.client import Answer, Call, Later, PlayerError, bounded
 from peerage.players.failures import (
-    THINKING,
     is_filtered,
     is_out_of_capacity,
     is_too_long,
     player_error,
-    rejected_settings,
 )
 from peerage.players.keys import PROVIDERS, find_key, key_names
 from peerage.players.redaction import named, secrets_of
@@ -55,13 +64,17 @@ if TYPE_CHECKING:
     import aiohttp
     import httpx2
 
+    from peerage.players.wire import Wire
+
 _PLAIN = ModelRequestParameters()
 
 AGAIN_S = 60.0
 """Seconds after which a tier without capacity is asked again, where the provider does not say when."""
 MOST_S = 3600.0
 
-_NAMES = dict.fromkeys(THINKING, "a bound on thinking") | {"structured": "structured output"}
+
+class _Adapted(PlayerError):
+    """The client has learnt what the server does not take, and would ask otherwise now."""
 
 
 class ProviderClient:
@@ -76,10 +89,13 @@ class ProviderClient:
         self._secrets = (self._key, *secrets_of(self._base_url))
         self._structured = settings.structured
         self._room = room(settings).tokens
-        self._bounded = True
         self._usual: dict[str, Any] = {}
         self._untaken: set[str] = set()
-        self._refused_by_server: set[str] = set()
+        self._warned: set[str] = set()
+        self._refused: set[str] = set()
+        self._structured_works = False
+        self._without_structure = False
+        self._wire: Wire | None = None
         self._model: Model | None = None
         self._session: aiohttp.ClientSession | None = None
         self._http: httpx2.AsyncClient | None = None
@@ -106,6 +122,10 @@ class ProviderClient:
         except Exception as error:
             await self.close()
             raise player_error(error, self._key_place) from None
+        if self._wire is not None and self._model.profile.get(
+            "openai_chat_supports_max_completion_tokens", True
+        ):
+            self._wire.limit = MAX_COMPLETION_TOKENS
         self._usual, self._untaken = sampling_settings(
             self._settings,
             self._model.profile,
@@ -123,23 +143,27 @@ class ProviderClient:
 
     @named
     async def answer(self, call: Call) -> Answer:
-        request = self.request(call)
         clock = asyncio.get_running_loop().time
-        started = clock()
-        try:
-            async with asyncio.timeout(self._settings.timeout_s):
-                response = await model_request(
-                    self.model,
-                    request.messages,
-                    model_settings=request.model_settings,
-                    model_request_parameters=request.model_request_parameters,
-                    instrument=False,
-                )
-        except TimeoutError:
-            raise
-        except Exception as error:
-            return self.failed(error, call, request, clock() - started)
-        return self.answered(response, request, clock() - started)
+        while True:
+            request, form = self.request(call), self._wire.form if self._wire is not None else ()
+            started = clock()
+            try:
+                async with asyncio.timeout(self._settings.timeout_s):
+                    response = await model_request(
+                        self.model,
+                        request.messages,
+                        model_settings=request.model_settings,
+                        model_request_parameters=request.model_request_parameters,
+                        instrument=False,
+                    )
+            except TimeoutError:
+                raise
+            except Exception as error:
+                try:
+                    return self.failed(error, call, request, clock() - started, form)
+                except _Adapted:  # what is sent shrinks each time, so this ends
+                    continue
+            return self.answered(response, request, clock() - started)
 
     @property
     def secrets(self) -> tuple[str, ...]:
@@ -157,27 +181,38 @@ class ProviderClient:
         asked, parameters = self._shape(call)
         return BatchRequest(
             custom_id=custom_id,
-            messages=conversation(call.messages, self._settings.system_prompt),
+            messages=conversation(call.messages, self._settings.system_prompt, SYSTEM not in self._refused),
             model_settings=cast(ModelSettings, asked),
             model_request_parameters=parameters,
         )
 
-    def failed(self, error: Exception, call: Call, request: BatchRequest, latency_s: float) -> Answer:
+    def failed(
+        self,
+        error: Exception,
+        call: Call,
+        request: BatchRequest,
+        latency_s: float,
+        form: Collection[str] = (),
+    ) -> Answer:
         """The answer that an exception of the model library stands for. Raises PlayerError where there is
-        none."""
+        none. `form` are those parts of what was sent that the wire adds (see `Wire.form`)."""
         if is_filtered(error):
             return Answer("", latency_s, refused=True)
+        self._adapt(error, request, form)
         if call.more_room and is_too_long(error):
             return Answer("", latency_s, 0, 0, truncated=True)
         if self._settings.service_tier and is_out_of_capacity(error):
             wait_s = getattr(error, "retry_after", None) or AGAIN_S
             why = "no capacity in the flex tier"
             raise Later(why, now_ms() + round(min(wait_s, MOST_S) * 1000)) from None
-        structured = request.model_request_parameters is not _PLAIN
-        raise self._refused(error, call, request.model_settings or {}, structured) from None
+        raise self._failure(error, call, request.model_settings or {}) from None
 
     def answered(self, response: ModelResponse, request: BatchRequest, latency_s: float) -> Answer:
         """A response to a request as an answer."""
+        if request.model_request_parameters is not _PLAIN:
+            self._structured_works = True
+        elif self._without_structure:
+            self.leave_out([STRUCTURED])
         answer = self._at_its_tier(read(response, latency_s), response)
         self._note_overrun(answer, (request.model_settings or {})["max_tokens"])
         return answer
@@ -191,8 +226,8 @@ class ProviderClient:
         served = (response.provider_details or {}).get("service_tier")
         if not self._settings.service_tier or served in (None, self._settings.service_tier):
             return answer
-        if "tier" not in self._untaken:
-            self._untaken.add("tier")
+        if "tier" not in self._warned:
+            self._warned.add("tier")
             told = f"was served in the tier {str(served)[:40]!r} and not in flex; twice the flex price counts"
             self.warnings += (f"{self._settings.name}: {told}",)
         return replace(answer, times=1 if self._settings.price else 2)
@@ -211,28 +246,53 @@ class ProviderClient:
         own = self._settings.max_tokens
         limit = call.max_tokens if own is None else min(own, call.max_tokens)
         thinking = thinking_settings(self._settings, self.model.profile, call.thinking_tokens, limit)
-        asked = self._usual | (thinking if self._bounded else {"max_tokens": thinking["max_tokens"]})
+        bounded = self._refused.isdisjoint(THINKING)
+        asked = self._usual | (thinking if bounded else {"max_tokens": thinking["max_tokens"]})
         if call.temperature is not None and "temperature" not in self._untaken:
             asked["temperature"] = call.temperature
-        return asked, (structure(call.expects) if self._structured else None) or _PLAIN
+        for name in self._refused - {MAX_TOKENS}:
+            asked.pop(name, None)
+        structured = self._structured and not self._without_structure and STRUCTURED not in self._refused
+        return asked, (structure(call.expects) if structured else None) or _PLAIN
 
-    def _refused(
-        self, error: Exception, call: Call, asked: Mapping[str, Any] | ModelSettings, structured: bool
-    ) -> PlayerError:
-        """The failure of a request that went out with settings as `asked`; what may be left out, is."""
-        failure = player_error(error, self._key_place)
-        sent = [name for name in asked if name != "max_tokens"] + (["structured"] if structured else [])
-        if rejected := rejected_settings(error, sent):
-            stated = [name for one in rejected for name in self._stated(one)]
+    def _adapt(self, error: Exception, request: BatchRequest, form: Collection[str]) -> None:
+        """Learn what a refusal says that the server does not take; raises PlayerError where there is
+        something to learn, `_Adapted` where the request cost nothing.
+
+        A server that has never replied in structured output and refuses, or fails, without naming a cause is
+        asked without it, until it replies or fails all the same.
+        """
+        if not is_refusal(error):
+            return
+        failure, structured = (
+            player_error(error, self._key_place),
+            request.model_request_parameters is not _PLAIN,
+        )
+        sent = [*form, *[name for name in request.model_settings or () if name != "max_tokens"]]
+        sent += [STRUCTURED] * structured + [SYSTEM] * _has_system(request.messages)
+        if learnt := refused(error, sent):
+            stated = [name for one in learnt for name in self._stated(one)]
             if stated:
-                return PlayerError(
+                raise PlayerError(
                     f"{failure}. The server does not take {_listed(stated)} as stated for this player: "
                     "change or remove it",
                     kind="permanent",
-                )
-            self.leave_out(rejected)
-            names = ", ".join([_NAMES.get(one, one) for one in rejected])
-            return PlayerError(f"{failure}; {names} is left out from now on", retry_after_s=0.0)
+                ) from None
+            self.leave_out(learnt)
+            told = "; ".join([_adapted_to(one) for one in learnt])
+        elif structured and not self._structured_works and not is_too_long(error):
+            self._without_structure = True
+            told = "it is asked without structured output"
+        else:
+            self._without_structure = False
+            return
+        if failure.maybe_paid:
+            raise PlayerError(f"{failure}; {told}", retry_after_s=0.0, maybe_paid=True) from None
+        raise _Adapted(f"{failure}; {told}", retry_after_s=0.0) from None
+
+    def _failure(self, error: Exception, call: Call, asked: Mapping[str, Any] | ModelSettings) -> PlayerError:
+        """The failure of a request that went out with settings as `asked`."""
+        failure = player_error(error, self._key_place)
         if call.thinking_tokens and is_too_long(error):
             return PlayerError(
                 f"{failure}. Asked for were {asked['max_tokens']} tokens, {call.thinking_tokens} of them to "
@@ -243,32 +303,29 @@ class ProviderClient:
 
     def _stated(self, sent: str) -> list[str]:
         """Those of the player's own settings that are behind a setting as it was sent."""
-        mine = ("reasoning_effort", "thinking_tokens") if sent in THINKING else (sent,)
-        return [name for name in mine if name != "structured" and getattr(self._settings, name) is not None]
+        if sent in (*FORM, STRUCTURED):
+            return []
+        own = ("reasoning_effort", "thinking_tokens") if sent in THINKING else (sent,)
+        return [name for name in own if getattr(self._settings, name) is not None]
 
     @property
     def left_out(self) -> list[str]:
-        """What the server refused so far: settings as they were sent, or `structured`."""
-        return sorted(self._refused_by_server)
+        """What the server refused so far: settings as they were sent, or other keys of `ADAPTATIONS`."""
+        return sorted(self._refused)
 
     def leave_out(self, names: Iterable[str]) -> None:
         """Send these no more."""
         for name in names:
-            self._refused_by_server.add(name)
-            if name == "structured":
-                self._structured = False
-            if name in THINKING:
-                self._bounded = False
-            self._usual.pop(name, None)
-            if name not in self._untaken:
-                self._untaken.add(name)
-                told = _NAMES.get(name, name)
-                self.warnings += (f"{self._settings.name}: the server does not take {told}; it is left out",)
+            if name == STRUCTURED:
+                self._without_structure = False
+            if name not in self._refused:
+                self._refused.add(name)
+                self.warnings += (f"{self._settings.name}: the server does not take {_adapted_to(name)}",)
 
     def _note_overrun(self, answer: Answer, limit: int) -> None:
         """Warn once of a server that writes more tokens than it was asked for."""
-        if (answer.output_tokens or 0) > limit and "max_tokens" not in self._untaken:
-            self._untaken.add("max_tokens")
+        if (answer.output_tokens or 0) > limit and "max_tokens" not in self._warned:
+            self._warned.add("max_tokens")
             self.warnings += (
                 f"{self._settings.name}: the server does not keep to max_tokens: {answer.output_tokens} "
                 f"tokens came where at most {limit} were asked for; what is in flight can overrun a budget",
@@ -319,7 +376,7 @@ class ProviderClient:
         from peerage.players.wire import Wire
 
         self._session = open_session(self._base_url)
-        wire = Wire(self._session, self._base_url, self._key)
+        self._wire = wire = Wire(self._session, self._base_url, self._key, self._refused)
         if self._settings.base_url == "":
             if provider == "openai":
                 from pydantic_ai.providers.openai import OpenAIProvider
@@ -386,11 +443,13 @@ def structure(expects: Format) -> ModelRequestParameters | None:
     )
 
 
-def conversation(messages: Sequence[tuple[Speaker, str]], system_prompt: str) -> list[ModelMessage]:
+def conversation(
+    messages: Sequence[tuple[Speaker, str]], system_prompt: str, system_role: bool = True
+) -> list[ModelMessage]:
     """A call's messages in pydantic-ai's terms: one system text in front, then turns that alternate.
 
     Strict chat templates refuse a second system message and two turns of one speaker in a row, so such
-    texts are joined with a blank line.
+    texts are joined with a blank line. Without a `system_role` the system text begins the first user turn.
     """
     systems = [system_prompt] if system_prompt else []
     turns: list[tuple[Speaker, str]] = []
@@ -401,6 +460,11 @@ def conversation(messages: Sequence[tuple[Speaker, str]], system_prompt: str) ->
             turns[-1] = (speaker, f"{turns[-1][1]}\n\n{text}")
         else:
             turns.append((speaker, text))
+    if systems and not system_role:
+        if turns and turns[0][0] == "user":
+            systems.append(turns.pop(0)[1])
+        turns.insert(0, ("user", "\n\n".join(systems)))
+        systems = []
     out: list[ModelMessage] = []
     head = [SystemPromptPart("\n\n".join(systems))] if systems else []
     for speaker, text in turns:
@@ -443,6 +507,16 @@ def reasoning_tokens(usage: RequestUsage) -> int | None:
     details = usage.details or {}
     found = [details.get(name) for name in ("reasoning_tokens", "thinking_tokens", "thoughts_tokens")]
     return usage.output_reasoning_tokens or next((count for count in found if count is not None), None)
+
+
+def _has_system(messages: Sequence[ModelMessage]) -> bool:
+    return any(isinstance(part, SystemPromptPart) for message in messages for part in message.parts)
+
+
+def _adapted_to(name: str) -> str:
+    """What the server does not take, and what it is sent instead."""
+    known = ADAPTATIONS.get(name)
+    return f"{known.taken}; {known.instead}" if known is not None else f"{name}; it is left out"
 
 
 def _listed(names: Sequence[str]) -> str:

@@ -8,7 +8,7 @@ tells precisely what went wrong and whether the provider may have done the work.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from functools import cached_property
 from types import SimpleNamespace
 from typing import Any
@@ -21,23 +21,48 @@ from openai.types.chat import ChatCompletion
 from pydantic import ValidationError
 
 from peerage.formats import read_json
+from peerage.players.adaptations import (
+    MAX_TOKENS,
+    OTHER_LIMIT,
+    STREAM_OPTIONS,
+    UNSTREAMED,
+)
 from peerage.players.client import PlayerError
 from peerage.players.session import connection_failure, is_usage, read_bounded
+from peerage.players.streams import is_stream, read_stream
 
 _COUNTS = {"prompt_tokens": 0, "completion_tokens": 0, "total_tokens": 0}
 """What the SDK wants in a usage; some servers leave the total out."""
 
 
 class Wire(AsyncOpenAI):
-    """The OpenAI SDK's client whose chat completions go straight over an aiohttp session."""
+    """The OpenAI SDK's client whose chat completions go straight over an aiohttp session.
 
-    def __init__(self, session: aiohttp.ClientSession, base_url: str, key: str) -> None:
+    `refused` are parts of a request's form that the server was found not to take, now and later (see
+    `adaptations`); `limit` is the name under which the model library sends the limit.
+    """
+
+    limit = MAX_TOKENS
+
+    def __init__(
+        self, session: aiohttp.ClientSession, base_url: str, key: str, refused: Collection[str] = ()
+    ) -> None:
         super().__init__(api_key=key or "none", base_url=base_url, max_retries=0)
         self._session = session
+        self._refused = refused
         self._address = base_url.rstrip("/") + "/chat/completions"
         self._request_headers = {"Content-Type": "application/json"} | (
             {"Authorization": f"Bearer {key}"} if key else {}
         )
+
+    @property
+    def form(self) -> tuple[str, ...]:
+        """The parts of the next request's form that can be sent otherwise, should the server refuse them."""
+        other = OTHER_LIMIT[self.limit]
+        limit = () if {self.limit, other} & {*self._refused} else (self.limit,)
+        if UNSTREAMED not in self._refused:
+            return (*limit, UNSTREAMED)
+        return limit if STREAM_OPTIONS in self._refused else (*limit, STREAM_OPTIONS)
 
     @cached_property
     def chat(self) -> Any:
@@ -56,6 +81,12 @@ class Wire(AsyncOpenAI):
         if isinstance(extra_body, dict):
             body |= extra_body
         body.pop("stream", None)
+        if self.limit in self._refused and self.limit in body:
+            body[OTHER_LIMIT[self.limit]] = body.pop(self.limit)
+        if UNSTREAMED in self._refused:
+            body["stream"] = True
+            if STREAM_OPTIONS not in self._refused:
+                body["stream_options"] = {"include_usage": True}
         try:
             async with self._session.post(
                 self._address, data=msgspec.json.encode(body), headers=self._request_headers
@@ -64,8 +95,12 @@ class Wire(AsyncOpenAI):
         except (aiohttp.ClientError, OSError) as error:
             raise connection_failure(error) from None
         try:
-            found = read_json(content)
+            found = read_stream(content) if is_stream(content) else read_json(content)
         except (msgspec.DecodeError, RecursionError):
+            found = None
+        except PlayerError:
+            if response.status < 400:
+                raise
             found = None
         if response.status >= 400:
             raise _status_error(self._address, response, content, found)
