@@ -185,11 +185,21 @@ def test_power_is_counted_as_stated(tmp_path: Path, watts: float | None, energy:
     assert {reply.energy_mwh for reply in replies(tmp_path)} == {energy}
 
 
-@pytest.mark.parametrize(("reported", "nano"), [(None, 60), (0.0, 0), (0.5, 500_000_000)])
-def test_what_a_player_reports_to_cost_goes_before_its_price(
-    tmp_path: Path, reported: float | None, nano: int
+@pytest.mark.parametrize(
+    ("price", "reported", "nano"),
+    [
+        (0.002, None, 60),
+        (0.002, 0.0, 60),
+        (0.002, 0.5, 500_000_000),
+        (None, 0.0, 0),
+        (None, 0.5, 500_000_000),
+    ],
+)
+def test_what_a_player_reports_to_cost_never_lowers_a_stated_price(
+    tmp_path: Path, price: float | None, reported: float | None, nano: int
 ) -> None:
-    players = house(7, price={"input": 0.002, "output": 0.004})
+    stated = {} if price is None else {"price": {"input": price, "output": 2 * price}}
+    players = house(7, **stated)
     play(write_arena(tmp_path, players), 2, clients=Recorder(cost_usd=reported))
     assert {reply.cost_nano for reply in replies(tmp_path)} == {nano}
 

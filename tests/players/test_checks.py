@@ -3,11 +3,12 @@
 from pathlib import Path
 
 import pytest
+from aiohttp import web
 from tests.servers import openai_server as behave
 from tests.servers.openai_server import OpenAIServer
 
 from peerage.players import checks
-from peerage.players.checks import Finding, check
+from peerage.players.checks import Finding, advice, check
 from peerage.settings import PlayerSettings
 
 KEY = "sk-secret-9876"
@@ -72,3 +73,55 @@ async def test_credentials_in_an_address_are_not_shown(tmp_path: Path) -> None:
         found = await check(PlayerSettings(model=model, **more), {}, tmp_path)
         assert any(not one.ok for one in found)
         assert not any(secret in str(found) for secret in ("pass-word", "tok-en"))
+
+
+async def _serving(*paths: str) -> tuple[web.AppRunner, str]:
+    """A server that lists its models at `/models` too, and takes calls at these paths alone."""
+
+    async def models(_: web.Request) -> web.StreamResponse:
+        return web.json_response({"data": [{"id": "tiny"}]})
+
+    async def refuse(request: web.Request) -> web.StreamResponse:
+        assert await request.json() == {}, "nobody can be asked for a reply by this"
+        return web.json_response({"error": {"message": "messages is required"}}, status=400)
+
+    app = web.Application()
+    app.router.add_get("/models", models)
+    app.router.add_get("/v1/models", models)
+    for path in paths:
+        app.router.add_post(path, refuse)
+    runner = web.AppRunner(app, access_log=None)
+    await runner.setup()
+    await web.TCPSite(runner, "127.0.0.1", 0).start()
+    return runner, f"http://127.0.0.1:{runner.addresses[0][1]}"
+
+
+@pytest.mark.parametrize(
+    ("model", "path", "stated", "meant"),
+    [
+        ("openai:tiny", "/v1/chat/completions", "", "/v1"),
+        ("openai:tiny", "/v1/chat/completions", "/v1/chat/completions", "/v1"),
+        ("openai:tiny", "/chat/completions", "/v1", ""),
+        ("anthropic:tiny", "/v1/messages", "/v1", ""),
+        ("openai:tiny", "/elsewhere", "", None),
+        ("openai:tiny", "/v1/chat/completions", "/v1", "right"),
+    ],
+)
+async def test_an_address_at_which_no_match_gets_a_reply_is_found_beforehand(
+    model: str, path: str, stated: str, meant: str | None
+) -> None:
+    runner, url = await _serving(path)
+    try:
+        settings = PlayerSettings(model=model, base_url=url + stated)
+        *_, found = await check(settings, {}, Path())
+        what_to_do = await advice(settings, {})
+    finally:
+        await runner.cleanup()
+    assert found.ok == (meant == "right")
+    if meant == "right":
+        assert (found.fix, what_to_do) == ("", "")
+    elif meant is None:
+        assert found.fix == what_to_do == "fix `base_url`; most servers' end in `/v1`"
+    else:
+        assert "where a match asks" in found.found
+        assert found.fix == what_to_do == f"write `base_url: {url}{meant}`"

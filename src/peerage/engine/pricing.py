@@ -6,6 +6,7 @@ from peerage.engine.player_runtime import Limit, PlayerRuntime
 from peerage.players.client import MAX_TEXT, Answer
 from peerage.players.prices import nano
 from peerage.protocol import Reply, storable
+from peerage.settings import PlayerSettings
 
 MAX_STORED_CHARS = 262_144
 MAX_NANO = 10_000 * 10**9
@@ -16,14 +17,20 @@ UNKNOWN = Limit(0, 0, False, True)
 
 
 def priced(runtime: PlayerRuntime, answer: Answer, limit: Limit = UNKNOWN) -> Reply:
-    """An answer under a `limit` as a raw reply, priced; what a client may have got wrong is unknown then."""
+    """An answer under a `limit` as a raw reply, priced; what a client may have got wrong is unknown then.
+
+    A price that is stated for the player binds: what the player itself reports to cost can only be more.
+    """
     seconds = answer.latency_s if 0 < answer.latency_s < 1e9 else 0.0
     tokens_in, tokens_out = _counted(answer.input_tokens), _counted(answer.output_tokens)
-    if answer.cost_usd is None:
-        cost = runtime.price.cost_nano(tokens_in, tokens_out, round(seconds * 1000))
-        cost = cost and cost * answer.times
-    else:
-        cost = _nano(answer.cost_usd)
+    cost = runtime.price.cost_nano(tokens_in, tokens_out, round(seconds * 1000))
+    cost = cost and cost * answer.times
+    if answer.cost_usd is not None:
+        reported = _nano(answer.cost_usd)
+        if not _stated(runtime.settings):
+            cost = reported
+        elif cost is not None and reported is not None:
+            cost = max(cost, reported)
     if cost is not None and cost > MAX_NANO:
         cost = None
     watts = runtime.settings.watts
@@ -44,6 +51,11 @@ def priced(runtime: PlayerRuntime, answer: Answer, limit: Limit = UNKNOWN) -> Re
         final=bool(cut) and limit.final,
         reasoning_tokens=_counted(answer.reasoning_tokens),
     )
+
+
+def _stated(settings: PlayerSettings) -> bool:
+    """Whether a price is stated for the player itself; one on a host costs its share of the host's hour."""
+    return not settings.host and not (settings.price is None and settings.gpu_hour_price is None)
 
 
 def _counted(tokens: int | None) -> int | None:

@@ -20,7 +20,7 @@ from peerage.players.client import Answer, Call, Client, PlayerError
 from peerage.players.keys import PROVIDERS, extra_of, find_key, key_names, key_place
 from peerage.players.prices import in_price_table, known_models
 from peerage.protocol import Choice, visible
-from peerage.settings import PlayerSettings, SettingsError
+from peerage.settings import PlayerSettings, SettingsError, without_credentials
 
 TIMEOUT_S = 5.0
 SHORT_LIST = 6
@@ -134,20 +134,63 @@ class Listing:
 
 async def listing(settings: PlayerSettings, env: Mapping[str, str]) -> Listing:
     """Ask a provider or server for its models; costs nothing and takes at most `TIMEOUT_S` seconds."""
-    provider, key = settings.provider, find_key(settings, env)
-    headers = {"Authorization": f"Bearer {key}"} if key else {}
-    base = settings.base_url or (env.get("OLLAMA_BASE_URL", "") if provider == "ollama" else "")
-    base = base or PROVIDERS[provider].base_url
+    base = _stated_base(settings, env) or PROVIDERS[settings.provider].base_url
     url = base.rstrip("/") + "/models"
-    if provider in _NATIVE:
-        usual, path, header, page = _NATIVE[provider]
+    if settings.provider in _NATIVE:
+        usual, path, _, page = _NATIVE[settings.provider]
         url = (settings.base_url or usual).rstrip("/") + path + page
-        headers = {header: key, "anthropic-version": "2023-06-01"}
     server = urlsplit(url).netloc.rpartition("@")[2]
-    status, content = await _get(url, headers)
+    status, content = await _ask(url, _headers(settings, env))
     if status is None:
         return Listing(server, None, problem=content)
     return Listing(server, status, _models(content) if status == 200 else ())
+
+
+def _headers(settings: PlayerSettings, env: Mapping[str, str]) -> dict[str, str]:
+    key = find_key(settings, env)
+    if settings.provider in _NATIVE:
+        return {_NATIVE[settings.provider][2]: key, "anthropic-version": "2023-06-01"}
+    return {"Authorization": f"Bearer {key}"} if key else {}
+
+
+def _stated_base(settings: PlayerSettings, env: Mapping[str, str]) -> str:
+    """The address of a server of one's own; empty for a provider's."""
+    return settings.base_url or (env.get("OLLAMA_BASE_URL", "") if settings.provider == "ollama" else "")
+
+
+async def wrong_address(settings: PlayerSettings, env: Mapping[str, str]) -> tuple[str, str]:
+    """Whether nothing answers where a match asks, though a server is there: what was found, and what to do.
+
+    Both are empty where the address is right, or is no server of one's own. What is sent has neither a model
+    nor a message, so that nobody can reply to it; takes at most `TIMEOUT_S` seconds for each address tried.
+    """
+    base, path = _stated_base(settings, env).rstrip("/"), "/chat/completions"
+    if settings.provider == "anthropic":
+        path = "/v1/messages"
+    if not base or settings.provider == "google":
+        return "", ""
+    if await _takes_calls(base + path, settings, env) is not False:
+        return "", ""
+    others = [f"{base}/v1"]
+    for end in (path, "/completions", "/models", "/v1"):
+        if base.endswith(end):
+            others += [base.removesuffix(end), f"{base.removesuffix(end)}/v1"]
+    asked = urlsplit(base + path).path
+    for other in others:
+        if await _takes_calls(other + path, settings, env):
+            return (
+                f"nothing is at {asked}, where a match asks",
+                f"write `base_url: {without_credentials(other)}`",
+            )
+    return f"nothing is at {asked}, where a match asks", "fix `base_url`; most servers' end in `/v1`"
+
+
+async def _takes_calls(url: str, settings: PlayerSettings, env: Mapping[str, str]) -> bool | None:
+    """Whether a server has something at an address of calls; None where it does not say."""
+    status, content = await _ask(url, _headers(settings, env), empty_call=True)
+    if status is None or status >= 500:
+        return None
+    return status not in (404, 405) or "model" in content.casefold()
 
 
 def _models(content: str) -> tuple[str, ...]:
@@ -183,19 +226,24 @@ def near_models(settings: PlayerSettings, models: Iterable[str] = ()) -> str:
 
 
 async def advice(settings: PlayerSettings, env: Mapping[str, str]) -> str:
-    """What to do about a model that its server turned down: its right name, when its own seems to be wrong.
+    """What to do about a model that its server turned down: the right address or name, when its own seems to
+    be wrong.
 
     Empty when the server lists the model or nothing is known.
     """
     if settings.provider not in PROVIDERS:
         return ""
+    _, fix = await wrong_address(settings, env)
+    if fix:
+        return fix
     found = (await listing(settings, env)).models
     known = is_listed(settings, found) if found else in_price_table(settings)
     return "" if known else near_models(settings, found)
 
 
 async def _ask_models(settings: PlayerSettings, env: Mapping[str, str], key: str) -> Finding:
-    """GET the list of models: tells whether the server answers, the key works, and the model exists."""
+    """GET the list of models: tells whether the server answers, the key works, and the model exists; and see
+    that something is where a match asks."""
     about = partial(Finding, settings.name, "server")
     found = await listing(settings, env)
     server, status = found.server, found.status
@@ -209,6 +257,9 @@ async def _ask_models(settings: PlayerSettings, env: Mapping[str, str], key: str
         return about(False, f"{server} denies access ({status})", fix)
     if status >= 500:
         return about(False, f"{server} fails ({status})", "try again later")
+    wrong, fix = await wrong_address(settings, env)
+    if wrong:
+        return about(False, f"{server} answers, but {wrong}", fix)
     if found.models and not is_listed(settings, found.models):
         fix = near_models(settings, found.models) or "check the model's name"
         return about(True, f"{server} answers, but does not list {settings.model.partition(':')[2]}", fix)
@@ -220,15 +271,17 @@ async def _ask_address(settings: PlayerSettings) -> Finding:
 
     about = partial(Finding, settings.name, "server")
     url = address(settings.model)
-    status, content = await _get(url, {})
+    status, content = await _ask(url, {})
     server = urlsplit(url).netloc.rpartition("@")[2]
     if status is None:
         return about(False, f"{server} does not answer: {content}", "start the agent there")
+    if status == 404:
+        return about(True, f"{server} answers, but has nothing at that path (404)", "check the address")
     return about(True, f"{server} answers")
 
 
-async def _get(url: str, headers: Mapping[str, str]) -> tuple[int | None, str]:
-    """Status and body of a GET; None and the cause when there is no answer."""
+async def _ask(url: str, headers: Mapping[str, str], empty_call: bool = False) -> tuple[int | None, str]:
+    """Status and body of a GET, or of a POST of an empty object; None and the cause without an answer."""
     import aiohttp
 
     from peerage.players.session import open_session, read_bounded
@@ -237,7 +290,9 @@ async def _get(url: str, headers: Mapping[str, str]) -> tuple[int | None, str]:
         async with (
             asyncio.timeout(TIMEOUT_S),
             open_session(url) as session,
-            session.get(url, headers=headers) as response,
+            session.request(
+                "POST" if empty_call else "GET", url, headers=headers, json={} if empty_call else None
+            ) as response,
         ):
             return response.status, (await read_bounded(response)).decode("utf-8", "replace")
     except TimeoutError:
