@@ -308,11 +308,11 @@ def test_the_arenas_cost_unit_is_the_games() -> None:
     ("model", "family"),
     [
         ("openai:gpt-5-mini", "openai/gpt"),
-        ("openrouter:meta-llama/llama-3.1-8b", "meta-llama/llama"),
-        ("ollama:llama3.2:3b", "ollama/llama"),
+        ("openrouter:meta-llama/llama-3.1-8b", "meta/llama"),
+        ("ollama:llama3.2:3b", "meta/llama"),
         ("house:0.85", "house:0.85"),
-        ("gguf:models/SmolLM2-135M-Instruct.gguf", "gguf/smollm"),
-        ("gguf:C:\\models\\SmolLM2.gguf", "gguf/smollm"),
+        ("gguf:models/SmolLM2-135M-Instruct.gguf", "huggingface/smollm"),
+        ("gguf:C:\\models\\SmolLM2.gguf", "huggingface/smollm"),
         ("command:./agent.py", "command:./agent.py"),
     ],
 )

@@ -147,16 +147,40 @@ def test_an_address_is_shown_without_credentials(address: str, shown: str) -> No
 @pytest.mark.parametrize(
     ("model", "family"),
     [
-        ("groq:Meta-Llama/Llama_3", "meta-llama/llama"),
+        ("groq:Meta-Llama/Llama_3", "meta/llama"),
         ("openai:4o", "openai/4o"),
-        ("gguf:dir/Qwen3.gguf", "gguf/qwen"),
+        ("gguf:dir/Qwen3.gguf", "qwen/qwen"),
         ("human:Ada", "human:Ada"),
         ("python:m:f", "python:m:f"),
-        ("ollama:Phi:mini", "ollama/phi"),
+        ("groq:openai/gpt-oss-20b", "openai/gpt"),
+        ("openai:ft:gpt-4o-mini:mine", "openai/gpt"),
+        ("openrouter:unsloth/Meta-Llama-3.1-8B", "meta/llama"),
+        ("openrouter:acme/rocket-7b", "acme/rocket"),
+        ("ollama:solar-wind", "upstage/solar"),
+        ("ollama:my-solar", "my-solar"),
+        ("gguf:B_c.gguf", "b_c"),
+        ("xai:other-1", "xai/other"),
+        ("ollama:Phi:mini", "microsoft/phi"),
     ],
 )
 def test_a_family_is_the_maker_and_the_first_word(model: str, family: str) -> None:
     assert family_of(model) == family
+
+
+@pytest.mark.parametrize(
+    ("model", "family"),
+    [
+        ("openai:my-model", "my-model"),
+        ("anthropic:my-model", "my-model"),
+        ("openai:gpt-5-mini", "openai/gpt"),
+        ("openai:o3-mini", "openai/o"),
+        ("openai:Qwen/Qwen3-8B", "qwen/qwen"),
+        ("openai:bedrock.anthropic.claude-3", "anthropic/claude"),
+        ("openai:my-llama-3", "meta/llama"),
+    ],
+)
+def test_behind_an_address_only_a_name_says_who_made_a_model(model: str, family: str) -> None:
+    assert PlayerSettings(model=model, base_url="http://x/v1").family == family
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import shlex
 import unicodedata
 from importlib.metadata import entry_points
@@ -15,6 +14,7 @@ from pydantic import BeforeValidator, Field, field_validator, model_validator
 from peerage.figures import suggest
 from peerage.games.section import Section, Share
 from peerage.protocol import visible
+from peerage.settings.families import family_of
 from peerage.settings.hours import read_hours
 
 PROVIDERS = (
@@ -114,7 +114,9 @@ class PlayerSettings(Section):
         "", description="Environment variable that holds the key. Default: the provider's own."
     )
     family: str = Field(
-        "", description="Players of one family count as related. Default: derived from the model."
+        "",
+        description="Players of one family count as related. Default: by the model's own name, "
+        "never by the server that it is asked at.",
     )
     architecture: str = Field("", description="Free text kept as metadata.")
     open_weights: bool | None = Field(
@@ -278,7 +280,7 @@ class PlayerSettings(Section):
         if self.version > 1 and not self.name.endswith(f" v{self.version}"):
             object.__setattr__(self, "name", f"{self.name} v{self.version}")
         if not self.family:
-            object.__setattr__(self, "family", family_of(self.public_model))
+            object.__setattr__(self, "family", family_of(self.public_model, self.base_url))
         return self
 
     def _check_person(self, called: str) -> None:
@@ -402,18 +404,3 @@ def without_credentials(address: str) -> str:
     """An address without user, password, query and fragment."""
     parts = urlsplit(address)
     return urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], parts.path, "", ""))
-
-
-def family_of(model: str) -> str:
-    """The family of a model when none is stated: its maker and the first word of its name.
-
-    An agent, a person or a house player is its own family.
-    """
-    provider, _, rest = model.partition(":")
-    if provider in ("house", PERSON, "command", "http", "https", "python"):
-        return model
-    maker, _, name = rest.rpartition("/")
-    if provider == "gguf":
-        maker, name = "", re.split(r"[/\\]", rest)[-1]
-    word = re.split(r"[-_:.\d]", name, maxsplit=1)[0]
-    return f"{(maker or provider).lower()}/{word.lower() or name.lower()}"
