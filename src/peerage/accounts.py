@@ -138,9 +138,9 @@ def _unsure(known: Mapping[str, Account]) -> set[str]:
 
 
 class _Sums(Struct):
-    """The sums in a snapshot; None in what an earlier version wrote."""
+    """The sums in a snapshot."""
 
-    accounts: dict[str, Account] | None = None
+    accounts: dict[str, Account]
 
 
 class _Light(Struct):
@@ -158,10 +158,9 @@ def snapshot_body(standings: Standings, accounts: dict[str, Account]) -> bytes:
     return msgspec.json.encode(msgspec.structs.asdict(standings) | {"accounts": accounts})
 
 
-def read_snapshot(body: bytes) -> Position | None:
-    """A stored snapshot; None when it holds no sums."""
-    accounts = _read_sums(body).accounts
-    return None if accounts is None else Position(Standings.from_bytes(body), accounts)
+def read_snapshot(body: bytes) -> Position:
+    """A stored snapshot."""
+    return Position(Standings.from_bytes(body), _read_sums(body).accounts)
 
 
 def totals_of(record: RecordRow) -> Mapping[str, Totals]:

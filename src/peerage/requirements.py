@@ -197,12 +197,6 @@ def check(settings: ArenaSettings, ledger: Ledger) -> tuple[InFlight, dict[str, 
 def notices(settings: ArenaSettings, ledger: Ledger) -> list[str]:
     """What the user must know before a run: what it does to what is on record, and what people could see."""
     told = []
-    issued, _ = ledger.heads()
-    if issued and settings.secret_seed is None and read_secret(ledger) is None:
-        told.append(
-            "this arena was made by Peerage 0.1.0, whose draws followed from a public seed; from match "
-            f"{issued + 1} on they follow from a random secret"
-        )
     specs = {name: GAMES[name] for name in settings.lineup}
     for one in unplayable(ledger, specs.values()):
         if one.game in specs:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import lzma
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
@@ -11,7 +10,7 @@ from shutil import copytree
 
 import msgspec
 import pytest
-from tests.engine.arenas import house, ledger_of, paced, play, play_stopping_at, statuses, write_arena
+from tests.engine.arenas import ledger_of, paced, play, play_stopping_at, statuses, write_arena
 from typer.testing import CliRunner
 
 import peerage
@@ -24,7 +23,6 @@ from peerage.ledger.verify import verify
 
 THIS, NEXT = f"peerage=={peerage.__version__}", "peerage==99.0.0"
 DUEL = GAMES["duel"].version
-DATA = Path(__file__).parents[1] / "data"
 cli = CliRunner()
 
 
@@ -159,24 +157,3 @@ def test_a_game_of_another_package_is_named_with_its_package(monkeypatch: pytest
     from peerage.cli.ledger import _how
 
     assert f"uvx --from {THIS} --with nim-game==1.3 peerage replay" in _how(release_of("nim"), "")
-
-
-def test_an_arena_of_010_is_upgraded_by_an_entry(tmp_path: Path) -> None:
-    folder = write_arena(
-        tmp_path,
-        house(6, price={"input": 1.0, "output": 4.0}),
-        rules={"committee": 2, "judges": 3, "topics": ["bridges", "tides", "bees"], "max_drafts": 2},
-        pairing={"window": 6},
-        budget={"match": 50.0},
-    )
-    (folder / "arena.db").write_bytes(lzma.decompress((DATA / "ledger-0.1.0.db.xz").read_bytes()))
-    assert {release for _, release in releases(folder)} == {""}
-    with closing(ledger_of(folder)) as ledger:
-        recorded = ledger.heads()[1]
-    play(folder, recorded + 15)
-    assert [(one.before, one.after) for one in entries(folder)] == [("peerage==0.1.0", THIS)]
-    assert releases(folder)[-1] == (DUEL, THIS)
-    with open_arena(folder) as arena:
-        report = arena.replay()
-    assert report.ok
-    assert [(one.version, one.first) for one in report.elsewhere] == [(1, 1)], "what 0.1.0 played, no more"

@@ -1,9 +1,8 @@
-"""The log: what derived data is held by, how a run refuses what is not as it was, and ledgers without one."""
+"""The log: what derived data is held by, and how a run refuses what is not as it was."""
 
 from __future__ import annotations
 
 import json
-import lzma
 import shutil
 import sqlite3
 import subprocess
@@ -16,7 +15,7 @@ from zlib import crc32
 import pytest
 from bench.sample import sample
 from tests.engine.arenas import SMALL, head, house, ledger_of, play, write_arena
-from tests.ledger import golden
+from tests.ledger.everything import everything
 from typer.testing import CliRunner
 
 from peerage.arena import open_arena
@@ -24,20 +23,9 @@ from peerage.cli.main import app
 from peerage.ledger import LedgerError, open_ledger
 from peerage.ledger.disclosure import write_redacted
 from peerage.ledger.log import linked
+from peerage.ledger.sql_tables import TABLES
 from peerage.ledger.store import Amendment, Batch, amend
 from peerage.ledger.verify import verify
-
-DATA = Path(__file__).parents[1] / "data"
-OF_010 = (9, "177ab6f8423e241617c10f6b2815ed4639f00b0c66f9caff5a1d3a4d9cfc44fa")
-"""The head of `tests/data/ledger-0.1.0.db.xz`, as version 0.1.0 gave it."""
-
-
-@pytest.fixture
-def streams(tmp_path: Path) -> Path:
-    """An arena with an entry of every kind, as an earlier form of ledgers holds it."""
-    folder = golden.arena(tmp_path / "streams")
-    (folder / "arena.db").write_bytes(lzma.decompress((DATA / "ledger-streams.db.xz").read_bytes()))
-    return folder
 
 
 @pytest.fixture(scope="module")
@@ -50,25 +38,6 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def folder(whole: Path, tmp_path: Path) -> Path:
     return Path(shutil.copytree(whole, tmp_path / "copy"))
-
-
-STREAMS = (8, "242761625dd0186673b6f861f04d4b94a1fab90b632a7adc7e3e1eafc81f109c")
-"""The head of `tests/data/ledger-streams.db.xz`, whose amendments are chained topic by topic."""
-STREAMS_ROOT = "37:82975381f8e4b0762102c4cb185656a316000ed632403b8920876002cf5f66a8"
-
-
-@pytest.fixture
-def old(tmp_path: Path) -> Path:
-    """An arena as version 0.1.0 left it: nine matches, and others in play."""
-    folder = write_arena(
-        tmp_path / "old",
-        house(6, price={"input": 1.0, "output": 4.0}),
-        rules={**SMALL, "max_drafts": 2},
-        pairing={"window": 6},
-        budget={"match": 50.0},
-    )
-    (folder / "arena.db").write_bytes(lzma.decompress((DATA / "ledger-0.1.0.db.xz").read_bytes()))
-    return folder
 
 
 def changed(folder: Path, statement: str, *values: object) -> None:
@@ -132,17 +101,23 @@ def test_a_forged_snapshot_rules_nothing(whole: Path, folder: Path, logged: str)
     assert problems(folder) == []
 
 
-def test_nobody_passes_a_ledger_off_as_one_of_010(whole: Path, folder: Path) -> None:
-    with closing(sqlite3.connect(folder / "arena.db")) as db, db:
-        db.execute("UPDATE intents SET worst_nano = 7 WHERE id = 3")
-        db.execute("UPDATE entries SET at_ms = 4")
-        db.execute("DROP TABLE log")
+def test_a_ledger_that_lost_its_log_is_refused(folder: Path) -> None:
+    changed(folder, "DELETE FROM log")
     forged_snapshot(folder)
-    assert "the whole log is missing, which every ledger with a secret has" in problems(folder)
-    for track in ("raw", "cost"):
-        assert board(folder, track) == board(whole, track)
+    assert "the whole log is missing" in problems(folder)
     with pytest.raises(LedgerError, match="is not as it was written"):
         play(folder, 75)
+
+
+@pytest.mark.parametrize("table", [table.name for table in TABLES])
+@pytest.mark.parametrize("command", ["verify", "leaderboard", "stats", "status", "replay"])
+def test_a_ledger_that_lost_a_table_is_said_to_lack_it(folder: Path, table: str, command: str) -> None:
+    with closing(sqlite3.connect(folder / "arena.db")) as db:
+        db.execute(f"DROP TABLE {table}")
+    done = CliRunner().invoke(app, [command, "--dir", str(folder)])
+    assert done.exit_code in (1, 2)
+    lost = "no schema version" if table == "meta" else f"it lacks the table {table}"
+    assert lost in " ".join(done.stderr.split())
 
 
 @pytest.mark.parametrize(
@@ -264,73 +239,6 @@ def test_matches_that_entered_the_log_in_another_order_are_told(folder: Path) ->
     )
 
 
-# ------------------------------------------------------------------------------------- version 0.1.0
-
-
-def test_a_ledger_of_010_is_read_and_checked_as_it_is(old: Path) -> None:
-    before = (old / "arena.db").read_bytes()
-    with closing(ledger_of(old)) as ledger:
-        report = verify(ledger)
-        assert list(ledger.log()) == []
-    assert report.problems == ()
-    assert (report.matches, report.head, report.log_root) == (*OF_010, "")
-    for words in (["leaderboard"], ["stats"], ["match", "3"], ["export"], ["verify"]):
-        done = CliRunner().invoke(app, [*words, "--dir", str(old)])
-        assert done.exit_code == 0, done.output
-    done = CliRunner().invoke(app, ["replay", "--dir", str(old)])
-    assert done.exit_code == 3, "duels have another version since"
-    assert "uvx --from peerage==0.1.0 peerage replay" in done.output
-    assert (old / "arena.db").read_bytes() == before
-
-
-@pytest.mark.parametrize(
-    ("statement", "told"),
-    [
-        ("UPDATE amendments SET body = CAST(replace(body, 'p1', 'p2') AS BLOB)", "of players changed"),
-        ("UPDATE amendments SET at_ms = at_ms + 1 WHERE id = 9", "time of row 9 of the amendments"),
-        ("DELETE FROM amendments WHERE id = 7", "amendment 1 of benches is missing"),
-        (
-            "UPDATE replies SET at_ms = at_ms + 1 WHERE id = 9",
-            "attempts, costs, times or failures of it",
-        ),
-    ],
-)
-def test_changes_to_a_ledger_of_chained_streams_are_told(streams: Path, statement: str, told: str) -> None:
-    changed(streams, statement)
-    assert any(told in one for one in problems(streams))
-
-
-def test_what_is_lost_of_chained_streams_after_an_upgrade_is_told(streams: Path) -> None:
-    play(streams, 12)
-    assert problems(streams) == []
-    changed(streams, "DELETE FROM amendments WHERE id = 15")  # the last of its stream
-    assert any(
-        "amendments of public are not as they were at the ledger's upgrade" in one
-        for one in problems(streams)
-    )
-
-
-def test_a_ledger_of_010_that_goes_on_is_logged_from_then_on(old: Path) -> None:
-    play(old, 14)
-    with closing(ledger_of(old)) as ledger:
-        report, abouts = verify(ledger), [entry.about for entry in ledger.log()]
-        chains = {row.number: row.chain.hex() for row in ledger.records()}
-    assert report.problems == ()
-    assert report.matches >= 14
-    assert abouts[0] == "upgrade 9"
-    assert [about for about in abouts if about.startswith("record ")] == [f"record {n}" for n in chains]
-    assert chains[9] == OF_010[1]
-
-
-def test_a_forged_snapshot_of_010_is_told_and_rules_nothing(old: Path, tmp_path: Path) -> None:
-    right = board(old, "raw")
-    number = forged_snapshot(old)
-    assert any(f"match {number}: the snapshot after it says raw rating" in one for one in problems(old))
-    assert board(old, "raw") == right
-    with pytest.raises(LedgerError, match="the snapshot after it"):
-        play(old, 14)
-
-
 def copied(folder: Path) -> Path:
     """A copy for others, which must verify."""
     to = folder.with_name(f"{folder.name}-shown")
@@ -345,9 +253,7 @@ def copied(folder: Path) -> Path:
     return to
 
 
-def test_the_script_of_the_docs_checks_every_form(
-    whole: Path, old: Path, streams: Path, tmp_path: Path
-) -> None:
+def test_the_script_of_the_docs_checks_originals_and_copies(whole: Path, tmp_path: Path) -> None:
     page = (Path(__file__).parents[2] / "docs" / "ledger.md").read_text("utf-8")
     script = tmp_path / "check.py"
     script.write_text(page.split("```python\n")[1].split("```")[0])
@@ -357,14 +263,14 @@ def test_the_script_of_the_docs_checks_every_form(
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         return done.returncode, done.stdout
 
-    disclosed = golden.everything(tmp_path / "disclosed")
-    for folder in (whole, old, streams, disclosed, copied(whole), copied(disclosed)):
+    disclosed = everything(tmp_path / "disclosed")
+    for folder in (whole, disclosed, copied(whole), copied(disclosed)):
         number, chain = head(folder)
         code, said = checked(folder)
         assert (code, said.splitlines()[0]) == (0, f"{number} matches, head {chain}")
         with closing(ledger_of(folder)) as ledger:
             root = verify(ledger).log_root
-        assert said.splitlines()[1] == f"log root {root or '0:' + sha256(b'').hexdigest()}"
+        assert said.splitlines()[1] == f"log root {root}"
     with closing(ledger_of(disclosed)) as ledger:
         first, second, *_ = [row.position for row in ledger.amendments()]
     for statement, named in (

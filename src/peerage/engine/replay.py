@@ -31,7 +31,7 @@ from peerage.ledger.narrow import is_time
 from peerage.ledger.places import places
 from peerage.ledger.store import MENDED, Batch, FixtureRow, Ledger, LedgerError, RecordRow, Summary
 from peerage.ledger.waits import waits
-from peerage.match import FIRST_RELEASE, Fixture, MatchRecord
+from peerage.match import Fixture, MatchRecord
 from peerage.parallel import Helpers, Lost, in_order
 from peerage.ratings.elo import EloSettings
 from peerage.settings import Rating
@@ -61,7 +61,7 @@ class Difference:
 class Elsewhere:
     """So many `matches`, from `first` to `last`, of a version of a game that this program does not have.
 
-    `release` has it, as pip names it: `peerage==0.1.0`, and the package of a game that is none of ours.
+    `release` has it, as pip names it: `peerage==0.2.0`, and the package of a game that is none of ours.
     """
 
     game: str
@@ -274,7 +274,7 @@ class _Replay:
             self._count_elsewhere(fixture)
 
     def _count_elsewhere(self, fixture: Fixture) -> None:
-        which = fixture.game, fixture.version, fixture.release or FIRST_RELEASE
+        which = fixture.game, fixture.version, fixture.release
         one = self._elsewhere.get(which, Elsewhere(*which, 0, fixture.number, fixture.number))
         first, last = min(one.first, fixture.number), max(one.last, fixture.number)
         self._elsewhere[which] = Elsewhere(*which, one.matches + 1, first, last)

@@ -15,7 +15,6 @@ from msgspec import Struct
 from peerage.games import plays, release_of
 from peerage.games.game import GameSpec
 from peerage.ledger.store import FixtureRow, Ledger, LedgerError
-from peerage.match import FIRST_RELEASE
 
 TOPIC = "upgrades"
 
@@ -45,7 +44,7 @@ class _Issued(Struct):
     number: int
     game: str
     version: int
-    release: str = FIRST_RELEASE
+    release: str
 
 
 _decode_issued = msgspec.json.Decoder(_Issued).decode

@@ -17,7 +17,7 @@ from peerage.formats.format import Format
 from peerage.formats.integer import Integer
 from peerage.formats.plain import Choice, Code, Text, WithTool
 from peerage.formats.questions import Questions
-from peerage.formats.reading import FormatError, json_object, json_text
+from peerage.formats.reading import FormatError, json_text
 from peerage.formats.schemas import sampled
 from peerage.formats.scores import Score, Scores
 from peerage.formats.structured import Json, read_object
@@ -27,8 +27,6 @@ _OURS: Mapping[Any, Any] = {
     for kind in (Text, Choice, Code, Integer, Score, Scores, Questions, Color, Encoding, WithTool)
 }
 _JSON = "json"
-_EARLIER = ("task", "proposal")
-"""Types of earlier versions whose replies are structs now; no schema of them is on record."""
 
 
 class Fields(dict[str, Any]):
@@ -65,11 +63,6 @@ class Recorded(Struct, frozen=True):
 
     def parse(self, text: str) -> Any:
         schema, named = self.schema(), self.found.get("type")
-        if named in _EARLIER:
-            found = json_object(text)
-            if found is None:
-                raise FormatError("no JSON object found")
-            return _fields(found)
         if schema is None or named != _JSON:
             return text
         try:

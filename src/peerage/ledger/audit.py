@@ -19,7 +19,7 @@ from zlib import crc32
 
 import msgspec
 
-from peerage.ledger.log import of_match, of_record
+from peerage.ledger.log import of_record
 from peerage.ledger.merkle import GENESIS, leaves, link, root
 from peerage.ledger.merkle import digest as digest_of
 from peerage.ledger.places import places
@@ -36,13 +36,13 @@ BLOCK = 500
 class Findings(msgspec.Struct):
     """What a span came to: answered exchanges and bytes hashed, the texts it refers to (digest in hex → the
     first match that does), and problems as (match, what). `digests` are those that the log holds of each
-    match without a problem: in the form of today, and in the earlier one where there is anything of that."""
+    match without a problem."""
 
     exchanges: int = 0
     hashed: int = 0
     texts: dict[bytes, int] = {}
     problems: list[tuple[int, str]] = []
-    digests: dict[int, tuple[bytes, bytes]] = {}
+    digests: dict[int, bytes] = {}
 
     def add(self, other: Findings) -> None:
         """Count another span in."""
@@ -196,7 +196,6 @@ class _Audit:
         self._replies = replies
         self._chain = _Chain(ledger, first)
         self._places = places(ledger)
-        self._earlier = next(ledger.streams(), None) is not None
         self._found = Findings()
 
     def span(self, first: int, last: int) -> Findings:
@@ -258,9 +257,7 @@ class _Audit:
             for digest in (settings_text(fixture.body), *(tally.texts if unseen else ())):
                 found.texts.setdefault(digest, number)
             if self._replies:
-                row = (record.number, record.chain, record.at_ms)
-                before = of_match(fixture, row, tally.rows) if self._earlier else b""
-                found.digests[number] = of_record(record.at_ms, record.chain, tally.rows), before
+                found.digests[number] = of_record(record.at_ms, record.chain, tally.rows)
 
     def _match(
         self,

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 FOLDER = "checkpoints"
 KEYS = "keys.txt"
-_NOT_NAMING = ("fact", "run", "upgrade")
+_NOT_NAMING = ("fact", "run")
 
 
 def origin(ledger: Ledger) -> str:
@@ -106,10 +106,7 @@ def unsigned(ledger: Ledger, log_root: str) -> Checkpoint:
     if COPY in ledger.meta():
         raise LedgerError("this is a copy for others: who has the ledger signs it")
     if not name or not log_root:
-        raise LedgerError(
-            "there is nothing to sign yet: no match is on record, or the ledger is of version 0.1.0 and no "
-            "later one went on with it"
-        )
+        raise LedgerError("there is nothing to sign yet: no match is on record")
     size, _, digest = log_root.partition(":")
     return Checkpoint(name, int(size), bytes.fromhex(digest))
 

@@ -97,8 +97,8 @@ def read_fixture(body: bytes, texts: Callable[[str], str]) -> Fixture:
     """A stored fixture; its `seed` is empty where only the commitment is there. Raises MissingText where its
     settings are not there as they were written."""
     data = msgspec.json.decode(body, type=dict[str, Any])
-    if isinstance(data.get("seed"), dict):  # plain in a ledger of 0.1.0
-        data["seed"] = unseal(data["seed"]) if "value" in data["seed"] else ""
+    sealed = data.get("seed")
+    data["seed"] = unseal(sealed) if isinstance(sealed, dict) and "value" in sealed else ""
     named = str(data.get("settings"))
     data["settings"] = _settings(named, texts(named))
     return msgspec.convert(data, Fixture)
@@ -124,8 +124,7 @@ class StoredReply(Struct, frozen=True, omit_defaults=True, gc=False):
     """A reply as stored; `status` invalid never stands here, since validity follows from the kind.
 
     `model` is the version as the provider named it, `price` that of its price; a `truncated` one was
-    cut, at `cut` tokens where its player's limit did it (0 in what earlier versions wrote), for good if
-    `final`.
+    cut, at `cut` tokens where its player's limit did it, for good if `final`.
     """
 
     status: str

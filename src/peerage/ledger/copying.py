@@ -39,7 +39,7 @@ def copy(
     """Write all of `source` into the empty ledger `target`, and its votes (of the one, of the other) too.
     `progress` is told of each part of the matches.
 
-    Raises LedgerError: a target that is not empty, a source that is damaged or of an earlier form.
+    Raises LedgerError: a target that is not empty, a source that is damaged.
     """
     if target.heads() != (0, 0) or next(target.log(), None) or votes[1].exists():
         raise LedgerError(
@@ -48,8 +48,6 @@ def copy(
         )
     pin = source.pin()
     newest = _Newest(_log(source, pin))
-    if next(source.streams(), None) is not None or (not newest.entries and pin.issued):
-        raise LedgerError(f"{source.address} is of an earlier form, which only SQLite holds; copy its file")
     facts = {name: value for name, value in source.meta().items() if name != "schema"}
     for name, value in facts.items():
         if name not in UNLOGGED and newest.digests.get(f"fact {name}") != sha256(value.encode()).digest():

@@ -19,7 +19,6 @@ from peerage.ledger.store import (
     Exchange,
     FixtureRow,
     LedgerError,
-    OldAmendment,
     Pin,
     RecordRow,
 )
@@ -110,10 +109,7 @@ class Rows(Protocol):
         """Whether there are any."""
 
     def topics(self) -> Mapping[str, int]:
-        """How much was said on each topic, in the earlier form too."""
-
-    def streams(self, topic: str) -> Iterator[OldAmendment]:
-        """Amendments of the earlier form."""
+        """How much was said on each topic."""
 
 
 class Transaction(Rows, Protocol):
@@ -130,9 +126,6 @@ class Transaction(Rows, Protocol):
 
     def clear(self) -> None:
         """Remove the narrow table's rows, and all snapshots."""
-
-    def modernize(self) -> bool:
-        """Whether this was a ledger of an earlier form, to which what it lacks was added now."""
 
 
 class Database(Protocol):

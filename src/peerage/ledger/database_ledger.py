@@ -23,7 +23,6 @@ from peerage.ledger.store import (
     FixtureRow,
     LedgerError,
     MatchRows,
-    OldAmendment,
     Pin,
     RecordRow,
     Summary,
@@ -206,15 +205,10 @@ class DatabaseLedger:
         return self._rows.spent_by(last, left_out, replies_of)
 
     def amendments(self, topic: str = "") -> Iterator[Amendment]:
-        for old in self.streams(topic):
-            yield Amendment(old.stream, old.body, old.at_ms)
-        yield from self._rows.said(topic)
+        return self._rows.said(topic)
 
     def topics(self) -> Mapping[str, int]:
         return self._rows.topics()
-
-    def streams(self, topic: str = "") -> Iterator[OldAmendment]:
-        return self._rows.streams(topic)
 
     def integrity(self) -> Sequence[str]:
         problems = list(self._database.integrity())

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import sqlite3
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import closing
 from pathlib import Path
 from typing import TypeVar
@@ -20,14 +20,13 @@ from peerage.ledger.audit import settings_text, texts_of
 from peerage.ledger.codec import by_hex, read_fixture, reply_salt
 from peerage.ledger.codec_requests import request_salt
 from peerage.ledger.database_ledger import DatabaseLedger
-from peerage.ledger.secret import OLD_FACT, read_secret
+from peerage.ledger.secret import read_secret
 from peerage.ledger.sql import SqlDatabase
 from peerage.ledger.sqlite import SqliteFile
 from peerage.ledger.store import (
     COPY,
     Amendment,
     Batch,
-    Entry,
     Exchange,
     FailureRow,
     FixtureRow,
@@ -186,12 +185,10 @@ def _copy(ledger: Ledger, to: Ledger) -> None:
     commitments, and its log as it is, so that the copy has both heads of the original. The caller holds the
     runner's lock of `to`."""
     revealed = disclosed(ledger)
-    # What an earlier form logged cannot be held against a copy, which gets a log of its own then.
-    log = list(ledger.log()) if next(ledger.streams(), None) is None else []
-    with_log: Sequence[Entry] | None = () if log else None
-    meta = {key: value for key, value in ledger.meta().items() if key not in (OLD_FACT, "schema")}
-    said = [redacted(row, revealed) for row in ledger.amendments() if not log or row.position <= len(log)]
-    to.write(Batch(meta={**meta, COPY: "redacted"}, amendments=said, log=log or None))
+    log = list(ledger.log())
+    meta = {key: value for key, value in ledger.meta().items() if key != "schema"}
+    said = [redacted(row, revealed) for row in ledger.amendments() if row.position <= len(log)]
+    to.write(Batch(meta={**meta, COPY: "redacted"}, amendments=said, log=log))
     copied: set[bytes] = set()
     _, done = ledger.heads()
     for first in range(1, done + 1, BLOCK):
@@ -204,7 +201,7 @@ def _copy(ledger: Ledger, to: Ledger) -> None:
             fixtures=[redacted(row, revealed) for row in fixtures],
             records=[redacted(row, revealed) for row in ledger.records(first, last)],
             summaries=list(ledger.summaries(first, last)),
-            log=with_log,
+            log=(),
         )
         for row in exchanges:
             at, request = (row.match, row.key, row.attempt), committed(row.request, revealed)
@@ -217,7 +214,7 @@ def _copy(ledger: Ledger, to: Ledger) -> None:
         to.write(batch)
     newest = ledger.snapshot()
     if newest is not None:
-        to.write(Batch(snapshots=[newest], log=with_log))
+        to.write(Batch(snapshots=[newest], log=()))
 
 
 def write_redacted(ledger: Ledger, file: Path) -> None:

@@ -5,21 +5,15 @@ from __future__ import annotations
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from hashlib import sha256
-from itertools import groupby
-from operator import attrgetter
 
 from msgspec import MsgspecError, Struct, field
 
 from peerage.figures import counted
-from peerage.ledger.log import GENESIS, digest, entry_leaf, linked, of_amendment, of_play, of_record
+from peerage.ledger.log import GENESIS, entry_leaf, linked, of_amendment, of_play
 from peerage.ledger.merkle import link, stream_genesis
-from peerage.ledger.secret import OLD_FACT, TOPIC
 from peerage.ledger.store import COPY, UNLOGGED, Ledger
 from peerage.ledger.waits import TOPIC as WAITS
 from peerage.ledger.waits import read_wait
-
-FACTS = ("rating", "window", "lag")
-"""The facts that are written down together when an arena first plays."""
 
 Found = tuple[int | None, str]
 """(match or None, what is wrong)."""
@@ -29,23 +23,20 @@ class Logged(Struct):
     """The newest digest of each thing that the log is about.
 
     `leaves` are those of all entries, and `firsts` the positions at which matches entered the log.
-    `in_play` is the entry that holds what is in play, where it is the last; `records` and, of the earlier
-    form, `matches` map each match to its digest. `amendments` are topic and digest by position; of the
-    earlier form, `filed` are digests by id, and `streams` the last chain values.
+    `in_play` is the entry that holds what is in play, where it is the last; `records` map each match to its
+    digest. `amendments` are topic and digest by position. `read` is whether the log could be read to its end.
     """
 
+    read: bool = False
     length: int = 0
     head: bytes = GENESIS
     leaves: list[bytes] = field(default_factory=list)
     firsts: list[int] = field(default_factory=list)
     in_play: tuple[int, bytes] | None = None
     records: dict[int, bytes] = field(default_factory=dict)
-    matches: dict[int, bytes] = field(default_factory=dict)
     snapshots: dict[int, bytes] = field(default_factory=dict)
     facts: dict[str, bytes] = field(default_factory=dict)
     amendments: dict[int, tuple[str, bytes]] = field(default_factory=dict)
-    filed: dict[int, bytes] = field(default_factory=dict)
-    streams: dict[str, bytes] = field(default_factory=dict)
     votes: dict[int, bytes] = field(default_factory=dict)
     problems: list[Found] = field(default_factory=list)
 
@@ -67,20 +58,18 @@ def read_log(ledger: Ledger) -> Logged:
         kind, _, what = entry.about.rpartition(" ")
         if entry.about.startswith("fact "):
             found.facts[entry.about.removeprefix("fact ")] = entry.digest
-        elif kind == "stream":
-            found.streams[what] = entry.digest
         elif not kind:
             found.amendments[entry.position] = entry.about, entry.digest
             match = waited.get(entry.position)
-            if match in found.records or match in found.matches:
+            if match in found.records:
                 told = f"it left its round at position {entry.position}, and was folded before"
                 found.problems.append((match, told))
             elif match is not None:
                 left.add(match)
         elif not what.isdecimal():
             found.problems.append((None, f"entry {entry.position} of the log is about {entry.about!r}"))
-        elif kind in ("record", "match"):
-            if int(what) not in found.matches and int(what) not in found.records:
+        elif kind == "record":
+            if int(what) not in found.records:
                 while due in left:
                     due += 1
                 if int(what) not in left:
@@ -89,16 +78,15 @@ def read_log(ledger: Ledger) -> Logged:
                         found.problems.append((int(what), told))
                     due = int(what) + 1
                 found.firsts.append(entry.position)
-            (found.records if kind == "record" else found.matches)[int(what)] = entry.digest
+            found.records[int(what)] = entry.digest
         elif kind == "snapshot":
             found.snapshots[int(what)] = entry.digest
-        elif kind == "amendment":
-            found.filed[int(what)] = entry.digest
         elif kind == "votes":
             if found.votes.setdefault(int(what), entry.digest) != entry.digest:
                 found.problems.append((None, f"the votes up to {what} were logged twice, and differ"))
         elif kind == "in play":
             found.in_play = int(what), entry.digest
+    found.read = True
     return found
 
 
@@ -111,30 +99,23 @@ def _waited(ledger: Ledger) -> Iterator[tuple[int, int]]:
 
 def facts(ledger: Ledger, logged: Logged) -> Iterator[Found]:
     """Facts that are not as they were logged."""
-    found = ledger.meta()
-    meta = {key: value for key, value in found.items() if key not in UNLOGGED}
-    if logged.length:
-        for key in sorted(meta.keys() | logged.facts.keys()):
-            if key not in meta and not (key == OLD_FACT and COPY in found):
-                yield None, f"the fact {key!r} is missing in the table meta"
-            elif key in meta and logged.facts.get(key) != sha256(meta[key].encode()).digest():
-                yield None, f"the fact {key!r} in the table meta is not as it was logged"
-    elif not meta.keys().isdisjoint(FACTS):
-        for key in FACTS:
-            if key not in meta:
-                yield None, f"the fact {key!r} is missing in the table meta"
+    meta = {key: value for key, value in ledger.meta().items() if key not in UNLOGGED}
+    if not logged.length:
+        if logged.read and (meta or ledger.topics() or ledger.heads()[0]):
+            yield None, "the whole log is missing"
+        return
+    for key in sorted(meta.keys() | logged.facts.keys()):
+        if key not in meta:
+            yield None, f"the fact {key!r} is missing in the table meta"
+        elif logged.facts.get(key) != sha256(meta[key].encode()).digest():
+            yield None, f"the fact {key!r} in the table meta is not as it was logged"
 
 
 def amendments(ledger: Ledger, logged: Logged) -> Iterator[Found]:
-    """Amendments that are not as they were logged.
-
-    Version 0.1.0, whose ledgers alone have no log, knew no secret of the arena.
-    """
+    """Amendments that are not as they were logged."""
     if not logged.length:
-        if TOPIC in ledger.topics():
-            yield None, "the whole log is missing, which every ledger with a secret has"
         return
-    there = {row.position: row for row in ledger.amendments() if row.position}
+    there = {row.position: row for row in ledger.amendments()}
     for at in sorted(there.keys() | logged.amendments.keys()):
         if at not in there:
             yield None, f"entry {at} of the log, about {logged.amendments[at][0]}, is missing"
@@ -157,29 +138,6 @@ def stream(rows: Iterable[tuple[int, bytes, bytes]], name: str) -> Iterator[Foun
         chain = linked_
 
 
-def streams(ledger: Ledger, logged: Logged, heads: dict[str, str]) -> Iterator[Found]:
-    """Amendments of the earlier form that are not as they were written: each topic chains their bodies for
-    itself, and the log holds number and time. The last chain values go into `heads`."""
-    there = {row.id: row for row in ledger.streams()}
-    rows = sorted(there.values(), key=lambda row: (row.stream, row.sequence))
-    for name, said in groupby(rows, attrgetter("stream")):
-        chained = [(row.sequence, row.body, row.chain) for row in said]
-        heads[name] = chained[-1][2].hex()
-        yield from stream(chained, name)
-    for name, chain in logged.streams.items():
-        if heads.get(name) != chain.hex():
-            yield (
-                None,
-                f"the amendments of {name} are not as they were at the ledger's upgrade",
-            )
-    if logged.length:
-        for at in sorted(there.keys() | logged.filed.keys()):
-            if at not in there:
-                yield None, f"row {at} of the amendments is missing"
-            elif logged.filed.get(at) != digest(there[at][:3] + there[at][4:5]):
-                yield None, f"number, stream or time of row {at} of the amendments is not as it was logged"
-
-
 def votes(there: Sequence[bytes], logged: Logged) -> Iterator[Found]:
     """Votes that were bound by the log and are not as they were; `there` are the chain values of those there
     are, in order."""
@@ -194,40 +152,29 @@ def votes(there: Sequence[bytes], logged: Logged) -> Iterator[Found]:
             yield None, f"the first {number} votes of the audience are not as they were logged"
 
 
-def agreed(found: dict[int, tuple[bytes, bytes]], logged: Logged) -> None:
+def agreed(found: dict[int, bytes], logged: Logged) -> None:
     """Drop the digests of `found` matches that are as they were logged, of which a long arena has many."""
-    for number, (today, earlier) in [*found.items()]:
-        if logged.records.get(number) == today and logged.matches.get(number) in (None, earlier):
+    for number, digest in [*found.items()]:
+        if logged.records.get(number) == digest:
             del found[number], logged.records[number]
-            logged.matches.pop(number, None)
 
 
 def records(
-    ledger: Ledger,
-    found: Mapping[int, tuple[bytes, bytes]],
+    found: Mapping[int, bytes],
     logged: Logged,
     told: Container[int | None],
     last: int,
 ) -> Iterator[Found]:
     """Matches up to `last`, but for those `told` of, that are not as they were logged; `found` are their
-    digests in the form of today and the earlier one."""
-    for number, (today, earlier) in found.items():
-        record, match = logged.records.get(number), logged.matches.get(number)
-        if record is None and match is None:
+    digests."""
+    for number, digest in found.items():
+        if number not in logged.records:
             yield number, "it is not in the log"
-        elif match not in (None, earlier) or (
-            record not in (None, today) and record != _without_link(ledger, number)
-        ):
+        elif logged.records[number] != digest:
             yield number, "record, attempts, costs, times or failures of it are not as they were logged"
-    for number in sorted((logged.records.keys() | logged.matches.keys()) - found.keys()):
+    for number in sorted(logged.records.keys() - found.keys()):
         if number <= last and number not in told:
             yield number, "it was logged, and it is not there"
-
-
-def _without_link(ledger: Ledger, number: int) -> bytes | None:
-    """The digest of a finished match in the form in which a log was first written."""
-    rows = ledger.match(number)
-    return of_record(rows.record.at_ms, b"", rows.exchanges) if rows and rows.record else None
 
 
 def in_play(ledger: Ledger, recorded: int, logged: Logged) -> Iterator[Found]:

@@ -13,8 +13,6 @@ before it (32 zero bytes before the first), the digest, and what it is about as 
     run N         somebody begins to write when N matches are folded; the digest is of nothing
     in play N     every row of matches not folded when N were: written when a run has ended, and holds while
                   it is the last
-    upgrade N     a ledger of an earlier form goes on after match N; the digest is of nothing
-    match N, amendment ID  in ledgers of an earlier form: `of_match`, `ledger.streams`
 
 The last entry about a thing counts. The root of the log is that of a Merkle tree over all its entries
 (`entry_leaf`): anyone who keeps it can tell later whether a ledger goes on from there. Digests are SHA-256:
@@ -51,8 +49,7 @@ def extended(
 def finished(about: str) -> int:
     """The match whose record an entry is about, 0 for one about something else."""
     kind, _, number = about.partition(" ")
-    written = kind in ("record", "match") and number.isdecimal() and len(number) < 16
-    return int(number) if written else 0
+    return int(number) if kind == "record" and number.isdecimal() and len(number) < 16 else 0
 
 
 def linked(before: bytes, about: str, digest: bytes) -> bytes:
@@ -121,14 +118,12 @@ def record_rows(at_ms: int, chain: bytes, attempts: Iterable[Exchange]) -> bytes
     """What the digest of a finished match is over, as JSON: its time, its link in the chain of records, which
     holds every reply, its attempts and failures. `attempts` are in order of writing.
 
-    Requests that nobody answered are in no Merkle tree, so their bodies are here. Without `chain` (empty)
-    this is the form in which logs were first written, which held no reply.
+    Requests that nobody answered are in no Merkle tree, so their bodies are here.
     """
     rows = list(attempts)
     failures = [(row.key, row.attempt, *row.failure[1:]) for row in rows if row.failure is not None]
     unanswered = [committed(row.request) for row in rows if row.reply is None]
-    said = [*map(_said, rows)], failures, unanswered
-    return _encode((at_ms, chain, *said) if chain else (at_ms, *said))
+    return _encode((at_ms, chain, [*map(_said, rows)], failures, unanswered))
 
 
 def of_record(at_ms: int, chain: bytes, attempts: Iterable[Exchange]) -> bytes:
@@ -137,19 +132,6 @@ def of_record(at_ms: int, chain: bytes, attempts: Iterable[Exchange]) -> bytes:
 
 
 _said = attrgetter("key", "attempt", "player", "worst_nano", "cost_nano", "at_ms")
-
-
-def of_match(fixture: FixtureRow, record: Row, attempts: Iterable[Exchange]) -> bytes:
-    """The digest of a finished match's rows in a ledger of the earlier form, their bodies left out.
-
-    `record` is number, chain, at_ms; `attempts` are in order of their ids. Requests that nobody
-    answered are in no Merkle tree, so their bodies are held here.
-    """
-    rows = list(attempts)
-    issued = fixture.number, fixture.round, fixture.checksum
-    return digest(
-        (issued, record, [*map(_columns, rows)], [row.request for row in rows if row.reply is None])
-    )
 
 
 def of_play(fixtures: Iterable[FixtureRow], attempts: Iterable[Exchange]) -> bytes:

@@ -24,7 +24,6 @@ from peerage.ledger.store import (
     Exchange,
     Failure,
     FixtureRow,
-    OldAmendment,
     Pin,
     RecordRow,
     Summary,
@@ -232,9 +231,6 @@ class MongoRows:
 
     def _summed(self, table: str, steps: Sequence[Document], **how: Any) -> list[Document]:
         return list(self._base[table].aggregate(steps, session=self._session, **how))
-
-    def streams(self, topic: str) -> Iterator[OldAmendment]:
-        return iter(())  # no ledger of that form was ever here
 
     def _of(
         self, table: str, matches: Sequence[int], fields: Mapping[str, int] | None = None

@@ -125,9 +125,6 @@ class MongoTransaction(MongoRows):
         for table in ("snapshots", "summaries"):
             self._base[table].delete_many({}, session=self._in)
 
-    def modernize(self) -> bool:
-        return False
-
     def _texts(self, texts: Iterable[tuple[bytes, str]]) -> None:
         rows = {digest: text.encode() for digest, text in texts}
         if rows:

@@ -28,27 +28,22 @@ from peerage.sealing import Sealed, committed, match_key, salt, seal, sealing_ke
 
 TOPIC = "arena"
 NO_SECRET = "{} is a copy without the arena's secret: it can be verified, not played on"
-OLD_FACT = "secret"
-"""The fact of a ledger of 0.1.0 from which the salts of its sealed values follow."""
 
 
 class Secret(Struct, frozen=True):
     """What a ledger says of its arena's secret.
 
     `value` is the secret, empty where only its commitment is there; `seed` is the stated seed that it follows
-    from, None for a random one. Matches up to number `after_match` were paired before it was made, by the
-    public seed of 0.1.0. `disclosed` says that the arena is over and its secret open.
+    from, None for a random one. `disclosed` says that the arena is over and its secret open.
     """
 
     value: str
     seed: int | None
-    after_match: int
     disclosed: bool
 
 
 class _Entry(Struct):
     entry: str
-    after_match: int
     seed: int | None = None
     secret: Mapping[str, str] = {}
 
@@ -57,7 +52,7 @@ _read = msgspec.json.Decoder(_Entry).decode
 
 
 def read_secret(ledger: Ledger) -> Secret | None:
-    """None for a ledger in which nothing was played yet, and for one of 0.1.0. Raises LedgerError."""
+    """None for a ledger in which nothing was played yet. Raises LedgerError."""
     try:
         entries = [_read(row.body) for row in ledger.amendments(TOPIC)]
         begun = next((entry for entry in entries if entry.entry == "begin"), None)
@@ -72,7 +67,7 @@ def read_secret(ledger: Ledger) -> Secret | None:
             f"{ledger.address}: the entry about its secret cannot be read ({error}); restore it from a copy"
         ) from error
     over = any(entry.entry == "disclose" for entry in entries)
-    return Secret(value, begun.seed, begun.after_match, over)
+    return Secret(value, begun.seed, over)
 
 
 def commitment(ledger: Ledger) -> str:
@@ -93,11 +88,10 @@ def arena_secret(ledger: Ledger, seed: int | None = None, *, at_ms: int = 0) -> 
         if not found.value:
             raise LedgerError(NO_SECRET.format(ledger.address.removeprefix("sqlite:///")))
         return found.value
-    value = str(seed) if seed is not None else ledger.meta().get(OLD_FACT) or secrets.token_hex(32)
+    value = str(seed) if seed is not None else secrets.token_hex(32)
     body: dict[str, Any] = {
         "entry": "begin",
         "seed": seed,
-        "after_match": ledger.heads()[0],
         "secret": seal(salt(sealing_key(value), "arena"), value),
     }
     amend(ledger, TOPIC, [body], at_ms)
@@ -128,7 +122,7 @@ _KEY = re.compile(r"[0-9a-f]{64}")
 
 class _Issued(Struct):
     number: int
-    seed: Mapping[str, str] | str
+    seed: Mapping[str, str]
 
 
 _read_issued = msgspec.json.Decoder(_Issued).decode
@@ -144,9 +138,6 @@ def strange_keys(ledger: Ledger, last: int) -> Iterator[int]:
     if found is None or not found.value:
         return
     for row in ledger.fixtures(1, last):
-        if row.number <= found.after_match:
-            continue
-        issued = _read_issued(row.body)
-        key = issued.seed if isinstance(issued.seed, str) else str(unseal(issued.seed))
+        key = str(unseal(_read_issued(row.body).seed))
         if _KEY.fullmatch(key) and key != match_key(found.value, row.number):
             yield row.number

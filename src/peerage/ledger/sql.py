@@ -13,7 +13,7 @@ from itertools import chain, starmap
 from typing import Any
 from zlib import crc32
 
-from peerage.ledger.database import BLOCK, Row, Rows, Transaction, still_open
+from peerage.ledger.database import BLOCK, Row, Rows, Transaction, damaged, still_open
 from peerage.ledger.narrow import flat
 from peerage.ledger.sql_database import Connection, Insert, Query, SqlStore, among
 from peerage.ledger.sql_rows import attempts, picked, within
@@ -23,10 +23,8 @@ from peerage.ledger.sql_tables import (
     FAILURES,
     FIXTURES,
     INTENTS,
-    LATER,
     LOG,
     META,
-    NEW,
     RECORDS,
     REPLIES,
     SNAPSHOTS,
@@ -43,7 +41,6 @@ from peerage.ledger.store import (
     FixtureRow,
     LedgerError,
     LedgerMissing,
-    OldAmendment,
     Pin,
     RecordRow,
 )
@@ -65,11 +62,10 @@ _STRAYS = (
 
 
 class SqlRows:
-    """Rows as `read` reads them, in parts; `lacks` says whether this form of ledger lacks a table."""
+    """Rows as `read` reads them, in parts."""
 
-    def __init__(self, read: Parts, lacks: Callable[[str], bool] = lambda _: False) -> None:
+    def __init__(self, read: Parts) -> None:
         self._parts = read
-        self._lacks = lacks
 
     def _read(self, wanted: Query) -> Iterator[Any]:
         return chain.from_iterable(self._parts(wanted))
@@ -137,10 +133,9 @@ class SqlRows:
         return None if found is None else Entry(*found)
 
     def pin(self) -> Pin:
-        columns = [("fixtures", "number"), ("intents", "id"), ("replies", "id"), ("failures", "id")]
-        columns = columns if self._lacks("log") else [("log", "position"), *columns]
-        (found,) = self._read(_highest(*columns))
-        return Pin(*found) if len(found) == len(Pin._fields) else Pin(0, *found)
+        ids = [("intents", "id"), ("replies", "id"), ("failures", "id")]
+        (found,) = self._read(_highest(("log", "position"), ("fixtures", "number"), *ids))
+        return Pin(*found)
 
     def spent_by(
         self, last: int | None, but_for: Sequence[int], replies_of: Collection[str] | None
@@ -184,17 +179,7 @@ class SqlRows:
         return any(True for _ in self._read(wanted))
 
     def topics(self) -> Mapping[str, int]:
-        found: Counter[str] = Counter()
-        for table, topic in (("amendments", "stream"), ("entries", "topic")):
-            wanted = Query((topic, "count(*) AS number"), table, end=f"GROUP BY {topic}")
-            found.update(dict(self._read(wanted)))
-        return found
-
-    def streams(self, topic: str) -> Iterator[OldAmendment]:
-        wanted = Query(("id", "stream", "sequence", "chain", "at_ms", "body"), "amendments", order=("id",))
-        if topic:
-            wanted = wanted.where("stream = ?", topic)._replace(order=("sequence",))
-        return starmap(OldAmendment, self._read(wanted))
+        return dict(self._read(Query(("topic", "count(*) AS number"), "entries", end="GROUP BY topic")))
 
 
 class SqlTransaction(SqlRows):
@@ -247,11 +232,6 @@ class SqlTransaction(SqlRows):
         for table in (SNAPSHOTS, SUMMARIES):
             self.connection.execute(f"DELETE FROM {table.name}")
 
-    def modernize(self) -> bool:
-        there = self._store.tables(self.connection)
-        self._store.make(self.connection, LATER)
-        return ENTRIES.name not in there
-
 
 class SqlDatabase:
     """A `database.Database` over an SQL store."""
@@ -259,11 +239,10 @@ class SqlDatabase:
     def __init__(self, store: SqlStore) -> None:
         self.address = store.address
         self.place = store.place
-        self.rows: Rows = SqlRows(self._parts, self._lacks)
+        self.rows: Rows = SqlRows(self._parts)
         self._store = store
         self._readers = store.reading()
         self._writer: Connection | None = None
-        self._tables: Sequence[str] = ()
 
     def prepare(self, *, create: bool) -> None:
         place, version = self.place, 0
@@ -281,7 +260,7 @@ class SqlDatabase:
     def _make(self, connection: Connection) -> None:
         """Make a ledger in an empty store."""
         if not self._version(connection):
-            self._store.make(connection, NEW)
+            self._store.make(connection, TABLES)
             version = str(SCHEMA_VERSION)
             connection.execute("INSERT INTO meta (key, value) VALUES ('schema', ?)", (version,))
 
@@ -314,12 +293,16 @@ class SqlDatabase:
                 f"{SCHEMA_VERSION}; use the Peerage that wrote it or a newer one: pip install --upgrade "
                 "peerage"
             )
+        if lost := [table.name for table in TABLES if table.name not in names]:
+            raise damaged(
+                self.place, f"it lacks the {'table' if len(lost) == 1 else 'tables'} {', '.join(lost)}"
+            )
         return version
 
     @contextmanager
     def moment(self) -> Iterator[Rows]:
         with self._store.explained(), self._store.moment(self._readers) as connection:
-            yield SqlRows(partial(self._store.rows, connection), self._lacks)
+            yield SqlRows(partial(self._store.rows, connection))
 
     @contextmanager
     def holding(self) -> Iterator[Transaction]:
@@ -367,17 +350,8 @@ class SqlDatabase:
         self._readers.close()
 
     def _parts(self, wanted: Query) -> Iterator[Sequence[Row]]:
-        table = wanted.source.partition(" ")[0]
-        if not (table and self._lacks(table)):
-            with self._store.explained():
-                yield from self._store.read(self._readers, wanted)
-
-    def _lacks(self, table: str) -> bool:
-        """Whether this is an earlier, or for old amendments a later, form of ledger without a table."""
-        if ENTRIES.name not in self._tables:  # from then on none is added
-            with self._store.explained(), self._store.moment(self._readers) as connection:
-                self._tables = self._store.tables(connection)
-        return table not in self._tables
+        with self._store.explained():
+            yield from self._store.read(self._readers, wanted)
 
 
 def _highest(*columns: tuple[str, str]) -> Query:

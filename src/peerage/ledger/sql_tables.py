@@ -84,21 +84,12 @@ SUMMARIES = SqlTable(
 )
 SNAPSHOTS = SqlTable("snapshots", ("number", "checksum", "body"))
 LOG = SqlTable("log", ("position", "about", "digest", "chain"))
-"""See `ledger.log`. Ledgers of version 0.1.0 lack it, until somebody writes to them."""
+"""See `ledger.log`."""
 ENTRIES = SqlTable("entries", ("position", "topic", "at_ms", "body"))
-"""What the log's entries about a topic say. A ledger without it is of an earlier form, and has the next."""
-AMENDMENTS = SqlTable(
-    "amendments",
-    ("id", "stream", "sequence", "chain", "at_ms", "body"),
-    {"amendments_once": ("stream", "sequence")},
-)
+"""What the log's entries about a topic say."""
 
-LATER = (LOG, ENTRIES)
-"""Tables that a ledger of an earlier form lacks until somebody writes to it."""
-NEW = (ENTRIES, FAILURES, FIXTURES, INTENTS, LOG, META, RECORDS, REPLIES, SNAPSHOTS, SUMMARIES, TEXTS)
-"""The tables of a new ledger."""
-TABLES = (*NEW, AMENDMENTS)
-"""All that a ledger may have."""
+TABLES = (ENTRIES, FAILURES, FIXTURES, INTENTS, LOG, META, RECORDS, REPLIES, SNAPSHOTS, SUMMARIES, TEXTS)
+"""The tables of a ledger."""
 
 BESIDE = ("runner", "votes", "workers", "leases")
 """Tables that may stand beside a ledger's own: see `ledger.postgres`, `ledger.votes`, `ledger.leases`."""

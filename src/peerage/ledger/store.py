@@ -181,25 +181,13 @@ class Summary(Struct, frozen=True, gc=False):
 class Amendment(Struct, frozen=True, gc=False):
     """A statement beside the matches: an entry of the log with a body of its own, which cites digests.
 
-    `topic` says what it is about, `position` where it stands in the log; 0 until it is written, and in
-    ledgers of an earlier form (`streams`).
+    `topic` says what it is about, `position` where it stands in the log; 0 until it is written.
     """
 
     topic: str
     body: bytes
     at_ms: int
     position: int = 0
-
-
-class OldAmendment(NamedTuple):
-    """A row of the table that an earlier form of ledgers has for amendments: see `ledger.streams`."""
-
-    id: int
-    stream: str
-    sequence: int
-    chain: bytes
-    at_ms: int
-    body: bytes
 
 
 class Entry(Struct, frozen=True, gc=False):
@@ -378,13 +366,13 @@ class Ledger(Protocol):
 
     def snapshot(self, at_most: int | None = None) -> tuple[int, bytes] | None:
         """The newest rating state, or the newest after at most so many matches, of those that are as they
-        were logged: others are nothing to build on, and there is none in a ledger without a log."""
+        were logged: others are nothing to build on."""
 
     def snapshots(self) -> Iterator[tuple[int, bytes, bool]]:
         """Every rating state, logged or not: matches before it, bytes, whether these fit their checksum."""
 
     def log(self) -> Iterator[Entry]:
-        """The log in order; empty in a ledger of version 0.1.0 (`ledger.log`)."""
+        """The log in order (`ledger.log`)."""
 
     def pin(self) -> Pin:
         """The newest row of each kind, all at one moment."""
@@ -402,10 +390,6 @@ class Ledger(Protocol):
 
     def topics(self) -> Mapping[str, int]:
         """How much was said on each topic: what stays the same while nothing is amended."""
-
-    def streams(self, topic: str = "") -> Iterator[OldAmendment]:
-        """The amendments on one topic, or any, of the earlier form of ledgers, in which each topic was a
-        chain of its own; none where the log held them from the first on."""
 
     def integrity(self) -> Sequence[str]:
         """What the database itself finds wrong with its file, indexes included, what is foreign there, and

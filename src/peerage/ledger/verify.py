@@ -32,7 +32,7 @@ from peerage.ledger.audit import (
 )
 from peerage.ledger.checkpoints import origin
 from peerage.ledger.databases import access
-from peerage.ledger.held import Found, Logged, agreed, amendments, facts, read_log, records, stream, streams
+from peerage.ledger.held import Found, Logged, agreed, amendments, facts, read_log, records, stream
 from peerage.ledger.held import in_play as play
 from peerage.ledger.held import votes as held_votes
 from peerage.ledger.kept_checkpoints import Extension, KeptCheckpoint, held_against
@@ -68,11 +68,10 @@ class Report:
     """What was checked: finished matches, their answered exchanges, bytes of bodies hashed.
 
     `head` is the play head, the chain value of the last record, in hex: what was played, without times.
-    `log_root` is size and Merkle root of the log, which holds everything, as "412:5f0c…"; empty in a ledger
-    of version 0.1.0. `streams` gives the head of each chain apart from the log: the audience's votes, and in
-    ledgers of the earlier form every topic of amendments. `copy` says that this is a copy for others, without
-    what is in play and without votes. `ended` says that the run that
-    wrote last came to its end: otherwise what is in play is held by checksums alone. `since` says what a head
+    `log_root` is size and Merkle root of the log, which holds everything, as "412:5f0c…". `streams` gives the
+    head of each chain apart from the log: the audience's votes. `copy` says that this is a copy for others,
+    without what is in play and without votes. `ended` says that the run that wrote last came to its end:
+    otherwise what is in play is held by checksums alone. `since` says what a head
     that was given says of this ledger, `checkpoints` what each kept one says; where it does not extend one of
     them, `problems` say so. `preregistered` is the digest of what was registered before the first match, in
     hex.
@@ -207,11 +206,10 @@ def _verify(
             told = {match for match, _ in problems}
             for match in found.digests.keys() & told:
                 del found.digests[match]
-            problems += records(ledger, found.digests, logged, told, recorded) if logged.length else ()
+            problems += records(found.digests, logged, told, recorded) if logged.length else ()
         if not in_play:
             problems += play(ledger, recorded, logged)
         problems += amendments(ledger, logged)
-        problems += streams(ledger, logged, heads)
         problems += _outside(ledger)
         preregistered, wrong = _preregistered(ledger)
         problems += wrong
@@ -251,7 +249,7 @@ def _verify(
         heads,
         log_root(logged.leaves) if replies else "",
         copy,
-        logged.in_play is not None or not logged.length,
+        logged.in_play is not None,
         extension,
         preregistered,
         tuple(checkpoints),

@@ -52,7 +52,7 @@ class Vote(Struct, frozen=True, omit_defaults=True):
     verdict: str
     voter: str
     at_ms: int = 0
-    """When it was given, Unix milliseconds; 0 in votes of version 0.1.0."""
+    """When it was given, Unix milliseconds."""
     expert: str = ""
     """The name that an expert gave; empty for a session of the audience."""
     take: int = 1

@@ -43,14 +43,11 @@ class Wait(NamedTuple):
 
 
 class _Stored(Struct, frozen=True, omit_defaults=True):
-    """An entry as it is written: `sealed` are player, reason and time, which earlier versions left open."""
+    """An entry as it is written: `sealed` are player, reason and time."""
 
     match: int
     event: Event
     after: int
-    player: str = ""
-    why: str = ""
-    until_ms: int | None = None
     sealed: Mapping[str, str] = {}
 
 
@@ -71,7 +68,7 @@ _read = msgspec.json.Decoder(_Stored).decode
 def read_wait(body: bytes) -> Wait:
     """An entry. Raises msgspec.MsgspecError."""
     found = _read(body)
-    said = found.player, found.why, found.until_ms
+    said: tuple[str, str, int | None] = "", "", None
     if found.sealed:
         with suppress(Sealed):  # else this is a copy
             said = msgspec.convert(unseal(found.sealed), tuple[str, str, int | None])

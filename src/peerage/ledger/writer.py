@@ -10,7 +10,6 @@ from operator import attrgetter
 from peerage.ledger.database import BLOCK, END, Transaction
 from peerage.ledger.lineup import LineUp
 from peerage.ledger.log import GENESIS, Rolling, extended, of_amendment, of_play, of_record
-from peerage.ledger.log import digest as digest_of
 from peerage.ledger.store import UNLOGGED, Amendment, Batch, Summary
 
 Said = tuple[str, bytes] | Amendment
@@ -64,14 +63,11 @@ class Writer:
         """Find the end of the log before anything else is written; begin one where there is none."""
         if self._head is not None:
             return
-        earlier = self.transaction.modernize()
         last = self.transaction.last_entry()
         self._head = (last.position, last.chain) if last else (0, GENESIS)
         order = LineUp(self.transaction).order()
         self._newest = self.transaction.newest()[1]
         self._folded = [*range(1, self._newest + 1)] if order is None else [*order.numbers[: order.folded]]
-        if earlier:
-            self._upgrade(logged=last is not None)
         self._append([(f"run {len(self._folded)}", _NOTHING)])
 
     def _note(self, batch: Batch) -> None:
@@ -104,21 +100,6 @@ class Writer:
 
     def _snapshot(self, number: int, body: bytes) -> list[Said]:
         return [*self._narrow_entry(number), (f"snapshot {number}", sha256(body).digest())]
-
-    def _upgrade(self, *, logged: bool) -> None:
-        """Mark that a ledger of an earlier form goes on; what no log held yet is logged as it is."""
-        self._append([(f"upgrade {len(self._folded)}", _NOTHING)])
-        old = list(self.transaction.streams(""))
-        chains = {row.stream: bytes(row.chain) for row in sorted(old, key=attrgetter("stream", "sequence"))}
-        self._append([(f"stream {name}", chain) for name, chain in chains.items()])
-        if logged:
-            return
-        meta = self.transaction.facts()
-        self._append(_facts({key: value for key, value in meta.items() if key not in UNLOGGED}))
-        filed = [(row.id, row.stream, row.sequence, row.at_ms) for row in old]
-        self._append([(f"amendment {row[0]}", digest_of(row)) for row in filed])
-        for at in range(0, len(self._folded), BLOCK):
-            self._append(self._records(self._folded[at : at + BLOCK]).values())
 
     def _records(self, numbers: Sequence[int]) -> dict[int, tuple[str, bytes]]:
         """The entries about finished matches."""

@@ -23,7 +23,6 @@ from peerage.ledger.store import (
     Ledger,
     LedgerError,
     MatchRows,
-    OldAmendment,
     Pin,
     RecordRow,
     Summary,
@@ -170,9 +169,6 @@ class Moment:
 
     def pin(self) -> Pin:
         raise LedgerError("a moment of a ledger is not copied")
-
-    def streams(self, topic: str = "") -> Iterator[OldAmendment]:
-        return self._ledger.streams(topic)
 
     def integrity(self) -> Sequence[str]:
         return self._ledger.integrity()

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import os
 import subprocess
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import closing
 from hashlib import sha256
 from importlib import resources
@@ -40,7 +40,6 @@ from peerage.ledger.checkpoints import FOLDER as CHECKPOINTS
 from peerage.ledger.disclosure import texts_between
 from peerage.ledger.export import documents
 from peerage.ledger.log import finished
-from peerage.ledger.secret import OLD_FACT
 from peerage.ledger.store import (
     COPY,
     Amendment,
@@ -128,10 +127,6 @@ class _Match(Struct):
     proof: _Proof
     summary: Summary
     attempts: list[_Attempt] = []
-
-
-class _Cost(Struct):
-    cost_nano: int | None = None
 
 
 class Published(NamedTuple):
@@ -224,9 +219,9 @@ def _rest(site: Site) -> Iterator[tuple[str, bytes]]:
     moment = site.moment
     for digest, text in texts_between(moment, 1, site.number).items():
         yield f"texts/{digest.hex()}", text.encode()
-    meta = {key: value for key, value in moment.meta().items() if key not in (OLD_FACT, "schema")}
-    log = list(moment.log()) if next(moment.streams(), None) is None else []
-    amendments = [row for row in moment.amendments() if not log or row.position <= len(log)]
+    meta = {key: value for key, value in moment.meta().items() if key != "schema"}
+    log = list(moment.log())
+    amendments = [row for row in moment.amendments() if row.position <= len(log)]
     for at in range(0, len(log), ENTRIES):
         lines = [msgspec.json.encode(entry) + b"\n" for entry in log[at : at + ENTRIES]]
         yield f"{LOG}/{at // ENTRIES:03}.jsonl", b"".join(lines)
@@ -295,15 +290,13 @@ def restore(results: Path, folder: Path) -> None:
     write_file(folder / FILE_NAME, yaml.safe_dump(settings, allow_unicode=True, sort_keys=False), SETTINGS)
     with closing(open_ledger("sqlite:///arena.db", folder, create=True)) as ledger, ledger.runner():
         log = _log(results)
-        # A log that comes along is that of a copy, without what is in play.
-        with_log: Sequence[Entry] | None = () if log else None
-        meta = {**facts.meta, COPY: "redacted"} if log else facts.meta
+        # What was published is a copy, without what is in play.
+        meta = {**facts.meta, COPY: "redacted"}
         texts = list(_texts(results))
-        ledger.write(Batch(texts=texts, amendments=facts.amendments, meta=meta, log=log or None))
-        logged = [match for match in dict.fromkeys([finished(one.about) for one in log]) if match]
-        numbers = logged or range(1, facts.number + 1)
+        ledger.write(Batch(texts=texts, amendments=facts.amendments, meta=meta, log=log))
+        numbers = [match for match in dict.fromkeys([finished(one.about) for one in log]) if match]
         for at in range(0, len(numbers), BLOCK):
-            batch = Batch(log=with_log)
+            batch = Batch(log=())
             for number in numbers[at : at + BLOCK]:
                 _enter(_read(results / match_file(number), _Match), batch)
             ledger.write(batch)
@@ -319,7 +312,7 @@ def restore(results: Path, folder: Path) -> None:
 
 
 def _log(results: Path) -> list[Entry]:
-    """The log that was published; none by earlier versions."""
+    """The log that was published."""
     found: list[Entry] = []
     for file in sorted((results / LOG).glob("*.jsonl")):
         try:
@@ -346,7 +339,7 @@ def _enter(match: _Match, batch: Batch) -> None:
     batch.records.append(RecordRow(number, record, chain, match.at_ms))
     batch.summaries.append(match.summary)
     said = {(one.key, one.attempt): one.proof for one in match.exchanges}
-    for one in match.attempts or _answered(match):
+    for one in match.attempts:
         at, bodies = (number, one.key, one.attempt), said.get((one.key, one.attempt))
         request = bodies.request_body if bodies else one.request or ""
         batch.intents.append(IntentRow(*at, one.player, request.encode(), one.worst_nano))
@@ -354,15 +347,6 @@ def _enter(match: _Match, batch: Batch) -> None:
             batch.replies.append(ReplyRow(*at, bodies.reply_body.encode(), one.cost_nano, one.at_ms))
         if one.failure is not None:
             batch.failures.append(FailureRow(*at, *one.failure[1:]))
-
-
-def _answered(match: _Match) -> Iterator[_Attempt]:
-    """The attempts of a match that an earlier version published: those that were answered."""
-    for one in match.exchanges:
-        if one.proof is not None:
-            cost = msgspec.json.decode(one.proof.reply_body, type=_Cost).cost_nano
-            said = one.key, one.attempt, one.player, one.worst_nano, cost, match.at_ms
-            yield _Attempt(*said, None, None)
 
 
 def _read(file: Path, kind: type[Any]) -> Any:

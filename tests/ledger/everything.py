@@ -1,14 +1,11 @@
 """An arena with an entry of every kind: a benched player that returns, a player's second version, statements
 on challenges, opinions, outside results, a match in play, and a secret that is disclosed at the end.
-
-`python -m tests.ledger.golden FOLDER [going-on]` makes it anew, as those in `tests/data` were made.
 """
 
 from __future__ import annotations
 
 import io
 import json
-import sys
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -36,14 +33,14 @@ SETTINGS: dict[str, Any] = {
 
 
 def arena(folder: Path) -> Path:
-    """The settings of a golden ledger, as they were when it ended."""
+    """The settings of the arena, as they are when it ends."""
     players = house(5, price={"input": 1.0, "output": 4.0})
     players[1] |= {"version": 2, "model": "house:0.70"}
     return write_arena(folder, players, **SETTINGS)
 
 
-def everything(folder: Path, *, over: bool = True) -> Path:
-    """Play the arena: 8 matches; then, when it is `over`, the secret is disclosed."""
+def everything(folder: Path) -> Path:
+    """Play the arena: 8 matches; then the secret is disclosed."""
     write_arena(folder, house(5, price={"input": 1.0, "output": 4.0}), **SETTINGS)
     play(folder, 4, clients=_failing)
     arena(folder)
@@ -61,8 +58,7 @@ def everything(folder: Path, *, over: bool = True) -> Path:
                 amend(ledger, "challenges", [entry | ({"flag": "wrong"} if action == "flag" else {})], 7)
             outside.enter(ledger, source, parsed, 8)
             enter(ledger, Opinion(2, digest(records[2].body), "ann", {"A": 7.0}), 9)
-            if over:
-                disclose(ledger, 10)
+            disclose(ledger, 10)
     return folder
 
 
@@ -71,7 +67,3 @@ def _failing(settings: PlayerSettings) -> Client:
         return PlayerError("gone for good", kind="permanent")
 
     return Cast(gone)(settings) if settings.name == "p3" else paced()(settings)
-
-
-if __name__ == "__main__":
-    everything(Path(sys.argv[1]), over=sys.argv[2:] != ["going-on"])
