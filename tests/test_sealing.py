@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from peerage.ledger.codec import read_reply, read_said, reply_body, reply_salt
 from peerage.ledger.codec_requests import read_request, request_body
 from peerage.ledger.merkle import digest, leaf, link
+from peerage.ledger.store import Exchange
 from peerage.protocol import Ask, Message, Quote, Reply, Run, Text
 from peerage.sealing import REDACTED, Sealed, committed, match_key, salt, seal, sealing_key, unseal
 
@@ -57,8 +58,9 @@ def test_another_value_or_salt_is_another_commitment() -> None:
 def test_a_sealed_reply_reads_back_and_redacted_it_says_so() -> None:
     reply = Reply("ok", 'He said "42"\n\\ {"~salt":"x"}', input_tokens=3, cost_nano=5)
     body = reply_body(reply, salt=reply_salt("secret", "key"))
-    assert read_reply("key", body).text == reply.text
-    redacted = read_reply("key", committed(body))
+    row = Exchange(1, "key", 1, "ada", b"", body, None, None)
+    assert read_reply(row).text == reply.text
+    redacted = read_reply(msgspec.structs.replace(row, reply=committed(body)))
     assert (redacted.text, redacted.status, redacted.input_tokens, redacted.cost_nano) == (
         REDACTED,
         "ok",

@@ -291,7 +291,7 @@ def test_money(ledger: Ledger, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_money_of_a_copy_from_which_requests_were_left_out(ledger: Ledger) -> None:
     body, whole = b"{}", crc32(b"{}")
     lost = Exchange(1, "lost", 1, "bob", body, None, 70, None, 1, whole)
-    paid = Exchange(1, "paid", 1, "ada", body, body, 9, 5, 2, whole, 3, whole, 1)
+    paid = Exchange(1, "paid", 1, "ada", body, body, 9, 5, 2, whole, 3, whole, 1, 250)
     put(ledger, meta={COPY: "redacted"}, attempts=[lost, paid], log=())
     assert ledger.spent_by() == {"ada": 5, "bob": 70}
 

@@ -70,7 +70,7 @@ class Again:
             raise PlayerError(said.reason.removeprefix(BENCHED), kind="permanent")
         return Answer(
             said.words,
-            said.latency_ms / 1000,
+            latency_ms / 1000,
             said.input_tokens,
             said.output_tokens,
             snapshot=said.model,

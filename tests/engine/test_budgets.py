@@ -456,7 +456,7 @@ class Stammering(HouseClient):
 def void_replies(folder: Path) -> set[str]:
     """Why replies on record are void."""
     ledger = ledger_of(folder)
-    found = {read_reply(row.key, row.reply).reason for row in ledger.exchanges(1) if row.reply is not None}
+    found = {read_reply(row).reason for row in ledger.exchanges(1) if row.reply is not None}
     ledger.close()
     return found
 

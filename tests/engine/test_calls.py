@@ -26,7 +26,7 @@ def replies(folder: Path) -> dict[tuple[int, str], tuple[int, Reply]]:
     ledger = ledger_of(folder)
     try:
         return {
-            (row.match, row.key): (row.attempt, read_reply(row.key, row.reply))
+            (row.match, row.key): (row.attempt, read_reply(row))
             for row in ledger.exchanges(1)
             if row.reply is not None
         }
@@ -230,7 +230,7 @@ def test_replies_beyond_all_limits_are_cut_and_marked(arena: Path) -> None:
     ledger = ledger_of(arena)
     for row in ledger.exchanges(1):
         if row.key == "answer/A" and row.reply is not None:
-            assert len(read_reply(row.key, row.reply).text) == 262_144
+            assert len(read_reply(row).text) == 262_144
             assert b'"truncated":true' in row.reply
     ledger.close()
     assert set(statuses(arena)) == {"done"}

@@ -20,7 +20,7 @@ from peerage.cli.main import app
 from peerage.engine.driver import REPAIR, ROOM, Driver, first_key
 from peerage.engine.replay import replay
 from peerage.ledger import Ledger
-from peerage.ledger.codec import read_reply, read_said, reply_body
+from peerage.ledger.codec import read_said
 from peerage.match import Outcome, Table
 from peerage.protocol import Ask, Choice, Message, Reply, Text
 from peerage.site.match_markup import stages
@@ -129,17 +129,6 @@ def test_a_repair_that_is_cut_ends_as_cut_and_a_second_reply_is_never_followed_b
     assert driver.feed(again.key, Reply("ok", "I think so.")) == []
     assert got[0].status == "invalid"
     assert "verdict" in got[0].reason
-
-
-def test_what_earlier_versions_recorded_as_cut_replays_as_they_played_it() -> None:
-    body = b'{"status":"ok","text":"{\\"reason\\": \\"bec","output_tokens":100,"truncated":true}'
-    old = read_reply("k", body)
-    assert read_said(body).truncated
-    assert old.cut == 0
-    driver, _, _ = asking()
-    (again,) = driver.feed("k", old)
-    assert again.key == "k" + REPAIR
-    assert reply_body(Reply("ok", "x"), truncated=True) == b'{"status":"ok","text":"x","truncated":true}'
 
 
 def test_first_keys() -> None:

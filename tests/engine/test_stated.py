@@ -86,7 +86,7 @@ class _Recorded:
 def replies(folder: Path) -> list[Any]:
     ledger = ledger_of(folder)
     try:
-        return [read_reply(one.key, one.reply) for one in ledger.exchanges(1) if one.reply is not None]
+        return [read_reply(one) for one in ledger.exchanges(1) if one.reply is not None]
     finally:
         ledger.close()
 

@@ -185,7 +185,7 @@ def books(folder: Path) -> Books:
             request = seeds[row.match], row.key
             if row.reply is not None:
                 recorded[request] += 1
-                billed[request] += read_reply(row.key, row.reply).cost_nano or 0
+                billed[request] += read_reply(row).cost_nano or 0
                 continue
             assert row.failure is not None, "an attempt is neither answered nor accounted for"
             _, reason, cost, _ = row.failure

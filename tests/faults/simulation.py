@@ -492,7 +492,7 @@ class World:
         for row in ledger.exchanges(1):
             request = seeds[row.match], row.key
             if row.reply is not None:
-                said = read_reply(row.key, row.reply)
+                said = read_reply(row)
                 ended[request] += said.status != "void"
                 open_[request] += said.status == "void"  # never sent, or the last attempt of several
                 billed[request] += said.cost_nano or 0

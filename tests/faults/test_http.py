@@ -7,6 +7,7 @@ import json
 import random
 import re
 from collections import Counter
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any
 
@@ -20,8 +21,12 @@ from tests.servers.openai_server import Behaviour, OpenAIServer, sensible
 from peerage.arena import open_arena
 from peerage.engine.report import RunReport
 from peerage.engine.runner import Runner
+from peerage.ledger import open_ledger
 from peerage.ledger.codec import read_reply
+from peerage.ledger.secret import TOPIC as SECRET
+from peerage.ledger.store import amend
 from peerage.ledger.verify import verify
+from peerage.sealing import salt, seal, sealing_key
 
 MATCHES = 4
 NANO = 10**9
@@ -127,7 +132,7 @@ async def test_a_provider_that_is_down_ends_the_run_and_says_why(
     assert report.benched
     assert all(reason in why for why in report.benched.values())
     ledger = ledger_of(tmp_path)
-    told = {read_reply(row.key, row.reply).reason for row in ledger.exchanges(1) if row.reply}
+    told = {read_reply(row).reason for row in ledger.exchanges(1) if row.reply}
     assert verify(ledger).ok
     ledger.close()
     assert all(reason in one for one in told), told
@@ -248,7 +253,7 @@ async def test_a_refusal_is_told_apart_from_a_failure_and_from_a_bad_format(tmp_
         server.always(mixed([server_does.reply(None, refusal="I cannot help with that.")], 0.3))
         await run(arena(tmp_path, server))
     ledger = ledger_of(tmp_path)
-    found = Counter(read_reply(row.key, row.reply).status for row in ledger.exchanges(1) if row.reply)
+    found = Counter(read_reply(row).status for row in ledger.exchanges(1) if row.reply)
     ledger.close()
     assert set(found) == {"ok", "refused"}
 
@@ -371,3 +376,38 @@ async def test_stopping_while_the_server_hangs_gives_the_calls_up_when_told_twic
     assert report.possibly_paid_twice == left_open
     assert report.possibly_paid_nano > 0
     assert report.settled == MATCHES
+
+
+def known_secret(folder: Path) -> Path:
+    """Where models play the secret is random; a known one makes two arenas draw alike."""
+    with closing(open_ledger("sqlite:///arena.db", folder, create=True)) as ledger, ledger.runner():
+        sealed = seal(salt(sealing_key("3"), "arena"), "3")
+        amend(ledger, SECRET, [{"entry": "begin", "seed": None, "secret": sealed}], 0)
+    return folder
+
+
+async def test_the_same_replies_give_the_same_play_head_however_long_they_take(tmp_path: Path) -> None:
+    """Also where the run was broken off with calls in flight, and went on."""
+
+    async def slowly(request: web.Request, body: dict[str, Any]) -> web.StreamResponse:
+        await asyncio.sleep(rng.uniform(0.0, 0.05))
+        return await sensible(request, body)
+
+    rng = random.Random(7)
+    async with OpenAIServer() as server:
+        await run(known_secret(arena(tmp_path / "quick", server)))
+        server.always(slowly)
+        folder = known_secret(arena(tmp_path / "slow", server))
+        broken = asyncio.ensure_future(run(folder))
+        await asyncio.sleep(0.6)
+        broken.cancel()
+        with suppress(asyncio.CancelledError):
+            await broken
+        await run(folder)
+    found = [ledger_of(tmp_path / name) for name in ("quick", "slow")]
+    took = [{row.latency_ms for row in ledger.exchanges(1, MATCHES)} for ledger in found]
+    heads = [next(row.chain for row in ledger.records(MATCHES, MATCHES)) for ledger in found]
+    for ledger in found:
+        ledger.close()
+    assert took[0] != took[1]
+    assert heads[0] == heads[1]

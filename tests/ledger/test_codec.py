@@ -38,6 +38,7 @@ from peerage.ledger.codec import (
     text_digest,
 )
 from peerage.ledger.codec_requests import INLINE_CHARS, asks_the_same, read_request, request_body
+from peerage.ledger.store import Exchange
 from peerage.match import Fixture
 from peerage.protocol import Ask, Message, Quote, Reply, Text
 from peerage.sealing import Kept, committed, salt
@@ -254,11 +255,12 @@ def test_a_reply_is_stored_whole_and_reads_back(salted: str) -> None:
     body = reply_body(WHOLE, "model-1", "prices 3", True, salted)
     text = Kept(salted, "said") if salted else "said"
     stored = StoredReply(
-        "ok", text, "why", 1, 2, 3, 4, 5, "model-1", "prices 3", True, {"true": 0.5}, 6, True, 7
+        "ok", text, "why", 1, 2, 4, 5, "model-1", "prices 3", True, {"true": 0.5}, 6, True, 7
     )
     assert read_said(body) == stored
     assert (stored.withheld, stored.words) == (False, "said")
-    assert read_reply("k", body) == WHOLE
+    row = Exchange(1, "k", 1, "ada", b"", body, None, 4, latency_ms=3)
+    assert read_reply(row) == WHOLE
     assert named_model(body) == "model-1"
 
 

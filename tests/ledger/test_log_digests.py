@@ -28,7 +28,7 @@ from peerage.sealing import committed, seal
 SEALED = b'{"prompt":' + json.dumps(seal("0f" * 16, "why"), separators=(",", ":")).encode() + b"}"
 HELD = committed(SEALED)
 
-ANSWERED = Exchange(4, "ask/1", 2, "ada", b"asked", b"said", 70, 60, 11, 111, 12, 112, 1_000)
+ANSWERED = Exchange(4, "ask/1", 2, "ada", b"asked", b"said", 70, 60, 11, 111, 12, 112, 1_000, 250)
 FAILED = Exchange(4, "ask/1", 1, "ada", SEALED, None, 70, None, 9, 109, failure=Failure(10, "down", 50, 900))
 OPEN = Exchange(4, "ask/2", 1, "bob", b"asked too", None, None, None, 13, 113)
 ATTEMPTS = [FAILED, ANSWERED, OPEN]
@@ -44,9 +44,9 @@ def as_json(value: Any) -> bytes:
 
 def test_the_rows_of_a_finished_match_are_its_attempts_failures_and_unanswered_requests() -> None:
     said = [
-        ["ask/1", 1, "ada", 70, None, None],
-        ["ask/1", 2, "ada", 70, 60, 1_000],
-        ["ask/2", 1, "bob", None, None, None],
+        ["ask/1", 1, "ada", 70, None, None, None],
+        ["ask/1", 2, "ada", 70, 60, 1_000, 250],
+        ["ask/2", 1, "bob", None, None, None, None],
     ]
     failures = [["ask/1", 1, "down", 50, 900]]
     rows = [said, failures, [HELD, b"asked too"]]
@@ -56,7 +56,14 @@ def test_the_rows_of_a_finished_match_are_its_attempts_failures_and_unanswered_r
 
 def columns(row: Exchange) -> list[Any]:
     told = [row.id, row.key, row.attempt, row.player, row.worst_nano, row.checksum, row.reply_id]
-    return [*told, row.cost_nano, row.at_ms, row.reply_checksum, row.failure and list(row.failure)]
+    return [
+        *told,
+        row.cost_nano,
+        row.at_ms,
+        row.latency_ms,
+        row.reply_checksum,
+        row.failure and list(row.failure),
+    ]
 
 
 def test_what_is_in_play_is_held_in_every_column() -> None:

@@ -269,8 +269,8 @@ FORGERIES = {
     "reply removed": (f"DELETE FROM replies WHERE intent = {ANSWER}", "Merkle root"),
     "exchange removed": (f"DELETE FROM intents WHERE id = {ANSWER}", "Merkle root"),
     "answered twice": (
-        "INSERT INTO replies SELECT NULL, lost.id, cost_nano, at_ms, replies.checksum, replies.body "
-        "FROM replies JOIN intents ON intents.id = intent JOIN intents lost USING (match, key) "
+        "INSERT INTO replies SELECT NULL, lost.id, cost_nano, at_ms, latency_ms, replies.checksum, "
+        "replies.body FROM replies JOIN intents ON intents.id = intent JOIN intents lost USING (match, key) "
         "WHERE intents.attempt = 1 AND lost.attempt = 2",
         "question/1/1 is answered twice",
     ),

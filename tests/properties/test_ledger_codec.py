@@ -17,6 +17,7 @@ from peerage.ledger.codec import (
     reply_body,
 )
 from peerage.ledger.codec_requests import INLINE_CHARS, read_request, request_body
+from peerage.ledger.store import Exchange
 from peerage.match import Fixture, MatchRecord, Outcome, Seat, Totals
 from peerage.protocol import Ask, Choice, Message, Quote, Reply, Text, fence, render, storable
 
@@ -103,7 +104,9 @@ counts = st.none() | st.integers(0, 2**40)
     st.booleans(),
 )
 def test_a_reply_reads_back(reply: Reply, model: str, truncated: bool) -> None:
-    assert read_reply(reply.key, reply_body(reply, model, "price", truncated)) == reply
+    body = reply_body(reply, model, "price", truncated)
+    row = Exchange(1, reply.key, 1, "ada", b"", body, None, None, latency_ms=reply.latency_ms)
+    assert read_reply(row) == reply
 
 
 seats = st.builds(Seat, names, names, st.floats(-1e4, 1e4), st.floats(-1e4, 1e4))

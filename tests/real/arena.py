@@ -242,7 +242,7 @@ def read_back(folder: Path, matches: int) -> Played:
         texts = by_hex(arena.ledger.texts())
         records = [read_record(row.body) for row in arena.ledger.records(1)]
         said = [
-            Said(one.match, one.key, one.player, read_reply(one.key, one.reply), *_source(one.reply))
+            Said(one.match, one.key, one.player, read_reply(one), *_source(one.reply))
             for one in arena.ledger.exchanges(1)
             if one.reply is not None
         ]

@@ -57,9 +57,7 @@ def test_no_reply_no_player_and_nothing_drawn_is_shown(ledger: Ledger) -> None:
         assert not [seat.player for seat in fixture.all_seats() if f'"{seat.player}"' in shown]
         for color in fixture.drawn.get("colors", ()):
             assert color not in shown, "each contestant hides a color of its own"
-        replies = [
-            read_reply(one.key, one.reply).text for one in ledger.exchanges(number, number) if one.reply
-        ]
+        replies = [read_reply(one).text for one in ledger.exchanges(number, number) if one.reply]
         assert found.answered == (None if hides(fixture.game) else len(replies))
         assert not [text for text in replies if len(text) > 12 and text in "\n".join(found.sent)]
         seen += len(replies)
@@ -72,7 +70,7 @@ def test_a_reference_answer_is_shown_to_nobody_while_its_match_is_under_way(tmp_
     with closing(open_ledger("sqlite:///arena.db", tmp_path, create=False)) as ledger:
         done = ledger.heads()[1]
         written = [
-            (one.match, read_reply(one.key, one.reply).text)
+            (one.match, read_reply(one).text)
             for one in ledger.exchanges(done + 1)
             if one.key.startswith("reference/") and one.reply
         ]
@@ -125,7 +123,7 @@ def test_a_question_that_a_player_wrote_is_shown_by_itself(tmp_path: Path) -> No
         found = under_way(ledger, number)
         assert found is not None
         written = {
-            read_reply(one.key, one.reply).text
+            read_reply(one).text
             for one in ledger.exchanges(number, number)
             if one.reply and one.key.startswith("question/")
         }

@@ -330,7 +330,7 @@ class Crew:
             nano, known = one.lost_nano or 0, one.lost_nano == 0
             if one.reply is not None:
                 nano = one.cost_nano or 0
-                known = read_reply(one.key, one.reply).cost_nano is not None
+                known = read_reply(one).cost_nano is not None
             ticket, answered, granted = held.get(of, 0), one.reply is not None, min(nano, one.worst_nano or 0)
             paid = Paid(ticket, *of, one.attempt, one.player, nano, known, answered, granted)
             self._permits.paid(worker, paid)

@@ -437,7 +437,7 @@ class Calls:
         key = pending.ask.key
         most = pending.worst if raw.cost_nano is None else raw.cost_nano
         self._journal.rows.replies.append(
-            ReplyRow(pending.match, key, pending.attempt, body, most, self._clock())
+            ReplyRow(pending.match, key, pending.attempt, body, most, self._clock(), raw.latency_ms)
         )
         self._journal.touch()
         self.answered += 1

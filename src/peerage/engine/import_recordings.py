@@ -130,7 +130,9 @@ def _play(recording: Recording, tally: MatchTally, batch: Batch) -> Outcome:
         said = reply_body(reply, salt=reply_salt(fixture.secret, ask.key))
         batch.texts += texts
         batch.intents.append(IntentRow(fixture.number, ask.key, 1, player, asked, None))
-        batch.replies.append(ReplyRow(fixture.number, ask.key, 1, said, None, recording.at_ms))
+        batch.replies.append(
+            ReplyRow(fixture.number, ask.key, 1, said, None, recording.at_ms, reply.latency_ms)
+        )
         tally.add(ask.key, player, reply, leaf(ask.key, player, asked, said))
         todo += driver.feed(ask.key, reply)
     assert driver.outcome is not None

@@ -64,7 +64,7 @@ def _as_found(ledger: Ledger, opened: Opened, closed_ms: int) -> Window:
     for one in ledger.exchanges(first):
         within = one.reply is not None and opened.opened_ms <= (one.at_ms or 0) <= closed_ms
         if within and one.player in used and one.reply is not None:
-            was, reply = used[one.player], read_reply(one.key, one.reply)
+            was, reply = used[one.player], read_reply(one)
             seconds = was.seconds + reply.latency_ms / 1000
             used[one.player] = Use(was.calls + 1, seconds, was.billed_nano + (reply.cost_nano or 0))
             matches.add(one.match)

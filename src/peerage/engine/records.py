@@ -47,7 +47,7 @@ class MatchTally:
         """Count an answered exchange from the ledger; returns its raw reply."""
         assert exchange.reply is not None
         said = read_said(exchange.reply)
-        raw = reply_of(exchange.key, said)
+        raw = reply_of(exchange, said)
         digest = leaf(exchange.key, exchange.player, exchange.request, exchange.reply)
         self.add(exchange.key, exchange.player, raw, digest, said.model)
         return raw

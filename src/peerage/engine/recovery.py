@@ -184,7 +184,7 @@ def recover(ledger: Ledger, lag: int, elo: EloSettings) -> Recovered:
                 found.exchanges.setdefault(exchange.match, []).append(exchange)
             if exchange.reply is not None:
                 _add(found.begun, exchange.match, exchange.cost_nano)
-                found.billed_nano += read_reply(exchange.key, exchange.reply).cost_nano or 0
+                found.billed_nano += read_reply(exchange).cost_nano or 0
             else:
                 _add(found.begun, exchange.match, exchange.lost_nano)
                 if exchange.failure is None:

@@ -67,9 +67,7 @@ def scored_items(source: Ledger) -> Iterator[ScoredItem]:
         spec = installed(fixture.game)
         if spec is None or spec.again is None or spec.again.items is None:
             continue
-        said = {
-            first_key(key): read_reply(key, row.reply) for key, row in rows.items() if row.reply is not None
-        }
+        said = {first_key(key): read_reply(row) for key, row in rows.items() if row.reply is not None}
         for item in spec.again.items(fixture, outcome, record, said):
             assert isinstance(item, ScoredItem)
             yield item
@@ -99,7 +97,7 @@ def _item(
     something else than the answers of two contestants."""
     if [seat.label for seat in fixture.seats] != [FIRST, SECOND]:
         return None
-    replies = {key: read_reply(key, row.reply) for key, row in rows.items() if row.reply is not None}
+    replies = {key: read_reply(row) for key, row in rows.items() if row.reply is not None}
 
     def said(key: str) -> str:
         if key not in replies:

@@ -8,12 +8,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from functools import lru_cache
 from hashlib import sha256
-from operator import attrgetter
 from typing import Any
 
 import msgspec
 from msgspec import Struct
 
+from peerage.ledger.store import Exchange
 from peerage.match import Fixture, MatchRecord
 from peerage.protocol import Reply
 from peerage.sealing import Kept, salt, seal, unseal
@@ -121,7 +121,8 @@ read_record = msgspec.json.Decoder(MatchRecord).decode
 
 
 class StoredReply(Struct, frozen=True, omit_defaults=True, gc=False):
-    """A reply as stored; `status` invalid never stands here, since validity follows from the kind.
+    """A reply as stored; `status` invalid never stands here, since validity follows from the kind. How
+    long it took is next to it (`store.ReplyRow`).
 
     `model` is the version as the provider named it, `price` that of its price; a `truncated` one was
     cut, at `cut` tokens where its player's limit did it, for good if `final`.
@@ -132,7 +133,6 @@ class StoredReply(Struct, frozen=True, omit_defaults=True, gc=False):
     reason: str = ""
     input_tokens: int | None = None
     output_tokens: int | None = None
-    latency_ms: int = 0
     cost_nano: int | None = None
     energy_mwh: int | None = None
     model: str = ""
@@ -165,8 +165,22 @@ def reply_body(
 
     With a `salt` (`reply_salt`) its text is sealed.
     """
-    text = Kept(salt, reply.text) if salt else reply.text
-    said = StoredReply(reply.status, text, *_told(reply), model, price, truncated, reply.hidden, *_end(reply))  # type: ignore[call-arg]
+    said = StoredReply(
+        status=reply.status,
+        text=Kept(salt, reply.text) if salt else reply.text,
+        reason=reply.reason,
+        input_tokens=reply.input_tokens,
+        output_tokens=reply.output_tokens,
+        cost_nano=reply.cost_nano,
+        energy_mwh=reply.energy_mwh,
+        model=model,
+        price=price,
+        truncated=truncated,
+        hidden=reply.hidden,
+        cut=reply.cut,
+        final=reply.final,
+        reasoning_tokens=reply.reasoning_tokens,
+    )
     return _encode(said)
 
 
@@ -187,16 +201,25 @@ def named_model(body: bytes) -> str:
     return _decode_named(body).model
 
 
-def read_reply(key: str, body: bytes) -> Reply:
-    """A raw reply (its value not yet parsed) from its stored bytes."""
-    return reply_of(key, read_said(body))
+def read_reply(row: Exchange) -> Reply:
+    """The raw reply (its value not yet parsed) of an answered attempt."""
+    return reply_of(row, read_said(row.reply or b""))
 
 
-def reply_of(key: str, said: StoredReply) -> Reply:
-    """The raw reply of what is stored."""
-    status: Any = said.status
-    return Reply(status, said.words, None, *_told(said), said.hidden, key, *_end(said))  # type: ignore[call-arg]
-
-
-_told = attrgetter("reason", "input_tokens", "output_tokens", "latency_ms", "cost_nano", "energy_mwh")
-_end = attrgetter("cut", "final", "reasoning_tokens")
+def reply_of(row: Exchange, said: StoredReply) -> Reply:
+    """The raw reply of an attempt, from what is stored of it."""
+    return Reply(
+        status=said.status,  # type: ignore[arg-type]  # a status that nobody wrote is told when it is used
+        text=said.words,
+        reason=said.reason,
+        input_tokens=said.input_tokens,
+        output_tokens=said.output_tokens,
+        latency_ms=row.latency_ms or 0,
+        cost_nano=said.cost_nano,
+        energy_mwh=said.energy_mwh,
+        hidden=said.hidden,
+        key=row.key,
+        cut=said.cut,
+        final=said.final,
+        reasoning_tokens=said.reasoning_tokens,
+    )

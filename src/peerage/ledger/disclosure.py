@@ -208,7 +208,7 @@ def _copy(ledger: Ledger, to: Ledger) -> None:
             batch.intents.append(IntentRow(*at, row.player, request, row.worst_nano))
             if row.reply is not None and row.at_ms is not None:
                 reply = committed(row.reply, revealed)
-                batch.replies.append(ReplyRow(*at, reply, row.cost_nano, row.at_ms))
+                batch.replies.append(ReplyRow(*at, reply, row.cost_nano, row.at_ms, row.latency_ms or 0))
             if row.failure is not None:
                 batch.failures.append(FailureRow(*at, *row.failure[1:]))
         to.write(batch)

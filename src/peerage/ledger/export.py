@@ -129,7 +129,7 @@ def _document(
     texts: Callable[[str], str],
 ) -> dict[str, Any]:
     fixture = read_fixture(issued.body, texts)
-    said = {row.key: read_reply(row.key, row.reply).text for row in exchanges if row.reply is not None}
+    said = {row.key: read_reply(row).text for row in exchanges if row.reply is not None}
     return {
         "match": record.number,
         "fixture": fixture.alone(),

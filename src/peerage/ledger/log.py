@@ -103,6 +103,7 @@ _columns = attrgetter(
     "reply_id",
     "cost_nano",
     "at_ms",
+    "latency_ms",
     "reply_checksum",
     "failure",
 )
@@ -131,7 +132,7 @@ def of_record(at_ms: int, chain: bytes, attempts: Iterable[Exchange]) -> bytes:
     return sha256(record_rows(at_ms, chain, attempts)).digest()
 
 
-_said = attrgetter("key", "attempt", "player", "worst_nano", "cost_nano", "at_ms")
+_said = attrgetter("key", "attempt", "player", "worst_nano", "cost_nano", "at_ms", "latency_ms")
 
 
 def of_play(fixtures: Iterable[FixtureRow], attempts: Iterable[Exchange]) -> bytes:

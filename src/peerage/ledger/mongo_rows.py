@@ -153,6 +153,7 @@ class MongoRows:
                 None if reply is None else reply["_id"],
                 None if reply is None else reply["checksum"],
                 None if reply is None else reply["at_ms"],
+                None if reply is None else reply["latency_ms"],
                 None
                 if failure is None
                 else Failure(failure["_id"], failure["reason"], failure["cost_nano"], failure["at_ms"]),

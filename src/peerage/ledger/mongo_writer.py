@@ -161,6 +161,7 @@ class MongoTransaction(MongoRows):
             more: Document = {
                 "cost_nano": reply.cost_nano,
                 "at_ms": reply.at_ms,
+                "latency_ms": reply.latency_ms,
                 "checksum": crc32(reply.body),
             }
             documents.append({"_id": at, **of, **more, "body": reply.body})
@@ -215,6 +216,7 @@ class MongoTransaction(MongoRows):
                 more: Document = {
                     "cost_nano": row.cost_nano,
                     "at_ms": row.at_ms,
+                    "latency_ms": row.latency_ms,
                     "checksum": row.reply_checksum,
                 }
                 replied.append({"_id": row.reply_id, **of, **more, "body": row.reply})

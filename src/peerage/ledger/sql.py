@@ -204,7 +204,7 @@ class SqlTransaction(SqlRows):
             Insert(
                 REPLIES,
                 [
-                    (r.match, r.key, r.attempt, r.cost_nano, r.at_ms, crc32(r.body), r.body)
+                    (r.match, r.key, r.attempt, r.cost_nano, r.at_ms, r.latency_ms, crc32(r.body), r.body)
                     for r in batch.replies
                 ],
             ),
@@ -370,7 +370,7 @@ def _as_they_are(attempts: Sequence[Exchange]) -> Iterator[Insert]:
         of = row.match, row.key, row.attempt, row.player, row.worst_nano
         asked.append((row.id, *of, row.checksum, row.request))
         if row.reply is not None:
-            said = row.cost_nano, row.at_ms, row.reply_checksum, row.reply
+            said = row.cost_nano, row.at_ms, row.latency_ms, row.reply_checksum, row.reply
             replied.append((row.reply_id, row.id, *said))
         if row.failure is not None:
             failed.append((row.failure.id, row.id, *row.failure[1:]))

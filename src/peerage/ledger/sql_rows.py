@@ -17,7 +17,7 @@ Read = Callable[[Query], Iterable[Any]]
 _ATTEMPTS = Query(
     (
         *("i.match", "i.key", "i.attempt", "i.player", "i.body", "r.body", "i.worst_nano", "r.cost_nano"),
-        *("i.id", "i.checksum", "r.id", "r.checksum", "r.at_ms"),
+        *("i.id", "i.checksum", "r.id", "r.checksum", "r.at_ms", "r.latency_ms"),
     ),
     "intents AS i LEFT JOIN replies AS r ON r.intent = i.id",
     order=("i.match", "i.key", "i.attempt"),

@@ -13,8 +13,8 @@ from dataclasses import dataclass, field
 KINDS: Mapping[str, type] = {
     name: kind
     for kind, names in {
-        int: "at_ms attempt checksum cost_nano id intent match number position round sequence spent_nano "
-        "worst_nano",
+        int: "at_ms attempt checksum cost_nano id intent latency_ms match number position round sequence "
+        "spent_nano worst_nano",
         str: "about cost_elo costs game key player players raw reason scores status stream topic topic value "
         "voter",
         bytes: "body chain digest reply request",
@@ -56,7 +56,7 @@ INTENTS = SqlTable(
 )
 REPLIES = SqlTable(
     "replies",
-    ("id", "intent", "cost_nano", "at_ms", "checksum", "body"),
+    ("id", "intent", "cost_nano", "at_ms", "latency_ms", "checksum", "body"),
     {"replies_once": ("intent",)},
     # The sum of all costs must not read every page of replies.
     {"replies_cost": ("intent", "cost_nano")},

@@ -73,10 +73,11 @@ class IntentRow(Struct, frozen=True, gc=False):
 
 
 class ReplyRow(Struct, frozen=True, gc=False):
-    """The reply to an intent: `body` is JSON (status, text, tokens, latency, cost, prices, snapshot).
+    """The reply to an intent: `body` is JSON (status, text, tokens, cost, prices, snapshot).
 
     `cost_nano` is for summing: the cost, or where that is unknown the most it may be (the intent's worst,
-    None without a price). `at_ms` is the wall clock, Unix milliseconds. Both are outside the digest.
+    None without a price). `at_ms` is the wall clock, Unix milliseconds, and `latency_ms` how long the reply
+    took. The three are outside the body's digest, so that the same replies give the same play head.
     """
 
     match: int
@@ -85,6 +86,7 @@ class ReplyRow(Struct, frozen=True, gc=False):
     body: bytes
     cost_nano: int | None
     at_ms: int
+    latency_ms: int = 0
 
 
 class FailureRow(Struct, frozen=True, gc=False):
@@ -131,6 +133,7 @@ class Exchange(Struct, frozen=True, gc=False):
     reply_id: int | None = None
     reply_checksum: int | None = None
     at_ms: int | None = None
+    latency_ms: int | None = None
     failure: Failure | None = None
 
     @property

@@ -332,7 +332,7 @@ def _took(step: Step, attempts: int) -> str:
     if said.reasoning_tokens:
         took += f"{said.reasoning_tokens:,} of them to think · "
     cost = dollars(None if said.cost_nano is None else said.cost_nano / 1e9)
-    took += f"{seconds(said.latency_ms / 1e3)} · {cost}"
+    took += f"{seconds((step.row.latency_ms or 0) / 1e3)} · {cost}"
     if attempts > 1:
         took += f" · {attempts} attempts"
     if said.truncated:

@@ -116,6 +116,7 @@ class _Attempt(Struct):
     worst_nano: int | None
     cost_nano: int | None
     at_ms: int | None
+    latency_ms: int | None
     failure: Failure | None
     request: str | None
 
@@ -211,7 +212,7 @@ def _matches(site: Site) -> Iterator[tuple[str, bytes]]:
 
 def _attempt(row: Exchange) -> _Attempt:
     request = row.request.decode() if row.reply is None else None
-    said = row.key, row.attempt, row.player, row.worst_nano, row.cost_nano, row.at_ms
+    said = row.key, row.attempt, row.player, row.worst_nano, row.cost_nano, row.at_ms, row.latency_ms
     return _Attempt(*said, row.failure, request)
 
 
@@ -344,7 +345,9 @@ def _enter(match: _Match, batch: Batch) -> None:
         request = bodies.request_body if bodies else one.request or ""
         batch.intents.append(IntentRow(*at, one.player, request.encode(), one.worst_nano))
         if bodies is not None and one.at_ms is not None:
-            batch.replies.append(ReplyRow(*at, bodies.reply_body.encode(), one.cost_nano, one.at_ms))
+            batch.replies.append(
+                ReplyRow(*at, bodies.reply_body.encode(), one.cost_nano, one.at_ms, one.latency_ms or 0)
+            )
         if one.failure is not None:
             batch.failures.append(FailureRow(*at, *one.failure[1:]))
 

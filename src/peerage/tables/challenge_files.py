@@ -11,7 +11,7 @@ from peerage.challenges.pool import STREAM, ChallengePool
 from peerage.challenges.wording import identity
 from peerage.formats.integer import whole_number
 from peerage.games.challenge_exchange.valyrian import Finished, published_challenge
-from peerage.ledger.codec import read_record, read_reply
+from peerage.ledger.codec import read_record
 from peerage.ledger.disclosure import disclosed, redacted
 from peerage.ledger.secret import arena_secret
 from peerage.ledger.store import Exchange, Ledger, amend
@@ -46,7 +46,7 @@ def _seconds(rows: Iterable[Exchange]) -> dict[str, float]:
     found: dict[str, float] = {}
     for row in rows:
         if row.reply is not None:
-            taken = read_reply(row.key, row.reply).latency_ms / 1e3
+            taken = (row.latency_ms or 0) / 1e3
             found[row.player] = found.get(row.player, 0.0) + taken
     return found
 

@@ -258,7 +258,7 @@ def _exchange(match: Match, step: Step) -> ExchangeView:
         choice_reason=chosen.reason,
         input_tokens=said.input_tokens,
         output_tokens=said.output_tokens,
-        latency_s=said.latency_ms / 1e3,
+        latency_s=(step.row.latency_ms or 0) / 1e3,
         cost_usd=None if said.cost_nano is None else said.cost_nano / 1e9,
         model=said.model,
         price=said.price,

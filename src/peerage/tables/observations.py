@@ -95,7 +95,7 @@ def observe(matches: Iterable[Match]) -> Observations:
                 thought[step.player] += step.said.reasoning_tokens
         waits.update(
             [
-                (step.player, step.said.latency_ms)
+                (step.player, step.row.latency_ms or 0)
                 for step in asked
                 if step.role == "contestant" and step.said and step.status != "void"
             ]

@@ -89,7 +89,7 @@ def newest_waits(
             if asked.form not in roles:
                 roles[asked.form] = read_form(text(asked.form))[0]
             if roles[asked.form] == "contestant":
-                found[one.match][one.player].append(said.latency_ms)
+                found[one.match][one.player].append(one.latency_ms or 0)
     return found
 
 

@@ -249,7 +249,7 @@ def unfinished_stats(ledger: Ledger) -> tuple[UnfinishedStats, ...]:
 
     for one in ledger.exchanges(first):
         if one.reply is not None and one.player != SANDBOX:
-            known = read_reply(one.key, one.reply).cost_nano
+            known = read_reply(one).cost_nano
             add(one.player, known or 0, one.cost_nano if known is None else 0)
         elif one.player != SANDBOX:
             add(one.player, 0, one.lost_nano)

@@ -107,7 +107,7 @@ def answers(ledger: Ledger, match: FinishedTournament) -> dict[str, str]:
     said = {
         first_key(one.key): raw.text
         for one in rows.exchanges
-        if one.reply is not None and (raw := read_reply(one.key, one.reply)).status == "ok"
+        if one.reply is not None and (raw := read_reply(one)).status == "ok"
     }
     return {
         answer: text[:limit]
