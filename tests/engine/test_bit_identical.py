@@ -22,6 +22,7 @@ from peerage.engine.replay import replay
 from peerage.ledger import Ledger
 from peerage.ledger.codec import by_hex, read_fixture, read_said
 from peerage.ledger.secret import read_secret
+from peerage.ledger.store import Exchange
 from peerage.ledger.verify import verify
 from peerage.players.client import Answer, Call, Client, PlayerError
 from peerage.players.house import HouseClient
@@ -54,7 +55,7 @@ class First:
 class Again:
     """A player that says what is on record of it."""
 
-    def __init__(self, replies: dict[tuple[str, str, str], bytes], name: str) -> None:
+    def __init__(self, replies: dict[tuple[str, str, str], Exchange], name: str) -> None:
         self._replies = replies
         self._name = name
 
@@ -65,12 +66,13 @@ class Again:
     async def answer(self, call: Call) -> Answer:
         if call.key == "probe":
             raise PlayerError(f"{self._name}: {WHY}", kind="permanent")
-        said = read_said(self._replies[call.seed, call.key, self._name])
+        row = self._replies[call.seed, call.key, self._name]
+        said = read_said(row.reply or b"")
         if said.status == "void":
             raise PlayerError(said.reason.removeprefix(BENCHED), kind="permanent")
         return Answer(
             said.words,
-            latency_ms / 1000,
+            (row.latency_ms or 0) / 1000,
             said.input_tokens,
             said.output_tokens,
             snapshot=said.model,
@@ -165,9 +167,7 @@ def test_the_disclosed_secret_and_the_replies_give_it_again(
         secret = read_secret(ledger)
         texts = by_hex(ledger.texts())
         keys = {row.number: read_fixture(row.body, texts).seed for row in ledger.fixtures()}
-        replies = {
-            (keys[row.match], row.key, row.player): row.reply for row in ledger.exchanges(1) if row.reply
-        }
+        replies = {(keys[row.match], row.key, row.player): row for row in ledger.exchanges(1) if row.reply}
         runs = [json.loads(row.body) for row in ledger.amendments("players")]
         renewed = next(one["after_match"] for one in runs if one["name"] == f"{RENEWED} v2")
     assert secret is not None

@@ -43,7 +43,7 @@ def test_players_replies_are_counted_by_what_they_were(counted: Stats, told: lis
             if f"{one.key}~repair" not in match.asked:
                 tally[one.status] += 1
             if one.role == "contestant" and one.status != "void":
-                waits.setdefault(one.player, []).append(one.latency_ms / 1000 if one.said else 0.0)
+                waits.setdefault(one.player, []).append((one.row.latency_ms or 0) / 1000)
     assert sum(player.invalid for player in counted.players) > 0
     assert sum(player.refused for player in counted.players) > 0
     assert sum(player.void for player in counted.players) > 0
