@@ -31,7 +31,8 @@ from peerage.engine.left_windows import stop_left_open
 from peerage.engine.plans import Plans
 from peerage.engine.player_runtime import PlayerRuntime
 from peerage.engine.preregistration import note_differences
-from peerage.engine.probed import entries, probe_costs
+from peerage.engine.probed import TOPIC as PROBES
+from peerage.engine.probed import ProbeEntry, entries, probe_costs
 from peerage.engine.probes import bench_by_probes, probe_players
 from peerage.engine.recovery import Recovered, decided, read_budget_voids, recover
 from peerage.engine.registration import as_registered, prices, registered, registrations
@@ -153,7 +154,17 @@ async def play(
                 if (entry := upgrade(ledger, [GAMES[game] for game in settings.lineup])) is not None:
                     amend(ledger, UPGRADES, [entry], now_ms())
                 benches = recovered.benches
-                rows = await bench_by_probes(benches, when, runtimes, probed, env, free, now_ms, over)
+                rows = await bench_by_probes(
+                    benches,
+                    when,
+                    runtimes,
+                    probed,
+                    env,
+                    free,
+                    now_ms,
+                    over,
+                    pausing=settings.engine.kind == "local",
+                )
                 if rows:
                     ledger.write(Batch(amendments=rows))
             read_budget_voids(recovered, ledger, budget_since(settings, ledger))
@@ -187,6 +198,7 @@ async def play(
                 votes=_votes_of(ledger, folder),
                 availability=availability,
                 hosts=hosts,
+                env=env,
             )
             if signals:
                 stack.enter_context(stopped_by_signals(runner))
@@ -333,9 +345,13 @@ async def _probe(
 
     env = environment(folder, os.environ)
     before = len(list(entries(ledger)))
-    probed = await probe_players(ledger, runtimes, env, affordable=affordable, clock=now_ms)
+
+    async def record(entry: ProbeEntry) -> None:
+        amend(ledger, PROBES, [entry], now_ms())
+
+    probed = await probe_players(runtimes, env, affordable=affordable, record=record)
     recovered.charge(probe_costs(ledger, after=before))
-    failed = [one for one in probed.values() if one.unusable]
+    failed = [one for one in probed.values() if one.unusable or one.down]
     left = settings.model_copy(
         update={
             "players": tuple([p for p in settings.players if p.name not in {one.player for one in failed}])

@@ -19,6 +19,7 @@ from typer.testing import CliRunner
 from peerage.arena import ArenaError, open_arena
 from peerage.cli.main import app
 from peerage.engine.probed import TOPIC, ProbeCost, ProbeEntry, ProbeResult, entries, probe_costs
+from peerage.engine.probes import TRIES
 from peerage.engine.report import RunReport
 from peerage.ledger.store import amend
 from peerage.ledger.verify import verify
@@ -296,3 +297,110 @@ async def test_keys_that_are_all_wrong_are_one_line_at_the_end_and_in_the_log(
 def test_players_with_one_problem_are_told_of_in_one_line() -> None:
     problems = {"a": "a: access denied (401)", "b": "b: access denied (401)", "c": "c: no reply within 30 s"}
     assert together(problems) == ["a, b: access denied (401)", "c: no reply within 30 s"]
+
+
+def _house(count: int) -> list[Any]:
+    return [{"name": f"h{place}", "model": f"house:0.{place + 3}"} for place in range(count)]
+
+
+def _paused(folder: Path) -> list[tuple[str, str]]:
+    ledger = ledger_of(folder)
+    try:
+        rows = ledger.amendments("benches")
+        return [(entry["player"], entry["event"]) for entry in (json.loads(row.body) for row in rows)]
+    finally:
+        ledger.close()
+
+
+@pytest.mark.parametrize("answer", [500, 503, None])
+async def test_a_player_that_no_probe_gets_through_to_begins_paused_and_holds_nothing_up(
+    tmp_path: Path, server: OpenAIServer, answer: int | None, caplog: pytest.LogCaptureFixture
+) -> None:
+    if answer:
+        server.always(behave.status(answer))
+    url = server.url if answer else "http://127.0.0.1:9/v1"
+    dead = {"name": "dead", "model": "openai:tiny", "base_url": url, "key_env": ""}
+    folder = write_arena(tmp_path, [*_house(6), dead], engine={"probe": True})
+    began = asyncio.get_running_loop().time()
+    report = await run(folder, 20)
+    assert asyncio.get_running_loop().time() - began < 15
+    assert (report.reason, report.decided, report.settled) == ("limit", 20, 20)
+    assert _paused(folder) == [("dead", "paused")]
+    assert not report.benched
+    assert "paused until it answers" in caplog.text
+    ledger = ledger_of(folder)
+    assert b'"dead"' not in b"".join(row.body for row in ledger.fixtures())
+    assert [len(entry.found) for entry in entries(ledger)] == [0, 1] * TRIES
+    assert verify(ledger).ok
+    ledger.close()
+
+
+@pytest.mark.parametrize("busy", [behave.status(429), behave.status(503, headers={"Retry-After": "1"})])
+async def test_a_server_that_is_busy_is_there_and_plays(
+    tmp_path: Path, server: OpenAIServer, busy: behave.Behaviour
+) -> None:
+    server.next(busy)
+    slow = {"name": "slow", "model": "openai:tiny", "base_url": server.url, "key_env": "GOOD"}
+    folder = write_arena(tmp_path, [*_house(6), slow], engine={"probe": True, "backoff_s": 0.01})
+    await run(folder, 2)
+    assert _paused(folder) == []
+
+
+async def test_a_paused_player_that_answers_again_is_paired_in_the_same_run(
+    tmp_path: Path, server: OpenAIServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("peerage.engine.probes.BETWEEN_S", 0.0)
+    monkeypatch.setattr("peerage.engine.paused_players.FIRST_S", 0.05)
+    server.next(*[behave.status(500)] * (2 * TRIES + 1))  # each try asks once more without the format
+    late = {"name": "late", "model": "openai:tiny", "base_url": server.url, "key_env": "GOOD"}
+    folder = write_arena(tmp_path, [*_house(6), late], engine={"probe": True, "backoff_s": 0.01})
+    report = await run(folder, 400)
+    assert _paused(folder) == [("late", "paused"), ("late", "returned")]
+    ledger = ledger_of(folder)
+    back = next(json.loads(row.body) for row in list(ledger.amendments("benches"))[1:])
+    seated = {row.round for row in ledger.fixtures() if b'"late"' in row.body}
+    assert seated
+    assert min(seated) >= back["from_round"]
+    assert verify(ledger).ok
+    ledger.close()
+    assert report.decided == 400
+    with open_arena(folder) as opened:
+        assert opened.replay().ok
+
+
+async def test_the_matches_of_a_paused_player_wait_and_go_on_when_it_is_back(
+    tmp_path: Path, server: OpenAIServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("peerage.engine.probes.BETWEEN_S", 0.0)
+    monkeypatch.setattr("peerage.engine.paused_players.FIRST_S", 0.05)
+    player = {"name": "late", "model": "openai:tiny", "base_url": server.url, "key_env": "GOOD"}
+    folder = write_arena(tmp_path, [*_house(6), player], engine={"probe": True, "backoff_s": 0.01})
+
+    async def stop(runner: Any) -> None:
+        while runner.progress().calls_in_flight == 0:
+            await asyncio.sleep(0.001)
+        runner.stop()
+        runner.stop()
+
+    with open_arena(folder) as opened:
+        await opened.play(40, beside=stop)
+    server.next(*[behave.status(500)] * (2 * TRIES + 1))  # each try asks once more without the format
+    report = await run(folder, 40)
+    assert _paused(folder) == [("late", "paused"), ("late", "returned")]
+    ledger = ledger_of(folder)
+    assert not any(row.status.startswith("benched") for row in ledger.summaries())
+    assert verify(ledger).ok
+    ledger.close()
+    assert report.decided == 40
+
+
+async def test_too_few_left_because_servers_are_down_ends_the_run_at_once(
+    tmp_path: Path, server: OpenAIServer
+) -> None:
+    dead = [
+        {"name": f"dead{n}", "model": "openai:tiny", "base_url": "http://127.0.0.1:9/v1", "key_env": ""}
+        for n in range(4)
+    ]
+    folder = write_arena(tmp_path, [*_house(2), *dead], engine={"probe": True})
+    with pytest.raises(ArenaError, match="4 of 6 players cannot play"):
+        await run(folder, 2)

@@ -35,7 +35,8 @@ from peerage.engine import replay
 from peerage.engine.benches import Bench, Benches
 from peerage.engine.dropping import drop
 from peerage.engine.player_runtime import PlayerRuntime
-from peerage.engine.probed import entries
+from peerage.engine.probed import TOPIC as PROBES
+from peerage.engine.probed import ProbeEntry, entries
 from peerage.engine.probes import bench_by_probes, probe_players
 from peerage.engine.runner import Runner
 from peerage.engine.waiting import Away, WaitingMatches
@@ -48,6 +49,7 @@ from peerage.ledger.log import finished
 from peerage.ledger.sql import SqlDatabase
 from peerage.ledger.sql_database import Connection, Query
 from peerage.ledger.sqlite import SqliteFile
+from peerage.ledger.store import amend
 from peerage.ledger.verify import verify
 from peerage.ledger.waits import TOPIC, read_wait, waits
 from peerage.match import Fixture
@@ -411,7 +413,11 @@ async def test_a_probe_that_is_answered_later_is_no_failure_and_ends_a_bench(tmp
     }
     write_arena(tmp_path)
     with open_arena(tmp_path) as arena, arena.ledger.runner():
-        probed = await probe_players(arena.ledger, lines, {}, affordable=lambda *_: True, clock=lambda: 1)
+
+        async def record(entry: ProbeEntry) -> None:
+            amend(arena.ledger, PROBES, [entry], 1)
+
+        probed = await probe_players(lines, {}, affordable=lambda *_: True, record=record)
         on_record = [entry.found["owl"] for entry in entries(arena.ledger) if entry.found]
     assert [(one.status, one.reason, one.cost_nano) for one in on_record] == [("void", "out of hours", 0)]
     benches = Benches({"owl": Bench("owl", "benched", 1, 0, "no connection")})

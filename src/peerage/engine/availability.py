@@ -63,6 +63,8 @@ class Availability:
         self._spent = Counter(spent)
         self._held: Counter[str] = Counter()
         self._short: dict[str, deque[Pending]] = {}
+        self.paused: dict[str, str] = {}
+        """Players that no probe got through to, and why: set and taken back by the run."""
 
     def out_of_hours(self, player: str) -> int | None:
         """Until when a player is out of its hours, in Unix milliseconds; None within them."""
@@ -71,6 +73,8 @@ class Availability:
 
     def away(self, player: str) -> Away | None:
         """Why a player may not be asked now."""
+        if (why := self.paused.get(player)) is not None:
+            return Away(why, None)
         if (until := self.out_of_hours(player)) is not None:
             return Away(OUT_OF_HOURS, until)
         limit = self._daily.get(player)

@@ -1,8 +1,9 @@
-"""Who is benched: left out of pairing because nothing gets through to it; as entries of the log.
+"""Who is benched or paused: left out of pairing because nothing gets through to it; as entries of the log.
 
-An entry says who, why, from which round on pairing leaves the player out, or brings it back. It is written
-with the record it rests on, before any fixture of such a round. Its round follows from the records alone: so
-pairing after a resume, in a replay, and at any concurrency is the same.
+An entry says who, why, from which round on pairing leaves the player out, or brings it back. A benched player
+needs somebody to fix it, and its matches end without it; the matches of a paused one wait until it answers.
+An entry is written with the record it rests on, before any fixture of such a round. The round of a bench
+follows from the records alone: so pairing after a resume, in a replay, and at any concurrency is the same.
 """
 
 from __future__ import annotations
@@ -33,16 +34,16 @@ class Bench(Struct, frozen=True):
     the match on whose record it rests: the one that failed, or the last one before the return."""
 
     player: str
-    event: Literal["benched", "returned"]
+    event: Literal["benched", "paused", "returned"]
     from_round: int
     after_match: int
     why: str
 
     @property
     def in_words(self) -> str:
-        """Since when it is benched and why, as `benched since match 12: 401 Unauthorized`."""
+        """Since when it is left out and why, as `benched since match 12: 401 Unauthorized`."""
         since = f"since match {self.after_match}" if self.after_match else "since before the first match"
-        return f"benched {since}: {self.why.removeprefix(f'{self.player}: ')}"
+        return f"{self.event} {since}: {self.why.removeprefix(f'{self.player}: ')}"
 
 
 _read = msgspec.json.Decoder(Bench).decode
@@ -59,10 +60,16 @@ def want_of(fixture: Fixture, out: Container[str]) -> str:
 
 @dataclass
 class Benches:
-    """The entries as a run carries them on. `out` maps who is benched to its entry; `places` counts them."""
+    """The entries as a run carries them on. `out` maps who is benched or paused to its entry; `places` counts
+    them."""
 
     out: dict[str, Bench] = field(default_factory=dict)
     places: places.Places = field(default_factory=places.Places)
+
+    @property
+    def paused(self) -> list[str]:
+        """Who is paused now."""
+        return [name for name, entry in self.out.items() if entry.event == "paused"]
 
     @classmethod
     def of(cls, rows: Iterable[Amendment]) -> Benches:
@@ -78,12 +85,12 @@ class Benches:
 
     def _take(self, entry: Bench) -> None:
         self.places.add(entry.after_match, entry.from_round)
-        if entry.event == "benched":
-            self.out[entry.player] = entry
-        else:
+        if entry.event == "returned":
             self.out.pop(entry.player, None)
+        else:
+            self.out[entry.player] = entry
 
 
 def benched(ledger: Ledger) -> Mapping[str, Bench]:
-    """Who is benched now, and why."""
+    """Who is benched or paused now, and why."""
     return Benches.of(ledger.amendments(TOPIC)).out

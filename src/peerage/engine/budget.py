@@ -145,6 +145,13 @@ class Budget:
         self.held += nano
         return nano
 
+    def has_room(self, player: str, nano: int) -> bool:
+        """Whether a call of no match may cost so much."""
+        if self.limit is not None and nano > self.left - self.held:
+            return False
+        by_player = self.spent_by.get(player, 0) + self._held_by.get(player, 0) + nano
+        return self.per_player is None or by_player <= self.per_player
+
     def charge(self, costs: Mapping[str, int]) -> None:
         """Count what was billed outside of calls, by player."""
         for player, nano in costs.items():

@@ -4,19 +4,25 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Container, Mapping
+from collections.abc import Awaitable, Callable, Container, Mapping
+from typing import TypeAlias
 
 from peerage.engine.benches import Bench, Benches
 from peerage.engine.budget import dollars
 from peerage.engine.call_costs import OVERHEAD_BYTES
 from peerage.engine.player_runtime import PlayerRuntime
 from peerage.engine.pricing import priced
-from peerage.engine.probed import TOPIC, ProbeEntry, ProbeResult
-from peerage.ledger.store import Amendment, Ledger, amend
+from peerage.engine.probed import ProbeEntry, ProbeResult
+from peerage.ledger.store import Amendment
 from peerage.players.checks import PAID, PROBE_TOKENS, Probed, needs_probe, probe, probe_call, together
 from peerage.players.client import Later
 from peerage.players.prices import Price
 from peerage.protocol import storable
+
+TRIES = 3
+"""How often a player is probed that is down."""
+BETWEEN_S = 0.5
+"""Seconds between the first two of these probes; twice as many before the third."""
 
 _log = logging.getLogger("peerage")
 
@@ -34,29 +40,50 @@ def worst_probe(price: Price) -> int | None:
     return worst and PAID * worst
 
 
+Record: TypeAlias = Callable[[ProbeEntry], Awaitable[None]]
+"""What puts an entry on record, durably."""
+
+
 async def probe_players(
-    ledger: Ledger,
     runtimes: Mapping[str, PlayerRuntime],
     env: Mapping[str, str],
     *,
     affordable: Callable[[str, int], bool],
-    clock: Callable[[], int],
+    record: Record,
+    tries: int = TRIES,
 ) -> dict[str, Probed]:
-    """Ask every player behind a network one small question, all at once; what was found, by name.
+    """Ask every player behind a network one small question, all at once; return what was found, by name.
 
-    `affordable(player, nano)` sets the worst cost of one probe aside, or says that the budget has no room for
-    it: that player is then not probed. `clock` gives Unix milliseconds. The caller holds the runner's lock.
+    Players that are down are asked again, `tries` times in all. `affordable(player, nano)` sets the worst
+    cost of one probe aside, or says that the budget has no room for it: that player is then not probed. The
+    caller holds the runner's lock.
     """
+    probed: dict[str, Probed] = {}
+    asked = {name: runtime for name, runtime in runtimes.items() if needs_probe(runtime.settings)}
+    for again in range(tries):
+        if again and asked:
+            await asyncio.sleep(BETWEEN_S * again)
+        probed |= await _probe_once(asked, env, affordable, record)
+        asked = {name: asked[name] for name in asked if name in probed and probed[name].down}
+    return probed
+
+
+async def _probe_once(
+    runtimes: Mapping[str, PlayerRuntime],
+    env: Mapping[str, str],
+    affordable: Callable[[str, int], bool],
+    record: Record,
+) -> dict[str, Probed]:
     worst: dict[str, int | None] = {}
     for name, runtime in runtimes.items():
-        if needs_probe(runtime.settings) and affordable(name, worst_probe(runtime.price) or 0):
+        if affordable(name, worst_probe(runtime.price) or 0):
             worst[name] = worst_probe(runtime.price)
     if not worst:
         return {}
-    amend(ledger, TOPIC, [ProbeEntry(sent=worst)], clock())
+    await record(ProbeEntry(sent=worst))
     probed = await asyncio.gather(*[_ask(runtimes[name], env) for name in worst])
     found = {one.player: _found(runtimes[one.player], one, worst[one.player]) for one in probed}
-    amend(ledger, TOPIC, [ProbeEntry(found=found)], clock())
+    await record(ProbeEntry(found=found))
     for one in probed:
         _tell(one, found[one.player])
         _tell_overrun(one.player, found[one.player].cost_nano, worst[one.player])
@@ -72,8 +99,11 @@ async def bench_by_probes(
     free: Container[str] | None,
     clock: Callable[[], int],
     overbilled: Container[str] = (),
+    *,
+    pausing: bool = True,
 ) -> list[Amendment]:
     """Bench who failed its probe, bring back who was benched and answers again; the rows to be written.
+    Where a run can be `pausing` players, one that is down is paused.
 
     A benched player that costs nothing to ask is asked here, be it one of `free` or, without that, one that
     is behind no network; a person, and one that may cost something and was not probed, comes back untried;
@@ -90,14 +120,18 @@ async def bench_by_probes(
         costs_nothing = costs_nothing and not runtime.settings.is_person
         if was is not None and found is None and costs_nothing:
             found = await _ask(runtime, env)
-        if was is None and found is not None and found.unusable:
+        if was is None and found is not None and found.down and pausing:
+            _log.warning("%s; paused until it answers, which it is asked from time to time", found.problem)
+            why = f"no probe got through; the last: {found.problem.removeprefix(f'{name}: ')}"
+            entry = Bench(name, "paused", *when, storable(why)[:500])
+        elif was is None and found is not None and found.unusable:
             failed[name] = f"{found.problem}; benched"
             entry = Bench(name, "benched", *when, storable(found.problem)[:500])
         elif was is not None and found is not None and not isinstance(found.failure, Later | None):
-            failed[name] = f"{found.problem}; still benched"
+            failed[name] = f"{found.problem}; still {was.event}"
             continue
         elif was is not None:
-            _log.info("%s is back from the bench", name)
+            _log.info("%s is back", name)
             entry = Bench(name, "returned", *when, "not tried" if found is None else "it answers again")
         else:
             continue
@@ -144,7 +178,7 @@ def _found(runtime: PlayerRuntime, probed: Probed, worst: int | None) -> ProbeRe
 
 
 def _tell(probed: Probed, found: ProbeResult) -> None:
-    if found.status == "void":
+    if found.status == "void" and not probed.down:
         _log.warning("%s; it plays all the same", probed.problem)
     elif not probed.unusable:
         thinks = ", thinks before it answers" if found.thinks else ""

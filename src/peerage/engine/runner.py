@@ -21,15 +21,19 @@ import msgspec
 from peerage.engine.admission import Admission
 from peerage.engine.availability import Availability
 from peerage.engine.batches import Batches
-from peerage.engine.benches import want_of
+from peerage.engine.benches import Bench, want_of
 from peerage.engine.budget import ARENA_BUDGET, Budget, whole_nano
 from peerage.engine.driving import Drive, Stuck
 from peerage.engine.folding import Folding
 from peerage.engine.hosts import Hosts, Needed
 from peerage.engine.journal import Journal
 from peerage.engine.memory import remembered
+from peerage.engine.paused_players import ask_until_back
 from peerage.engine.plans import Plans, schedulers
 from peerage.engine.player_runtime import PlayerRuntime
+from peerage.engine.probed import TOPIC as PROBES
+from peerage.engine.probed import ProbeEntry
+from peerage.engine.probes import probe_players
 from peerage.engine.records import ENGINE, MatchTally, answered_first
 from peerage.engine.recovery import Recovered, all_ended
 from peerage.engine.report import Progress, RunReport
@@ -61,7 +65,8 @@ class Runner:
     `drive` makes what drives its matches. `clock` gives Unix milliseconds. `observe(record, summary)` is
     called for each match as it is folded. `inline` journals on the loop's own thread, for virtual time.
     `secret` is the arena's. `votes` gives the head of the audience's votes, which the log binds. `hosts`
-    serve some of the players in windows; `availability` says who may be asked when.
+    serve some of the players in windows; `availability` says who may be asked when. `env` holds the keys of
+    paused players, which are probed until they answer.
     """
 
     def __init__(
@@ -81,6 +86,7 @@ class Runner:
         votes: Callable[[], tuple[int, bytes] | None] = lambda: None,
         availability: Availability,
         hosts: Hosts,
+        env: Mapping[str, str] = {},
     ) -> None:
         self._settings = settings
         self._runtimes = runtimes
@@ -163,8 +169,13 @@ class Runner:
         self._grace: asyncio.TimerHandle | None = None
         self._admitting = False
         self._look: asyncio.Handle | None = None
+        self._env = env
+        self._asking: asyncio.Task[None] | None = None
         for bench in recovered.benches.out.values():
-            self._matches.bench(bench.player, bench.why)
+            if bench.event == "paused" and bench.player in runtimes:
+                availability.paused[bench.player] = bench.why
+            else:
+                self._matches.bench(bench.player, bench.why)
 
     # ------------------------------------------------------------------------------- the run as a whole
 
@@ -177,8 +188,15 @@ class Runner:
             self._plans.learn(self._ledger, self._budget, self._folding.standings.number)
             self._issue()
             self._admit()
+            if self._availability.paused:
+                longest = self._settings.engine.pause_max_s
+                asking = ask_until_back([*self._availability.paused], self._answers, self._back, longest)
+                self._asking = self._loop.create_task(asking)
+                self._asking.add_done_callback(self._asked)
             reason = await self._done
         finally:
+            if self._asking is not None:
+                self._asking.cancel()
             self._waiting.stop()
             self._batches.stop()
             await self._matches.stop(0.0 if self._journal.broken else GRACE_S)
@@ -252,6 +270,42 @@ class Runner:
     def broken(self, error: Exception) -> None:
         if not self._done.done():
             self._done.set_exception(error)
+
+    # ------------------------------------------------------------------------------------ paused players
+
+    async def _answers(self, player: str) -> bool:
+        """Probe a paused player."""
+        runtime = self._runtimes[player]
+
+        async def record(entry: ProbeEntry) -> None:
+            self._journal.rows.amend(Amendment(PROBES, msgspec.json.encode(entry), self._clock()))
+            durable: asyncio.Future[None] = self._loop.create_future()
+            self._journal.then(lambda: None if durable.done() else durable.set_result(None))
+            await durable
+            for found in entry.found.values():
+                self._budget.charge({player: found.cost_nano or 0})
+                self._budget.doubt(player, found.worst_nano or 0 if found.cost_nano is None else 0)
+
+        probed = await probe_players(
+            {player: runtime}, self._env, affordable=self._budget.has_room, record=record, tries=1
+        )
+        found = probed.get(player)
+        return found is not None and not found.down and not found.unusable
+
+    def _back(self, player: str) -> None:
+        """A paused player answers: it is paired again, and its matches go on."""
+        entry = Bench(
+            player, "returned", self._rounds.first_without, self._folding.standings.number, "it answers again"
+        )
+        self._journal.rows.amend(self._recovered.benches.enter(entry, self._clock()))
+        self._journal.touch()
+        del self._availability.paused[player]
+        self._waiting.back([player])
+        self.look_soon()
+
+    def _asked(self, asking: asyncio.Task[None]) -> None:
+        if not asking.cancelled() and isinstance(error := asking.exception(), Exception):
+            self.broken(error)
 
     def _account_for_open_calls(self) -> None:
         """Write calls that the last run left open down as failed at their worst: each crash counts once."""

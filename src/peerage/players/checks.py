@@ -16,7 +16,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from peerage.players import open_client
-from peerage.players.client import Answer, Call, Client, PlayerError
+from peerage.players.client import Answer, Call, Client, Later, PlayerError
 from peerage.players.keys import PROVIDERS, extra_of, find_key, key_names, key_place
 from peerage.players.prices import in_price_table, known_models
 from peerage.protocol import Choice, visible
@@ -341,6 +341,15 @@ class Probed(Struct, frozen=True):
         return self.failure is not None and self.failure.kind != "transient" and not self.failure.maybe_paid
 
     @property
+    def down(self) -> bool:
+        """Whether nobody is there: no connection, a server that fails. One that is slow, at a limit, or says
+        when to ask again is there."""
+        failure = self.failure
+        if failure is None or isinstance(failure, Later) or failure.busy or failure.retry_after_s:
+            return False
+        return failure.kind == "transient"
+
+    @property
     def thinks(self) -> bool:
         """Whether the model was seen to think before it answers."""
         return self.answer is not None and self.answer.thought
@@ -396,8 +405,10 @@ async def probe(
             async with asyncio.timeout(PATIENCE_S):
                 answer = await client.answer(probe_call(thinking_tokens))
         except TimeoutError:
-            late = PlayerError(f"{settings.name}: no reply within {PATIENCE_S:g} s", maybe_paid=True)
-            return Probed(settings.name, sent, failure=late, maybe_paid=paid)
+            late = f"{settings.name}: no reply within {PATIENCE_S:g} s"
+            return Probed(
+                settings.name, sent, failure=PlayerError(late, maybe_paid=True, busy=True), maybe_paid=paid
+            )
         except PlayerError as failure:
             if failure.retry_after_s == 0.0 and sent <= AGAIN and paid + failure.maybe_paid < PAID:
                 paid += failure.maybe_paid

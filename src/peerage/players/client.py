@@ -100,7 +100,8 @@ class PlayerError(Exception):
     `kind` transient: worth another try (429, 5xx, timeout, dropped connection); request: this request is not
     worth another one, others may be (prompt too long, malformed reply); permanent: no request of this player
     will get through (bad key, no credit, unknown model), which benches it. `retry_after_s` is the provider's
-    wish, when it stated one. `maybe_paid` holds when the provider may have done, and charged for, the work.
+    wish, when it stated one. `maybe_paid` holds when the provider may have done, and charged for, the work;
+    `busy` when it is there, but slow or at a rate limit.
     The message names player, cause, fix, and never a key.
     """
 
@@ -111,11 +112,13 @@ class PlayerError(Exception):
         kind: FailureKind = "transient",
         retry_after_s: float | None = None,
         maybe_paid: bool = False,
+        busy: bool = False,
     ) -> None:
         super().__init__(message)
         self.kind: FailureKind = kind
         self.retry_after_s = retry_after_s
         self.maybe_paid = maybe_paid
+        self.busy = busy
 
 
 class Later(PlayerError):

@@ -71,7 +71,7 @@ def player_error(error: Exception, key_place: str) -> PlayerError:
     if isinstance(error, ModelConnectionError):
         return PlayerError(f"the connection failed: {_text(error)}", maybe_paid=not _unsent(error))
     if isinstance(error, ModelRequestTimeout):
-        return PlayerError("no reply in time", maybe_paid=True)
+        return PlayerError("no reply in time", maybe_paid=True, busy=True)
     if isinstance(error, ModelAPIError | UnexpectedModelBehavior):
         return PlayerError(f"the reply could not be read: {_text(error)}", maybe_paid=True)
     return PlayerError(f"{type(error).__name__}: {error}", kind="request", maybe_paid=True)
@@ -82,7 +82,7 @@ def _status(error: ModelHTTPError, key_place: str) -> PlayerError:
     if isinstance(error, ModelQuotaExceededError):
         return PlayerError(f"the account has no credit left ({code}): {said}", kind="permanent")
     if isinstance(error, ModelRateLimitError):
-        return PlayerError(f"rate limit reached ({code}): {said}", retry_after_s=error.retry_after)
+        return PlayerError(f"rate limit reached ({code}): {said}", retry_after_s=error.retry_after, busy=True)
     if isinstance(error, ModelAuthenticationError):
         fix = (
             f"check the key in {key_place} and that it may use this model" if key_place else "it wants a key"
@@ -99,6 +99,7 @@ def _status(error: ModelHTTPError, key_place: str) -> PlayerError:
             f"the provider failed ({code}): {said}",
             retry_after_s=error.retry_after,
             maybe_paid=code not in _WAITS_ARE_FREE,
+            busy=code == 529,
         )
     return PlayerError(f"the request was turned down ({code}): {said}", kind="request")
 

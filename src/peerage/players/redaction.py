@@ -46,7 +46,7 @@ def named(method: Method) -> Method:
             found = await method(self, *arguments)
         except TimeoutError:
             late = f"no reply within {duration(self._settings.timeout_s)}"
-            error = PlayerError(late, maybe_paid=True)
+            error = PlayerError(late, maybe_paid=True, busy=True)
         except PlayerError as raised:
             error = raised
         else:
@@ -69,6 +69,7 @@ def named_failure(error: PlayerError, player: str, secrets: Iterable[str]) -> Pl
         kind=error.kind,
         retry_after_s=error.retry_after_s,
         maybe_paid=error.maybe_paid,
+        busy=error.busy,
     )
 
 
