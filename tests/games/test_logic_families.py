@@ -376,6 +376,13 @@ def test_a_text_leaves_one_answer_in_many(family: str, level: int) -> None:
     assert unproven(family, level, range(TRIES, 100)) == []
 
 
+def test_no_cryptarithm_tells_every_letter() -> None:
+    for seed in range(400):
+        text, _ = FAMILIES["cryptarithm"](Random(seed), 1 + seed % LEVELS)
+        used = {*"".join(re.findall(r"\b[A-Z]{2,}\b", text))}
+        assert used > {*re.findall(r"\b([A-Z]) stands for", text)}, text
+
+
 def test_nobody_lives_between_two_people() -> None:
     """The clue said "Nobody lives between X and Y", which is true too where X is Y."""
     text, _ = FAMILIES["zebra"](Random("3/1"), 3)

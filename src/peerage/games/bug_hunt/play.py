@@ -121,7 +121,7 @@ def asks(rules: BugHuntRules, fixture: Fixture) -> tuple[Asks, ...]:
 
 GAME: GameSpec[BugHuntRules] = GameSpec(
     name="bug-hunt",
-    version=5,
+    version=6,
     about="Everybody repairs the same program; most bugs fixed with nothing broken wins.",
     contestants=(2, 10),
     rules=BugHuntRules,

@@ -193,15 +193,18 @@ def _clue(rng: Random, said: Sequence[Sequence[str]], truth: Places, words: _Wor
 def cryptarithm(rng: Random, level: int) -> tuple[str, int]:
     """Digits stand for letters; some are told, so that one reading is left."""
     digits = 2 + (level + 1) // 2
-    letters = rng.sample("ABCDEFGHIJKLMNOPQRSTUVWXYZ", 10)
-    a, b = (rng.randrange(10 ** (digits - 1), 10**digits) for _ in range(2))
-    words = ["".join([letters[int(digit)] for digit in str(number)]) for number in (a, b, a + b)]
-    used = sorted({*"".join(words)})
-    hidden = rng.sample(used, len(used))
-    told = {letter: letters.index(letter) for letter in hidden[min(len(hidden) - 1, 3 + level) :]}
-    while len([*_readings(words, told)]) > 1:
-        unknown = [letter for letter in hidden if letter not in told]
-        told[unknown[-1]] = letters.index(unknown[-1])
+    while True:
+        letters = rng.sample("ABCDEFGHIJKLMNOPQRSTUVWXYZ", 10)
+        a, b = (rng.randrange(10 ** (digits - 1), 10**digits) for _ in range(2))
+        words = ["".join([letters[int(digit)] for digit in str(number)]) for number in (a, b, a + b)]
+        used = sorted({*"".join(words)})
+        hidden = rng.sample(used, len(used))
+        told = {letter: letters.index(letter) for letter in hidden[min(len(hidden) - 1, 3 + level) :]}
+        while len([*_readings(words, told)]) > 1:
+            unknown = [letter for letter in hidden if letter not in told]
+            told[unknown[-1]] = letters.index(unknown[-1])
+        if len(told) < len(used):  # else the sum holds whatever one of the letters stands for
+            break
     known = "".join([f" {letter} stands for {told[letter]}." for letter in sorted(told)])
     return (
         f"In the sum {words[0]} + {words[1]} = {words[2]} each letter stands for one digit, different "

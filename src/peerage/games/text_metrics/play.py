@@ -100,6 +100,7 @@ GAME = same_tasks(
     TextTask,
     TextMetricsRules,
     name="text-metrics",
+    version=2,
     about="Everybody puts texts into another form; nearest to the references by BLEU, chrF or ROUGE wins.",
     drawn=drawn,
     asked=asked,

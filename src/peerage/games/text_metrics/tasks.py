@@ -64,8 +64,23 @@ def drawn_task(rng: Random, kind: str, records: int) -> TextTask:
     """Draw a text of so many records."""
     domain = toml(__package__, "grammar")[rng.choice(sorted(toml(__package__, "grammar")))]
     facts = [_filled(rng, domain["slots"]) for _ in range(records + _SHOWN)]
+    while not _settles(facts[:_SHOWN]):
+        facts[:_SHOWN] = [_filled(rng, domain["slots"]) for _ in range(_SHOWN)]
     made = _into_notation if kind in ("notation", "convert") else _into_prose
     return made(rng, kind, domain, facts)
+
+
+def _settles(shown: Sequence[_Record]) -> bool:
+    """Tell if an example of these records leaves one reading: it tells any two values apart, a day and its
+    month too, and shows whether numbers below 10 in a date have a zero before them."""
+    dates = [one["day_short"].split("/") if "day" in one else [] for one in shown]
+    values = [
+        [*date, *[value for place, value in one.items() if not place.startswith("day")]]
+        for date, one in zip(dates, shown, strict=True)
+    ]
+    columns = [*zip(*values, strict=True)]
+    small = [part for date in dates for part in date if len(part) == 1]
+    return len({*columns}) == len(columns) and bool(small or not any(dates))
 
 
 def _into_notation(rng: Random, kind: str, domain: Mapping[str, Any], facts: Sequence[_Record]) -> TextTask:
