@@ -26,7 +26,6 @@ from peerage.games import GAMES
 from peerage.games.last_arena.tables import BudgetRow, Cell, Place, ReasonsRow, SortRow
 from peerage.judging.simulation import Power
 from peerage.ledger.kept_checkpoints import Extension
-from peerage.ledger.preregistration import Deviation, Preregistration
 from peerage.ledger.since import Since
 from peerage.ledger.verify import Problem, Report
 from peerage.match import Fixture, MatchRecord, Outcome, Totals
@@ -386,13 +385,6 @@ _JSON: dict[str, tuple[str | type, ...]] = {
     ),
     "`estimate`: one object": (Plan, PlayerPlan, GamePlan),
     "`verify`: one object": (_OK, Report, Since, Extension, Problem),
-    "`preregister`: one object": (
-        "The keys below, and `ok`, `quoted` (the part of the digest to quote), the list "
-        "`deviations` and with `--check` `problems`, in words. `plan` has `players`, `settings`, `stop` and "
-        "`arena`.",
-        Preregistration,
-        Deviation,
-    ),
     "`replay`: one object": (
         "The keys below, and before them `ok`: true with exit codes 0 and 3, false with exit code 1.",
         ReplayReport,

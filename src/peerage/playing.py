@@ -30,7 +30,6 @@ from peerage.engine.journal import Journal
 from peerage.engine.left_windows import stop_left_open
 from peerage.engine.plans import Plans
 from peerage.engine.player_runtime import PlayerRuntime
-from peerage.engine.preregistration import note_differences
 from peerage.engine.probed import TOPIC as PROBES
 from peerage.engine.probed import ProbeEntry, entries, probe_costs
 from peerage.engine.probes import bench_by_probes, probe_players
@@ -39,6 +38,7 @@ from peerage.engine.registration import as_registered, prices, registered, regis
 from peerage.engine.report import RunReport
 from peerage.engine.reservations import Reservations
 from peerage.engine.runner import Runner
+from peerage.engine.settings_log import log_settings
 from peerage.engine.stop_signals import stopped_by_signals
 from peerage.engine.under_way import MatchesUnderWay
 from peerage.engine.upgrades import TOPIC as UPGRADES
@@ -47,6 +47,7 @@ from peerage.environment import environment
 from peerage.games import GAMES, plays
 from peerage.ledger import Ledger, LedgerError
 from peerage.ledger.secret import arena_secret
+from peerage.ledger.settings_log import statements
 from peerage.ledger.store import Batch, Summary, amend
 from peerage.ledger.verify import check_records
 from peerage.ledger.votes import PeopleVotes
@@ -169,7 +170,7 @@ async def play(
                     ledger.write(Batch(amendments=rows))
             read_budget_voids(recovered, ledger, budget_since(settings, ledger))
             _register(ledger, runtimes, sealing_key(secret))
-            note_differences(ledger, settings, now_ms())
+            log_settings(ledger, settings, sealing_key(secret), now_ms())
             programs = await _programs(settings, [fixture for fixture, _ in recovered.pending], stack)
 
             crew = (
@@ -262,6 +263,25 @@ def _switches(settings: ArenaSettings) -> Switches:
     from peerage.cluster.host_power import switch
 
     return switch
+
+
+def begin(settings: ArenaSettings, ledger: Ledger) -> None:
+    """Open the ledger of an arena before its first match: the secret's commitment, players and settings.
+
+    Once it is open, and after the first match, nothing is written. Raises as a run does.
+    """
+    with ledger.runner():
+        if ledger.heads()[0] or statements(ledger):
+            return
+        extra_installed(settings)
+        enough_players(settings)
+        check(settings, ledger)
+        pin(settings, ledger)
+        key = sealing_key(arena_secret(ledger, settings.secret_seed, at_ms=now_ms()))
+        priced = prices(ledger, settings.players, datetime.now(UTC).date())
+        players = [(player, priced[player.name]) for player in settings.players]
+        ledger.write(Batch(amendments=registrations(ledger, players, key, 0, now_ms())))
+        log_settings(ledger, settings, key, now_ms())
 
 
 def enter(settings: ArenaSettings, ledger: Ledger, recordings: Iterable[Recording]) -> list[Outcome]:

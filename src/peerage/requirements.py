@@ -8,7 +8,6 @@ from collections.abc import Iterable, Mapping, Sequence
 import msgspec
 
 from peerage.engine.plans import dearest_calls
-from peerage.engine.preregistration import differing
 from peerage.engine.registration import changed
 from peerage.engine.upgrades import unplayable
 from peerage.figures import dollars
@@ -220,12 +219,6 @@ def notices(settings: ArenaSettings, ledger: Ledger) -> list[str]:
         told.append(
             f"engine.concurrency is {settings.engine.concurrency}; this arena was made for {window} matches "
             "under way at once, so there are no more. A new arena takes more with `pairing: {window: …}`"
-        )
-    if changes := differing(ledger, settings):
-        told.append(
-            "this arena is preregistered, and its settings differ: "
-            f"{'; '.join([one.in_words for one in changes])}. From the next match on that is shown as a "
-            "deviation"
         )
     placed = sorted([name for name, host in settings.hosts.items() if host.resources])
     if placed and settings.engine.kind == "local":

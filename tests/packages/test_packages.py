@@ -20,7 +20,6 @@ CASES = {
     "init --dir own": "",
     "doctor --dir arena": "",
     "estimate --dir arena": "",
-    "preregister --dir own --max-matches 9": "",
     "run --dir arena --max-matches 8 --yes": "",
     "play --dir arena": "none of this arena's players is a person",
     "leaderboard --dir arena": "",

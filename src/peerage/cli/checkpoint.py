@@ -52,6 +52,7 @@ def checkpoint(
 ) -> None:
     """Sign what is on record, so that strangers can check it.
 
+    Before match 1 it opens the ledger: with the commitment to the arena's secret, players and settings.
     Checks the whole ledger, signs the root of its log with your key, and keeps the checkpoint in the folder
     `checkpoints`, which sites and published results carry. It refuses a ledger that is not whole, or does not
     extend every checkpoint signed before. Anyone who keeps a checkpoint finds later, with `peerage verify
@@ -90,6 +91,7 @@ def checkpoint(
         typer.echo(str(kept[-1].checkpoint), nl=False)
         return
     private = read_private_key(place)
+    _begin(folder)
     with ledger_in(folder) as ledger:
         files = arena_files(folder, ledger.address)
         if to is not None:
@@ -124,6 +126,22 @@ def checkpoint(
     typer.echo(str(note), nl=False)
     if refused:
         raise WitnessError("; ".join(map(str, refused)))
+
+
+def _begin(folder: Path) -> None:
+    """Open the ledger of an arena that nobody played yet, so that what is signed binds all that is drawn."""
+    from contextlib import closing
+
+    from peerage.ledger import open_ledger
+    from peerage.playing import begin
+    from peerage.settings import FILE_NAME, load
+
+    if not (folder / FILE_NAME).exists():
+        return
+    settings = load(folder, reading=True)
+    with closing(open_ledger(settings.ledger, folder, create=True)) as ledger:
+        if not ledger.heads()[0]:
+            begin(load(folder), ledger)
 
 
 def keys_of(stated: Sequence[str]) -> tuple[VerifierKey, ...]:

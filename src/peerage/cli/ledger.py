@@ -107,8 +107,6 @@ def verify(
     )
     if report.log_root:
         say(f"log root: {report.log_root}")
-    if report.preregistered:
-        say(f"preregistered before match 1: {report.preregistered}")
     for stream, chain in report.streams.items():
         say(f"head of {stream}: {chain}")
     if report.copy:
@@ -118,6 +116,8 @@ def verify(
     if report.since is not None and report.since.extends:
         more = f" and {counted(report.since.entries, 'entry')}" if report.since.entries is not None else ""
         say(f"extends {report.since.head} by {counted(report.since.matches, 'match')}{more}")
+    for change in report.changes:
+        say(f"settings changed {change.in_words}")
     for one in report.checkpoints:
         if one.extends:
             more = f"{counted(one.matches, 'match')} and {counted(one.entries, 'entry')}"

@@ -43,7 +43,6 @@ COMMANDS: Mapping[str, Mapping[str, str]] = {
         "play": "seat.play",
         "estimate": "plan.estimate",
         "plan": "verdict.plan",
-        "preregister": "preregister.preregister",
         "status": "status.status",
         "queue": "lists.queue",
         "windows": "windows.windows",

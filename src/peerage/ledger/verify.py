@@ -38,8 +38,8 @@ from peerage.ledger.held import votes as held_votes
 from peerage.ledger.kept_checkpoints import Extension, KeptCheckpoint, held_against
 from peerage.ledger.merkle import GENESIS, stream_genesis
 from peerage.ledger.merkle import digest as digest_of
-from peerage.ledger.preregistration import TOPIC
 from peerage.ledger.secret import strange_keys
+from peerage.ledger.settings_log import SettingsChange, settings_changes
 from peerage.ledger.since import Head, Since, extends_log, extends_play, log_root
 from peerage.ledger.store import COPY, Ledger, LedgerError
 from peerage.ledger.votes import STREAM, PeopleVotes
@@ -73,8 +73,7 @@ class Report:
     without what is in play and without votes. `ended` says that the run that wrote last came to its end:
     otherwise what is in play is held by checksums alone. `since` says what a head
     that was given says of this ledger, `checkpoints` what each kept one says; where it does not extend one of
-    them, `problems` say so. `preregistered` is the digest of what was registered before the first match, in
-    hex.
+    them, `problems` say so. `changes` are those of settings and players since the first entry about them.
     """
 
     matches: int
@@ -87,7 +86,7 @@ class Report:
     copy: bool = False
     ended: bool = True
     since: Since | None = None
-    preregistered: str = ""
+    changes: tuple[SettingsChange, ...] = ()
     checkpoints: tuple[Extension, ...] = ()
 
     @property
@@ -162,7 +161,7 @@ def _verify(
     follows: list[Found] = []
     known: dict[bytes, str] | None = None
     logged = Logged()
-    head, preregistered = GENESIS, ""
+    head, changes = GENESIS, tuple[SettingsChange, ...]()
     heads: dict[str, str] = {}
     copy = COPY in ledger.meta()
     with ExitStack() as stack:
@@ -211,8 +210,7 @@ def _verify(
             problems += play(ledger, recorded, logged)
         problems += amendments(ledger, logged)
         problems += _outside(ledger)
-        preregistered, wrong = _preregistered(ledger)
-        problems += wrong
+        changes = settings_changes(ledger)
         head = next((row.chain for row in ledger.records(recorded, recorded)), GENESIS)
     if votes is not None and ((logged.votes and not copy) or votes.exists()):
         with _noted(problems):
@@ -251,7 +249,7 @@ def _verify(
         copy,
         logged.in_play is not None,
         extension,
-        preregistered,
+        changes,
         tuple(checkpoints),
     )
 
@@ -350,17 +348,6 @@ def _outside(ledger: Ledger) -> list[Found]:
     from peerage.ledger import outside  # reads with NumPy, which few ledgers need
 
     return [(None, what) for what in outside.problems(rows)]
-
-
-def _preregistered(ledger: Ledger) -> tuple[str, list[Found]]:
-    """The digest of what was registered before the first match, and what is wrong with that."""
-    if TOPIC not in ledger.topics():
-        return "", []
-    from peerage.ledger.preregistration import preregistration, problems
-
-    wrong: list[Found] = [(None, what) for what in problems(ledger)]
-    found = None if wrong else preregistration(ledger)
-    return found.digest if found else "", wrong
 
 
 def _uncited(ledger: Ledger, votes: PeopleVotes) -> list[Found]:

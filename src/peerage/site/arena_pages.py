@@ -18,9 +18,10 @@ from peerage.games.game import Original
 from peerage.judging.corrections import CORRECTIONS
 from peerage.ledger.codec_requests import read_form, read_templates
 from peerage.ledger.log import entry_leaf
+from peerage.ledger.settings_log import settings_changes
 from peerage.ledger.since import log_root
 from peerage.ledger.windows import unused
-from peerage.protocol import Role
+from peerage.protocol import Role, visible
 from peerage.settings import EVERY, ArenaSettings
 from peerage.site import downloads, proofs
 from peerage.site.charts import Written, chart, spending
@@ -55,9 +56,9 @@ ENTRIES = {
     "models": "Models that providers named",
     "outside": "Outside results",
     "players": "Players registered",
-    "preregistration": "Preregistrations",
     "probes": "Probes of players",
     "public": "Scores of people outside",
+    "settings": "Settings, with later changes",
     "upgrades": "Upgrades of the program",
     "waits": "Matches that waited",
     "windows": "Windows of hosts",
@@ -205,7 +206,7 @@ def method_page(site: Site) -> View:
     boards = [site.board(track) for track in site.tracks]
     every = [note for note in boards[0].notes if all(note in one.notes for one in boards[1:])]
     some = [(NAMES[one.track], [note for note in one.notes if note not in every]) for one in boards]
-    notes = [("", [note for note in every if note not in boards[0].registered]), *some]
+    notes = [("", every), *some]
     values = {"notes": notes, "settings": stated, "forms": forms(site), "makers": site.stats.makers}
     return View("method.html", "Method", values)
 
@@ -216,6 +217,7 @@ def ledger_page(site: Site) -> View:
     values = {
         "topics": sorted(site.moment.topics().items()),
         "entries": ENTRIES,
+        "changes": [visible(change.in_words) for change in settings_changes(site.moment)],
         "log_root": log_root(leaves),
         "checkpoints": proofs.shown(site),
         "downloads": downloads.offered(site),

@@ -16,7 +16,6 @@ from peerage.engine.model_watch import Change, changes, in_words
 from peerage.engine.policy import policy_of
 from peerage.engine.registration import models_and_families, registered
 from peerage.games import tracks_of
-from peerage.ledger.preregistration import preregistration, progress
 from peerage.ledger.store import Ledger
 from peerage.ledger.votes import PeopleVotes
 from peerage.players.prices import PLAY_PRICE
@@ -49,8 +48,7 @@ class Board(Struct, frozen=True, dict=True):
 
     `notes` state the method and how games were weighed. `games` and `topics` count the decided matches of
     the whole ledger by game and by topic, each of which `board` can be asked for alone; `sides` are those
-    that players of these games are on. `what_if` and `side` are as in its rows. `registered` says what was
-    preregistered, then each deviation from it; these lines are among the notes too. `verdict` says what it
+    that players of these games are on. `what_if` and `side` are as in its rows. `verdict` says what it
     comes to, and `in_dollars` whether the arena's cost unit is the dollar. `covariance` is that of the ranked
     rows' ratings, in their order and in points squared, to six digits, where it is known, `met` how often
     each two of them have, and `needed` how many points apart a claim needs them: None where none will do.
@@ -68,7 +66,6 @@ class Board(Struct, frozen=True, dict=True):
     what_if: str = ""
     side: str = ""
     sides: tuple[str, ...] = ()
-    registered: tuple[str, ...] = ()
     covariance: Pairwise | None = None
     met: Pairwise | None = None
     needed: Pairwise | None = None
@@ -175,8 +172,6 @@ def board(
     identities = models_and_families(cards, known.values())
     families = {name: family for name, (_, family) in identities.items()}
     sides = sides_of(played.games) if scope.source == "played" else ()
-    plan = preregistration(ledger) if scope.source != "outside" else None
-    registered_so = progress(plan, ledger.summaries()) if plan else ()
     weighing = () if track == "overall" else notes.weighing(played)
     general = (
         *notes.read_so(asked),
@@ -189,7 +184,6 @@ def board(
         *whose,
         *notes.by_side_too("" if scope.side else ", ".join(sides_of([scope.game]) if scope.game else sides)),
         *(picked(families, known, played.players) if scope == EVERYTHING else ()),
-        *map(visible, registered_so),
     )
     lines = _lines(rated)
     gone: Mapping[str, tuple[int, float]] = {}
@@ -249,7 +243,6 @@ def board(
         asked,
         scope.side,
         sides,
-        tuple(map(visible, registered_so)),
         covariance,
         met,
         needed,
