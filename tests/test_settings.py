@@ -78,7 +78,7 @@ def test_settings_are_frozen_and_hold_their_ground_in_python() -> None:
         ),
         (
             "budget: true",
-            "arena.yaml, line 1, budget: found True; expected a number of dollars or indented `key: value` "
+            "arena.yaml, line 1, budget: found true; expected a number of dollars or indented `key: value` "
             "lines",
         ),
         (
@@ -89,7 +89,7 @@ def test_settings_are_frozen_and_hold_their_ground_in_python() -> None:
             "players:\n  - {model: house:0.2, name: 12}",
             "arena.yaml, line 2, players[1].name: found 12; expected text; put it in quotes",
         ),
-        ("name: no", "arena.yaml, line 1, name: found False; expected text; put it in quotes"),
+        ("name: false", "arena.yaml, line 1, name: found false; expected text; put it in quotes"),
         (
             "players:\n  - model: house:0.1\n    name: a\n  - model: house:0.2\n    name: a",
             "arena.yaml: players 1 and 2 are both named 'a'; give one of them another `name`",

@@ -144,6 +144,7 @@ def test_what_is_no_number_is_refused(number: Number) -> None:
         "many",
         "",
         "0x10",
+        "010",
         [],
         {},
         10**400,

@@ -244,3 +244,57 @@ def test_rules_of_lists_that_are_none_are_told_how_a_list_is_written() -> None:
         "x, rules.names: found 'ada'; expected a list (lines that begin with `- `)",
         "x, rules.places: found 3; expected a list (lines that begin with `- `)",
     ]
+
+
+BOMB = "rules:\n  a: &a [x, x, x]\n" + "".join(
+    f"  {name}: &{name} [{', '.join([f'*{before}'] * 9)}]\n"
+    for before, name in zip("abcdefg", "bcdefgh", strict=True)
+)
+
+
+@pytest.mark.timeout(30)
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        (BOMB, ", line 6: written out, the aliases here come to more than 10,000 values; write out"),
+        ("rules: &a\n  judges: *a", ", line 1: an alias of the anchor here is within it; write it out"),
+        ("a: 1\nb:\n  c: 1\n  c: 2", ", line 4: b.c is set again; line 3 already sets it"),
+        ("players:\n\t- house:0.1", ", line 2, column 1: found a tab; YAML is indented with spaces"),
+        ("name: a\nseed: 0755", ", line 2, seed: found '0755'; expected a number without zeros before it"),
+        ("seed: 0o17", ", line 1, seed: found '0o17'; expected a whole number"),
+        ("seed: 0x1F", ", line 1, seed: found '0x1F'; expected a whole number"),
+        ("seed: 12:30:45", ", line 1, seed: found '12:30:45'; expected a whole number"),
+        ("seed: yes", ", line 1, seed: found 'yes'; expected a whole number"),
+        ("seed: true", ", line 1, seed: found true; expected a number"),
+        ("name: true", ", line 1, name: found true; expected text; put it in quotes"),
+        (f"seed: {'9' * 5000}", ", line 1, seed: found '999"),
+        (f"seed: 0x{'f' * 5000}", ", line 1, seed: found '0xfff"),
+        (f"a: 1\nrules: {'[' * 1000}", ", line 2: lists or mappings stand too deep in each other"),
+        ("name: !!python/object:os.system x", ", line 1, column 7: could not determine a constructor"),
+        ("name: a\n---\nname: b", ", line 2, column 1: but found another document"),
+    ],
+)
+def test_what_yaml_hides_is_told_with_its_line(text: str, told: str) -> None:
+    with pytest.raises(SettingsError) as wrong:
+        loads(text)
+    assert str(wrong.value).startswith(f"arena.yaml{told}")
+    assert len(str(wrong.value).splitlines()[0]) < 200
+
+
+def test_plain_words_are_texts_and_powers_are_numbers() -> None:
+    for word in ("no", "yes", "on", "2024-01-01", "2024-13-45", "007", "12:30", "=", "1.2.3"):
+        settings = loads(f"name: {word}\nplayers: [{{model: house:0.1, name: {word}}}]")
+        assert (settings.name, settings.players[0].name) == (word, word)
+    for text, dollars in (("1e3", 1000), ("1_000", 1000), (".5", 0.5), ("2.", 2), ("1.5e+1", 15), ("0", 0)):
+        assert loads(f"budget: {text}").budget.arena == dollars
+    for word, probe in (("no", False), ("off", False), ("False", False), ("on", True)):
+        assert loads(f"engine: {{probe: {word}}}").engine.probe == probe
+    players = loads("players: [&x {model: house:0.1}, {<<: *x, name: b}]").players
+    assert [player.name for player in players] == ["house:0.1", "b"]
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be", "utf-32"])
+def test_wide_characters_are_told(tmp_path: Path, encoding: str) -> None:
+    (tmp_path / "arena.yaml").write_bytes("name: x".encode(encoding))
+    with pytest.raises(SettingsError, match="is written in UTF-16; save it as UTF-8"):
+        load(tmp_path)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -13,6 +14,10 @@ DATABASES = {
 how such addresses begin."""
 
 
+MOST_BYTES = 1 << 20
+"""Bytes of a `.env`."""
+
+
 def databases(env: Mapping[str, str]) -> dict[str, str]:
     """The variables that hold the address of a database, and what it is of."""
     return {name: kind for name, (kind, begins) in DATABASES.items() if env.get(name, "").startswith(begins)}
@@ -22,12 +27,25 @@ def environment(folder: Path, env: Mapping[str, str]) -> dict[str, str]:
     """`env` and, for names it does not hold, those of the `.env` file in `folder`.
 
     Values are taken as they stand: nothing is interpolated and nothing is put into this process's
-    own environment. A missing file is no error; an unreadable one raises OSError.
+    own environment. A missing file is no error, nor is a folder, which some keep programs in; an unreadable
+    one raises OSError, and what is no file, not UTF-8 or too long InputRefused.
     """
     path = folder / ".env"
-    if not path.is_file():
+    if not os.path.lexists(path) or path.is_dir():
         return dict(env)
+    from io import StringIO
+
     from dotenv import dotenv_values
 
-    stated = dotenv_values(path, interpolate=False, encoding="utf-8-sig")
+    from peerage.inputs import InputRefused, read_bytes
+
+    try:
+        text = read_bytes(path, MOST_BYTES).decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = error.object.count(b"\n", 0, error.start) + 1
+        raise InputRefused(
+            f"{path}, line {line}: found the byte 0x{error.object[error.start]:02x}, which is not UTF-8; "
+            "save the file as UTF-8"
+        ) from None
+    stated = dotenv_values(stream=StringIO(text), interpolate=False)
     return {name: value for name, value in stated.items() if value} | dict(env)

@@ -1,18 +1,31 @@
-"""How commands open the files that people name: a pipe or a device is refused, and none is waited for."""
+"""Files that users name, and those of an arena: only regular files are opened, and reads have a limit.
+
+A pipe, a device, a socket or a folder is refused before it is opened, so that no command waits for one.
+"""
 
 from __future__ import annotations
 
 import os
 import stat
+from collections.abc import Iterator
+from errno import ELOOP
 from io import BufferedReader
 from pathlib import Path
+from typing import TextIO
+
+from peerage.system_errors import reason
+
+MOST_BYTES = 1 << 28
+"""Bytes of a file that is read as a whole, where its reader states no other limit."""
+LONGEST_LINE = 1 << 28
+"""Characters of a line or a row in a file that is read piece by piece."""
 
 
 class InputRefused(Exception):
-    """What was named to be read is no regular file; the message says what it is."""
+    """A file that is not read; the message says what it is and what was expected."""
 
 
-_WHAT = (
+_KINDS = (
     (stat.S_ISDIR, "a folder"),
     (stat.S_ISFIFO, "a pipe"),
     (stat.S_ISSOCK, "a socket"),
@@ -21,9 +34,27 @@ _WHAT = (
 )
 
 
+def check(file: Path) -> os.stat_result:
+    """Look at a regular file without opening it. Raises InputRefused for anything else, and OSError."""
+    try:
+        found = file.stat()
+    except OSError as error:
+        if error.errno != ELOOP:
+            raise
+        raise InputRefused(f"{file}: {reason(error)}") from None
+    _check(file, found.st_mode)
+    return found
+
+
+def real(file: Path) -> Path:
+    """The place of a file, links followed; a link in a circle is its own, for `check` to
+    refuse."""
+    return Path(os.path.realpath(file))
+
+
 def opened(file: Path) -> BufferedReader:
     """Open a regular file to read. Raises InputRefused for anything else, and OSError."""
-    _check(file, file.stat().st_mode)  # opening alone may do something to a device
+    check(file)  # opening alone may do something to a device
     handle = os.open(file, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
     try:
         _check(file, os.fstat(handle).st_mode)  # another may stand there by now
@@ -33,13 +64,29 @@ def opened(file: Path) -> BufferedReader:
         raise
 
 
-def read_bytes(file: Path) -> bytes:
-    """All of a regular file; raises as `opened` does."""
+def read_bytes(file: Path, most: int = MOST_BYTES) -> bytes:
+    """All of a regular file. Raises InputRefused where it has more than `most` bytes, else as `opened`."""
     with opened(file) as stream:
-        return stream.read()
+        body = stream.read(most + 1)
+    if len(body) > most:
+        size = max(len(body), file.stat().st_size)
+        raise InputRefused(f"{file} has {size:,} bytes, and at most {most:,} are read; make it smaller")
+    return body
+
+
+def lines(text: TextIO, name: str) -> Iterator[str]:
+    """The lines of a text of that name. Raises InputRefused for one longer than `LONGEST_LINE`."""
+    number = 0
+    while line := text.readline(LONGEST_LINE + 1):
+        number += 1
+        if len(line) > LONGEST_LINE:
+            raise InputRefused(
+                f"{name}, line {number} has more than {LONGEST_LINE:,} characters, and no longer one is read"
+            )
+        yield line
 
 
 def _check(file: Path, mode: int) -> None:
     if not stat.S_ISREG(mode):
-        what = next((name for holds, name in _WHAT if holds(mode)), "no file")
-        raise InputRefused(f"{file} is {what}, and a regular file was expected; save it as a file first")
+        kind = next((name for holds, name in _KINDS if holds(mode)), "no file")
+        raise InputRefused(f"{file} is {kind}, and a regular file was expected; save it as a file first")

@@ -19,6 +19,8 @@ from hashlib import sha256
 from pathlib import Path
 from typing import NamedTuple
 
+from peerage.inputs import InputRefused, read_bytes, real
+
 MARKED = 4_096
 """Bytes at the beginning of a file in which the mark of its kind stands."""
 
@@ -65,7 +67,7 @@ class ProtectedFiles:
             with suppress(OSError):
                 found = path.stat()
                 self._same[found.st_dev, found.st_ino] = what
-            for one in (path, path.resolve()):
+            for one in (path, real(path)):
                 with suppress(OSError):
                     folder = one.parent.stat()
                     self._places[folder.st_dev, folder.st_ino, one.name.casefold()] = what
@@ -117,7 +119,7 @@ def secret_files(folder: Path, ledger: str) -> list[tuple[Path, str]]:
         *[
             (one.with_name(one.name + side), f"a file of {what}")
             for named, what in stores.items()
-            for one in (named, named.resolve())
+            for one in (named, real(named))
             for side in _SIDES
         ],
     ]
@@ -144,8 +146,8 @@ def _named(folder: Path) -> Iterator[Path]:
     try:
         # That of C, where it is there, takes a tenth of the time.
         loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-        todo = [yaml.load((folder / "arena.yaml").read_text("utf-8"), loader)]
-    except (OSError, ValueError, RecursionError, yaml.YAMLError):
+        todo = [yaml.load(read_bytes(folder / "arena.yaml").decode(), loader)]
+    except (OSError, InputRefused, ValueError, RecursionError, yaml.YAMLError):
         return
     while todo:
         value = todo.pop()

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterator, Mapping
 from functools import cache
-from typing import Annotated, Any, get_args
+from typing import Annotated, Any, get_args, get_origin
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationInfo, field_validator
 from pydantic_core import PydanticCustomError
@@ -18,28 +19,39 @@ class Section(BaseModel):
 
     @field_validator("*", mode="before")
     @classmethod
-    def _no_truth_for_a_number(cls, value: object, about: ValidationInfo) -> object:
-        """Refuse `true` where a number belongs, which it would be 1 for. Raises PydanticCustomError."""
+    def _read_as_number(cls, value: object, about: ValidationInfo) -> object:
+        """Refuse, where a number belongs, `true`, which it would be 1 for, and `010`, which some read as 8.
+        Raises PydanticCustomError."""
         annotation: Any = cls.model_fields[about.field_name or ""].annotation
         wanted = _leaves(annotation)
-        if wanted & {int, float} and bool not in wanted and _holds_truth(value):
-            raise PydanticCustomError("number_type", "Input should be a valid number")
+        if wanted & {int, float} and not wanted & {bool, str}:
+            for part in _parts(value):
+                if isinstance(part, bool):
+                    raise PydanticCustomError("number_type", "Input should be a valid number")
+                if isinstance(part, str) and _OCTAL.match(part):
+                    raise PydanticCustomError(
+                        "number_type", "Input should be a number without zeros before it"
+                    )
         return value
+
+
+_OCTAL = re.compile(r"\s*[-+]?0[0-9_]")
 
 
 @cache
 def _leaves(annotation: Any) -> frozenset[Any]:
-    """The types that an annotation is made of."""
-    parts = get_args(annotation)
+    """The types that an annotation is made of, without those of keys."""
+    parts = get_args(annotation)[get_origin(annotation) is dict :]
     return frozenset().union(*map(_leaves, parts)) if parts else frozenset([annotation])
 
 
-def _holds_truth(value: object) -> bool:
-    if isinstance(value, Mapping):
-        return any(map(_holds_truth, value.values()))
-    if isinstance(value, Sequence) and not isinstance(value, str):
-        return any(map(_holds_truth, value))
-    return isinstance(value, bool)
+def _parts(value: object) -> Iterator[object]:
+    """A value, or those that it holds."""
+    if isinstance(value, Mapping | list | tuple):
+        for part in value.values() if isinstance(value, Mapping) else value:
+            yield from _parts(part)
+    else:
+        yield value
 
 
 Seats = Annotated[int, Field(ge=2, le=10, description="Players in a match, when there are enough.")]

@@ -17,6 +17,7 @@ from functools import lru_cache
 from itertools import chain
 from pathlib import Path
 
+from peerage.inputs import InputRefused, check, read_bytes, real
 from peerage.ledger.database import BLOCK, Row, damaged
 from peerage.ledger.sql_database import Connection, Insert, Query, ReadPool
 from peerage.ledger.sql_tables import KINDS, SqlTable
@@ -46,12 +47,19 @@ class SqliteFile:
         name = address.removeprefix("sqlite://").removeprefix("/")
         if not name or name == ":memory:":
             raise LedgerError(f"{address!r} names no file; write for example sqlite:///arena.db")
-        self.path = (folder / name).resolve()
-        if self.path.is_dir() or not self.path.parent.is_dir():
-            what = (
-                f"{self.path} is a folder" if self.path.is_dir() else f"there is no folder {self.path.parent}"
-            )
-            raise LedgerError(f"ledger {address!r}: {what}; a file in an existing folder was expected")
+        try:
+            self.path = real(folder / name)
+            if not self.path.parent.is_dir():
+                raise LedgerError(
+                    f"ledger {address!r}: there is no folder {self.path.parent}; a file in an existing "
+                    "folder was expected"
+                )
+            for part in ("", "-wal", "-shm", "-journal", ".lock"):
+                with suppress(FileNotFoundError, PermissionError):  # told where it is opened
+                    check(self.path.with_name(self.path.name + part))
+        except (InputRefused, OSError) as error:
+            why = reason(error) if isinstance(error, OSError) else error
+            raise LedgerError(f"ledger {address!r}: {why}") from None
         self.address = f"sqlite:///{self.path.as_posix()}"
         self.place = str(self.path)
 
@@ -266,9 +274,9 @@ def _transaction(connection: Connection) -> Iterator[None]:
 
 def _holder(note: Path) -> str:
     try:
-        held = json.loads(note.read_text())
+        held = json.loads(read_bytes(note, PAGE_BYTES))
         return f"process {held['pid']} on {held['host']}"
-    except (OSError, ValueError, KeyError, TypeError):
+    except (OSError, InputRefused, ValueError, KeyError, TypeError):
         return ""
 
 

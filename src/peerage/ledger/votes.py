@@ -18,6 +18,7 @@ from typing import Literal, NamedTuple, TypeAlias
 import msgspec
 from msgspec import Struct
 
+from peerage.inputs import real
 from peerage.ledger.database import VoteStore, VoteTable
 from peerage.ledger.databases import vote_store
 from peerage.ledger.merkle import link, stream_genesis
@@ -86,7 +87,7 @@ class PeopleVotes:
         server."""
         if ledger_address.startswith("sqlite:///"):
             stem = ledger_address.removeprefix("sqlite:///").removesuffix(".db")
-            self.path = (folder / f"{stem}.votes.db").resolve()
+            self.path = real(folder / f"{stem}.votes.db")
         self._store: VoteStore = vote_store(ledger_address, self.path)
         self._is_file = ledger_address.startswith("sqlite:///")
 

@@ -13,6 +13,7 @@ from pathlib import Path
 import msgspec
 from msgspec import Struct
 
+from peerage.inputs import InputRefused, read_bytes
 from peerage.ledger.store import Ledger, amended
 
 TOPIC = "windows"
@@ -111,7 +112,7 @@ def left_open(folder: Path) -> dict[Path, Opened]:
     found: dict[Path, Opened] = {}
     for path in sorted(folder.glob("window-*.json")):
         try:
-            found[path] = msgspec.json.decode(path.read_bytes(), type=Opened)
-        except (OSError, msgspec.MsgspecError):
+            found[path] = msgspec.json.decode(read_bytes(path), type=Opened)
+        except (OSError, InputRefused, msgspec.MsgspecError):
             continue
     return found

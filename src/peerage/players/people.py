@@ -27,6 +27,7 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 import msgspec
 
 from peerage.formats import Format, recorded, stored
+from peerage.inputs import InputRefused, check
 from peerage.protocol import Role, Speaker
 from peerage.system_errors import reason
 
@@ -223,7 +224,9 @@ class People:
     def _writing(self) -> Iterator[sqlite3.Connection]:
         """One transaction, durable at its end; others wait."""
         try:
-            if not self.path.exists():
+            if self.path.exists():
+                check(self.path)
+            else:
                 # It holds what others must not read: prompts of matches under way, and replies to come.
                 os.close(os.open(self.path, os.O_WRONLY | os.O_CREAT, 0o600))
             with closing(sqlite3.connect(self.path, PATIENCE_S, isolation_level=None)) as file:
@@ -233,7 +236,7 @@ class People:
                     file.execute(statement)
                 yield file
                 file.execute("COMMIT")
-        except (sqlite3.Error, OSError) as error:
+        except (sqlite3.Error, OSError, InputRefused) as error:
             why = reason(error) if isinstance(error, OSError) else str(error)
             raise PeopleError(
                 f"{self.path} cannot be used ({why}); its folder must be writable by you and the file "

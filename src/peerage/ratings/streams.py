@@ -14,6 +14,7 @@ from functools import partial
 from importlib import import_module
 from typing import Any, BinaryIO
 
+from peerage import inputs
 from peerage.formats import storable
 from peerage.ratings import inspect_logs, samples
 
@@ -29,7 +30,6 @@ _KINDS = {
     ".eval": "inspect",
 }
 _CHUNK = 1 << 18
-_LONGEST_FIELD = 1 << 28
 
 
 class DataError(ValueError):
@@ -124,9 +124,9 @@ def _guess(head: bytes) -> str:
 
 
 def _csv(text: io.TextIOWrapper, name: str, delimiter: str) -> Iterator[Line]:
-    before = csv.field_size_limit(_LONGEST_FIELD)  # a whole conversation may stand in one field
+    before = csv.field_size_limit(inputs.LONGEST_LINE)  # a whole conversation may stand in one field
     try:
-        reader = csv.reader(text, delimiter=delimiter, strict=True)
+        reader = csv.reader(inputs.lines(text, name), delimiter=delimiter, strict=True)
         header = next(reader, None)
         if header is None:
             return
@@ -153,7 +153,7 @@ def _csv(text: io.TextIOWrapper, name: str, delimiter: str) -> Iterator[Line]:
 
 def _jsonl(text: io.TextIOWrapper, name: str) -> Iterator[Line]:
     number = 0
-    for line_number, line in enumerate(text, 1):
+    for line_number, line in enumerate(inputs.lines(text, name), 1):
         if line.isspace():
             continue
         number += 1
@@ -201,6 +201,11 @@ def _elements(buffer: str, text: io.TextIOWrapper, name: str) -> Iterator[Line]:
                 if not buffer and not inside:
                     return
                 raise DataError(f"{name}, element {number + 1}: not JSON, {error.msg}") from None
+            if len(buffer) > inputs.LONGEST_LINE:
+                raise DataError(
+                    f"{name}, element {number + 1}: more than {inputs.LONGEST_LINE:,} characters, and no "
+                    "longer one is read"
+                ) from None
             more = text.read(max(_CHUNK, len(buffer)))
             ended = not more
             buffer += more

@@ -17,6 +17,7 @@ from typing import Any
 
 from peerage.games import FILE, held_in_file, register, release_of
 from peerage.games.game import GameSpec
+from peerage.inputs import InputRefused, read_bytes
 from peerage.system_errors import reason
 
 _PATHS: dict[str, Path] = {}
@@ -35,7 +36,9 @@ def load_file(path: Path, *, reading: bool = False) -> GameSpec[Any]:
     names the file, the line and the cure.
     """
     try:
-        body = path.read_bytes()
+        body = read_bytes(path)
+    except InputRefused as error:
+        raise ImportError(f"the game's file {error}") from None
     except OSError as error:
         raise ImportError(f"the game's file {path} cannot be read: {reason(error)}") from None
     digest = sha256(body).hexdigest()

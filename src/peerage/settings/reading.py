@@ -16,7 +16,7 @@ from peerage.settings.game_file import load_file
 from peerage.settings.lineup import ARENAS
 from peerage.settings.mistakes import explain
 from peerage.settings.shape import READING, ArenaSettings
-from peerage.settings.source import SettingsError, Source, parsed, text_of
+from peerage.settings.source import MOST_BYTES, SettingsError, Source, parsed, text_of
 
 FILE_NAME = "arena.yaml"
 _log = logging.getLogger("peerage")
@@ -32,7 +32,7 @@ def load(folder: str | os.PathLike[str], *, reading: bool = False) -> ArenaSetti
     With `reading` its game need not be installed: what is on record can be read without it, not gone on with.
     """
     path = Path(folder) / FILE_NAME
-    return loads(text_of(path), where=str(path), folder=folder, reading=reading)
+    return loads(text_of(path, MOST_BYTES), where=str(path), folder=folder, reading=reading)
 
 
 def loads(
@@ -130,7 +130,7 @@ def _listed(
         if not isinstance(named, str):
             continue
         path = folder / named
-        if not path.exists():
+        if not os.path.lexists(path):
             raise SettingsError(
                 f"{source.place((*at, key))}: {path} does not exist; the path is relative to the arena's "
                 "folder"

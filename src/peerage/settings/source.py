@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import yaml
 
+from peerage.inputs import MOST_BYTES as INPUT_BYTES
 from peerage.inputs import InputRefused, read_bytes
 from peerage.protocol import storable
 from peerage.system_errors import reason
@@ -50,10 +52,14 @@ class Source:
         return "" if line is None else f", line {line + 1}"
 
 
-def text_of(path: Path) -> str:
-    """The text of a file. Raises SettingsError."""
+MOST_BYTES = 1 << 20
+"""Bytes of an `arena.yaml`; YAML is read slowly."""
+
+
+def text_of(path: Path, most: int = INPUT_BYTES) -> str:
+    """The text of a file of at most so many bytes. Raises SettingsError."""
     try:
-        body = read_bytes(path)
+        body = read_bytes(path, most)
     except FileNotFoundError:
         raise SettingsError(
             f"{path} does not exist. `peerage init` writes one; `--dir FOLDER` names an arena elsewhere"
@@ -66,7 +72,7 @@ def text_of(path: Path) -> str:
 
 
 def _decoded(body: bytes, path: Path) -> str:
-    if body.startswith((b"\xff\xfe", b"\xfe\xff")):
+    if body.startswith((b"\xff\xfe", b"\xfe\xff")) or b"\0" in body[:2]:
         raise SettingsError(f"{path} is written in UTF-16; save it as UTF-8")
     try:
         return body.decode("utf-8-sig")
@@ -79,11 +85,34 @@ def _decoded(body: bytes, path: Path) -> str:
         ) from None
 
 
+class _Loader(yaml.SafeLoader):
+    """Reads plain words as YAML 1.2 does: `no`, `2024-01-01` and `12:30` are texts, `1e3` is a number. `0755`
+    and `0x1F` are texts too, since readers differ about them."""
+
+    yaml_implicit_resolvers: ClassVar = {}  # type: ignore[misc]
+
+
+_WHOLE = r"[-+]?(?:0|[1-9][0-9_]{0,40})"
+_POWER = r"[eE][-+]?[0-9]{1,3}"
+for _kind, _pattern, _first in (
+    ("bool", r"true|True|TRUE|false|False|FALSE", "tTfF"),
+    ("int", _WHOLE, "-+0123456789"),
+    ("float", rf"(?:{_WHOLE}\.[0-9]*|[-+]?\.[0-9]+)(?:{_POWER})?|{_WHOLE}{_POWER}", "-+.0123456789"),
+    ("float", r"[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN)", "-+."),
+    ("null", r"~|null|Null|NULL|", ["~", "n", "N", ""]),
+    ("merge", r"<<", "<"),
+):
+    _Loader.add_implicit_resolver(f"tag:yaml.org,2002:{_kind}", re.compile(f"^(?:{_pattern})$"), list(_first))
+
+MOST_REPEATED = 10_000
+"""Values that aliases may repeat in all."""
+
+
 def parsed(text: str, where: str) -> tuple[dict[str, Any], Source]:
     """What a text says, and where it says it. Raises SettingsError."""
     loader = None
     try:
-        loader = yaml.SafeLoader(text)
+        loader = _Loader(text)
         tree = loader.get_single_node()
         if tree is None:
             raise SettingsError(f"{where} is empty; `peerage init` writes one to start from")
@@ -91,6 +120,7 @@ def parsed(text: str, where: str) -> tuple[dict[str, Any], Source]:
             found = "a list" if isinstance(tree, yaml.SequenceNode) else f"{shown(tree.value)}"
             raise SettingsError(f"{where}: found {found}; expected `key: value` lines such as `players:`")
         _check_text(tree, where)
+        _expanded(tree, where, {})
         data = loader.construct_document(tree)
     except yaml.MarkedYAMLError as error:
         raise SettingsError(f"{where}{_position(error)}: {_yaml_problem(error)}") from None
@@ -99,7 +129,10 @@ def parsed(text: str, where: str) -> tuple[dict[str, Any], Source]:
         raise SettingsError(
             f"{where}, line {line}: found the control character U+{error.character:04X}; remove it"
         ) from None
-    except (RecursionError, ValueError) as error:
+    except RecursionError:
+        at = "" if loader is None else f", line {loader.line + 1}"
+        raise SettingsError(f"{where}{at}: lists or mappings stand too deep in each other") from None
+    except ValueError as error:
         raise SettingsError(f"{where} is not usable YAML: {error}") from None
     finally:
         if loader is not None:
@@ -144,6 +177,29 @@ def _walk(
             yield from _walk(value, (*path, getattr(key, "value", "?")), seen)
 
 
+def _expanded(node: yaml.Node, where: str, known: dict[int, int]) -> int:
+    """How many values a node comes to where every alias is written out. Raises SettingsError for one within
+    itself, and for aliases of aliases that come to more than anybody means."""
+    if id(node) in known:
+        if known[id(node)] == 0:
+            line = node.start_mark.line + 1
+            raise SettingsError(
+                f"{where}, line {line}: an alias of the anchor here is within it; write it out"
+            )
+        return known[id(node)]
+    known[id(node)] = 0
+    inner = [node.value] if isinstance(node, yaml.SequenceNode) else []
+    inner += zip(*node.value, strict=True) if isinstance(node, yaml.MappingNode) else []
+    total = 1 + sum([_expanded(part, where, known) for parts in inner for part in parts])
+    if total > MOST_REPEATED + len(known):
+        raise SettingsError(
+            f"{where}, line {node.start_mark.line + 1}: written out, the aliases here come to more than "
+            f"{MOST_REPEATED:,} values; write out what is meant"
+        )
+    known[id(node)] = total
+    return total
+
+
 def _check_text(tree: yaml.Node, where: str) -> None:
     """Raise SettingsError for keys that stand twice in one mapping, and for what no text can hold: such a
     character stands there only by its escape."""
@@ -177,6 +233,8 @@ def dotted(path: Sequence[int | str]) -> str:
 def shown(value: object) -> str:
     if value is None:
         return "nothing"
+    if isinstance(value, bool):
+        return str(value).lower()
     if isinstance(value, dict | list):
         return "a mapping" if isinstance(value, dict) else "a list"
     text = repr(value)

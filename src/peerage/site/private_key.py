@@ -8,6 +8,7 @@ import time
 from contextlib import suppress
 from pathlib import Path
 
+from peerage.inputs import opened
 from peerage.ledger.store import LedgerError
 from peerage.system_errors import reason
 
@@ -39,7 +40,7 @@ def _write(path: Path) -> None:
 
 
 def _read(path: Path, about: str, lost: str) -> bytes:
-    with path.open("rb") as file:
+    with opened(path) as file:
         if os.name == "posix" and os.fstat(file.fileno()).st_mode & 0o077:
             raise LedgerError(f"others may read {path}, {about}; delete it, and a new one is drawn ({lost})")
         # Another server may be just writing it.
