@@ -50,8 +50,8 @@ def test_show(folder: Path) -> None:
 
 def test_the_matrix_says_what_the_test_of_judges_says(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def tested(ledger: Ledger, settings: ArenaSettings) -> judges.JudgesReport:
-        pair = judges.FavourRow("p1", "p3", 60, 0.4, 0.0001, 0.001, True)
-        other = judges.FavourRow("p2", "p3", 60, 0.4, 0.5, 1.0, False)
+        pair = judges.FavourRow("p1", "p3", 60, 0.4, 0.0001, 0.001, True, False)
+        other = judges.FavourRow("p2", "p3", 60, 0.4, 0.5, 1.0, False, False)
         return msgspec.structs.replace(made(ledger, settings), favours=(pair, other))
 
     made = judges.judges

@@ -303,8 +303,8 @@ def test_the_page_of_judges_shows_what_corrections_would_change(
 
 def test_the_page_of_judges_shows_who_prefers_whom_and_marks_what_is_beyond_chance(sealed: Path) -> None:
     with closing(Site.open(sealed)) as site:
-        row = ("p0", "p1", 40, 0.25, 0.0001, 0.001, True)
-        pairs = (FavourRow(*row), FavourRow("p2", "p1", 40, -0.1, 0.4, 1.0, False))
+        row = ("p0", "p1", 40, 0.25, 0.0001, 0.001, True, False)
+        pairs = (FavourRow(*row), FavourRow("p2", "p1", 40, -0.1, 0.4, 1.0, False, False))
         site.judges = JudgesReport((), (), (judge_row("p0"), judge_row("p2")), pairs, ())
         told = body(site, "judges.html").decode()
     assert 'class="w6" data-v="0.25" title="40 marks, p 0.000, q 0.001">+25</td>' in told

@@ -15,8 +15,10 @@ from tests.tables.conftest import recorded
 from peerage.arena import Arena, open_arena
 from peerage.figures import measured
 from peerage.judging.columns import Rows
+from peerage.judging.comparisons import in_orders
 from peerage.judging.marks import MARKS, Mark, add_marks
 from peerage.judging.preference import LONGER
+from peerage.judging.two_minds import Blocks
 from peerage.match import Fixture, Outcome, Seat
 from peerage.ratings.bradley_terry import fit_duels
 from peerage.ratings.circles import Circle, Circles
@@ -24,7 +26,7 @@ from peerage.ratings.history import duels
 from peerage.ratings.influence import Flip, fewest_to_flip
 from peerage.tables.judge_rows import FavourRow, JudgesReport, Measure
 from peerage.tables.judges import judges, judges_of
-from peerage.tables.judges_in_words import circling, flipped, remarks
+from peerage.tables.judges_in_words import circling, divided, flipped, remarks
 from peerage.tables.matches import Matches
 from peerage.tables.observations import CHALLENGES, observe, scores
 from peerage.tables.votes import votes
@@ -246,11 +248,35 @@ def test_results_that_go_round_are_told_with_who_beats_whom(report: JudgesReport
 
 
 def test_favour_is_told_with_how_much_of_what() -> None:
-    pair = FavourRow("kim", "ann", 40, 0.25, 1e-6, 1e-4, True)
+    pair = FavourRow("kim", "ann", 40, 0.25, 1e-6, 1e-4, True, False)
     (one,) = remarks([], [], {}, [pair, replace(pair, found=False)], frozenset(), "scores")
     assert one == (
-        "kim favours ann: by 25% of 40 marks more than the other judges explain. "
-        "It may be taste: read its scores."
+        "kim favours ann: by 25% of 40 marks more than the other judges and the spread of tastes explain. "
+        "Read its scores."
     )
     (one,) = remarks([], [], {}, [replace(pair, excess=-0.25)], frozenset())
     assert one.startswith("kim does down ann: by 25% ")
+
+
+def test_what_taste_may_explain_is_out_of_step_and_no_favour() -> None:
+    pairs = [FavourRow("kim", name, 40, 0.25, 0.01, 0.5, False, True) for name in ("ann", "bo", "cy", "di")]
+    (one,) = remarks([], [], {}, pairs, frozenset())
+    assert one == (
+        "Out of step, as tastes may differ: kim about ann (+25%), kim about bo (+25%), kim about cy (+25%) "
+        "and 1 more."
+    )
+
+
+def test_two_blocks_that_contradict_each_other_are_named_with_whom_each_puts_first() -> None:
+    answers = {"x": (1.0, 0.0), "y": (1.0, 0.0), "z": (0.0, 1.0)}
+    given = [
+        Mark(judge, author, str(at), value)
+        for at in range(9)
+        for judge, values in answers.items()
+        for author, value in zip(("ann", "bo"), values, strict=True)
+    ]
+    told = divided(Blocks(("x", "y"), ("z",)), in_orders(tabled(given)))
+    assert (
+        "contradict each other: x and y against z. By the first block ann leads, by the second bo. " in told
+    )
+    assert "Exclude" not in told

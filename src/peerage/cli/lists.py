@@ -215,8 +215,8 @@ def told_of_favours(report: JudgesReport, level: float = 0.05) -> str:
         return "Too few marks to tell whether a judge favours an author."
     beyond = sum(pair.found for pair in report.favours)
     return (
-        f"{tested} pairs of judge and author tested, {beyond} beyond chance; the chance that any of them is "
-        f"false is {percent(level)} at most. Favour may be taste: see docs/judging.md."
+        f"{tested} pairs of judge and author tested, {beyond} beyond chance and taste; the chance that any "
+        f"is false is {percent(level)} at most, for tastes as in docs/judging.md."
     )
 
 

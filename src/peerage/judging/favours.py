@@ -3,19 +3,20 @@
 Only the order in which a judge puts answers counts: harsh, generous and clipped scales say the same. It is
 held against what all the *other* judges say: votes against the strengths that they see
 (`judging.vote_evidence`), scores against theirs of the very answers (`judging.score_evidence`). What is left
-for an author is a score test of one more or less in favour of it (Rao 1948), its normal tail corrected for
-skewness (Cornish and Fisher 1938), and two-sided.
+for an author is tested two-sided, its normal tail corrected for skewness (Cornish and Fisher 1938).
 
 Nobody is accused of what honest judges show too. Judges who say nothing are named as such first, and neither
-count nor are tested. The spread by which judges differ about authors anyway is estimated from the pairs that
-do not stand out, and counts as noise, however many marks there are. Pairs that stand out are set aside from
-everybody's view of the authors, the largest first, and taken back if they then no longer do: a leader whom
-four of nine judges vote down is not the other five's friend. Where about as many judges lean to the one side
-of an author as to the other, neither camp is accused. Bonferroni's bound keeps the chance of any false
-finding at the level asked for. `bench/collusion.py` measures both error rates.
+count nor are tested. The spread by which judges differ about authors anyway, their taste, counts as noise,
+however many marks there are: it is estimated from all pairs, and wider for a judge, or about an author, whose
+other pairs scatter more. What noise does not explain and taste may is no favour: that judge is out of step
+about that author. Pairs that stand out are set aside from everybody's view of the authors, the largest first,
+and taken back if they then no longer do: a leader whom four of nine judges vote down is not the other five's
+friend. Where about as many judges lean to the one side of an author as to the other, neither camp is accused.
+Bonferroni's bound keeps the chance of any false finding at the level asked for. `bench/collusion.py` and
+`bench/tastes.py` measure both error rates.
 
-What is found is favour, not its cause: a judge who likes an author's style, or is a model of the same making,
-looks like one who was bribed.
+What is found is favour, not its cause: a judge whose love of one author's style has no equal among the tastes
+of its peers, or is a model of the same making, looks like one who was bribed.
 """
 
 from __future__ import annotations
@@ -26,9 +27,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from peerage.judging.evidence import JUDGES, Evidence, Mute, Scores
+from peerage.judging.comparisons import in_orders
+from peerage.judging.evidence import JUDGES, Evidence, Mute, Scores, matched, median_of
 from peerage.judging.marks import Flags, Marks
 from peerage.judging.score_evidence import ScoreEvidence
+from peerage.judging.two_minds import Blocks, Minds
 from peerage.judging.vote_evidence import VoteEvidence
 from peerage.judging.votes import Votes
 from peerage.ratings.kernels import Floats
@@ -42,6 +45,8 @@ _STANDS_OUT = 2.8  # standard errors at which a pair is set aside for a closer l
 _MOST = 0.3  # share of the pairs that may be set aside
 _ROUNDS = 40
 _CLEARLY = 0.25  # of how far a camp leans: what is against it, and not between the two
+_MARGIN = 0.5  # of the level: what approximations cost the smallest pools, by simulation
+_USUAL = 4.0  # pairs of the usual scatter, counted with those of each judge and of each author
 _ALWAYS = 59  # verdicts, all ties: a judge that tells one pair in twenty apart has done so by then, at 95%
 _NORMAL = NormalDist()
 
@@ -50,8 +55,9 @@ class Favour(NamedTuple):
     """How a judge treats an author: `excess` is by how much more often than expected it prefers its answers
     to another's (where it scores: to one that it would else find as good), from -1 to 1, below 0 where it
     does the author down; `marks` are those it gave the author.
-    `p` is the chance of as much either way without favour, `q` the chance of any such pair among all those
-    tested, `found` whether that is below the level."""
+    `p` is the chance of as much either way by noise and by taste, `q` the chance of any such pair among all
+    those tested, `found` whether that is below the level. `out_of_step` is a pair that noise alone does not
+    explain, and that taste may."""
 
     judge: str
     author: str
@@ -60,13 +66,17 @@ class Favour(NamedTuple):
     p: float
     q: float
     found: bool
+    out_of_step: bool
 
 
 class Examined(NamedTuple):
-    """All pairs tested, the most suspicious first, and the judges that were left out, with the reason."""
+    """All pairs tested, the most suspicious first, and the judges that were left out, with the reason. Where
+    the judges are two `blocks` that contradict each other, nobody can tell which is right: no pair is tested,
+    and nobody is said to toss a coin."""
 
     favours: list[Favour]
     mute: dict[str, Mute]
+    blocks: Blocks | None = None
 
     @property
     def faulty(self) -> frozenset[str]:
@@ -85,13 +95,19 @@ def favours(given: Marks | Votes, *, level: float = LEVEL, fewest: int = FEWEST)
     enough = (count >= fewest) & (count.sum(axis=1, keepdims=True) - count >= fewest)
     ties = enumerate(table.undecided.tolist())
     mute: dict[int, Mute] = {at: "alike" if count >= _ALWAYS else "tied" for at, count in ties if count}
+    minds = Minds(given if isinstance(given, Votes) else in_orders(given))
+    if blocks := minds.blocks():
+        return Examined([], {table.judges[at]: why for at, why in mute.items()}, blocks)
     while True:
         heard = np.array([at not in mute for at in range(judges)], np.bool_)
         tested = enough & heard[:, None] & (int((heard & enough.any(axis=1)).sum()) >= JUDGES)
         test = _Test(table, tested, heard, level)
         aside = test.settle()
         aside &= ~test.disputed(aside)
-        new = {at: why for at, why in table.mute(aside, heard).items() if at not in mute}
+        dull = {at: why for at, why in table.mute(aside, heard).items() if at not in mute}
+        if blocks := minds.against(np.isin(np.arange(judges), list(dull)), heard):
+            return Examined([], {table.judges[at]: why for at, why in mute.items()}, blocks)
+        new = {at: why for at, why in dull.items() if minds.alone(at)}
         if not new:
             break
         mute |= new
@@ -126,7 +142,9 @@ def _listed(table: Evidence, test: _Test, aside: Flags) -> list[Favour]:
             int(table.marks[judge, author]),
             float(scores.excess[judge, author]),
         )
-        found.append(Favour(*row, p, min(1.0, p * pairs), is_found))
+        noise = abs(scores.score[judge, author]) / math.sqrt(scores.variance[judge, author])
+        beyond_noise = noise > _critical(test.level, pairs)
+        found.append(Favour(*row, p, min(1.0, p * pairs), is_found, bool(beyond_noise and not is_found)))
     return sorted(found, key=lambda pair: (not pair.found, pair.p, pair.judge, pair.author))
 
 
@@ -190,7 +208,13 @@ class _Test:
         spread = 0.0
         if kept.any():  # the largest being set aside
             spread = self.evidence.spread(scores, kept, 1 - float(aside.sum()) / int(self.tested.sum()))
+            # what stands out was chosen by these very numbers: the spread of all pairs, by
+            # their median, bounds it
+            every = self.tested & (scores.information > 1e-9)
+            spread = max(spread, matched(scores, every, np.median, median_of(1.0)))
         by_judges = spread * scores.information**2
+        square = np.where(kept, scores.score**2 / (scores.variance + by_judges), 0.0)
+        by_judges = by_judges * np.maximum(_wider(square, kept, 0), _wider(square, kept, 1))
         total = scores.variance + by_judges
         named = self.tested.any(axis=1).sum() + self.tested.any(axis=0).sum()
         freedom = max(1.0, self.evidence.worth * (int(kept.sum()) - int(named)))
@@ -199,12 +223,20 @@ class _Test:
         np.divide(total**2, doubt, out=free, where=doubt > 0)  # Satterthwaite 1946
         pairs = max(int(self.tested.sum()), 1)
         known, place = np.unique(np.clip(free, 1, 1000).astype(np.int64), return_inverse=True)
-        values = np.array([quantile(1 - self.level / pairs, one) for one in known.tolist()])
+        values = np.array([quantile(1 - _MARGIN * self.level / pairs, one) for one in known.tolist()])
         z = _skewed(scores._replace(variance=total))
         return scores, z, values[place].reshape(total.shape), math.sqrt(spread)
 
     def _scores(self, aside: Flags) -> Scores:
         return self.evidence.scores(aside, self.heard)
+
+
+def _wider(square: Floats, kept: Flags, axis: int) -> Floats:
+    """By how much more, as a variance, the other pairs of each one's author (axis 0) or judge (axis 1)
+    scatter than all pairs do; 1 at least. Some pairs of the usual scatter are counted with them."""
+    many = kept.sum(axis=axis, keepdims=True) - kept
+    total = square.sum(axis=axis, keepdims=True) - square * kept
+    return np.asarray(np.maximum((total + _USUAL) / (many + _USUAL), 1.0))
 
 
 def _critical(level: float, pairs: int) -> float:

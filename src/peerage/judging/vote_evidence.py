@@ -1,8 +1,9 @@
 """What a judge's votes say about an author beyond the strengths that all other judges see.
 
 A judge's orders are held against the strengths of the authors as all the *other* judges see them, with a
-slope and a bend of its own (how discerning it is, and where it gives out). What is left for an author is a
-score test of one more or less in favour of it (Rao 1948).
+slope and a bend of its own (how discerning it is, and where it gives out). What is left for an author is by
+how many log-odds the judge prefers it beyond that, in the scale of the signed root of the likelihood ratio:
+where an author nearly always wins, or loses, a score test (Rao 1948) says too much or too little.
 """
 
 from __future__ import annotations
@@ -13,9 +14,10 @@ from peerage.judging.comparisons import SPREADS, compared, in_orders
 from peerage.judging.evidence import DULL, JUDGES, Mute, Scores, matched, median_of
 from peerage.judging.marks import Flags, Marks
 from peerage.judging.votes import Votes
+from peerage.ratings.bradley_terry import PRIOR_GAMES
 from peerage.ratings.circles import circles
 from peerage.ratings.history import Duels
-from peerage.ratings.judges import Cells, Slopes, View, others, slopes
+from peerage.ratings.judges import Cells, Slopes, View, logistic, others, slopes
 from peerage.ratings.kernels import Floats
 from peerage.ratings.merging import coded
 
@@ -31,6 +33,7 @@ class VoteEvidence:
         self.marks, self.undecided = table.marks, table.undecided
         self._cells, self._decided = table.orders
         self._many = np.maximum(self._cells.games.sum(axis=2), 1)
+        self._held = np.nonzero(self._cells.games)
         self._squares_of = table.squares
         self.freedom = np.full(self.marks.shape, np.inf)
         self._heard = np.zeros(0, np.bool_)
@@ -95,15 +98,48 @@ class VoteEvidence:
         drawn = _gaps(weight * among, fitted.columns)
         change = (change - explained @ drawn.transpose(0, 2, 1)) * steepness[:, None, :]
         doubt = np.maximum(((change @ view.covariance) * change).sum(axis=2), 0.0)
-        third = noise**2 * (versus * (1 - 2 * chance)).sum(axis=2)
-        left = residual.sum(axis=2)
+        # tastes for the other authors have drawn the slope by which a pair set aside is judged
+        tastes = np.swapaxes(drawn * ~aside[:, :, None], 1, 2) @ drawn
+        by_slope = np.einsum("jac,jcd,jad->ja", explained, tastes, explained)
+        spread = np.where(aside, np.sqrt(information**2 + by_slope), np.maximum(information - lost, 0.0))
+        effect, part = self._effects(chance, aside, information)
         return Scores(
-            left,
-            np.maximum(np.where(aside, information, information - lost), 0.0),
-            np.maximum(variance, 0.0) + doubt + 1e-12,
-            third,
-            left / self._many,
+            effect * information * part,
+            spread * part,
+            np.maximum(variance, 0.0) * part + doubt * part**2 + 1e-12,
+            np.zeros_like(variance),
+            residual.sum(axis=2) / self._many,
         )
+
+    def _effects(self, chance: Floats, aside: Flags, information: Floats) -> tuple[Floats, Floats]:
+        """By how many log-odds each judge prefers each author's answers beyond the chances expected, drawn to
+        none by one tied game; and which part of the information expected those votes held."""
+        judge, author, other = self._held
+        kept = ~aside[judge, other]
+        judge, author, other = judge[kept], author[kept], other[kept]
+        shape = self.marks.shape
+        cell = judge * shape[1] + author
+        games, points = self._cells.games[judge, author, other], self._cells.points[judge, author, other]
+        seen = chance[judge, author, other]
+        odds = np.log(seen / (1 - seen))
+
+        def summed(values: Floats) -> Floats:
+            return np.asarray(np.bincount(cell, values, shape[0] * shape[1]), np.float64)
+
+        effect = np.zeros(shape[0] * shape[1])
+        for _ in range(15):
+            alone, now = logistic(effect), logistic(odds + effect[cell])
+            slope = summed(points - games * now) + PRIOR_GAMES * (0.5 - alone)
+            curve = summed(games * now * (1 - now)) + PRIOR_GAMES * alone * (1 - alone)
+            step = np.clip(slope / curve, -1, 1)
+            effect += step
+            if np.abs(step).max(initial=0.0) < 1e-6:
+                break
+        more = np.logaddexp(0, odds + effect[cell]) - np.logaddexp(0, odds)
+        gained = 2 * np.maximum(effect * summed(points) - summed(games * more), 0.0)
+        effect, gained = effect.reshape(shape), gained.reshape(shape)
+        square = effect**2 * information
+        return effect, np.divide(gained, square, out=np.ones(shape), where=square > 1e-9)
 
 
 def _in_order(given: Marks | Votes) -> Marks | Votes:

@@ -68,7 +68,7 @@ class Slopes(NamedTuple):
     def chance(self) -> Floats:
         """The chance that each judge prefers one player to another: shape (judges, players, players)."""
         seen = (self.columns @ self.value[:, :, None])[:, :, 0]
-        return _logistic(seen[:, :, None] - seen[:, None, :])
+        return logistic(seen[:, :, None] - seen[:, None, :])
 
 
 def counted(history: Duels, judge: Ints, judges: int) -> Cells:
@@ -85,7 +85,7 @@ def counted(history: Duels, judge: Ints, judges: int) -> Cells:
     return Cells(games.reshape(judges, n, n), points.reshape(judges, n, n))
 
 
-def _logistic(gap: Floats) -> Floats:
+def logistic(gap: Floats) -> Floats:
     found = np.clip(gap, -30, 30)  # in place: arrays of judges × players² are what all time goes to
     np.exp(np.negative(found, out=found), out=found)
     return np.divide(1, np.add(found, 1, out=found), out=found)
@@ -109,8 +109,8 @@ def _climbed(games: Floats, points: Floats, strength: Floats) -> View:
     n = strength.shape[1]
     information = np.empty_like(games)
     for _ in range(30):
-        chance = _logistic(strength[:, :, None] - strength[:, None, :])
-        alone = _logistic(strength)
+        chance = logistic(strength[:, :, None] - strength[:, None, :])
+        alone = logistic(strength)
         expected = games * chance
         slope = (points - expected).sum(axis=2) + PRIOR_GAMES * (0.5 - alone)
         information = np.multiply(expected, np.subtract(chance, 1, out=chance), out=expected)
@@ -138,7 +138,7 @@ def slopes(cells: Cells, aside: np.ndarray, strength: Floats, spreads: Floats) -
     value = np.tile(usual, (len(strength), 1))
     left, known = np.zeros(value.shape), np.zeros((*value.shape, len(spreads)))
     for _ in range(40):
-        chance = _logistic((gap * value[judge]).sum(axis=1))
+        chance = logistic((gap * value[judge]).sum(axis=1))
         left[heard] = np.add.reduceat(gap * (points - games * chance)[:, None], start)
         known[heard] = np.add.reduceat(square * (games * chance * (1 - chance))[:, None, None], start)
         information = known + precision
@@ -241,12 +241,12 @@ def fit_coded(
     reliability, error = reliabilities(counted(whole, judge, m), left_out)
     strength, information, prior, connected = _climb(cells, np.maximum(reliability, 0.0), prior_games)
     quality = np.maximum(reliability, 0.0)[judge]
-    chance = _logistic(quality * (strength[history.first] - strength[history.second]))
+    chance = logistic(quality * (strength[history.first] - strength[history.second]))
     slope = history.weight * quality * (history.score - chance)
     none = np.zeros((len(history), 0))
     weight = history.weight * quality**2 * chance * (1 - chance)
     curves = Curves(slope, none, weight, none, (none, none))
-    alone = _logistic(strength)
+    alone = logistic(strength)
     hold = max(float(np.trace(information)) / max(n, 1), 1e-300) / max(n, 1)
     posterior = information + (np.diag(prior * alone * (1 - alone)) if prior else hold)
     found = clustered(
@@ -307,7 +307,7 @@ def _climb(cells: Cells, quality: Floats, prior_games: float) -> tuple[Floats, F
     strength, prior = base.strength, base.prior
     information = np.zeros((n, n))
     for _ in range(100):
-        chance, alone = _logistic(slope * (strength[a] - strength[b])), _logistic(strength)
+        chance, alone = logistic(slope * (strength[a] - strength[b])), logistic(strength)
         pull = slope * (points - games * chance)
         gradient = np.bincount(a, pull, n) - np.bincount(b, pull, n) + prior * (0.5 - alone)
         cell = np.bincount(a * n + b, games * slope**2 * chance * (1 - chance), n * n).reshape(n, n)

@@ -66,8 +66,8 @@ class JudgeRow(Struct, frozen=True):
 
 class FavourRow(Struct, frozen=True):
     """A judge and an author: `excess` is by how much more often than expected it prefers its answers to
-    another's, below 0 where it does it down; `found` whether that is beyond chance. See
-    `judging.favours.Favour`."""
+    another's, below 0 where it does it down; `found` whether that is beyond chance and beyond taste,
+    `out_of_step` whether it is beyond chance and may be taste. See `judging.favours.Favour`."""
 
     judge: str
     author: str
@@ -76,6 +76,7 @@ class FavourRow(Struct, frozen=True):
     p: float
     q: float
     found: bool
+    out_of_step: bool
 
 
 class WithoutJudge(Struct, frozen=True):

@@ -42,7 +42,7 @@ from peerage.ratings.table import Z95
 from peerage.settings import ArenaSettings
 from peerage.tables.anchors import PeopleRow, anchored, people_listed, told_of_people
 from peerage.tables.judge_rows import ChallengeSort, FavourRow, JudgeRow, JudgesReport, Measure, WithoutJudge
-from peerage.tables.judges_in_words import circling, dull, flipped, remarks
+from peerage.tables.judges_in_words import circling, divided, dull, flipped, remarks
 from peerage.tables.matches import Matches
 from peerage.tables.observations import Observations, observe
 from peerage.tables.people_votes import said
@@ -82,6 +82,8 @@ def judges_of(
     pairs = tuple([FavourRow(*pair) for pair in found.favours])
     unit = "votes" if len(ballots) else "scores"
     said_first = list(remarks(measures, rows, found.mute, pairs, one_sided(ballots, LEVEL), unit))
+    if found.blocks and cast is not None:
+        said_first = [divided(found.blocks, cast), *said_first]
     people_rows: tuple[PeopleRow, ...] = ()
     verdicts = said(ledger, people.votes()) if people is not None and len(ballots) else []
     if verdicts:

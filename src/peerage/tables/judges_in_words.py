@@ -9,7 +9,11 @@ import numpy as np
 from peerage.judging.evidence import Mute
 from peerage.judging.marks import Marks
 from peerage.judging.preference import ONE_SIDED
+from peerage.judging.two_minds import Blocks
+from peerage.judging.votes import Votes
+from peerage.ratings.bradley_terry import fit_duels
 from peerage.ratings.circles import Circles
+from peerage.ratings.history import duels
 from peerage.ratings.influence import Flip
 from peerage.ratings.kernels import Ints
 from peerage.tables.judge_rows import ChallengeSort, FavourRow, JudgeRow, Measure
@@ -41,13 +45,21 @@ def remarks(
             yield f"{row.judge} {_MUTE[mute[row.judge]].format(unit)}"
         elif place and share >= _LEANING:
             yield f"{row.judge} leans to the answer shown {place}: {share:.0%} of its verdicts."
-    for pair in pairs:
+    listed = list(pairs)
+    for pair in listed:
         if pair.found:
             what = "favours" if pair.excess > 0 else "does down"
             yield (
                 f"{pair.judge} {what} {pair.author}: by {abs(pair.excess):.0%} of {pair.marks} marks more "
-                f"than the other judges explain. It may be taste: read its {unit}."
+                f"than the other judges and the spread of tastes explain. Read its {unit}."
             )
+    tastes = [pair for pair in listed if pair.out_of_step]
+    if tastes:
+        named = ", ".join(
+            f"{pair.judge} about {pair.author} ({pair.excess:+.0%})" for pair in tastes[:_NAMED]
+        )
+        more = f" and {len(tastes) - _NAMED:,} more" if len(tastes) > _NAMED else ""
+        yield f"Out of step, as tastes may differ: {named}{more}."
     figures = {one.measure: one.value for one in measures}
     votes, effective = figures.get("votes"), figures.get("effective_votes")
     if votes is not None and effective is not None and effective < _WORTH * votes:
@@ -56,9 +68,38 @@ def remarks(
         yield f"{votes:.3g} {unit} tell as much as {effective:.2g} of judges who err independently: {told}."
 
 
+_NAMED = 3  # pairs that a sentence names at most
 _LEANING = 0.6  # share of verdicts for one place
 _UNEQUAL = "some hardly tell answers apart, or weigh little"
 _WORTH = 0.75  # of their number: votes worth less are worth a remark
+
+
+def divided(blocks: Blocks, cast: Votes) -> str:
+    """Two blocks of judges that contradict each other, and whom each puts first."""
+    sides = []
+    for names in blocks:
+        rows = np.isin(np.asarray(cast.judges, np.str_)[cast.judge], names)
+        history = cast.history
+        columns = (history.first, history.second, history.score, history.weight)
+        table = fit_duels(duels(history.players, *[column[rows] for column in columns]))
+        first = cast.players[int(np.argmax(np.where(table.games > 0, table.rating, -np.inf)))]
+        sides.append((listed_names(names), first))
+    (larger, by_larger), (smaller, by_smaller) = sides
+    firsts = (
+        f"Both put {by_larger} first"
+        if by_larger == by_smaller
+        else f"By the first block {by_larger} leads, by the second {by_smaller}"
+    )
+    return (
+        f"The judges are two blocks that contradict each other: {larger} against {smaller}. {firsts}. No "
+        "vote can tell which block is right, so nobody is accused: read some matches, or let people judge "
+        "(peerage annotate)."
+    )
+
+
+def listed_names(names: Sequence[str]) -> str:
+    """Names as a sentence lists them."""
+    return f"{', '.join(names[:-1])} and {names[-1]}" if len(names) > 1 else names[0]
 
 
 def flipped(flip: Flip, marks: Marks, judges: Ints, total: int, unit: str = "votes") -> Iterator[str]:

@@ -1,0 +1,112 @@
+"""Do the judges fall into two blocks that contradict each other?
+
+Each judge has an order of the players in mind. What it gives one player over another in half of the matches
+is multiplied with what each judge gives in the other half, so that neither the luck of a match nor its places
+make two judges look alike. The first eigenvector of these products parts judges who agree with each other
+from those who agree among themselves on something else. They are two blocks where each agrees within itself
+beyond chance, and with the other surely less than a quarter as much: judges who toss coins agree with nobody.
+Bonferroni's bound over all ways to part the judges keeps the chance of blocks that are none below the level.
+
+Which block is right no vote can tell: the larger one may lie.
+"""
+
+from __future__ import annotations
+
+import math
+from statistics import NormalDist
+from typing import NamedTuple
+
+import numpy as np
+
+from peerage.judging.evidence import DULL
+from peerage.judging.marks import Flags
+from peerage.judging.votes import Votes
+from peerage.ratings.kernels import Floats
+from peerage.ratings.merging import coded
+
+_LEVEL = 0.01
+_USUAL = 1.64  # standard deviations, at 95%
+_MOST = 60  # judges whose ways to be parted are counted: more make the bound no looser
+
+
+class Blocks(NamedTuple):
+    """Two blocks of judges by name, the larger first; of two equal ones that of the first name."""
+
+    larger: tuple[str, ...]
+    smaller: tuple[str, ...]
+
+
+class Minds:
+    """How far the judges of votes agree: `alike` are sums of products for each two of them, from halves of
+    the matches that share none, and `unsure` their variances where they agree by chance alone."""
+
+    def __init__(self, votes: Votes) -> None:
+        self.judges = votes.judges
+        leaning, doubt = _leanings(votes)
+        alike, unsure = leaning[0] @ leaning[1].T, doubt[0] @ doubt[1].T
+        self.alike = alike + alike.T
+        self.unsure = unsure + unsure.T + 2 * np.diag(np.diag(unsure))
+        self._scale = np.sqrt(np.maximum(doubt.sum(axis=(0, 2)), 1e-9))
+
+    def blocks(self) -> Blocks | None:
+        """The two blocks, of at least two judges each; None where the judges are of one mind, or too little
+        is known."""
+        judges = len(self.judges)
+        if judges < 4:
+            return None
+        first = np.linalg.eigh(self.alike / np.outer(self._scale, self._scale))[1][:, -1]
+        clear = np.abs(first) >= DULL * float(np.median(np.abs(first)))
+        one, other = clear & (first > 0), clear & (first < 0)
+        if min(one.sum(), other.sum()) < 2:
+            return None
+        needed = -NormalDist().inv_cdf(_LEVEL / 2.0 ** min(judges, _MOST))
+        if min(self._agree(side, side) for side in (one, other)) <= needed:
+            return None
+        within = [float(self.alike[np.ix_(side, side)].sum()) for side in (one, other)]
+        between = np.ix_(one, other)
+        highest = self.alike[between].sum() + needed * math.sqrt(self.unsure[between].sum())
+        return self._named(one, other) if highest < DULL * math.sqrt(within[0] * within[1]) else None
+
+    def against(self, few: Flags, heard: Flags) -> Blocks | None:
+        """The `few`, who do not see what the others `heard` see, as a block, where they agree among
+        themselves."""
+        if few.sum() < 2 or self._agree(few, few, apart=True) < _USUAL:
+            return None
+        return self._named(heard & ~few, few)
+
+    def alone(self, judge: int) -> bool:
+        """Whether a judge agrees with no other one beyond chance, as one who tosses a coin does."""
+        z = self.alike[judge] / np.sqrt(np.maximum(self.unsure[judge], 1e-9))
+        z[judge] = 0.0
+        return float(z.max()) < -NormalDist().inv_cdf(_LEVEL / max(len(z) - 1, 1))
+
+    def _agree(self, one: Flags, other: Flags, *, apart: bool = False) -> float:
+        """How many standard deviations two sets of judges agree beyond chance; where `apart`, leaving out how
+        each agrees with itself."""
+        alike, unsure = (part[np.ix_(one, other)] for part in (self.alike, self.unsure))
+        if apart:
+            alike, unsure = alike - np.diag(np.diag(alike)), unsure - np.diag(np.diag(unsure))
+        return float(alike.sum() / math.sqrt(max(unsure.sum(), 1e-9) * (2 if apart else 1)))
+
+    def _named(self, one: Flags, other: Flags) -> Blocks:
+        named = [tuple([self.judges[at] for at in np.flatnonzero(side).tolist()]) for side in (one, other)]
+        return Blocks(*sorted(named, key=lambda names: (-len(names), names)))
+
+
+def _leanings(votes: Votes) -> tuple[Floats, Floats]:
+    """What each judge gave the one of two players over the other in each half of the matches, in votes, and
+    the variance of that: shape (2, judges, pairs of players)."""
+    history, judges = votes.history, len(votes.judges)
+    n = history.players
+    half = coded(votes.matches)[1] % 2
+    low, high = np.minimum(history.first, history.second), np.maximum(history.first, history.second)
+    pairs, pair = np.unique(low * n + high, return_inverse=True)
+    cell = (half * judges + votes.judge) * len(pairs) + pair
+    gap = np.where(history.first == low, history.score - 0.5, 0.5 - history.score)
+    square = gap**2 if votes.worth is None else gap**2 / votes.worth
+    shape, size = (2, judges, len(pairs)), 2 * judges * len(pairs)
+    mean = np.bincount(votes.judge, square, judges) / np.maximum(
+        np.bincount(votes.judge, minlength=judges), 1
+    )
+    leaning, variance = (np.bincount(cell, part, size) for part in (gap, mean[votes.judge]))
+    return np.asarray(leaning, np.float64).reshape(shape), np.asarray(variance, np.float64).reshape(shape)
