@@ -110,7 +110,7 @@ def test_pages_are_not_begun_where_part_of_what_draws_them_is_missing(bare: Envi
     lines = ["demo --matches 2 --dir two", "site build pages --dir two", "report two.html --dir two"]
     for code, out, err in commanded(bare, lines)[1:]:
         assert (code, out, len(err.splitlines())) == (1, "", 1)
-        assert "vl_convert is not installed" in err
+        assert "resvg_py is not installed" in err
     assert not (here / "pages").exists()
 
 

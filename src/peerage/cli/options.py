@@ -163,7 +163,7 @@ def prose(text: str, hang: int = 0) -> None:
 def drawing(what: str = "pages need") -> Iterator[None]:
     """Say how to install what draws and serves pages, where it is missing: before anything is written."""
     try:
-        for module in ("jinja2", "vl_convert"):  # imported late, the one by a thread
+        for module in ("jinja2", "resvg_py"):  # imported late, the one by a thread
             if find_spec(module) is None:
                 raise ModuleNotFoundError(name=module)
         yield

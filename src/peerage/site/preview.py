@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from functools import cache
+from importlib.resources import files
 from textwrap import wrap
 
 from markupsafe import Markup
+from rich.cells import chop_cells
 
 from peerage.figures import tenths, whole
 from peerage.protocol import visible
@@ -16,6 +19,11 @@ PATH = "preview.png"
 WIDE, HIGH = 1200, 630
 """Pixels, as those who show links want it."""
 _SHOWN = 6
+_NAMES, _TITLE, _ANSWER = 26, 60, 44
+"""Cells, of which a wide character takes two, of a player's name, the arena's and a line of the verdict."""
+_FONT = "DejaVu Sans"
+"""The font that is shipped: without a font that exists, text would vanish. Characters that it lacks are taken
+from the system's fonts, or are boxes."""
 
 _TEXT = Markup(
     '<text x="{}" y="{}" font-size="{}" font-weight="{}" fill="{}" font-family="sans-serif" '
@@ -27,19 +35,30 @@ _POINT = Markup('<circle cx="{}" cy="{}" r="10" fill="#0a56a5"/>')
 
 def picture(site: Site) -> bytes:
     """The picture, as PNG."""
-    import vl_convert
+    return png_of(drawn(site))
 
-    png: bytes = vl_convert.svg_to_png(drawn(site))
-    return png
+
+def png_of(svg: str) -> bytes:
+    """An SVG picture as PNG of the same size."""
+    import resvg_py
+
+    return bytes(resvg_py.svg_to_bytes(svg_string=svg, font_files=_fonts(), sans_serif_family=_FONT))
+
+
+@cache
+def _fonts() -> list[str]:
+    folder = files(__package__).joinpath("fonts")
+    return [str(folder.joinpath(name)) for name in ("DejaVuSans.ttf", "DejaVuSans-Bold.ttf")]
 
 
 def drawn(site: Site) -> str:
     """The same as SVG."""
     found = site.board()
     shown = [line for line in lines(found, {}) if line.row.rank is not None][:_SHOWN]
-    parts = [_text(60, 80, site.settings.name, size=30, ink="#666666")]
+    parts = [_text(60, 80, _cut(site.settings.name, _TITLE), size=30, ink="#666666")]
     answer = found.verdict.lines[0] if found.verdict.lines else ""
-    for at, part in enumerate(wrap(visible(answer), 48)[:2]):
+    for at, part in enumerate(wrap(visible(answer), _ANSWER)[:2]):
+        part = _cut(part, _ANSWER)
         parts.append(_text(60, 145 + 58 * at, part, size=46, weight=700))
     ends = [end for line in shown for end in (line.low, line.at, line.high) if end is not None]
     low, scale = min(ends, default=0.0), 420 / ((max(ends, default=1.0) - min(ends, default=0.0)) or 1.0)
@@ -47,7 +66,7 @@ def drawn(site: Site) -> str:
     for place, line in enumerate(shown):
         y = 280 + 55 * place
         parts.append(_text(60, y, str(line.row.rank), size=30, ink="#666666"))
-        parts.append(_text(120, y, line.row.player[:28], size=30))
+        parts.append(_text(120, y, _cut(line.row.player, _NAMES), size=30))
         parts.append(_text(640, y, rating(line.row.rating), size=30, weight=700, anchor="end"))
         if line.low is not None and line.high is not None:
             start, end = (round(700 + (edge - low) * scale, 1) for edge in (line.low, line.high))
@@ -56,6 +75,12 @@ def drawn(site: Site) -> str:
     inside = Markup("").join(parts)
     head = f'<svg xmlns="http://www.w3.org/2000/svg" width="{WIDE}" height="{HIGH}">'
     return f'{head}<rect width="{WIDE}" height="{HIGH}" fill="#ffffff"/>{inside}</svg>'
+
+
+def _cut(text: str, cells: int) -> str:
+    """As much of a text as so many cells hold; more is an ellipsis."""
+    first, *more = chop_cells(visible(text), cells - 1) or [""]
+    return f"{first}…" if more else first
 
 
 def _text(
