@@ -259,7 +259,9 @@ def test_refusals_cuts_thoughts_and_errors_are_told_apart() -> None:
     cut = read(response(finish_reason="length"), 0.1)
     assert (cut.truncated, cut.refused, cut.thought) == (True, False, False)
     assert read(response(ThinkingPart("hm"), TextPart("said")), 0.1).thought
-    with pytest.raises(PlayerError, match=r"^the provider gave up in the middle of the reply$") as failed:
+    with pytest.raises(
+        PlayerError, match=r"^the provider broke off in the middle of the reply \(error\)$"
+    ) as failed:
         read(response(finish_reason="error"), 0.1)
     assert failed.value.maybe_paid
 

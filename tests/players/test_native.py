@@ -40,6 +40,8 @@ class Native:
     url: str = ""
     plan: list[str] = field(default_factory=list)
     plain: str = "Hello."
+    instead: Any = None
+    """A whole body in place of a plausible one."""
     usage: Any = (12, 4)
     """Tokens in and out, or what is reported in their place."""
     seen: list[tuple[dict[str, str], dict[str, Any]]] = field(default_factory=list)
@@ -84,6 +86,8 @@ class Native:
 
     async def _trouble(self, request: web.Request, error: dict[str, Any]) -> web.StreamResponse | None:
         self.seen.append((dict(request.headers), await request.json()))
+        if self.instead is not None:
+            return web.json_response(self.instead)
         what = self.plan.pop(0) if self.plan else ""
         if what == "drop":
             assert request.transport is not None
@@ -216,3 +220,108 @@ async def test_nobody_there_cost_nothing(model: str, native: Native) -> None:
         await client.answer(call(Text()))
     await client.close()
     assert (caught.value.kind, caught.value.maybe_paid) == ("transient", False)
+
+
+def native_reply(to: str, *, text: Any = "said", reason: Any = "", usage: Any = None, **more: Any) -> Any:
+    """A reply `to` a model, in its provider's language, of what is read alone; without a `reason` whole."""
+    if to.startswith("anthropic"):
+        content = [{"type": "text", "text": text}] if text else []
+        counts = {"input_tokens": 12, "output_tokens": 4} if usage is None else usage
+        return {
+            "content": content,
+            "stop_reason": "end_turn" if reason == "" else reason,
+            "usage": counts,
+            **more,
+        }
+    candidate = {
+        "content": {"parts": [{"text": text}] if text else []},
+        "finishReason": "STOP" if reason == "" else reason,
+    }
+    counts = {"promptTokenCount": 12, "candidatesTokenCount": 4} if usage is None else usage
+    return {"candidates": [candidate], "usageMetadata": counts, **more}
+
+
+async def native_answer(native: Native, model: str, body: Any) -> tuple[Any, ProviderClient]:
+    native.instead = body
+    client = ProviderClient(
+        PlayerSettings(model=model, name="N", base_url=native.url, key_env="K"), {"K": KEY}
+    )
+    await client.start()
+    try:
+        return await client.answer(call(Text())), client
+    finally:
+        await client.close()
+
+
+@pytest.mark.parametrize("model", MODELS)
+async def test_what_nobody_uses_cannot_spoil_a_native_reply(native: Native, model: str) -> None:
+    for more in (
+        {},
+        {"id": None, "model": None, "role": 3, "type": None, "modelVersion": None, "responseId": 7},
+        {"container": "x", "context_management": 3, "diagnostics": [1], "stop_details": "none"},
+        {"promptFeedback": None, "createTime": "today", "automaticFunctionCallingHistory": 3, "error": None},
+    ):
+        answer, client = await native_answer(native, model, native_reply(model, **more))
+        assert (answer.text, answer.input_tokens, answer.output_tokens) == ("said", 12, 4)
+        assert (answer.refused, answer.truncated, client.warnings) == (False, False, ())
+
+
+@pytest.mark.parametrize("model", MODELS)
+async def test_native_replies_end_by_the_same_table(native: Native, model: str) -> None:
+    async def ended(reason: Any) -> tuple[bool, bool, str]:
+        answer, client = await native_answer(native, model, native_reply(model, reason=reason))
+        return answer.refused, answer.truncated, " ".join(client.warnings)
+
+    cut, refused, broken = (
+        ("model_context_window_exceeded", "refusal", "error")
+        if model.startswith("anthropic")
+        else ("MAX_TOKENS", "RECITATION", "MALFORMED_FUNCTION_CALL")
+    )
+    assert await ended(cut) == (False, True, "")
+    assert await ended(refused) == (True, False, "")
+    assert "not known, 'DUNNO'" in (await ended("DUNNO"))[2]
+    assert "does not say why" in (await ended(None))[2]
+    with pytest.raises(PlayerError, match="broke off"):
+        await ended(broken)
+    with pytest.raises(PlayerError, match="broke off"):
+        await native_answer(native, model, native_reply(model, text="", reason=None))
+
+
+@pytest.mark.parametrize("model", MODELS)
+async def test_an_error_in_a_native_reply_counts_as_its_status(native: Native, model: str) -> None:
+    for error, kind, told in (
+        ({"error": {"type": "billing_error", "code": 402, "message": "pay"}}, "permanent", "402.*pay"),
+        (
+            {"type": "error", "error": {"type": "overloaded_error", "message": "busy"}},
+            "transient",
+            "529.*busy",
+        ),
+        ({"error": {"code": 503, "message": "later", "status": "UNAVAILABLE"}}, "transient", "503.*later"),
+        ({"error": {"code": 500, "message": "oops", "status": "INTERNAL"}}, "transient", "500.*oops"),
+    ):
+        with pytest.raises(PlayerError, match=told) as failed:
+            await native_answer(native, model, error)
+        assert (failed.value.kind, failed.value.maybe_paid) == (kind, False)
+
+
+@pytest.mark.parametrize("model", MODELS)
+async def test_native_usage_that_makes_no_sense_is_unknown(native: Native, model: str) -> None:
+    names = (
+        ("input_tokens", "output_tokens")
+        if model.startswith("anthropic")
+        else ("promptTokenCount", "candidatesTokenCount")
+    )
+    for counts in ((12, -4), (12, "4"), (12, 0), (0, 0), (12, None), (None, 4), (12, 4.5)):
+        body = native_reply(model, usage=dict(zip(names, counts, strict=True)))
+        answer, _ = await native_answer(native, model, body)
+        assert (answer.text, answer.input_tokens, answer.output_tokens) == ("said", None, None), counts
+
+
+async def test_thoughts_of_google_are_counted_wherever_they_are(native: Native) -> None:
+    for usage in (
+        {"promptTokenCount": 12, "candidatesTokenCount": 4, "thoughtsTokenCount": 50, "totalTokenCount": 66},
+        {"promptTokenCount": 12, "candidatesTokenCount": 4, "totalTokenCount": 66},
+    ):
+        model = "google:gemini-2.5-flash"
+        answer, _ = await native_answer(native, model, native_reply(model, usage=usage))
+        assert (answer.input_tokens, answer.output_tokens) == (12, 54)

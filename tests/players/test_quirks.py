@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from tests.servers.quirks import play
 
 
@@ -21,3 +22,47 @@ def test_content_in_parts_is_read_without_the_parts_that_think(tmp_path: Path) -
     assert played.code == 0, played.printed
     assert played.player["matches"] > 0
     assert played.player["failed"] == played.player["invalid"] == 0
+
+
+def test_a_provider_that_broke_off_is_no_loss(tmp_path: Path) -> None:
+    error = {"code": 502, "message": "Provider disconnected"}
+    broken = {"choice": {"finish_reason": "error", "error": error, "message": {"content": "Steeri"}}}
+    played = play([{"when": {"has": "response_format"}}, broken], tmp_path, matches=3)
+    assert played.player.get("losses", 0) == 0, played.printed
+    assert played.player["failed"] + played.player["void"] > 0
+    assert "Provider disconnected" in played.printed
+
+
+def test_no_credit_inside_a_reply_benches_at_once_and_costs_nothing(tmp_path: Path) -> None:
+    played = play({"raw": {"error": {"message": "Insufficient credits", "code": 402}}}, tmp_path)
+    assert "Insufficient credits" in played.printed
+    assert len(played.bodies) == 1  # the probe; nobody is asked again
+    assert not played.player.get("possibly_usd")
+
+
+def test_votes_are_read_behind_thoughts_that_only_end(tmp_path: Path) -> None:
+    content = "Okay, the user asks. Perhaps verdict: B.\n</think>\n\n$TEXT"
+    played = play({"choice": {"message": {"content": content}}}, tmp_path)
+    assert played.player["matches"] > 0, played.printed
+    assert played.player["invalid"] == played.player["failed"] == 0
+
+
+@pytest.mark.parametrize("model", ["openai:m", "xai:m"])
+def test_thoughts_beside_the_completion_are_paid(tmp_path: Path, model: str) -> None:
+    usage = {"prompt_tokens": 100, "completion_tokens": 20, "total_tokens": 1120,
+             "completion_tokens_details": {"reasoning_tokens": 1000}}  # fmt: skip
+    stated = "key_env: NO_KEY"
+    played = play(
+        {"reply": {"usage": usage}}, tmp_path, model=model, stated=stated, env={"NO_KEY": "none-at-all"}
+    )
+    assert played.player["matches"] > 0, played.printed
+    assert played.player["output_tokens"] == 1020 * (len(played.bodies) - 1)
+
+
+def test_thoughts_beyond_the_limit_are_warned_of_and_bench(tmp_path: Path) -> None:
+    usage = {"prompt_tokens": 100, "completion_tokens": 20, "total_tokens": 100_120,
+             "completion_tokens_details": {"reasoning_tokens": 100_000}}  # fmt: skip
+    played = play({"reply": {"usage": usage}}, tmp_path, matches=20)
+    assert "does not keep to max_tokens: 100020 tokens came" in played.printed
+    assert "It is benched" in played.printed
+    assert len(played.bodies) < 15  # of some 40: what was in flight when the first reply came

@@ -68,6 +68,21 @@ SLASHED = "Ab+/c d:9xé-_~0123"
         (BANANA, f"{base64.b64encode(BANANA.encode()).decode()}.", "[key]."),
         (KEY, f"x{KEY}y", "x[key]y"),
         (KEY, KEY[::-1], "[key]"),
+        (KEY, f"{KEY.upper()} {KEY.lower()} {KEY[::-1].upper()}", "[key] [key] [key]"),
+        (KEY, f"{KEY.encode().hex()} {KEY.encode().hex().upper()}", "[key] [key]"),
+        (KEY, KEY.encode().hex(":"), "[key]"),
+        (KEY, "".join(f"\\x{byte:02x}" for byte in KEY.encode()), "\\x[key]"),
+        (KEY, f"a {' '.join(KEY)} b", "a [key] b"),
+        (KEY, f"{KEY[:9]}\u00a0\n{KEY[9:20]}\u200b{KEY[20:]}", "[key]"),
+        (
+            KEY,
+            "\n".join(
+                [base64.b64encode(KEY.encode()).decode()[:20], base64.b64encode(KEY.encode()).decode()[20:]]
+            ),
+            "[key]",
+        ),
+        ("aB3$xyz9", "AB3$XYZ9 and aB3$xyz9x", "[key] and aB3$xyz9x"),
+        ("aB3$xyz9", b"aB3$xyz9".hex(), "[key]"),
         (KEY, "".join(f"%{ord(one):02X}" for one in KEY), "[key]"),
         (KEY, "".join(f"%{ord(one):02x}" for one in KEY[:9]) + KEY[9:], "[key]"),
         (SLASHED, quote(SLASHED, safe=""), "[key]"),

@@ -337,14 +337,17 @@ def _parsed(ask: Ask, key: str, raw: Reply) -> tuple[Reply, str]:
     try:
         value = ask.expects.parse(raw.text)
     except FormatError as unusable:
-        problem = cut_reason(raw.cut) if raw.cut else str(unusable)
+        problem = unusable_reason(raw.cut, raw.text, raw.reason, unusable)
         return msgspec.structs.replace(raw, key=key, status="invalid", reason=problem), problem
     return msgspec.structs.replace(raw, key=key, value=value), ""
 
 
-def cut_reason(tokens: int) -> str:
-    """Why a reply is unusable that ended at its limit: its format is not to blame."""
-    return f"cut at its limit of {tokens} tokens"
+def unusable_reason(cut: int, text: str, note: str, unusable: FormatError) -> str:
+    """Why a reply is `unusable`. The format is not to blame where it ended at its limit of `cut` tokens, nor
+    where no text came: then its client's `note` says what did."""
+    if cut:
+        return f"cut at its limit of {cut} tokens"
+    return str(unusable) if text.strip() or not note else note
 
 
 def first_key(key: str) -> str:

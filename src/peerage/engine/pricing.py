@@ -40,7 +40,7 @@ def priced(runtime: PlayerRuntime, answer: Answer, limit: Limit = UNKNOWN) -> Re
         "refused" if answer.refused else "ok",
         storable(answer.text[:MAX_STORED_CHARS]),
         None,
-        "declined" if answer.refused else "",
+        "declined" if answer.refused else storable(answer.note[:200]),
         tokens_in,
         tokens_out,
         round(seconds * 1000),

@@ -12,9 +12,10 @@ cache. `schema` is the JSON schema of the reply's text when a format is asked fo
     {"text": "…", "input_tokens": 120, "output_tokens": 45, "cost_usd": 0.0012,
      "model": "agent-7", "refused": false, "truncated": false}
 
-Only `text` is needed. A failure: {"error": "the search service is down", "retry": true}. Whatever is no JSON
-object with `text` or `error` is itself the text, so that a plain program is an agent too. A reply with a
-broken field (a negative cost, a number that is none) is a permanent failure: trying again does not help.
+Only `text` is needed; a `finish_reason` is read as a provider's (`finish_reasons`), and thoughts before the
+answer are taken out (`thoughts`). A failure: {"error": "the search service is down", "retry": true}. Whatever
+is no JSON object with `text` or `error` is itself the text, so that a plain program is an agent too. A reply
+with a broken field (a negative cost, a number that is none) is a permanent failure: trying again is vain.
 """
 
 from __future__ import annotations
@@ -27,6 +28,8 @@ from msgspec import Meta, Struct
 
 from peerage.formats import read_json
 from peerage.players.client import Answer, Call, PlayerError, bounded
+from peerage.players.finish_reasons import ending
+from peerage.players.thoughts import part
 from peerage.settings import PlayerSettings
 
 VERSION = 1
@@ -43,6 +46,7 @@ class Said(Struct, frozen=True):
     model: Any = ""
     refused: Any = False
     truncated: Any = False
+    finish_reason: Any = "stop"
 
 
 def request_of(call: Call, settings: PlayerSettings) -> dict[str, Any]:
@@ -72,13 +76,13 @@ def reply_from_bytes(content: bytes, latency_s: float) -> Answer:
         found = None
     if isinstance(found, dict) and ("text" in found or "error" in found):
         return reply_from(found, latency_s)
-    return bounded(Answer(text, latency_s))
+    return reply_from(text, latency_s)
 
 
 def reply_from(found: Any, latency_s: float) -> Answer:
     """The answer in a reply object, or in plain text; raises PlayerError."""
     if isinstance(found, str):
-        return bounded(Answer(found, latency_s))
+        found = {"text": found}
     if not isinstance(found, dict):
         raise _broken(f"a string or an object was expected, not {type(found).__name__}")
     if "error" in found:
@@ -92,16 +96,26 @@ def reply_from(found: Any, latency_s: float) -> Answer:
         said = msgspec.convert(found | floats, Said)
     except msgspec.ValidationError as error:
         raise _broken(str(error)) from None
+    parted, ended = part(said.text), ending(said.finish_reason)
+    if ended == "broken":
+        raise PlayerError(f"the agent broke off its reply ({said.finish_reason})", maybe_paid=True)
+    note = ""
+    if said.text.strip() and not parted.answer.strip():
+        note = f"no text came, only {parted.thought:,} characters of reasoning"
+    elif ended == "unknown":
+        note = f"the agent ended the reply for a reason that is not known: {str(said.finish_reason)[:40]!r}"
     return bounded(
         Answer(
-            said.text,
+            parted.answer,
             latency_s,
             said.input_tokens,
             said.output_tokens,
             said.cost_usd,
             snapshot=said.model if isinstance(said.model, str) else "",
-            refused=said.refused is True,
-            truncated=said.truncated is True,
+            refused=said.refused is True or ended == "refused",
+            truncated=said.truncated is True or ended == "cut",
+            thought=parted.thought > 0,
+            note=note,
         )
     )
 

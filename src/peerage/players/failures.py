@@ -15,25 +15,78 @@ from pydantic_ai.exceptions import (
     ModelNotFoundError,
     ModelQuotaExceededError,
     ModelRateLimitError,
-    ModelRequestRejectedError,
     ModelRequestTimeout,
     UnexpectedModelBehavior,
 )
 
 from peerage.players.client import PlayerError
 
-_FILTERED = ("content_filter", "content_policy", "moderation", "safety", "flagged")
+UNDONE = "undone"
+"""Set in the extensions of a response of status 200 that reports an error in place of a reply: nothing was
+done, whatever status the error stands for."""
 _WAITS_ARE_FREE = (408, 409, 425, 429, 503, 529)
+
+_INSPECTED = (400, 403, 422, 451)
+"""Statuses of a request that may have been declined for its content."""
+_FILTERED = (
+    "content_filter",
+    "content_policy",
+    "contentpolicy",
+    "moderation",
+    "safety",
+    "flagged",
+    "data_inspection",
+    "datainspection",
+    "responsibleaipolicy",
+    "sensitive",
+    "guardrail",
+    "prohibited_content",
+    "invalid_prompt",
+)
+"""Parts of the codes of such errors: OpenAI, Azure (`ResponsibleAIPolicyViolation`), DashScope
+(`data_inspection_failed`), Volcano Engine (`InputTextSensitiveContentDetected`), gateways."""
+_FILTERED_NUMBERS = ("1301", "1026", "1027")
+"""The same of Zhipu and MiniMax."""
+_FILTERED_MESSAGES = (
+    "content management policy",
+    "content filter",
+    "content policy",
+    "content exists risk",
+    "inappropriate content",
+    "considered high risk",
+    "safety system",
+    "sensitive content",
+    "violates usage guidelines",
+    "violating our usage policy",
+    "input was flagged",
+    "prompt was flagged",
+    "敏感内容",
+)
+"""What such errors say where no code tells: Azure, Anthropic, DeepSeek, DashScope, Moonshot, OpenAI, xAI,
+OpenRouter, Zhipu."""
 
 
 def is_filtered(error: Exception) -> bool:
     """Whether the provider declined the request for its content: a refusal, not a failure."""
     if isinstance(error, ContentFilterError):
         return True
-    if not isinstance(error, ModelRequestRejectedError):
+    if not isinstance(error, ModelHTTPError) or error.status_code not in _INSPECTED:
         return False
-    said = f"{error.provider_error_code} {error.provider_error_type}".casefold()
-    return any(word in said for word in _FILTERED)
+    stated = (getattr(error, name, None) for name in ("provider_error_code", "provider_error_type"))
+    codes = [str(code).casefold().replace("-", "_") for code in (*stated, *_codes(error.body)) if code]
+    if any(word in code for code in codes for word in _FILTERED) or {*codes} & {*_FILTERED_NUMBERS}:
+        return True
+    message = _text(error).casefold()
+    return "your account" not in message and any(phrase in message for phrase in _FILTERED_MESSAGES)
+
+
+def _codes(body: object, depth: int = 4) -> Iterator[str]:
+    """The codes and types in an error's body, those of inner errors among them."""
+    for name, value in body.items() if isinstance(body, dict) else ():
+        if name in ("code", "status_code", "type", "status", "reason") and isinstance(value, str | int):
+            yield str(value)
+        elif isinstance(value, dict) and depth:
+            yield from _codes(value, depth - 1)
 
 
 _TOO_LONG = ("max_tokens", "max_completion_tokens", "max_output_tokens", "maxoutputtokens", "context length")
@@ -98,7 +151,7 @@ def _status(error: ModelHTTPError, key_place: str) -> PlayerError:
         return PlayerError(
             f"the provider failed ({code}): {said}",
             retry_after_s=error.retry_after,
-            maybe_paid=code not in _WAITS_ARE_FREE,
+            maybe_paid=code not in _WAITS_ARE_FREE and not _undone(error),
             busy=code == 529,
         )
     return PlayerError(f"the request was turned down ({code}): {said}", kind="request")
@@ -112,6 +165,12 @@ def _text(error: ModelAPIError | UnexpectedModelBehavior) -> str:
             return said.rstrip(" .")  # what to do about it may follow
     cause = getattr(error.__cause__, "message", None)
     return (cause if isinstance(cause, str) and cause.strip() else error.message).rstrip(" .")
+
+
+def _undone(error: Exception) -> bool:
+    """Whether a reply of status 200 reported the error in place of all that it could have held."""
+    responses = (getattr(cause, "response", None) for cause in _causes(error))
+    return any(getattr(response, "extensions", {}).get(UNDONE, False) for response in responses)
 
 
 def _unsent(error: ModelConnectionError) -> bool:

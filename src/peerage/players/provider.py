@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import warnings
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, cast
@@ -27,6 +28,7 @@ from pydantic_ai.messages import (
     SystemPromptPart,
     TextPart,
     ThinkingPart,
+    ToolCallPart,
     UserPromptPart,
 )
 from pydantic_ai.models import Model, ModelRequestParameters
@@ -49,14 +51,18 @@ from peerage.players.adaptations import (
 )
 from peerage.players.client import Answer, Call, Later, PlayerError, bounded
 from peerage.players.failures import (
+    UNDONE,
     is_filtered,
     is_out_of_capacity,
     is_too_long,
     player_error,
 )
+from peerage.players.finish_reasons import ending
 from peerage.players.keys import PROVIDERS, find_key, key_names
 from peerage.players.redaction import named, secrets_of
+from peerage.players.replies import anthropic_message, google_response, reported_error
 from peerage.players.thinking import room, sampling_settings, thinking_settings
+from peerage.players.thoughts import part
 from peerage.protocol import Format, Speaker
 from peerage.settings import PlayerSettings
 
@@ -67,6 +73,10 @@ if TYPE_CHECKING:
     from peerage.players.wire import Wire
 
 _PLAIN = ModelRequestParameters()
+_NATIVE_REPLIES = {"/messages": anthropic_message, ":generateContent": google_response}
+"""What of a reply is read of Anthropic's and Google's APIs, by the end of their addresses."""
+_AS_ONE_TEXT = {"thinking_tags": ("\0<", "\0>")}
+"""A setting of the model library's: it leaves thoughts in a text to `thoughts.part`."""
 
 AGAIN_S = 60.0
 """Seconds after which a tier without capacity is asked again, where the provider does not say when."""
@@ -89,6 +99,7 @@ class ProviderClient:
         self._secrets = (self._key, *secrets_of(self._base_url))
         self._structured = settings.structured
         self._room = room(settings).tokens
+        self._begins_thinking = False
         self._usual: dict[str, Any] = {}
         self._untaken: set[str] = set()
         self._warned: set[str] = set()
@@ -213,8 +224,10 @@ class ProviderClient:
             self._structured_works = True
         elif self._without_structure:
             self.leave_out([STRUCTURED])
-        answer = self._at_its_tier(read(response, latency_s), response)
-        self._note_overrun(answer, (request.model_settings or {})["max_tokens"])
+        limit = (request.model_settings or {})["max_tokens"]
+        answer = self._at_its_tier(read(response, latency_s, limit, self._begins_thinking), response)
+        self._note_overrun(answer, limit)
+        self._note_ending(response, answer)
         return answer
 
     def failure(self, error: Exception) -> PlayerError:
@@ -331,6 +344,25 @@ class ProviderClient:
                 f"tokens came where at most {limit} were asked for; what is in flight can overrun a budget",
             )
 
+    def _note_ending(self, response: ModelResponse, answer: Answer) -> None:
+        """Warn once of each odd way in which replies end, and note where thoughts begin unmarked."""
+        text = "".join([part.content for part in response.parts if isinstance(part, TextPart)])
+        self._begins_thinking = self._begins_thinking or not part(text).opened
+        reason = (response.provider_details or {}).get("finish_reason", response.finish_reason)
+        ended = ending(reason)
+        if ended == "unknown":
+            told = f"the server ends replies for a reason that is not known, {str(reason)[:40]!r}"
+            self._warn_once(f"ended {reason}", f"{told}; they count as whole, and their matches say so")
+        elif ended == "unstated" and not answer.refused:
+            self._warn_once("ended", "the server does not say why its replies end; they count as whole")
+        if answer.note.startswith("no text"):
+            self._warn_once("no text", f"{answer.note}; others may follow")
+
+    def _warn_once(self, about: str, told: str) -> None:
+        if about not in self._warned:
+            self._warned.add(about)
+            self.warnings += (f"{self._settings.name}: {told}",)
+
     def _open_model(self) -> Model:
         provider, _, name = self._settings.model.partition(":")
         if provider == "anthropic":
@@ -349,6 +381,8 @@ class ProviderClient:
             from pydantic_ai.models.google import GoogleModel
             from pydantic_ai.providers.google import GoogleProvider
 
+            # A new reason is ours to tell of, once per player.
+            warnings.filterwarnings("ignore", ".* is not a valid FinishReason", UserWarning)
             google = GoogleProvider(
                 api_key=self._key, base_url=self._base_url or None, http_client=self._open_http()
             )
@@ -376,23 +410,30 @@ class ProviderClient:
         from peerage.players.wire import Wire
 
         self._session = open_session(self._base_url)
-        self._wire = wire = Wire(self._session, self._base_url, self._key, self._refused)
+        openrouter = provider == "openrouter" and not self._settings.base_url
+        self._wire = wire = Wire(
+            self._session, self._base_url, self._key, self._refused, reasons=not openrouter
+        )
+        as_one_text = cast(OpenAIModelProfile, _AS_ONE_TEXT)
         if self._settings.base_url == "":
             if provider == "openai":
                 from pydantic_ai.providers.openai import OpenAIProvider
 
-                return OpenAIChatModel(name, provider=OpenAIProvider(openai_client=wire))
+                return OpenAIChatModel(name, provider=OpenAIProvider(openai_client=wire), profile=as_one_text)
             if provider == "openrouter":
                 from pydantic_ai.models.openrouter import OpenRouterModel
                 from pydantic_ai.providers.openrouter import OpenRouterProvider
 
-                return OpenRouterModel(name, provider=OpenRouterProvider(openai_client=wire))
+                return OpenRouterModel(
+                    name, provider=OpenRouterProvider(openai_client=wire), profile=as_one_text
+                )
         vendor = PROVIDERS[provider].vendor
         known_as = f"{vendor}/{name}" if vendor and not self._settings.base_url else name
         profile = {
             **(OpenAICompatibleProvider.model_profile(known_as) or {}),
             # Every compatible server knows `max_tokens`; the newer name only OpenAI's own.
             **OpenAIModelProfile(openai_chat_supports_max_completion_tokens=False),
+            **_AS_ONE_TEXT,
         }
         compatible = OpenAICompatibleProvider(provider, openai_client=wire)
         return OpenAIChatModel(name, provider=compatible, profile=cast(OpenAIModelProfile, profile))
@@ -401,19 +442,25 @@ class ProviderClient:
         import httpx2
         from openai import DefaultAioHttpClient
 
-        from peerage.players.session import CONNECT_S, KEEPALIVE_S, is_loopback, is_usage, refuse_redirect
+        from peerage.players.session import CONNECT_S, KEEPALIVE_S, is_loopback, refuse_redirect
 
         async def look(response: httpx2.Response) -> None:
             if response.has_redirect_location:
                 refuse_redirect(str(response.request.url), response.headers["location"])
             await response.aread()
+            path = response.request.url.path
+            read_part = next((part for end, part in _NATIVE_REPLIES.items() if path.endswith(end)), None)
+            if read_part is None or response.status_code >= 400:
+                return
             try:
                 found = response.json()
             except (ValueError, RecursionError):
                 return
-            for name, none in (("usage", {"input_tokens": 0, "output_tokens": 0}), ("usageMetadata", {})):
-                if isinstance(found, dict) and not is_usage(found.get(name, {})):
-                    response._content = json.dumps(found | {name: none}).encode()
+            if error := reported_error(found):
+                response.status_code = error.status
+                response.extensions[UNDONE] = not error.begun
+            elif isinstance(found, dict):
+                response._content = json.dumps(read_part(found)).encode()
 
         self._http = DefaultAioHttpClient(
             limits=httpx2.Limits(max_connections=10_000, keepalive_expiry=KEEPALIVE_S),
@@ -476,36 +523,73 @@ def conversation(
     return [ModelRequest(parts=head), *out] if head else out
 
 
-def read(response: ModelResponse, latency_s: float) -> Answer:
-    """A model's response as an answer; raises PlayerError when the provider marks it as an error."""
+def read(
+    response: ModelResponse, latency_s: float, limit: int | None = None, begins_thinking: bool = False
+) -> Answer:
+    """Return a model's response as an answer, without its thoughts.
+
+    `limit` is the number of tokens asked for; `begins_thinking` says that this player's thoughts begin
+    without a mark, so that a reply cut before they end is all thought. Raises PlayerError when the provider
+    broke off.
+    """
     details = response.provider_details or {}
-    text = "".join(part.content for part in response.parts if isinstance(part, TextPart))
-    if response.finish_reason == "error":
-        raise PlayerError("the provider gave up in the middle of the reply", maybe_paid=True)
+    text = "".join([part.content for part in response.parts if isinstance(part, TextPart)])
+    said = part(text)
+    thinking = [part.content for part in response.parts if isinstance(part, ThinkingPart)]
+    calls = [str(part.args) for part in response.parts if isinstance(part, ToolCallPart)]
+    reason = details.get("finish_reason", response.finish_reason)
+    declined = response.finish_reason == "content_filter" or "refusal" in details
+    ended = "refused" if declined else ending(reason)
     usage = response.usage
     counted = usage.input_tokens > 0
+    output = usage.output_tokens if counted else None
+    if ended in ("unstated", "unknown") and limit is not None and (output or 0) >= limit:
+        ended = "cut"
+    nothing = not (text.strip() or thinking or calls)
+    if ended == "broken" or (nothing and ended in ("unstated", "unknown")):
+        why = f" ({reason})" if ended != "unstated" else ""
+        raise PlayerError(f"the provider broke off in the middle of the reply{why}", maybe_paid=True)
+    answer = said.answer
+    if begins_thinking and ended == "cut" and not said.marked:
+        answer = ""
     cost = details.get("cost")
     reasoning = reasoning_tokens(usage)
+    note = ""
+    if not answer.strip() and ended in ("whole", "unstated", "unknown"):
+        note = _only(sum(map(len, thinking)) + said.thought, thinking or said.marked, calls)
+    elif ended == "unknown":
+        note = f"the server ended the reply for a reason that is not known: {str(reason)[:40]!r}"
     return bounded(
         Answer(
-            text or str(details.get("refusal") or ""),
+            answer or str(details.get("refusal") or ""),
             latency_s,
             input_tokens=usage.input_tokens if counted else None,
-            output_tokens=usage.output_tokens if counted else None,
+            output_tokens=output,
             cost_usd=float(cost) if isinstance(cost, int | float) and cost >= 0 else None,
             snapshot=response.model_name or "",
-            refused=response.finish_reason == "content_filter" or "refusal" in details,
-            truncated=response.finish_reason == "length",
+            refused=ended == "refused",
+            truncated=ended == "cut",
             reasoning_tokens=reasoning if counted else None,
-            thought=bool(reasoning) or any(isinstance(part, ThinkingPart) for part in response.parts),
+            thought=bool(reasoning or thinking or said.thought),
+            note=note,
         )
     )
+
+
+def _only(characters: int, thought: object, calls: Sequence[str]) -> str:
+    """What came in place of a text, for people; empty where nothing did."""
+    if calls:
+        return f"no text came, only a tool call of {sum(map(len, calls)):,} characters"
+    return f"no text came, only {characters:,} characters of reasoning" if thought else ""
 
 
 def reasoning_tokens(usage: RequestUsage) -> int | None:
     """The tokens of a reply that were thought and not said; None where the provider does not count them."""
     details = usage.details or {}
-    found = [details.get(name) for name in ("reasoning_tokens", "thinking_tokens", "thoughts_tokens")]
+    found = [
+        details.get(name)
+        for name in ("thought_tokens", "reasoning_tokens", "thinking_tokens", "thoughts_tokens")
+    ]
     return usage.output_reasoning_tokens or next((count for count in found if count is not None), None)
 
 

@@ -1,8 +1,9 @@
 """How a failure is told: which player, in one short printable line; and that no key is in what is said.
 
-A key is found as it is, percent-encoded (whole or in part), in base64 (wherever it begins in what was
-encoded) and backwards. A short one counts only where it is a word of its own, so that a password `banana`
-leaves "bananas" alone.
+A key is found as it is, in capitals or lower case, percent-encoded (whole or in part), in hex, in base64
+(wherever it begins in what was encoded) and backwards, each also with blanks or line feeds in between. A
+short one counts only where it is a word of its own, without blanks, and in another case only if it is no
+plain word: a password `banana` leaves "bananas" and "Banana" alone.
 """
 
 from __future__ import annotations
@@ -133,9 +134,11 @@ def _worth_hiding(secrets: Iterable[str]) -> list[str]:
 
 @lru_cache(maxsize=256)
 def _forms(secret: str) -> re.Pattern[str]:
-    """What a key looks like: plain or percent-encoded, backwards, in base64."""
-    forms = [_escaped(secret), _escaped(secret[::-1])]
+    """What a key looks like: plain or percent-encoded, backwards, in hex, in base64."""
     stored = secret.encode("utf-8", "replace")
+    blanks = _BLANKS if len(secret) >= LONG_SECRET else ""
+    case = "" if secret.isalpha() and secret.islower() and not blanks else "i"
+    forms = [_escaped(secret, case, blanks), _escaped(secret[::-1], case, blanks), _in_hex(stored)]
     if len(secret) < LONG_SECRET:
         whole = b64encode(stored).decode().rstrip("=")
         forms += [re.escape(whole), re.escape(_url_safe(whole))]
@@ -145,15 +148,29 @@ def _forms(secret: str) -> re.Pattern[str]:
         core = _base64_core(stored, ahead)
         shared = "[A-Za-z0-9+/_-]?"  # at either end a character holds bits of the key and of its neighbour
         forms += [
-            f"{shared if ahead else ''}{re.escape(one)}{shared}={{0,2}}" for one in (core, _url_safe(core))
+            f"{shared if ahead else ''}{blanks.join(map(re.escape, one))}{shared}={{0,2}}"
+            for one in (core, _url_safe(core))
         ]
     return re.compile("|".join(dict.fromkeys(forms)))
 
 
-def _escaped(secret: str) -> str:
-    """A pattern for a key of which any characters may be percent-encoded."""
-    coded = [re.sub("..", r"%\g<0>", one.encode("utf-8", "replace").hex()) for one in secret]
-    return "".join([f"(?:{re.escape(one)}|(?i:{code}))" for one, code in zip(secret, coded, strict=True)])
+_BLANKS = r"[\s\u00ad\u200b-\u200d\u2060\ufeff]*"
+"""What a server may insert between the characters of a key; `\\s` has no-break blanks too."""
+_BETWEEN_HEX = r"(?:\\x|\\u00|0x|[\s:,])*"
+
+
+def _escaped(secret: str, case: str, blanks: str) -> str:
+    """A pattern for a key of which any characters may be percent-encoded, with `blanks` between; `case` is
+    `i` where the case does not matter."""
+    coded = [re.sub("..", r"%\g<0>", letter.encode("utf-8", "replace").hex()) for letter in secret]
+    pairs = zip(secret, coded, strict=True)
+    letters = blanks.join([f"(?:{re.escape(letter)}|(?i:{code}))" for letter, code in pairs])
+    return f"(?{case}:{letters})"
+
+
+def _in_hex(secret: bytes) -> str:
+    """A pattern for a key in hex digits, also with what stands between bytes: `:`, blanks, `0x`, `\\x`."""
+    return f"(?i:{_BETWEEN_HEX.join([f'{byte:02x}' for byte in secret])})"
 
 
 def _base64_core(secret: bytes, ahead: int) -> str:

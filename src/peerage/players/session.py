@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from types import SimpleNamespace
-from typing import Any
 from urllib.parse import urljoin, urlsplit
 
 import aiohttp
@@ -78,24 +77,6 @@ async def read_bounded(response: aiohttp.ClientResponse) -> bytes:
             )
         parts.append(part)
     return b"".join(parts)
-
-
-def is_usage(usage: Any) -> bool:
-    """Whether the tokens that a provider reports can be such, in whatever parts of `usage` they are; else
-    what the reply cost is unknown, and the reply as good."""
-    return isinstance(usage, dict) and _counts(usage)
-
-
-def _counts(part: Any) -> bool:
-    """Whether all that is called tokens in an object is a count of them, or null."""
-    if not isinstance(part, dict):
-        return not isinstance(part, list) or all(map(_counts, part))
-    return all(
-        _counts(value)
-        if isinstance(value, dict | list) or not name.endswith(("tokens", "okenCount"))
-        else value is None or (type(value) in (int, float) and 0 <= value < 2**40 and value == int(value))
-        for name, value in part.items()
-    )
 
 
 def connection_failure(error: aiohttp.ClientError | OSError) -> PlayerError:

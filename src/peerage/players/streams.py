@@ -34,7 +34,7 @@ def read_stream(content: bytes) -> dict[str, Any]:
         if not isinstance(chunk, dict):
             raise msgspec.DecodeError("an event is no object")
         if chunk.get("error") or kind == b"error" or chunk.get("object") == "error":
-            return {"error": chunk.get("error") or chunk}
+            return {"error": chunk.get("error") or chunk, "choices": [choice] if chosen else []}
         whole |= {name: value for name, value in chunk.items() if value is not None and name != "choices"}
         for part in chunk.get("choices") or ():
             if not isinstance(part, dict) or part.get("index", 0) != 0:

@@ -2,8 +2,9 @@
 
 pydantic-ai builds the request and reads the response; between the two stands the SDK's client, whose
 own path (parameter walk, httpx objects, connection pool) costs three times the rest of a call. `Wire`
-is that client with one method of its own: it posts the body as it is, reads a bounded response, and
-tells precisely what went wrong and whether the provider may have done the work.
+is that client with one method of its own: it posts the body as it is, reads a bounded response, hands on
+what is read of it (`replies`), and tells precisely what went wrong and whether the provider may have done the
+work.
 """
 
 from __future__ import annotations
@@ -28,28 +29,35 @@ from peerage.players.adaptations import (
     UNSTREAMED,
 )
 from peerage.players.client import PlayerError
-from peerage.players.session import connection_failure, is_usage, read_bounded
+from peerage.players.failures import UNDONE
+from peerage.players.replies import chat_completion, reported_error
+from peerage.players.session import connection_failure, read_bounded
 from peerage.players.streams import is_stream, read_stream
-
-_COUNTS = {"prompt_tokens": 0, "completion_tokens": 0, "total_tokens": 0}
-"""What the SDK wants in a usage; some servers leave the total out."""
 
 
 class Wire(AsyncOpenAI):
     """The OpenAI SDK's client whose chat completions go straight over an aiohttp session.
 
     `refused` are parts of a request's form that the server was found not to take, now and later (see
-    `adaptations`); `limit` is the name under which the model library sends the limit.
+    `adaptations`); `limit` is the name under which the model library sends the limit. `reasons` says that the
+    library takes any finish reason.
     """
 
     limit = MAX_TOKENS
 
     def __init__(
-        self, session: aiohttp.ClientSession, base_url: str, key: str, refused: Collection[str] = ()
+        self,
+        session: aiohttp.ClientSession,
+        base_url: str,
+        key: str,
+        refused: Collection[str] = (),
+        *,
+        reasons: bool = True,
     ) -> None:
         super().__init__(api_key=key or "none", base_url=base_url, max_retries=0)
         self._session = session
         self._refused = refused
+        self._reasons = reasons
         self._address = base_url.rstrip("/") + "/chat/completions"
         self._request_headers = {"Content-Type": "application/json"} | (
             {"Authorization": f"Bearer {key}"} if key else {}
@@ -104,6 +112,11 @@ class Wire(AsyncOpenAI):
             found = None
         if response.status >= 400:
             raise _status_error(self._address, response, content, found)
+        if reported := reported_error(found):
+            failure = _status_error(self._address, response, content, reported.error, reported.status)
+            failure.message = reported.message
+            failure.response.extensions[UNDONE] = not reported.begun
+            raise failure
         if not isinstance(found, dict) or not isinstance(found.get("choices"), list):
             raise PlayerError(
                 f"the server answered {response.status} with something that is no chat completion "
@@ -112,32 +125,22 @@ class Wire(AsyncOpenAI):
             )
         if not found["choices"]:
             raise PlayerError("the server answered with no choice at all", maybe_paid=True)
-        _drop_cut_thoughts(found["choices"][0])
-        if is_usage(found.get("usage")):
-            found["usage"] = _COUNTS | {name: one for name, one in found["usage"].items() if one is not None}
-        else:
-            found["usage"] = None
+        reply = chat_completion(found, reasons=self._reasons)
         try:
-            return ChatCompletion.model_validate(found)
+            return ChatCompletion.model_validate(reply)
         except ValidationError:
-            return ChatCompletion.construct(**found)
+            return ChatCompletion.construct(**reply)
 
 
-def _drop_cut_thoughts(choice: Any) -> None:
-    """Empty a reply that was cut in the middle of its thoughts: without their end they pass for text."""
-    match choice:
-        case {"finish_reason": "length", "message": {"content": str(text)} as message}:
-            if text.lstrip().startswith("<think>") and "</think>" not in text:
-                message["content"] = ""
-
-
-def _status_error(url: str, response: aiohttp.ClientResponse, content: bytes, found: Any) -> APIStatusError:
+def _status_error(
+    url: str, response: aiohttp.ClientResponse, content: bytes, found: Any, status: int | None = None
+) -> APIStatusError:
     error = found.get("error", found) if isinstance(found, dict) else None
     message = error.get("message") if isinstance(error, dict) else error
     if not isinstance(message, str):
         message = content[:300].decode("utf-8", "replace")
     answer = httpx2.Response(
-        response.status,
+        status or response.status,
         headers=list(response.headers.items()),
         request=httpx2.Request("POST", url),
     )

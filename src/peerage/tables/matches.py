@@ -20,7 +20,7 @@ from msgspec.structs import replace
 
 from peerage.blocks import Block, Replies, SeatReply, plain
 from peerage.challenges.drafting import Draft, drafts_of
-from peerage.engine.driver import REPAIR, cut_reason, first_key
+from peerage.engine.driver import REPAIR, first_key, unusable_reason
 from peerage.games import installed, plays
 from peerage.judging.ballots import ballots_of
 from peerage.judging.panel import Ballot
@@ -351,7 +351,7 @@ class Matches:
             try:
                 value = expects.parse(reply)
             except FormatError as unusable:
-                status, reason = "invalid", cut_reason(said.cut) if said.cut else str(unusable)
+                status, reason = "invalid", unusable_reason(said.cut, reply, reason, unusable)
             else:
                 if isinstance(value, Chosen):
                     choice, reply = value.choice, value.reason
