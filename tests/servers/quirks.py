@@ -45,7 +45,7 @@ def plausible(body: Mapping[str, Any]) -> str:
     schema = ((body.get("response_format") or {}).get("json_schema") or {}).get("schema")
     if schema:
         return json.dumps(_instance(schema))
-    asked = " ".join(str(message["content"]) for message in body["messages"])
+    asked = " ".join(str(message["content"]) for message in body.get("messages", ()))
     if '"verdict"' in asked:
         return '{"reason": "clearer", "verdict": "A"}'
     return "Steering keeps the wheels under the rider's weight."
@@ -101,7 +101,7 @@ def completion(spec: Spec, body: Mapping[str, Any]) -> Any:
 def applies(spec: Spec, body: Mapping[str, Any]) -> bool:
     """Whether a request meets the `when` of a spec."""
     when = spec.get("when", {})
-    roles = {message["role"] for message in body["messages"]}
+    roles = {message["role"] for message in body.get("messages", ())}
     return ("has" not in when or when["has"] in body) and ("role" not in when or when["role"] in roles)
 
 
