@@ -95,8 +95,19 @@ def view(name: str) -> MatchView:
         body, long = request_body(ask, fixture.secret)
         texts += long
         player = players.get(ask.to, ask.to)
-        reply = reply_body(replies[ask.key])
-        exchanges.append(Exchange(fixture.number, ask.key, 1, player, body, reply, None, None))
+        reply = replies[ask.key]
+        row = Exchange(
+            match=fixture.number,
+            key=ask.key,
+            attempt=1,
+            player=player,
+            request=body,
+            reply=reply_body(reply),
+            worst_nano=None,
+            cost_nano=None,
+            latency_ms=reply.latency_ms,
+        )
+        exchanges.append(row)
         waiting += driver.feed(ask.key, replies[ask.key])
     outcome = msgspec.convert(data["outcome"], Outcome)
     return match_view(OneMatch(fixture, outcome, exchanges, texts), fixture.number)  # type: ignore[arg-type]
