@@ -415,7 +415,9 @@ def test_the_valyrian_layout_reads_back_to_the_same_table(say: Callable[..., Res
     say("challenges", "withdraw", most_tried(say)["challenge_id"])
     to = tmp_path / "valyrian"
     say("export", "--format", "valyrian", "--to", str(to))
-    table = json.loads((to / "leaderboard.json").read_text("utf-8"))["models"]
+    board = json.loads((to / "leaderboard.json").read_text("utf-8"))
+    table = board["models"]
+    assert "exact limit" in board["method"]
     history = json.loads((to / "game_history.json").read_text("utf-8"))
     assert len(list((to / "games").iterdir())) == len(history)
     for source in (to, to / "games", to / "game_history.json"):

@@ -226,7 +226,6 @@ CASES: recorded.Cases = {
     ),
     "plackett-luce, settings": of_games("plackett-luce", mu=30.0, sigma=6.0, beta=3.0, tau=0.2, k=2.0),
     "bt of games, each seat": of_games("bt", seats="each", ties="davidson"),
-    "as published": lambda: rate(singles(), Options("trueskill", as_published=True)),
     "answers": lambda: rate(answers(), Options()),
     "apart": lambda: [fit_duels(apart(), ties=ties) for ties in ("half", "davidson")],
     "apart, drawn": lambda: bootstrap(apart(), draws=10, seed=1),

@@ -7,8 +7,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from tests.ratings import valyrian_published as published
 
-from peerage.ratings import published, trueskill
+from peerage.ratings import trueskill
 from peerage.ratings.history import Game, games
 
 RECORDED = Path(__file__).parents[1] / "data" / "valyrian"

@@ -37,9 +37,9 @@ INCOMPLETE = 3
 """The exit code of a replay that found nothing wrong, and could not play everything again."""
 
 Document = Literal[
-    "jsonl", "json", "csv", "votes", "people", "cob", "valyrian", "outside", "hf", "eee", "eval-results"
+    "jsonl", "json", "csv", "votes", "people", "cob", "valyrian", "outside", "eee", "eval-results"
 ]
-FOLDERS = ("valyrian", "hf", "eee", "eval-results")
+FOLDERS = ("valyrian", "eee", "eval-results")
 
 
 def verify(
@@ -262,11 +262,10 @@ def _place(text: str) -> tuple[str, Path]:
 def export(
     folder: Folder = HERE,
     shape: Annotated[Document, typer.Option("--format", help="How to write it.")] = "jsonl",
-    to: Annotated[
-        Path | None, typer.Option(help="valyrian, hf, eee, eval-results: the folder to write.")
-    ] = None,
+    to: Annotated[Path | None, typer.Option(help="valyrian, eee, eval-results: the folder to write.")] = None,
     dataset: Annotated[
-        str, typer.Option(metavar="OWNER/NAME", help="eval-results: the arena's dataset on the Hub.")
+        str,
+        typer.Option(metavar="OWNER/NAME", help="eval-results: the arena's dataset at Hugging Face."),
     ] = "",
     force: Force = False,
 ) -> None:
@@ -276,13 +275,13 @@ def export(
     match and contestant; votes is one line of JSON for each judge's vote on a duel, a battle in LMArena's
     columns, and people the same for each vote of an audience or an expert, which `peerage annotate
     --from` reads. cob is the data.json of the Color Obfuscation Benchmark; valyrian writes the files of
-    the Valyrian Games (games/, game_history.json, leaderboard.json) into the folder --to; outside the
-    imported results, one a line with its source. `peerage rate` and `peerage import` read them all.
+    the Valyrian Games (games/, game_history.json, leaderboard.json with exact TrueSkill) into the folder
+    --to; outside the imported results, one a line with its source. `peerage rate` and `peerage import`
+    read them all.
 
-    Into the folder --to, hf writes a dataset for the Hugging Face Hub with its card, and eee a record
-    and all matches of each player in the form of Every Eval Ever, which both read too; eval-results a file
-    for each model's repository, with its rating as a result of the benchmark --dataset. Nothing is sent
-    anywhere.
+    Into the folder --to, eee writes a record and all matches of each player in the form of Every Eval
+    Ever, which both read too; eval-results a file for each model's repository, with its rating as a result
+    of the benchmark --dataset. Nothing is sent anywhere.
 
     What is sealed is redacted, and nothing is written of a series that goes on, nor of what came after it.
     """
@@ -381,16 +380,13 @@ def _files(
 
     import peerage
     from peerage.settings import FILE_NAME, ArenaSettings, load
+    from peerage.tables.eval_records import eval_results, every_eval_ever
     from peerage.tables.leaderboard import board
-    from peerage.tables.published import dataset as for_the_hub
-    from peerage.tables.published import eval_results, every_eval_ever
 
     settings = load(folder, reading=True) if (folder / FILE_NAME).exists() else ArenaSettings()
     found = board(ledger, settings, people=people)
     name = settings.name or folder.resolve().name
-    if shape == "hf":
-        yield from for_the_hub(ledger, name, found)
-    elif shape == "eee":
+    if shape == "eee":
         yield from every_eval_ever(ledger, name, found, peerage.__version__, now_ms())
     else:
         yield from eval_results(name, found, dataset, datetime.fromtimestamp(now_ms() / 1000, UTC))

@@ -100,7 +100,6 @@ def rate(
     options = Options(
         **{name: value for name, value in given.items() if name in Options.__dataclass_fields__},
         controls=controls,
-        as_published=layout == "valyrian",
     )
     try:
         with contextlib.ExitStack() as opened:
@@ -134,7 +133,7 @@ _CHALLENGES = [
 _EVERY_EVAL_EVER = "data/*/*/*/*.jsonl"
 """Single results as Every Eval Ever, and so `peerage export --format eee`, lays them out."""
 _RESULTS = (
-    ". .eval_results state ratings and no results; `peerage export --format hf` writes what can be rated"
+    ". .eval_results state ratings and no results; `peerage export --format eee` writes what can be rated"
 )
 
 
@@ -146,9 +145,6 @@ def named(files: list[str]) -> list[str]:
         if name != "-" and path.is_dir():
             if (path / "leaderboard.json").exists() and (path / "games").is_dir():  # the Valyrian layout
                 path = path / "games"
-            elif (path / "data" / "contestants.csv").exists():  # what `peerage export --format hf` wrote
-                found.append(str(path / "data" / "contestants.csv"))
-                continue
             inside = sorted(str(file) for file in path.iterdir() if file.suffix.lower() in _ENDINGS)
             if not inside:
                 inside = sorted(map(str, path.glob(_EVERY_EVAL_EVER)))

@@ -16,7 +16,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 
 from peerage.figures import counted
-from peerage.ratings import bradley_terry, glicko2, published, special, trueskill, weng_lin
+from peerage.ratings import bradley_terry, glicko2, special, trueskill, weng_lin
 from peerage.ratings.answers import Answers
 from peerage.ratings.battles import Battles
 from peerage.ratings.clusters import FEWEST
@@ -79,7 +79,6 @@ class Options:
     seed: int = 0
     seats: Seats = "mean"
     anchor: str | None = None
-    as_published: bool = False
     drift: float | None = None
     period: float | None = None
 
@@ -343,13 +342,10 @@ def _given(options: Options, *names: str) -> dict[str, Any]:
 
 def _trueskill(data: Battles | PlayedGames, options: Options) -> SpecialTable:
     given = _given(options, "k", "mu", "sigma", "beta", "tau", "draw_probability")
-    if options.as_published and isinstance(data, PlayedGames) and not given:
-        table = published.rate(games(len(data.names), data.games, seats="each"))
-        return SpecialTable("TrueSkill as published (the package's own rounding)", table.rows, [])
     notes = []
     if data.layout == "valyrian" and options.draw_probability is None:
         given["draw_probability"] = 0.0
-        notes.append("draw probability 0 in the exact limit; --format valyrian gives the published table")
+        notes.append("draw probability 0, in the exact limit; the published table has its package's rounding")
     settings = trueskill.TrueSkillSettings(**given)
     if isinstance(data, Battles):
         table = trueskill.rate_duels(_duels(data, options), settings)

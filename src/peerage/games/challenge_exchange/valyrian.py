@@ -2,7 +2,7 @@
 
     games/game_000001.json   one tournament: participants, ranks (0 is best), scores, what was tried
     game_history.json        all of them in order, without their details
-    leaderboard.json         skills by the published arithmetic (`ratings.published`), best first
+    leaderboard.json         skills by exact TrueSkill, as its `method` says, best first
 
 https://github.com/ValyrianTech/ValyrianGamesLeaderboard has the same files. Answers stand as null while
 they are sealed. `peerage rate FOLDER/games --format valyrian` gives the table of `leaderboard.json` again.
@@ -18,10 +18,12 @@ from typing import Any, NamedTuple
 import msgspec
 
 from peerage.match import MatchRecord, Totals
-from peerage.ratings import published
+from peerage.ratings import trueskill
 from peerage.ratings.history import Game, games
 from peerage.sealing import Sealed, unseal
 
+METHOD = "TrueSkill, draw probability 0, in the exact limit of ties (not the trueskill package's rounding)"
+"""What `leaderboard.json` says of its skills."""
 _PREVIEW = 100
 """Characters of a challenge that a summary shows."""
 
@@ -144,7 +146,8 @@ def _leaderboard(
         Game(tuple([(places[name],) for name in game["participants"]]), tuple(map(float, game["ranks"])))
         for game in history
     ]
-    table = published.rate(games(len(places), played, seats="each"))
+    settings = trueskill.TrueSkillSettings(draw_probability=0.0)
+    table = trueskill.rate(games(len(places), played, seats="each"), settings)
     models = [
         {
             "name": name,
@@ -159,7 +162,11 @@ def _leaderboard(
         for name, at in places.items()
     ]
     last = max((game["date"] for game in history), default=None)
-    return {"last_updated": last, "models": sorted(models, key=lambda one: (-one["mu"], one["name"]))}
+    return {
+        "last_updated": last,
+        "method": METHOD,
+        "models": sorted(models, key=lambda one: (-one["mu"], one["name"])),
+    }
 
 
 def _pairs(name: str, history: Sequence[Mapping[str, Any]]) -> dict[str, int]:

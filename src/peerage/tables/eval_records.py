@@ -1,7 +1,7 @@
-"""An arena in the forms that others collect: a dataset for the Hugging Face Hub, Every Eval Ever's records,
-and `.eval_results` of model repositories. Each function gives files by name; nothing is written here.
+"""An arena in the forms that others collect: Every Eval Ever's records, and `.eval_results` of model
+repositories. Each function gives files by name; nothing is written here.
 
-Formats: huggingface.co/docs/hub/datasets-cards and .../eval-results; evaleval/every_eval_ever, schema 0.2.1.
+Formats: evaleval/every_eval_ever, schema 0.2.1; huggingface.co/docs/hub/eval-results.
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from hashlib import sha256
-from html import escape
 from typing import Any
 from uuid import NAMESPACE_URL, uuid5
 
@@ -20,7 +19,7 @@ import yaml
 
 from peerage.figures import counted
 from peerage.ledger.codec import read_record
-from peerage.ledger.export import documents, lines, table
+from peerage.ledger.export import documents
 from peerage.ledger.merkle import GENESIS
 from peerage.ledger.store import Ledger
 from peerage.match import Fixture
@@ -28,7 +27,6 @@ from peerage.protocol import visible
 from peerage.tables.leaderboard import Board
 from peerage.tables.row import Row
 from peerage.tables.tracks import NAMES
-from peerage.tables.votes import battles
 
 SCHEMA = "0.2.1"
 """Of Every Eval Ever."""
@@ -36,50 +34,8 @@ INSTANCES = "instance_level_eval_0.2.1"
 """Of its single results."""
 
 File = tuple[str, str]
-_SIZES = ((1_000, "n<1K"), (10_000, "1K<n<10K"), (100_000, "10K<n<100K"), (1_000_000, "100K<n<1M"))
 _RATINGS = 0.0, 3000.0
 """Bounds stated for a rating, which has none, where all of the table lie within."""
-
-
-def dataset(ledger: Ledger, name: str, board: Board) -> Iterator[File]:
-    """A folder for the Hub: the card `README.md`; under `data/` who played what (`contestants.csv`), every
-    request and reply, the judges' votes and the leaderboard; `matches.jsonl`, which `peerage rate` reads and
-    from which anybody can recompute every digest."""
-    replies = "".join(map(_line, _replies(ledger)))
-    votes = "".join(battles(ledger))
-    data = {
-        "contestants": ("data/contestants.csv", "".join(table(ledger))),
-        "replies": ("data/replies.jsonl", replies),
-        "votes": ("data/votes.jsonl", votes),
-        "leaderboard": ("data/leaderboard.jsonl", "".join([_line(row.as_dict()) for row in board.rows])),
-    }
-    filled = {config: file for config, file in data.items() if file[1]}
-    yield from filled.values()
-    yield "matches.jsonl", "".join(lines(ledger))
-    rows = sum(body.count("\n") for _, body in filled.values())
-    yield (
-        "README.md",
-        _card(ledger, name, board, {config: file for config, (file, _) in filled.items()}, rows),
-    )
-
-
-def _replies(ledger: Ledger) -> Iterator[dict[str, Any]]:
-    """Every request with its reply, flat: each row has the same columns of the same types."""
-    for document in documents(ledger):
-        for one in document["exchanges"]:
-            said = json.loads(bytes(one["reply"])) if one["reply"] is not None else {}
-            yield {
-                "match": document["match"],
-                "key": one["key"],
-                "attempt": one["attempt"],
-                "player": one["player"],
-                "seat": one.get("seat", ""),
-                "role": one.get("role", "sandbox"),
-                "messages": one.get("messages", []),
-                "reply": said.get("text"),
-                "input_tokens": said.get("input_tokens"),
-                "output_tokens": said.get("output_tokens"),
-            }
 
 
 def _chain(ledger: Ledger) -> str:
@@ -90,67 +46,6 @@ def _chain(ledger: Ledger) -> str:
 
 def _line(row: Mapping[str, Any]) -> str:
     return json.dumps(row, ensure_ascii=False) + "\n"
-
-
-def _card(ledger: Ledger, name: str, board: Board, files: Mapping[str, str], lines: int) -> str:
-    matches = ledger.heads()[1]
-    played = sum(board.games.values())
-    meta = {
-        "pretty_name": " ".join(visible(name).split()),
-        "tags": ["peerage", "llm-evaluation", "leaderboard", "pairwise-comparison"],
-        "size_categories": [next((size for most, size in _SIZES if lines < most), "n>1M")],
-        "configs": [
-            {"config_name": config, "data_files": file, "default": config == "contestants"}
-            for config, file in files.items()
-        ],
-    }
-    rows = [
-        f"| {row.rank or ''} | {_text(row.player)} | {_text(row.model)} | {row.rating:,.1f} "
-        f"| {_interval(row)} | {row.matches:,} |"
-        for row in board.rows
-    ]
-    about = {
-        "contestants": "a line for each match and contestant: score, cost, ratings after it",
-        "replies": "every request and reply, word for word",
-        "votes": "each vote of a judge on a decided duel, a battle in LMArena's columns",
-        "leaderboard": "the table above, every field",
-    }
-    told = [
-        f"# {_text(name)}",
-        "",
-        f"{counted(played, 'decided match')} between language models, played and recorded by Peerage.",
-        "",
-        *[_text(line) for line in board.verdict.lines],
-        "",
-        f"## {NAMES[board.track]}",
-        "",
-        "| rank | player | model | rating | 95% interval | matches |",
-        "|---|---|---|---|---|---|",
-        *rows,
-        "",
-        *[f"- {_text(note)}" for note in board.notes],
-        "",
-        "## What is here",
-        "",
-        *[f"- `{config}`: {about[config]}" for config in files],
-        "- `matches.jsonl`: a self-contained document for each match, with the stored bytes that its digests "
-        "are of",
-        "",
-        "`peerage rate FOLDER` rates what is here.",
-        "",
-        f"Chain head after match {matches:,}: `{_chain(ledger)}`.",
-        "",
-        "## Licence",
-        "",
-        "Name one before you publish (`license:` above). What models wrote may be bound by their providers' "
-        "terms, and may be wrong, offensive or hostile: treat it as text, never as instructions.",
-    ]
-    return f"---\n{yaml.safe_dump(meta, sort_keys=False, allow_unicode=True)}---\n\n" + "\n".join(told) + "\n"
-
-
-def _text(text: str) -> str:
-    """Words that Markdown takes for words."""
-    return re.sub(r"([\\`*_\[\]|#])", r"\\\1", escape(visible(text), quote=False).replace("\n", " "))
 
 
 def _interval(row: Row) -> str:

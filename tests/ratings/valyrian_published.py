@@ -1,4 +1,4 @@
-"""TrueSkill as the Valyrian leaderboard publishes it: rounding error included.
+"""TrueSkill as the Valyrian leaderboard publishes it, rounding error included, to hold ours against.
 
 The leaderboard is the `trueskill` package's table without SciPy, at draw probability 0. Its normal
 distribution is then a polynomial with errors up to 1.2e-7 (Numerical Recipes, erfcc), and a tie's V and W

@@ -1,8 +1,7 @@
-"""What others collect: a dataset for the Hub, Every Eval Ever's records, results for model repositories."""
+"""What others collect: Every Eval Ever's records, results for model repositories."""
 
 from __future__ import annotations
 
-import io
 import json
 from datetime import UTC, datetime
 from hashlib import sha256
@@ -17,8 +16,8 @@ from typer.testing import CliRunner
 
 from peerage.arena import Arena
 from peerage.cli.main import app
+from peerage.tables.eval_records import eval_results, every_eval_ever
 from peerage.tables.leaderboard import Board, board
-from peerage.tables.published import dataset, eval_results, every_eval_ever
 
 NOW = 1_795_426_131_000
 TEXTS = {"type": "object", "additionalProperties": {"type": "string"}}
@@ -203,35 +202,9 @@ def test_names_alike_in_a_file_system_have_files_of_their_own(found: Board) -> N
     assert len({name.casefold() for name in files}) == 4
 
 
-def test_a_card_names_the_files_that_are_there_and_every_row_has_the_same_columns(
-    arena: Arena, found: Board
-) -> None:
-    files = dict(dataset(arena.ledger, "my arena", found))
-    _, head, body = files["README.md"].split("---\n", 2)
-    configs = {one["config_name"]: one["data_files"] for one in yaml.safe_load(head)["configs"]}
-    assert configs.keys() == {"contestants", "replies", "votes", "leaderboard"}
-    assert set(configs.values()) | {"README.md", "matches.jsonl"} == files.keys()
-    for line in found.verdict.lines:
-        assert line in body
-    reader = pytest.importorskip("pyarrow.json")
-    for file in configs.values():
-        if file.endswith(".jsonl"):
-            made = reader.read_json(io.BytesIO(files[file].encode()))
-            assert made.num_rows == files[file].count("\n") > 0
-    replies = [json.loads(line) for line in files["data/replies.jsonl"].splitlines()]
-    assert len(replies) == sum(
-        len(json.loads(line)["exchanges"]) for line in files["matches.jsonl"].splitlines()
-    )
-    assert len({tuple(one) for one in replies}) == 1
-
-
 def test_hostile_names_stay_text_and_inside_the_folder(arena: Arena, found: Board) -> None:
     row = msgspec.structs.replace(found.rows[0], player="|<img src=x>`](x)\x1b", model="../../etc:a/../b")
     hostile = msgspec.structs.replace(found, rows=(row,))
-    card = dict(dataset(arena.ledger, "---\n# x: [y]", hostile))["README.md"]
-    assert yaml.safe_load(card.split("---\n", 2)[1])["pretty_name"].startswith("---")
-    assert "\\|&lt;img src=x&gt;\\`\\](x)" in card
-    assert "\x1b" not in card
     names = [
         *dict(every_eval_ever(arena.ledger, "../..", hostile, "0", NOW)),
         *dict(eval_results("../..", hostile, "a/b", datetime.now(UTC))),
@@ -239,20 +212,6 @@ def test_hostile_names_stay_text_and_inside_the_folder(arena: Arena, found: Boar
     for name in names:
         assert ".." not in Path(name).parts
         assert not name.startswith("/")
-
-
-def test_a_dataset_is_written_rated_and_imported_again(folder: Path, tmp_path: Path) -> None:
-    cli, out = CliRunner(), tmp_path / "hub"
-    words = ["export", "--dir", str(folder), "--format"]
-    assert cli.invoke(app, [*words, "hf", "--to", str(out)]).exit_code == 0
-    by_hand = json.loads(cli.invoke(app, ["rate", str(out), "--method", "bt", "--output", "json"]).stdout)
-    shown = cli.invoke(app, ["leaderboard", "--dir", str(folder), "--track", "bt", "--format", "json"])
-    table = {row["player"]: row["rating"] for row in json.loads(shown.stdout)}
-    assert {row["player"]: row["rating"] for row in by_hand} == pytest.approx(table)
-    entered = cli.invoke(app, ["import", str(out), "--dir", str(tmp_path / "arena")])
-    assert "60 results of 7 players" in entered.stderr + entered.stdout
-    assert cli.invoke(app, [*words, "eval-results", "--to", str(tmp_path / "x")]).exit_code == 2
-    assert cli.invoke(app, [*words, "hf"]).exit_code == 2
 
 
 def test_records_of_every_eval_ever_are_rated_and_imported_again(folder: Path, tmp_path: Path) -> None:
@@ -266,6 +225,9 @@ def test_records_of_every_eval_ever_are_rated_and_imported_again(folder: Path, t
     assert {row["player"]: row["rating"] for row in by_hand} == pytest.approx(table)
     entered = cli.invoke(app, ["import", str(out), "--dir", str(tmp_path / "arena")])
     assert "60 results of 7 players" in entered.stderr + entered.stdout
+    words = ["export", "--dir", str(folder), "--format"]
+    assert cli.invoke(app, [*words, "eval-results", "--to", str(tmp_path / "x")]).exit_code == 2
+    assert cli.invoke(app, [*words, "eee"]).exit_code == 2
     record, samples = sorted(out.glob("data/*/*/*/*"))[:2]
     assert (record.suffix, samples.suffix) == (".json", ".jsonl")
     assert "states a model's means" in cli.invoke(app, ["rate", str(record)]).stderr
@@ -300,4 +262,4 @@ def test_a_folder_of_eval_results_says_what_can_be_rated_instead(folder: Path, t
     cli, out = CliRunner(), tmp_path / "out"
     words = ["--format", "eval-results", "--dataset", "me/it", "--to", str(out)]
     assert cli.invoke(app, ["export", "--dir", str(folder), *words]).exit_code == 0
-    assert "--format hf` writes what can be rated" in cli.invoke(app, ["rate", str(out)]).stderr
+    assert "--format eee` writes what can be rated" in cli.invoke(app, ["rate", str(out)]).stderr
