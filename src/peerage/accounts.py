@@ -28,7 +28,8 @@ class Account(Struct, frozen=True, gc=False):
     `void` came to nothing. These count it as a contestant. `calls`, tokens and `cost_nano` (1e-9 dollars)
     count everything it was asked, as an official too; `unknown_costs` are the calls without a known cost.
     `answer_cost` sums, in the arena's cost unit, what its own play cost in the `answers_priced` decided
-    matches where that is known.
+    matches where that is known. `failed` counts the matches in which it gave no reply as a contestant, of
+    `seated` in which it was one: all decided and void ones, and those that ended without ranking it.
     """
 
     matches: int = 0
@@ -43,6 +44,8 @@ class Account(Struct, frozen=True, gc=False):
     unknown_costs: int = 0
     answer_cost: float = 0.0
     answers_priced: int = 0
+    seated: int = 0
+    failed: int = 0
 
     @property
     def cost_usd(self) -> float | None:
@@ -71,6 +74,8 @@ def count(accounts: dict[str, Account], summary: Summary, totals: Mapping[str, T
             output_tokens=was.output_tokens + spent.output_tokens,
             cost_nano=was.cost_nano + spent.cost_nano,
             unknown_costs=was.unknown_costs + spent.unknown_costs,
+            seated=was.seated + (spent.failed is True and player not in summary.players),
+            failed=was.failed + (spent.failed is True),
         )
     done = summary.status == DONE
     best = max(summary.scores, default=0.0)
@@ -86,6 +91,7 @@ def count(accounts: dict[str, Account], summary: Summary, totals: Mapping[str, T
             draws=was.draws + (won and not alone),
             losses=was.losses + (done and not won),
             void=was.void + (not done),
+            seated=was.seated + 1,
             answer_cost=was.answer_cost + (cost if done and cost is not None else 0.0),
             answers_priced=was.answers_priced + (done and cost is not None),
         )

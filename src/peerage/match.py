@@ -228,13 +228,15 @@ def rated(
 
 
 class Totals(Struct, frozen=True):
-    """Sums over a match's exchanges; `unknown_costs` counts the calls whose cost is not known."""
+    """Sums over a match's exchanges; `unknown_costs` counts the calls whose cost is not known, `failed` says
+    that a contestant gave no reply to a request, and is on record only where that is so."""
 
     calls: int = 0
     input_tokens: int = 0
     output_tokens: int = 0
     cost_nano: int = 0
     unknown_costs: int = 0
+    failed: bool | msgspec.UnsetType = msgspec.UNSET
 
 
 class MatchRecord(Struct, frozen=True):

@@ -165,6 +165,7 @@ async def play(
                     now_ms,
                     over,
                     pausing=settings.engine.kind == "local",
+                    accounts=recovered.accounts,
                 )
                 if rows:
                     ledger.write(Batch(amendments=rows))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 import shutil
 from collections import Counter
 from collections.abc import Callable
@@ -14,6 +15,7 @@ import pytest
 from tests.engine.arenas import (
     asked_again,
     head,
+    house,
     ledger_of,
     play,
     play_stopping_at,
@@ -254,7 +256,7 @@ def test_a_player_that_is_down_pauses_ever_longer_and_is_benched_in_the_end(tmp_
     clients = Failing(lambda _: PlayerError("p3: the provider failed (503)"))
     report = play(arena(tmp_path, 4, retries=50, bench_after=8), 30, clients=clients)
     assert report.decided == 30
-    assert report.benched[DEAD].startswith("failures in a row: 8; the last: p3: the provider failed (503)")
+    assert report.benched[DEAD].endswith("; the last: p3: the provider failed (503)")
     times = sorted({when for when, _ in clients.asked})
     gaps = [later - sooner for sooner, later in zip(times[-6:], times[-5:], strict=False)]
     assert gaps == sorted(gaps)
@@ -388,3 +390,67 @@ def test_nobody_is_benched_in_an_arena_that_works(tmp_path: Path) -> None:
     assert benched(ledger) == {}
     assert TOPIC not in ledger.topics()
     ledger.close()
+
+
+def test_a_house_player_that_always_fails_is_benched(tmp_path: Path) -> None:
+    for name, concurrency in (("a", 1), ("b", 16)):
+        players = house(7)
+        players[3]["faults"] = {"failing": 1.0}
+        engine = {"concurrency": concurrency}
+        folder = write_arena(tmp_path / name, players, engine=engine, pairing={"window": 12})
+        play(folder, 100, clients=HouseClient)
+        (entry,) = entries(folder)
+        assert (entry.player, entry.event) == ("p3", "benched")
+        assert entry.why.startswith("as a contestant no reply in 5 of 5 matches; the last: ")
+        assert sum(status != "done" for status in statuses(folder)) <= 5 + 12
+        sound(folder)
+    assert head(tmp_path / "a") == head(tmp_path / "b")
+
+
+def test_replies_as_a_judge_do_not_hide_failures_as_a_contestant(tmp_path: Path) -> None:
+    """A player that fails in most of its own matches, and in the others where it judges replies at once."""
+    contests = Counter[str]()
+
+    def error(call: Call) -> PlayerError | None:
+        if call.role != "contestant":
+            return None
+        contests[call.seed] += 1
+        return None if len(contests) % 6 == 0 else PlayerError("p3: gone", kind="request")
+
+    folder = arena(tmp_path)
+    play(folder, 100, clients=Failing(error))
+    (entry,) = entries(folder)
+    assert re.match("as a contestant no reply in 5 of [56] matches; the last: p3: gone", entry.why)
+    sound(folder)
+
+
+def test_a_share_of_failures_that_any_provider_may_have_benches_nobody(tmp_path: Path) -> None:
+    contests: dict[str, int] = {}
+
+    def error(call: Call) -> PlayerError | None:
+        turn = contests.setdefault(call.seed, len(contests)) if call.role == "contestant" else 1
+        return PlayerError("p3: gone", kind="request") if turn % 5 == 0 else None
+
+    folder = arena(tmp_path)
+    play(folder, 150, clients=Failing(error))
+    assert entries(folder) == []
+
+
+def test_failures_are_counted_anew_after_a_return_and_over_interruptions(tmp_path: Path) -> None:
+    def error(call: Call) -> PlayerError | None:
+        fails = call.role == "contestant" and call.key != "probe"
+        return PlayerError("p3: gone", kind="request") if fails else None
+
+    failing = Failing(error)
+    whole, cut = arena(tmp_path / "whole", 1), arena(tmp_path / "cut", 1)
+    play(whole, 40, clients=failing)
+    for _ in range(12):
+        play_stopping_at(cut, 40, 25.0, clients=failing)
+    play(cut, 40, clients=failing)
+    benched_at = [(one.after_match, one.from_round) for one in entries(whole) if one.event == "benched"]
+    assert benched_at[0] == next((one.after_match, one.from_round) for one in entries(cut))
+    play(whole, 80, clients=failing)
+    found = entries(whole)
+    assert [one.event for one in found] == ["benched", "returned", "benched"]
+    assert found[1].failed >= 5
+    assert found[2].why.startswith("as a contestant no reply in 5 of 5 matches")

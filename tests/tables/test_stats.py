@@ -11,8 +11,10 @@ from tests.engine.arenas import paced, play, play_stopping_at, write_arena
 from tests.engine.clients import Cast
 from tests.tables.conftest import recorded
 
+from peerage.accounts import position
 from peerage.arena import Arena, open_arena
 from peerage.players.client import Answer, Call, Client, PlayerError
+from peerage.ratings.elo import EloSettings
 from peerage.settings import PlayerSettings
 from peerage.tables.match_view import tasks
 from peerage.tables.matches import Match, Matches
@@ -167,17 +169,22 @@ def test_money_spent_before_a_match_ends_is_in_the_statistics(tmp_path: Path) ->
     assert done + under_way == pytest.approx(report.spent_nano / 1e9)
 
 
-def test_failures_that_come_after_a_reply_are_counted_apart(tmp_path: Path) -> None:
-    write_arena(tmp_path, 4, game="color-obfuscation", rules={})
+def test_failures_are_counted_by_role_and_said_in_words(tmp_path: Path) -> None:
+    write_arena(tmp_path, 6, engine={"bench_after": 1000})
 
     def clients(settings: PlayerSettings) -> Client:
-        fails = {"p1": "/obfuscate", "p2": "/attack"}.get(settings.name, "never")
         gone = PlayerError("gone", kind="request")
-        return Cast(lambda call, _: gone if fails in call.key else None, lambda: 0.5)(settings)
+        fails = settings.name == "p1"
+        return Cast(lambda call, _: gone if fails and call.role == "contestant" else None)(settings)
 
     play(tmp_path, 12, clients=clients)
     with open_arena(tmp_path) as arena:
         found = {one.player: one for one in arena.stats().players}
-    assert (found["p0"].failed, found["p3"].failed) == (0, 0)
-    assert found["p1"].failed > found["p1"].failed_later == 0
-    assert found["p2"].failed == found["p2"].failed_later > 0
+        account = position(arena.ledger, EloSettings()).accounts["p1"]
+    assert found["p0"].failures == ""
+    row = found["p1"]
+    assert row.failed_in["contestant"] == row.asked_in["contestant"] == account.failed == account.seated > 0
+    assert row.failed_in["judge"] == 0 < row.asked_in["judge"]
+    counts = row.asked_in["contestant"], row.asked_in["judge"]
+    assert row.failures.startswith(f"as a contestant no reply in {counts[0]} of {counts[0]} matches, as a")
+    assert row.failures.endswith(f", as a judge in 0 of {counts[1]}")

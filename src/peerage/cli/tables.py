@@ -69,6 +69,9 @@ def show_stats(
 
         reasons = "; ".join(f"{number:,}: {in_words(reason)}" for reason, number in found["voids"].items())
         prose(f"Matches without a result: {reasons}.")
+    for row in found["players"] if of in (None, "players") and shape.for_people else ():
+        if row["failures"]:
+            prose(f"{row['player']}: {row['failures']}.")
 
 
 _STATS: Mapping[str, Titled] = {
@@ -80,7 +83,7 @@ _STATS: Mapping[str, Titled] = {
         *numbers(dollars, cost_usd="Billed", possibly_usd="Possibly ~8"),
         *numbers(seconds, latency_p50_s="Answer ~3", latency_p95_s="95% ~7"),
         *numbers(whole, repaired="Repaired ~10", cut="Cut ~10", invalid="Invalid ~2", refused="Refused ~1"),
-        *numbers(whole, void="No reply ~1", failed="Failed in ~11", failed_later="Later ~11"),
+        *numbers(whole, void="No reply ~1"),
         notes=(
             "Possibly: what it may have been billed in addition, at most, for calls that failed or stated no "
             "usage.",
@@ -90,8 +93,6 @@ _STATS: Mapping[str, Titled] = {
             "Cut: replies that ended at their token limit.",
             "Invalid: replies that could not be used, also when asked again.",
             "No reply: requests that its provider failed to answer.",
-            "Failed in: matches in which its provider failed.",
-            "Later: those of them in which it had replied before.",
         ),
     ),
     "judges": titled(

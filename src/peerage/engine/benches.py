@@ -15,6 +15,7 @@ from typing import Literal
 import msgspec
 from msgspec import Struct
 
+from peerage.accounts import Account
 from peerage.ledger import places
 from peerage.ledger.store import Amendment, Ledger
 from peerage.match import Fixture
@@ -29,15 +30,23 @@ OVERBILLED = "billed "
 """How it begins why a player is benched that was billed more than its calls could cost at most."""
 
 
+SHARE = 0.25
+"""The share of its matches as a contestant in which a player may give no reply; above it is benched. A match
+without a result is no loss, so that failing where it would lose raises a rating."""
+
+
 class Bench(Struct, frozen=True):
     """One entry. `from_round` is the first round paired without the player, or with it again; `after_match`
-    the match on whose record it rests: the one that failed, or the last one before the return."""
+    the match on whose record it rests: the one that failed, or the last one before the return. Of a return
+    `seated` and `failed` are the player's counts until then (`accounts.Account`), which count no more."""
 
     player: str
     event: Literal["benched", "paused", "returned"]
     from_round: int
     after_match: int
     why: str
+    seated: int = 0
+    failed: int = 0
 
     @property
     def in_words(self) -> str:
@@ -65,6 +74,17 @@ class Benches:
 
     out: dict[str, Bench] = field(default_factory=dict)
     places: places.Places = field(default_factory=places.Places)
+    since: dict[str, tuple[int, int]] = field(default_factory=dict)
+    """By player its counts at its last return."""
+
+    def too_often(self, account: Account, player: str, least: int) -> str:
+        """Return why a player is to be benched that failed as a contestant in `least` matches or more, and in
+        more than `SHARE` of them, since its last return; empty where it is not."""
+        seated, failed = self.since.get(player, (0, 0))
+        seated, failed = account.seated - seated, account.failed - failed
+        if failed < least or failed <= SHARE * seated:
+            return ""
+        return f"as a contestant no reply in {failed:,} of {seated:,} matches"
 
     @property
     def paused(self) -> list[str]:
@@ -87,6 +107,7 @@ class Benches:
         self.places.add(entry.after_match, entry.from_round)
         if entry.event == "returned":
             self.out.pop(entry.player, None)
+            self.since[entry.player] = entry.seated, entry.failed
         else:
             self.out[entry.player] = entry
 

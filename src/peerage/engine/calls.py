@@ -370,7 +370,7 @@ class Calls:
             self._failed(pending, raised(pending.player, error))
         else:
             self._troubles.answered(pending, raw, truncated)
-            self.pauses.worked(pending.player)
+            self.pauses.worked(pending.player, pending.ask.role)
             self._record(pending, raw, body, model)
 
     def _failed(self, pending: Pending, error: PlayerError) -> None:
@@ -390,7 +390,7 @@ class Calls:
         cost = pending.worst if error.maybe_paid else 0
         player = pending.player
         if player not in self.benched:
-            fatal = self.pauses.failed(player, pending.sent_at, error, reason)
+            fatal = self.pauses.failed(player, _role(pending), pending.sent_at, error, reason)
             if fatal:
                 self._bench_for(fatal, pending)
         benched = self.benched.get(player)
@@ -459,3 +459,8 @@ class Calls:
             why = f"{figures}; does its provider ignore max_tokens?"
             _log.warning("%s was %s It is benched", player, why)
             self._bench_for(why, pending)
+
+
+def _role(pending: Pending) -> str:
+    """The role in which a player is asked."""
+    return pending.ask.role if isinstance(pending.ask, Ask) else SANDBOX

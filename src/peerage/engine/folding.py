@@ -11,7 +11,7 @@ from collections import deque
 from collections.abc import Callable
 from functools import partial
 
-from peerage.accounts import count, snapshot_body
+from peerage.accounts import NOTHING, count, snapshot_body
 from peerage.engine.benches import Bench
 from peerage.engine.journal import Journal
 from peerage.engine.records import ENGINE, MatchTally, settle
@@ -35,8 +35,9 @@ class Folding:
 
     `standings`, `decided` and `without_result` are of the whole arena, `played` counts matches of this run.
     After `patience` matches in a row without a result, those of earlier runs counted, nothing is folded any
-    more and `hopeless` says so. `benched(player, why)` tells that a player is on record as benched, `observe`
-    gives each match once it is durable, and `votes` the head of the audience's votes, which the log binds.
+    more and `hopeless` says so. `failures` is in how many matches a contestant gives no reply before their
+    share can bench it. `benched(player, why)` tells that a player is on record as benched, `observe` gives
+    each match once it is durable, and `votes` the head of the audience's votes, which the log binds.
     """
 
     def __init__(
@@ -48,6 +49,7 @@ class Folding:
         clock: Callable[[], int],
         *,
         patience: int,
+        failures: int,
         benched: Callable[[str, str], None],
         observe: Callable[[MatchRecord, Summary], None] | None,
         votes: Callable[[], tuple[int, bytes] | None],
@@ -62,6 +64,7 @@ class Folding:
         self._elo = elo
         self._clock = clock
         self._patience = patience
+        self._failures = failures
         self._benched = benched
         self._observe = observe
         self._votes = votes
@@ -105,6 +108,10 @@ class Folding:
             summary = self._write(fixture, digest, tally, outcome)
             for player, why in tally.benched.items():
                 self._bench(player, why)
+            for player, why in tally.failed.items():
+                least = self._failures
+                if often := self._benches.too_often(self._accounts.get(player, NOTHING), player, least):
+                    self._bench(player, f"{often}; the last: {why}"[:500])
             if tally.models and fixture.release:
                 self._watch_models(fixture.number, tally)
             self._count(outcome)

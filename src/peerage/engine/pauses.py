@@ -15,6 +15,13 @@ LONG_PAUSE_S = 600.0
 """How long a player must have failed, its pause included, for matches to leave their rounds."""
 
 
+def role_group(role: str) -> str:
+    """The roles whose failures count together, in words: who contests, who makes challenges, who judges."""
+    if role == "contestant":
+        return "a contestant"
+    return "a judge" if role == "judge" else "an author or committee member"
+
+
 class Pauses:
     """Lets a `dispatcher` pause players and send them one call at a time. Players of this process, which
     compute their replies, never pause. `paused()` is called when a player does; `clock` gives seconds."""
@@ -31,6 +38,7 @@ class Pauses:
         self._clock = clock
         self._paused = paused
         self._health: dict[str, Health] = {}
+        self._by_role: dict[tuple[str, str], Health] = {}
         self._long: dict[str, str] = {}
 
     def watch(self, player: str) -> None:
@@ -38,20 +46,26 @@ class Pauses:
         engine = self._engine
         self._health[player] = Health(engine.backoff_s, engine.pause_max_s, engine.bench_after)
 
-    def worked(self, player: str) -> None:
-        """A call got through."""
+    def worked(self, player: str, role: str) -> None:
+        """A call got through to a player in this role: failures in others still count."""
+        if (in_role := self._by_role.get((player, role_group(role)))) is not None:
+            in_role.worked(self._clock())
         if (health := self._health.get(player)) is not None:
             health.worked(self._clock())
             self._long.pop(player, None)
             self._dispatcher.singly(player, False)
 
-    def failed(self, player: str, sent: float, error: PlayerError, reason: str) -> str:
+    def failed(self, player: str, role: str, sent: float, error: PlayerError, reason: str) -> str:
         """A call sent at `sent` failed: why its player is to be benched; empty where it is not."""
         asked = stated_wait(error.retry_after_s)
         health = self._health.get(player)
         if health is not None:
-            now = self._clock()
+            now, group = self._clock(), role_group(role)
             pause = health.failed(now, sent)
+            in_role = self._by_role.setdefault(
+                (player, group), Health(health.first_s, health.longest_s, health.bench_after)
+            )
+            in_role.failed(now, sent)
             self._dispatcher.singly(player, health.down)
             if asked or (pause and error.kind == "transient"):
                 self._dispatcher.pause(player, asked or pause)
@@ -60,9 +74,14 @@ class Pauses:
                 self._paused()
         if error.kind == "permanent":
             return reason
-        if health is not None and health.hopeless:
-            return f"failures in a row: {health.failures}; the last: {reason}"[:500]
+        if health is not None and (in_role.hopeless or health.hopeless):
+            return f"failures in a row: {self._in_words(player)}; the last: {reason}"[:500]
         return ""
+
+    def _in_words(self, player: str) -> str:
+        """By role how often a player has failed since it last replied in that role."""
+        counts = {group: one.failures for (name, group), one in self._by_role.items() if name == player}
+        return ", ".join([f"{count} as {group}" for group, count in counts.items() if count])
 
     def left_s(self, player: str) -> float:
         """For how many seconds a player pauses still."""

@@ -7,6 +7,7 @@ import logging
 from collections.abc import Awaitable, Callable, Container, Mapping
 from typing import TypeAlias
 
+from peerage.accounts import NOTHING, Account
 from peerage.engine.benches import Bench, Benches
 from peerage.engine.budget import dollars
 from peerage.engine.call_costs import OVERHEAD_BYTES
@@ -101,9 +102,10 @@ async def bench_by_probes(
     overbilled: Container[str] = (),
     *,
     pausing: bool = True,
+    accounts: Mapping[str, Account] = {},
 ) -> list[Amendment]:
     """Bench who failed its probe, bring back who was benched and answers again; the rows to be written.
-    Where a run can be `pausing` players, one that is down is paused.
+    Where a run can be `pausing` players, one that is down is paused. `accounts` are everybody's sums by now.
 
     A benched player that costs nothing to ask is asked here, be it one of `free` or, without that, one that
     is behind no network; a person, and one that may cost something and was not probed, comes back untried;
@@ -132,7 +134,9 @@ async def bench_by_probes(
             continue
         elif was is not None:
             _log.info("%s is back", name)
-            entry = Bench(name, "returned", *when, "not tried" if found is None else "it answers again")
+            account = accounts.get(name, NOTHING)
+            why = "not tried" if found is None else "it answers again"
+            entry = Bench(name, "returned", *when, why, account.seated, account.failed)
         else:
             continue
         rows.append(benches.enter(entry, clock()))

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NamedTuple
 
+from msgspec import UNSET
+
 from peerage.engine.benches import BENCHED
 from peerage.ledger.codec import read_said, record_body, reply_of
 from peerage.ledger.merkle import leaf, root
@@ -18,14 +20,19 @@ ENGINE = "engine"
 """`Outcome.detail["by"]` of a match that the engine voided without the game's saying so."""
 
 
-class MatchTally:
-    """A match's exchanges as they come in: their digests, sums by player, why players were `benched`, and the
-    `models` that providers named, by player."""
+NOT_ITS_FAULT = ("deadline", "withdrawn", "daily_budget", "match_budget", "player_budget", "arena_budget")
+"""How the reasons begin for which the run did not ask a player."""
 
-    __slots__ = ("benched", "leaves", "models", "sums")
+
+class MatchTally:
+    """A match's exchanges as they come in: their digests, sums by player, why players were `benched`, who
+    `failed` and why last, and the `models` that providers named, by player."""
+
+    __slots__ = ("benched", "failed", "leaves", "models", "sums")
 
     def __init__(self) -> None:
         self.benched: dict[str, str] = {}
+        self.failed: dict[str, str] = {}
         self.leaves: dict[str, bytes] = {}
         self.models: dict[str, set[str]] = {}
         self.sums: dict[str, list[int]] = {}
@@ -40,6 +47,8 @@ class MatchTally:
         sums[4] += raw.cost_nano is None
         if raw.status == "void" and raw.reason.startswith(BENCHED):
             self.benched.setdefault(player, raw.reason.removeprefix(BENCHED))
+        elif raw.status == "void" and not raw.reason.startswith(NOT_ITS_FAULT):
+            self.failed[player] = raw.reason
         if model:
             self.models.setdefault(player, set()).add(model)
 
@@ -102,7 +111,8 @@ def settle(
         }
     elif scores:
         moved = {"trueskill": {name: (before.skill(name).rating, after.skill(name).rating) for name in names}}
-    totals = {player: Totals(*sums) for player, sums in sorted(tally.sums.items())}
+    failed = tally.failed.keys() & {player for _, player in seated}
+    totals = {player: _totals(sums, player in failed) for player, sums in sorted(tally.sums.items())}
     record = MatchRecord(fixture.number, digest, tally.root(), outcome, moved, totals)
     summary = Summary(
         fixture.number,
@@ -119,3 +129,8 @@ def settle(
         at_ms,
     )
     return Settled(record, record_body(record), summary, after)
+
+
+def _totals(sums: list[int], failed: bool) -> Totals:
+    calls, input_tokens, output_tokens, cost_nano, unknown_costs = sums
+    return Totals(calls, input_tokens, output_tokens, cost_nano, unknown_costs, failed or UNSET)

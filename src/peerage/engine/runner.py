@@ -18,6 +18,7 @@ from pathlib import Path
 
 import msgspec
 
+from peerage.accounts import NOTHING
 from peerage.engine.admission import Admission
 from peerage.engine.availability import Availability
 from peerage.engine.batches import Batches
@@ -138,6 +139,7 @@ class Runner:
             pinned_elo(ledger.meta(), settings.rating),
             clock,
             patience=settings.engine.give_up_after,
+            failures=max(1, settings.engine.bench_after // 2),
             benched=self._matches.bench,
             observe=observe,
             votes=votes,
@@ -294,9 +296,10 @@ class Runner:
 
     def _back(self, player: str) -> None:
         """A paused player answers: it is paired again, and its matches go on."""
-        entry = Bench(
-            player, "returned", self._rounds.first_without, self._folding.standings.number, "it answers again"
-        )
+        account = self._recovered.accounts.get(player, NOTHING)
+        counted = account.seated, account.failed
+        when = self._rounds.first_without, self._folding.standings.number
+        entry = Bench(player, "returned", *when, "it answers again", *counted)
         self._journal.rows.amend(self._recovered.benches.enter(entry, self._clock()))
         self._journal.touch()
         del self._availability.paused[player]

@@ -200,7 +200,11 @@ class Engine(Section):
         300.0, description="Longest pause of a player that keeps failing; begins at backoff_s and doubles."
     )
     bench_after: int = Field(
-        10, ge=1, le=1_000, description="Failures of a player in a row, over all its calls, that bench it."
+        10,
+        ge=1,
+        le=1_000,
+        description="Failures of a player in a row, over all its calls or those in one role, that bench it; "
+        "half as many matches without its reply do where they are over a quarter of those it contests.",
     )
     give_up_after: int = Field(
         20,

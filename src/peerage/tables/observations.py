@@ -32,7 +32,7 @@ CHALLENGES = Layout(codes=3, counts=0, numbers=0)
 class Replies(Struct):
     """One player's replies: `calls` by role, `waits` counts those as a contestant by latency in
     milliseconds; the rest as in
-    `stats.PlayerStats`. `failed` and `failed_later` count matches in which it was a contestant."""
+    `stats.PlayerStats`."""
 
     calls: dict[str, int] = {}
     waits: dict[int, int] = {}
@@ -41,8 +41,8 @@ class Replies(Struct):
     lost: int = 0
     cut: int = 0
     reasoning_tokens: int = 0
-    failed: int = 0
-    failed_later: int = 0
+    asked: dict[str, int] = {}
+    failed: dict[str, int] = {}
 
 
 class Drafts(Struct):
@@ -82,7 +82,7 @@ def observe(matches: Iterable[Match]) -> Observations:
     said: Counter[tuple[str, str, str, bool, bool]] = Counter()
     thought: Counter[str] = Counter()
     waits: Counter[tuple[str, int]] = Counter()
-    failures: Counter[tuple[str, bool]] = Counter()
+    in_roles: Counter[tuple[str, str, bool]] = Counter()
     for match in matches:
         fixture, outcome, name = match.fixture, match.outcome, str(match.fixture.number)
         found.matches += 1
@@ -100,7 +100,7 @@ def observe(matches: Iterable[Match]) -> Observations:
                 if step.role == "contestant" and step.said and step.status != "void"
             ]
         )
-        failures.update(_failures(match).items())
+        in_roles.update([(*of, failed) for of, failed in _failures(asked).items()])
         _drafts(found, match)
         chars = {label: len(text) for label, text in texts_judged(match).items()}
         panel = panel_record(fixture, match.ballots)
@@ -117,9 +117,10 @@ def observe(matches: Iterable[Match]) -> Observations:
     _replies(found, said, waits)
     for player, tokens in thought.items():
         found.replies[player].reasoning_tokens = tokens
-    for (player, later), count in failures.items():
-        found.replies[player].failed += count
-        found.replies[player].failed_later += count * later
+    for (player, role, failed), count in in_roles.items():
+        replies = found.replies[player]
+        replies.asked[role] = replies.asked.get(role, 0) + count
+        replies.failed[role] = replies.failed.get(role, 0) + count * failed
     found.ballots, found.seated, found.marks = ballots.columns(), seated.columns(), marks.columns()
     found.challenges = challenges.columns()
     return found
@@ -186,15 +187,13 @@ def _counted(asked: Sequence[Step]) -> Iterator[tuple[str, str, str, bool, bool]
         )
 
 
-def _failures(match: Match) -> dict[str, bool]:
-    """The contestants that gave no reply to one of their requests: whether each had replied before."""
-    replied, failed = set[str](), dict[str, bool]()
-    for step in match.asked.values():
-        if step.role == "contestant" and step.status == "void":
-            failed.setdefault(step.player, step.player in replied)
-        elif step.role == "contestant" and step.said is not None:
-            replied.add(step.player)
-    return failed
+def _failures(asked: Sequence[Step]) -> dict[tuple[str, str], bool]:
+    """By player and role whether there was no reply to one of its requests."""
+    found: dict[tuple[str, str], bool] = {}
+    for step in asked:
+        of = step.player, step.role
+        found[of] = found.get(of, False) or step.status == "void"
+    return found
 
 
 def _drafter(match: Match) -> str:

@@ -42,8 +42,9 @@ class PlayerStats(Shown, frozen=True):
 
     `matches` were decided, `void_matches` came to nothing. `calls` are answered requests, `calls_as` counts
     them by role. Of the replies `invalid` were unusable also when asked again, `refused` declined, `void`
-    never came (the provider failed). In `failed` matches such a one was a contestant's, in `failed_later` of
-    these after it had replied before: an agent that fails where it would lose has many. `repaired` had to be
+    never came (the provider failed). `asked_in` counts by role the matches in which it was asked, `failed_in`
+    those of them in which a reply never came, and `failures` says both in words: "as a contestant no reply in
+    19 of 23 matches, as a judge in 0 of 170"; empty where it always replied. `repaired` had to be
     asked twice for their format; `cut` ended at their limit; `lost` are attempts without a reply (retried, or
     cut off by a crash). `reasoning_tokens` are those of `output_tokens` that were thought and not said, as
     far as providers count them. Latency in seconds, over its `answers`: the replies that came to
@@ -78,8 +79,9 @@ class PlayerStats(Shown, frozen=True):
     cut: int
     lost: int
     reasoning_tokens: int
-    failed: int
-    failed_later: int
+    asked_in: dict[str, int]
+    failed_in: dict[str, int]
+    failures: str
 
 
 class JudgeStats(Shown, frozen=True):
@@ -286,9 +288,28 @@ def _player(
         cut=said.cut,
         lost=said.lost,
         reasoning_tokens=said.reasoning_tokens,
-        failed=said.failed,
-        failed_later=said.failed_later,
+        asked_in=dict(sorted(said.asked.items())),
+        failed_in=dict(sorted(said.failed.items())),
+        failures=failures_in_words(said.asked, said.failed),
     )
+
+
+def failures_in_words(asked: Mapping[str, int], failed: Mapping[str, int]) -> str:
+    """Return by role in how many matches a player gave no reply; empty where it always replied."""
+    if not any(failed.values()):
+        return ""
+    roles = sorted(asked, key=lambda role: (role != "contestant", role))
+    counts = [f"{_AS.get(role, role)} in {failed.get(role, 0):,} of {asked[role]:,}" for role in roles]
+    counts[0] = f"{counts[0].replace(' in ', ' no reply in ', 1)} matches"
+    return ", ".join(counts)
+
+
+_AS = {
+    "contestant": "as a contestant",
+    "author": "as an author",
+    "committee": "as a committee member",
+    "judge": "as a judge",
+}
 
 
 def _author(name: str, tally: Drafts) -> AuthorStats:
