@@ -66,3 +66,9 @@ def test_thoughts_beyond_the_limit_are_warned_of_and_bench(tmp_path: Path) -> No
     assert "does not keep to max_tokens: 100020 tokens came" in played.printed
     assert "It is benched" in played.printed
     assert len(played.bodies) < 15  # of some 40: what was in flight when the first reply came
+
+
+def test_a_match_shows_that_a_reply_ended_for_a_reason_nobody_knows(tmp_path: Path) -> None:
+    played = play({"choice": {"finish_reason": "dunno"}}, tmp_path, matches=2, shows=["match", "1", "--full"])
+    assert "a reason that is not known: 'dunno'" in " ".join(played.shown.split()), played.shown
+    assert played.printed.count("'dunno'") == 1  # once for the player

@@ -159,13 +159,14 @@ def quirky(spec: Spec | Sequence[Spec]) -> Iterator[Quirky]:
 
 @dataclass
 class Played:
-    """A run against a quirky server: its output and exit code, the row of the player Q in `stats`, and the
-    bodies that the server was sent."""
+    """A run against a quirky server: its output and exit code, the row of the player Q in `stats`, the
+    bodies that the server was sent, and what a further command printed."""
 
     printed: str
     code: int
     player: dict[str, Any]
     bodies: list[dict[str, Any]]
+    shown: str = ""
 
 
 def play(
@@ -176,16 +177,19 @@ def play(
     matches: int = 6,
     stated: str = "",
     env: Mapping[str, str] | None = None,
+    shows: Sequence[str] = (),
 ) -> Played:
-    """Play duels with one quirky player Q, as a user would; `stated` are further settings of Q, as YAML."""
+    """Play duels with one quirky player Q, as a user would; `stated` are further settings of Q, as YAML;
+    `shows` is a command to be run afterwards."""
     with quirky(spec) as server:
         (folder / "arena.yaml").write_text(
             ARENA.format(model=model, url=server.url, stated=f", {stated}" if stated else ""), "utf-8"
         )
         run = peerage(folder, ["run", "--matches", str(matches), "--yes"], env)
         stats = json.loads(peerage(folder, ["stats", "--format", "json"], env).stdout)
+        shown = peerage(folder, shows, env).stdout if shows else ""
     rows = {row["player"]: row for row in stats["players"]}
-    return Played(run.stdout + run.stderr, run.returncode, rows.get("Q", {}), server.bodies)
+    return Played(run.stdout + run.stderr, run.returncode, rows.get("Q", {}), server.bodies, shown)
 
 
 def peerage(

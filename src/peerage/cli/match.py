@@ -253,6 +253,8 @@ def _exchange(one: ExchangeView) -> Iterator[Part]:
         yield Line(one.reply, indent=2)
     if one.status != "ok":
         yield Line(f"[{one.status}] {one.reason}", "red", 2)
+    elif one.reason:  # what was odd about a reply that counts
+        yield Line(f"({one.reason})", "yellow", 2)
     yield Line(_took(one), "dim", 2)
 
 

@@ -212,6 +212,8 @@ class _Telling:
                 f'<span class="chip no">{_name(step.status)}</span> '
                 f'<span class="quiet">{shown(step.reason)}</span>\n'
             )
+        elif step.reason and step.role != "sandbox":  # what was odd about a reply that counts
+            chip += f'<span class="quiet">{shown(step.reason)}</span>\n'
         text = _text(step.reply, step.label, "said code" if step.role == "sandbox" else "said")
         return (
             f'<div class="step {step.role}" id="{self._address(step.key)}">\n<p class="who">'
