@@ -137,6 +137,24 @@ def spent_by(ledger: Ledger) -> dict[str, int]:
     return dict(spent)
 
 
+def unpriced_calls(known: Mapping[str, Account], spent: Mapping[str, int]) -> int:
+    """Calls without a known price in finished matches, whose cost nothing bounds. `spent` is as in
+    `Ledger.spent_by`."""
+    return sum(
+        [
+            account.unknown_costs
+            for player, account in known.items()
+            if account.unknown_costs and spent.get(player, 0) <= account.cost_nano
+        ]
+    )
+
+
+def unpriced(ledger: Ledger) -> int:
+    """`unpriced_calls` of a ledger. Raises LedgerError."""
+    _, known, _ = _summed(ledger)
+    return unpriced_calls(known, ledger.spent_by(None, _unsure(known)))
+
+
 def _unsure(known: Mapping[str, Account]) -> set[str]:
     """The players who cost something else than their records say. To add up the replies of all others again
     would read millions."""

@@ -219,9 +219,17 @@ class _CellBar:
             self._shown.update(self._html(f"<p>{escape(_ended(report))}</p>"))
 
 
+def _spent(of: Progress | RunReport) -> str:
+    nano = of.billed_nano + of.possibly_nano
+    calls = f"{counted(of.unpriced, 'call')} of unknown cost"
+    return " and ".join(
+        [*[dollars(nano / 1e9)] * bool(nano or not of.unpriced), *[calls] * bool(of.unpriced)]
+    )
+
+
 def _line(progress: Progress) -> str:
     of = f"/{progress.limit:,}" if progress.limit is not None else ""
-    spent = dollars((progress.billed_nano + progress.possibly_nano) / 1e9)
+    spent = _spent(progress)
     stopping = "stopping: calls in flight return" if progress.stopping else ""
     calls = f"{counted(progress.calls_in_flight, 'call')} in flight"
     known = ""
@@ -235,6 +243,6 @@ def _ended(report: RunReport) -> str:
     parts = (
         counted(report.decided, "match"),
         f"{report.played:,} in this run",
-        dollars(report.spent_nano / 1e9),
+        _spent(report),
     )
     return " · ".join(filter(None, (*parts, report.note)))

@@ -114,7 +114,7 @@ async def test_an_address_at_which_no_match_gets_a_reply_is_found_beforehand(
     try:
         settings = PlayerSettings(model=model, base_url=url + stated)
         *_, found = await check(settings, {}, Path())
-        what_to_do = await advice(settings, {})
+        what_to_do = await advice(settings, {}, "no such address (404)")
     finally:
         await runner.cleanup()
     assert found.ok == (meant == "right")

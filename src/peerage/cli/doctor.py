@@ -19,7 +19,7 @@ from typing import Literal, NamedTuple, TypeAlias
 import typer
 
 from peerage import __version__
-from peerage.accounts import spent_by
+from peerage.accounts import spent_by, unpriced
 from peerage.cli.options import at, program
 from peerage.cluster.requirements import refuse
 from peerage.engine.probed import probe_costs
@@ -265,13 +265,16 @@ def _ledger(settings: ArenaSettings, env: dict[str, str], folder: Path) -> Itera
         spent = sum(spent_by(ledger).values()) - held
         spent += sum(cost.most_nano for cost in probe_costs(ledger).values())
         spent += sum(unused(ledger).values())
+        unknown = unpriced(ledger) + sum(cost.unknown for cost in probe_costs(ledger).values())
     except LedgerError as error:
         yield Finding("ledger", settings.ledger, "broken", str(error))
         return
     finally:
         ledger.close()
     about = f"{counted(recorded, 'match')} finished, {issued - recorded} more issued"
-    yield Finding("ledger", settings.ledger, "ok", f"{about}; at most {dollars(spent / 1e9)} billed")
+    bills = [f"at most {dollars(spent / 1e9)} billed"] if spent or not unknown else []
+    bills += [f"{counted(unknown, 'call')} of unknown cost"] * bool(unknown)
+    yield Finding("ledger", settings.ledger, "ok", f"{about}; {', and '.join(bills)}")
     if waiting:
         most = dollars(held / 1e9)
         about = f"{counted(len(waiting), 'call')} without a reply, worth at most {most}: "

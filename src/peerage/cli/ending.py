@@ -34,7 +34,7 @@ def ending(
     counts = (
         f"{counted(report.settled, 'match')}{decided}, {report.played:,} of them now, in "
         f"{counted(report.calls, 'call')}; "
-        f"{money(report.billed_nano, report.possibly_nano)} in all"
+        f"{money(report.billed_nano, report.possibly_nano, report.unpriced)} in all"
     )
     match report.reason:
         case "interrupted":

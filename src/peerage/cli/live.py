@@ -108,7 +108,7 @@ class Spectator:
             f"{pace:.1f} a second",
             f"{counted(progress.calls_in_flight, 'call')} in flight",
             *([f"{tenths(self.table.bits)} bits of information"] if self.table.bits else []),
-            money(progress.billed_nano, progress.possibly_nano),
+            money(progress.billed_nano, progress.possibly_nano, progress.unpriced),
         ]
         if progress.until is not None:
             known, needed = progress.until.pairs

@@ -238,8 +238,9 @@ def _result(match: MatchView, unit: str) -> Iterator[Part]:
     calls = sum(total.calls for total in match.totals.values())
     spent = sum(total.cost_nano for total in match.totals.values()) / 1e9
     unknown = sum(total.unknown_costs for total in match.totals.values())
-    rest = f", and {counted(unknown, 'call')} of unknown cost" if unknown else ""
-    yield Line(f"{counted(calls, 'call')}, {dollars(spent)} in all{rest}", indent=2)
+    sums = [f"{dollars(spent)} in all"] if spent or not unknown else []
+    sums += [f"{counted(unknown, 'call')} of unknown cost"] * bool(unknown)
+    yield Line(f"{counted(calls, 'call')}, {', and '.join(sums)}", indent=2)
     yield Line(f"record {match.digests.record} · replies {match.digests.root}", "dim", 2)
 
 

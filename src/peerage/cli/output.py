@@ -15,7 +15,7 @@ from typing import Any, Literal, NamedTuple, TextIO, TypeAlias
 
 from peerage.cli.options import Format
 from peerage.cli.streams import exact
-from peerage.figures import DASH, dollars, per_hundred, places_of, sentence, shortened
+from peerage.figures import DASH, counted, dollars, per_hundred, places_of, sentence, shortened
 
 _GAP = 2  # characters between two columns
 _FOLDS = 40  # from so many characters on a text rather takes several lines than be left out
@@ -294,10 +294,14 @@ def _markdown(
     to.writelines(f"\n{inert(note)}\n" for note in _sentences(notes, rows))
 
 
-def money(billed_nano: int, possibly_nano: int) -> str:
-    """What is known to have been billed, and beside it what may have been in addition, where there is any."""
+def money(billed_nano: int, possibly_nano: int, unpriced: int = 0) -> str:
+    """What is known to have been billed, and beside it what may have been in addition, and the calls without
+    a known price, where there are any."""
+    calls = f"{counted(unpriced, 'call')} of unknown cost"
+    if unpriced and not billed_nano and not possibly_nano:
+        return calls
     more = f", {dollars(possibly_nano / 1e9)} more possibly billed" if possibly_nano else ""
-    return f"{dollars(billed_nano / 1e9)} billed{more}"
+    return f"{dollars(billed_nano / 1e9)} billed{more}{f', and {calls}' if unpriced else ''}"
 
 
 hundredths = "{:.2f}".format

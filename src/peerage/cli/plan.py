@@ -66,7 +66,10 @@ def _write(settings: ArenaSettings, plan: Plan, shape: Format, more: Sequence[st
     if len(plan.unpriced) == len(plan.players):
         notes = [f"{counted(plan.calls, 'call')}, at unknown prices"]
     else:
-        notes = [f"{counted(plan.calls, 'call')}, {expected} expected, {worst} at the very worst"]
+        sums = f"{expected} expected, {worst} at the very worst"
+        if plan.unpriced:
+            sums = "at a cost that is unknown" + f", beyond {sums}" * bool(plan.worst_usd)
+        notes = [f"{counted(plan.calls, 'call')}, {sums}"]
         if thinkers := [player for player in plan.players if player.thinking_tokens]:
             room = ", ".join([f"{one.player} {one.thinking_tokens:,}" for one in thinkers])
             notes.append(
@@ -75,7 +78,7 @@ def _write(settings: ArenaSettings, plan: Plan, shape: Format, more: Sequence[st
             )
         if plan.unpriced:
             unpriced = with_meant(settings, plan.unpriced)
-            notes.append(f"without a known price, and not in these sums: {unpriced}")
+            notes.append(f"without a known price, and not in any sum: {unpriced}")
     if plan.games:
         told = [f"{one.game} {one.matches:,} ({dollars(one.expected_usd)})" for one in plan.games]
         notes.append(f"matches of each game, and what they are expected to cost: {', '.join(told)}")
@@ -161,8 +164,12 @@ def agree(
     refuse_too_dear(settings, priced)
     probed = [player.name for player in settings.players if settings.engine.probe and needs_probe(player)]
     if probed and note != THINKS:
-        most = dollars(sum(worst_probe(priced[name]) or 0 for name in probed) / 1e9)
-        typer.echo(f"First each player is asked one small question, for at most {most} in all.")
+        worst = {name: worst_probe(priced[name]) for name in probed}
+        most = dollars(sum(nano or 0 for nano in worst.values()) / 1e9)
+        unknown = [name for name, nano in worst.items() if nano is None]
+        parts = [f"for at most {most} in all"] if len(unknown) < len(worst) else []
+        parts += [f"{', '.join(unknown)} at an unknown price"] * bool(unknown)
+        typer.echo(f"First each player is asked one small question, {', and '.join(parts)}.")
     if yes:
         return
     if not sys.stdin.isatty():

@@ -32,7 +32,9 @@ def status(folder: Folder = HERE, shape: Shape = Format.table) -> None:
                 "in flight" if found.runner else "left open by a crash; the next run counts them as billed"
             )
             prose(f"{calls} {state}")
-        prose(f"{dollars(found.spent_usd)} spent at most")
+        calls = f"{counted(found.unpriced, 'call')} of unknown cost"
+        sums = [f"{dollars(found.spent_usd)} spent at most"] if found.spent_usd or not found.unpriced else []
+        prose(", and ".join([*sums, *[calls] * bool(found.unpriced)]))
         for worker in found.workers:
             on = counted(len(worker.matches), "match")
             prose(f"worker {worker.number}, {worker.process}: {on}")

@@ -154,7 +154,7 @@ def _bought(
 
     accounts = position(ledger, pinned_elo(ledger.meta(), settings.rating)).accounts
     players = cost_stats([*accounts], accounts, hosted_stats(ledger), brought)
-    kinds = [*kind_stats(played, brought)]
+    kinds = [*kind_stats(played, brought, any(one.unknown_costs for one in accounts.values()))]
     by_player = [(one.bits_per_usd, one.matches_per_usd, one.player) for one in players]
     by_kind = [(one.bits_per_usd, one.matches_per_usd, one.kind) for one in kinds] if len(kinds) > 1 else []
     for what, rows in (("a dollar buys", by_player), (f"by {kinds[0].by}" if kinds else "", by_kind)):

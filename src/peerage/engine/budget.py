@@ -92,6 +92,7 @@ class Budget:
 
     `billed` is what is known to have been billed, `possibly` what may have been in addition: failed calls and
     calls left open by a crash at their worst, replies of unknown cost. Both count against every limit.
+    `unpriced` counts calls of players without a known price, which are in neither.
     `spent_by` is their sum by player, `begun` by match for those still to be finished. `overrun` is what
     players were billed beyond the worst case of their calls, as by a provider that ignores `max_tokens`: what
     was in flight then cannot be helped, and nothing more is asked of them.
@@ -106,12 +107,14 @@ class Budget:
         possibly: int = 0,
         spent_by: Mapping[str, int] | None = None,
         begun: Mapping[int, int] | None = None,
+        unpriced: int = 0,
     ) -> None:
         self.limit = limit
         self.per_match = per_match
         self.per_player = per_player
         self.billed = billed
         self.possibly = possibly
+        self.unpriced = unpriced
         self.spent_by = dict(spent_by or {})
         self.held = 0
         self.overrun: dict[str, int] = {}
@@ -321,6 +324,7 @@ class Budget:
             self.billed += nano
         else:
             self.possibly += nano
+            self.unpriced += not nano
         if known and nano > reserved and self.bounded:
             self.overrun[player] = self.overrun.get(player, 0) + nano - reserved
             for other in self._open.values():

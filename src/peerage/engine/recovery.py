@@ -11,7 +11,7 @@ from typing import Any
 
 import msgspec
 
-from peerage.accounts import Account, position, spent_by
+from peerage.accounts import Account, position, spent_by, unpriced_calls
 from peerage.engine.benches import TOPIC, Benches
 from peerage.engine.budget import MATCH_BUDGET, PLAYER_BUDGET, dollars
 from peerage.engine.model_watch import Watch
@@ -82,6 +82,7 @@ class Recovered:
     exchanges: dict[int, list[Exchange]] = field(default_factory=dict)
     billed_nano: int = 0
     possibly_nano: int = 0
+    unpriced: int = 0
     spent_by: Mapping[str, int] = field(default_factory=dict)
     begun: dict[int, int] = field(default_factory=dict)
     left_open: list[Exchange] = field(default_factory=list)
@@ -105,6 +106,7 @@ class Recovered:
         """Count what probes cost."""
         self.billed_nano += sum([cost.billed_nano for cost in costs.values()])
         self.possibly_nano += sum([cost.possibly_nano for cost in costs.values()])
+        self.unpriced += sum([cost.unknown for cost in costs.values()])
         self.spent_by = dict(Counter(self.spent_by) + Counter({p: c.most_nano for p, c in costs.items()}))
 
 
@@ -204,6 +206,7 @@ def recover(ledger: Ledger, lag: int, elo: EloSettings) -> Recovered:
             )
     found.billed_nano += sum([account.cost_nano for account in found.accounts.values()])
     found.possibly_nano = sum(found.spent_by.values()) - found.billed_nano
+    found.unpriced = unpriced_calls(found.accounts, found.spent_by)
     found.charge(probe_costs(ledger))
     held = unused(ledger)
     found.billed_nano += sum(held.values())

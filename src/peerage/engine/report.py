@@ -17,6 +17,7 @@ class Progress:
 
     Money in 1e-9 dollars, over all runs: `billed_nano` is known, `possibly_nano` may have been billed in
     addition (failed calls, replies of unknown cost), `held_nano` is reserved for calls on their way.
+    `unpriced` calls have no known price, and are in neither.
 
     `decided` of the `settled` matches came to a result; `limit` counts these. `benched` says why, by player.
     `troubles` says what is wrong with each player's calls now; `stopping` holds from the first Ctrl+C on.
@@ -40,6 +41,7 @@ class Progress:
     troubles: tuple[Trouble, ...] = ()
     waiting: tuple[Waiting, ...] = ()
     until: State | None = None
+    unpriced: int = 0
 
     @property
     def so_far(self) -> tuple[int, int] | None:
@@ -58,11 +60,11 @@ class RunReport:
     `budget`, `players` (too few are left that can be reached), `no_result` (match after match came to
     nothing), `waiting` (nothing is left to do but `waiting` matches, which go on later) or `interrupted`;
     `note` says more, for people. `settled` counts matches of the
-    arena, `decided` those of them with a result, `played` and `calls` those of this run. `billed_nano` and
-    `possibly_nano` are over all runs, as in `Progress`. `possibly_paid_twice` counts calls that the run
-    before left open, as a crash does, and that had to be asked again; `possibly_paid_nano` what they may have
-    cost. `benched` says why players are, by name; `overrun` is by player what it was billed beyond the worst
-    case of its calls, in spite of a budget.
+    arena, `decided` those of them with a result, `played` and `calls` those of this run. `billed_nano`,
+    `possibly_nano` and `unpriced` are over all runs, as in `Progress`. `possibly_paid_twice` counts calls
+    that the run before left open, as a crash does, and that had to be asked again; `possibly_paid_nano` what
+    they may have cost. `benched` says why players are, by name; `overrun` is by player what it was billed
+    beyond the worst case of its calls, in spite of a budget.
     """
 
     reason: str
@@ -79,6 +81,7 @@ class RunReport:
     overrun: Mapping[str, int] = field(default_factory=dict)
     waiting: tuple[Waiting, ...] = ()
     until: State | None = None
+    unpriced: int = 0
 
     @property
     def spent_nano(self) -> int:

@@ -106,6 +106,7 @@ class Runner:
             recovered.possibly_nano,
             recovered.spent_by,
             recovered.begun,
+            recovered.unpriced,
         )
         games = schedulers(settings, secret)
         self._plans = Plans(games, runtimes)
@@ -226,6 +227,7 @@ class Runner:
             dict(self._budget.overrun),
             tuple(self._waits.now.values()),
             self._rounds.known(now=True),
+            self._budget.unpriced,
         )
 
     def stop(self) -> None:
@@ -259,6 +261,7 @@ class Runner:
             self._matches.troubles(),
             tuple(self._waits.now.values()),
             self._rounds.known(),
+            self._budget.unpriced,
         )
 
     def _benched(self) -> Mapping[str, str]:

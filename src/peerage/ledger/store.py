@@ -180,6 +180,12 @@ class Summary(Struct, frozen=True, gc=False):
     cost_elo: tuple[float, ...]
     at_ms: int
 
+    @property
+    def cost_usd(self) -> float | None:
+        """What the whole match is known to have cost; None where a contestant's cost is unknown and nothing
+        else was billed."""
+        return None if not self.spent_nano and None in self.costs else self.spent_nano / 1e9
+
 
 class Amendment(Struct, frozen=True, gc=False):
     """A statement beside the matches: an entry of the log with a body of its own, which cites digests.

@@ -225,7 +225,7 @@ def near_models(settings: PlayerSettings, models: Iterable[str] = ()) -> str:
     return f"it has {', '.join(known)}" if 0 < len(known) <= SHORT_LIST else ""
 
 
-async def advice(settings: PlayerSettings, env: Mapping[str, str]) -> str:
+async def advice(settings: PlayerSettings, env: Mapping[str, str], failure: str) -> str:
     """What to do about a model that its server turned down: the right address or name, when its own seems to
     be wrong.
 
@@ -233,9 +233,10 @@ async def advice(settings: PlayerSettings, env: Mapping[str, str]) -> str:
     """
     if settings.provider not in PROVIDERS:
         return ""
-    _, fix = await wrong_address(settings, env)
-    if fix:
-        return fix
+    if "(404)" in failure or "(405)" in failure:
+        _, fix = await wrong_address(settings, env)
+        if fix:
+            return fix
     found = (await listing(settings, env)).models
     known = is_listed(settings, found) if found else in_price_table(settings)
     return "" if known else near_models(settings, found)
@@ -415,6 +416,6 @@ async def probe(
                 continue
             found = Probed(settings.name, sent, failure=failure, maybe_paid=paid)
             if found.unusable:
-                return replace(found, advice=await advice(settings, env))
+                return replace(found, advice=await advice(settings, env, str(failure)))
             return found
         return Probed(settings.name, sent, answer, maybe_paid=paid)

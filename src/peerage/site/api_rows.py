@@ -129,7 +129,8 @@ class Match(Struct, frozen=True):
 
     `players`, `scores`, `costs` (in the arena's cost unit, null unknown) and the Elo ratings after the match
     are in seat order; `status` is "done" or the reason of the void, which has no scores. `cost_usd` is what
-    the whole match cost, officials included; `at_ms` when it was settled, Unix milliseconds.
+    the whole match is known to have cost, officials included, null where no cost is known; `at_ms` when it
+    was settled, Unix milliseconds.
     """
 
     number: int
@@ -140,7 +141,7 @@ class Match(Struct, frozen=True):
     players: tuple[str, ...]
     scores: tuple[float, ...]
     costs: tuple[float | None, ...]
-    cost_usd: float
+    cost_usd: float | None
     raw: tuple[float, ...]
     cost_elo: tuple[float, ...]
     at_ms: int
@@ -169,4 +170,4 @@ def picked(kind: type[S], source: object, **more: Any) -> S:
 
 def match_row(summary: Summary) -> Match:
     """A row of the narrow table as the API gives it."""
-    return picked(Match, summary, cost_usd=summary.spent_nano / 1e9)
+    return picked(Match, summary)

@@ -175,7 +175,7 @@ def costs_page(site: Site) -> View:
         charts.append(chart("Spend by day", about, "spending", rows, SPENT, spending(rows)))
     values = {
         "dollars": spent,
-        "possibly": sum(row.possibly_usd for row in players),
+        "possibly": sum(row.possibly_usd or 0.0 for row in players),
         "probes": sum(one.most_nano for one in probe_costs(site.moment).values()) / 1e9,
         "held": sum(unused(site.moment).values()) / 1e9,
         "players": sorted(players, key=lambda row: -(row.cost_usd or 0.0)),

@@ -104,7 +104,7 @@ def shard(site: Site, first: int) -> bytes:
         "s": [list(row.scores) for row in rows],
         "t": [topics[row.topic] for row in rows],
         "v": [statuses[row.status] for row in rows],
-        "c": [row.spent_nano // 1000 for row in rows],
+        "c": [-1 if row.cost_usd is None else row.spent_nano // 1000 for row in rows],
         "e": times[0] - tally.began // 1000,
         "d": [after - before for before, after in pairwise([times[0], *times])],
         **({} if in_order else {"n": numbers}),

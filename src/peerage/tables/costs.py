@@ -38,14 +38,15 @@ class CostStats(Struct, frozen=True):
 
 class KindStats(Struct, frozen=True):
     """What the matches of one kind brought: of a game, or where there is but one game of a topic. `matches`
-    had a result; `cost_usd` is what all of them are known to have cost, roles included, hosts' idle time not;
-    what is per dollar is None where nothing was spent."""
+    had a result; `cost_usd` is what all of them are known to have cost, roles included, hosts' idle time not,
+    None where that is nothing and some cost is unknown; what is per dollar is None where nothing was spent
+    or not all is known."""
 
     by: Literal["game", "topic"]
     kind: str
     matches: int
     bits: float
-    cost_usd: float
+    cost_usd: float | None
     matches_per_usd: float | None
     bits_per_usd: float | None
 
@@ -101,8 +102,9 @@ def _of_player(name: str, account: Account, host: HostedStats | None, found: Gai
     )
 
 
-def kind_stats(played: PlayedMatches, found: Gained) -> Iterator[KindStats]:
-    """A row for each game, or each topic of the only one where it has any, in the order of names."""
+def kind_stats(played: PlayedMatches, found: Gained, unknown: bool) -> Iterator[KindStats]:
+    """A row for each game, or each topic of the only one where it has any, in the order of names; `unknown`
+    says that not every cost is known."""
     alone = len({one.game for one in played.finished}) == 1 and any(one.topic for one in played.finished)
     by: Literal["game", "topic"] = "topic" if alone else "game"
     matches, nano = Counter[str](), Counter[str]()
@@ -116,7 +118,9 @@ def kind_stats(played: PlayedMatches, found: Gained) -> Iterator[KindStats]:
         bits[name] = bits.get(name, 0.0) + more
     for kind in sorted(nano):
         usd, brought = nano[kind] / 1e9, bits.get(kind, 0.0)
-        yield KindStats(by, kind, matches[kind], brought, usd, _per(matches[kind], usd), _per(brought, usd))
+        all_usd, known = (None, usd or None) if unknown else (usd, usd)
+        each = _per(matches[kind], all_usd), _per(brought, all_usd)
+        yield KindStats(by, kind, matches[kind], brought, known, *each)
 
 
 def _per(number: float, spent: float | None) -> float | None:

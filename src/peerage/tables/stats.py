@@ -49,8 +49,8 @@ class PlayerStats(Shown, frozen=True):
     cut off by a crash). `reasoning_tokens` are those of `output_tokens` that were thought and not said, as
     far as providers count them. Latency in seconds, over its `answers`: the replies that came to
     what it was asked as a contestant (see `speed`); None without any. `cost_usd` is what it is known to have
-    been billed, None while the cost of no call is known; `possibly_usd` what it may
-    have been billed in addition, in all games (failed calls, replies of unknown cost).
+    been billed, None while the cost of no call is known; `possibly_usd` what it may have been billed in
+    addition, in all games (failed calls, replies of unknown cost), None without a known price.
     """
 
     player: str
@@ -66,7 +66,7 @@ class PlayerStats(Shown, frozen=True):
     input_tokens: int
     output_tokens: int
     cost_usd: float | None
-    possibly_usd: float
+    possibly_usd: float | None
     cost_per_match: float | None
     answers: int
     latency_mean_s: float | None
@@ -115,12 +115,12 @@ class AuthorStats(Shown, frozen=True):
 class ProbeStats(Struct, frozen=True):
     """The `probes` of one player, the small questions before runs, and what they cost in dollars: billed, and
     beyond that possibly billed (no usage reported, or a crash). They belong to no match and are in no other
-    sum here. `cost_usd` is None while the price of any probe is unknown."""
+    sum here. Both are None while the price of any probe is unknown."""
 
     player: str
     probes: int
     cost_usd: float | None
-    possibly_usd: float
+    possibly_usd: float | None
 
 
 class UnfinishedStats(Struct, frozen=True):
@@ -221,7 +221,7 @@ def stats_of(
         makers(families, players, {name: account.matches for name, account in accounts.items()}),
         hosted,
         cost_stats(names, accounts, hosted, found),
-        tuple(kind_stats(played, found)),
+        tuple(kind_stats(played, found, any(one.unknown_costs for one in accounts.values()))),
     )
 
 
@@ -233,7 +233,7 @@ def probe_stats(ledger: Ledger) -> tuple[ProbeStats, ...]:
                 player,
                 cost.probes,
                 None if cost.unknown else cost.billed_nano / 1e9,
-                cost.possibly_nano / 1e9,
+                None if cost.unknown else cost.possibly_nano / 1e9,
             )
             for player, cost in sorted(probe_costs(ledger).items())
         ]
@@ -277,7 +277,7 @@ def _player(
         void_matches=account.void,
         calls_as=dict(sorted(said.calls.items())),
         cost_usd=account.cost_usd,
-        possibly_usd=possibly / 1e9,
+        possibly_usd=None if account.unknown_costs and not possibly else possibly / 1e9,
         cost_per_match=account.cost_per_match,
         answers=answers,
         latency_mean_s=waited / answers / 1e3 if answers else None,

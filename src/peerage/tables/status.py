@@ -5,6 +5,8 @@ from __future__ import annotations
 from itertools import groupby
 from operator import attrgetter
 
+from peerage.accounts import unpriced
+from peerage.engine.probed import probe_costs
 from peerage.engine.recovery import spent
 from peerage.games import hides
 from peerage.ledger.audit import read_issued
@@ -42,7 +44,8 @@ class Status(Shown, frozen=True):
     """One moment of an arena. `runner` is who runs it, null when nobody does: its calls in flight were then
     left open, by a crash, and count as possibly billed. Matches: `recorded`, `waiting` for players, `issued`
     and not begun. Of the calls in flight `open_usd` is what they may cost at most, which is a part of
-    `spent_usd`. `workers` are those of a run under `engine: ray`."""
+    `spent_usd`; `unpriced` calls have no known price and are not in it. `workers` are those of a run under
+    `engine: ray`."""
 
     runner: str | None
     recorded: int
@@ -51,6 +54,7 @@ class Status(Shown, frozen=True):
     open_calls: int
     open_usd: float
     spent_usd: float
+    unpriced: int
     under_way: tuple[MatchNow, ...]
     workers: tuple[WorkerNow, ...] = ()
 
@@ -86,7 +90,8 @@ def status(ledger: Ledger) -> Status:
         )
         under_way.append(now)
     left = issued - recorded - len(under_way) - len(away)
-    costs = worst / 1e9, spent(ledger) / 1e9
+    in_probes = sum([cost.unknown for cost in probe_costs(ledger).values()])
+    costs = worst / 1e9, spent(ledger) / 1e9, unpriced(ledger) + in_probes
     return Status(runner or None, recorded, len(away), max(0, left), calls, *costs, tuple(under_way), workers)
 
 
