@@ -284,12 +284,32 @@ async def test_a_format_that_is_refused_without_a_word_is_left_out(code: int) ->
         server.always(strict(("response_format", code, "oops")))
         client = await opened(server)
         found = await probed(server, client)
+        if code == 500:  # it may only have been down
+            with pytest.raises(PlayerError) as caught:
+                await client.answer(call())
+            assert (caught.value.maybe_paid, caught.value.retry_after_s) == (True, 0.0)
         await client.answer(call())
         await client.close()
-        assert len(server.requests) == 3
+        assert len(server.requests) == 3 + (code == 500)
     assert isinstance(found.answer, Answer)
     assert found.maybe_paid == (code == 500)
     assert client.left_out == [STRUCTURED]
+
+
+async def test_a_server_that_was_down_for_a_moment_keeps_its_format() -> None:
+    async with OpenAIServer() as server:
+        server.next(behave.status(500))
+        client = await opened(server)
+        found = await probed(server, client)
+        assert found.answer is not None
+        await client.answer(call())
+        server.next(behave.status(500))
+        with pytest.raises(PlayerError):
+            await client.answer(call())
+        await client.answer(call())
+        await client.close()
+        assert ["response_format" in one.body for one in server.requests] == [True, False, True, True, True]
+    assert client.left_out == []
 
 
 async def test_a_server_that_fails_all_the_same_keeps_its_format() -> None:

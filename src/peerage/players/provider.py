@@ -106,6 +106,7 @@ class ProviderClient:
         self._refused: set[str] = set()
         self._structured_works = False
         self._without_structure = False
+        self._fails_at_structure: bool | None = None
         self._wire: Wire | None = None
         self._model: Model | None = None
         self._session: aiohttp.ClientSession | None = None
@@ -222,8 +223,10 @@ class ProviderClient:
         """A response to a request as an answer."""
         if request.model_request_parameters is not _PLAIN:
             self._structured_works = True
-        elif self._without_structure:
+        elif self._without_structure and self._fails_at_structure is None:
             self.leave_out([STRUCTURED])
+        elif self._without_structure:
+            self._without_structure, self._fails_at_structure = False, True
         limit = (request.model_settings or {})["max_tokens"]
         answer = self._at_its_tier(read(response, latency_s, limit, self._begins_thinking), response)
         self._note_overrun(answer, limit)
@@ -273,7 +276,8 @@ class ProviderClient:
         something to learn, `_Adapted` where the request cost nothing.
 
         A server that has never replied in structured output and refuses, or fails, without naming a cause is
-        asked without it, until it replies or fails all the same.
+        asked without it, until it replies or fails all the same. One that failed may only have been down, so
+        that it has to fail at structured output once more.
         """
         if not is_refusal(error):
             return
@@ -293,8 +297,12 @@ class ProviderClient:
                 ) from None
             self.leave_out(learnt)
             told = "; ".join([_adapted_to(one) for one in learnt])
+        elif structured and not self._structured_works and self._fails_at_structure:
+            self.leave_out([STRUCTURED])
+            told = _adapted_to(STRUCTURED)
         elif structured and not self._structured_works and not is_too_long(error):
             self._without_structure = True
+            self._fails_at_structure = False if failure.maybe_paid else None
             told = "it is asked without structured output"
         else:
             self._without_structure = False
