@@ -360,7 +360,7 @@ def test_models_behind_azure_and_gemma_templates_play(tmp_path: Path) -> None:
     played = play([AZURE, GEMMA], tmp_path)
     assert played.code == 0, played.printed
     assert played.player["matches"] > 0
-    assert played.player["void"] == played.player["failed"] == played.player["possibly_usd"] == 0
+    assert played.player["void"] == played.player["possibly_usd"] == 0
     assert played.printed.count("the limit is sent as `max_completion_tokens`") == 1
     assert played.printed.count("it is put before the first user turn") == 1
     refusals = [body for body in played.bodies if "max_tokens" in body]
