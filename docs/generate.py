@@ -31,7 +31,6 @@ from peerage.ledger.verify import Problem, Report
 from peerage.match import Fixture, MatchRecord, Outcome, Totals
 from peerage.settings import ArenaSettings
 from peerage.tables.anchors import PeopleRow
-from peerage.tables.calibration import CalibrationBin, CalibrationRow
 from peerage.tables.catalogue import GameRow, PlayerRow
 from peerage.tables.challenges import ChallengeRow, Tried
 from peerage.tables.compare import Comparison, Met
@@ -39,7 +38,6 @@ from peerage.tables.corrected import CorrectedRow
 from peerage.tables.costs import CostStats, KindStats
 from peerage.tables.judge_rows import ChallengeSort, FavourRow, JudgeRow, JudgesReport, Measure, WithoutJudge
 from peerage.tables.leaderboard import Row
-from peerage.tables.makers import MakerRow
 from peerage.tables.match_view import Digests, ExchangeView, MatchView, SeatView
 from peerage.tables.outlook import Further, Outlook, Pair
 from peerage.tables.outside import SourceStats
@@ -345,12 +343,9 @@ _JSON: dict[str, tuple[str | type, ...]] = {
         JudgeStats,
         AuthorStats,
         ReadingStats,
-        CalibrationRow,
-        CalibrationBin,
         SourceStats,
         ProbeStats,
         UnfinishedStats,
-        MakerRow,
         HostedStats,
         CostStats,
         KindStats,

@@ -266,7 +266,7 @@ class Arena:
 
     def chart(self, of: str = "", *, track: str = "") -> Chart:
         """A chart of one track (empty: the game's own): `cost` or `speed` against quality, `ratings` over the
-        matches, or `calibration` where players gave probabilities. By default the first there is.
+        matches. By default the first there is.
 
         In a notebook it shows itself; `svg` is the picture. Raises ArenaError where there is no such chart,
         or where the extra `site` is not installed.

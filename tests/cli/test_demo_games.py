@@ -151,7 +151,7 @@ def test_a_demo_of_several_games_ends_with_strengths_by_game(tmp_path: Path) -> 
         "house:0.95, game by game",
     ]
     assert sorted(parts, key=shown.stdout.index) == parts
-    empty = cli.invoke(app, ["stats", "--of", "calibration", "--dir", str(tmp_path)])
+    empty = cli.invoke(app, ["stats", "--of", "outside", "--dir", str(tmp_path)])
     assert empty.exit_code == 0
     assert "Nothing of it is on record." in empty.stdout
 

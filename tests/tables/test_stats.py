@@ -111,8 +111,8 @@ def test_statistics_are_plain_json(counted: Stats) -> None:
     data = counted.as_dict()
     assert json.loads(json.dumps(data)) == data
     assert set(data) == {
-        "matches", "voids", "players", "judges", "authors", "readings", "calibration", "outside", "probes",
-        "unfinished", "makers", "hosted", "costs", "kinds",
+        "matches", "voids", "players", "judges", "authors", "readings", "outside", "probes",
+        "unfinished", "hosted", "costs", "kinds",
     }  # fmt: skip
 
 

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from peerage.cli.completion import every_game
 from peerage.cli.options import Format, Shape
 from peerage.cli.output import numbers, show, texts
 from peerage.figures import span
@@ -57,7 +56,7 @@ def _roles(officials: dict[str, Sequence[int]]) -> str:
 
 @app.command()
 def about(
-    game: Annotated[str, typer.Argument(help="A game's file, or its name.", autocompletion=every_game)],
+    game: Annotated[str, typer.Argument(help="A game's file, or its name.")],
 ) -> None:
     """Show a game's page: its rules, settings and an example."""
     from importlib.resources import files
@@ -105,7 +104,7 @@ def new(
 
 @app.command()
 def check(
-    game: Annotated[str, typer.Argument(help="A game's file, or its name.", autocompletion=every_game)],
+    game: Annotated[str, typer.Argument(help="A game's file, or its name.")],
     rules: Annotated[
         str | None, typer.Option(help="Settings of the game, as JSON; if not said, those of its demo.")
     ] = None,

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from peerage.cli.completion import played_games, player_names, topic_names
 from peerage.cli.options import HERE, Folder, Format, Shape, arena_in
 from peerage.cli.output import OutputColumn, interval, numbers, show, signed, texts
 from peerage.cli.strengths import show_by_game
@@ -37,15 +36,11 @@ Track = Literal[
 Whose = Literal["played", "outside", "all"]
 Game = Annotated[
     str,
-    typer.Option(
-        help="Count the matches of this game alone.", show_default="all", autocompletion=played_games
-    ),
+    typer.Option(help="Count the matches of this game alone.", show_default="all"),
 ]
 Topic = Annotated[
     str,
-    typer.Option(
-        help="Count the matches on this topic alone.", show_default="all", autocompletion=topic_names
-    ),
+    typer.Option(help="Count the matches on this topic alone.", show_default="all"),
 ]
 
 TITLES = {
@@ -93,11 +88,7 @@ def leaderboard(
     ] = "played",
     without_judge: Annotated[
         list[str] | None,
-        typer.Option(
-            metavar="JUDGE",
-            help="What if: what this judge said does not count; repeat it.",
-            autocompletion=player_names,
-        ),
+        typer.Option(metavar="JUDGE", help="What if: what this judge said does not count; repeat it."),
     ] = None,
     weights: Annotated[
         Literal["equal"] | None, typer.Option(help="What if: every judge's vote weighs the same.")

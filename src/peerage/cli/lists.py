@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from peerage.cli.completion import player_names
 from peerage.cli.options import HERE, Folder, Format, Shape, arena_in, ledger_in, prose
 from peerage.cli.output import Titled, hundredths, numbers, points, show, show_parts, signed, texts, titled
 from peerage.clock import now_ms
@@ -22,11 +21,7 @@ if TYPE_CHECKING:
 def players(
     name: Annotated[
         str,
-        typer.Argument(
-            help="One of them: how strong it is in each game.",
-            show_default="all",
-            autocompletion=player_names,
-        ),
+        typer.Argument(help="One of them: how strong it is in each game.", show_default="all"),
     ] = "",
     folder: Folder = HERE,
     shape: Shape = Format.table,

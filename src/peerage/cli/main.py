@@ -20,7 +20,7 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 from typer.main import get_command, get_group
 
-from peerage.cli import COMPLETING, streams
+from peerage.cli import streams
 from peerage.system_errors import reason
 
 USAGE = 2
@@ -35,7 +35,6 @@ COMMANDS: Mapping[str, Mapping[str, str]] = {
         "demo": "play.demo",
         "init": "setup.init",
         "doctor": "setup.doctor",
-        "completion": "completion.completion",
     },
     "Play": {
         "run": "play.run",
@@ -190,7 +189,6 @@ app = typer.Typer(
     help="Rank language models by letting them play: peer-judged duels on a verifiable ledger.",
     no_args_is_help=True,
     context_settings={"help_option_names": ["-h", "--help"]},
-    add_completion=False,
     rich_markup_mode=None,  # plain help costs a third of the time
     pretty_exceptions_enable=False,
 )
@@ -211,11 +209,7 @@ def main() -> None:
     # At its end Python looks for cycles several times over among what is freed at once: a fifth of the time
     # of a short command.
     atexit.register(gc.freeze)
-    if COMPLETING in os.environ:
-        from typer._completion_classes import completion_init
-
-        completion_init()
-    app(complete_var=COMPLETING)
+    app()
 
 
 @app.callback(invoke_without_command=True)

@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from peerage.cli.completion import every_game
 from peerage.cli.options import HERE, Folder, Format, Quiet, at, pip, program, prose, say
 from peerage.cli.plan import EVERY_GAME, THINKS, agree_to_matches, say_left_out, with_games
 
@@ -174,7 +173,6 @@ def demo(
             help="Which game; `peerage games` lists them. Or `gauntlet`: all that can be played here. Or a "
             "file that holds one: ./auction.py.",
             show_default="duel",
-            autocompletion=every_game,
         ),
     ] = None,
 ) -> None:

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from peerage.cli.completion import player_names
 from peerage.cli.leaderboard import Game, Topic, told_scope
 from peerage.cli.options import HERE, Folder, Format, Shape, arena_in, prose
 from peerage.cli.output import Titled, hundredths, numbers, show_json, show_parts, signed, texts, titled
@@ -24,9 +23,7 @@ Part = Literal[
     "players",
     "judges",
     "authors",
-    "makers",
     "readings",
-    "calibration",
     "outside",
     "probes",
     "unfinished",
@@ -77,14 +74,19 @@ def show_stats(
 _STATS: Mapping[str, Titled] = {
     "players": titled(
         "Players: matches, what they were asked and how they replied",
-        *texts(player="Player"),
+        *texts(player="Player", maker="Maker ~12"),
         *numbers(whole, matches="Matches", wins="W ~4", draws="D ~4", losses="L ~4", calls="Calls ~6"),
         *numbers(whole, input_tokens="Tokens in ~9", output_tokens="out ~9"),
         *numbers(dollars, cost_usd="Billed", possibly_usd="Possibly ~8"),
         *numbers(seconds, latency_p50_s="Answer ~3", latency_p95_s="95% ~7"),
         *numbers(whole, repaired="Repaired ~10", cut="Cut ~10", invalid="Invalid ~2", refused="Refused ~1"),
         *numbers(whole, void="No reply ~1"),
+        *numbers("{:.4f}".format, brier="Brier ~5"),
+        *numbers(percent, calibration_error="Calibration ~5"),
         notes=(
+            "Brier: the mean of (probability - truth)² over the probabilities that it gave; 0 is perfect, "
+            "50% for everything comes to 0.25.",
+            "Calibration: the mean distance between these probabilities and what came true.",
             "Possibly: what it may have been billed in addition, at most, for calls that failed or stated no "
             "usage.",
             "Answer: the median time of its answers as a contestant.",
@@ -118,13 +120,6 @@ _STATS: Mapping[str, Titled] = {
         *numbers(whole, drafts="Drafts", approved="Approved"),
         *numbers(percent, approval="Mean approval"),
         *numbers(whole, turns_lost="Invalid turns"),
-    ),
-    "makers": titled(
-        "Makers: matches that their players were given; the usual number a player is a rate of 1",
-        *texts(maker="Maker"),
-        *numbers(whole, players="Players", withdrawn="Withdrawn", matches="Matches"),
-        *numbers(percent, share="Share"),
-        *numbers(hundredths, rate="Rate ~1"),
     ),
     "outside": titled(
         "Outside results: imported, not played here",
@@ -176,13 +171,6 @@ _STATS: Mapping[str, Titled] = {
         *texts(player="Player"),
         *numbers(whole, rating="Raw Elo", matches="Matches", wins="W", draws="D", losses="L"),
     ),
-    "calibration": titled(
-        "Calibration: the probabilities that players gave, and what came true; an error of 0 is perfect",
-        *texts(player="Player"),
-        *numbers(whole, forecasts="Forecasts"),
-        *numbers("{:.4f}".format, brier="Brier score"),
-        *numbers(percent, calibration_error="Calibration error", said="Mean said", came_true="Came true"),
-    ),
 }
 
 
@@ -192,12 +180,7 @@ def match(
     full: Annotated[bool, typer.Option("--full", help="Every request too, word for word.")] = False,
     seat: Annotated[
         str,
-        typer.Option(
-            "--as",
-            metavar="SEAT",
-            help="What this seat could see: its letter, or its player.",
-            autocompletion=player_names,
-        ),
+        typer.Option("--as", metavar="SEAT", help="What this seat could see: its letter, or its player."),
     ] = "",
     shape: Annotated[Telling, typer.Option("--format", help="How to write it.")] = "text",
 ) -> None:

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from peerage.cli.completion import player_names
 from peerage.cli.leaderboard import Game, Topic, Track, told_scope
 from peerage.cli.options import HERE, Folder, Format, ReportFormat, Written, arena_in, prose
 from peerage.cli.output import OutputColumn, numbers, show, show_json, texts
@@ -39,12 +38,8 @@ def verdict(
 
 
 def plan(
-    one: Annotated[
-        str, typer.Argument(help="A player.", show_default="all neighbours", autocompletion=player_names)
-    ] = "",
-    other: Annotated[
-        str, typer.Argument(help="The player to tell it from.", show_default="", autocompletion=player_names)
-    ] = "",
+    one: Annotated[str, typer.Argument(help="A player.", show_default="all neighbours")] = "",
+    other: Annotated[str, typer.Argument(help="The player to tell it from.", show_default="")] = "",
     folder: Folder = HERE,
     track: Annotated[
         Track | None, typer.Option(help="By another table.", show_default="bt, of several games overall")
@@ -81,8 +76,8 @@ def plan(
 
 
 def compare(
-    one: Annotated[str, typer.Argument(help="A player.", autocompletion=player_names)],
-    other: Annotated[str, typer.Argument(help="Another one.", autocompletion=player_names)],
+    one: Annotated[str, typer.Argument(help="A player.")],
+    other: Annotated[str, typer.Argument(help="Another one.")],
     folder: Folder = HERE,
     track: Annotated[
         Track | None,

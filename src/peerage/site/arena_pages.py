@@ -207,7 +207,7 @@ def method_page(site: Site) -> View:
     every = [note for note in boards[0].notes if all(note in one.notes for one in boards[1:])]
     some = [(NAMES[one.track], [note for note in one.notes if note not in every]) for one in boards]
     notes = [("", every), *some]
-    values = {"notes": notes, "settings": stated, "forms": forms(site), "makers": site.stats.makers}
+    values = {"notes": notes, "settings": stated, "forms": forms(site)}
     return View("method.html", "Method", values)
 
 

@@ -1,6 +1,4 @@
-"""The charts of a table, and the data that they show: price and speed against quality, ratings over time,
-calibration.
-"""
+"""The charts of a table, and the data that they show: price and speed against quality, ratings over time."""
 
 from __future__ import annotations
 
@@ -9,8 +7,8 @@ from typing import Any
 
 import msgspec
 
-from peerage.figures import DASH, counted, per_hundred, percent, seconds, tenths, whole
-from peerage.site.charts import WHOLE, Chart, Written, chart, crowded, frontier, reliability, trajectories
+from peerage.figures import DASH, counted, per_hundred, seconds, tenths, whole
+from peerage.site.charts import WHOLE, Chart, Written, chart, crowded, frontier, trajectories
 from peerage.site.reading import Site
 from peerage.tables.leaderboard import Board, Row
 from peerage.tables.offers import frontier as offers
@@ -77,9 +75,6 @@ def charts(site: Site, track: Track, found: Board, *, everything: bool = True) -
             trajectories(points, names, drawn(track)),
             trajectories(points, names, drawn(track), width=WHOLE) if track == site.track else None,
         )
-    if track == site.track and site.calibration:
-        names = [row.player for row in ranked[:COLOURED]]
-        yield calibration(site, f"The first {len(names)} players. " * (len(ranked) > len(names)), names)
 
 
 def _plane(
@@ -158,43 +153,6 @@ def _joined(plane: Sequence[Mapping[str, Any]], less: str, least: str, of: str) 
     if len(best) > 1:
         return f"The line joins the players that nobody beats {less}, listed below with {of}."
     return f"{best[0]} is the best rated and the {least}." if best else ""
-
-
-def calibration(site: Site, about: str, names: Collection[str]) -> Chart:
-    """The reliability diagram of some players."""
-    rows = reliable(site)
-    return chart(
-        "Calibration",
-        f"{about}What came true of what was called how likely; on the dashed line forecasts hold.",
-        "calibration",
-        rows,
-        {
-            "Player": lambda row: str(row["player"]),
-            "Called likely": lambda row: f"{row['low']:.0%} – {row['high']:.0%}",
-            "Forecasts": lambda row: whole(row["forecasts"]),
-            "Mean forecast": lambda row: percent(row["said"]),
-            "Came true": lambda row: percent(row["came_true"]),
-        },
-        reliability([row for row in rows if row["player"] in names]),
-    )
-
-
-def reliable(site: Site) -> list[dict[str, Any]]:
-    """Everybody's bins, with its Brier score and its calibration error; see `tables.calibration`."""
-    return [
-        {
-            "player": row.player,
-            "low": one.low,
-            "high": one.high,
-            "forecasts": one.forecasts,
-            "said": round(one.said, 4),
-            "came_true": round(one.came_true, 4),
-            "brier": round(row.brier, 6),
-            "calibration_error": round(row.calibration_error, 6),
-        }
-        for row in site.calibration
-        for one in row.bins
-    ]
 
 
 def in_tenths(track: Track) -> bool:

@@ -211,29 +211,6 @@ def _told(row: Mapping[str, Any]) -> str:
     return f"{row['player']}: {row['rating']:.0f} after match {row['match']}"
 
 
-def reliability(bins: Values) -> Plane:
-    """How often came true what was called how likely; on the dashed line it is as often as said. Rows hold
-    player, said and came_true (means of a bin, from 0 to 1) and forecasts (its size)."""
-    series = _series(bins)
-    most = max([one["forecasts"] for one in bins], default=1)
-    share = "{:.0%}".format
-    plane = Plane(
-        Axis("called likely", 0, 1, form=share),
-        Axis("came true", 0, 1, form=share),
-        series=series if len(series) > 1 else (),
-    )
-    plane.line([(0, 0), (1, 1)], QUIET, dash=True)
-    for name, color in series:
-        mine = [one for one in bins if one["player"] == name]
-        plane.line([(one["said"], one["came_true"]) for one in mine], color)
-        for one in mine:
-            called = f"{one['forecasts']:,} called {one['said']:.0%} likely"
-            tip = f"{name}: of {called}, {one['came_true']:.0%} came true"
-            radius = 2.5 + 6 * (one["forecasts"] / most) ** 0.5
-            plane.dot(one["said"], one["came_true"], color, radius=round(radius, 1), tip=tip)
-    return plane
-
-
 def strength(games: Values) -> Plane:
     """One player's share of wins in each game, on lines from 0% to 100%. Rows hold game, share, low and high,
     all in percent, the mean of games first."""

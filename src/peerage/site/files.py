@@ -13,7 +13,7 @@ from peerage.games import installed
 from peerage.games.game import Original
 from peerage.ledger.export import documents, write_csv
 from peerage.site.arena_pages import by_day
-from peerage.site.board_charts import course, in_seconds, paced, priced, reliable
+from peerage.site.board_charts import course, in_seconds, paced, priced
 from peerage.site.leaderboards import has_outside, judged, outside
 from peerage.site.reading import Site
 from peerage.standings import DONE
@@ -31,8 +31,6 @@ def paths(site: Site) -> Iterator[str]:
         yield WITHOUT
     if has_outside(site):
         yield "data/outside.csv"
-    if site.calibration:
-        yield "data/calibration.csv"
     if site.has_pool:
         yield "data/challenges.csv"
     yield from originals(site)
@@ -57,8 +55,6 @@ def view(site: Site, path: str) -> bytes | None:
         return table(by_day(site))
     if what == "outside":
         return table([row.as_dict() for row in outside(site).rows])
-    if what == "calibration":
-        return table(reliable(site))
     if what == "challenges":
         return table([row.as_dict() for row in site.pool])
     rows = [row.as_dict() for row in site.table(track)]

@@ -10,7 +10,7 @@ from peerage.engine.model_watch import Change
 from peerage.figures import whole
 from peerage.protocol import visible
 from peerage.site.addresses import player_page, slug
-from peerage.site.board_charts import calibration, course, drawn, followed, in_tenths, of_mu
+from peerage.site.board_charts import course, drawn, followed, in_tenths, of_mu
 from peerage.site.charts import Written, chart, strength, trajectories
 from peerage.site.leaderboards import address, filters, shade
 from peerage.site.reading import Site
@@ -135,9 +135,6 @@ def _player(site: Site, name: str) -> View:
                 trajectories(points, [name], drawn(site.track), marks),
             )
         )
-    calibrated = next((one for one in site.calibration if one.player == name), None)
-    if calibrated is not None:
-        charts.append(calibration(site, "", (name,)))
     return View(
         "player.html",
         name,
@@ -161,7 +158,6 @@ def _player(site: Site, name: str) -> View:
             "stats": next((one for one in site.stats.players if one.player == name), None),
             "judge": next((one for one in site.stats.judges if one.player == name), None),
             "author": next((one for one in site.stats.authors if one.player == name), None),
-            "calibrated": calibrated,
             "card": _card(site, name),
             "versions": _versions(site, name),
             "models": [

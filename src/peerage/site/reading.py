@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, TypeAlias
 from peerage.challenges.pool import STREAM
 from peerage.engine.model_watch import Change, changes
 from peerage.engine.registration import registered
-from peerage.games import installed, tracks_of
+from peerage.games import tracks_of
 from peerage.judging.corrections import Correction
 from peerage.ledger import Ledger, open_ledger
 from peerage.ledger.checkpoints import kept_in, leaves_of
@@ -28,7 +28,6 @@ from peerage.site.addresses import match_page
 from peerage.site.ledger_at import Moment
 from peerage.site.tally import Mine, Record, SiteTally
 from peerage.standings import DONE, NOBODY, Standings, after_all, pinned_elo, pinned_rating
-from peerage.tables.calibration import CalibrationRow
 from peerage.tables.challenges import ChallengeRow, arena_pool, pools, rows
 from peerage.tables.corrected import CorrectedRow, what_would_change
 from peerage.tables.judge_rows import JudgesReport
@@ -349,12 +348,6 @@ class Site:
         """What players, judges and authors did."""
         accounts = self.moment.position(self._elo).accounts
         return stats_of(self.moment, self.settings, self.observations, accounts, self._whole)
-
-    @cached_property
-    def calibration(self) -> Sequence[CalibrationRow]:
-        """How well probabilities hold that players gave; read only where a game played here asks for any."""
-        played = [installed(game) for game in self.tally.games]
-        return self.stats.calibration if any(spec and spec.forecasts for spec in played) else ()
 
     @cached_property
     def judges(self) -> JudgesReport:

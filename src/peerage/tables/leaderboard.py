@@ -28,7 +28,6 @@ from peerage.settings import ArenaSettings, CostUnit, Rating, suggest
 from peerage.settings.player import is_person
 from peerage.standings import NOBODY, after_all, pinned_elo, pinned_rating
 from peerage.tables import notes
-from peerage.tables.makers import picked
 from peerage.tables.outlook import table_of
 from peerage.tables.outside import Outside, uncounted
 from peerage.tables.played import EVERYTHING, PlayedMatches, Scope, ScopeError, sums
@@ -183,7 +182,7 @@ def board(
         *(notes.ONE_LOOK if track in ONE_LOOK else ()),
         *whose,
         *notes.by_side_too("" if scope.side else ", ".join(sides_of([scope.game]) if scope.game else sides)),
-        *(picked(families, known, played.players) if scope == EVERYTHING else ()),
+        *(notes.of_makers(families, known, played.players) if scope == EVERYTHING else ()),
     )
     lines = _lines(rated)
     gone: Mapping[str, tuple[int, float]] = {}

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterable, Iterator, Mapping
+
 from peerage.tables.played import PlayedMatches
+
+WITHDRAWN = 8
+"""Withdrawn players that a note names."""
 
 SERIES = (
     "matches of one series hang together, and this track's intervals take each for itself, which may make "
@@ -58,3 +63,26 @@ def weighing(played: PlayedMatches) -> tuple[str, ...]:
         f"{game} {played.scope.weights.get(game, 1.0):g} ({counts[game]} matches)" for game in sorted(counts)
     )
     return (f"over {len(counts)} games, each match weighing: {shares}",)
+
+
+def maker_of(family: str) -> str:
+    """Who made the models of a family: openai of openai/gpt."""
+    return family.partition("/")[0]
+
+
+def of_makers(families: Mapping[str, str], listed: Collection[str], played: Iterable[str]) -> Iterator[str]:
+    """A note for each maker of several players of which only some are still listed: one that enters many and
+    keeps the best looks better than it is (Singh and others, "The Leaderboard Illusion", 2025)."""
+    of: dict[str, list[str]] = {}
+    for name in sorted({*played, *listed}):
+        of.setdefault(maker_of(families.get(name, "")) or name, []).append(name)
+    for maker, names in of.items():
+        gone = [name for name in names if name not in listed]
+        left = len(names) - len(gone)
+        if gone and left:
+            more = f" and {len(gone) - WITHDRAWN} more" if len(gone) > WITHDRAWN else ""
+            yield (
+                f"{maker} entered {len(names)} players, of which {left} {'is' if left == 1 else 'are'} still "
+                f"listed; withdrawn: {', '.join(gone[:WITHDRAWN])}{more}. The best of several tries looks "
+                "better than it is"
+            )

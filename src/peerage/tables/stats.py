@@ -20,10 +20,10 @@ from peerage.protocol import SANDBOX
 from peerage.settings import ArenaSettings
 from peerage.standings import pinned_elo
 from peerage.tables import Shown
-from peerage.tables.calibration import CalibrationRow, calibration
+from peerage.tables.calibration import calibration
 from peerage.tables.costs import CostStats, KindStats, cost_stats, gained, kind_stats
-from peerage.tables.makers import MakerRow, makers
 from peerage.tables.matches import Matches
+from peerage.tables.notes import maker_of
 from peerage.tables.observations import Drafts, Observations, Replies, observe
 from peerage.tables.outside import SourceStats, listed
 from peerage.tables.played import EVERYTHING, PlayedMatches, Scope, sums
@@ -50,12 +50,14 @@ class PlayerStats(Shown, frozen=True):
     far as providers count them. Latency in seconds, over its `answers`: the replies that came to
     what it was asked as a contestant (see `speed`); None without any. `cost_usd` is what it is known to have
     been billed, None while the cost of no call is known; `possibly_usd` what it may have been billed in
-    addition, in all games (failed calls, replies of unknown cost), None without a known price.
+    addition, in all games (failed calls, replies of unknown cost), None without a known price. `brier` and
+    `calibration_error` say how well its `forecasts` hold (`calibration`), None where it gave none.
     """
 
     player: str
     model: str
     family: str
+    maker: str
     matches: int
     wins: int
     draws: int
@@ -82,6 +84,9 @@ class PlayerStats(Shown, frozen=True):
     asked_in: dict[str, int]
     failed_in: dict[str, int]
     failures: str
+    forecasts: int
+    brier: float | None
+    calibration_error: float | None
 
 
 class JudgeStats(Shown, frozen=True):
@@ -136,11 +141,10 @@ class UnfinishedStats(Struct, frozen=True):
 
 class Stats(Shown, frozen=True):
     """All statistics of an arena; `voids` counts matches without a result by reason, `readings` are tables
-    under each reading of its game, one after another (none where the game has but one), `calibration` says
-    how well probabilities hold that players gave (none where no game asks for any), `outside` the imported
-    results by source, `unfinished` what matches cost that have not ended yet, `makers` who was tried how
-    often (none where each has one player), `hosted` what players took of the windows of their hosts, `costs`
-    and `kinds` the information and matches that players' and games' dollars and hours bought."""
+    under each reading of its game, one after another (none where the game has but one), `outside` the
+    imported results by source, `unfinished` what matches cost that have not ended yet, `hosted` what players
+    took of the windows of their hosts, `costs` and `kinds` the information and matches that players' and
+    games' dollars and hours bought."""
 
     matches: int
     voids: dict[str, int]
@@ -148,11 +152,9 @@ class Stats(Shown, frozen=True):
     judges: tuple[JudgeStats, ...]
     authors: tuple[AuthorStats, ...]
     readings: tuple[ReadingStats, ...]
-    calibration: tuple[CalibrationRow, ...]
     outside: tuple[SourceStats, ...]
     probes: tuple[ProbeStats, ...]
     unfinished: tuple[UnfinishedStats, ...]
-    makers: tuple[MakerRow, ...]
     hosted: tuple[HostedStats, ...]
     costs: tuple[CostStats, ...]
     kinds: tuple[KindStats, ...]
@@ -207,6 +209,7 @@ def stats_of(
                     accounts.get(name, NOTHING),
                     possibly.get(name, 0),
                     read.replies.get(name, Replies()),
+                    read.forecasts.get(name, {}),
                 )
                 for name in names
             ]
@@ -214,11 +217,9 @@ def stats_of(
         tuple([JudgeStats(name, **msgspec.structs.asdict(found)) for name, found in judges.items()]),
         tuple([_author(name, read.authors[name]) for name in sorted(read.authors)]),
         readings.rows(elo),
-        calibration(read.forecasts),
         listed(ledger),
         probe_stats(ledger),
         unfinished_stats(ledger),
-        makers(families, players, {name: account.matches for name, account in accounts.items()}),
         hosted,
         cost_stats(names, accounts, hosted, found),
         tuple(kind_stats(played, found, any(one.unknown_costs for one in accounts.values()))),
@@ -264,15 +265,23 @@ def unfinished_stats(ledger: Ledger) -> tuple[UnfinishedStats, ...]:
 
 
 def _player(
-    name: str, model: str, family: str, account: Account, possibly: int, said: Replies
+    name: str,
+    model: str,
+    family: str,
+    account: Account,
+    possibly: int,
+    said: Replies,
+    given: Mapping[int, int],
 ) -> PlayerStats:
     answers = sum(said.waits.values())
+    calibrated = calibration(given)
     waited = sum([wait * count for wait, count in said.waits.items()])
     from_account = ("matches", "wins", "draws", "losses", "calls", "input_tokens", "output_tokens")
     return PlayerStats(
         player=name,
         model=model,
         family=family,
+        maker=maker_of(family),
         **{field: getattr(account, field) for field in from_account},
         void_matches=account.void,
         calls_as=dict(sorted(said.calls.items())),
@@ -291,6 +300,9 @@ def _player(
         asked_in=dict(sorted(said.asked.items())),
         failed_in=dict(sorted(said.failed.items())),
         failures=failures_in_words(said.asked, said.failed),
+        forecasts=calibrated.forecasts if calibrated else 0,
+        brier=calibrated.brier if calibrated else None,
+        calibration_error=calibrated.error if calibrated else None,
     )
 
 
