@@ -202,9 +202,13 @@ def raising(monkeypatch: pytest.MonkeyPatch, error: BaseException) -> typer.Type
         (
             PermissionError(13, "Permission denied", "/far/arena.db"),
             1,
-            "peerage: /far/arena.db: Permission denied\n",
+            "peerage: /far/arena.db: permission denied; give yourself permission, or name another place\n",
         ),
-        (OSError(28, "No space left on device"), 1, "peerage: No space left on device\n"),
+        (
+            OSError(28, "No space left on device"),
+            1,
+            "peerage: the disk is full; free some space and run again\n",
+        ),
     ],
 )
 def test_what_a_command_raises_becomes_one_message(

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import os
+import pty
 import select
 import signal
+import socket
 import subprocess
 import sys
 import threading
@@ -13,11 +16,15 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 from aiohttp import web
 from tests.cli.test_play import peerage, recorded
+from tests.engine.arenas import write_arena
 
+from peerage.arena import open_arena
+from peerage.engine.probed import entries
 from peerage.ledger import open_ledger
 from peerage.ledger.store import Exchange
 
@@ -206,3 +213,45 @@ def test_a_reader_who_never_came_is_told_by_the_exit_code(tmp_path: Path) -> Non
     )
     os.close(writes)
     assert (done.returncode, done.stderr) == (141, b"")
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+@pytest.mark.parametrize("while_", ["it probes", "it asks"])
+def test_a_signal_before_the_first_match_ends_a_run_as_later_ones_do(
+    tmp_path: Path, number: signal.Signals, while_: str
+) -> None:
+    """A server that accepts and never answers holds the probe up; a terminal holds the plan's question up."""
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        players: list[Any] = [{"name": f"h{n}", "model": f"house:0.{n + 3}"} for n in range(6)]
+        address = f"http://127.0.0.1:{silent.getsockname()[1]}/v1"
+        players.append({"name": "silent", "model": "openai:tiny", "base_url": address, "key_env": ""})
+        write_arena(tmp_path, players, engine={"probe": True})
+        words = [sys.executable, "-m", "peerage", "run", "--max-matches", "4", "--dir", str(tmp_path)]
+        if while_ == "it probes":
+            words.append("--yes")
+        child, terminal = pty.fork()
+        if not child:
+            signal.signal(signal.SIGHUP, signal.SIG_DFL)
+            os.execv(words[0], words)
+        shown = b""
+        if while_ == "it probes":
+            silent.settimeout(60)
+            accepted, _ = silent.accept()
+        while while_ == "it asks" and b"Play?" not in shown:
+            shown += os.read(terminal, 65_536)
+        time.sleep(0.3)
+        os.kill(child, number)
+        with contextlib.suppress(OSError):
+            while more := os.read(terminal, 65_536):
+                shown += more
+        _, status = os.waitpid(child, 0)
+        os.close(terminal)
+        assert os.waitstatus_to_exitcode(status) == 130, shown
+        assert b"Traceback" not in shown
+        assert (b"interrupted" in shown) == (number != signal.SIGHUP)
+        if while_ == "it probes":
+            accepted.close()
+    with open_arena(tmp_path) as arena:
+        sent = [entry for entry in entries(arena.ledger) if entry.sent]
+        assert len(sent) == (while_ == "it probes"), "what was asked counts at its worst"
+        assert arena.ledger.heads() == (0, 0)

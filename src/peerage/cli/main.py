@@ -21,6 +21,7 @@ from typer.core import TyperCommand, TyperGroup
 from typer.main import get_command, get_group
 
 from peerage.cli import streams
+from peerage.interrupts import ended_as_interrupted
 from peerage.system_errors import reason
 
 USAGE = 2
@@ -161,10 +162,11 @@ class Commands(TyperGroup):
         streams.prepare()
         try:
             try:
-                return super().invoke(ctx)
+                with ended_as_interrupted():
+                    return super().invoke(ctx)
             finally:
                 sys.stdout.flush()  # here a reader who has left is noticed quietly; at exit, loudly
-        except KeyboardInterrupt:
+        except (KeyboardInterrupt, typer.Abort):
             typer.echo("interrupted; everything recorded is safe", err=True)
             raise typer.Exit(INTERRUPTED) from None
         except BrokenPipeError:

@@ -3,27 +3,23 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import signal
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 
 from peerage.engine.runner import Runner
+from peerage.interrupts import leaving_terminal
 
 
 @contextmanager
 def stopped_by_signals(runner: Runner) -> Iterator[None]:
     """Let SIGINT, SIGTERM and SIGHUP stop a run where the event loop can catch them (not on Windows)."""
     loop = asyncio.get_running_loop()
-    terminals = [number for number in (1, 2) if os.isatty(number)]
+    leave = leaving_terminal()
 
     def hung_up() -> None:
-        """The terminal is gone: nobody reads what is shown there, and writing to it would be an error. A
-        shell may say so twice; that is no wish to give up calls in flight."""
-        nowhere = os.open(os.devnull, os.O_WRONLY)
-        for number in terminals:
-            os.dup2(nowhere, number)
-        os.close(nowhere)
+        """A shell may say so twice; that is no wish to give up calls in flight."""
+        leave()
         if not runner.progress().stopping:
             runner.stop()
 
@@ -31,6 +27,7 @@ def stopped_by_signals(runner: Runner) -> Iterator[None]:
     hangup = getattr(signal, "SIGHUP", None)
     if hangup is not None and signal.getsignal(hangup) is not signal.SIG_IGN:  # as under nohup
         stops[hangup] = hung_up
+    before = {number: signal.getsignal(number) for number in stops}
     caught = []
     for number, stop in stops.items():
         with suppress(NotImplementedError, ValueError, RuntimeError):
@@ -41,3 +38,4 @@ def stopped_by_signals(runner: Runner) -> Iterator[None]:
     finally:
         for number in caught:
             loop.remove_signal_handler(number)
+            signal.signal(number, before[number])
