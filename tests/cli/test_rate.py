@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
+import math
 from pathlib import Path
 from random import Random
-from typing import get_args
+from typing import Any, get_args
 
 import pytest
 import typer
@@ -123,3 +124,46 @@ def test_what_is_held_equal_may_be_said_one_by_one() -> None:
     assert one_by_one == run("-", "--control", "length,bold", piped=piped)
     assert "Held equal: length" in one_by_one
     assert "Held equal: bold" in one_by_one
+
+
+def table(*arguments: str) -> dict[str, dict[str, Any]]:
+    return {row["player"]: row for row in json.loads(run(*arguments, "--output", "json"))}
+
+
+def test_players_who_tied_share_a_rank_however_they_are_listed(tmp_path: Path) -> None:
+    """As in sublee/trueskill, issues 13 and 15: four lost to one and tied with each other."""
+    names, found = ["w", "l1", "l2", "l3", "l4"], []
+    for order in (names, names[::-1], ["l3", "w", "l1", "l4", "l2"]):
+        game = {"players": order, "ranks": [int(name != "w") for name in order]}
+        (tmp_path / "one.json").write_text(json.dumps([game]))
+        rows = table(str(tmp_path / "one.json"), "--method", "trueskill")
+        assert [rows[name]["rank"] for name in names] == [1, 2, 2, 2, 2]
+        losers = [rows[name] for name in names[1:]]
+        assert len({(row["mu"], row["sigma"], row["rating"]) for row in losers}) == 1
+        found.append({name: (row["mu"], row["sigma"]) for name, row in rows.items()})
+    for other in found[1:]:
+        assert {name: pytest.approx(row) for name, row in other.items()} == found[0]
+
+
+def test_a_tie_of_both_bad_is_a_tie_and_said_to_be_one(tmp_path: Path) -> None:
+    """As in bojieli/ai-agent-book, issue 77."""
+    file = tmp_path / "battles.csv"
+    file.write_text("model_a,model_b,winner\na,b,model_a\na,b,tie (bothbad)\nb,c,model_a\n")
+    shown = run(str(file), "--method", "elo")
+    assert "1 of 1 ties are of answers said to be both bad" in shown
+    rows = table(str(file), "--method", "elo")
+    assert [*rows] == ["a", "b", "c"]
+    assert all(math.isfinite(row["rating"]) for row in rows.values())
+
+
+def test_names_do_not_matter_where_one_always_wins(tmp_path: Path) -> None:
+    """As in tabarena, issues 494 and 502, and Auto-Arena, issue 4."""
+    tables = []
+    for name in ("m0", "zz"):
+        file = tmp_path / f"{name}.csv"
+        file.write_text(
+            "model_a,model_b,winner\n" + f"{name},m1,model_a\n{name},m2,model_a\nm1,m2,model_a\n" * 20
+        )
+        tables.append([{**row, "player": ""} for row in table(str(file)).values()])
+    assert tables[0] == tables[1]
+    assert all(math.isfinite(row["rating"]) for row in tables[0])

@@ -3,11 +3,11 @@
     >>> settings = TrueSkillSettings()
     >>> table = rate(games(3, [Game(((0,), (1,), (2,)), (1, 2, 2))]), settings)
     >>> [(round(mu, 3), round(sigma, 3)) for mu, sigma in zip(table.mu.tolist(), table.sigma.tolist())]
-    [(30.109, 6.735), (22.443, 5.972), (22.448, 5.974)]
+    [(30.109, 6.735), (22.445, 5.973), (22.445, 5.973)]
 
 Herbrich, Minka, Graepel, "TrueSkill: A Bayesian Skill Rating System" (NIPS 2006). Two players meet in
-closed form; more pass messages. A tie where the draw probability is 0 takes the exact limit: the two
-performed equally well.
+closed form; more pass messages, and those of them who tied do so in no order (see `trueskill_kernels`). A tie
+where the draw probability is 0 takes the exact limit: all of them performed equally well.
 """
 
 from __future__ import annotations

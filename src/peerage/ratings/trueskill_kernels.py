@@ -218,16 +218,25 @@ def games(
     teams: int,
     seats: int,
 ) -> None:
-    """Play games of any number of teams, as `duels`, by message passing along the chain of team differences.
+    """Play games of any number of teams, as `duels`, by message passing along the chain of places.
 
+    A place is one team, or a centre between teams that tied: each performs within the draw margin of it, and
+    the chain compares centres. So no order in which tied teams are listed moves them; the chain of teams of
+    the `trueskill` package does (sublee/trueskill, issues 13 and 15). Two teams alone tie as `duels` have it.
     The schedule (sweeps there and back until no truncated difference moves by more than `tolerance`, ten at
-    most) is that of the `trueskill` package. `unit_margin` is the draw margin for a pair of one seat in
+    most, more with centres) is that package's. `unit_margin` is the draw margin for a pair of one seat in
     all; `teams` and `seats` are the largest numbers in a game.
     """
     noise = beta * beta
     skill, doubt, part = np.empty(seats), np.empty(seats), np.empty(seats)
-    mean, spread = np.empty(teams), np.empty(teams)
-    # what the difference with the team above, and the one below, tells a team: precision and mean
+    mean, spread, width = np.empty(teams), np.empty(teams), np.empty(teams)
+    # which teams share a place, from and to
+    first = np.empty(teams + 1, np.int64)
+    # how far a tied team is from its centre: mean and variance of that truncated difference
+    off, off_variance = np.empty(teams), np.empty(teams)
+    # of each place, without its neighbours: mean, variance, and the seats of a team there
+    centre, wide_centre, size = np.empty(teams), np.empty(teams), np.empty(teams)
+    # what the difference with the place above, and the one below, tells a place: precision and mean
     above, above_mean = np.empty(teams), np.empty(teams)
     below, below_mean = np.empty(teams), np.empty(teams)
     # what a truncated difference says; an infinite variance is silence
@@ -241,6 +250,7 @@ def games(
             skill[i] = mu[player]
             doubt[i] = variance[player] + tau * tau
             part[i] = max(float(share[base + i]), 1e-4)
+        places = 0
         for t in range(n):
             total = 0.0
             noisy = 0.0
@@ -248,23 +258,72 @@ def games(
                 total += float(part[i]) * float(skill[i])
                 noisy += float(part[i]) * float(part[i]) * (float(doubt[i]) + noise)
             mean[t], spread[t] = total, noisy
-            above[t] = below[t] = above_mean[t] = below_mean[t] = cut_mean[t] = 0.0
-            cut_variance[t] = math.inf
-        last = n - 2
-        for _ in range(_SWEEPS if last else 1):
+            seated = int(team[start + t + 1]) - int(team[start + t])
+            # as far from the centre as makes two of a place as far apart as a tie of two
+            width[t] = unit_margin * math.sqrt(seated)
+            off[t], off_variance[t] = 0.0, width[t] * width[t] / 3.0
+            if t == 0 or n == 2 or rank[start + t] != rank[start + t - 1]:
+                first[places] = t
+                size[places] = 0.0
+                places += 1
+            size[places - 1] += seated
+        first[places] = n
+        for x in range(places):
+            size[x] /= float(first[x + 1] - first[x])
+            above[x] = below[x] = above_mean[x] = below_mean[x] = cut_mean[x] = 0.0
+            cut_variance[x] = math.inf
+        last = places - 2
+        for _ in range(_SWEEPS if places == n else 5 * _SWEEPS):
             moved = 0.0
-            for turn in range(max(2 * last, 1)):
+            for x in range(places):
+                low, high = int(first[x]), int(first[x + 1])
+                if high - low == 1:
+                    centre[x], wide_centre[x] = mean[low], spread[low]
+                    continue
+                for again in range(2):  # before and after the differences are cut anew, all of them at once
+                    pi, pi_mean = 0.0, 0.0
+                    for t in range(low, high):
+                        told = 1.0 / (float(spread[t]) + float(off_variance[t]))
+                        pi += told
+                        pi_mean += told * (float(mean[t]) - float(off[t]))
+                    centre[x], wide_centre[x] = pi_mean / pi, 1.0 / pi
+                    if again:
+                        break
+                    pi += float(above[x]) + float(below[x])
+                    pi_mean += float(above[x]) * float(above_mean[x]) + float(below[x]) * float(below_mean[x])
+                    for t in range(low, high):
+                        told = 1.0 / (float(spread[t]) + float(off_variance[t]))
+                        rest = max(pi - told, 1e-12 * pi)
+                        gap = float(mean[t]) - (pi_mean - told * (float(mean[t]) - float(off[t]))) / rest
+                        wide = float(spread[t]) + 1.0 / rest
+                        s = math.sqrt(wide)
+                        v, w = tied(gap / s, float(width[t]) / s)
+                        now_mean, now_variance = 0.0, 1e9 * wide  # a margin beyond all doubt says nothing
+                        if w > 1e-9:
+                            now_mean, now_variance = gap + s * v / w, wide * (1.0 - w) / w
+                        if now_variance > 0.0 and off_variance[t] > 0.0:
+                            moved = max(
+                                moved,
+                                abs(now_mean / now_variance - float(off[t]) / float(off_variance[t])),
+                                math.sqrt(abs(1.0 / now_variance - 1.0 / float(off_variance[t]))),
+                            )
+                        off[t], off_variance[t] = now_mean, now_variance
+            for turn in range(max(2 * last, 1) if places > 1 else 0):
                 x = turn if turn < last else 2 * last - turn
-                pi_x = 1.0 / float(spread[x]) + float(above[x])
-                mu_x = (float(mean[x]) / float(spread[x]) + float(above[x]) * float(above_mean[x])) / pi_x
+                pi_x = 1.0 / float(wide_centre[x]) + float(above[x])
+                mu_x = (
+                    float(centre[x]) / float(wide_centre[x]) + float(above[x]) * float(above_mean[x])
+                ) / pi_x
                 y = x + 1
-                pi_y = 1.0 / float(spread[y]) + float(below[y])
-                mu_y = (float(mean[y]) / float(spread[y]) + float(below[y]) * float(below_mean[y])) / pi_y
+                pi_y = 1.0 / float(wide_centre[y]) + float(below[y])
+                mu_y = (
+                    float(centre[y]) / float(wide_centre[y]) + float(below[y]) * float(below_mean[y])
+                ) / pi_y
                 gap = mu_x - mu_y
                 wide = 1.0 / pi_x + 1.0 / pi_y
                 s = math.sqrt(wide)
-                margin = unit_margin * math.sqrt(int(team[start + x + 2]) - int(team[start + x])) / s
-                if rank[start + x] == rank[start + y]:
+                margin = unit_margin * math.sqrt(float(size[x]) + float(size[y])) / s
+                if rank[start + first[x]] == rank[start + first[y]]:
                     v, w = tied(gap / s, margin)
                 else:
                     v, w = won(gap / s - margin)
@@ -277,35 +336,45 @@ def games(
                     change_pi = math.sqrt(abs(1.0 / now_variance - 1.0 / was_variance))
                     moved = max(moved, change, change_pi)
                 cut_mean[x], cut_variance[x] = now_mean, now_variance
-                if turn < last:
+                if turn < last or places < n:
                     above[y] = 1.0 / (now_variance + 1.0 / pi_x)
                     above_mean[y] = mu_x - now_mean
-                elif last:
+                if (turn >= last and last) or places < n:
                     below[x] = 1.0 / (now_variance + 1.0 / pi_y)
                     below_mean[x] = now_mean + mu_y
-            if moved <= tolerance:
+            if moved <= tolerance or n == 2:
                 break
-        pi_y = 1.0 / spread[1] + below[1]
-        below[0] = 1.0 / (cut_variance[0] + 1.0 / pi_y)
-        below_mean[0] = cut_mean[0] + (mean[1] / spread[1] + below[1] * below_mean[1]) / pi_y
-        pi_x = 1.0 / spread[last] + above[last]
-        above[n - 1] = 1.0 / (cut_variance[last] + 1.0 / pi_x)
-        above_mean[n - 1] = (mean[last] / spread[last] + above[last] * above_mean[last]) / pi_x - cut_mean[
-            last
-        ]
+        if places > 1:
+            pi_y = 1.0 / wide_centre[1] + below[1]
+            below[0] = 1.0 / (cut_variance[0] + 1.0 / pi_y)
+            below_mean[0] = cut_mean[0] + (centre[1] / wide_centre[1] + below[1] * below_mean[1]) / pi_y
+            pi_x = 1.0 / wide_centre[last] + above[last]
+            above[places - 1] = 1.0 / (cut_variance[last] + 1.0 / pi_x)
+            above_mean[places - 1] = (
+                centre[last] / wide_centre[last] + above[last] * above_mean[last]
+            ) / pi_x - cut_mean[last]
         for i in range(int(team[start + n]) - base):
             variance[int(seat[base + i])] = doubt[i]
-        for t in range(n):
-            told = float(above[t]) + float(below[t])
-            if told == 0.0:
-                continue
-            level = (float(above[t]) * float(above_mean[t]) + float(below[t]) * float(below_mean[t])) / told
-            for i in range(int(team[start + t]) - base, int(team[start + t + 1]) - base):
-                p, own = float(part[i]), float(doubt[i]) + noise
-                message = (level - (float(mean[t]) - p * float(skill[i]))) / p
-                message_pi = 1.0 / ((1.0 / told + (float(spread[t]) - p * p * own)) / (p * p) + noise)
-                message_pi *= float(weight[g])
-                player = int(seat[base + i])
-                kept = 1.0 / (1.0 + float(variance[player]) * message_pi)
-                mu[player] = (float(mu[player]) + float(variance[player]) * message_pi * message) * kept
-                variance[player] *= kept
+        for x in range(places):
+            for t in range(int(first[x]), int(first[x + 1])):
+                told = float(above[x]) + float(below[x])
+                level = float(above[x]) * float(above_mean[x]) + float(below[x]) * float(below_mean[x])
+                if first[x + 1] - first[x] > 1:
+                    own = 1.0 / (float(spread[t]) + float(off_variance[t]))
+                    told += 1.0 / float(wide_centre[x]) - own
+                    level += float(centre[x]) / float(wide_centre[x]) - own * (float(mean[t]) - float(off[t]))
+                    level = level / told + float(off[t])
+                    told = 1.0 / (1.0 / told + float(off_variance[t]))
+                elif told == 0.0:
+                    continue
+                else:
+                    level /= told
+                for i in range(int(team[start + t]) - base, int(team[start + t + 1]) - base):
+                    p, own = float(part[i]), float(doubt[i]) + noise
+                    message = (level - (float(mean[t]) - p * float(skill[i]))) / p
+                    message_pi = 1.0 / ((1.0 / told + (float(spread[t]) - p * p * own)) / (p * p) + noise)
+                    message_pi *= float(weight[g])
+                    player = int(seat[base + i])
+                    kept = 1.0 / (1.0 + float(variance[player]) * message_pi)
+                    mu[player] = (float(mu[player]) + float(variance[player]) * message_pi * message) * kept
+                    variance[player] *= kept
