@@ -30,19 +30,6 @@ def said(error: ValidationError) -> str:
             {"model": "groq:a", "service_tier": "flex"},
             "`service_tier: flex` is sold by openai, google, openrouter, not by 'groq'; take it away",
         ),
-        (
-            {"model": "groq:a", "batch": True},
-            "`batch: true` is sold by anthropic, google, openai, not by 'groq'; take it away",
-        ),
-        *[
-            (
-                {"model": "openai:a", "batch": True, key: value},
-                f"found both `batch: true` and `{key}`; a batch takes up to a day, so take one away",
-            )
-            for key, value in (
-                ("service_tier", "flex"), ("daily_budget", 1.0), ("host", "gpu"), ("gpu_hour_price", 2.0),
-            )
-        ],
         *[
             (
                 {"model": "gguf:a", "host": "gpu", key: value},
@@ -98,7 +85,6 @@ def test_contradictions_are_named_with_what_to_do(stated: dict[str, Any], told: 
         {"model": "house:0", "thinking_tokens": 0},
         {"model": "house:1", "host": "gpu"},
         {"model": "openai:a", "host": "gpu", "base_url": "http://h/v1"},
-        {"model": "openai:a", "batch": True, "gpu_hour_price": 0},
         {"model": "human:ada", "timeout_s": 60, "priority": 2},
     ],
 )

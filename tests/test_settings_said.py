@@ -48,18 +48,12 @@ person:Ann
 {model: anthropic:claude-5, thinking_tokens: 1000}
 {model: anthropic:claude-5, thinking_tokens: 1024}
 {model: anthropic:claude-5, thinking_tokens: 0}
-{model: person:Ann, price: {input: 1, output: 2}, batch: true}
+{model: person:Ann, price: {input: 1, output: 2}}
 {model: person:Ann, timeout_s: 60}
 {model: openai:gpt-5, service_tier: flex}
 {model: openai:gpt-5, service_tier: flex, timeout_s: 70}
 {model: mistral:large, service_tier: flex}
 {model: mistral:large, service_tier: flex, base_url: "https://x.example.org"}
-{model: openai:gpt-5, batch: true}
-{model: house:0.5, batch: true}
-{model: openai:gpt-5, batch: true, service_tier: flex}
-{model: openai:gpt-5, batch: true, daily_budget: 5}
-{model: openai:gpt-5, batch: true, gpu_hour_price: 5}
-{model: openai:gpt-5, batch: true, host: box}
 {model: openai:gpt-5, host: box}
 {model: openai:gpt-5, host: box, base_url: "http://box:8000/v1"}
 {model: openai:gpt-5, host: box, base_url: "http://box:8000/v1", price: {input: 1, output: 1}}

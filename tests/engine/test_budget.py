@@ -332,32 +332,5 @@ def test_what_is_billed_beside_calls_counts() -> None:
     assert (budget.billed, budget.possibly, budget.spent_by) == (8, 0, {"ada": 5, "bob": 4})
 
 
-def test_what_a_batch_may_cost_stays_reserved_until_it_is_asked_for() -> None:
-    budget = Budget(100, 60, None)
-    budget.open(1, plan(ada=10))
-    budget.keep(1, "answer", "ada", 50)
-    budget.leave(1)
-    assert budget.held == 50
-    budget.open(2, plan(bob=10))
-    assert budget.reserve(2, "bob", 51) is Affordable.WAIT_ARENA
-    budget.open(1, plan(ada=10))
-    assert budget.take_up(1, "question", "ada") is None
-    assert budget.take_up(1, "answer", "ada") == 50
-    assert budget.take_up(1, "answer", "ada") is None
-    assert budget.held == 50
-    assert budget.reserve(1, "ada", 11) is Affordable.WAIT_MATCH
-    budget.pay(1, "ada", 20, 50, known=True)
-    assert (budget.held, budget.spent) == (0, 20)
-    budget.keep(1, "next", "ada", 4)
-    budget.keep(1, "next", "ada", 5)  # it was asked for, and is in a batch still
-    assert (budget.held, budget.kept(1)) == (5, {"next": 5})
-    budget.stop(1)
-    assert budget.take_up(1, "next", "ada") is None
-    unbounded = Budget(None, None, None)
-    unbounded.keep(1, "answer", "ada", 50)
-    assert unbounded.held == 0
-    assert unbounded.take_up(1, "answer", "ada") is None
-
-
 def test_dollars_are_told_to_a_hundredth_of_a_cent() -> None:
     assert dollars(1_234_567_890) == "$1.2346"

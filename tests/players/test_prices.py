@@ -184,10 +184,9 @@ def test_where_a_price_comes_from() -> None:
     assert price(price={"input": 1, "output": 1}).source == "stated"
     assert price().source == table
     assert price(service_tier="flex").source == f"{table}; half of it, for the flex tier"
-    assert price(batch=True).source == f"{table}; half of it, for batches"
     assert price("openai:sonar", base_url="https://api.perplexity.ai").source == table
-    assert not price("openai:sonar", base_url="https://api.perplexity.ai", batch=True).known
-    assert price(batch=True, max_tokens=9).limit == 9
+    assert not price("openai:sonar", base_url="https://api.perplexity.ai", service_tier="flex").known
+    assert price(max_tokens=9).limit == 9
 
 
 def test_tiers_begin_at_nothing() -> None:

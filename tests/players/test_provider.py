@@ -535,5 +535,6 @@ async def test_all_own_settings_that_a_server_refuses_are_named_at_once(server: 
 async def test_a_model_is_known_to_think_by_the_name_of_its_maker(model: str) -> None:
     for base_url, thinks in (("", True), ("http://127.0.0.1:9/v1", False)):
         client = await opened(PlayerSettings(model=model, name="P", base_url=base_url, key_env="TINY_KEY"))
-        assert bool(client.model.profile.get("supports_thinking")) == thinks, "what another serves is unknown"
+        profile = client._started_model.profile
+        assert bool(profile.get("supports_thinking")) == thinks, "what another serves is unknown"
         await client.close()

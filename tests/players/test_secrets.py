@@ -122,17 +122,6 @@ async def test_no_redirect_to_another_server_is_followed(
     assert f"redirects to {elsewhere.url}" in str(failure)
 
 
-@pytest.mark.parametrize("code", [302, 307])
-async def test_nor_is_one_by_a_player_that_is_asked_in_batches(
-    code: int, server: Server, elsewhere: Server
-) -> None:
-    server.instead = (code, {"Location": elsewhere.url + "/v1/responses"})
-    failure = await ask(settings_for("openai:tiny", server).model_copy(update={"batch": True}))
-    assert isinstance(failure, PlayerError)
-    assert elsewhere.seen == []
-    assert f"redirects to {elsewhere.url}" in str(failure)
-
-
 async def test_a_redirect_on_the_same_server_is_followed(server: Server) -> None:
     moved = settings_for("openai:tiny", server)
     whole = server.answer

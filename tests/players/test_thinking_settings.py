@@ -28,7 +28,6 @@ def player(model: str, **stated: Any) -> PlayerSettings:
         ("anthropic:m", {}, {"anthropic_supports_adaptive_thinking": False}, False, BOTH),
         ("openai:m", {}, REASONS, False, NEITHER),
         ("openai:m", {"base_url": "http://h"}, REASONS, False, BOTH),
-        ("openai:m", {"base_url": "http://h", "batch": True}, REASONS, False, NEITHER),
         ("openai:m", {}, REASONS | {"openai_supports_reasoning_effort_none": True}, False, BOTH),
         (
             "openai:m", {"reasoning_effort": "low"},

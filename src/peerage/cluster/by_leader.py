@@ -1,6 +1,5 @@
-"""Players that the leader itself asks for workers: those on hosts, which it starts and stops, people, who sit
-at its machine, and those asked in batches, which it sends and collects. So windows, each call's share of the
-hour, and waiting are as on one machine."""
+"""Players that the leader itself asks for workers: those on hosts, which it starts and stops, and people,
+who sit at its machine. So each call's share of the hour, and waiting, are as on one machine."""
 
 from __future__ import annotations
 

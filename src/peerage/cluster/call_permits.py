@@ -107,8 +107,6 @@ class CallPermits:
         if one is None:
             one = Pending(match, "", player, _NOT_HERE, b"", usual, 0)
             one.reserved = self._of_grant(match, player, paid.granted)
-        if paid.nano or paid.answered:
-            one.reserved += self._budget.take_up(match, paid.key, player) or 0
         self._pay(one, paid.nano, known=paid.known, answered=paid.answered)
         self.decide()
 

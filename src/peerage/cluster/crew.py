@@ -23,7 +23,6 @@ from peerage.cluster.messages import (
     Ended,
     GiveBack,
     Granted,
-    Kept,
     Left,
     Logged,
     Look,
@@ -353,7 +352,7 @@ class Crew:
             case Claimed(numbers):
                 free = self._posting.free  # else each call asks anyway
                 grants = {number: self._permits.grant(number) if free else {} for number in numbers}
-                self._order(seat, Granted(grants, {one: {**self._budget.kept(one)} for one in numbers}))
+                self._order(seat, Granted(grants))
             case Asks():
                 self._permits.ask(seat.number, news)
             case AskLeader():
@@ -362,8 +361,6 @@ class Crew:
                 if number in self._matches:
                     self._matches[number].told.add((key, attempt))
                 self._permits.paid(seat.number, news)
-            case Kept():
-                self._budget.keep(*news)
             case Returned(number, by_player):
                 self._permits.returned(number, by_player)
             case Recalled(number, player, nano):

@@ -74,16 +74,6 @@ class Paid(NamedTuple):
     granted: int
 
 
-class Kept(NamedTuple):
-    """A request is in a batch: what it may cost at most stays reserved until its reply, or none, is on
-    record."""
-
-    match: int
-    key: str
-    player: str
-    nano: int
-
-
 class Returned(NamedTuple):
     """What of a grant is not needed, by player, in 1e-9 dollars."""
 
@@ -92,8 +82,8 @@ class Returned(NamedTuple):
 
 
 class AskLeader(NamedTuple):
-    """A call that the leader itself sends: to a person, to a player in batches, or to one on a host, of which
-    it knows whether it is up, and what part of its hour each call is billed."""
+    """A call that the leader itself sends: to a person, or to a player on a host, of which it knows
+    whether it is up, and what part of its hour each call is billed."""
 
     ticket: int
     player: str
@@ -170,7 +160,6 @@ News: TypeAlias = (
     | Asks
     | AskLeader
     | Paid
-    | Kept
     | Returned
     | Recalled
     | Ended
@@ -197,11 +186,9 @@ class Look(NamedTuple):
 
 class Granted(NamedTuple):
     """What is reserved for matches at once, by player, in 1e-9 dollars: calls whose worst case fits into what
-    is left of it need not ask. Empty where money is short: each call asks. `kept` is what stays reserved for
-    requests in batches, by key."""
+    is left of it need not ask. Empty where money is short: each call asks."""
 
     nano: Mapping[int, Mapping[str, int]]
-    kept: Mapping[int, Mapping[str, int]]
 
 
 class GiveBack(NamedTuple):

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from typing import Protocol
 
-from peerage.cluster.messages import Asks, Kept, News, Paid, Recalled, Returned
+from peerage.cluster.messages import Asks, News, Paid, Recalled, Returned
 from peerage.engine.budget import Affordable
 from peerage.engine.pending import Pending
 from peerage.engine.player_runtime import PlayerRuntime
@@ -23,8 +23,7 @@ class Tell(Protocol):
 class RemoteReservations:
     """Calls that wait for the leader to let them go (`reservations.Paying`), each by a question. Those need
     not whose match has a grant that holds their worst case, or that cost nothing, where also their place is
-    known: their player replies at once, or there are `places` of this worker's own. `kept` is what stays
-    reserved for requests in batches, by match and key.
+    known: their player replies at once, or there are `places` of this worker's own.
 
     `durable(callback)` calls back when all that was journalled so far is durable: what a call cost is told
     then, so that leader and store never differ.
@@ -39,7 +38,6 @@ class RemoteReservations:
     ) -> None:
         self.overrun: dict[str, int] = {}
         self.places = False
-        self.kept: dict[int, dict[str, int]] = {}
         self._bounded = bounded
         self._runtimes = runtimes
         self._instant = {
@@ -60,10 +58,9 @@ class RemoteReservations:
     def _has_place(self, player: str) -> bool:
         return self.places or player in self._instant
 
-    def grant(self, match: int, nano: Mapping[str, int], kept: Mapping[str, int]) -> None:
-        """All this is reserved for a match that begins, by player, and for requests of it, by key."""
+    def grant(self, match: int, nano: Mapping[str, int]) -> None:
+        """All this is reserved for a match that begins, by player."""
         self._grants[match] = {**nano}
-        self.kept[match] = {**kept}
 
     def give_back(self) -> None:
         """Return what is not needed yet of all grants; calls ask from now on."""
@@ -75,7 +72,6 @@ class RemoteReservations:
     def over(self, match: int) -> None:
         """A match is driven here no more; the leader takes back what is left of its grant."""
         self._grants.pop(match, None)
-        self.kept.pop(match, None)
 
     def submit(self, pending: Pending) -> None:
         player, worst = pending.player, pending.worst or 0
@@ -132,8 +128,6 @@ class RemoteReservations:
             if grant is not None:  # the next call may need what this one did not cost
                 granted = min(nano, reserved)
                 grant[player] += reserved - granted
-        elif reserved and not (ticket or nano or answered):
-            self.kept.setdefault(pending.match, {})[pending.ask.key] = reserved
         if ticket or nano or granted or (answered and self._bounded):
             of = pending.match, pending.ask.key, pending.attempt, player
             paid = Paid(ticket, *of, nano, known, answered, granted)
@@ -164,10 +158,3 @@ class RemoteBudget:
     def close(self, number: int, *, decided: bool) -> None:
         """The leader does, when it hears of it."""
         self._paying.over(number)
-
-    def keep(self, number: int, key: str, player: str, nano: int) -> None:
-        if self.bounded:
-            self._tell(Kept(number, key, player, nano))
-
-    def take_up(self, number: int, key: str, player: str) -> int | None:
-        return self._paying.kept.get(number, {}).pop(key, None)

@@ -140,7 +140,7 @@ class Worker:
         env = {**os.environ, **posting.env}
         for player in posting.settings.players:
             client: Client
-            if player.host or player.is_person or player.batch:
+            if player.host or player.is_person:
                 client = self._leader.client(player.name, is_house=player.provider == "house")
             elif posting.clients is not None:
                 client = posting.clients(player)
@@ -211,9 +211,9 @@ class Worker:
                 self._paying.places = calls > 0
                 self._matches.calls.cap(calls or NO_CAP)
                 self._claim_soon()
-            case Granted(by_match, kept):
+            case Granted(by_match):
                 for number, nano in by_match.items():
-                    self._paying.grant(number, nano, kept[number])
+                    self._paying.grant(number, nano)
                     self._begin(*self._claimed.pop(number))
             case GiveBack():
                 self._paying.give_back()

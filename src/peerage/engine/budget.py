@@ -124,7 +124,6 @@ class Budget:
         self._stopped: dict[int, _Open] = {}
         self._paces: dict[str, _Pace] = {}
         self._left: set[int] = set()
-        self._kept: dict[int, dict[str, int]] = {}
 
     @property
     def bounded(self) -> bool:
@@ -370,34 +369,7 @@ class Budget:
         """Make free what was set aside for a match and will not be needed."""
         self._hold(self._open.get(number) or self._stopped[number], player, -nano)
 
-    def keep(self, number: int, key: str, player: str, nano: int) -> None:
-        """Reserve what a request in a batch may cost, whose match waits, until it is asked for again."""
-        if self.bounded:
-            kept = self._kept.setdefault(number, {})
-            self._hold_for(player, nano - kept.get(key, 0))
-            kept[key] = nano
-
-    def kept(self, number: int) -> Mapping[str, int]:
-        """What is kept for requests of a match, by key."""
-        return self._kept.get(number, {})
-
-    def take_up(self, number: int, key: str, player: str) -> int | None:
-        """Reserve for the call of a request what was kept for it; None where nothing was."""
-        match = self._open.get(number)
-        nano = None if match is None else self._kept.get(number, {}).pop(key, None)
-        if match is not None and nano is not None:
-            self._hold_for(player, -nano)
-            self._hold(match, player, nano)
-        return nano
-
-    def give_back(self, number: int, key: str, player: str) -> None:
-        """Reserve no more for a request in a batch: its match has ended."""
-        self._hold_for(player, -self._kept.get(number, {}).pop(key, 0))
-
-    def _hold_for(self, player: str, nano: int) -> None:
-        self.held += nano
-        self._held_by[player] = self._held_by.get(player, 0) + nano
-
     def _hold(self, match: _Open, player: str, nano: int) -> None:
         match.held += nano
-        self._hold_for(player, nano)
+        self.held += nano
+        self._held_by[player] = self._held_by.get(player, 0) + nano

@@ -147,11 +147,6 @@ class Calls:
         if isinstance(pending.ask, Run) or not self._reservations.wanted(pending.player):
             self._ready(pending)
             return
-        kept = self._budget.take_up(pending.match, pending.ask.key, pending.player)
-        if kept is not None:
-            pending.worst = pending.reserved = kept
-            self._ready(pending)
-            return
         prompt = Rendering(pending.ask, pending.seed)
         pending.worst = self._runtimes[pending.player].worst_nano(pending.ask, prompt)
         self._reservations.submit(pending)
@@ -181,13 +176,9 @@ class Calls:
             self._dispatcher.submit(pending.player, pending, tokens)
 
     def void(self, pending: Pending, texts: list[Text], reason: str) -> None:
-        """Record a void reply to a request that nobody will be asked. What a provider holds of it in a batch
-        may cost what is kept for that."""
+        """Record a void reply to a request that nobody will be asked."""
         self._journal.texts(texts)
-        kept = self._budget.take_up(pending.match, pending.ask.key, pending.player)
-        if kept is not None:
-            pending.reserved = kept
-        pending.worst = kept or 0
+        pending.worst = 0
         self._intend(pending)
         # Not at once: a long match past its deadline would go through all its requests on one stack.
         self._journal.then(partial(self._void, pending, reason, pending.worst))
@@ -376,10 +367,7 @@ class Calls:
     def _failed(self, pending: Pending, error: PlayerError) -> None:
         reason = storable(str(error))[:500]
         if isinstance(error, Later):
-            most = pending.worst or 0
             self._fail(pending, f"later: {reason}", 0)
-            if error.sent:
-                self._budget.keep(pending.match, pending.ask.key, pending.player, most)
             if not self.stopped:
                 until = error.until_ms
                 known = type(until) is int and 0 < until < END_OF_TIME_MS

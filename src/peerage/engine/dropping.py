@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from peerage.accounts import position
-from peerage.engine.batches import left_at_provider, most_by_request, sent_batches
 from peerage.engine.records import ENGINE, MatchTally, answered_first, settle
 from peerage.ledger.codec import by_hex, read_fixture
 from peerage.ledger.merkle import GENESIS, link
@@ -20,8 +19,7 @@ DROPPED = "dropped"
 
 
 def drop(ledger: Ledger, number: int, why: str, at_ms: int) -> None:
-    """End match `number` without a result, folded now; what was asked in it stays on record and counts, as
-    does what a provider still holds in a batch.
+    """End match `number` without a result, folded now; what was asked in it stays on record and counts.
 
     Raises LedgerError where it does not wait, or a run goes on.
     """
@@ -39,7 +37,7 @@ def drop(ledger: Ledger, number: int, why: str, at_ms: int) -> None:
         for exchange in answered_first(rows.exchanges).values():
             if exchange.reply is not None:
                 tally.add_recorded(exchange)
-        elo, most = pinned_elo(ledger.meta(), Rating()), most_by_request(sent_batches(ledger))
+        elo = pinned_elo(ledger.meta(), Rating())
         fixture = read_fixture(rows.fixture.body, by_hex(ledger.texts()))
         settled = settle(
             fixture,
@@ -54,7 +52,6 @@ def drop(ledger: Ledger, number: int, why: str, at_ms: int) -> None:
         entry = Wait(number, "dropped", recorded, known.now[number].player, why)
         ledger.write(
             Batch(
-                intents=[*left_at_provider(rows.exchanges, fixture.seed, most)],
                 amendments=[known.enter(entry, at_ms, fixture.seed)],
                 records=[RecordRow(number, settled.body, link(before, settled.body), at_ms)],
                 summaries=[settled.summary],

@@ -60,18 +60,17 @@ class PlayerRuntime:
         """The call that a request is sent as."""
         limit = self.limit(ask)
         return Call(
-            ask.key,
-            ask.role,
-            pending.prompt,
-            ask.expects,
-            limit.answer,
-            None if self.settings.temperature is not None else ask.temperature,
-            pending.seed,
-            ask.oracle,
-            limit.thinking,
-            limit.more_room,
-            pending.house,
-            pending.worst,
+            key=ask.key,
+            role=ask.role,
+            messages=pending.prompt,
+            expects=ask.expects,
+            max_tokens=limit.answer,
+            temperature=None if self.settings.temperature is not None else ask.temperature,
+            seed=pending.seed,
+            oracle=ask.oracle,
+            thinking_tokens=limit.thinking,
+            more_room=limit.more_room,
+            house=pending.house,
         )
 
     async def answer(self, call: Call, given_up: Callable[[], bool]) -> Answer | PlayerError:

@@ -47,15 +47,7 @@ def identity(player: PlayerSettings, key: str) -> str:
     guessed."""
     answers = player.model_dump(mode="json", include=set(ANSWERS))
     answers["base_url"] = without_credentials(player.base_url)
-    if _another_way(player):
-        answers["batch"] = True
     return hmac.new(key.encode(), msgspec.json.encode(answers, order="sorted"), sha256).hexdigest()
-
-
-def _another_way(player: PlayerSettings) -> bool:
-    """Whether batches may not answer as calls do: OpenAI's go through Responses and calls through Chat
-    Completions, which take the same settings of ours at OpenAI; of another server nobody knows."""
-    return player.batch and player.provider == "openai" and bool(player.base_url)
 
 
 def changed(ledger: Ledger, players: Iterable[PlayerSettings], key: str) -> dict[str, list[str]]:
@@ -69,8 +61,6 @@ def changed(ledger: Ledger, players: Iterable[PlayerSettings], key: str) -> dict
         now = stated(player)
         differ = [name for name in ANSWERS if name not in ("command", "thinking_tokens")]
         differ = [name for name in differ if card.get(name) != now.get(name)]
-        if player.base_url and bool(card.get("batch")) != player.batch:
-            differ.append("batch")
         if not differ and "identity" in card:
             differ = ["command"] if player.provider == "command" else ["thinking_tokens"]
         if differ:
@@ -88,8 +78,6 @@ def card(player: PlayerSettings, price: Price) -> dict[str, Any]:
     shown = stated(player)
     if price.thinking.tokens:
         shown |= {"thinking_tokens": price.thinking.tokens, "thinking_because": price.thinking.reason}
-    if player.batch and player.provider == "openai":
-        shown["batch_through"] = "Responses"
     return shown | {"price_source": price.source, "price_known": price.known}
 
 

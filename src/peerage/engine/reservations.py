@@ -27,10 +27,6 @@ class MatchBudget(Protocol):
 
     def close(self, number: int, *, decided: bool) -> None: ...
 
-    def keep(self, number: int, key: str, player: str, nano: int) -> None: ...
-
-    def take_up(self, number: int, key: str, player: str) -> int | None: ...
-
 
 class Paying(Protocol):
     """Where a process gets the money for its calls: `Reservations`, or what asks another process's."""

@@ -21,7 +21,6 @@ import msgspec
 from peerage.accounts import NOTHING
 from peerage.engine.admission import Admission
 from peerage.engine.availability import Availability
-from peerage.engine.batches import Batches
 from peerage.engine.benches import Bench, want_of
 from peerage.engine.budget import ARENA_BUDGET, Budget, whole_nano
 from peerage.engine.driving import Drive, Stuck
@@ -152,8 +151,6 @@ class Runner:
         self._waiting = WaitingMatches(
             runtimes, self._matches.benched, self.look_soon, self._people, priorities
         )
-        self._batches = Batches(ledger, self._journal, self._budget, runtimes, secret, clock)
-        self._batches.take_up([fixture for fixture, _ in recovered.pending], self._waits)
         self._waiting.listen([fixture.seed for fixture, _ in recovered.pending])
         self._left_in_a_row = 0
         self._queue: deque[tuple[Fixture, str]] = deque()
@@ -186,7 +183,6 @@ class Runner:
         """Play until the limit, the budget, or `stop`; raises what broke the run; all is recorded."""
         try:
             self._account_for_open_calls()
-            await self._batches.look()
             self._folding.bind_votes()
             self._plans.learn(self._ledger, self._budget, self._folding.standings.number)
             self._issue()
@@ -201,7 +197,6 @@ class Runner:
             if self._asking is not None:
                 self._asking.cancel()
             self._waiting.stop()
-            self._batches.stop()
             await self._matches.stop(0.0 if self._journal.broken else GRACE_S)
             await self._hosts.close()
             await self._journal.drain()
@@ -521,8 +516,6 @@ class Runner:
         """The match's record says so (`Folding`)."""
 
     def _finish(self, fixture: Fixture, digest: str, tally: MatchTally, outcome: Outcome) -> None:
-        if outcome.void and fixture.number in self._waits.left:
-            self._batches.ended(fixture)
         self._waiting.ended(fixture.number)
         if self._people:
             self._journal.then(partial(self._waiting.over, fixture.seed))

@@ -146,7 +146,7 @@ class WaitingMatches:
     def next(self, *, room: bool = True) -> Away | None:
         """The first match that may go on now, by the highest priority of its contestants and then by its
         number; without one `look` is called when there may be. Without `room` for another only one whose
-        reply is there: those under way may wait for the money that is kept for it."""
+        reply is there: a person does not wait for a place."""
         now, tried = self._loop.time() + EARLY_S, set(self._tried.values())
         if now < self._none_before or not (room or self._woken):
             return None

@@ -61,10 +61,6 @@ def open_client(
                 from peerage.players.provider import ProviderClient
 
                 ProviderClient.require(provider)
-                if settings.batch:
-                    from peerage.players.batches import BatchClient
-
-                    return BatchClient(settings, ProviderClient(settings, env))
                 return ProviderClient(settings, env)
     except ImportError as error:
         raise SettingsError(

@@ -372,9 +372,8 @@ def together(problems: Mapping[str, str]) -> list[str]:
 
 
 def needs_probe(settings: PlayerSettings) -> bool:
-    """Whether a player is behind a network: a model of a provider or at a `base_url`, an agent's address. One
-    that is asked in batches would be asked at its whole price."""
-    return not settings.batch and settings.provider in (*PROVIDERS, "http", "https")
+    """Whether a player is behind a network: a model of a provider or at a `base_url`, an agent's address."""
+    return settings.provider in (*PROVIDERS, "http", "https")
 
 
 def probe_call(thinking_tokens: int = 0, max_tokens: int = PROBE_TOKENS) -> Call:

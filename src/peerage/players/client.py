@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
-from hashlib import sha256
+from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import Any, Literal, Protocol, TypeAlias, runtime_checkable
 
 from msgspec import Struct
@@ -21,7 +20,7 @@ class Call(Struct, frozen=True, gc=False):
     cut at its limit. `temperature` None means the
     player's own setting. `seed` and `key` identify the request and are equal in every attempt and every
     resume: a house player's reply is a function of them. `oracle`, and the game's `house`, are for
-    house players alone. `most_nano` is what it may cost at most, in 1e-9 dollars, None where that is unknown.
+    house players alone.
     """
 
     key: str
@@ -35,7 +34,6 @@ class Call(Struct, frozen=True, gc=False):
     thinking_tokens: int = 0
     more_room: bool = False
     house: House = usual
-    most_nano: int | None = None
 
 
 class Answer(Struct, frozen=True, gc=False):
@@ -124,18 +122,16 @@ class PlayerError(Exception):
 
 
 class Later(PlayerError):
-    """Not now: a person who is asleep, a server that runs at night, a batch that is under way.
+    """Not now: a person who is asleep, a server that runs at night.
 
     The match leaves its round, and the player is asked again after `until_ms` (Unix milliseconds; None: not
     known), perhaps in another run. That is no failure: nothing counts against the player, nothing was billed.
-    `why` is for people, such as "out of hours until 8:00". `sent` says that the request is with the provider,
-    in a batch, and will be billed: what was reserved for it stays so until it is asked for again.
+    `why` is for people, such as "out of hours until 8:00".
     """
 
-    def __init__(self, why: str, until_ms: int | None = None, *, sent: bool = False) -> None:
+    def __init__(self, why: str, until_ms: int | None = None) -> None:
         super().__init__(why)
         self.until_ms = until_ms
-        self.sent = sent
 
 
 class Client(Protocol):
@@ -154,7 +150,7 @@ class Client(Protocol):
 
 @runtime_checkable
 class Awaited(Protocol):
-    """A client whose `Later` ends when a reply is there, which it tells the run (people, batches)."""
+    """A client whose `Later` ends when a reply is there, which it tells the run (people)."""
 
     def listen(self, seeds: Iterable[str], wake: Callable[[str], None]) -> Collection[str]:
         """A run begins, whose unfinished matches have these `seeds`: from now on call `wake(seed)` for each
@@ -165,38 +161,6 @@ class Awaited(Protocol):
 
     def away_s(self) -> float:
         """For how many seconds there has been no sign of the one who replies."""
-
-
-class SentBatch(Struct, frozen=True):
-    """A batch that a provider holds for a player: the client's own `handle` of it, without a credential, and
-    what each of its `requests` may cost at most, in 1e-9 dollars (null: unknown), by `request_id`."""
-
-    player: str
-    handle: str
-    requests: dict[str, int | None]
-
-
-def request_id(seed: str, key: str) -> str:
-    """What a request is called in batches: 40 hex digits, the same in every run, which tell no match."""
-    return sha256(f"batch\0{seed}\0{key}".encode()).hexdigest()[:40]
-
-
-@runtime_checkable
-class Batching(Protocol):
-    """A client that sends batches, which the run keeps on record."""
-
-    def go_on(
-        self,
-        batches: Iterable[SentBatch],
-        record: Callable[[SentBatch], Awaitable[None]],
-        unread: Mapping[str, Callable[[Answer | None], None]],
-    ) -> None:
-        """A run begins: these `batches` were sent before; `record` puts one on the log, durably. `unread` are
-        requests whose matches have ended: when the batch of one is over, call it with what came, None where
-        nothing did."""
-
-    async def look(self) -> None:
-        """Return when the batches of unread requests have been looked at once, or cannot be."""
 
 
 @runtime_checkable

@@ -208,11 +208,7 @@ def _from_table(settings: PlayerSettings, at: date, limits: dict[str, Any]) -> P
         if settings.base_url or settings.provider not in HALVED:
             return Price(**limits)
         source += "; half of it, for the flex tier"
-    if settings.batch:
-        if settings.base_url:
-            return Price(**limits)
-        source += "; half of it, for batches"
-    share = Decimal("0.5" if settings.service_tier or settings.batch else 1)
+    share = Decimal("0.5" if settings.service_tier else 1)
     return Price(
         source,
         _rates(found.input_mtok, share),

@@ -17,7 +17,7 @@ import json
 import warnings
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from msgspec.structs import replace
 from pydantic_ai.direct import model_request
@@ -32,7 +32,6 @@ from pydantic_ai.messages import (
     UserPromptPart,
 )
 from pydantic_ai.models import Model, ModelRequestParameters
-from pydantic_ai.models.batch import BatchRequest
 from pydantic_ai.output import OutputObjectDefinition
 from pydantic_ai.settings import ModelSettings
 from pydantic_ai.usage import RequestUsage
@@ -81,6 +80,14 @@ _AS_ONE_TEXT = {"thinking_tags": ("\0<", "\0>")}
 AGAIN_S = 60.0
 """Seconds after which a tier without capacity is asked again, where the provider does not say when."""
 MOST_S = 3600.0
+
+
+class _Request(NamedTuple):
+    """A call in pydantic-ai's terms: messages, settings, output mode."""
+
+    messages: list[ModelMessage]
+    settings: ModelSettings
+    parameters: ModelRequestParameters
 
 
 class _Adapted(PlayerError):
@@ -157,54 +164,42 @@ class ProviderClient:
     async def answer(self, call: Call) -> Answer:
         clock = asyncio.get_running_loop().time
         while True:
-            request, form = self.request(call), self._wire.form if self._wire is not None else ()
+            request, form = self._request(call), self._wire.form if self._wire is not None else ()
             started = clock()
             try:
                 async with asyncio.timeout(self._settings.timeout_s):
                     response = await model_request(
-                        self.model,
+                        self._started_model,
                         request.messages,
-                        model_settings=request.model_settings,
-                        model_request_parameters=request.model_request_parameters,
+                        model_settings=request.settings,
+                        model_request_parameters=request.parameters,
                         instrument=False,
                     )
             except TimeoutError:
                 raise
             except Exception as error:
                 try:
-                    return self.failed(error, call, request, clock() - started, form)
+                    return self._failed(error, call, request, form, clock() - started)
                 except _Adapted:  # what is sent shrinks each time, so this ends
                     continue
-            return self.answered(response, request, clock() - started)
+            return self._answered(response, request, clock() - started)
 
     @property
-    def secrets(self) -> tuple[str, ...]:
-        """What no message may tell."""
-        return self._secrets
-
-    @property
-    def model(self) -> Model:
+    def _started_model(self) -> Model:
         if self._model is None:
             raise PlayerError("asked before it was started", kind="permanent")
         return self._model
 
-    def request(self, call: Call, custom_id: str = "") -> BatchRequest:
-        """A call in pydantic-ai's terms: messages, settings, output mode."""
+    def _request(self, call: Call) -> _Request:
         asked, parameters = self._shape(call)
-        return BatchRequest(
-            custom_id=custom_id,
-            messages=conversation(call.messages, self._settings.system_prompt, SYSTEM not in self._refused),
-            model_settings=cast(ModelSettings, asked),
-            model_request_parameters=parameters,
+        return _Request(
+            conversation(call.messages, self._settings.system_prompt, SYSTEM not in self._refused),
+            cast(ModelSettings, asked),
+            parameters,
         )
 
-    def failed(
-        self,
-        error: Exception,
-        call: Call,
-        request: BatchRequest,
-        latency_s: float,
-        form: Collection[str] = (),
+    def _failed(
+        self, error: Exception, call: Call, request: _Request, form: Collection[str], latency_s: float
     ) -> Answer:
         """The answer that an exception of the model library stands for. Raises PlayerError where there is
         none. `form` are those parts of what was sent that the wire adds (see `Wire.form`)."""
@@ -217,25 +212,21 @@ class ProviderClient:
             wait_s = getattr(error, "retry_after", None) or AGAIN_S
             why = "no capacity in the flex tier"
             raise Later(why, now_ms() + round(min(wait_s, MOST_S) * 1000)) from None
-        raise self._failure(error, call, request.model_settings or {}) from None
+        raise self._failure(error, call, request.settings) from None
 
-    def answered(self, response: ModelResponse, request: BatchRequest, latency_s: float) -> Answer:
+    def _answered(self, response: ModelResponse, request: _Request, latency_s: float) -> Answer:
         """A response to a request as an answer."""
-        if request.model_request_parameters is not _PLAIN:
+        if request.parameters is not _PLAIN:
             self._structured_works = True
         elif self._without_structure and self._fails_at_structure is None:
             self.leave_out([STRUCTURED])
         elif self._without_structure:
             self._without_structure, self._fails_at_structure = False, True
-        limit = (request.model_settings or {})["max_tokens"]
+        limit = request.settings["max_tokens"]
         answer = self._at_its_tier(read(response, latency_s, limit, self._begins_thinking), response)
         self._note_overrun(answer, limit)
         self._note_ending(response, answer)
         return answer
-
-    def failure(self, error: Exception) -> PlayerError:
-        """The failure behind an exception that is not about one request."""
-        return player_error(error, self._key_place)
 
     def _at_its_tier(self, answer: Answer, response: ModelResponse) -> Answer:
         """An answer that was to be of the flex tier, at the price of the tier that served it."""
@@ -261,7 +252,7 @@ class ProviderClient:
         """Settings and output mode for one call, without what the model does not take."""
         own = self._settings.max_tokens
         limit = call.max_tokens if own is None else min(own, call.max_tokens)
-        thinking = thinking_settings(self._settings, self.model.profile, call.thinking_tokens, limit)
+        thinking = thinking_settings(self._settings, self._started_model.profile, call.thinking_tokens, limit)
         bounded = self._refused.isdisjoint(THINKING)
         asked = self._usual | (thinking if bounded else {"max_tokens": thinking["max_tokens"]})
         if call.temperature is not None and "temperature" not in self._untaken:
@@ -271,7 +262,7 @@ class ProviderClient:
         structured = self._structured and not self._without_structure and STRUCTURED not in self._refused
         return asked, (structure(call.expects) if structured else None) or _PLAIN
 
-    def _adapt(self, error: Exception, request: BatchRequest, form: Collection[str]) -> None:
+    def _adapt(self, error: Exception, request: _Request, form: Collection[str]) -> None:
         """Learn what a refusal says that the server does not take; raises PlayerError where there is
         something to learn, `_Adapted` where the request cost nothing.
 
@@ -281,11 +272,8 @@ class ProviderClient:
         """
         if not is_refusal(error):
             return
-        failure, structured = (
-            player_error(error, self._key_place),
-            request.model_request_parameters is not _PLAIN,
-        )
-        sent = [*form, *[name for name in request.model_settings or () if name != "max_tokens"]]
+        failure, structured = player_error(error, self._key_place), request.parameters is not _PLAIN
+        sent = [*form, *[name for name in request.settings if name != "max_tokens"]]
         sent += [STRUCTURED] * structured + [SYSTEM] * _has_system(request.messages)
         if learnt := refused(error, sent):
             stated = [name for one in learnt for name in self._stated(one)]
@@ -311,7 +299,7 @@ class ProviderClient:
             raise PlayerError(f"{failure}; {told}", retry_after_s=0.0, maybe_paid=True) from None
         raise _Adapted(f"{failure}; {told}", retry_after_s=0.0) from None
 
-    def _failure(self, error: Exception, call: Call, asked: Mapping[str, Any] | ModelSettings) -> PlayerError:
+    def _failure(self, error: Exception, call: Call, asked: ModelSettings) -> PlayerError:
         """The failure of a request that went out with settings as `asked`."""
         failure = player_error(error, self._key_place)
         if call.thinking_tokens and is_too_long(error):
@@ -395,18 +383,6 @@ class ProviderClient:
                 api_key=self._key, base_url=self._base_url or None, http_client=self._open_http()
             )
             return GoogleModel(name, provider=google)
-        if self._settings.batch:
-            from openai import AsyncOpenAI
-            from pydantic_ai.models.openai import OpenAIResponsesModel
-            from pydantic_ai.providers.openai import OpenAIProvider
-
-            openai = AsyncOpenAI(
-                api_key=self._key or "none",
-                base_url=self._base_url,
-                http_client=self._open_http(),
-                max_retries=0,
-            )
-            return OpenAIResponsesModel(name, provider=OpenAIProvider(openai_client=openai))
         return self._open_compatible(provider, name)
 
     def _open_compatible(self, provider: str, name: str) -> Model:

@@ -64,7 +64,7 @@ def named_failure(error: PlayerError, player: str, secrets: Iterable[str]) -> Pl
         told = f"{player}: {told}"
     told = told if len(told) <= LONGEST else told[: LONGEST - 1] + "…"
     if isinstance(error, Later):
-        return Later(told, error.until_ms, sent=error.sent)
+        return Later(told, error.until_ms)
     return PlayerError(
         told,
         kind=error.kind,

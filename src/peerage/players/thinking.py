@@ -103,8 +103,8 @@ def _takes_sampling(settings: PlayerSettings, profile: Mapping[str, Any], thinki
         return False
     if "anthropic_supports_adaptive_thinking" in profile:
         return not thinking
-    # A server of one's own takes what it is sent; on the way of batches the library goes by the name.
-    if (settings.base_url and not settings.batch) or not profile.get("openai_supports_reasoning", False):
+    # A server of one's own takes what it is sent.
+    if settings.base_url or not profile.get("openai_supports_reasoning", False):
         return True
     efforts = profile.get("openai_reasoning_efforts")
     can_rest = (

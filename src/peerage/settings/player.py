@@ -39,8 +39,6 @@ OTHERS = ("house", PERSON, "gguf", "command", "http", "https", "python")
 FLEX = ("openai", "google", "openrouter")
 """Providers by whose names a player can be asked in the flex tier."""
 
-BATCH = ("anthropic", "google", "openai")
-"""Providers that can be asked in batches."""
 
 DAY_S = 86_400.0
 FLEX_S = 900.0
@@ -146,12 +144,6 @@ class PlayerSettings(Section):
         None,
         description="`flex`: slower and at half price where the provider sells that (OpenAI, Google). While "
         "it has no capacity, matches wait. Default: the provider's usual tier.",
-    )
-    batch: bool = Field(
-        False,
-        description="Ask it in batches, at half price, where the provider sells that (OpenAI, Anthropic, "
-        "Google). Replies take minutes to a day, and its matches wait for them: for judges, and for games of "
-        "one question.",
     )
     structured: bool = Field(True, description="Use the provider's native structured output where it has it.")
     price: Price | None = Field(None, description="Overrides the price table.")
@@ -269,8 +261,6 @@ class PlayerSettings(Section):
             self._check_person(rest.strip())
         if self.service_tier:
             self._check_tier()
-        if self.batch:
-            self._check_batch()
         if self.host:
             self._check_host()
         if self.price is not None and self.gpu_hour_price is not None:
@@ -301,17 +291,6 @@ class PlayerSettings(Section):
             )
         if "timeout_s" not in self.model_fields_set:
             object.__setattr__(self, "timeout_s", FLEX_S)
-
-    def _check_batch(self) -> None:
-        if self.provider not in BATCH:
-            raise ValueError(
-                f"`batch: true` is sold by {', '.join(BATCH)}, not by {self.provider!r}; take it away"
-            )
-        for key in ("service_tier", "daily_budget", "host", "gpu_hour_price"):
-            if getattr(self, key):
-                raise ValueError(
-                    f"found both `batch: true` and `{key}`; a batch takes up to a day, so take one away"
-                )
 
     def _check_host(self) -> None:
         for key in ("price", "gpu_hour_price"):
