@@ -39,6 +39,7 @@ from peerage.engine.report import RunReport
 from peerage.engine.reservations import Reservations
 from peerage.engine.runner import Runner
 from peerage.engine.settings_log import log_settings
+from peerage.engine.slots import FIRST, Slots
 from peerage.engine.stop_signals import stopped_by_signals
 from peerage.engine.under_way import MatchesUnderWay
 from peerage.engine.upgrades import TOPIC as UPGRADES
@@ -57,7 +58,7 @@ from peerage.players import open_client
 from peerage.players.checks import together
 from peerage.players.client import Client, PlayerError
 from peerage.players.hosted import HostedClient
-from peerage.players.keys import key_names
+from peerage.players.keys import key_names, local_address
 from peerage.requirements import (
     budget_since,
     check,
@@ -317,7 +318,28 @@ async def _open_runtimes(
         raise ArenaError("\n".join(map(str, failures)))
     if failures:
         raise failures[0]
-    return runtimes
+    return runtimes if clients is not None else await _with_slots(settings, runtimes, env)
+
+
+async def _with_slots(
+    settings: ArenaSettings, runtimes: Mapping[str, PlayerRuntime], env: Mapping[str, str]
+) -> Mapping[str, PlayerRuntime]:
+    """The players, those of local servers with the slots of these, which they share."""
+    local = {name: address for name, one in runtimes.items() if (address := local_address(one.settings, env))}
+    if not local:
+        return runtimes
+    from peerage.players.server_slots import stated_slots
+
+    addresses, most = sorted(set(local.values())), settings.engine.calls
+    stated = await asyncio.gather(*map(stated_slots, addresses))
+    slots = {
+        address: Slots(number or min(FIRST, most), number or most)
+        for address, number in zip(addresses, stated, strict=True)
+    }
+    return {
+        name: replace(one, slots=slots[local[name]]) if name in local else one
+        for name, one in runtimes.items()
+    }
 
 
 def _with_room(ledger: Ledger, runtimes: Mapping[str, PlayerRuntime]) -> dict[str, PlayerRuntime]:

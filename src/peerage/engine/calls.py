@@ -113,7 +113,13 @@ class Calls:
                 self.pauses.watch(name)
             settings = runtime.settings
             self._dispatcher.add(
-                name, Lane(settings.concurrency, settings.requests_per_minute, settings.tokens_per_minute)
+                name,
+                Lane(
+                    settings.concurrency,
+                    settings.requests_per_minute,
+                    settings.tokens_per_minute,
+                    slots=runtime.slots,
+                ),
             )
         if programs is not None:
             self._dispatcher.add(SANDBOX, Lane(programs.workers))
@@ -361,6 +367,8 @@ class Calls:
             self._failed(pending, raised(pending.player, error))
         else:
             self._troubles.answered(pending, raw, truncated)
+            if runtime.slots is not None:
+                runtime.slots.replied(self._loop.time() - pending.sent_at)
             self.pauses.worked(pending.player, pending.ask.role)
             self._record(pending, raw, body, model)
 
@@ -374,6 +382,8 @@ class Calls:
                 told = reason.removeprefix(f"{pending.player}: ")
                 self._matches.put_off(pending, told, until if known else None)
             return
+        if error.busy and error.maybe_paid and (slots := self._runtimes[pending.player].slots) is not None:
+            slots.late()
         pending.tries += 1
         cost = pending.worst if error.maybe_paid else 0
         player = pending.player

@@ -12,6 +12,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
+from peerage.engine.slots import Slots
+
 WINDOW_S = 60.0
 
 Waiting = TypeVar("Waiting")
@@ -19,7 +21,8 @@ Waiting = TypeVar("Waiting")
 
 @dataclass(slots=True)
 class Lane(Generic[Waiting]):
-    """One player's waiting calls and limits. Rates hold in every window of 60 seconds, exactly."""
+    """One player's waiting calls and limits; `slots` are shared by the players of a local server. Rates hold
+    in every window of 60 seconds, exactly."""
 
     concurrency: int | None = None
     requests_per_minute: float | None = None
@@ -28,6 +31,7 @@ class Lane(Generic[Waiting]):
     in_flight: int = 0
     paused_until: float = 0.0
     singly: bool = False
+    slots: Slots | None = None
     _calls: deque[float] = field(default_factory=deque)
     _tokens: deque[tuple[float, int]] = field(default_factory=deque)
     _spent: int = 0
@@ -37,6 +41,8 @@ class Lane(Generic[Waiting]):
         if self.concurrency is not None and self.in_flight >= self.concurrency:
             return None
         if self.singly and self.in_flight:
+            return None
+        if self.slots is not None and self.slots.in_flight >= self.slots.limit:
             return None
         at = max(now, self.paused_until)
         if self.requests_per_minute is not None:
@@ -61,6 +67,8 @@ class Lane(Generic[Waiting]):
         """Take the next waiting call out, counting it against the limits."""
         call, tokens = self.waiting.popleft()
         self.in_flight += 1
+        if self.slots is not None:
+            self.slots.in_flight += 1
         if self.requests_per_minute is not None:
             self._calls.append(now)
         if self.tokens_per_minute is not None:
@@ -100,7 +108,10 @@ class Dispatcher(Generic[Waiting]):
 
     def returned(self, player: str) -> None:
         """A call that left has come back, or was given up."""
-        self._lanes[player].in_flight -= 1
+        lane = self._lanes[player]
+        lane.in_flight -= 1
+        if lane.slots is not None:
+            lane.slots.in_flight -= 1
         self.in_flight -= 1
         self._soon()
 

@@ -10,6 +10,7 @@ from typing import NamedTuple
 from peerage.engine.call_costs import OVERHEAD_BYTES
 from peerage.engine.driver import ROOM
 from peerage.engine.pending import Pending, Rendering
+from peerage.engine.slots import Slots
 from peerage.players.client import Answer, Call, Client, PlayerError, duration
 from peerage.players.prices import Price
 from peerage.protocol import MORE_ROOM, Ask
@@ -32,9 +33,12 @@ class Limit(NamedTuple):
 
 @dataclass(frozen=True)
 class PlayerRuntime:
+    """`slots` are those of its server, where that is local."""
+
     settings: PlayerSettings
     client: Client
     price: Price
+    slots: Slots | None = None
 
     def limit(self, ask: Ask) -> Limit:
         """The tokens of a call: the game's limit under the player's own, and the player's room to think."""
@@ -77,14 +81,14 @@ class PlayerRuntime:
         """What comes of a call, whatever its client does. Raises CancelledError when it is `given_up`."""
         player, seconds = self.settings.name, self.settings.timeout_s * 1.25
         try:
-            async with asyncio.timeout(seconds):
+            async with asyncio.timeout(None if getattr(self.client, "queues", False) else seconds):
                 return await self.client.answer(call)
         except asyncio.CancelledError:
             if given_up():
                 raise
             return PlayerError(f"{player}: its client cancelled the call", maybe_paid=True)
         except TimeoutError:
-            return PlayerError(f"no answer in {duration(seconds)}", maybe_paid=True)
+            return PlayerError(f"no answer in {duration(seconds)}", maybe_paid=True, busy=True)
         except PlayerError as error:
             return error
         except Exception as error:

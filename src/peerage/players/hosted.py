@@ -190,6 +190,11 @@ class HostedClient:
         self._refused: tuple[str, ...] = ()
 
     @property
+    def queues(self) -> bool:
+        """Whether calls wait in its own client until a slot is free."""
+        return self._own
+
+    @property
     def left_out(self) -> tuple[str, ...]:
         """What its server was found not to take."""
         self._refused = tuple(dict.fromkeys((*self._refused, *getattr(self._inner, "left_out", ()))))

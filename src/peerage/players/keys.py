@@ -7,7 +7,10 @@ shown, or passed to a child process that was not told to have them.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
+from ipaddress import ip_address
 from typing import NamedTuple
+from urllib.parse import urlsplit
 
 from peerage.settings import PlayerSettings
 
@@ -79,3 +82,19 @@ def found_keys(env: Mapping[str, str]) -> dict[str, str]:
         for name in reversed(about.key_env)  # the best known last, so that it stays
         if env.get(name, "").strip()
     }
+
+
+def is_local(address: str) -> bool:
+    """Return whether an address is of this machine or of a private network."""
+    host = (urlsplit(address).hostname or "").rstrip(".")
+    with suppress(ValueError):
+        return ip_address(host).is_private
+    return host == "localhost" or host.endswith((".localhost", ".local", ".lan", ".internal"))
+
+
+def local_address(settings: PlayerSettings, env: Mapping[str, str]) -> str:
+    """Return the address of a player's local server; empty where it has none."""
+    base = settings.base_url
+    if not base and settings.provider == "ollama":
+        base = env.get("OLLAMA_BASE_URL", "") or "http://localhost:11434/v1"
+    return base if is_local(base) else ""

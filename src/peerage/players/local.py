@@ -152,7 +152,10 @@ async def release(server: Server) -> None:
 
 
 class LocalClient:
-    """One player on a shared local server. `warnings` as with any model."""
+    """One player on a shared local server. `warnings` as with any model. It `queues` calls until a slot is
+    free, from when on their time counts."""
+
+    queues = True
 
     def __init__(self, settings: PlayerSettings, folder: Path) -> None:
         self._settings = settings
@@ -216,9 +219,7 @@ def model_file(model: str, folder: Path) -> Path:
     except InputRefused as error:
         raise PlayerError(f"{error}; correct the path after `gguf:`", kind="permanent") from None
     except OSError as error:
-        raise PlayerError(
-            f"{path}: {reason(error)}; check the path after `gguf:`", kind="permanent"
-        ) from None
+        raise PlayerError(f"{path}: {reason(error)}; fix the path after `gguf:`", kind="permanent") from None
     if magic != b"GGUF":
         raise PlayerError(f"{path} is no GGUF file (it begins with {magic!r})", kind="permanent")
     return path
