@@ -441,3 +441,35 @@ async def test_a_program_that_never_works_is_taken_for_broken_and_one_that_did_i
             kinds.append(error.kind)
     await client.close()
     assert kinds == ["transient", "transient", "permanent", "transient", "transient", "transient"]
+
+
+async def test_permissions_that_an_agent_changes_are_set_back_and_it_is_named(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    kept = {"arena.db": 0o600, ".env": 0o600, "arena.votes.key": 0o400, "arena.yaml": 0o644}
+    for name, mode in kept.items():
+        (tmp_path / name).write_text("")
+        (tmp_path / name).chmod(mode)
+    tmp_path.chmod(0o750)
+    source = f"import os\nfor name in {[*kept, '.']!r}:\n    os.chmod(name, 0o777)\nprint('done')\n"
+    stated = program(tmp_path, source)
+    hidden = [tmp_path / name for name in kept if name != "arena.yaml"]
+    for _ in range(2):
+        client = open_client(stated, dict(os.environ), tmp_path, hidden)
+        await client.start()
+        try:
+            assert (await client.answer(CALL)).text.strip() == "done"
+        finally:
+            await client.close()
+        found = {name: (tmp_path / name).stat().st_mode & 0o777 for name in kept}
+        assert found == kept
+        assert tmp_path.stat().st_mode & 0o777 == 0o750
+    told = [line for line in caplog.messages if "changed the permissions" in line]
+    assert len(told) == 2 * 5
+    assert any(f"{tmp_path / '.env'} from 600 to 777; they are set back" in line for line in told)
+    (tmp_path / ".env").chmod(0o640)  # as its owner wants it while no agent runs
+    client = open_client(stated, dict(os.environ), tmp_path, hidden)
+    await client.start()
+    await client.answer(CALL)
+    await client.close()
+    assert (tmp_path / ".env").stat().st_mode & 0o777 == 0o640

@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import importlib
 import inspect
+import logging
 import os
 import re
 import shutil
@@ -29,7 +30,8 @@ from peerage.players.client import MAX_BODY, Answer, Call, FailureKind, PlayerEr
 from peerage.players.redaction import named, without_traceback
 from peerage.sandbox.confined import END_S, available
 from peerage.sandbox.jail import supported
-from peerage.settings import PlayerSettings
+from peerage.sandbox.kept_modes import kept_modes
+from peerage.settings import FILE_NAME, PlayerSettings
 from peerage.system_errors import SCARCE, reason
 
 ALLOWED = (
@@ -46,6 +48,8 @@ STDERR_KEPT = 65_536
 """Bytes of standard error, from its end, in which a traceback is found."""
 LAST_WORDS = 400
 """Characters of them that are told."""
+
+_log = logging.getLogger("peerage")
 
 BROKEN_AFTER = 3
 """Exit codes other than 0 before a program has ever worked, until it is taken for broken."""
@@ -111,6 +115,20 @@ class CommandClient:
         await asyncio.gather(*[self._end(process) for process in tuple(self._running)])
 
     async def _run(self, request: bytes) -> bytes:
+        if self._hidden:
+            kept_modes.starts([self._folder, self._folder / FILE_NAME, *map(Path, self._hidden)])
+        try:
+            return await self._converse(request)
+        finally:
+            for change in kept_modes.ended() if self._hidden else ():
+                _log.warning(
+                    "%s, or an agent that ran at the same time, changed the permissions of %s; they are set "
+                    "back",
+                    self._settings.name,
+                    change,
+                )
+
+    async def _converse(self, request: bytes) -> bytes:
         process = await asyncio.create_subprocess_exec(
             *self._launcher(),
             *self._arguments,

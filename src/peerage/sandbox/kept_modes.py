@@ -1,0 +1,50 @@
+"""Permissions of files that no agent may change: Landlock cannot keep the owner's programs from `chmod`."""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Iterable
+from contextlib import suppress
+from pathlib import Path
+
+
+class KeptModes:
+    """The permissions of files as they were before the first of the agents that run now was started.
+
+    A file that was replaced meanwhile is another one, whose permissions are learnt when the next is started.
+    """
+
+    def __init__(self) -> None:
+        self._known: dict[Path, tuple[int, int, int]] = {}
+        self._running = 0
+
+    def starts(self, paths: Iterable[Path]) -> None:
+        """Note the permissions of these files and folders before an agent starts."""
+        if not self._running:
+            self._known.clear()
+        self._running += 1
+        for path in paths:
+            place = path.resolve()
+            with suppress(OSError):
+                found = place.stat()
+                known = self._known.get(place)
+                if known is None or known[:2] != (found.st_dev, found.st_ino):
+                    self._known[place] = found.st_dev, found.st_ino, stat.S_IMODE(found.st_mode)
+
+    def ended(self) -> list[str]:
+        """Set back what was changed, once an agent has ended. Return each change, for people."""
+        self._running -= 1
+        changes: list[str] = []
+        for place, (device, inode, mode) in sorted(self._known.items()):
+            with suppress(OSError):
+                found = place.stat()
+                now = stat.S_IMODE(found.st_mode)
+                if (found.st_dev, found.st_ino) == (device, inode) and now != mode:
+                    os.chmod(place, mode)
+                    changes.append(f"{place} from {mode:03o} to {now:03o}")
+        return changes
+
+
+kept_modes = KeptModes()
+"""Those of this process: agents that run at the same time share the files."""
