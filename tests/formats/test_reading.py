@@ -10,7 +10,6 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from peerage.formats import Choice, read_json, storable
-from peerage.formats.reading import json_object
 
 TEXTS = st.text(st.characters(codec=None, categories=None), max_size=20)
 
@@ -42,7 +41,6 @@ def _whole(value: object) -> object:
 def test_what_is_no_json_stays_none(text: str) -> None:
     with pytest.raises(msgspec.DecodeError):
         read_json(text)
-    assert json_object(text) is None
 
 
 def test_bytes_that_are_no_text_become_replacements() -> None:

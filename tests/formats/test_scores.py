@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import time
-from contextlib import suppress
 
 import pytest
 from hypothesis import given
@@ -122,9 +120,9 @@ def test_scores_of_several_items_are_read(text: str) -> None:
         ('{"scores": [{"item": 4, "score": 7}]}', "no item '4'"),
         ('{"scores": [{"item": true, "score": 7}]}', "no item 'True'"),
         ('{"scores": [{"item": 1, "score": 12}]}', "not on the scale"),
-        ('{"scores": [1, 2, 3], "scores": [3, 2, 1]}', "one list"),
+        ('{"scores": [1, 2, 3], "scores": [3, 2, 1]}', "more than once"),
         ("1. 7\n2. 8\n3. 9\n1. 2", "item 1 is scored twice"),
-        ("1. 7\n2. great\n3. 9", "no number"),
+        ("1. 7\n2. great\n3. 9", "no score"),
         ("7, 8 and 9", "item 1, 2, 3 of 3"),
         ("", "item 1, 2, 3 of 3"),
     ],
@@ -152,18 +150,6 @@ def test_any_text_is_read_or_unusable(text: str) -> None:
             continue
         if isinstance(value, Scored):
             assert 0 <= value.score <= 10
-
-
-@pytest.mark.parametrize(
-    "text",
-    ["1 " * 100_000, "1/" * 100_000, "score:" * 50_000, "1. \n" * 50_000, "[" * 200_000, "1." * 100_000],
-)
-def test_hostile_replies_take_no_time(text: str) -> None:
-    before = time.process_time()
-    for kind in (POINTS, THREE, Questions(3, 50, ("math",))):
-        with suppress(FormatError):
-            kind.parse(text)
-    assert time.process_time() - before < 5
 
 
 MATH = Questions(3, 60, ("math", "ethics"))

@@ -113,6 +113,9 @@ def test_the_schema_is_what_strict_providers_take() -> None:
         f"I offer little.\n{json.dumps(SAID)}",
         f"{json.dumps(SAID)}\nThat is all.",
         json.dumps(SAID | {"amount": 7.0, "dice": 9.0}),
+        json.dumps([SAID]),
+        json.dumps(SAID | {"Amount": 7}),
+        json.dumps(SAID)[:-1] + ', "amount": 7,}',
     ],
 )
 def test_replies_that_state_one_object_are_read(reply: str) -> None:
@@ -124,10 +127,9 @@ def test_replies_that_state_one_object_are_read(reply: str) -> None:
     [
         ("", 'no JSON object found; one with "amount", "side", .* was expected'),
         ("I offer 7.", "no JSON object found"),
-        (json.dumps([SAID]), "both sides"),
-        (f"They said {json.dumps(SAID)}, I pass.", "both sides"),
-        (f"{json.dumps(SAID)} or {json.dumps(SAID)}", "not one JSON object: Extra data"),
-        (json.dumps(SAID)[:-1] + ', "amount": 7}', '"amount" occurs more than once'),
+        (f"They said {json.dumps(SAID)}, I pass.", "quoted within other text"),
+        (f"{json.dumps(SAID)} or {json.dumps(SAID | {'amount': 8})}", "2 different JSON objects"),
+        (json.dumps(SAID)[:-1] + ', "amount": 8}', '"amount" occurs more than once'),
         (json.dumps(SAID | {"amount": 150}), '"amount" is 150; a whole number from 0 to 100 was expected'),
         (json.dumps(SAID | {"amount": 7.5}), '"amount" is 7.5; a whole number'),
         (json.dumps(SAID | {"amount": "7"}), '"amount" is "7"; a whole number'),
@@ -143,7 +145,7 @@ def test_replies_that_state_one_object_are_read(reply: str) -> None:
         ('{"amount": NaN}', "NaN is no JSON"),
         ('{"amount": 1e999}', "too large"),
         ('{"amount": ' + "9" * 5_000 + "}", "too long"),
-        ('{"amount": ' + "[" * 100_000 + "}", "not one JSON object"),
+        ('{"amount": ' + "[" * 100_000 + "}", "not one JSON object: it is too deep"),
     ],
 )  # fmt: skip
 def test_a_repair_says_which_field_what_was_found_and_what_was_expected(reply: str, problem: str) -> None:

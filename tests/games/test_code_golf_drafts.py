@@ -152,8 +152,8 @@ def test_a_contestant_that_never_answers_voids_as_ever() -> None:
         (draft(statement="é" * 2001), "of at most 2000 characters"),
         (draft(solution="x" * 4001), "of at most 4000 characters"),
         (json.dumps({"statement": ["x"], "generator": "y", "solution": "z"}), '"statement" is a list of 1'),
-        (f"{draft()}\n{draft()}", "not one JSON object"),
-        (f"```json\n{draft()}\n```\n```json\n{draft(solution='1')}\n```", "not one JSON object"),
+        (f"{draft()}\n{draft(solution='2')}", "2 different JSON objects"),
+        (f"```json\n{draft()}\n```\n```json\n{draft(solution='1')}\n```", "2 different JSON objects"),
     ],
 )
 def test_replies_that_are_no_task(reply: str, problem: str) -> None:

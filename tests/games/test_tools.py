@@ -124,7 +124,7 @@ def test_when_the_runs_are_used_up_a_program_is_no_answer() -> None:
         ("```python\n\n```", "empty"),
         (block("print('é')" * 100), "at most 1000 are allowed"),
         ("perhaps", "no answer found"),
-        ('```json\n{"answer": "maybe"}\n```', "is not one of"),
+        ('```json\n{"answer": "maybe"}\n```', "cannot be read"),
     ],
 )
 def test_what_is_neither_is_asked_for_once_more_and_ends_the_turns(reply: str, problem: str) -> None:

@@ -72,3 +72,11 @@ def test_a_match_shows_that_a_reply_ended_for_a_reason_nobody_knows(tmp_path: Pa
     played = play({"choice": {"finish_reason": "dunno"}}, tmp_path, matches=2, shows=["match", "1", "--full"])
     assert "a reason that is not known: 'dunno'" in " ".join(played.shown.split()), played.shown
     assert played.printed.count("'dunno'") == 1  # once for the player
+
+
+def test_a_vote_with_a_remark_after_it_is_read_at_once(tmp_path: Path) -> None:
+    content = '{"reason": "clearer", "verdict": "B"}\n\nLet me know if you need anything else!'
+    played = play({"choice": {"message": {"content": content}}}, tmp_path)
+    assert played.code == 0, played.printed
+    assert played.player["matches"] > 0
+    assert played.player["invalid"] == played.player["repaired"] == 0

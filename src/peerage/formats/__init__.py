@@ -12,10 +12,11 @@ from peerage.formats.format import Format
 from peerage.formats.integer import Integer
 from peerage.formats.plain import Choice, Chosen, Code, Text, Turn, WithTool
 from peerage.formats.questions import Questions, Written
-from peerage.formats.reading import FormatError, between, json_object, read_json, storable, visible
+from peerage.formats.reading import between, object_in
 from peerage.formats.scores import Score, Scored, Scores
 from peerage.formats.stored import Fields, Recorded, recorded, stored
 from peerage.formats.structured import Json
+from peerage.formats.texts import FormatError, read_json, storable, visible
 
 __all__ = [
     "Choice",
@@ -39,7 +40,7 @@ __all__ = [
     "WithTool",
     "Written",
     "between",
-    "json_object",
+    "object_in",
     "read_json",
     "recorded",
     "storable",

@@ -8,31 +8,24 @@ from typing import Any
 
 from msgspec import Struct
 
-from peerage.formats.reading import (
-    FormatError,
-    between,
-    json_object,
-    json_text,
-    object_schema,
-    on_lines,
-    once,
-    unix,
-    visible,
-    words,
-)
+from peerage.formats.reading import between, number_in, object_in, stated
+from peerage.formats.texts import FormatError, json_text, object_schema, unix, visible, words
 
 _SIX = re.compile(r"[0-9A-Fa-f]{6}")
-_AROUND = " \t\r\n\"'`*_.,"
+
+
+def _color(written: Any) -> str | None:
+    digits = number_in(written).removeprefix("#") if isinstance(written, str) else ""
+    return digits.upper() if _SIX.fullmatch(digits) else None
 
 
 class Color(Struct, frozen=True, tag="color"):
-    """A color: six hexadecimal digits, capital or small, with or without `#`, in quotes or not.
+    """A color: six hexadecimal digits, capital or small, with or without `#`, marks around it or not.
 
-    The answer is looked for in four forms, and the first that occurs counts: `field` of the JSON object that
-    the reply is (alone, or in a code fence); what stands between `<color>` tags (or the original's
-    `<deobfuscated_color>`); a line `field: …`; the whole reply. Two different answers in that form are
-    unusable, and so is whatever is not six digits: names, `#RGB`, digits for alpha, `rgb(…)`. The value is
-    in capitals, without `#`. `working_chars` bounds the thoughts before it where a schema is enforced.
+    What stands between `<color>` tags (or the original's `<deobfuscated_color>`) counts; without any the
+    reply is read as `reading` says. Two different answers are unusable, and so is whatever is not six digits:
+    names, `#RGB`, digits for alpha, `rgb(…)`. The value is in capitals, without `#`. `working_chars` bounds
+    the thoughts before it where a schema is enforced.
     """
 
     field: str = "color"
@@ -53,28 +46,14 @@ class Color(Struct, frozen=True, tag="color"):
         )
 
     def parse(self, text: str) -> str:
-        found = json_object(text)
-        if found is not None:
-            # of two equal keys JSON decoders take the last; two answers are two answers
-            answers = [
-                found.get(self.field),
-                *re.findall(rf'"{re.escape(self.field)}"\s*:\s*(?:"([^"]*)"|[^\s,}}\]])', text),
-            ]
-        else:
-            answers = (
-                between(text, "color") + between(text, "deobfuscated_color")
-                or on_lines(text, self.field)
-                or [text]
-            )
-        bare = {answer.strip(_AROUND).removeprefix("#") for answer in answers if isinstance(answer, str)}
-        colors = {answer.upper() for answer in bare if _SIX.fullmatch(answer)}
-        if len(colors) == 1 and all(map(_SIX.fullmatch, bare)):
-            return colors.pop()
-        if len(bare) > 1:
-            raise FormatError(f"{len(bare)} different answers found; one color was expected")
-        raise FormatError(
-            f'no color found; a JSON object with six hexadecimal digits as "{self.field}" was expected'
-        )
+        expected = f'a JSON object with six hexadecimal digits as "{self.field}" was expected'
+        tagged = between(text, "color") + between(text, "deobfuscated_color")
+        if not tagged:
+            return stated(text, (self.field,), _color, expected).values[self.field]
+        colors = set(map(_color, tagged))
+        if len(colors) == 1 and (color := colors.pop()) is not None:
+            return color
+        raise FormatError(f"<color> holds no color, or two that differ; {expected}")
 
     def write(self, value: str) -> str:
         return json_text({"working": "", self.field: value})
@@ -93,7 +72,7 @@ class Encoded(Struct, frozen=True, gc=False):
 class Encoding(Struct, frozen=True, tag="encoding"):
     """A string, and a list of instructions for getting back what is hidden in it.
 
-    Accepted: a JSON object (alone, or in a code fence) with `obfuscated` and `instructions`, a list or a
+    Accepted: a JSON object, as `reading` finds it, with `obfuscated` and `instructions`, a list or a
     text of one instruction a line; or the original's `<obfuscated_text>` and `<instructions_list>` tags, once
     each. Blank instructions do not count. What is missing or longer than allowed is unusable, and so are
     characters that cannot be seen: they do not reach the reader. `plan_chars` bounds the thoughts before it
@@ -129,11 +108,11 @@ class Encoding(Struct, frozen=True, tag="encoding"):
         )
 
     def parse(self, text: str) -> Encoded:
-        found = json_object(text)
+        found = object_in(text, ("obfuscated", "instructions"))
         if found is not None:
             string, steps = found.get("obfuscated"), found.get("instructions")
         else:
-            string, steps = once(text, "obfuscated_text"), once(text, "instructions_list")
+            string, steps = _once(text, "obfuscated_text"), _once(text, "instructions_list")
         if not isinstance(string, str) or not string.strip():
             raise FormatError('there is no obfuscated string; a JSON object with "obfuscated" was expected')
         steps = steps.splitlines() if isinstance(steps, str) else steps
@@ -160,3 +139,12 @@ class Encoding(Struct, frozen=True, tag="encoding"):
             raise FormatError(f"{what} has {len(text)} characters; at most {most} are allowed")
         if visible(text) != text:
             raise FormatError(f"{what} holds characters that cannot be seen, which do not reach the reader")
+
+
+def _once(text: str, tag: str) -> str | None:
+    found = {content.strip() for content in between(text, tag)}
+    if len(found) > 1:
+        raise FormatError(
+            f"<{tag}> stands there {len(found)} times, each with another content; once was expected"
+        )
+    return found.pop() if found else None

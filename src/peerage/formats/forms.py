@@ -13,7 +13,7 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 from peerage.formats.format import Format
 from peerage.formats.integer import Integer
 from peerage.formats.plain import Code, Text
-from peerage.formats.reading import FormatError, json_text
+from peerage.formats.texts import FormatError, json_text
 
 MOST_FIELDS = 60
 """A format of more fields than a person would fill in is written as it is."""

@@ -3,23 +3,16 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
+from functools import lru_cache
 from random import Random
 from typing import Any
 
 from msgspec import Struct
 
 from peerage.formats.format import Format
-from peerage.formats.reading import (
-    FormatError,
-    blocks,
-    json_object,
-    json_text,
-    json_whole,
-    object_schema,
-    unix,
-    visible,
-    words,
-)
+from peerage.formats.reading import bare, stated
+from peerage.formats.texts import FormatError, blocks, json_text, object_schema, unix, visible, words
 
 
 class Text(Struct, frozen=True, tag="text"):
@@ -53,12 +46,11 @@ class Chosen(Struct, frozen=True, gc=False):
 
 
 class Choice(Struct, frozen=True, tag="choice"):
-    """One of `options`, with a short reason.
+    """One of `options`, with a short reason, read as `reading` says: quoting somebody's "verdict: A" must
+    never cast a vote.
 
-    Accepted: a JSON object holding `field`, as the whole reply or in its only code fence; a line
-    `field: option`; the option alone as the whole reply. Fence or line must come first or last in the reply,
-    and two different options in one reply are unusable: quoting somebody's "verdict: A" must never cast a
-    vote. Options are compared without case.
+    Options are compared without case and without the marks around them. Of two answers to compare, A and B,
+    the usual ways to name one are options too: `Answer B`, `the second answer`, `B is better`, `B>>A`.
     """
 
     field: str
@@ -81,7 +73,14 @@ class Choice(Struct, frozen=True, tag="choice"):
         )
 
     def parse(self, text: str) -> Chosen:
-        return self._as_asked(text) or self._parse(text)
+        found = stated(
+            text,
+            (self.field,),
+            self._option,
+            f'a JSON object with "{self.field}" set to one of {", ".join(self.options)} was expected, and '
+            "nothing else",
+        )
+        return Chosen(found.values[self.field], found.reason[: self.reason_chars])
 
     def write(self, value: Chosen | str) -> str:
         chosen = value if isinstance(value, Chosen) else Chosen(value)
@@ -90,64 +89,61 @@ class Choice(Struct, frozen=True, tag="choice"):
     def sample(self, rng: Random) -> Chosen:
         return Chosen(rng.choice(self.options))
 
-    def _as_asked(self, text: str) -> Chosen | None:
-        """The value of a reply that is just what was asked for; the many, and read ten times as fast."""
-        if not text.startswith("{") or text.count(f'"{self.field}"') != 1:
+    def _option(self, written: Any) -> str | None:
+        if not isinstance(written, str) or len(written) > _LONGEST:
             return None
-        found = json_whole(text) or {}
-        option = self._option(str(found.get(self.field, "")))
-        reason = found.get("reason", "")
-        if option is None or not isinstance(reason, str):
-            return None
-        return Chosen(option, reason[: self.reason_chars])
+        names = _options(self.options)
+        option = names.get(written) or names.get(bare(written))
+        return option or (_compared(bare(written), names) if names.keys() >= {"a", "b"} else None)
 
-    def _parse(self, text: str) -> Chosen:
-        whole = self._option(text)
-        if whole is not None:
-            return Chosen(whole)
-        if self.field.casefold() not in text.casefold() and "\\" not in text:
-            raise self._none("no")  # prose without a word of it: nothing below could find one
-        found = json_object(text) or {}
-        lines = [line.strip() for line in text.split("\n") if line.strip(" \t\r{}")]
-        on_lines: list[str | None] = []
-        placed = text.lstrip().startswith("{")
-        if self.field not in found or not placed:
-            # A broken object's quotes may hold lines of their own, so what it states as a member counts too.
-            on_lines = [self._on_line(line) for line in lines]
-            ends = (lines[0], lines[-1]) if lines else ("", "")
-            if self.field in found:
-                placed = ends[0].startswith("```") or ends[1].endswith("```")
-            else:
-                placed = any(map(self._on_line, ends))
-        if self.field in found and self._option(str(found[self.field])) is None:
-            raise FormatError(f"{self.field!r} is not one of {', '.join(self.options)}")
-        members = re.findall(rf'"{re.escape(self.field)}"\s*:\s*"([^"]*)"', text)
-        named = [*map(self._option, members), *on_lines, self._option(str(found.get(self.field, "")))]
-        stated = set(filter(None, named))
-        if not placed or len(stated) != 1:
-            what = "more than one" if len(stated) > 1 else "no" if not stated else "no clear"
-            raise self._none(what)
-        reason = found.get("reason", "")
-        if not found:
-            reason = " ".join([line for line, option in zip(lines, on_lines, strict=True) if option is None])
-        return Chosen(stated.pop(), reason[: self.reason_chars] if isinstance(reason, str) else "")
 
-    def _none(self, what: str) -> FormatError:
-        return FormatError(
-            f'{what} {self.field} found; a JSON object with "{self.field}" set to one of '
-            f"{', '.join(self.options)} was expected, and nothing else"
-        )
+_LONGEST = 400  # characters of an option, at most
+_ANSWER = r"(?:answers?|responses?|assistant|option|model|candidate|text)"
+_PREFERRED = re.compile(
+    r"(?:(?:i\s+(?:prefer|choose|pick|select|favou?r|vote\s+for|go\s+with)|therefore|so|thus|hence|overall"
+    r"|wait|on reflection|in conclusion|but|no|actually)[\s,:]+)*"
+    rf"(?:the\s+)?(?:{_ANSWER}\s+)?[*_\"'(]*(a|b|first|second)[*_\"')]*(?:\s+(?:{_ANSWER}|one))?"
+    r"(?:\s+(?:wins|(?:is|was|seems)\s+(?:(?!not|no|never|hardly|barely|less|neither)\w+\s+){0,2}"
+    r"(?:better|best|superior|stronger|preferred|preferable|winner))"
+    rf"(?:\s+(?:{_ANSWER}|one|overall))?(?:\s+than\s+(?:{_ANSWER}\s+)?(?:the\s+)?\w+(?:\s+{_ANSWER})?)?"
+    r"(?:,?\s+(?:because|since|as)\s.*)?)?",
+    re.DOTALL,
+)
+_ARROW = re.compile(r"([ab])\s*(?:(>{1,2})|(<{1,2})|=)\s*([ab])")
+_TIES = {
+    "a tie",
+    "it is a tie",
+    "it's a tie",
+    "it’s a tie",
+    "tied",
+    "draw",
+    "a draw",
+    "equal",
+    "both are equal",
+    "both equal",
+}
+_TIE = "tie"
 
-    def _on_line(self, line: str) -> str | None:
-        named, colon, value = line.partition(":")
-        named_so = colon and named.strip(" *#_\"'").casefold() == self.field.casefold()
-        return self._option(value) if named_so else None
 
-    def _option(self, text: str) -> str | None:
-        if text in self.options:
-            return text
-        bare = text.strip(" \t\r\n*_`\"'.,").casefold()
-        return next((option for option in self.options if option.casefold() == bare), None)
+@lru_cache(maxsize=256)
+def _options(options: tuple[str, ...]) -> dict[str, str]:
+    """The option that each spelling names; two that differ in case or in marks only are not told apart by
+    less."""
+    bares = [bare(option) for option in options]
+    names = {
+        name: option for name, option in zip(bares, options, strict=True) if name and bares.count(name) == 1
+    }
+    return names | {option: option for option in options}
+
+
+def _compared(name: str, names: Mapping[str, str]) -> str | None:
+    """The answer, A or B, that words such as "the second answer is better" are for."""
+    arrow, preferred = _ARROW.fullmatch(name), _PREFERRED.fullmatch(name)
+    if arrow and arrow[1] != arrow[4]:
+        return names.get(arrow[1] if arrow[2] else arrow[4] if arrow[3] else _TIE)
+    if preferred:
+        return names[{"first": "a", "second": "b"}.get(preferred[1], preferred[1])]
+    return names.get(_TIE) if name in _TIES else None
 
 
 class Code(Struct, frozen=True, tag="code"):

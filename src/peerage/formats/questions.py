@@ -9,9 +9,11 @@ from typing import Any
 
 from msgspec import Struct
 
-from peerage.formats.reading import FormatError, json_object, json_text, object_schema, unix, visible, words
+from peerage.formats.reading import object_in
+from peerage.formats.texts import FormatError, json_text, object_schema, unix, visible, words
 
 _NUMBERED = re.compile(r"[ \t>*#]*[0-9]{1,4}[ \t]*[.):][ \t*]*(.*)")
+_ENTRIES = 1_000  # numbered lines that are looked at
 _CATEGORY = re.compile(r"[\[(*]*[ \t]*([^\]\[()*:]{1,60}?)[ \t]*[\])*:]+[ \t]*(.*)", re.DOTALL)
 
 
@@ -25,7 +27,7 @@ class Written(Struct, frozen=True, gc=False):
 class Questions(Struct, frozen=True, tag="questions"):
     """Up to `count` questions, each of at most `max_chars` characters and of one of `categories`.
 
-    Accepted: a JSON object (alone, or in the only code fence) with a list `questions` of texts or of objects
+    Accepted: a JSON object, as `reading` finds it, with a list `questions` of texts or of objects
     with `question` and `category`; or a numbered list, `1.` or `1)` or `1:`, where a line without a number
     goes on with the question before it, up to a blank line, and whatever else stands there does not count. A
     numbered question may begin with its category: `[math] …`, `math: …`. A question that is blank or too long
@@ -60,7 +62,7 @@ class Questions(Struct, frozen=True, tag="questions"):
         )
 
     def parse(self, text: str) -> tuple[Written, ...]:
-        found = json_object(text)
+        found = object_in(text, ("questions",))
         listed: Any = found.get("questions") if found is not None else None
         if found is None:
             listed = self._numbered(unix(text))
@@ -101,6 +103,8 @@ class Questions(Struct, frozen=True, tag="questions"):
         entries: list[list[str]] = []
         going_on = False
         for line in text.split("\n"):
+            if len(entries) > _ENTRIES:
+                break
             numbered = _NUMBERED.fullmatch(line)
             if numbered:
                 entries.append([numbered[1]])

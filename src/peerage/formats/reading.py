@@ -1,109 +1,184 @@
-"""What formats share: reading pieces out of a reply, each by one rule, in time linear in its length."""
+"""The one reader of replies: what a reply states, and whether its writer states it or quotes it. Pure, in
+linear time.
+
+A field is stated by a JSON object that has it, or by a line: `field: value`, `field is value`, the value
+alone in `[[…]]`, `\\boxed{…}`, `**…**` or `<field>…</field>`. Two rules make that safe:
+
+- All statements must agree. What is quoted counts against, so a reply with two readings has none.
+- One statement at least is the writer's own: it is the whole reply, or begins or ends it, and neither the
+  words before it lead on to a quotation ("The answer says:", a line of `>`) nor the words after it go on ("…
+  is what it says"). With text on both sides only an object counts, and only after words such as "Here is my
+  verdict:".
+
+Case, Markdown marks, quotation marks, invisible and no-break blanks and full-width letters around names and
+values do not count.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
-from random import Random
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
+from typing import Any, Generic, NamedTuple, TypeVar
 
-import msgspec
+from peerage.formats.objects import MOST, Found, objects
+from peerage.formats.texts import FormatError
 
+Value = TypeVar("Value")
 
-class FormatError(Exception):
-    """A reply is not in the declared format; the message says what was expected, for the repair."""
+DECORATION = " \t\r\n*_`~#\"'“”‘’«»()[]{}.,!;:"
+"""Marks around a name or a value that do not count."""
+_FOLDED = {
+    **{0xFF01 + at: 0x21 + at for at in range(94)},
+    **dict.fromkeys(map(ord, "\u00a0\u1680\u202f\u205f\u3000"), " "),
+    **dict.fromkeys(range(0x2000, 0x200B), " "),
+    **dict.fromkeys(map(ord, "\u2028\u2029\x85\x0b\x0c"), "\n"),
+    **dict.fromkeys(map(ord, "\u200b\u200c\u200d\u2060\ufeff\u00ad\u180e\ufe0e\ufe0f\r"), None),
+}
+_UNFOLDED = re.compile("[" + re.escape("".join(map(chr, _FOLDED))) + "]")
+_REMARK = 400
+"""Characters next to a statement that decide whose it is."""
 
-
-_UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
-
-
-def storable(text: str) -> str:
-    """`text` as every store can hold it: NUL and lone surrogates become U+FFFD."""
-    if text.isascii() and "\0" not in text:  # nearly always, and fifty times faster
-        return text
-    return _UNSTORABLE.sub("\ufffd", text)
-
-
-_ESCAPED = re.compile(
-    r"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|(\\u[dD][89a-fA-F][0-9a-fA-F]{2})|\\.",
-    re.DOTALL,
+_NAMES: Mapping[str, tuple[str, ...]] = {
+    "verdict": (
+        *(
+            "winner",
+            "decision",
+            "judgment",
+            "judgement",
+            "choice",
+            "vote",
+            "result",
+            "preference",
+            "preferred",
+        ),
+        *(
+            "preferred answer",
+            "preferred response",
+            "better",
+            "better answer",
+            "better response",
+            "best answer",
+        ),
+    ),
+    "vote": ("verdict", "decision", "choice"),
+    "score": ("rating", "grade"),
+    "move": ("action", "choice", "chosen move", "decision"),
+    "color": ("colour",),
+}
+"""Other words for a field, that count where they say the same."""
+_LEAD = re.compile(
+    r"(?:(?:so|therefore|thus|hence|then|and|in conclusion|conclusion|i conclude that|my|the|our|overall"
+    r"|final)[\s,:]+)++"
 )
-"""The escapes of JSON; half of a surrogate pair by itself is the group."""
-
-
-def read_json(text: str | bytes, kind: type[Any] = object) -> Any:
-    """What JSON text says. Half of a surrogate pair, escaped or not, and bytes that are no UTF-8 are U+FFFD.
-
-    Models cut at their limit and servers that stream by the byte write such halves; all else that is no JSON
-    raises msgspec.DecodeError, and what is too deep RecursionError. `kind` is the type that is expected.
-    """
-    try:
-        return msgspec.json.decode(text, type=kind)
-    except (msgspec.DecodeError, UnicodeError):
-        whole = storable(text if isinstance(text, str) else text.decode("utf-8", "replace"))
-        paired = _ESCAPED.sub(lambda found: "\\ufffd" if found[1] else found[0], whole)
-        return msgspec.json.decode(paired, type=kind)
-
-
-_CHOOSING = "\u180b-\u180d\u180f\ufe00-\ufe0f\U000e0100-\U000e01ef"
-"""Variation selectors. One chooses how the character before it looks; a row of them hides a message."""
-_MARKS = "\u0300-\u036f\u0483-\u0489\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe20-\ufe2f"
-"""Marks above and below a character. No writing has five on one; a pile covers the lines around it."""
-_BLANK = "\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0"
-"""Printable to Unicode, and invisible."""
-_INVISIBLE = re.compile(
-    "[\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb"
-    f"\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e00ff\U000e01f0-\U000e0fff{_BLANK}]"
-    f"|(?<=[{_CHOOSING}])[{_CHOOSING}]|(?<=[{_MARKS}]{{4}})[{_MARKS}]"
+_LINE = re.compile(
+    r"([^:=\n]{1,80}?)[\s*_\"'`)\]]*(?::|=|→|->|\s[-–—]\s|\s(?:is|goes to|would be)(?=[\s:]))[\s:]*(.*)",
+    re.IGNORECASE,
 )
-_SUSPECT = re.compile(f"[{_BLANK}{_CHOOSING}{_MARKS}]")
+_MARKED = re.compile(
+    r"\[\[([^\[\]\n]{1,60})\]\]|\\boxed\{(?:\\text\{)?([^{}\n]{1,60})\}{1,2}"
+    r"|<([a-z_ ]{1,30})>([^<>\n]{1,200})</\3>",
+    re.IGNORECASE,
+)
+_MATHS = "$*_` "
+_BOLD = re.compile(r"\*\*([^*\n:]{1,60})\*\*\.?")
+_STOP = re.compile(r"[.,;!]\s+|\s+[-–—]\s+|\s*\(|,?\s+(?:because|since|as|for)\s+")
+_RETRACTED = re.compile(
+    r"\b(?:or|not|no|wait|actually|rather|instead|maybe|perhaps|unless|sorry|correction|al?though|though|however|but)\b|\?",
+    re.IGNORECASE,
+)
+
+_OUR = re.compile(
+    r"\b(?:my|mine|i|we|our|here|final|verdict|judge?ments?|decision|result|output|json|evaluation|assessment|conclusion"
+    r"|therefore|thus|so|hence|vote|scores?|rating|reply|bid|move|choice|object|format|hier|mein\w*|voici|mon|ma"
+    r"|aqu[ií]|mi|ecco|mio)\b|[我私]|最终|判断|以下",
+    re.IGNORECASE,
+)
+_THEIRS = re.compile(
+    r"\b(?:answers?|responses?|assistants?|contestants?|candidates?|players?|models?|options?)\s+(?:[ab12]|one|two)\b"
+    r"|\b(?:first|second|other|former|latter|it|its|he|she|his|her|they|their|them|author|writer|opponent)\b",
+    re.IGNORECASE,
+)
+_SAYING = re.compile(
+    r"\b(?:sa(?:ys?|id|ying)|wr(?:ites?|ote|itten|iting)|stat(?:es?|ed|ing)|claim\w*|quot\w*|contain\w*|includ\w*|reads?"
+    r"|demand\w*|(?<!as )(?<!the )instruct\w*|inject\w*|tells?|told|end(?:s|ed|ing)|begins?|starts?|asks?"
+    r"|asked|orders?|commands?|insert\w*|embed\w*|append\w*|pretend\w*|imitat\w*|fak\w+|tricks?|manipulat\w*|verbatim|cites?|repeats?|puts?)\b",
+    re.IGNORECASE,
+)
+_LEADS_ON = re.compile(
+    r"\b(?:line|lines|text|words?|sentence|phrase|string|with|that|this|these|like|by|of|as|follows|following"
+    r"|message|code|block)$",
+    re.IGNORECASE,
+)
+_POINTS = re.compile(
+    r"\b(?:following|follows|below|verbatim|quot\w+)\b|\b(?:this|that|these|those)[.!]*$", re.IGNORECASE
+)
+_GOES_ON = re.compile(r"(?:this|that|these|those|the above|above|such|so|it)\b", re.IGNORECASE)
+_REASON = re.compile(r"\b(?:because|since|why|reflects|means)\b", re.IGNORECASE)
+_BULLET = re.compile(r"\s*(?:[-*•+]|\d{1,3}[.)]|#{1,6})\s")
+_BECAUSE = re.compile(r"(?:because|since|as)\s", re.IGNORECASE)
+_WHAT = re.compile(r"\b(?:what|from|by)\b", re.IGNORECASE)
+_SENTENCES = re.compile(r"(?<=[.!?。！])\s+")
+_SENTENCE = re.compile(r"[.!?。！]\s+|\n\s*")
+_WHOLE_FENCE = re.compile(r"\s*+```[\w-]*+[ \t\r]*+\n(.*)```\s*", re.DOTALL)
+_TAIL = re.compile(
+    r"\s*(?:```|~~~)[\w-]*\s*\Z|\s*<(?:answer|output|json|result|verdict|final|final_answer)>\s*\Z",
+    re.IGNORECASE,
+)
+_HEAD = re.compile(
+    r"\A\s*(?:```|~~~|[-=_]{3,}\s*\Z)|\A\s*</(?:answer|output|json|result|verdict|final|final_answer)>",
+    re.IGNORECASE,
+)
+_RULE = re.compile(r"(?:\A|\n)[-=*_ ]{3,}\Z")
 
 
-_PLAIN = bytes(range(32, 127)) + b"\n\t"
+class Stated(NamedTuple, Generic[Value]):
+    """What a reply states: the value of each field, the object that states them (empty for lines), and the
+    other words."""
+
+    values: Mapping[str, Value]
+    found: Mapping[str, Any]
+    words: str
+
+    @property
+    def reason(self) -> str:
+        """The reason that the object gives, or the words around the lines."""
+        if not self.found:
+            return self.words.strip()
+        reasons = (value for key, value in self.found.items() if bare(key) in _REASONS)
+        return next((reason for reason in reasons if isinstance(reason, str)), "")
 
 
-def visible(text: str) -> str:
-    """`text` with control, invisible and bidirectional characters and piles of marks made visible.
-
-    Line feeds and tabs stay. What one model wrote must not steer a terminal or another model unseen.
-    """
-    # Most texts hold nothing but what is printable, which is found out twice as fast; of bytes, five times.
-    if text.isascii() and not text.encode().translate(None, _PLAIN):
-        return text
-    if text.replace("\n", "").replace("\t", "").isprintable() and not _SUSPECT.search(text):
-        return text
-    return _INVISIBLE.sub("\ufffd", text)
+_REASONS = ("reason", "reasoning", "reasons", "explanation", "rationale")
 
 
-# No part of it may match what the next one does: a reply of blank lines would take hours.
-_FENCED = re.compile(r"```[a-zA-Z]*[ \t\r]*\n(.*?)```", re.DOTALL)
+class _Line(NamedTuple, Generic[Value]):
+    """A statement at `start:end` that is no object; `value` None cannot be read."""
+
+    field: str
+    value: Value | None
+    own: bool
+    start: int
+    end: int
 
 
-def blocks(text: str) -> Iterator[str]:
-    """The contents of each Markdown code block, without its last line feed."""
-    inside: list[str] | None = None
-    for line in text.split("\n"):
-        bare = line.strip(" \t")
-        if inside is None:
-            if bare.startswith("```") and "`" not in bare[3:]:
-                inside = []
-        elif bare == "```":
-            yield "\n".join(inside)
-            inside = None
-        else:
-            inside.append(line)
-    if inside is not None:
-        raise FormatError("the code block does not end; a line of ``` was expected after the program")
+def folded(text: str) -> str:
+    """`text` as a person sees it: full-width letters as usual ones, any blank as a blank, nothing
+    invisible."""
+    return text.translate(_FOLDED) if _UNFOLDED.search(text) else text
 
 
-def object_schema(properties: Mapping[str, Any]) -> dict[str, Any]:
-    """A JSON schema in which every property is required and no other allowed."""
-    return {
-        "type": "object",
-        "properties": properties,
-        "required": list(properties),
-        "additionalProperties": False,
-    }
+def bare(text: str) -> str:
+    """A name or a value without case and without the marks around it."""
+    return folded(text).strip(DECORATION).casefold()
+
+
+def number_in(text: str) -> str:
+    """A number as it is written, without the marks around it; those that would change it stay: `.8`, `-8`,
+    `8+`."""
+    marks = " \t\n*_`\"'“”()"
+    text = text.strip()
+    return folded(text).strip(marks).rstrip(".,;:! ").strip(marks) if len(text) <= _REMARK else ""
 
 
 def between(text: str, tag: str) -> list[str]:
@@ -119,50 +194,309 @@ def between(text: str, tag: str) -> list[str]:
     return contents
 
 
-def once(text: str, tag: str) -> str | None:
-    found = {content.strip() for content in between(text, tag)}
-    if len(found) > 1:
-        raise FormatError(
-            f"<{tag}> stands there {len(found)} times, each with another content; once was expected"
-        )
-    return found.pop() if found else None
+def object_in(text: str, fields: Iterable[str]) -> dict[str, Any] | None:
+    """The object that a reply states, with `fields` by these names, whatever their case; None when none has
+    any.
 
-
-def on_lines(text: str, field: str) -> list[str]:
-    """What follows `field:` on lines that begin with it."""
-    answers: list[str] = []
-    for line in text.splitlines():
-        named, colon, value = line.partition(":")
-        if colon and named.strip(" *#_\"'").casefold() == field.casefold():
-            answers.append(value)
-    return answers
-
-
-def json_text(value: Any) -> str:
-    return msgspec.json.encode(value).decode()
-
-
-def words(rng: Random, chars: int) -> str:
-    """A few random words, of at most so many characters."""
-    made = " ".join(["".join(rng.choices("aeiourstlnmd", k=5)) for _ in range(4)])
-    return made[:chars].rstrip()
-
-
-def unix(text: str) -> str:
-    return text.replace("\r\n", "\n")
-
-
-def json_object(text: str) -> dict[str, Any] | None:
-    """The one JSON object that `text` is, or that stands in its only code fence; None when there is none."""
-    fenced = _FENCED.findall(text) if "```" in text else []
-    candidate = (fenced[0] if len(fenced) == 1 else text).strip()
-    return json_whole(candidate) if candidate.startswith("{") else None
-
-
-def json_whole(text: str) -> dict[str, Any] | None:
-    """The JSON object that `text` is; None when it is no JSON object."""
-    try:
-        found = read_json(text)
-    except (msgspec.DecodeError, RecursionError):
+    FormatError for several that differ, for one that breaks off, and for one that is quoted.
+    """
+    names = {bare(field): field for field in fields}
+    ours: list[Found] = []
+    for part in objects(text):
+        keys = [names[name] for name in map(bare, part.keys) if name in names]
+        if keys and part.value is None:
+            raise FormatError(f"the reply is not one JSON object: {part.problem}")
+        if keys:
+            ours.append(part)
+    if not ours:
         return None
-    return found if isinstance(found, dict) else None
+    try:
+        differ = any(part.value != ours[0].value for part in ours)
+    except RecursionError:
+        differ = True
+    if differ:
+        raise FormatError(f"{len(ours)} different JSON objects found; one was expected")
+    if not any(_own(text, part.start, part.end) for part in ours):
+        raise FormatError("the JSON object is quoted within other text; the object alone was expected")
+    found: dict[str, Any] = {}
+    for key, value in (ours[0].value or {}).items():
+        name = names.get(bare(key), key)
+        if name in found and found[name] != value:
+            raise FormatError(f'"{name}" occurs more than once; one value was expected')
+        found[name] = value
+    return found
+
+
+def stated(
+    text: str, fields: Sequence[str], read: Callable[[Any], Value | None], expected: str
+) -> Stated[Value]:
+    """The value that a reply states for each of `fields`, as `read` makes it of what is written; see the
+    module.
+
+    `read` is total but for FormatError, and gives None for what it cannot read. FormatError, with `expected`
+    in its words, unless every field has one value.
+    """
+    text = _unfenced(text)
+    if len(fields) == 1 and (alone := read(text)) is not None:
+        return Stated({fields[0]: alone}, {}, "")
+    names = _names_of(tuple(fields))
+    values: dict[str, list[Value | None]] = {field: [] for field in fields}
+    parts = objects(text)
+    ours = [part for part in parts if any(bare(key) in names for key in part.keys)]
+    spans: list[tuple[int, int, Value | None]] = []
+    own, source = False, text.casefold()
+    for part in ours:
+        if part.value is None:
+            raise FormatError(f"the JSON object cannot be read: {part.problem}; {expected}")
+        own = own or _own(text, part.start, part.end)
+        for field, value in _members(part.value, names, source.count(fields[0].casefold()) > 1, read):
+            values[field].append(value)
+        spans.append((part.start, part.end, values[fields[0]][-1] if values[fields[0]] else None))
+    shown = folded(_without(text, parts))
+    lines = [
+        *_named_lines(shown, names, read),
+        *(_marked(shown, fields[0], names, read) if len(fields) == 1 else ()),
+    ]
+    for line in lines:
+        values[line.field].append(line.value)
+        own = own or line.own
+    for field in fields:
+        readings = set(values[field])
+        if len(readings) != 1 or None in readings:
+            problem = f"more than one {field} found" if len(readings) > 1 else f"the {field} cannot be read"
+            raise FormatError(f"{problem if readings else f'no {field} found'}; {expected}")
+    if not own:
+        raise FormatError(
+            f"no clear {fields[0]} found, only one that is quoted or between other words; {expected}"
+        )
+    agreed: dict[str, Value] = {
+        field: value for field in fields for value in values[field] if value is not None
+    }
+    ends = [text[end : end + _REMARK] for _, end, _ in spans] or [
+        shown[line.end : line.end + _REMARK] for line in lines
+    ]
+    for remark in ends:
+        for sentence in _SENTENCE.split(remark)[:6]:
+            if len(fields) == 1 and read(sentence) not in (None, agreed[fields[0]]):
+                raise FormatError(f"more than one {fields[0]} found; {expected}")
+    kept, at = [], 0
+    for line in sorted(lines, key=lambda line: line.start):
+        kept.append(shown[at : line.start])
+        at = max(at, line.end)
+    words = re.sub(r"\s*\n\s*", " ", "".join([*kept, shown[at:]]).strip()) if not ours else ""
+    return Stated(agreed, ours[-1].value or {} if ours else {}, words)
+
+
+@lru_cache(maxsize=256)
+def _names_of(fields: tuple[str, ...]) -> Mapping[str, tuple[str, bool]]:
+    """The field that each name stands for, and whether it is the field's own name; names as `bare` makes
+    them."""
+    names = {other: (field, False) for field in fields for other in _NAMES.get(bare(field), ())}
+    return names | {bare(field): (field, True) for field in fields}
+
+
+def _members(
+    found: Mapping[str, Any],
+    names: Mapping[str, tuple[str, bool]],
+    deeper: bool,
+    read: Callable[[Any], Value | None],
+) -> Iterator[tuple[str, Value | None]]:
+    """The values of fields that an object states: under their own names, or under others that can be read.
+    What it
+    holds further in under a field's own name is a statement too."""
+    levels: list[Any] = [found]
+    while levels:
+        level = levels.pop()
+        if isinstance(level, dict):
+            for key, member in level.items():
+                field, is_own = names.get(bare(key), ("", False)) if len(key) < 100 else ("", False)
+                value = read(member) if field else None
+                if (is_own and (level is found or value is not None)) or (
+                    level is found and value is not None
+                ):
+                    yield field, value
+        if deeper:
+            inner = level.values() if isinstance(level, dict) else level
+            levels += [value for value in inner if isinstance(value, dict | list)]
+
+
+def _named_lines(
+    text: str, names: Mapping[str, tuple[str, bool]], read: Callable[[Any], Value | None]
+) -> Iterator[_Line[Value]]:
+    """The statements of lines that begin with a field's name."""
+    low = text.lower()
+    if len(low) != len(text):  # a capital that is two small letters moves all that follows
+        low = text
+    starts = {start for name in names for start in _line_starts(low, name)}
+    if len(starts) > 20 * MOST:
+        raise FormatError(f"more than {20 * MOST} lines name a field; one statement was expected")
+    for start in sorted(starts):
+        end = _end_of_line(text, start)
+        line = text[start:end]
+        stated = _LINE.match(line[:200].lstrip(DECORATION + ">-•"))
+        name, value = (stated[1], stated[2]) if stated else (line[:100], "")
+        field, _ = names.get(_LEAD.sub("", bare(name)), ("", False))
+        if not field:
+            continue
+        if not value.strip(DECORATION):  # a heading, or a name before its value on the next line
+            following = len(text) - len(text[end:].lstrip()) if len(text) - end < 10_000 else end + 1
+            end = _end_of_line(text, following)
+            value = text[following:end]
+            if len(value) > 60 or read(value) is None:
+                continue
+        elif len(line) > 200:
+            value = line[line.find(value[:40]) :]
+        mark = _MARKED.search(value[:_REMARK])
+        lead = value[: mark.start()].strip(_MATHS) if mark else ""
+        if mark and read(value) is None and (not lead or read(lead) == read(mark[1] or mark[2] or mark[4])):
+            continue  # the mark in it is the statement
+        own = not line.lstrip().startswith(">") and _own(text, start, end, among=False)
+        yield _Line(field, _value(value, read), own, start, end)
+
+
+def _line_starts(text: str, name: str) -> Iterator[int]:
+    """Where lines begin that have a name near their beginning."""
+    if text.count(name) > 20 * MOST:
+        raise FormatError(f'"{name}" occurs more than {20 * MOST} times; one statement was expected')
+    at = text.find(name)
+    while at >= 0:
+        start = text.rfind("\n", max(0, at - 100), at) + 1
+        if start or at <= 100:
+            yield start
+        at = text.find(name, at + len(name))
+
+
+def _marked(
+    text: str, only: str, names: Mapping[str, tuple[str, bool]], read: Callable[[Any], Value | None]
+) -> Iterator[_Line[Value]]:
+    """The statements in marks: `[[B]]`, `\\boxed{B}`, `<verdict>B</verdict>`, and a line of `**B**`."""
+    if "[[" in text or "\\boxed{" in text or "</" in text:
+        for at, mark in enumerate(_MARKED.finditer(text)):
+            if at == MOST:
+                raise FormatError(f"more than {MOST} marks such as [[…]] found; one was expected")
+            field, _ = names.get(bare(mark[3]), ("", False)) if mark[3] else (only, True)
+            value = read(mark[1] or mark[2] or mark[4]) if field else None
+            if value is None:
+                continue
+            start = text.rfind("\n", 0, mark.start()) + 1
+            lead, tail = text[start : mark.start()].rstrip(_MATHS), text[mark.end() : mark.end() + 20]
+            end = mark.end() + len(tail) - len(tail.lstrip(_MATHS + "."))
+            agrees = not lead.strip() or _announced(lead) or (len(lead) < 200 and read(lead) == value)
+            own = agrees and not lead.lstrip().startswith(">") and _own(text, start, end, among=False)
+            yield _Line(field, value, own, start if agrees else mark.start(), end)
+    for start, end in {_first_line(text), _last_line(text)}:
+        bold = _BOLD.fullmatch(text, start, end)
+        if bold and (value := read(bold[1])) is not None:
+            yield _Line(only, value, _own(text, start, end, among=False), start, end)
+
+
+def _value(written: str, read: Callable[[Any], Value | None]) -> Value | None:
+    """The value at the beginning of what is written after a name; None where more follows than a reason."""
+    value = read(written)
+    if value is not None:
+        return value
+    parts = _STOP.split(written[:_REMARK], maxsplit=1)
+    if len(parts) == 1 or _RETRACTED.search(parts[1]) or read(parts[1]) is not None:
+        return None
+    digits = any(map(str.isdigit, parts[0])) and any(map(str.isdigit, parts[1]))
+    return None if digits else read(parts[0])
+
+
+# ------------------------------------------------------------------------------------ whose statement it is
+
+
+def _own(text: str, start: int, end: int, among: bool = True) -> bool:
+    """Whether the statement at `start:end` is the writer's own; `among`: also with text on both sides of
+    it."""
+    before = folded(text[max(0, start - _REMARK) : start])
+    after = folded(text[end : end + _REMARK])
+    if before.rstrip(" \t\n*_`")[-1:] in tuple("\"'“„«‘") and after.lstrip(" \t\n*_`")[:1] in tuple(
+        "\"'”“»’"
+    ):
+        return False
+    while True:
+        rest = _RULE.sub("", before.rstrip().removesuffix("[").rstrip("*_`"))
+        rest = _TAIL.sub("\n", rest)
+        if rest.rstrip() == before.rstrip():
+            break
+        before = rest
+    while True:
+        rest = _HEAD.sub("\n", after.lstrip(" \t*_`").removeprefix("]"), count=1) if after else ""
+        if rest.strip() == after.strip():
+            break
+        after = rest
+    if before.strip() and after.strip() and not (among and _announced(_last_sentence(before))):
+        return False
+    return not (before.strip() and _leads_on(before)) and not (after.strip() and _goes_on(after))
+
+
+def _announced(sentence: str) -> bool:
+    """Whether an unfinished sentence says that the writer's own statement follows: "Here is my verdict:"."""
+    return bool(_OUR.search(sentence)) and not _THEIRS.search(sentence) and not _SAYING.search(sentence)
+
+
+def _leads_on(before: str) -> bool:
+    """Whether the words before a statement lead on to a quotation."""
+    sentence = _last_sentence(before)
+    line = before.rstrip().rpartition("\n")[2]
+    last = sentence.rstrip(" *_\"'”)")[-1:]
+    if line.lstrip().startswith(">"):
+        return "\n\n" not in before[len(before.rstrip()) :].replace(" ", "")
+    if last in (".", "!", "?", "…", "。", "！"):
+        return bool(_POINTS.search(sentence)) and bool(_SAYING.search(sentence) or _THEIRS.search(sentence))
+    if not before[len(before.rstrip()) :].count("\n") or not (last.isalnum() or last == "%"):
+        above = before.rstrip().rpartition("\n")[0]
+        return not _announced(sentence) or (bool(above.strip()) and _leads_on(above + "\n"))
+    return bool(_LEADS_ON.search(sentence)) or (not _BULLET.match(line) and bool(_SAYING.search(sentence)))
+
+
+def _goes_on(after: str) -> bool:
+    """Whether the words after a statement are about it as about somebody else's: "… is what the first answer
+    says"."""
+    rest = after.lstrip()
+    same_line = "\n" not in after[: len(after) - len(rest)]
+    first = rest.lstrip("*_#`( ")[:1]
+    if _BECAUSE.match(rest):
+        return False
+    if first.islower() or (same_line and not (first.isupper() or first.isdigit() or first.isalpha())):
+        return not (same_line and first in ".!" and not rest[1:].strip())
+    sentence = re.split(r"[.!?\n]", rest, maxsplit=1)[0]
+    return (
+        bool(_GOES_ON.match(sentence))
+        and bool(_SAYING.search(sentence) or _WHAT.search(sentence))
+        and not _REASON.search(sentence)
+    )
+
+
+def _last_sentence(text: str) -> str:
+    return _SENTENCES.split(text.rstrip().rpartition("\n")[2].rpartition("}")[2])[-1]
+
+
+def _unfenced(text: str) -> str:
+    """The contents of the code fence that the whole reply is, or the reply."""
+    whole = _WHOLE_FENCE.fullmatch(text) if "```" in text and text.count("```") == 2 else None
+    return whole[1] if whole else text
+
+
+def _without(text: str, parts: Sequence[Found]) -> str:
+    """The text around objects, each in the place of a line of its own."""
+    at, kept = 0, []
+    for part in parts:
+        kept += [text[at : part.start], "\n"]
+        at = part.end
+    return "".join([*kept, text[at:]]) if parts else text
+
+
+def _end_of_line(text: str, at: int) -> int:
+    end = text.find("\n", at)
+    return len(text) if end < 0 else end
+
+
+def _first_line(text: str) -> tuple[int, int]:
+    start = len(text) - len(text.lstrip())
+    return start, _end_of_line(text, start)
+
+
+def _last_line(text: str) -> tuple[int, int]:
+    end = len(text.rstrip())
+    return text.rfind("\n", 0, end) + 1, end

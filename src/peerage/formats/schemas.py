@@ -19,7 +19,7 @@ from typing import Annotated, Any, Literal, TypeAlias, Union, get_args, get_orig
 import msgspec
 from msgspec import Meta, Struct
 
-from peerage.formats.reading import object_schema, storable, visible
+from peerage.formats.texts import object_schema, storable, visible
 
 Schema: TypeAlias = Mapping[str, Any]
 

@@ -1,42 +1,40 @@
 """Formats for judges who give points: one score, or one for each of several numbered items.
 
 A score is a number from 0 to 10 in digits, whole or with decimals after a point, alone or as `8/10` or `8
-out of 10`. Nothing else is a score, and nothing is moved onto the scale: `-3`, `11`, `8/5`, `80%`, `7,5` and
-`ten` are unusable. Where a score is expected there must be one number, however often it is said: `I'd say 9
-but 3` holds two.
+out of 10`. Nothing else is a score, and nothing is moved onto the scale: `-3`, `11`, `.8`, `8+`, `8-9`,
+`8/5`, `80%`, `7,5` and `ten` are unusable.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from random import Random
 from typing import Any
 
 from msgspec import Struct
 
-from peerage.formats.reading import (
-    FormatError,
-    json_object,
-    json_text,
-    object_schema,
-    on_lines,
-    visible,
-    words,
-)
+from peerage.formats.reading import Stated, folded, number_in, object_in, stated
+from peerage.formats.texts import FormatError, json_text, object_schema, visible, words
 
 MOST = 10.0
 """The best score; the worst is 0."""
 
-_DECIMAL = r"[0-9]+(?:[.,][0-9]+)*"
-_NUMBERS = re.compile(
-    rf"(?:(?<![0-9A-Za-z])[-+\u2212])?{_DECIMAL}(?:\s*(?:/|\bout of\b)\s*{_DECIMAL})?(?:\s*%)?"
+_SCORE = re.compile(r"([0-9]+(?:\.[0-9]+)?)(?:/10(?:\.0+)?)?")
+_OFF = re.compile(r"[-+\u2212]?[0-9]+(?:[.,][0-9]+)?(?:/[0-9]+)?%?")
+_PROSE = frozenset(
+    re.findall(
+        r"\S+",
+        "i i'd i’d would my say yes give rate score scored rating grade a an as of is at it this the answer "
+        "response gets deserves earns worth solid strong points point stars star",
+    )
 )
-_SCORE = re.compile(r"([0-9]+(?:\.[0-9]+)?)(?:\s*(?:/|out of)\s*10)?")
+"""Words with which a judge of few words gives a score."""
 _NUMBERED = re.compile(
-    r"[ \t*#-]*(?:item|question|answer)?[ \t]*#?([0-9]{1,4})[ \t*]*[.:)][ \t]*(.*)", re.IGNORECASE
+    r"[ \t*#-]*+(?:item|question|answer)?[ \t]*+#?([0-9]{1,4})[ \t*]*+[.:)][ \t]*+(.*)", re.IGNORECASE
 )
 _LETTER = re.compile(r"[^\W\d_]")
+_PROSE_CHARS = 120
 _SHOWN = 40  # characters of an unusable score that a repair quotes
 
 
@@ -49,12 +47,9 @@ class Scored(Struct, frozen=True, gc=False):
 
 
 class Score(Struct, frozen=True, tag="score"):
-    """A score from 0 to 10, or one for each of `criteria`, averaged.
+    """A score from 0 to 10, or one for each of `criteria`, averaged; read as `reading` says.
 
-    Looked for in three forms; the first that occurs counts. A JSON object (the whole reply, or its only code
-    fence, which then comes first or last) with each criterion as a field. A line `criterion: …`, of which one
-    comes first or last in the reply. For a single criterion, the whole reply. With `explain`, a 0 or a 10
-    without a reason is unusable.
+    With `explain`, a 0 or a 10 without a reason is unusable.
     """
 
     criteria: tuple[str, ...] = ("score",)
@@ -71,24 +66,9 @@ class Score(Struct, frozen=True, tag="score"):
         return _object(self.criteria, self.explain, self.reason_chars)
 
     def parse(self, text: str) -> Scored:
-        found = json_object(text) if _placed(text) else None
-        if found is not None:
-            if any(len(_members_of(text, criterion)) > 1 for criterion in self.criteria):
-                raise FormatError("a score stands there twice, with different values; once was expected")
-            return self.of(found)
-        lines = {criterion: on_lines(text, criterion) for criterion in self.criteria}
-        if any(lines.values()):
-            if not any(on_lines(end, criterion) for end in _ends(text) for criterion in self.criteria):
-                raise FormatError(
-                    "the score does not come first or last in the reply; JSON alone was expected"
-                )
-            reason = "\n".join(
-                [line for line in text.splitlines() if not any(on_lines(line, one) for one in self.criteria)]
-            )
-            return self._checked([_one(" ; ".join(lines[criterion])) for criterion in self.criteria], reason)
-        if len(self.criteria) > 1:
-            raise FormatError(f"no scores found; a JSON object with {', '.join(self.criteria)} was expected")
-        return self._checked([_one(text)], text)
+        criteria = ", ".join(self.criteria)
+        expected = f"a JSON object with {criteria} was expected, each a number from 0 to 10 in digits"
+        return self._of(stated(text, self.criteria, _score, expected))
 
     def write(self, value: Scored | float) -> str:
         return json_text(self.fields(value))
@@ -106,11 +86,11 @@ class Score(Struct, frozen=True, tag="score"):
 
     def of(self, found: dict[str, Any]) -> Scored:
         """The value of a JSON object that is already decoded."""
-        reason = found.get("reason", "")
-        return self._checked(
-            [_stated(found.get(criterion), criterion) for criterion in self.criteria],
-            reason if isinstance(reason, str) else "",
-        )
+        scores = {criterion: _stated(found.get(criterion), criterion) for criterion in self.criteria}
+        return self._of(Stated(scores, found, ""))
+
+    def _of(self, found: Stated[float]) -> Scored:
+        return self._checked([found.values[criterion] for criterion in self.criteria], found.reason)
 
     def _checked(self, parts: list[float], reason: str) -> Scored:
         score = sum(parts) / len(parts)
@@ -123,12 +103,11 @@ class Score(Struct, frozen=True, tag="score"):
 class Scores(Struct, frozen=True, tag="scores"):
     """A score for each of `count` items, numbered from 1.
 
-    A JSON object (the whole reply, or its only code fence, which then comes first or last) with a list
-    `scores`: either an object for each item, with its number as `item` and the fields of a `Score`, in any
-    order; or, where nothing else is asked for, `count` numbers. Without JSON, and for a single criterion,
-    one line for each item: `3. 7`, `Item 3: 7/10`. An item that is missing, or scored twice and differently,
-    makes the reply unusable: nobody knows which number belongs to which item then. The value is a tuple of
-    `Scored`.
+    A JSON object, found as `reading` says, with a list `scores`: either an object for each item, with its
+    number as `item` and the fields of a `Score`, in any order; or, where nothing else is asked for, `count`
+    numbers. Without JSON, and for a single criterion, one line for each item: `3. 7`, `Item 3: 7/10`. An item
+    that is missing, or scored twice and differently, makes the reply unusable: nobody knows which number
+    belongs to which item then. The value is a tuple of `Scored`.
     """
 
     count: int
@@ -159,11 +138,11 @@ class Scores(Struct, frozen=True, tag="scores"):
         return Score(self.criteria, self.explain, self.reason_chars)
 
     def parse(self, text: str) -> tuple[Scored, ...]:
-        found = json_object(text) if _placed(text) else None
-        given: list[tuple[Any, Scored]]
+        found = object_in(text, ("scores",))
+        given: Iterable[tuple[Any, Scored]]
         if found is not None:
             listed = found.get("scores")
-            if not isinstance(listed, list) or len(re.findall(r'"scores"\s*:', text)) != 1:
+            if not isinstance(listed, list):
                 raise FormatError('one list "scores" was expected in the JSON object')
             if all(isinstance(one, dict) for one in listed):
                 given = [(one.get("item"), self._each.of(one)) for one in listed]
@@ -174,10 +153,10 @@ class Scores(Struct, frozen=True, tag="scores"):
                     f'"scores" holds {len(listed)} entries without item numbers; {self.count} were expected'
                 )
         elif len(self.criteria) == 1:
-            lines = [line for line in map(_NUMBERED.fullmatch, text.splitlines()) if line]
-            given = [(int(line[1]), self._each.parse(line[2])) for line in lines]
+            lines = filter(None, map(_NUMBERED.fullmatch, folded(text).split("\n")))
+            given = ((int(line[1]), self._each.parse(line[2])) for line in lines)
         else:
-            given = []
+            given = ()
         scores: dict[int, Scored] = {}
         for item, scored in given:
             if isinstance(item, bool) or not isinstance(item, int) or not 1 <= item <= self.count:
@@ -218,49 +197,38 @@ def _object(criteria: tuple[str, ...], explain: bool, reason_chars: int) -> dict
 
 def _stated(value: Any, criterion: str) -> float:
     """The score that a JSON field holds: a number, or a text with one."""
-    if isinstance(value, bool) or not isinstance(value, int | float | str):
-        raise FormatError(f'no score found; a number from 0 to 10 as "{criterion}" was expected')
-    return _one(value) if isinstance(value, str) else _on_scale(float(value), str(value))
+    score = _score(value)
+    if score is None:
+        raise FormatError(f'no score found; a number from 0 to 10 as "{criterion}" was expected, in digits')
+    return score
 
 
-def _one(text: str) -> float:
-    """The only score that `text` holds."""
+def _score(written: Any) -> float | None:
+    """The score that a value is, or that a few words give. FormatError for a number that is not on the
+    scale."""
+    if isinstance(written, int | float) and not isinstance(written, bool):
+        return _on_scale(float(written), str(written))
+    if not isinstance(written, str) or len(written) > _PROSE_CHARS or "{" in written:
+        return None
+    text = " ".join(number_in(written).split()).casefold().replace(" out of ", "/").replace(" / ", "/")
+    if _OFF.fullmatch(text) and _SCORE.fullmatch(text) is None:
+        raise FormatError(
+            f"{_shown(text)} is not on the scale; a number from 0 to 10 was expected, in digits"
+        )
     scores: set[float] = set()
-    for found in _NUMBERS.finditer(text):
-        number = " ".join(found[0].split())
-        score = _SCORE.fullmatch(number)
-        around = text[max(0, found.start() - 1) : found.start()] + text[found.end() : found.end() + 1]
-        if score is None or any(map(str.isalnum, around)):  # 1e1, v2, 3rd
-            raise FormatError(f"{_shown(number)} is no score; a number from 0 to 10 was expected")
-        scores.add(_on_scale(float(score[1]), number))
-    if len(scores) != 1:
-        what = "no number" if not scores else f"{len(scores)} different numbers"
-        raise FormatError(f"{what} found; one score from 0 to 10 was expected, in digits")
-    return scores.pop()
+    for word in text.split():
+        score = _SCORE.fullmatch(number_in(word))
+        if score is not None:
+            scores.add(_on_scale(float(score[1]), word))
+        elif number_in(word) not in _PROSE:
+            return None
+    return scores.pop() if len(scores) == 1 else None
 
 
 def _on_scale(score: float, shown: str) -> float:
     if not 0 <= score <= MOST:
         raise FormatError(f"{_shown(shown)} is not on the scale; a number from 0 to 10 was expected")
     return score
-
-
-def _members_of(text: str, field: str) -> set[str]:
-    """The values that JSON members of that name have; of two equal keys decoders take the last."""
-    return {value.strip() for value in re.findall(rf'"{re.escape(field)}"\s*:\s*([^,}}\]]*)', text)}
-
-
-def _ends(text: str) -> tuple[str, str]:
-    """The first and the last line that are not blank."""
-    lines = text.strip().splitlines() or [""]
-    return lines[0].strip(), lines[-1].strip()
-
-
-def _placed(text: str) -> bool:
-    """Whether a JSON object is the reply, or its fence comes first or last: one that is quoted in the middle
-    of other words is not the judge's own."""
-    first, last = _ends(text)
-    return first.startswith(("{", "```")) or last.endswith("```")
 
 
 def _shown(found: object) -> str:

@@ -17,10 +17,10 @@ from peerage.formats.format import Format
 from peerage.formats.integer import Integer
 from peerage.formats.plain import Choice, Code, Text, WithTool
 from peerage.formats.questions import Questions
-from peerage.formats.reading import FormatError, json_text
 from peerage.formats.schemas import sampled
 from peerage.formats.scores import Score, Scores
 from peerage.formats.structured import Json, read_object
+from peerage.formats.texts import FormatError, json_text
 
 _OURS: Mapping[Any, Any] = {
     kind.__struct_config__.tag: kind

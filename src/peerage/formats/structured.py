@@ -13,13 +13,15 @@ from __future__ import annotations
 import json
 from functools import lru_cache
 from random import Random
-from typing import Any, Generic, NoReturn, TypeVar
+from typing import Any, Generic, TypeVar
 
 import msgspec
 from msgspec import Meta
 
-from peerage.formats.reading import FormatError
+from peerage.formats.objects import objects
+from peerage.formats.reading import object_in
 from peerage.formats.schemas import bare, fitted, outlined, sampled, schema_of
+from peerage.formats.texts import FormatError
 
 Value = TypeVar("Value")
 
@@ -30,11 +32,11 @@ class Json(Generic[Value]):
     """A JSON object with the fields of the struct `form`, which `limits` may narrow:
     `Json(Bid, amount=Meta(le=coins))`.
 
-    The object runs from the first `{` of the reply to the last `}`. Other text may come before it or after
-    it; on both sides only around a code fence. Every field must be there, once, and no other: one that is
-    optional (`int | None`) is null where there is nothing to say. A whole number may be written `5.0`; no
-    other value is converted. So exactly those objects are usable that the schema accepts and to which the
-    struct does not object: the message of a ValueError of its `__post_init__` goes into the repair.
+    The object is found as `reading` says: other text may come before it or after it. Every field must be
+    there, once, whatever its case, and no other: one that is optional (`int | None`) is null where there is
+    nothing to say. A whole number may be written `5.0`; no other value is converted. So exactly those objects
+    are usable that the schema accepts and to which the struct does not object: the message of a ValueError of
+    its `__post_init__` goes into the repair.
 
     Fields are str, int, float, bool, None, Literal, Enum, list, `tuple[X, ...]`, structs, and unions of
     these, described and bounded by `Meta`. A struct that cannot be used raises TypeError with a sentence for
@@ -99,54 +101,16 @@ def _made(
 
 def read_object(text: str, schema: dict[str, Any]) -> dict[str, Any]:
     """The object that a reply states, fitted to the schema; see `Json`. Raises FormatError."""
-    first, last = text.find("{"), text.rfind("}")
-    if not -1 < first < last:
+    found = object_in(text, schema["properties"])
+    others = [] if found is not None else objects(text)
+    if len(others) == 1:  # an object with none of the fields: each is missing
+        found = others[0].value
+    if found is None:
         fields = ", ".join([f'"{name}"' for name in schema["properties"]])
         raise FormatError(f"no JSON object found; one with {fields} was expected")
-    before, after = text[:first].rstrip(), text[last + 1 :].lstrip()
-    if before and after and not ("```" in before.rpartition("\n")[2] and after.startswith("```")):
-        raise FormatError("text on both sides of the JSON object; the object alone was expected")
-    try:
-        found = _decode(text[first : last + 1])
-    except (ValueError, RecursionError) as error:
-        why = str(error) if isinstance(error, ValueError) else "it is too deep"
-        raise FormatError(
-            f"the text from the first {{ to the last }} is not one JSON object: {why}"
-        ) from None
     problems: list[str] = []
     value: dict[str, Any] = fitted(found, schema, "", problems)
     if problems:
         more = f" (and {len(problems) - _PROBLEMS} more)" if len(problems) > _PROBLEMS else ""
         raise FormatError("; ".join(problems[:_PROBLEMS]) + more)
     return value
-
-
-def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found: dict[str, Any] = {}
-    for name, value in pairs:
-        if name in found:
-            raise ValueError(f"{json.dumps(name)[:60]} occurs more than once")
-        found[name] = value
-    return found
-
-
-def _number(text: str) -> float:
-    number = float(text)
-    if number in (float("inf"), float("-inf")):
-        raise ValueError("a number is too large")
-    return number
-
-
-def _whole(text: str) -> int:
-    if len(text) > 300:
-        raise ValueError("a number is too long")
-    return int(text)
-
-
-def _constant(name: str) -> NoReturn:
-    raise ValueError(f"{name} is no JSON")
-
-
-_decode = json.JSONDecoder(
-    object_pairs_hook=_once, parse_float=_number, parse_int=_whole, parse_constant=_constant
-).decode

@@ -303,6 +303,7 @@ def _spec(library: Library, name: str) -> GameSpec[Any]:
     fewest, most = entry.players
     return GameSpec(
         name=f"{library.name}-{name}",
+        version=2,
         about=entry.about,
         contestants=entry.players,
         rules=ManyRules if most > fewest else TwoRules,

@@ -17,7 +17,7 @@ import msgspec
 
 from peerage.blocks import SeatReply
 from peerage.engine.driver import first_key
-from peerage.formats import FormatError, json_object
+from peerage.formats import FormatError, object_in
 from peerage.games.game import GameSpec
 from peerage.match import Fixture
 from peerage.protocol import Ask, Message, Ran, Reply, ran
@@ -302,7 +302,7 @@ def marked(ask: Ask, text: str, mark: str, only: int) -> str:
     """A reply as `text` with `mark` in its free texts: in all (`only` 0), or in one of them; as it is where
     the format leaves none."""
     schema = ask.expects.schema()
-    found = json_object(text)
+    found = None if schema is None else object_in(text, schema["properties"])
     if schema is None or found is None:
         for made in (f"{text}\n# {mark}", text.replace("\n", f"  # {mark.split()[0]}\n", 1), mark):
             if schema is None and _read(ask, made) is not None and mark[:8] in str(_read(ask, made)):

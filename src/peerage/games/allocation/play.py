@@ -145,6 +145,7 @@ GAME = same_tasks(
     AllocationTask,
     AllocationRules,
     name="allocation",
+    version=2,
     about="Everybody plans the same scarce resources; closest to the proven optimum wins.",
     drawn=drawn,
     asked=asked,

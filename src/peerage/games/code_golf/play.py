@@ -165,7 +165,7 @@ def asks(rules: CodeGolfRules, fixture: Fixture) -> Iterator[Asks]:
 
 GAME: GameSpec[CodeGolfRules] = GameSpec(
     name="code-golf",
-    version=7,
+    version=8,
     about="Everybody solves one task; the shortest program that passes the hidden tests wins.",
     contestants=(2, 10),
     rules=CodeGolfRules,

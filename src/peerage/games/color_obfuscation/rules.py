@@ -15,7 +15,7 @@ from peerage.games.texts import texts
 from peerage.match import Fixture
 from peerage.protocol import Prompt
 
-NAME, VERSION = "color-obfuscation", 5
+NAME, VERSION = "color-obfuscation", 6
 Share = Annotated[float, Field(ge=0, le=1)]
 
 

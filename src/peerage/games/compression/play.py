@@ -219,7 +219,7 @@ def draw(rules: CompressionRules, seed: str, number: int) -> dict[str, Any]:
 
 GAME: GameSpec[CompressionRules] = GameSpec(
     name="compression",
-    version=2,
+    version=3,
     about="Everybody sums up a report; the shortest summary from which others know every fact wins.",
     contestants=(3, 10),
     rules=CompressionRules,

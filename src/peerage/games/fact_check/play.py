@@ -159,7 +159,7 @@ GAME = same_tasks(
     Statement,
     FactCheckRules,
     name="fact-check",
-    version=2,
+    version=3,
     about="Everybody judges the same statements, half subtly false; most right, or the best forecasts, win.",
     drawn=drawn,
     asked=asked,

@@ -228,7 +228,7 @@ def _scored(rules: ScoringRules, items: int, quoted: int, tokens: int) -> Asks:
 
 GAME: GameSpec[LastArenaRules] = GameSpec(
     name="last-arena",
-    version=3,
+    version=4,
     about="A tournament: everybody writes questions, rates them, answers them all and judges all answers.",
     contestants=(2, 20),
     rules=LastArenaRules,

@@ -112,7 +112,7 @@ GAME = same_tasks(
     Puzzle,
     LogicRules,
     name="logic",
-    version=2,
+    version=3,
     about="Everybody solves the same puzzles, each with one proven answer; most solved wins.",
     drawn=drawn,
     asked=asked,

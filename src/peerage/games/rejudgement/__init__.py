@@ -169,7 +169,7 @@ def asks(rules: RejudgementRules, fixture: Fixture) -> tuple[Asks, ...]:
 
 GAME: GameSpec[RejudgementRules] = GameSpec(
     name="rejudgement",
-    version=1,
+    version=2,
     about="Recorded answers are judged again by another panel; `peerage rejudge` sets it up.",
     contestants=(0, 0),
     rules=RejudgementRules,

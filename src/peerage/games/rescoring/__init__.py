@@ -164,7 +164,7 @@ def asks(rules: RescoringRules, fixture: Fixture) -> tuple[Asks, ...]:
 
 GAME: GameSpec[RescoringRules] = GameSpec(
     name="rescoring",
-    version=1,
+    version=2,
     about="Recorded answers of a tournament are scored again; `peerage rejudge` sets it up.",
     contestants=(0, 0),
     rules=RescoringRules,

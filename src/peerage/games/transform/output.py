@@ -12,7 +12,7 @@ import msgspec
 from msgspec import Struct
 
 from peerage.formats import FormatError, read_json
-from peerage.formats.reading import blocks, unix, words
+from peerage.formats.texts import blocks, unix, words
 
 JSON_READING = (
     "It is compared as JSON: white space and the order of an object's keys do not count, all else does."

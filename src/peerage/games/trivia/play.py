@@ -144,7 +144,7 @@ _FACTS = same_tasks(
     Question,
     TriviaRules,
     name="trivia",
-    version=2,
+    version=3,
     about="Everybody answers the same questions, from packaged facts or your own quiz; most right wins.",
     drawn=drawn,
     asked=asked,
