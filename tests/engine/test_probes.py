@@ -125,7 +125,7 @@ async def test_too_few_left_ends_the_run_before_anything_but_the_probes_is_writt
     assert ledger.heads() == (0, 0)
     assert list(ledger.topics()) == [TOPIC]
     assert "lag" not in ledger.meta()
-    assert probe_costs(ledger)["p0"] == ProbeCost(1, USAGE)
+    assert probe_costs(ledger)["p0"] == ProbeCost(probes=1, billed_nano=USAGE)
     ledger.close()
     looked = await asyncio.to_thread(CliRunner().invoke, app, ["doctor", "--dir", str(folder)])
     assert f"0 matches finished, 0 more issued; at most ${3 * USAGE / 1e9:.6f} billed" in looked.output
@@ -205,8 +205,8 @@ def test_a_probe_that_a_crash_cut_short_counts_at_its_worst(tmp_path: Path) -> N
     with ledger.runner():
         amend(ledger, TOPIC, said, 0)
     assert probe_costs(ledger) == {
-        "a": ProbeCost(3, 9, 70 + 40),
-        "b": ProbeCost(2, 0, 60, unknown=1),
+        "a": ProbeCost(probes=3, failed=2, billed_nano=9, possibly_nano=70 + 40),
+        "b": ProbeCost(probes=2, failed=2, possibly_nano=60, unknown=1),
     }
     ledger.close()
 

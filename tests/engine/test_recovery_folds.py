@@ -89,7 +89,8 @@ def test_who_ran_out_of_money_is_retired_and_the_last_matches_that_could_not_be_
 
 def test_probes_count_what_they_were_billed_and_what_they_may_have_been() -> None:
     found = Recovered(billed_nano=100, possibly_nano=10, spent_by={"ada": 110})
-    found.charge({"ada": ProbeCost(2, 5, 3), "bob": ProbeCost(1, 0, 7)})
+    ada, bob = ProbeCost(probes=2, billed_nano=5, possibly_nano=3), ProbeCost(probes=1, possibly_nano=7)
+    found.charge({"ada": ada, "bob": bob})
     assert (found.billed_nano, found.possibly_nano, found.spent_nano) == (105, 20, 125)
     assert found.spent_by == {"ada": 118, "bob": 7}
 

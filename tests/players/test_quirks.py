@@ -33,6 +33,15 @@ def test_a_provider_that_broke_off_is_no_loss(tmp_path: Path) -> None:
     assert "Provider disconnected" in played.printed
 
 
+def test_a_provider_that_breaks_off_its_probe_too_has_failed_and_lost_nothing(tmp_path: Path) -> None:
+    error = {"code": 502, "message": "Provider disconnected"}
+    broken = {"choice": {"finish_reason": "error", "error": error, "message": {"content": "Steeri"}}}
+    played = play(broken, tmp_path)
+    assert (played.code, played.player["losses"]) == (2, 0), played.printed
+    assert played.player["failed"] > 0
+    assert "Provider disconnected" in played.printed
+
+
 def test_no_credit_inside_a_reply_benches_at_once_and_costs_nothing(tmp_path: Path) -> None:
     played = play({"raw": {"error": {"message": "Insufficient credits", "code": 402}}}, tmp_path)
     assert "Insufficient credits" in played.printed

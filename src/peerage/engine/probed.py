@@ -47,9 +47,10 @@ class ProbeEntry(Struct, frozen=True, omit_defaults=True):
 
 class ProbeCost(Struct, frozen=True):
     """What the probes of one player cost over all runs, in 1e-9 dollars: for certain, and what they may have
-    cost beyond that (no usage reported, or a crash)."""
+    cost beyond that (no usage reported, or a crash). `failed` are the requests of probes without a reply."""
 
     probes: int = 0
+    failed: int = 0
     billed_nano: int = 0
     possibly_nano: int = 0
     unknown: int = 0
@@ -78,18 +79,19 @@ def probe_costs(ledger: Ledger, *, after: int = 0) -> dict[str, ProbeCost]:
     costs: dict[str, ProbeCost] = {}
     under_way: dict[str, int | None] = {}
 
-    def add(player: str, billed: int, possibly: int | None) -> None:
+    def add(player: str, billed: int, possibly: int | None, failed: int) -> None:
         was = costs.get(player, ProbeCost())
         costs[player] = ProbeCost(
-            was.probes + 1,
-            was.billed_nano + billed,
-            was.possibly_nano + (possibly or 0),
-            was.unknown + (possibly is None),
+            probes=was.probes + 1,
+            failed=was.failed + failed,
+            billed_nano=was.billed_nano + billed,
+            possibly_nano=was.possibly_nano + (possibly or 0),
+            unknown=was.unknown + (possibly is None),
         )
 
     def cut_short() -> None:
         for player, worst in under_way.items():
-            add(player, 0, worst)
+            add(player, 0, worst, 1)
         under_way.clear()
 
     for entry in islice(entries(ledger), after, None):
@@ -98,6 +100,7 @@ def probe_costs(ledger: Ledger, *, after: int = 0) -> dict[str, ProbeCost]:
             under_way.update(entry.sent)
         for player, found in entry.found.items():
             under_way.pop(player, None)
-            add(player, found.cost_nano or 0, found.worst_nano)
+            failed = found.requests if found.status in ("failed", "void") else 0
+            add(player, found.cost_nano or 0, found.worst_nano, failed)
     cut_short()
     return costs

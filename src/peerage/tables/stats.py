@@ -9,7 +9,7 @@ import msgspec
 from msgspec import Struct
 
 from peerage.accounts import NOTHING, Account, possibly_billed
-from peerage.engine.probed import probe_costs
+from peerage.engine.probed import ProbeCost, probe_costs
 from peerage.engine.registration import models_and_families, registered
 from peerage.figures import dollars, percent, seconds, whole
 from peerage.judging.ballots import ballots_in
@@ -45,8 +45,9 @@ class PlayerStats(Shown, frozen=True):
     never came (the provider failed). `asked_in` counts by role the matches in which it was asked, `failed_in`
     those of them in which a reply never came, and `failures` says both in words: "as a contestant no reply in
     19 of 23 matches, as a judge in 0 of 170"; empty where it always replied. `repaired` had to be
-    asked twice for their format; `cut` ended at their limit; `lost` are attempts without a reply (retried, or
-    cut off by a crash). `reasoning_tokens` are those of `output_tokens` that were thought and not said, as
+    asked twice for their format; `cut` ended at their limit; `failed` are attempts without a reply (retried,
+    or cut off by a crash), those of probes too. `reasoning_tokens` are those of `output_tokens` that were
+    thought and not said, as
     far as providers count them. Latency in seconds, over its `answers`: the replies that came to
     what it was asked as a contestant (see `speed`); None without any. `cost_usd` is what it is known to have
     been billed, None while the cost of no call is known; `possibly_usd` what it may have been billed in
@@ -79,7 +80,7 @@ class PlayerStats(Shown, frozen=True):
     void: int
     repaired: int
     cut: int
-    lost: int
+    failed: int
     reasoning_tokens: int
     asked_in: dict[str, int]
     failed_in: dict[str, int]
@@ -197,7 +198,7 @@ def stats_of(
     judges = judge_statistics(ballots_in(read.ballots, read.seated), families)
     players = [player.name for player in settings.players]
     names = [*players, *sorted((accounts.keys() | read.replies.keys()) - {*players})]
-    hosted, found = hosted_stats(ledger), gained(played)
+    hosted, found, probes = hosted_stats(ledger), gained(played), probe_costs(ledger)
     return Stats(
         read.matches,
         read.voids,
@@ -206,10 +207,11 @@ def stats_of(
                 _player(
                     name,
                     *identities.get(name, ("", "")),
-                    accounts.get(name, NOTHING),
-                    possibly.get(name, 0),
-                    read.replies.get(name, Replies()),
-                    read.forecasts.get(name, {}),
+                    account=accounts.get(name, NOTHING),
+                    possibly=possibly.get(name, 0),
+                    said=read.replies.get(name, Replies()),
+                    given=read.forecasts.get(name, {}),
+                    failed_probes=probes.get(name, ProbeCost()).failed,
                 )
                 for name in names
             ]
@@ -268,10 +270,12 @@ def _player(
     name: str,
     model: str,
     family: str,
+    *,
     account: Account,
     possibly: int,
     said: Replies,
     given: Mapping[int, int],
+    failed_probes: int,
 ) -> PlayerStats:
     answers = sum(said.waits.values())
     calibrated = calibration(given)
@@ -295,7 +299,7 @@ def _player(
         **{status: said.statuses.get(status, 0) for status in ("invalid", "refused", "void")},
         repaired=said.repaired,
         cut=said.cut,
-        lost=said.lost,
+        failed=said.lost + failed_probes,
         reasoning_tokens=said.reasoning_tokens,
         asked_in=dict(sorted(said.asked.items())),
         failed_in=dict(sorted(said.failed.items())),
