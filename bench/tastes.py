@@ -3,8 +3,8 @@ found.
 
 A judge sees the gap of two answers in log-odds: of the players' skills (standard deviation 1), of the match's
 luck, and of its own tastes, one number for each judge and player with `taste` times the standard deviation of
-the skills. Tastes are independent, or half of their variance is what judges share who like the same style
-(`styles`: one number for each judge times one for each player). A planted family or ring adds so many
+the skills. Tastes are independent, or half of their variance is shared: by a `style` (one number for each
+judge times one for each player), or by one of two `school`s of judges. A planted family or ring adds so many
 standard deviations of the skills to what its members see of each other. The tables of docs/judging.md. Usage:
 python -m bench.tastes [POOLS [PART]]"""
 
@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 import sys
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -124,42 +124,80 @@ def measured(pool: Pool, pools: int, seed: int = 1) -> Rates:
 
 
 SIZES = [
-    (4, 5, 100),
-    (5, 5, 1000),
-    (6, 6, 300),
-    (8, 8, 1000),
-    (10, 10, 600),
-    (10, 10, 5000),
-    (5, 20, 2000),
-    (20, 8, 2000),
-    (20, 20, 5000),
+    *((4, 5, 100), (5, 5, 1000), (6, 6, 300), (8, 8, 1000), (10, 10, 600), (10, 10, 5000), (5, 20, 2000)),
+    *((20, 8, 2000), (20, 20, 5000)),
 ]
-HONEST = [
-    Pool(judges, players, votes, taste, shared, lopsided, once)
-    for taste, shared, lopsided, once in (
-        (0.0, "", False, False),
-        (0.25, "", False, False),
-        (0.5, "", False, False),
-        (0.5, "style", False, False),
-        (0.5, "school", False, False),
-        (0.5, "", True, False),
-        (0.5, "", False, True),
-    )
-    for judges, players, votes in SIZES
-]
+"""Judges, players and votes: of 10 judges and players and the like the players judge."""
+KINDS: dict[str, dict[str, Any]] = {
+    "none": {},
+    "0.25": {"taste": 0.25},
+    "0.5": {"taste": 0.5},
+    "0.5, half by style": {"taste": 0.5, "shared": "style"},
+    "0.5, two schools": {"taste": 0.5, "shared": "school"},
+    "0.5, lopsided": {"taste": 0.5, "lopsided": True},
+    "0.5, asked once": {"taste": 0.5, "once": True},
+}
+HONEST = [Pool(*size, **kind) for kind in KINDS.values() for size in SIZES]
 PLANTED = [
-    Pool(judges, players, votes, taste, members=members, favour=favour)
-    for taste in (0.0, 0.25, 0.5)
+    Pool(*size, taste, members=members, favour=favour)
     for members in (2, 3)
     for favour in (1.0, 2.0)
-    for judges, players, votes in ((8, 8, 1000), (10, 10, 600), (10, 10, 5000), (20, 20, 5000))
+    for size in ((8, 8, 1000), (10, 10, 600), (10, 10, 5000), (20, 20, 5000))
+    for taste in (0.0, 0.25, 0.5)
 ]
+LYING = [
+    Pool(judges, 10, votes, 0.25, liars=liars, lie=lie)
+    for lie in ("reversed", "another")
+    for judges, liars in ((5, 3), (8, 5), (20, 12))
+    for votes in (300, 1000, 5000)
+]
+
+
+class Told(NamedTuple):
+    """Over pools in which judges lie: the share in which the two blocks are named as they are, and that in
+    which a judge is said to toss a coin or to prefer the worse."""
+
+    blocks: float
+    faulty: float
+
+
+def told(pool: Pool, pools: int, seed: int = 1) -> Told:
+    blocks = faulty = 0
+    for at in range(pools):
+        examined = favours(drawn(pool, np.random.default_rng([seed, at])).marks)
+        sides = set() if examined.blocks is None else {len(side) for side in examined.blocks}
+        blocks += sides == {pool.liars, pool.judges - pool.liars}
+        faulty += bool(examined.faulty)
+    return Told(blocks / pools, faulty / pools)
 
 
 def main(pools: int, part: str = "") -> None:
-    for pool in HONEST if part == "honest" else PLANTED if part == "planted" else HONEST + PLANTED:
-        rates = measured(pool, pools)
-        print(*pool, *[f"{rate:.2f}" for rate in rates], flush=True)
+    if part in ("", "honest"):
+        print(f"| judges | players | votes | {' | '.join(KINDS)} |\n|--:|--:|--:|{'--:|' * len(KINDS)}")
+        for size in SIZES:
+            rates = [measured(Pool(*size, **kind), pools).accused for kind in KINDS.values()]
+            print(f"| {_sized(size)} | {' | '.join(f'{rate:.0%}' for rate in rates)} |", flush=True)
+    if part in ("", "planted"):
+        print(
+            "\n| judges | players | votes | members | favour | taste | a false one | each named | any named |"
+        )
+        print("|" + "--:|" * 9)
+        for pool in PLANTED:
+            rates = [f"{rate:.0%}" for rate in measured(pool, pools)]
+            how = f"{pool.members} | {pool.favour:g} | {pool.taste:g}"
+            print(f"| {_sized(pool[:3])} | {how} | {' | '.join(rates)} |", flush=True)
+    if part in ("", "lying"):
+        print("\n| judges | liars | votes | the order they agree on | blocks named | called coins |")
+        print("|--:|--:|--:|---|--:|--:|")
+        for pool in LYING:
+            rates = [f"{rate:.0%}" for rate in told(pool, pools)]
+            how = f"{pool.judges} | {pool.liars} | {pool.votes:,} | {pool.lie}"
+            print(f"| {how} | {' | '.join(rates)} |", flush=True)
+
+
+def _sized(size: tuple[int, int, int]) -> str:
+    judges, players, votes = size
+    return f"{judges} | {players} | {votes:,}"
 
 
 if __name__ == "__main__":

@@ -186,8 +186,9 @@ class Arena:
 
     def verdict(self, track: str = "", *, game: str = "", topic: str = "", side: str = "") -> Verdict:
         """What the table of one track comes to: who is best or may be, the best value for money, how often
-        the first beats the others, what weakens that, and what it takes to be sure."""
-        return self._board(track, game, topic, side).verdict
+        the first beats the others, what weakens that, which judges favour each other, and what it takes to be
+        sure."""
+        return self._board(track, game, topic, side, judged=True).verdict
 
     def outlook(self, one: str = "", other: str = "", track: str = "", until: str | None = None) -> Outlook:
         """What it takes to tell two players apart (of each two neighbours, where none are named) and to know
@@ -240,13 +241,14 @@ class Arena:
             made = msgspec.structs.replace(made, lines=(BY_PAIRS, *made.lines))
         return made
 
-    def _board(self, track: str, game: str, topic: str, side: str) -> Board:
+    def _board(self, track: str, game: str, topic: str, side: str, *, judged: bool = False) -> Board:
         from peerage.ledger.votes import PeopleVotes
         from peerage.tables.leaderboard import board
         from peerage.tables.played import Scope
 
         people = PeopleVotes(self.ledger.address, self.folder)
-        return board(self.ledger, self.settings, track, Scope(game, topic, side=side), people=people)
+        scope = Scope(game, topic, side=side)
+        return board(self.ledger, self.settings, track, scope, people=people, judged=judged)
 
     def head_to_head(self) -> Table[PairRow]:
         """Who beat whom how often: a row for each ordered pair that met in a decided match, in the order of

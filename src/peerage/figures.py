@@ -57,6 +57,11 @@ def counted(number: int, one: str, many: str = "") -> str:
     return f"{number:,} {one if number == 1 else many}"
 
 
+def listed(names: Sequence[str]) -> str:
+    """Names as a sentence lists them: `a, b and c`."""
+    return f"{', '.join(names[:-1])} and {names[-1]}" if len(names) > 1 else "".join(names)
+
+
 def rounded(value: float | None) -> str:
     """Three digits, of a number that is not known more closely."""
     if value is None:

@@ -11,15 +11,18 @@ from typing import Any
 
 import numpy as np
 import pytest
+from bench.tastes import Pool, drawn
 from tests.engine.arenas import SMALL, house, play, write_arena
 from typer.testing import CliRunner
 
 from peerage.arena import open_arena
 from peerage.cli.main import app
 from peerage.judging.ballots import UNUSABLE
+from peerage.judging.comparisons import in_orders
 from peerage.judging.corrections import CORRECTIONS
 from peerage.judging.style import style_of
-from peerage.tables.corrected import _styles
+from peerage.judging.votes import Votes
+from peerage.tables.corrected import _styles, judges_matter
 from peerage.tables.matches import Matches
 from peerage.tables.played import EVERYTHING, PlayedMatches
 
@@ -127,3 +130,46 @@ def test_what_cannot_be_corrected_is_refused(folder: Path, tmp_path: Path) -> No
     colors = write_arena(tmp_path, game="color-obfuscation", rules={})
     play(colors, 2)
     assert "no judge voted" in shown(colors, "--correct", "all", code=2)
+
+
+def test_a_ring_is_in_the_verdict_over_the_leaderboard_and_at_the_end_of_a_run(tmp_path: Path) -> None:
+    players: list[dict[str, Any]] = [
+        {"name": f"p{at}", "model": f"house:{0.35 + 0.06 * at:.2f}", "family": f"f{at}"} for at in range(8)
+    ]
+    for player in players[:2]:
+        player |= {"family": "ring", "faults": {"self_preference": 1.0}}
+    made = write_arena(tmp_path / "arena", players, rules={**SMALL, "judges": 5, "exclude_family": False})
+    play(made, 400)
+    with open_arena(made, create=False) as arena:
+        (line,) = [line for line in arena.verdict().lines if "peerage judges" in line]
+        order = [row.player for row in arena.leaderboard(track="judge-aware")]
+    assert line.startswith("Judges p0 and p1 favour each other. That lifts p")
+    assert line.endswith(f"the order by votes is {', '.join(order[:5])} and 3 more: see `peerage judges`.")
+    for command in (["verdict"], ["leaderboard"], ["run", "--yes", "--max-matches", "401"]):
+        done = CliRunner().invoke(app, [*command, "--dir", str(made)])
+        assert done.exit_code == 0, done.output
+        assert "Judges p0 and p1 favour each other" in " ".join(done.output.split()), command
+
+
+@pytest.mark.parametrize(
+    ("pool", "told"),
+    [
+        (Pool(8, 8, 2000), ""),
+        (Pool(8, 8, 2000, liars=5, lie="reversed"), "p00, p01, p02, p03 and p04 against p05, p06 and p07:"),
+        (
+            Pool(12, 12, 9000, members=3, favour=3.0),
+            "Judges p00, p01 and p02 favour each other. That lifts p0",
+        ),
+    ],
+)
+def test_what_is_wrong_with_judges_is_one_line(pool: Pool, told: str) -> None:
+    class Cast(PlayedMatches):
+        def __init__(self) -> None:
+            pass
+
+        def votes(self) -> Votes:
+            return in_orders(drawn(pool, np.random.default_rng(3)).marks)._replace(scores=None, worth=None)
+
+    line = judges_matter(None, Cast())  # type: ignore[arg-type]
+    assert told in line
+    assert bool(line) == bool(told)

@@ -93,6 +93,21 @@ def leaderboard(
     weights: Annotated[
         Literal["equal"] | None, typer.Option(help="What if: every judge's vote weighs the same.")
     ] = None,
+    k: Annotated[
+        float | None, typer.Option("--k", help="What if: another K (tracks raw, cost, averaged).")
+    ] = None,
+    tau_c: Annotated[
+        float | None, typer.Option(help="What if: another sensitivity to cost (track cost).")
+    ] = None,
+    no_propagation: Annotated[
+        bool, typer.Option("--no-propagation", help="What if: ratings do not spread (tracks raw, cost).")
+    ] = False,
+    no_ties: Annotated[
+        bool,
+        typer.Option(
+            "--no-ties", help="What if: a tied match speaks of its question alone, and does not count."
+        ),
+    ] = False,
     correct: Annotated[
         list[str] | None,
         typer.Option(
@@ -122,7 +137,7 @@ def leaderboard(
     words = {stated for stated in weight or () if stated in ("alike", "matches")}
     of_games = dict(_weight(stated) for stated in weight or () if stated not in words)
     without = tuple(dict.fromkeys(without_judge or ()))
-    what_if = WhatIf(without, weights == "equal")
+    what_if = WhatIf(without, weights == "equal", k, tau_c, not no_propagation, not no_ties)
     with arena_in(folder) as arena, told_scope():
         if of_answers(arena.settings.game):
             others = (track, game, topic, side, weight, correct, by, what_if.in_words, source != "played")
@@ -211,7 +226,8 @@ def show_leaderboard(
 
     scope = scope or EVERYTHING
     people = PeopleVotes(arena.ledger.address, arena.folder)
-    found = board(arena.ledger, arena.settings, track, scope, what_if=what_if or AS_PLAYED, people=people)
+    reading = what_if or AS_PLAYED
+    found = board(arena.ledger, arena.settings, track, scope, what_if=reading, people=people, judged=True)
     if (
         shape.for_people
         and len(found.games) > 1
@@ -233,7 +249,7 @@ def show_standings(arena: Arena) -> None:
     from peerage.tables.leaderboard import board
     from peerage.tables.played import EVERYTHING
 
-    found = board(arena.ledger, arena.settings)
+    found = board(arena.ledger, arena.settings, judged=True)
     if found.track == "overall":
         show_by_game(arena, Format.table, EVERYTHING)
         typer.echo()

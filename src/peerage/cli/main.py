@@ -39,6 +39,7 @@ COMMANDS: Mapping[str, Mapping[str, str]] = {
     },
     "Play": {
         "run": "play.run",
+        "place": "place.place",
         "play": "seat.play",
         "estimate": "plan.estimate",
         "plan": "verdict.plan",

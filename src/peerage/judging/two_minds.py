@@ -25,6 +25,7 @@ from peerage.ratings.kernels import Floats
 from peerage.ratings.merging import coded
 
 _LEVEL = 0.01
+_CLEAR = 0.5  # of what the median judge leans to its side
 _USUAL = 1.64  # standard deviations, at 95%
 _MOST = 60  # judges whose ways to be parted are counted: more make the bound no looser
 
@@ -54,9 +55,7 @@ class Minds:
         judges = len(self.judges)
         if judges < 4:
             return None
-        first = np.linalg.eigh(self.alike / np.outer(self._scale, self._scale))[1][:, -1]
-        clear = np.abs(first) >= DULL * float(np.median(np.abs(first)))
-        one, other = clear & (first > 0), clear & (first < 0)
+        one, other = self._parted(DULL)
         if min(one.sum(), other.sum()) < 2:
             return None
         needed = -NormalDist().inv_cdf(_LEVEL / 2.0 ** min(judges, _MOST))
@@ -75,10 +74,21 @@ class Minds:
         return self._named(heard & ~few, few)
 
     def alone(self, judge: int) -> bool:
-        """Whether a judge agrees with no other one beyond chance, as one who tosses a coin does."""
+        """Whether a judge agrees with no other one beyond chance, as one who tosses a coin does, and is not
+        with another on the smaller of two sides."""
+        for side in self._parted(_CLEAR):
+            if side[judge] and 1 < side.sum() < len(side) / 2:
+                return False
         z = self.alike[judge] / np.sqrt(np.maximum(self.unsure[judge], 1e-9))
         z[judge] = 0.0
         return float(z.max()) < -NormalDist().inv_cdf(_LEVEL / max(len(z) - 1, 1))
+
+    def _parted(self, least: float) -> tuple[Flags, Flags]:
+        """The judges on either side, by the first eigenvector, without those that lean less than such a part
+        of what the median judge does."""
+        first = np.linalg.eigh(self.alike / np.outer(self._scale, self._scale))[1][:, -1]
+        clear = np.abs(first) >= least * float(np.median(np.abs(first)))
+        return clear & (first > 0), clear & (first < 0)
 
     def _agree(self, one: Flags, other: Flags, *, apart: bool = False) -> float:
         """How many standard deviations two sets of judges agree beyond chance; where `apart`, leaving out how
@@ -103,7 +113,10 @@ def _leanings(votes: Votes) -> tuple[Floats, Floats]:
     pairs, pair = np.unique(low * n + high, return_inverse=True)
     cell = (half * judges + votes.judge) * len(pairs) + pair
     gap = np.where(history.first == low, history.score - 0.5, 0.5 - history.score)
-    square = gap**2 if votes.worth is None else gap**2 / votes.worth
+    square = gap**2
+    if votes.worth is not None:  # what no judge was asked about is worth nothing, and says nothing here
+        gap = np.where(votes.worth > 0, gap, 0.0)
+        square = np.divide(square, votes.worth, out=np.zeros(len(gap)), where=votes.worth > 0)
     shape, size = (2, judges, len(pairs)), 2 * judges * len(pairs)
     mean = np.bincount(votes.judge, square, judges) / np.maximum(
         np.bincount(votes.judge, minlength=judges), 1

@@ -15,6 +15,7 @@ from peerage.games.game import GameSpec
 from peerage.settings.game_file import load_file
 from peerage.settings.lineup import ARENAS
 from peerage.settings.mistakes import explain
+from peerage.settings.programs import of_one_family
 from peerage.settings.shape import READING, ArenaSettings
 from peerage.settings.source import MOST_BYTES, SettingsError, Source, parsed, text_of
 
@@ -92,7 +93,9 @@ def loads(
             wrong.append(f"{source.place((*path, ARENAS))}: set it for the whole arena, under `rating:`")
     if wrong or settings is None:
         raise SettingsError("\n".join(wrong))
-    return settings
+    return settings.model_copy(
+        update={"players": tuple(of_one_family(settings.players, Path(folder or ".")))}
+    )
 
 
 def _ruled(data: Mapping[str, Any]) -> Iterator[tuple[object, tuple[str, ...], dict[str, Any]]]:

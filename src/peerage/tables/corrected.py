@@ -7,7 +7,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from peerage.engine.registration import families_of
+from peerage.figures import listed
 from peerage.judging.corrections import CORRECTIONS, Correction, corrected
+from peerage.judging.favours import Favour, favours
 from peerage.judging.style import STYLE, style_of
 from peerage.judging.votes import Votes
 from peerage.ledger.store import Ledger
@@ -91,6 +93,57 @@ def what_would_change(
     return sorted(rows, key=lambda row: (-row.corrected, row.player))
 
 
+def judges_matter(ledger: Ledger, played: PlayedMatches) -> str:
+    """Which judges favour each other in these matches, and the order of the players without that; or that
+    they are two blocks which contradict each other. Empty where neither is so. Every vote is read."""
+    cast = played.votes()
+    if not cast.judges:
+        cast = scored(ledger, played.decided).votes
+    if not len(cast.judge):
+        return ""
+    examined = favours(cast)
+    if examined.blocks:
+        sides = " against ".join(listed(names) for names in examined.blocks)
+        return f"The judges are two blocks that contradict each other, {sides}: see `peerage judges`."
+    found = [pair for pair in examined.favours if pair.found]
+    if not found:
+        return ""
+    try:
+        rows = corrected(cast, ["favours"])
+    except ValueError:
+        return f"{_favour_in_words(found)}: see `peerage judges`."
+    ratings = (rows.after.rating.tolist(), rows.before.rating.tolist())
+    table = sorted(zip(*ratings, cast.players, strict=True))
+    order = [name for _, _, name in reversed(table)]
+    lifted, most = max((before - after, name) for after, before, name in table)[::-1]
+    lift = f" lifts {lifted} by {most:,.0f} points" if most >= 1 else " moves nobody up"
+    more = f" and {len(order) - _SHOWN:,} more" if len(order) > _SHOWN else ""
+    return (
+        f"{_favour_in_words(found)}. That{lift}; without it the order by votes is "
+        f"{', '.join(order[:_SHOWN])}{more}: see `peerage judges`."
+    )
+
+
+def _favour_in_words(found: Sequence[Favour]) -> str:
+    """Who favours each other, then who favours another or does another down."""
+    liked = {(pair.judge, pair.author) for pair in found if pair.excess > 0}
+    rings: list[set[str]] = []
+    for judge, author in sorted(pair for pair in liked if pair[::-1] in liked):
+        joined = [ring for ring in rings if judge in ring or author in ring]
+        rings = [ring for ring in rings if ring not in joined] + [{judge, author}.union(*joined)]
+    alone = [
+        f"{pair.judge} {'favours' if pair.excess > 0 else 'does down'} {pair.author}"
+        for pair in found
+        if pair.excess < 0 or not any({pair.judge, pair.author} <= ring for ring in rings)
+    ]
+    more = [f"{len(alone) - _SHOWN:,} more such pairs"] if len(alone) > _SHOWN else []
+    return listed(
+        [*[f"Judges {listed(sorted(ring))} favour each other" for ring in rings], *alone[:_SHOWN], *more]
+    )
+
+
+_SHOWN = 5
+"""Players, or pairs, that a sentence names at most."""
 _VOTES = "Bradley-Terry on the judges' votes, both times; those of a match count as one match together"
 _SCORES = (
     "Bradley-Terry on the judges' scores, both times: which of two answers to a question each judge gave "

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 
 import numpy as np
 
+from peerage.figures import listed
 from peerage.judging.evidence import Mute
 from peerage.judging.marks import Marks
 from peerage.judging.preference import ONE_SIDED
@@ -45,15 +46,15 @@ def remarks(
             yield f"{row.judge} {_MUTE[mute[row.judge]].format(unit)}"
         elif place and share >= _LEANING:
             yield f"{row.judge} leans to the answer shown {place}: {share:.0%} of its verdicts."
-    listed = list(pairs)
-    for pair in listed:
+    pairs = tuple(pairs)
+    for pair in pairs:
         if pair.found:
             what = "favours" if pair.excess > 0 else "does down"
             yield (
                 f"{pair.judge} {what} {pair.author}: by {abs(pair.excess):.0%} of {pair.marks} marks more "
                 f"than the other judges and the spread of tastes explain. Read its {unit}."
             )
-    tastes = [pair for pair in listed if pair.out_of_step]
+    tastes = [pair for pair in pairs if pair.out_of_step]
     if tastes:
         named = ", ".join(
             f"{pair.judge} about {pair.author} ({pair.excess:+.0%})" for pair in tastes[:_NAMED]
@@ -83,7 +84,7 @@ def divided(blocks: Blocks, cast: Votes) -> str:
         columns = (history.first, history.second, history.score, history.weight)
         table = fit_duels(duels(history.players, *[column[rows] for column in columns]))
         first = cast.players[int(np.argmax(np.where(table.games > 0, table.rating, -np.inf)))]
-        sides.append((listed_names(names), first))
+        sides.append((listed(names), first))
     (larger, by_larger), (smaller, by_smaller) = sides
     firsts = (
         f"Both put {by_larger} first"
@@ -95,11 +96,6 @@ def divided(blocks: Blocks, cast: Votes) -> str:
         "vote can tell which block is right, so nobody is accused: read some matches, or let people judge "
         "(peerage annotate)."
     )
-
-
-def listed_names(names: Sequence[str]) -> str:
-    """Names as a sentence lists them."""
-    return f"{', '.join(names[:-1])} and {names[-1]}" if len(names) > 1 else names[0]
 
 
 def flipped(flip: Flip, marks: Marks, judges: Ints, total: int, unit: str = "votes") -> Iterator[str]:

@@ -28,15 +28,17 @@ from peerage.settings import ArenaSettings, CostUnit, Rating, suggest
 from peerage.settings.player import is_person
 from peerage.standings import NOBODY, after_all, pinned_elo, pinned_rating
 from peerage.tables import notes
+from peerage.tables.corrected import judges_matter
 from peerage.tables.outlook import table_of
 from peerage.tables.outside import Outside, uncounted
-from peerage.tables.played import EVERYTHING, PlayedMatches, Scope, ScopeError, by_side, sides_of, sums
-from peerage.tables.rated import Ratings, here, on_side
+from peerage.tables.played import EVERYTHING, PlayedMatches, Scope, ScopeError, sums
+from peerage.tables.rated import Ratings
 from peerage.tables.row import Pairwise
 from peerage.tables.row import Row as Row
+from peerage.tables.sides import by_side, here, on_side, sides_of
 from peerage.tables.tracks import METHODS, ONE_BY_ONE, ONE_LOOK, OUTSIDE, TRACKS, Track
 from peerage.tables.verdict import Flips, Verdict, verdict
-from peerage.tables.what_if import AS_PLAYED, WhatIf, read_again
+from peerage.tables.what_if import AS_PLAYED, WhatIf, constants, read_again
 
 _WITHOUT_SIDES = ("raw", "cost", "averaged", "judge-aware", "anchored", "points")
 
@@ -106,6 +108,7 @@ def board(
     people: PeopleVotes | None = None,
     *,
     rough: bool = False,
+    judged: bool = False,
     bt: Callable[[], Board] | None = None,
 ) -> Board:
     """The table of one track: `bt` (Bradley-Terry), `trueskill` or `glicko2`, which every game feeds, `raw`
@@ -123,7 +126,8 @@ def board(
     else `people` are the votes of people, which the track `anchored` rests on.
     `what_if` reads the record in another way; raises ScopeError where there is nothing to read so. The
     verdict of parts of a ledger, and of all where `rough`, counts further matches without a range; that of
-    TrueSkill counts them by Bradley-Terry, whose table `bt` returns where it may be there already.
+    TrueSkill counts them by Bradley-Terry, whose table `bt` returns where it may be there already. Where
+    `judged`, the verdict also says whether judges favour each other, for which every vote is read.
     """
     if track and track not in TRACKS:
         raise ScopeError(f"no track is called {track!r}{suggest(track, TRACKS)}")
@@ -134,11 +138,14 @@ def board(
     track = track or first_track(settings, scope, played.games)
     if track == "overall":
         played = played.weighed(scope.games or weights_of(settings) | dict(scope.weights))
-    rating = pinned_rating(ledger.meta(), settings.rating)
+    rating = constants(what_if, pinned_rating(ledger.meta(), settings.rating), track)
     if asked := what_if.in_words:
         if scope.source != "played":
             raise ScopeError(f"what if {asked}: that reads matches played here; leave outside results out")
-        played = read_again(ledger, played, what_if, track)
+        if not what_if.ties and track == "judge-aware":
+            raise ScopeError("track judge-aware counts single votes, whatever a match came to: ties stay")
+        played = read_again(ledger, played, what_if, track) if what_if.votes else played.instead({}, set())
+        played = played if what_if.ties else played.without_ties()
     if scope.side:
         if scope.source != "played" or track in _WITHOUT_SIDES:
             raise ScopeError("sides are of matches played here, rated by bt, trueskill or glicko2")
@@ -233,6 +240,9 @@ def board(
             policy=policy_of(settings),
             rough=rough or scope != EVERYTHING or bool(asked),
             shrinking=shrinking.rows if shrinking else (),
+            judges=judges_matter(ledger, played)
+            if judged and scope.source == "played" and not (asked or scope.side)
+            else "",
         ),
         in_dollars,
         asked,

@@ -91,13 +91,15 @@ def verdict(
     policy: Policy = SWISS,
     rough: bool = False,
     shrinking: Sequence[Row] = (),
+    judges: str = "",
 ) -> Verdict:
     """The verdict of the rows of one table, best first, over so many decided `matches`; `flips` are those of
     its judges; `priced` says that costs are in dollars alone, `play` that nobody pays them, `elsewhere`
     what there is that this table does not count, for one that counts nothing. `covariance` is that of the
     ranked rows' ratings, `met` how often each two have, `needed` how far apart a claim needs them, and
     `policy` pairs further matches, which are counted without a range where `rough`; by the rows `shrinking`,
-    to which these matrices then belong, where errors of this table do not shrink with the matches.
+    to which these matrices then belong, where errors of this table do not shrink with the matches. `judges`
+    says what is wrong with its judges.
 
     Where the first has too few matches, nothing is said of who beats whom or what is worth its price.
     """
@@ -138,6 +140,7 @@ def verdict(
             else ()
         ),
         *([f"By Bradley-Terry {known_there} is the best, with 95% confidence."] if known_there else ()),
+        *([judges] if judges else ()),
         *([f"What weakens this: {'; '.join(doubts)}."] if doubts else ()),
         *(["Prices are play prices: nobody is paid."] if play and any(row.cost_usd for row in rows) else ()),
     ]
