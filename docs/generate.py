@@ -45,7 +45,7 @@ from peerage.tables.overall import Profile
 from peerage.tables.plan import GamePlan, Plan, PlayerPlan
 from peerage.tables.queue import QueueRow
 from peerage.tables.readings import ReadingStats
-from peerage.tables.rejudged import Moved, Rejudged, Rescored, ScoreMoved
+from peerage.tables.rejudge import RejudgedPlayer, RejudgeReport
 from peerage.tables.simulate import SimulatedRow
 from peerage.tables.stats import AuthorStats, JudgeStats, PlayerStats, ProbeStats, Stats, UnfinishedStats
 from peerage.tables.status import MatchNow, Status
@@ -359,8 +359,7 @@ _JSON: dict[str, tuple[str | type, ...]] = {
         WithoutJudge,
         ChallengeSort,
     ),
-    "`rejudge`: one object": (Rejudged, Moved),
-    "`rejudge` of tournaments: one object": (Rescored, ScoreMoved),
+    "`rejudge`: one object": (RejudgeReport, RejudgedPlayer),
     "`tournament show`: one object (`--of` one of its lists)": (
         TournamentReport,
         Place,

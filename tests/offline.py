@@ -11,7 +11,8 @@ from peerage.engine.driver import REPAIR, Driver
 from peerage.formats import Json, Questions, Score, Scores
 from peerage.games.challenge_exchange.creation import Proposed
 from peerage.games.game import GameSpec
-from peerage.games.rejudgement import Given, RejudgedPair
+from peerage.games.last_arena.rules import LastArenaRules
+from peerage.games.rejudge import Given, RecordedAnswers
 from peerage.judging.prompts import COMPARE
 from peerage.match import Fixture, Outcome
 from peerage.protocol import Ask, Choice, Code, Color, Encoding, Integer, Text, WithTool
@@ -28,7 +29,7 @@ from peerage.testing.offline import (
     unfenced,
 )
 
-ITEM = RejudgedPair(
+ITEM = RecordedAnswers(
     source=7,
     record="0" * 64,
     asked=(COMPARE.system, COMPARE.user),
@@ -36,10 +37,37 @@ ITEM = RejudgedPair(
     authors={"A": "Zyxwv-1", "B": "Zyxwv-2"},
     answers={"A": "Because of scattering.", "B": "It is the sea's reflection."},
     hidden={"A": {"quality": 0.9, "family": "a"}, "B": {"quality": 0.2, "family": "b"}},
-    score=1.0,
+    first={"A": 1.0, "B": 0.0},
     topic="physics",
 )
 """A recorded pair of answers, to be judged again."""
+
+_PROMPTS = LastArenaRules.model_validate({}).prompts
+SCORED = RecordedAnswers(
+    source=7,
+    record="0" * 64,
+    id="A-1",
+    asked=(
+        _PROMPTS.judge.system,
+        _PROMPTS.judge.user,
+        _PROMPTS.judge_many.system,
+        _PROMPTS.judge_many.user,
+    ),
+    given={"question": Given("Why is the sky blue?", "question")},
+    authors={"A": "Zyxwv-1", "B": "Zyxwv-2", "C": "Zyxwv-3"},
+    answers={
+        "A-1/A": "Because of scattering.",
+        "A-1/B": "It is the sea's reflection.",
+        "A-1/C": "Bees know.",
+    },
+    hidden={
+        f"A-1/{label}": {"quality": quality, "family": label}
+        for label, quality in zip("ABC", (0.9, 0.5, 0.1), strict=True)
+    },
+    first={"A-1/A": 7.0, "A-1/B": 5.0, "A-1/C": 3.0},
+    own={"judge/3": ("C",)},
+)
+"""Recorded answers to a question of a tournament, to be scored again."""
 
 
 def choose(ask: Ask, option: str, reason: str = "because") -> str:

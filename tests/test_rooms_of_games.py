@@ -14,13 +14,12 @@ FOLDERS = {f"peerage.games.{one.parent.name}" for one in GAMES.glob("*/__init__.
 ONE_GAME = {
     "cli/imports.py": ({"color_obfuscation"}, "enters a benchmark's own file, by the name of its layout"),
     "cli/ledger.py": ({"challenge_exchange"}, "writes a benchmark's own folder, by the name of its layout"),
-    "cli/rejudge.py": ({"rejudgement", "rescoring"}, "their command: nobody starts these games by name"),
-    "engine/recorded_answers.py": ({"rejudgement"}, "makes what this game judges, of files"),
-    "engine/rejudge.py": ({"rejudgement", "rescoring"}, "makes the fixtures of these games"),
+    "cli/rejudge.py": ({"rejudge"}, "its command: nobody starts this game by name"),
+    "engine/rejudge.py": ({"rejudge"}, "makes the fixtures of this game"),
     "site/audience.py": ({"last_arena"}, "the page of `peerage tournament page`"),
     "tables/challenge_files.py": ({"challenge_exchange"}, "reads for a benchmark's own folder"),
-    "tables/rejudged.py": ({"rejudgement", "rescoring"}, "compares what these games found"),
-    "tables/votes.py": ({"rejudgement"}, "reads of whom verdicts are where nobody has a seat"),
+    "tables/rejudge.py": ({"rejudge"}, "compares what this game found"),
+    "tables/votes.py": ({"rejudge"}, "reads of whom verdicts are where nobody has a seat"),
     "tables/tournament.py": ({"last_arena"}, "the tables of `peerage tournament`"),
 }
 # What no game owns: of an outcome's detail or what was drawn, the keys that all games share, and who reads
@@ -31,7 +30,6 @@ SHARED = {
     "engine/driver.py": ({""}, "adds `unranked`"),
     "engine/folding.py": ({"by"}, "the engine's own mark on what it voided"),
     "engine/recovery.py": ({""}, "what the topic is, for `match.topic_of`, where a fixture is read in part"),
-    "engine/rejudge.py": ({""}, "knows by it what it issued before"),
     "engine/replayed.py": ({"by"}, "the engine's own mark on what it voided"),
     "judging/ballots.py": ({"ballots"}, "written and read by panels, for every game with a panel"),
     "ledger/audit.py": ({""}, "what the topic is, for `match.topic_of`, where a fixture is read in part"),

@@ -15,8 +15,7 @@ from pydantic import BaseModel, ValidationError
 
 import peerage
 from peerage.games import GAMES
-from peerage.games.rejudgement import RejudgementRules
-from peerage.games.rescoring import RescoringRules
+from peerage.games.rejudge import RejudgeRules
 from peerage.settings import ArenaSettings
 from peerage.settings.mistakes import models_in
 
@@ -70,7 +69,7 @@ def numbers_in(about: Mapping[str, Any]) -> Iterator[tuple[Mapping[str, Any], Ca
 def every_number() -> list[Number]:
     known: dict[str, type[BaseModel]] = {}
     models(ArenaSettings, known)
-    for rules in [game.rules for game in GAMES.values()] + [RejudgementRules, RescoringRules]:
+    for rules in [game.rules for game in GAMES.values()] + [RejudgeRules]:
         models(rules, known)
     return [
         Number(model, field, inner, wrap)

@@ -144,7 +144,7 @@ def test_answers_of_logs_are_judged_by_peers(tmp_path: Path) -> None:
     assert {row["player"] for row in found["players"]} == {
         f"mockllm/{name}" for name in ("one", "two", "three")
     }
-    assert found["players"][0]["lower_after"] is None
+    assert found["players"][0]["after_lower"] is None
     there = ["--dir", str(tmp_path / "judged")]
     assert "whole: 8 matches" in peerage("verify", *there)
     assert "all follows: 8 of 8" in peerage("replay", *there)
@@ -159,7 +159,7 @@ def test_answers_of_logs_are_judged_by_peers(tmp_path: Path) -> None:
     (tmp_path / "votes.jsonl").write_text("".join(f"{json.dumps(vote)}\n" for vote in votes), "utf-8")
     rated = json.loads(peerage("rate", str(tmp_path / "votes.jsonl"), "--output", "json"))
     ratings = {row["player"]: round(row["rating"]) for row in rated}
-    assert ratings == {row["player"]: round(row["rating_after"]) for row in found["players"]}
+    assert ratings == {row["player"]: round(row["after"]) for row in found["players"]}
 
 
 def test_answers_without_scores_are_ranked_by_the_judges_alone(tmp_path: Path) -> None:

@@ -326,5 +326,5 @@ def test_each_temperature_is_asked_for_zero_too(game: str, path: str) -> None:
 
 
 def test_every_game_is_covered() -> None:
-    assert {*OTHER, "rejudgement"} >= {*GAMES}
+    assert {*OTHER, "rejudge"} >= {*GAMES}
     assert len(CASES) > 150

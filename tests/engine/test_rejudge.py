@@ -11,9 +11,9 @@ import yaml
 from tests.engine.arenas import head, ledger_of, paced, play, play_stopping_at, write_arena
 
 from peerage.arena import open_arena
-from peerage.engine.rejudge import Issued, issue, items, rules_like
+from peerage.engine.rejudge import Issued, authors_in, issue, recorded_answers, rules_like
 from peerage.games.duel.rules import DuelRules
-from peerage.games.rejudgement import RejudgedPair
+from peerage.games.rejudge import RecordedAnswers, RejudgeRules
 from peerage.ledger import LedgerError, open_ledger
 from peerage.ledger.codec import by_hex, read_fixture
 from peerage.ratings.elo import EloSettings
@@ -38,13 +38,13 @@ def panel(*models: str) -> list[PlayerSettings]:
 
 
 def again(source: Path, folder: Path, judges: tuple[str, ...] = PANEL, limit: int | None = None) -> Issued:
-    """An arena of rejudgements in `folder`, its fixtures issued."""
+    """An arena of recorded answers in `folder`, its fixtures issued."""
     folder.mkdir(parents=True, exist_ok=True)
     with open_arena(source, create=False) as first:
         rules = rules_like(first.settings.game, rules_of(first.settings))
         text = {
             "seed": 1,
-            "game": "rejudgement",
+            "game": "rejudge",
             "players": list(judges),
             "rules": rules.model_dump(mode="json"),
         }
@@ -52,17 +52,25 @@ def again(source: Path, folder: Path, judges: tuple[str, ...] = PANEL, limit: in
         target = open_ledger("sqlite:///arena.db", folder, create=True)
         try:
             with target.runner():
-                return issue(first.ledger, target, rules, panel(*judges), secret="1", limit=limit)
+                return issue(
+                    recorded_answers(first.ledger, rules),
+                    authors_in(first.ledger),
+                    target,
+                    rules,
+                    panel(*judges),
+                    secret="1",
+                    limit=limit,
+                )
         finally:
             target.close()
 
 
-def issued(folder: Path) -> list[RejudgedPair]:
+def issued(folder: Path) -> list[RecordedAnswers]:
     ledger = ledger_of(folder)
     try:
         texts = by_hex(ledger.texts())
         return [
-            msgspec.convert(read_fixture(row.body, texts).drawn, RejudgedPair) for row in ledger.fixtures()
+            msgspec.convert(read_fixture(row.body, texts).drawn, RecordedAnswers) for row in ledger.fixtures()
         ]
     finally:
         ledger.close()
@@ -70,7 +78,7 @@ def issued(folder: Path) -> list[RejudgedPair]:
 
 def test_items_are_what_the_first_panel_saw(source: Path) -> None:
     with open_arena(source, create=False) as arena:
-        found = list(items(arena.ledger))
+        found = list(recorded_answers(arena.ledger, RejudgeRules()))
         assert len(found) > MATCHES / 2
         for item in found:
             match = arena.match(item.source)
@@ -79,7 +87,7 @@ def test_items_are_what_the_first_panel_saw(source: Path) -> None:
             assert item.given["question"].text == tasks(match.blocks)["question"]
             assert item.given["question"].label
             assert item.authors == {label: match.player(label) for label in "AB"}
-            assert item.score == match.scores.get("A")
+            assert item.first.get("A") == match.scores.get("A")
             assert item.record == match.digests.record
             assert all("quality" in item.hidden[label] for label in "AB")
         judged = [n for n in range(1, MATCHES + 1) if Matches(arena.ledger).one(n).ballots]
@@ -162,10 +170,10 @@ def test_a_prompt_that_somebody_altered_is_told(source: Path, monkeypatch: pytes
         broken = {digest: text.replace("{answer_a}", "{answer_a} {mine}") for digest, text in texts.items()}
         monkeypatch.setattr(arena.ledger, "texts", lambda: broken)
         with pytest.raises(LedgerError, match="the judges' prompt cannot be used"):
-            list(items(arena.ledger))
+            list(recorded_answers(arena.ledger, RejudgeRules()))
 
 
-def test_rejudgements_are_not_judged_again(source: Path, tmp_path: Path) -> None:
+def test_answers_that_were_judged_again_are_not_judged_a_third_time(source: Path, tmp_path: Path) -> None:
     folder = tmp_path / "again"
     play_count: Any = again(source, folder, limit=2).fixtures
     play(folder, play_count)

@@ -10,9 +10,10 @@ import pytest
 from tests.cli.test_play import peerage
 from tests.engine.arenas import ledger_of, play, write_arena
 
-from peerage.engine.rejudge import scored_items
+from peerage.engine.rejudge import recorded_answers
+from peerage.games.rejudge import RejudgeRules
 from peerage.ledger.codec import by_hex, read_fixture, read_record
-from peerage.tables.rejudged import rescored
+from peerage.tables.rejudge import rejudge_report
 from peerage.tables.tournament import played
 
 RULES = {"preset": "development", "seats": 4, "questions": 3}
@@ -31,7 +32,7 @@ def source(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_every_scored_answer_is_an_item_once_under_its_question(source: Path) -> None:
     ledger = ledger_of(source)
-    items = list(scored_items(source=ledger))
+    items = list(recorded_answers(ledger, RejudgeRules(by="scores")))
     found = {(one.record, answer): mean for one in items for answer, mean in one.first.items()}
     scored = {
         (match.record, answer): given[0]
@@ -52,12 +53,12 @@ def test_peers_score_again_and_both_scores_stand_side_by_side(source: Path) -> N
     found = json.loads(said[said.index("{") :])
     assert found["issued"] == found["judged"] == found["decided"] > 8
     assert found["tau"] > 0.6
-    assert found["correlation"] > 0.6
+    assert found["agreement"] > 0.6
     rows = found["players"]
     assert {row["player"] for row in rows} == {f"p{at}" for at in range(6)}
     assert [row["rank_after"] for row in rows] == sorted(row["rank_after"] for row in rows)
-    for side in ("score_before", "score_after"):
-        total = sum(row[side] * row["answers"] for row in rows) / sum(row["answers"] for row in rows)
+    for side in ("before", "after"):
+        total = sum(row[side] * row["compared"] for row in rows) / sum(row["compared"] for row in rows)
         assert total == pytest.approx(5, abs=0.3)  # players' means over questions, answers centered on 5
     assert peerage("tournament", "show", "--dir", str(source), "--format", "json") == before
     at = ["--dir", str(source / "rejudged")]
@@ -105,10 +106,8 @@ def test_the_comparison_is_what_the_facts_say(source: Path) -> None:
         for scores in by_judge.values():
             for answer, raw in scores.items():
                 means.setdefault(answer, []).append(raw + 5 - fmean(scores.values()))
-    report = rescored(ledger)
+    report = rejudge_report(ledger)
     ledger.close()
     again = {answer: fmean(some) for answer, some in means.items()}
-    assert report.answers == len(again)
-    assert report.correlation == pytest.approx(
-        correlation([first[one] for one in again], list(again.values()))
-    )
+    assert report.compared == len(again)
+    assert report.agreement == pytest.approx(correlation([first[one] for one in again], list(again.values())))

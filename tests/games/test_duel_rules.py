@@ -10,7 +10,7 @@ from tests.games.test_duel import duel, nothing, prefers
 from peerage.challenges.drafting import DraftingRules
 from peerage.engine.rejudge import rules_like
 from peerage.games.duel.rules import LIMITS, DuelRules
-from peerage.games.rejudgement import RejudgementRules
+from peerage.games.rejudge import RejudgeRules
 from peerage.judging.panel import PanelRules
 
 STATED: dict[str, Any] = {
@@ -60,7 +60,7 @@ def test_drafting_and_panel_are_told_what_is_stated() -> None:
 def test_judging_again_is_told_what_the_first_panel_was() -> None:
     rules = rules_like("duel", DuelRules.model_validate(STATED))
     stated = {"order": "one", "binary": True, "epsilon": 0.11, "quorum": 0.6}
-    assert rules == RejudgementRules.model_validate(
+    assert rules == RejudgeRules.model_validate(
         {**stated, "max_tokens": 44, "reason_chars": 44, "temperature": 0.4}
     )
     assert rules.panel(999) == PanelRules(

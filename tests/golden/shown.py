@@ -47,7 +47,8 @@ SHOWN = (
     "transform",
     "fact-check",
     "fact-check-confidence",
-    "rejudgement",
+    "rejudge",
+    "rejudge-scores",
 )
 """One match of each game, and a few more that are shown in another way."""
 WIDTH = 110

@@ -19,7 +19,7 @@ def test_a_match_is_shown_as_on_file(name: str) -> None:
 
 
 def test_one_match_of_each_game_is_on_file() -> None:
-    assert {MATCHES[name][0] for name in SHOWN} == {*GAMES, "rejudgement"}
+    assert {MATCHES[name][0] for name in SHOWN} == {*GAMES, "rejudge"}
     assert {file.stem for file in HERE.glob("*.txt")} == set(SHOWN)
 
 

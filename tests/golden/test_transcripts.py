@@ -35,7 +35,7 @@ def test_what_is_on_file_is_of_the_versions_there_are() -> None:
         found = on_file(name)
         assert found, f"{name} is not on file: run `make golden`"
         assert found["version"] == spec_of(found["game"]).version, f"{name} is of old: run `make golden`"
-    assert {game for game, _, _ in MATCHES.values()} - {*OF_LIBRARIES} == {*GAMES, "rejudgement"}
+    assert {game for game, _, _ in MATCHES.values()} - {*OF_LIBRARIES} == {*GAMES, "rejudge"}
     assert {file.stem for file in HERE.glob("*.json")} == {*MATCHES, *OF_LIBRARIES, FORMATS}
 
 
@@ -47,9 +47,7 @@ def test_the_matches_hold_every_case_that_an_engine_must_tell_apart() -> None:
         for name in MATCHES
         if any("~repair" in s["key"] for s in on_file(name)["steps"])
     }
-    assert games - {*OF_LIBRARIES} == {*GAMES, "rejudgement"}, (
-        "in each game somebody is asked to repair a reply"
-    )
+    assert games - {*OF_LIBRARIES} == {*GAMES, "rejudge"}, "in each game somebody is asked to repair a reply"
 
 
 def test_every_text_that_a_prompt_may_hold_is_in_some_match() -> None:
@@ -136,9 +134,9 @@ def scoring(patch: pytest.MonkeyPatch) -> None:
     ("change", "games", "what"),
     [
         (one_word, {"bug-hunt"}, "messages: "),
-        (instruction, {"duel", "rejudgement"}, "instruction: "),
-        (reading, {"duel", "rejudgement"}, "unusable: "),
-        (repair, {*GAMES, "rejudgement"}, "~repair, messages: "),
+        (instruction, {"duel", "rejudge"}, "instruction: "),
+        (reading, {"duel", "rejudge"}, "unusable: "),
+        (repair, {*GAMES, "rejudge"}, "~repair, messages: "),
         (scoring, {"bug-hunt", "code-golf"}, "outcome: "),
     ],
 )

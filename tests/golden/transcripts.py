@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
-from tests.offline import ITEM, Answering, fixture, house
+from tests.offline import ITEM, SCORED, Answering, fixture, house
 
 from peerage.formats import FormatError, Text, stored
 from peerage.games import GAMES
@@ -110,8 +110,9 @@ MATCHES: dict[str, tuple[str, dict[str, Any], int]] = {
     "allocation-troubled": ("allocation", {"seats": 6, "tasks": 2, "difficulty": 5}, 2),
     "transform": ("transform", {"seats": 4}, 1),
     "transform-lines-troubled": ("transform", {"seats": 6, "credit": "lines", "steps": 2}, 3),
-    "rejudgement": ("rejudgement", {}, 1),
-    "rejudgement-one-troubled": ("rejudgement", {"order": "one", "binary": True}, 33),
+    "rejudge": ("rejudge", {}, 1),
+    "rejudge-one-troubled": ("rejudge", {"order": "one", "binary": True}, 33),
+    "rejudge-scores": ("rejudge", {"by": "scores"}, 1),
 }
 """Name → game, settings, match number (chosen so that redrafts, flips, ties and a leak are among them). In
 those that are troubled some replies are unusable, cut, refused or void."""
@@ -190,7 +191,9 @@ def made(name: str) -> Fixture:
     spec = spec_of(game)
     if spec.contestants[1]:
         return fixture(spec, list(PLAYERS), rules, number=number, seed=seed)
-    item = msgspec.structs.replace(ITEM, authors={"A": "Gita", "B": "Hugo"})
+    by_scores = rules.get("by") == "scores"
+    authors = {"A": "Gita", "B": "Hugo", **({"C": "Boris"} if by_scores else {})}
+    item = msgspec.structs.replace(SCORED if by_scores else ITEM, authors=authors)
     judges = tuple([Seat(f"judge/{at}", name) for at, name in enumerate(list(PLAYERS)[:4], 1)])
     settings = spec.rules.model_validate(rules).model_dump(mode="json")
     drawn = msgspec.to_builtins(item)

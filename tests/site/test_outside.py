@@ -96,7 +96,7 @@ def test_without_them_there_is_no_such_page(pages: Site) -> None:
     assert "Outside results" not in read(pages, "index.html").text
 
 
-def test_a_rejudgement_shows_what_is_judged_again(first: Path, tmp_path: Path) -> None:
+def test_a_match_of_recorded_answers_shows_what_is_judged_again(first: Path, tmp_path: Path) -> None:
     folder = tmp_path / "again"
     count = again(first, folder, ("house:0.9",)).fixtures
     play(folder, count)

@@ -67,7 +67,7 @@ def annotate(
     from peerage.figures import counted
     from peerage.ledger.votes import PeopleVotes
     from peerage.site.annotation import Annotator
-    from peerage.tables.rejudged import of_answers, of_scores
+    from peerage.tables.rejudge import of_answers, of_scores
 
     if match is not None and most_telling:
         raise typer.BadParameter("--match and --most-telling contradict each other: leave one out")
@@ -78,7 +78,7 @@ def annotate(
                 raise typer.BadParameter("--from takes the votes of a file: leave all other options out")
             _take_in(arena.ledger, votes, file)
             return
-        if of_scores(arena.settings.game):
+        if of_scores(arena.settings):
             raise VotesError(
                 "this arena holds recorded answers that `peerage rejudge` had scored one by one, and people "
                 f"can judge duels alone; `{program()} leaderboard{at(folder)}` shows the judges' ranking, "

@@ -131,7 +131,7 @@ def leaderboard(
     notes and JSON say what was asked.
     """
     from peerage.tables.played import Scope
-    from peerage.tables.rejudged import of_answers
+    from peerage.tables.rejudge import of_answers
     from peerage.tables.what_if import WhatIf
 
     words = {stated for stated in weight or () if stated in ("alike", "matches")}
@@ -171,8 +171,7 @@ def leaderboard(
 
 def _show_rejudged(arena: Arena, shape: Format, *, plain: bool) -> None:
     """The ranking of recorded answers by their new judges: nobody played here."""
-    from peerage.cli.rejudged import show_rejudged
-    from peerage.tables.rejudged import of_files, of_scores
+    from peerage.cli.rejudge_report import show_report
 
     if not plain:
         raise typer.BadParameter(
@@ -180,8 +179,7 @@ def _show_rejudged(arena: Arena, shape: Format, *, plain: bool) -> None:
             "and no what-if: leave all options out but --dir and --format. `peerage export --format votes` "
             "writes the verdicts, which `peerage rate` rates by other methods"
         )
-    files = not of_scores(arena.settings.game) and of_files(arena.ledger)
-    show_rejudged(arena, shape, files=files)
+    show_report(arena, shape)
 
 
 def _parts(arena: Arena, words: Set[str], of_games: Mapping[str, float]) -> dict[str, float]:

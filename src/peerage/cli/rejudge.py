@@ -18,15 +18,12 @@ from peerage.figures import counted
 
 if TYPE_CHECKING:
     from peerage.arena import Arena
-    from peerage.engine.recorded_answers import FromFile
     from peerage.engine.rejudge import Issued
-    from peerage.ledger.store import Ledger
+    from peerage.games.rejudge import RecordedAnswers, RejudgeRules
     from peerage.settings import ArenaSettings, PlayerSettings
 
 INTO = "rejudged"
 """The folder, in that of the arena, which holds the new arena if not told otherwise."""
-
-
 FILES_INTO = "judged"
 """The same, for answers of files."""
 
@@ -82,16 +79,15 @@ def rejudge(
 
     from peerage.arena import Arena
     from peerage.cli.play import equipped
-    from peerage.cli.rejudged import show_rejudged
+    from peerage.cli.rejudge_report import show_report
     from peerage.ledger import open_ledger
-    from peerage.ledger.secret import arena_secret
     from peerage.outputs import SETTINGS, write
-    from peerage.settings import FILE_NAME, load, loads, rules_of
+    from peerage.settings import FILE_NAME, load, loads
 
     if score and not files:
         raise typer.BadParameter("--score names a score of files: name Inspect's logs too")
     target, code = to or folder / (FILES_INTO if files else INTO), 0
-    answers = _answers(files, score) if files and not report else ()
+    pairs = _pairs(files, score) if files and not report else ()
     with nullcontext() if files else arena_in(folder) as source:
         if source is not None:
             asked = source.settings
@@ -102,7 +98,7 @@ def rejudge(
         settings, text = _settings(asked, target, judges or (), report, bool(files))
         if not report:
             equipped(settings, folder)
-        if answers and (house := [one.name for one in settings.players if one.provider == "house"]):
+        if pairs and (house := [judge.name for judge in settings.players if judge.provider == "house"]):
             say(f"{', '.join(house)}: house players cannot read, and judge answers of files by lot", err=True)
         if text:
             target.mkdir(parents=True, exist_ok=True)
@@ -113,37 +109,38 @@ def rejudge(
         # Keys and relative paths of players are those of the arena that is judged again.
         with Arena(folder, settings, open_ledger(settings.ledger, target, create=not report)) as arena:
             if not report:
-                with arena.ledger.runner():
-                    issued = _issue(
-                        source.ledger if source else answers,
-                        arena.ledger,
-                        rules_of(settings),
-                        settings.players,
-                        secret=arena_secret(arena.ledger, settings.secret_seed, at_ms=now_ms()),
-                        limit=max_matches,
-                    )
-                code = _judge(arena, issued, target, yes, shape)
-            ranked = show_rejudged(arena, shape, files=bool(files))
+                code = _judge(arena, _issue(source, pairs, arena, max_matches), target, yes, shape)
+            ranked = show_report(arena, shape)
     raise typer.Exit(code or (0 if ranked else 1))
 
 
-def _issue(source: Ledger | Sequence[FromFile], *rest: Any, **options: Any) -> Issued:
-    """Write down what is to be judged, of an arena's ledger or of files."""
-    from peerage.engine.recorded_answers import same_model
-    from peerage.engine.rejudge import issue, issue_items
+def _issue(source: Arena | None, pairs: Sequence[RecordedAnswers], arena: Arena, limit: int | None) -> Issued:
+    """Write down what is to be judged, of an arena or else of files."""
+    from peerage.engine.rejudge import authors_in, issue, recorded_answers
+    from peerage.games.rejudge.files import same_model
+    from peerage.ledger.secret import arena_secret
+    from peerage.settings import rules_of
 
-    def wrote(judge: PlayerSettings, author: str) -> bool:
+    def named_alike(judge: PlayerSettings, author: str) -> bool:
         return judge.name == author or same_model(judge.public_model, author)
 
-    if isinstance(source, Sequence):
-        return issue_items(source, wrote, *rest, **options)
-    return issue(source, *rest, **options)
+    settings, rules = arena.settings, rules_of(arena.settings)
+    with arena.ledger.runner():
+        return issue(
+            recorded_answers(source.ledger, rules) if source else pairs,
+            authors_in(source.ledger) if source else named_alike,
+            arena.ledger,
+            rules,
+            settings.players,
+            secret=arena_secret(arena.ledger, settings.secret_seed, at_ms=now_ms()),
+            limit=limit,
+        )
 
 
-def _answers(files: Sequence[str], score: str) -> Sequence[FromFile]:
-    """The pairs of recorded answers in files, having said what was left out. Raises NoAnswers."""
+def _pairs(files: Sequence[str], score: str) -> Sequence[RecordedAnswers]:
+    """Return the pairs of recorded answers in files, having said what was left out. Raises NoAnswers."""
     from peerage.cli.rate import named
-    from peerage.engine.recorded_answers import paired
+    from peerage.games.rejudge.files import paired
     from peerage.inputs import opened
     from peerage.ratings.streams import rows
 
@@ -154,51 +151,48 @@ def _answers(files: Sequence[str], score: str) -> Sequence[FromFile]:
                     yield f"{name}, row {number}", row
 
     try:
-        found = paired(lines())
+        pairs = paired(lines())
     except ValueError as error:
         raise NoAnswers(str(error)) from None
-    for note in found.notes:
+    for note in pairs.notes:
         say(note, err=True)
-    if not found.items:
+    if not pairs.items:
         raise NoAnswers(
             f"{files[0]}: no two players answered the same question, so there is nothing to judge; name the "
             "logs of several models at once"
         )
-    questions = len({item.record for item in found.items})
-    say(f"{counted(len(found.items), 'pair')} of answers to {counted(questions, 'question')}", err=True)
-    return found.items
+    questions = len({pair.record for pair in pairs.items})
+    say(f"{counted(len(pairs.items), 'pair')} of answers to {counted(questions, 'question')}", err=True)
+    return pairs.items
 
 
-def _judged(source: ArenaSettings) -> str:
-    """The first of an arena's games whose matches judges decide; else its first game."""
+def _rules(source: ArenaSettings) -> RejudgeRules:
+    """Return the rules of the new judges: like those of the first of an arena's games whose matches judges
+    decide; else of its first game."""
+    from peerage.engine.rejudge import rules_like
     from peerage.games import GAMES
     from peerage.settings import rules_of
 
     for game in source.lineup:
-        spec = GAMES[game]
-        roles = {bench.role for bench in spec.officials(rules_of(source, game))}
-        if spec.again is not None or "judge" in roles:
-            return game
-    return source.game
+        spec, rules = GAMES[game], rules_of(source, game)
+        if spec.again is not None or any(bench.role == "judge" for bench in spec.officials(rules)):
+            return rules_like(game, rules)
+    return rules_like(source.game, rules_of(source, source.game))
 
 
 def _settings(
     source: ArenaSettings, target: Path, judges: Sequence[str], report: bool, files: bool
 ) -> tuple[ArenaSettings, str]:
-    """The settings of the arena of rejudgements, and the text to write them down with when there is none."""
+    """Return the settings of the new arena, and the text to write them down with where there are none yet."""
     import yaml
 
-    from peerage.engine.rejudge import rules_like
-    from peerage.games.rejudgement import GAME as REJUDGEMENT
-    from peerage.games.rejudgement import RejudgementRules
-    from peerage.games.rescoring import GAME as RESCORING
-    from peerage.games.rescoring import RescoringRules
-    from peerage.settings import FILE_NAME, SettingsError, load, loads, rules_of
+    from peerage.games.rejudge import GAME, RejudgeRules
+    from peerage.settings import FILE_NAME, SettingsError, load, loads
 
     path = target / FILE_NAME
     if path.exists():
         settings = load(target)
-        if settings.game != REJUDGEMENT.name and (files or settings.game != RESCORING.name):
+        if settings.game != GAME.name:
             raise SettingsError(
                 f"{path} is an arena of {settings.game!r}; `--to FOLDER` names another folder"
             )
@@ -212,10 +206,8 @@ def _settings(
                 "--judges out to go on with them, or name another folder with --to"
             )
         return settings, ""
-    game = _judged(source)
-    rules = RejudgementRules() if files else rules_like(game, rules_of(source, game))
-    scores = isinstance(rules, RescoringRules)
-    if scores and not judges:
+    rules = RejudgeRules() if files else _rules(source)
+    if rules.by == "scores" and not judges:
         judges = [player.name for player in source.players]
     if report or not judges:
         missing = "nothing was judged again here" if report else "name the new panel with --judges"
@@ -223,22 +215,23 @@ def _settings(
     known = {player.name: player for player in source.players}
     players: list[Any] = []
     for judge in judges:
-        one = known.get(judge)
-        priced = {"gpu_hour_price"} if one is not None and one.host else set()  # that of its host
-        stated = (
-            one.model_dump(mode="json", exclude_defaults=True, exclude=priced) if one else {"model": judge}
+        player = known.get(judge)
+        priced = {"gpu_hour_price"} if player is not None and player.host else set()  # that of its host
+        players.append(
+            player.model_dump(mode="json", exclude_defaults=True, exclude=priced)
+            if player
+            else {"model": judge}
         )
-        players.append(stated)
     hosts = {
         name: host.model_dump(mode="json", exclude_defaults=True)
         for name, host in source.hosts.items()
-        if any(one.get("host") == name for one in players)
+        if any(player.get("host") == name for player in players)
     }
     text = "# Recorded answers, judged again. `peerage rejudge` made it.\n" + yaml.safe_dump(
         {
             "name": f"{source.name}, judged{'' if files else ' again'}",
             **({} if source.seed is None else {"seed": source.seed}),
-            "game": RESCORING.name if scores else REJUDGEMENT.name,
+            "game": GAME.name,
             "players": players,
             **({"hosts": hosts} if hosts else {}),
             "rules": rules.model_dump(mode="json"),

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence, Set
 import msgspec
 import numpy as np
 
-from peerage.games.rejudgement import GAME as REJUDGEMENT
+from peerage.games.rejudge import GAME as REJUDGE
 from peerage.judging.ballots import UNUSABLE
 from peerage.judging.panel import ABSTAIN, TIE, Ballot
 from peerage.judging.votes import Votes
@@ -38,7 +38,7 @@ class _Drawn(msgspec.Struct):
     authors: dict[str, str]
 
 
-class _Rejudgement(msgspec.Struct):
+class _Rejudged(msgspec.Struct):
     """The same of recorded answers that are judged again: nobody has a seat, and their authors are drawn."""
 
     officials: dict[str, tuple[_Seat, ...]]
@@ -49,13 +49,13 @@ class _Rejudgement(msgspec.Struct):
 
 
 _read_fixture = msgspec.json.Decoder(_Fixture).decode
-_read_rejudgement = msgspec.json.Decoder(_Rejudgement).decode
+_read_rejudged = msgspec.json.Decoder(_Rejudged).decode
 
 
 def authors_of(issued: bytes) -> dict[str, str]:
     """Who wrote the answers that a stored fixture is about, by label: those seated, or of recorded answers
     that are judged again those drawn."""
-    seats = _read_fixture(issued).seats or _read_rejudgement(issued).as_duel().seats
+    seats = _read_fixture(issued).seats or _read_rejudged(issued).as_duel().seats
     return {seat.label: seat.player for seat in seats}
 
 
@@ -91,7 +91,7 @@ def votes(
     rows, judge, on, shown = array("d"), array("q"), array("q"), array("q")
     for summary, fixture, ballots in _ballots(ledger, matches):
         issued = tuple([seat.player for seat in fixture.seats])
-        players = issued if summary.game == REJUDGEMENT.name else summary.players
+        players = issued if summary.game == REJUDGE.name else summary.players
         # Of more than two some may be unranked, and one may hold several seats.
         if not {*players} <= {*issued} or (len(issued) == 2 and issued != players):
             raise LedgerError(
@@ -148,7 +148,7 @@ def judged_duels(ledger: Ledger) -> list[Summary]:
     return [
         summary
         for summary in amended(ledger)
-        if summary.status == DONE and (summary.players or summary.game == REJUDGEMENT.name)
+        if summary.status == DONE and (summary.players or summary.game == REJUDGE.name)
     ]
 
 
@@ -188,10 +188,10 @@ def battles(ledger: Ledger) -> Iterator[str]:
 
 def _questions(ledger: Ledger, matches: Sequence[Summary]) -> dict[int, str]:
     """What is judged again in each match: the digest of its question, or of the record it comes from."""
-    again = {summary.number for summary in matches if summary.game == REJUDGEMENT.name}
+    again = {summary.number for summary in matches if summary.game == REJUDGE.name}
     if not again:
         return {}
-    read, rows = msgspec.json.Decoder(_Rejudgement).decode, ledger.fixtures()
+    read, rows = msgspec.json.Decoder(_Rejudged).decode, ledger.fixtures()
     return {row.number: read(row.body).drawn.record for row in rows if row.number in again}
 
 
@@ -208,6 +208,6 @@ def _ballots(
             raise LedgerError(f"{ledger.address} lacks rows; `peerage verify` says which")
         summary = wanted.get(record.number)
         if summary is not None:
-            again = summary.game == REJUDGEMENT.name
-            fixture = _read_rejudgement(issued.body).as_duel() if again else _read_fixture(issued.body)
+            again = summary.game == REJUDGE.name
+            fixture = _read_rejudged(issued.body).as_duel() if again else _read_fixture(issued.body)
             yield summary, fixture, read_record(record.body).outcome.detail.ballots

@@ -28,7 +28,7 @@ from peerage.games.duel.rules import DuelRules, read_prompts
 from peerage.games.duel.show import show
 from peerage.games.game import QUOTE, Again, Asks, GameSpec, RoleRequirement
 from peerage.games.presets import presets
-from peerage.games.rejudgement import RejudgementRules
+from peerage.games.rejudge import RejudgeRules
 from peerage.games.section import Limit
 from peerage.judging.panel import panel
 from peerage.match import Fixture, Outcome, Seat, Table
@@ -181,9 +181,9 @@ def _order(seed: str, block: int, strata: int) -> tuple[int, ...]:
     return tuple(Random(f"{seed}/draw/{block}").sample(range(strata), strata))
 
 
-def again(rules: DuelRules) -> RejudgementRules:
+def again(rules: DuelRules) -> RejudgeRules:
     """The rules by which others judge again as a panel did, every vote equal."""
-    return RejudgementRules(
+    return RejudgeRules(
         order=rules.order,
         binary=rules.binary,
         epsilon=rules.epsilon,

@@ -7,13 +7,14 @@ from collections.abc import Iterator, Mapping
 from peerage.games.game import Again
 from peerage.games.last_arena.rules import LastArenaRules
 from peerage.games.last_arena.tables import answers_of
-from peerage.games.rescoring import RescoredQuestion, RescoringRules
+from peerage.games.rejudge import Given, RecordedAnswers, RejudgeRules
 from peerage.match import Fixture, Outcome
 from peerage.protocol import Reply
 
 
-def _rules(rules: LastArenaRules) -> RescoringRules:
-    return RescoringRules(
+def _rules(rules: LastArenaRules) -> RejudgeRules:
+    return RejudgeRules(
+        by="scores",
         per_call=rules.judgements_per_call,
         normalisation=rules.normalisation,
         explain=rules.explain,
@@ -26,7 +27,7 @@ def _rules(rules: LastArenaRules) -> RescoringRules:
 
 def _items(
     fixture: Fixture, outcome: Outcome, record: str, said: Mapping[str, Reply]
-) -> Iterator[RescoredQuestion]:
+) -> Iterator[RecordedAnswers]:
     """The scored answers, question by question."""
     rules = LastArenaRules.model_validate(fixture.settings)
     one, many, chars = rules.prompts.judge, rules.prompts.judge_many, rules.answer_limit.max_chars
@@ -38,17 +39,17 @@ def _items(
             scored.setdefault(answer.split("/")[0], {})[answer] = reply
     for asked in outcome.detail.get("questions", ()):
         if given := scored.get(asked["id"], {}):
-            yield RescoredQuestion(
-                fixture.number,
-                record,
-                asked["id"],
-                (one.system, one.user, many.system, many.user),
-                asked["text"],
-                asked["sort"] == "trick",
-                fixture.authors,
-                {answer: reply.text[:chars] for answer, reply in given.items()},
-                {answer: reply.hidden for answer, reply in given.items()},
-                {answer: means[answer][0] for answer in given},
+            sort = "trick question" if asked["sort"] == "trick" else "question"
+            yield RecordedAnswers(
+                source=fixture.number,
+                record=record,
+                id=asked["id"],
+                asked=(one.system, one.user, many.system, many.user),
+                given={"question": Given(asked["text"], sort)},
+                authors=fixture.authors,
+                answers={answer: reply.text[:chars] for answer, reply in given.items()},
+                hidden={answer: reply.hidden for answer, reply in given.items()},
+                first={answer: means[answer][0] for answer in given},
             )
 
 

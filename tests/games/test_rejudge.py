@@ -10,8 +10,8 @@ from tests.conformance.test_games import HOSTILE
 from tests.offline import ITEM, Played, agreeable, check, choose, house, play, scripted, unfenced
 
 from peerage.games import GAMES
-from peerage.games.rejudgement import GAME as REJUDGEMENT
-from peerage.games.rejudgement import Given, RejudgedPair, RejudgementRules
+from peerage.games.rejudge import GAME as REJUDGE
+from peerage.games.rejudge import Given, RecordedAnswers, RejudgeRules
 from peerage.judging.prompts import COMPARE
 from peerage.match import Fixture, Seat
 from peerage.protocol import Ask, Reply
@@ -19,23 +19,23 @@ from peerage.protocol import Ask, Reply
 JUDGES = ("house:0.9", "house:0.8", "house:0.7")
 
 
-def made(item: RejudgedPair = ITEM, **rules: Any) -> Fixture:
+def made(item: RecordedAnswers = ITEM, **rules: Any) -> Fixture:
     judges = tuple([Seat(f"judge/{at}", name) for at, name in enumerate(JUDGES, 1)])
-    settings = RejudgementRules.model_validate(rules).model_dump(mode="json")
+    settings = RejudgeRules.model_validate(rules).model_dump(mode="json")
     drawn = msgspec.to_builtins(item)
-    return Fixture(1, 1, REJUDGEMENT.name, 1, "seed", (), {"judge": judges}, settings, drawn)
+    return Fixture(1, 1, REJUDGE.name, 1, "seed", (), {"judge": judges}, settings, drawn)
 
 
 def played(answering: Any, fixture: Fixture | None = None) -> Played:
-    found = play(REJUDGEMENT, fixture or made(), answering)
-    check(REJUDGEMENT, found, ["Zyxwv", "quality"])
+    found = play(REJUDGE, fixture or made(), answering)
+    check(REJUDGE, found, ["Zyxwv", "quality"])
     return found
 
 
 def test_it_is_found_by_its_name_and_not_listed() -> None:
-    assert GAMES["rejudgement"] is REJUDGEMENT
-    assert "rejudgement" in GAMES
-    assert "rejudgement" not in list(GAMES)
+    assert GAMES["rejudge"] is REJUDGE
+    assert "rejudge" in GAMES
+    assert "rejudge" not in list(GAMES)
 
 
 def test_judges_find_the_better_answer_and_nobody_gets_a_score() -> None:

@@ -1,10 +1,10 @@
 """Answers that others recorded (logs of Inspect, or rows in files), in pairs for judges to compare.
 
-    found = paired(rows)     # player, challenge, question, answer; if there, epoch and solved
-    found.items              # two answers of two players to one question, word for word the same
-    found.notes              # what was left out, and why, in words
+    pairs = paired(rows)     # player, challenge, question, answer; if there, epoch and solved
+    pairs.items              # two answers of two players to one question, word for word the same
+    pairs.notes              # what was left out, and why, in words
 
-Whatever stands in such a file is hostile: question and answers reach judges between markers, and what is too
+The text of such a file is hostile: question and answers reach judges between markers, and text that is too
 long is left out.
 """
 
@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from peerage.formats import storable
-from peerage.games.rejudgement import FIRST, SECOND, Given, RejudgedPair
+from peerage.games.rejudge.recorded import FIRST, SECOND, Given, RecordedAnswers
 from peerage.judging.prompts import COMPARE
 from peerage.protocol import visible
 from peerage.ratings.fields import as_name, columns, first_of
@@ -30,19 +30,12 @@ LONGEST = 100_000
 COLUMNS = ("player", "challenge", "question", "answer")
 
 
-class FromFile(RejudgedPair, frozen=True, kw_only=True):
-    """An item of a file: `record` is the SHA-256 (hex) of the question and its name, `id` that of the two
-    answers, `sample` names the question for people. `score` is 1, ½ or 0 by what the file says was solved,
-    None where it does not."""
+class Pairs(NamedTuple):
+    """Pairs for judges, and what was left out. `record` of a pair is the SHA-256 (hex) of the question and
+    its name, `id` that of the two answers; `first` is 1, ½ or 0 by what the file says was solved, empty where
+    it does not."""
 
-    id: str
-    sample: str
-
-
-class Recorded(NamedTuple):
-    """Pairs for judges, and what was left out."""
-
-    items: tuple[FromFile, ...]
+    items: tuple[RecordedAnswers, ...]
     notes: tuple[str, ...]
 
 
@@ -52,7 +45,7 @@ class _Answer(NamedTuple):
     solved: float | None
 
 
-def paired(rows: Iterable[tuple[str, Mapping[str, Any]]]) -> Recorded:
+def paired(rows: Iterable[tuple[str, Mapping[str, Any]]]) -> Pairs:
     """Every two players' answers to the same question, try by try (`epoch`); `rows` come with their place.
 
     Raises DataError, which names the place, for rows that are no recorded answers.
@@ -88,26 +81,25 @@ def paired(rows: Iterable[tuple[str, Mapping[str, Any]]]) -> Recorded:
     notes = [
         f"left out: {reason.format(f'{count:,} answer' + 's' * (count > 1))}" for reason, count in out.items()
     ]
-    return Recorded(tuple(_pairs(found)), tuple(notes))
+    return Pairs(tuple(_pairs(found)), tuple(notes))
 
 
-def _pairs(found: Mapping[tuple[str, int], Mapping[str, Mapping[str, _Answer]]]) -> Iterator[FromFile]:
+def _pairs(found: Mapping[tuple[str, int], Mapping[str, Mapping[str, _Answer]]]) -> Iterator[RecordedAnswers]:
     for (sample, again), asked in found.items():
         for question, given in asked.items():
             record = _digest([sample, question])
             for first, second in combinations(sorted(given.values()), 2):
-                yield FromFile(
+                score = _better(first.solved, second.solved)
+                yield RecordedAnswers(
                     source=0,
                     record=record,
+                    id=_digest([again, first.player, first.text, second.player, second.text]),
+                    title=visible(sample) + (f", try {again}" if again > 1 else ""),
                     asked=(COMPARE.system, COMPARE.user),
                     given={"question": Given(question, "question")},
                     authors={FIRST: first.player, SECOND: second.player},
                     answers={FIRST: first.text, SECOND: second.text},
-                    hidden={},
-                    score=_better(first.solved, second.solved),
-                    topic="",
-                    id=_digest([again, first.player, first.text, second.player, second.text]),
-                    sample=visible(sample) + (f", try {again}" if again > 1 else ""),
+                    first={} if score is None else {FIRST: score, SECOND: 1 - score},
                 )
 
 

@@ -9,13 +9,13 @@ from typing import Any
 
 import pytest
 
-from peerage.engine.recorded_answers import LONGEST, Recorded, paired, same_model
+from peerage.games.rejudge.files import LONGEST, Pairs, paired, same_model
 from peerage.ratings.streams import DataError, rows
 
 LOGS = sorted((Path(__file__).parents[1] / "data/inspect").glob("*.eval"))
 
 
-def of(*found: dict[str, Any]) -> Recorded:
+def of(*found: dict[str, Any]) -> Pairs:
     return paired((f"x, row {number}", row) for number, row in enumerate(found, 1))
 
 
@@ -34,7 +34,7 @@ def log(model: str, *samples: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def test_every_two_models_of_real_logs_meet_on_every_question() -> None:
-    def lines(names: list[Path]) -> Recorded:
+    def lines(names: list[Path]) -> Pairs:
         return paired(
             (str(name), row) for name in names for _, row in rows(io.BytesIO(name.read_bytes()), str(name))
         )
@@ -43,7 +43,7 @@ def test_every_two_models_of_real_logs_meet_on_every_question() -> None:
     assert found.notes == ()
     assert len(found.items) == 18
     assert len({item.record for item in found.items}) == 6
-    moon = [item for item in found.items if item.sample == "quiz/moon"]
+    moon = [item for item in found.items if item.title == "quiz/moon"]
     assert {tuple(item.authors.values()) for item in moon} == {
         ("mockllm/one", "mockllm/three"),
         ("mockllm/one", "mockllm/two"),
@@ -51,7 +51,7 @@ def test_every_two_models_of_real_logs_meet_on_every_question() -> None:
     }
     one_three = next(item for item in moon if item.authors["B"] == "mockllm/three")
     assert one_three.answers == {"A": "Mars has two moons: Phobos and Deimos.", "B": "One."}
-    assert (one_three.score, one_three.given["question"].text) == (1.0, "How many moons has Mars?")
+    assert (one_three.first["A"], one_three.given["question"].text) == (1.0, "How many moons has Mars?")
     assert one_three.given["question"].label, "quoted: who wrote the log is not trusted"
     assert sorted(lines(LOGS[::-1]).items, key=repr) == sorted(found.items, key=repr)
 
@@ -67,7 +67,7 @@ def test_what_cannot_be_compared_is_left_out_in_words() -> None:
         row("f", question="Why not?"),
         row("g", {"no": "text"}),
     )
-    assert [(item.authors, item.score) for item in found.items] == [({"A": "a", "B": "b"}, 1.0)]
+    assert [(item.authors, item.first.get("A")) for item in found.items] == [({"A": "a", "B": "b"}, 1.0)]
     assert found.notes == (
         "left out: 1 answer that the same player gave again: the first in the files counts",
         "left out: 1 answer ended in an error, without an answer",
@@ -79,13 +79,13 @@ def test_what_cannot_be_compared_is_left_out_in_words() -> None:
 
 def test_tries_meet_try_by_try_and_scores_are_compared_where_both_are_there() -> None:
     found = of(*(row(player, f"{player}{epoch}", epoch=epoch) for player in "ab" for epoch in (1, 2)))
-    assert [(item.sample, *item.answers.values()) for item in found.items] == [
+    assert [(item.title, *item.answers.values()) for item in found.items] == [
         ("t/1", "a1", "b1"),
         ("t/1, try 2", "a2", "b2"),
     ]
     assert len({item.id for item in found.items}) == 2
     for first, second, score in ((0.2, 0.9, 0.0), ("true", 1, 0.5), (None, 1, None), ("C", 1, None)):
-        assert of(row("a", solved=first), row("b", solved=second)).items[0].score == score
+        assert of(row("a", solved=first), row("b", solved=second)).items[0].first.get("A") == score
 
 
 def test_a_log_shows_judges_all_that_the_model_was_asked() -> None:

@@ -15,7 +15,7 @@ from tests.engine.test_rejudge import again
 from peerage.arena import open_arena
 from peerage.players.client import Answer, Call
 from peerage.tables.judges import judges
-from peerage.tables.rejudged import Rejudged, kendall_tau, rejudged
+from peerage.tables.rejudge import RejudgeReport, kendall_tau, rejudge_report
 
 
 @pytest.fixture(scope="module")
@@ -26,12 +26,12 @@ def source(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def found(source: Path, folder: Path, *judges: str, clients: Any = None) -> Rejudged:
+def found(source: Path, folder: Path, *judges: str, clients: Any = None) -> RejudgeReport:
     count = again(source, folder, judges).fixtures
     play(folder, count, clients=clients)
     ledger = ledger_of(folder)
     try:
-        return rejudged(ledger)
+        return rejudge_report(ledger)
     finally:
         ledger.close()
 
@@ -50,7 +50,7 @@ def test_a_good_panel_confirms_the_ranking_and_a_perverse_one_turns_it_over(
     for report in (good, bad):
         assert report.issued == report.judged >= report.decided >= report.compared > 30
         assert report.reversed <= report.changed <= report.compared
-        assert sum(row.matches for row in report.players) == 2 * report.compared
+        assert sum(row.compared for row in report.players) == 2 * report.compared
         assert [row.rank_after for row in report.players] == sorted(row.rank_after for row in report.players)
         assert all(row.places == row.rank_before - row.rank_after for row in report.players)
     assert good.tau is not None
@@ -79,7 +79,7 @@ def test_nothing_judged_is_nothing_claimed(source: Path, tmp_path: Path) -> None
     again(source, tmp_path / "again", limit=3)
     ledger = ledger_of(tmp_path / "again")
     try:
-        report = rejudged(ledger)
+        report = rejudge_report(ledger)
     finally:
         ledger.close()
     assert (report.issued, report.judged, report.compared) == (3, 0, 0)

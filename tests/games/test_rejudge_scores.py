@@ -7,53 +7,25 @@ from typing import Any
 import msgspec
 import pytest
 from tests.conformance.test_games import HOSTILE
-from tests.offline import Played, check, house, play, points, scripted, unfenced
+from tests.offline import SCORED, Played, check, house, play, points, scripted, unfenced
 
-from peerage.games import GAMES
-from peerage.games.last_arena.rules import LastArenaRules
-from peerage.games.rescoring import GAME as RESCORING
-from peerage.games.rescoring import RescoredQuestion, RescoringRules
+from peerage.games.rejudge import GAME as REJUDGE
+from peerage.games.rejudge import Given, RecordedAnswers, RejudgeRules
 from peerage.judging.scores import recorded
 from peerage.match import Fixture, Seat
 from peerage.protocol import Ask, Reply
 
 JUDGES = ("house:0.9", "house:0.8", "house:0.7")
-PROMPTS = LastArenaRules.model_validate({}).prompts
-ITEM = RescoredQuestion(
-    source=7,
-    record="0" * 64,
-    id="A-1",
-    asked=(PROMPTS.judge.system, PROMPTS.judge.user, PROMPTS.judge_many.system, PROMPTS.judge_many.user),
-    question="Why is the sky blue?",
-    trick=False,
-    authors={"A": "Zyxwv-1", "B": "Zyxwv-2", "C": "Zyxwv-3"},
-    answers={
-        "A-1/A": "Because of scattering.",
-        "A-1/B": "It is the sea's reflection.",
-        "A-1/C": "Bees know.",
-    },
-    hidden={
-        f"A-1/{label}": {"quality": quality, "family": label}
-        for label, quality in zip("ABC", (0.9, 0.5, 0.1), strict=True)
-    },
-    first={"A-1/A": 7.0, "A-1/B": 5.0, "A-1/C": 3.0},
-    own={"judge/3": ("C",)},
-)
 
 
-def played(answering: Any, item: RescoredQuestion = ITEM, **rules: Any) -> Played:
+def played(answering: Any, item: RecordedAnswers = SCORED, **rules: Any) -> Played:
     judges = tuple([Seat(f"judge/{at}", name) for at, name in enumerate(JUDGES, 1)])
-    settings = RescoringRules.model_validate(rules).model_dump(mode="json")
+    settings = RejudgeRules.model_validate({"by": "scores", **rules}).model_dump(mode="json")
     drawn = msgspec.to_builtins(item)
-    made = Fixture(1, 1, RESCORING.name, 1, "seed", (), {"judge": judges}, settings, drawn)
-    found = play(RESCORING, made, answering)
-    check(RESCORING, found, ["Zyxwv", "quality"])
+    made = Fixture(1, 1, REJUDGE.name, 1, "seed", (), {"judge": judges}, settings, drawn)
+    found = play(REJUDGE, made, answering)
+    check(REJUDGE, found, ["Zyxwv", "quality"])
     return found
-
-
-def test_it_is_found_by_its_name_and_not_listed() -> None:
-    assert GAMES["rescoring"] is RESCORING
-    assert "rescoring" not in list(GAMES)
 
 
 @pytest.mark.parametrize("per_call", [1, 2, 10])
@@ -72,7 +44,9 @@ def test_house_judges_find_the_better_answers_and_nobody_scores_its_own(per_call
 def test_answers_and_question_are_fenced() -> None:
     for step in played(scripted(lambda ask, player: points(ask, 7))).steps:
         outside = unfenced(step.ask, "seed")
-        assert not [text for text in (*ITEM.answers.values(), ITEM.question) if text in outside]
+        assert not [
+            text for text in (*SCORED.answers.values(), SCORED.given["question"].text) if text in outside
+        ]
 
 
 @pytest.mark.parametrize("status", ["void", "refused", "invalid"])
@@ -89,5 +63,7 @@ def test_too_few_scores_are_inconclusive(status: Any) -> None:
 @pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE)
 def test_hostile_scores_and_hostile_answers(text: str) -> None:
     played(scripted(lambda ask, player: text))
-    hostile = msgspec.structs.replace(ITEM, answers=dict.fromkeys(ITEM.answers, text), question=text)
+    hostile = msgspec.structs.replace(
+        SCORED, answers=dict.fromkeys(SCORED.answers, text), given={"question": Given(text, "q")}
+    )
     played(scripted(lambda ask, player: points(ask, 7)), hostile)

@@ -1,0 +1,164 @@
+"""A match of recorded answers before new judges."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import msgspec
+
+from peerage.blocks import Block, Heading, Quoted, Replies, Sentence, Task, names
+from peerage.formats import Score, Scores
+from peerage.games.game import QUOTE, Asks, GameSpec
+from peerage.games.rejudge.recorded import (
+    FIRST,
+    SECOND,
+    RecordedAnswers,
+    RejudgeRules,
+    author_of,
+    recorded_in,
+)
+from peerage.judging.ballots import ballots_of
+from peerage.judging.panel import panel
+from peerage.judging.scores import Item, facts, recorded, scoring
+from peerage.judging.shown import panel_shown
+from peerage.match import Fixture, Outcome, Table
+from peerage.protocol import Choice, Prompt, Quote, Reply, Steps
+
+SCORE_TOKENS = 12
+
+
+def play(table: Table) -> Steps[Outcome]:
+    """Ask the judges about the answers in the fixture."""
+    rules: RejudgeRules = table.rules
+    return (yield from (_score if rules.by == "scores" else _compare)(table, rules, recorded_in(table)))
+
+
+def _compare(table: Table, rules: RejudgeRules, asked: RecordedAnswers) -> Steps[Outcome]:
+    verdict = yield from panel(
+        table.officials["judge"],
+        {name: Reply("ok", asked.answers[name], hidden=asked.hidden.get(name)) for name in (FIRST, SECOND)},
+        {place: given.filled() for place, given in asked.given.items()},
+        rules.panel(max(map(len, asked.answers.values()))),
+        Prompt(*asked.asked),
+        table.rng("order") if rules.order == "one" else None,
+    )
+    detail = {
+        "decided": "by judges",
+        "ballots": [msgspec.to_builtins(ballot) for ballot in verdict.ballots],
+        "share": verdict.share,
+    }
+    if verdict.score is None:
+        return Outcome(void="inconclusive", detail=detail)
+    fact = {"rejudged": asked.source, "record": asked.record, "score": verdict.score}
+    return Outcome(facts=(fact,), detail=detail)
+
+
+def _score(table: Table, rules: RejudgeRules, asked: RecordedAnswers) -> Steps[Outcome]:
+    """Ask every judge about every answer that is not its own."""
+    judges, question = table.officials["judge"], asked.given["question"]
+    items = [
+        Item(
+            id=answer,
+            author=author_of(answer),
+            question=Quote(question.label or "question", question.text),
+            work=Quote("answer", text),
+            oracle=asked.hidden.get(answer),
+        )
+        for answer, text in asked.answers.items()
+    ]
+    scored = yield from scoring(
+        judges,
+        items,
+        rules.scoring(asked.asked),
+        {judge.label: table.rng(f"score/{judge.label}") for judge in judges},
+        barred=asked.own,
+    )
+    wanted = sum(item.author not in asked.own.get(judge.label, ()) for judge in judges for item in items)
+    detail = {"batching": msgspec.to_builtins(scored.batching)}
+    if len(scored.grades) < max(1, rules.quorum * wanted):
+        return Outcome(void="inconclusive", detail=detail)
+    return Outcome(facts=tuple(facts("judge", scored.grades)), detail=detail)
+
+
+def show(fixture: Fixture, outcome: Outcome, replies: Replies) -> Iterator[Block]:
+    """The question and its answers, with the results of the first judges and of the new ones."""
+    asked, judges = recorded_in(fixture), names(fixture)
+    by_scores = fixture.settings["by"] == "scores"
+    yield Heading("What is judged again" if asked.source else "What is judged")
+    if asked.source:
+        question = f"Question {asked.id} of match" if by_scores else "Match"
+        panel_found = "" if by_scores else f"; its panel {_preferred(asked)}"
+        yield Sentence(f"{question} {asked.source} of the arena that the answers come from{panel_found}.")
+        yield Sentence(f"Its record: {asked.record}", "quiet")
+    else:
+        yield Sentence(f"Two recorded answers to {asked.title}.")
+        if asked.first:
+            yield Sentence(f"The score recorded with them {_preferred(asked)}.")
+    for given in asked.given.values():
+        if given.label is not None:
+            yield Task(given.text, given.label)
+    yield Heading("The answers")
+    grades = list(recorded(outcome, "judge"))
+    for answer, text in asked.answers.items():
+        label = author_of(answer)
+        yield Quoted(label, text, note=f"by {asked.authors[label]}")
+        if by_scores:
+            again = ", ".join(
+                [f"{grade.raw:g} from {judges[grade.judge]}" for grade in grades if grade.item == answer]
+            )
+            first = f"At first {asked.first[answer]:.1f} on average. " if answer in asked.first else ""
+            yield Sentence(f"{first}Again, as given: {again or 'nothing'}.")
+    if not by_scores:
+        players = {**judges, **asked.authors}
+        yield from panel_shown(ballots_of(outcome), replies, players, outcome.detail.get("share"))
+    if outcome.void:
+        yield Sentence(
+            f"Too few judges gave a valid {'score' if by_scores else 'vote'}, so there is no result."
+        )
+
+
+def _preferred(asked: RecordedAnswers) -> str:
+    score = asked.first.get(FIRST)
+    if score is None:
+        return "came to no verdict"
+    return "found a tie" if score == 0.5 else f"preferred {FIRST if score > 0.5 else SECOND}"
+
+
+def asks(rules: RejudgeRules, fixture: Fixture) -> tuple[Asks, ...]:
+    """The answers in the fixture: by a panel once or in both orders; by scores in lists, of which at worst
+    every one is unusable and its answers are asked about one by one."""
+    asked = recorded_in(fixture)
+    if rules.by == "panel":
+        verdict, calls = Choice("verdict", ("A", "B")), 2 if rules.order == "both" else 1
+        return (Asks("judge", Prompt(*asked.asked), verdict, calls, rules.max_tokens, usual_output=40),)
+    prompts, answers = rules.scoring(asked.asked), len(asked.answers)
+    lists, together = -(-answers // rules.per_call), min(answers, rules.per_call)
+    return (
+        Asks(
+            to="judge",
+            prompts=(prompts.prompt, prompts.many),
+            expects=Scores(together, ("score",), rules.explain, rules.reason_chars)
+            if together > 1
+            else Score(("score",), rules.explain, rules.reason_chars),
+            calls=lists + (answers if rules.per_call > 1 else 0),
+            max_tokens=rules.max_tokens,
+            quoted=2 * QUOTE * together,
+            usual=lists,
+            usual_output=together * SCORE_TOKENS,
+        ),
+    )
+
+
+GAME: GameSpec[RejudgeRules] = GameSpec(
+    name="rejudge",
+    version=1,
+    about="New judges compare or score recorded answers; `peerage rejudge` sets it up.",
+    contestants=(0, 0),
+    rules=RejudgeRules,
+    play=play,
+    asks=asks,
+    listed=False,
+    show=show,
+    judged=lambda fixture, said: recorded_in(fixture).answers,
+    tracks=("bt",),
+)

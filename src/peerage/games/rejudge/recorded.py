@@ -1,0 +1,131 @@
+"""Recorded answers as a fixture holds them, and the rules by which they are judged again."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Literal
+
+import msgspec
+from msgspec import Struct
+from pydantic import Field
+
+from peerage.games.section import Section
+from peerage.judging.normalisation import Mode
+from peerage.judging.panel import PanelRules
+from peerage.judging.scores import ScoringRules
+from peerage.match import Fixture, Table
+from peerage.protocol import Prompt, Quote
+
+FIRST, SECOND = "A", "B"
+"""The ids of the two answers that a panel compares."""
+
+
+class Given(Struct, frozen=True):
+    """The text of a place of the judges' prompt; one with a `label` is quoted, as text of a player."""
+
+    text: str
+    label: str | None = None
+
+    def filled(self) -> str | Quote:
+        return self.text if self.label is None else Quote(self.label, self.text)
+
+
+class RecordedAnswers(Struct, frozen=True, kw_only=True):
+    """Answers to one question, with everything that their first judges were shown.
+
+    `source` is the match that the answers come from (0: files) and `record` the SHA-256 (hex) of its record
+    (of files: of the question). `id` tells apart what comes from one record: a question of a tournament, two
+    answers of a file. `title` names the question of a file. `asked` are the first judges' system and user
+    templates, by scores for one answer and then for several; `given` fills their places, but for those of the
+    answers and of the format. `authors` are players by label, `topic` is the match's.
+
+    By the answers' ids, `answers` are the texts as judges saw them, `hidden` the true quality of house
+    players' answers, which only house judges see, and `first` the result of the first judges: 1, ½ or 0 by a
+    panel, the mean of scores after each judge was brought to an average of 5; empty where there is none. A
+    panel's ids are the labels `A` and `B`, those of scores `QUESTION/LABEL`, with a token limit where there
+    were several. `own` are, by judge's label, the labels of authors whom that judge does not score, being the
+    same player or model.
+    """
+
+    source: int
+    record: str
+    id: str = ""
+    title: str = ""
+    topic: str = ""
+    asked: tuple[str, ...]
+    given: Mapping[str, Given]
+    authors: Mapping[str, str]
+    answers: Mapping[str, str]
+    hidden: Mapping[str, Any] = {}
+    first: Mapping[str, float] = {}
+    own: Mapping[str, tuple[str, ...]] = {}
+
+
+def recorded_in(match: Fixture | Table) -> RecordedAnswers:
+    """Return the answers that a match of this game is about."""
+    return msgspec.convert(match.drawn, RecordedAnswers)
+
+
+def author_of(answer: str) -> str:
+    """Return the label of an answer's author, from the answer's id."""
+    _, of_question, label = answer.partition("/")
+    return label.split("/")[0] if of_question else answer
+
+
+class RejudgeRules(Section):
+    """How recorded answers are judged again; `peerage rejudge` takes them from the arena they come from."""
+
+    by: Literal["panel", "scores"] = Field(
+        "panel", description="A panel compares two answers, or each judge scores all answers to a question."
+    )
+    order: Literal["both", "one"] = Field(
+        "both", description="A panel sees the answers in both orders, or in one drawn at random."
+    )
+    binary: bool = Field(False, description="Forbid a panel's judges to call a tie.")
+    epsilon: float = Field(
+        0.05, ge=0, lt=0.5, description="A share of a panel's votes within ε of one half is a tie."
+    )
+    per_call: int = Field(10, ge=1, le=200, description="Answers scored in one reply; 1: one at a time.")
+    normalisation: Mode = Field(
+        "additive", description="How each judge's scores are brought to an average of 5."
+    )
+    explain: bool = Field(False, description="A score of 0 or 10 needs a reason.")
+    quorum: float = Field(
+        0.5, ge=0, le=1, description="Share of the panel's votes, or of the scores, that must be valid."
+    )
+    max_tokens: int = Field(
+        600, ge=1, le=10_000_000, description="Tokens that a verdict or a reply with scores may take."
+    )
+    reason_chars: int = Field(400, ge=1, le=200_000, description="Characters of a reason that count.")
+    temperature: float | None = Field(
+        0.0, ge=0, le=100, description="Sampling temperature of judges; null: as the judge is set."
+    )
+
+    def panel(self, chars: int) -> PanelRules:
+        """Return the rules of a panel in which every vote weighs the same; it sees `chars` characters of an
+        answer."""
+        return PanelRules(
+            order=self.order,
+            binary=self.binary,
+            epsilon=self.epsilon,
+            weights="equal",
+            quorum=self.quorum,
+            answer_chars=chars,
+            max_tokens=self.max_tokens,
+            temperature=self.temperature,
+            reason_chars=self.reason_chars,
+        )
+
+    def scoring(self, asked: tuple[str, ...]) -> ScoringRules:
+        """Return the rules of scoring with the templates `asked`: for one answer, then for several."""
+        return ScoringRules(
+            phase="score",
+            per_call=self.per_call,
+            prompt=Prompt(*asked[:2]),
+            many=Prompt(*asked[2:]),
+            criteria=("score",),
+            explain=self.explain,
+            reason_chars=self.reason_chars,
+            max_tokens=self.max_tokens,
+            temperature=self.temperature,
+        )
