@@ -29,7 +29,10 @@ SHARED = {
     "challenges/drafting.py": ({"drafts"}, "written and read by drafting, for every game that drafts"),
     "engine/driver.py": ({""}, "adds `unranked`"),
     "engine/folding.py": ({"by"}, "the engine's own mark on what it voided"),
-    "engine/recovery.py": ({""}, "what the topic is, for `match.topic_of`, where a fixture is read in part"),
+    "engine/recovery.py": (
+        {"", "by"},
+        "the topic, for `match.topic_of`; the engine's mark on what it voided",
+    ),
     "engine/replayed.py": ({"by"}, "the engine's own mark on what it voided"),
     "judging/ballots.py": ({"ballots"}, "written and read by panels, for every game with a panel"),
     "ledger/audit.py": ({""}, "what the topic is, for `match.topic_of`, where a fixture is read in part"),

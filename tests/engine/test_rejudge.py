@@ -173,6 +173,23 @@ def test_a_prompt_that_somebody_altered_is_told(source: Path, monkeypatch: pytes
             list(recorded_answers(arena.ledger, RejudgeRules()))
 
 
+def test_answers_judged_by_a_panel_and_by_scores_are_not_mixed(source: Path, tmp_path: Path) -> None:
+    again(source, tmp_path / "again", limit=2)
+    ledger = ledger_of(tmp_path / "again")
+    try:
+        with pytest.raises(LedgerError, match=r"match 1 is judged by panel, and rules.by .* is scores"):
+            issue(
+                (),
+                lambda judge, author: False,
+                ledger,
+                RejudgeRules(by="scores"),
+                panel("house:1"),
+                secret="1",
+            )
+    finally:
+        ledger.close()
+
+
 def test_answers_that_were_judged_again_are_not_judged_a_third_time(source: Path, tmp_path: Path) -> None:
     folder = tmp_path / "again"
     play_count: Any = again(source, folder, limit=2).fixtures

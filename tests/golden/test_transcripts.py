@@ -67,11 +67,20 @@ def test_every_text_that_a_prompt_may_hold_is_in_some_match() -> None:
 
 
 def modules() -> Iterator[Any]:
-    """Everything that a prompt may come from: house players reply, and people are shown what they are."""
+    """Everything that a prompt may come from: not how house players reply, matches are shown, or files are
+    written."""
     for package in (peerage.games, peerage.judging, peerage.challenges):
         for found in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
             if not found.name.endswith(
-                (".house", ".show", ".report", ".corrections", ".simulation", ".simulated_tournaments")
+                (
+                    ".house",
+                    ".show",
+                    ".report",
+                    ".corrections",
+                    ".simulation",
+                    ".simulated_tournaments",
+                    ".valyrian",
+                )
             ):
                 yield importlib.import_module(found.name)
 
