@@ -1,7 +1,7 @@
 """How often two groups of players should meet, such as open and proprietary models: arenas in which pairing
 keeps at least a share of matches between the groups (`pairing.across`), and what that does to the order. Six
 players are in each group; those of the second cost a tenth, are as strong on average or 200 Elo weaker, and
-can be paired in every round or in one of four, as where their host is up in windows. After so many matches,
+can be paired in every round or in one of four, as where their host is not always up. After so many matches,
 or so many dollars, the table has the ordering loss of all pairs and that of pairs between the groups, in Elo,
 each with its standard error, and the share of matches that were between them.
 

@@ -36,6 +36,7 @@ from peerage.tables.challenges import ChallengeRow, Tried
 from peerage.tables.compare import Comparison, Met
 from peerage.tables.corrected import CorrectedRow
 from peerage.tables.costs import CostStats, KindStats
+from peerage.tables.hosts import HostedStats, HostRow
 from peerage.tables.judge_rows import ChallengeSort, FavourRow, JudgeRow, JudgesReport, Measure, WithoutJudge
 from peerage.tables.leaderboard import Row
 from peerage.tables.match_view import Digests, ExchangeView, MatchView, SeatView
@@ -48,10 +49,9 @@ from peerage.tables.readings import ReadingStats
 from peerage.tables.rejudge import RejudgedPlayer, RejudgeReport
 from peerage.tables.simulate import SimulatedRow
 from peerage.tables.stats import AuthorStats, JudgeStats, PlayerStats, ProbeStats, Stats, UnfinishedStats
-from peerage.tables.status import MatchNow, Status
+from peerage.tables.status import MatchNow, Status, WorkerNow
 from peerage.tables.tournament import ProgressRow, TournamentReport
 from peerage.tables.verdict import Chance, Verdict
-from peerage.tables.windows import HostedStats, HostPlan, WindowRow, Windows
 
 HERE = Path(__file__).parent
 
@@ -406,8 +406,7 @@ _JSON: dict[str, tuple[str | type, ...]] = {
     "`players NAME`, `leaderboard --by game`: a list, overall first": (Profile,),
     "`games`: a list": (GameRow,),
     "`queue`: a list": (QueueRow,),
-    "`status`: one object": (Status, MatchNow),
-    "`windows`: one object": (Windows, HostPlan, WindowRow),
+    "`status`: one object": (Status, MatchNow, WorkerNow, HostRow),
     "`rate --output json`: a list, best first": (
         "Objects with `rank`, `player`, `rating`, `lower`, `upper`, `rank_range`, `games`, and `mu` and "
         "`sigma` where the method has a scale of its own: [ratings](ratings.md).",

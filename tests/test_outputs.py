@@ -277,8 +277,8 @@ OPENS = {"open", "fdopen"}
 WITHIN = {
     "cli/main.py": "the traceback of an internal error, in a file that nobody can foresee",
     "cli/streams.py": "the null device",
-    "engine/left_windows.py": "what a host says, in its log",
-    "players/host_guard.py": "the same, and the record of a window, by a guard that needs nothing of ours",
+    "engine/left_up.py": "what a host says, in its log",
+    "players/host_guard.py": "the same, and the record of a host, by a guard that needs nothing of ours",
     "sandbox/worker.py": "a file in memory that becomes stdin",
     "site/private_key.py": "a key, made only where there is none",
     "sandbox/image.py": "a cache of the sandbox",

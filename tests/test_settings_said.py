@@ -60,9 +60,8 @@ person:Ann
 {model: openai:gpt-5, host: box, base_url: "http://box:8000/v1", gpu_hour_price: 1}
 {model: openai:gpt-5, host: bxo, base_url: "http://box:8000/v1"}
 {model: openai:gpt-5, host: idle, base_url: "http://box:8000/v1"}
-{model: gguf:models/qwen3-8b.gguf, host: idle, memory: 8}
-{model: gguf:models/qwen3-8b.gguf, host: box, memory: 30}
-{model: gguf:models/qwen3-8b.gguf, host: box, memory: 24}
+{model: gguf:models/qwen3-8b.gguf, host: idle}
+{model: gguf:models/qwen3-8b.gguf, host: box, memory: 24, sleeps: true}
 {model: openai:gpt-5, price: {input: 1, output: 1}, gpu_hour_price: 1}
 {model: openai:gpt-5, name: "a\\u200bb"}
 {model: openai:gpt-5, name: "a\\tb"}
@@ -131,7 +130,7 @@ def refused(told: Callable[[], Any]) -> Any:
 
 
 def player(line: str) -> Any:
-    hosts = "hosts:\n  box: {start: [serve], usd_per_hour: 2.5, memory: 24}\n  idle: {usd_per_hour: 1}\n"
+    hosts = "hosts:\n  box: {start: [serve], usd_per_hour: 2.5}\n  idle: {usd_per_hour: 1}\n"
 
     def told() -> Any:
         [one] = loads(f"{hosts}players:\n  - {line}\n").players

@@ -27,7 +27,7 @@ from peerage.engine.driving import Driving, MatchRun
 from peerage.engine.hosts import Hosts, Switches, here
 from peerage.engine.import_recordings import admit
 from peerage.engine.journal import Journal
-from peerage.engine.left_windows import stop_left_open
+from peerage.engine.left_up import stop_left_up
 from peerage.engine.plans import Plans
 from peerage.engine.player_runtime import PlayerRuntime
 from peerage.engine.probed import TOPIC as PROBES
@@ -112,7 +112,7 @@ async def play(
         for notice in notices(settings, ledger):
             if notice not in known:
                 _log.warning(notice)
-        stop_left_open(folder, ledger, now_ms)
+        stop_left_up(folder, ledger, now_ms)
         recovered = recover(ledger, in_flight.lag, pinned_elo(ledger.meta(), settings.rating))
         async with AsyncExitStack() as stack:
             runtimes = await _open_runtimes(folder, settings, ledger, stack, clients)

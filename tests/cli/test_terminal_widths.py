@@ -36,7 +36,6 @@ COMMANDS = (
     "players",
     "queue",
     "status",
-    "windows",
     "doctor",
     "challenges list",
     "tournament progress",

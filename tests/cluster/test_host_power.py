@@ -17,10 +17,10 @@ from tests.cluster.kills import Nodes
 from tests.cluster.test_hosts import SERVER, free_port
 from tests.cluster.test_on_ray import ended, started
 from tests.engine.arenas import house, write_arena
-from tests.engine.test_hosts import HANDS, windows_of
+from tests.engine.test_hosts import HANDS, uptimes_of
 
 from peerage.arena import open_arena
-from peerage.ledger.windows import left_open
+from peerage.ledger.uptimes import hosts_up
 
 if TYPE_CHECKING:
     from tests.servers.postgres import PostgresServer
@@ -83,12 +83,12 @@ def test_a_host_is_started_and_asked_on_the_node_that_has_its_resources_and_stop
     folder = made(tmp_path, postgres, port)
     ended(started(folder, "--matches", str(MATCHES), "--address", cluster))
     assert not serves(port)
-    assert {one.why for one in windows_of(folder)} == {"done"}
+    assert {one.why for one in uptimes_of(folder)} == {"done"}
     with open_arena(folder) as arena:
         assert arena.verify().ok
         replied = [one for one in arena.ledger.exchanges(1) if one.player == "tiny" and one.reply is not None]
-    assert sum(one.used["tiny"].calls for one in windows_of(folder)) == len(replied) > 0
-    assert not left_open(folder)
+    assert sum(one.used["tiny"].calls for one in uptimes_of(folder)) == len(replied) > 0
+    assert not hosts_up(folder)
 
 
 def test_a_leader_is_killed_and_its_host_is_stopped_and_written_down(
@@ -98,13 +98,13 @@ def test_a_leader_is_killed_and_its_host_is_stopped_and_written_down(
     folder = made(tmp_path, postgres, port)
     run = started(folder, "--matches", str(MATCHES), "--address", cluster)
     until(lambda: serves(port), run)
-    (record,) = left_open(folder)
+    (record,) = hosts_up(folder)
     run.send_signal(signal.SIGKILL)
     run.communicate()
     until(lambda: not serves(port))  # by itself: no command has run since
     until(lambda: "stopped_ms" in json.loads(record.read_text()))
     ended(started(folder, "--matches", str(MATCHES), "--address", cluster))
-    found = windows_of(folder)
+    found = uptimes_of(folder)
     assert [one.why for one in found[:1]] == ["crashed"]
     assert {one.why for one in found[1:]} == {"done"}
     assert not serves(port)
@@ -116,5 +116,5 @@ def test_a_run_goes_on_without_a_host_whose_resources_no_node_has(
     folder = made(tmp_path, postgres, free_port(), resources={"rig": 2}, ready_s=2)
     said = ended(started(folder, "--matches", str(MATCHES), "--address", cluster))
     assert "no node of the Ray cluster had rig: 2 free within 2 s" in " ".join(said.split())
-    (window,) = windows_of(folder)
-    assert window.why.startswith("failed: no node")
+    (uptime,) = uptimes_of(folder)
+    assert uptime.why.startswith("failed: no node")

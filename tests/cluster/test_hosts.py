@@ -11,7 +11,7 @@ import pytest
 from tests.cluster.links import HerePlaces, here
 from tests.cluster.test_crew import Played
 from tests.engine.arenas import house, write_arena
-from tests.engine.test_hosts import HANDS, windows_of
+from tests.engine.test_hosts import HANDS, uptimes_of
 from tests.engine.test_people import arena as people_arena
 from tests.engine.test_people import clients, somebody
 
@@ -60,7 +60,7 @@ def test_workers_ask_a_real_server_that_the_leader_starts_and_stops(
     assert (crew.report.reason, crew.report.decided, crew.asked_again) == ("limit", 12, 0)
     assert len(placed[0].links) == 2
     replied = [one for one in crew.exchanges if one.player == "tiny" and one.reply is not None]
-    opened = windows_of(tmp_path)
+    opened = uptimes_of(tmp_path)
     assert opened
     assert {one.why for one in opened} == {"done"}
     assert sum(one.used["tiny"].calls for one in opened) == len(replied) > 0

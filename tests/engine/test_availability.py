@@ -18,9 +18,9 @@ from peerage.arena import open_arena
 from peerage.engine.availability import DAY_MS, Availability, spent_today
 from peerage.engine.runner import Runner
 from peerage.ledger.store import amend
+from peerage.ledger.uptimes import HOUR_MS, Uptime, Use
+from peerage.ledger.uptimes import TOPIC as UPTIMES
 from peerage.ledger.waits import TOPIC, read_wait
-from peerage.ledger.windows import HOUR_MS, Use, Window
-from peerage.ledger.windows import TOPIC as WINDOWS
 from peerage.players.prices import price_of
 from peerage.requirements import refuse_unpriced, too_dear
 from peerage.settings import ArenaError, SettingsError, load
@@ -257,10 +257,10 @@ def test_what_waits_beyond_the_limit_does_not_keep_a_run_from_its_end(tmp_path: 
 
 def test_a_day_counts_what_a_host_was_held_for_beside_calls(tmp_path: Path, clock: Clock) -> None:
     hands(tmp_path, players(daily_budget=1.0, price={"input": 1, "output": 1}))
-    window = Window("box", BEGAN_MS - HOUR_MS, BEGAN_MS, "done", 600_000_000, used={"owl": Use()})
+    uptime = Uptime("box", BEGAN_MS - HOUR_MS, BEGAN_MS, "done", 600_000_000, used={"owl": Use()})
     with open_arena(tmp_path) as arena:
         with arena.ledger.runner():
-            amend(arena.ledger, WINDOWS, [window], BEGAN_MS)
+            amend(arena.ledger, UPTIMES, [uptime], BEGAN_MS)
         lineup = arena.settings.players
         assert spent_today(arena.ledger, lineup, BEGAN_MS) == {"owl": 600_000_000}
         assert not spent_today(arena.ledger, lineup, BEGAN_MS + DAY_MS)

@@ -1,9 +1,8 @@
-"""Hosts: started when it is worth it, models up in turn, stopped after the last call, whatever happens."""
+"""Hosts: started when it is worth it, stopped after the last call, whatever happens."""
 
 from __future__ import annotations
 
 import asyncio
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from random import Random
@@ -12,12 +11,10 @@ from typing import Any
 import pytest
 from tests.engine.arenas import house, play, play_stopping_at, write_arena
 from tests.engine.test_waits import Clock, clock, sound
-from tests.servers.openai_server import OpenAIServer
-from tests.servers.vllm_server import Gpu, VllmServer
 
 from peerage.arena import open_arena
 from peerage.engine import hosts
-from peerage.ledger.windows import Window, windows
+from peerage.ledger.uptimes import Uptime, uptimes
 from peerage.players.client import Answer, Call, Client, PlayerError
 from peerage.players.house import HouseClient, PacedClient
 from peerage.playing import ArenaError
@@ -77,41 +74,31 @@ def served(up: set[str], seen: list[set[str]], seconds: float = 5.0) -> Callable
     return lambda one: Served(one, up, seen, seconds) if one.host else HouseClient(one)
 
 
-def windows_of(folder: Path) -> list[Window]:
+def uptimes_of(folder: Path) -> list[Uptime]:
     with open_arena(folder) as opened:
-        return list(windows(opened.ledger))
+        return list(uptimes(opened.ledger))
 
 
-def test_one_window_serves_all_matches_that_wait(tmp_path: Path, clock: Clock) -> None:
+def test_one_uptime_serves_all_matches_that_wait(tmp_path: Path, clock: Clock) -> None:
     arena(tmp_path, [*house(4), *hosted(2)], {"usd_per_hour": 3.6, "matches": 100})
     up, seen = set[str](), list[set[str]]()
     report = play(tmp_path, 30, clients=served(up, seen))
     assert (report.reason, report.decided, report.waiting) == ("limit", 30, ())
     assert up == set()
-    (window,) = windows_of(tmp_path)
-    assert (window.host, window.why) == ("rig", "done")
-    assert (window.busy_share or 0.0) >= 0.9
-    assert window.matches >= 15
-    assert set(window.used) == {"h0", "h1"}
+    (uptime,) = uptimes_of(tmp_path)
+    assert (uptime.host, uptime.why) == ("rig", "done")
+    busy_s = sum(use.seconds for use in uptime.used.values())
+    assert busy_s > 0.9 * 3600 * uptime.hours
+    assert uptime.matches >= 15
+    assert set(uptime.used) == {"h0", "h1"}
     assert (
-        sum(window.unused.values()) + sum(one.billed_nano for one in window.used.values()) == window.held_nano
+        sum(uptime.unused.values()) + sum(one.billed_nano for one in uptime.used.values()) == uptime.held_nano
     )
-    assert report.billed_nano == window.held_nano, "nothing else costs anything here"
+    assert report.billed_nano == uptime.held_nano, "nothing else costs anything here"
     sound(tmp_path)
     with open_arena(tmp_path) as opened:
         spent = sum(opened.ledger.spent_by().values())
-    assert spent == sum(one.billed_nano for one in window.used.values())
-
-
-def test_models_that_do_not_fit_together_are_up_in_turn(tmp_path: Path, clock: Clock) -> None:
-    arena(tmp_path, [*house(3), *hosted(3, memory=10)], {"memory": 16, "matches": 100})
-    up, seen = set[str](), list[set[str]]()
-    report = play(tmp_path, 24, clients=served(up, seen))
-    assert report.reason == "limit"
-    assert all(len(one) == 1 for one in seen), "one at a time"
-    assert set.union(*seen) == {"h0", "h1", "h2"}
-    assert len(windows_of(tmp_path)) == 1, "in one window"
-    sound(tmp_path)
+    assert spent == sum(one.billed_nano for one in uptime.used.values())
 
 
 def test_it_is_started_while_others_play_when_enough_matches_wait(tmp_path: Path, clock: Clock) -> None:
@@ -119,14 +106,14 @@ def test_it_is_started_while_others_play_when_enough_matches_wait(tmp_path: Path
     up, seen = set[str](), list[set[str]]()
     report = play(tmp_path, 60, clients=served(up, seen))
     assert report.reason == "limit"
-    found = windows_of(tmp_path)
+    found = uptimes_of(tmp_path)
     assert len(found) >= 1
     assert found[0].matches >= 4
     sound(tmp_path)
 
 
-def test_a_window_lasts_no_longer_than_its_longest_and_nothing_is_lost(tmp_path: Path, clock: Clock) -> None:
-    """Calls that the end cuts off are asked again in the next window, and cost nothing more."""
+def test_a_host_is_up_no_longer_than_its_longest_and_nothing_is_lost(tmp_path: Path, clock: Clock) -> None:
+    """Calls that the end cuts off are asked again in the next uptime, and cost nothing more."""
     rig = {"usd_per_hour": 1.0, "matches": 100, "longest": 0.03}
     arena(tmp_path, [*house(4), *hosted(2)], rig, engine={"concurrency": 2})
     up, seen = set[str](), list[set[str]]()
@@ -142,9 +129,9 @@ def test_a_window_lasts_no_longer_than_its_longest_and_nothing_is_lost(tmp_path:
         clock.passes(0.1)
     assert 1 < runs < 20
     sound(tmp_path)
-    found = windows_of(tmp_path)
+    found = uptimes_of(tmp_path)
     assert {one.why for one in found[:-1]} == {"longest"}
-    assert all(one.closed_ms - one.opened_ms <= 0.03 * 3_600_000 + 1 for one in found)
+    assert all(one.stopped_ms - one.started_ms <= 0.03 * 3_600_000 + 1 for one in found)
 
 
 @pytest.mark.parametrize("after", [3.0, 11.0, 17.5, 40.0])
@@ -157,7 +144,7 @@ def test_a_run_that_is_stopped_stops_its_hosts_and_the_next_goes_on(
     assert up == set()
     sound(tmp_path)
     assert play(tmp_path, 20, clients=served(up, seen)).reason == "limit"
-    assert {one.why for one in windows_of(tmp_path)} <= {"stopped", "done"}
+    assert {one.why for one in uptimes_of(tmp_path)} <= {"stopped", "done"}
     sound(tmp_path)
 
 
@@ -169,7 +156,7 @@ def test_a_budget_is_kept_with_what_the_host_costs(tmp_path: Path, clock: Clock)
         report = play(tmp_path, 60, clients=served(up, seen, 10.0))
         assert report.spent_nano <= 10**9
         assert up == set()
-    held = sum(one.held_nano for one in windows_of(tmp_path))
+    held = sum(one.held_nano for one in uptimes_of(tmp_path))
     assert report.spent_nano == held
     assert held > 0.3 * 10**9
     sound(tmp_path)
@@ -188,12 +175,12 @@ def test_what_does_not_start_is_said_and_its_matches_wait(tmp_path: Path, clock:
     report = play(tmp_path, 20, clients=clients)
     assert report.reason == "waiting"
     assert {one.player for one in report.waiting} == {"h0"}
-    (window,) = windows_of(tmp_path)
-    assert window.why == "failed: h0: h0: no memory"
+    (uptime,) = uptimes_of(tmp_path)
+    assert uptime.why == "failed: h0: h0: no memory"
     sound(tmp_path)
 
 
-def test_a_quiet_window_is_closed(tmp_path: Path, clock: Clock) -> None:
+def test_a_quiet_host_is_stopped(tmp_path: Path, clock: Clock) -> None:
     """A match under way that seats its players, but asks them nothing more, does not hold a host for long."""
     arena(tmp_path, [*house(3), *hosted(1)], {"matches": 1}, engine={"concurrency": 4})
 
@@ -211,12 +198,12 @@ def test_a_quiet_window_is_closed(tmp_path: Path, clock: Clock) -> None:
     kept = set[str]()
     report = play(tmp_path, 6, clients=up)
     assert report.reason == "limit"
-    assert all((one.closed_ms - one.opened_ms) / 1000 < 60 + hosts.IDLE_S for one in windows_of(tmp_path))
+    assert all((one.stopped_ms - one.started_ms) / 1000 < 60 + hosts.IDLE_S for one in uptimes_of(tmp_path))
 
 
 def test_a_host_waits_for_no_match_that_could_go_on(tmp_path: Path, clock: Clock) -> None:
     """One that had asked for its player before it was up, and waited for others until after."""
-    arena(tmp_path, [*house(2), *hosted(2, memory=10)], {"memory": 16, "matches": 20})
+    arena(tmp_path, [*house(2), *hosted(2)], {"matches": 20})
     rng = Random(1)
 
     def clients(one: PlayerSettings) -> Client:
@@ -226,38 +213,8 @@ def test_a_host_waits_for_no_match_that_could_go_on(tmp_path: Path, clock: Clock
 
     report = play(tmp_path, 42, clients=clients)
     assert (report.reason, report.waiting) == ("limit", ())
-    idle = [(one.closed_ms - one.opened_ms - (one.busy_ms or 0)) / 1000 for one in windows_of(tmp_path)]
+    idle = [3600 * one.hours - sum(use.seconds for use in one.used.values()) for one in uptimes_of(tmp_path)]
     assert max(idle) < 300, "ten minutes when it waits until the players are asked again anyway"
-    sound(tmp_path)
-
-
-def test_a_model_that_is_not_needed_makes_room_while_others_go_on(tmp_path: Path, clock: Clock) -> None:
-    arena(tmp_path, [*house(3), *hosted(3, memory=10)], {"memory": 24, "matches": 100})
-    up, calls, beside = set[str](), list[str](), list[int]()
-
-    class Watched(Served):
-        async def start(self) -> None:
-            beside.append(len(calls))
-            await super().start()
-
-        async def answer(self, call: Call) -> Answer:
-            calls.append(self._name)
-            self._seconds = 4.0 + len(seen) % 7
-            try:
-                return await super().answer(call)
-            finally:
-                calls.remove(self._name)
-
-    seen: list[set[str]] = []
-
-    def clients(one: PlayerSettings) -> Client:
-        return Watched(one, up, seen, 0.0, load_s=3.0) if one.host else HouseClient(one)
-
-    assert play(tmp_path, 40, clients=clients).reason == "limit"
-    assert all(len(one) <= 2 for one in seen)
-    assert set.union(*seen) == {"h0", "h1", "h2"}
-    assert any(beside), "a model was loaded while calls to another were on their way"
-    assert len(windows_of(tmp_path)) == 1
     sound(tmp_path)
 
 
@@ -276,31 +233,9 @@ def test_a_model_that_does_not_come_up_holds_up_no_other(tmp_path: Path, clock: 
     report = play(tmp_path, 20, clients=clients)
     assert (report.reason, report.note) == ("waiting", "h0: no memory")
     assert {one.player for one in report.waiting} == {"h0"}
-    (window,) = windows_of(tmp_path)
-    assert (window.why, window.used["h1"].calls > 0) == ("done", True)
+    (uptime,) = uptimes_of(tmp_path)
+    assert (uptime.why, uptime.used["h1"].calls > 0) == ("done", True)
     sound(tmp_path)
-
-
-async def test_vllms_models_sleep_and_wake_in_turn(tmp_path: Path) -> None:
-    gpu = Gpu()
-    async with VllmServer(name="v0", gpu=gpu) as first, VllmServer(name="v1", gpu=gpu) as second:
-        nothing = [sys.executable, "-c", ""]
-        rig = {"start": nothing, "stop": nothing, "memory": 16, "sleeps": True, "matches": 100}
-        models = [
-            {"name": name, "model": "openai:tiny", "base_url": one.url, "host": "rig", "memory": 10}
-            for name, one in (("v0", first), ("v1", second), ("again", second))
-        ]
-        arena(tmp_path, [*house(3), *models], rig, engine={"probe": False})
-        with open_arena(tmp_path) as opened:
-            report = await opened.play(16)
-        assert (report.reason, report.benched) == ("limit", {})
-        assert not gpu.faults
-        assert all(len(awake) == 1 for awake in gpu.at_calls), "one at a time"
-        assert set.union(*map(set, gpu.at_calls)) == {"v0", "v1"}
-        assert gpu.events[0][1] == "sleeps", "who is asked first need not sleep before"
-        (window,) = windows_of(tmp_path)
-        assert window.why == "done"
-        sound(tmp_path)
 
 
 async def test_a_missing_key_is_found_before_a_host_is_paid_for(tmp_path: Path) -> None:
@@ -317,18 +252,6 @@ async def test_a_missing_key_is_found_before_a_host_is_paid_for(tmp_path: Path) 
     with open_arena(tmp_path) as opened, pytest.raises((ArenaError, PlayerError), match="no key; set NO"):
         await opened.play(8)
     assert not started.exists()
-
-
-async def test_a_server_without_sleep_mode_is_said(tmp_path: Path) -> None:
-    async with OpenAIServer() as server:
-        nothing = [sys.executable, "-c", ""]
-        rig = {"start": nothing, "stop": nothing, "sleeps": True, "matches": 100}
-        plain = {"name": "v", "model": "openai:tiny", "base_url": server.url, "host": "rig"}
-        arena(tmp_path, [*house(3), plain], rig, engine={"probe": False})
-        with open_arena(tmp_path) as opened:
-            report = await opened.play(8)
-    assert report.reason == "waiting"
-    assert "/is_sleeping does not answer; does vLLM run with --enable-sleep-mode" in report.note
 
 
 def test_resources_are_for_a_cluster_and_a_run_without_one_says_so(tmp_path: Path) -> None:

@@ -113,10 +113,10 @@ def stopped(tmp_path_factory: pytest.TempPathFactory) -> Path:
     play_stopping_at(folder, 60, 60.0, paced())
     probe = {"status": "ok", "cost_nano": 40}
     lost = {"status": "void", "cost_nano": None, "worst_nano": 7}
-    held = {"host": "gpu", "opened_ms": 0, "closed_ms": 3_600_000, "why": "done", "nano_per_hour": 1_000}
+    held = {"host": "gpu", "started_ms": 0, "stopped_ms": 3_600_000, "why": "done", "nano_per_hour": 1_000}
     with closing(ledger_of(folder)) as ledger, ledger.runner():
         amend(ledger, "probes", [{"found": {"p0": probe}}, {"found": {"p0": lost}}], 1)
-        amend(ledger, "windows", [held | {"used": {"p0": {}}}], 2)
+        amend(ledger, "uptimes", [held | {"used": {"p0": {}}}], 2)
     return folder
 
 

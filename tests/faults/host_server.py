@@ -1,4 +1,4 @@
-"""The host of `windows`: serves models in turn, as vLLM with sleep mode does, and marks what it is asked for.
+"""The host of `host_kills`: serves models, and marks what it is asked for.
 
 python host_server.py serve MARKS PORT PORT
 python host_server.py stop MARKS
@@ -12,7 +12,6 @@ import sys
 import threading
 import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import ClassVar
 
 SLOWLY_S = 0.15
 
@@ -28,24 +27,15 @@ class Handler(BaseHTTPRequestHandler):
     """One model."""
 
     protocol_version = "HTTP/1.1"
-    sleeping: ClassVar[dict[int, bool]] = {}
 
     def log_message(self, format: str, *args: object) -> None:
         """Say nothing."""
 
     def do_GET(self) -> None:
-        port = self.server.server_address[1]
-        self._say({"is_sleeping": self.sleeping[port], "data": [{"id": "m"}]})
+        self._say({"data": [{"id": "m"}]})
 
     def do_POST(self) -> None:
         body = json.loads(self.rfile.read(int(self.headers.get("Content-Length") or 0)) or b"{}")
-        if "messages" not in body:
-            self.sleeping[self.server.server_address[1]] = self.path.startswith("/sleep")
-            if self.path.startswith("/wake_up"):
-                mark("turning")
-                time.sleep(SLOWLY_S)
-            self._say({})
-            return
         told = json.dumps(body["messages"])
         warm = "Your hand" not in told
         mark("warming" if warm else "call")
@@ -77,7 +67,6 @@ def main() -> None:
     mark("starting")
     time.sleep(SLOWLY_S)
     ports = [int(port) for port in sys.argv[3:]]
-    Handler.sleeping = dict.fromkeys(ports, False)
     servers = [ThreadingHTTPServer(("127.0.0.1", port), Handler) for port in ports]
     for server in servers[1:]:
         threading.Thread(target=server.serve_forever, daemon=True).start()

@@ -16,8 +16,8 @@ import pytest
 from tests.engine.arenas import house, play, write_arena
 
 from peerage.arena import open_arena
-from peerage.engine.left_windows import stop_left_open
-from peerage.ledger.windows import left_open, record_of, windows
+from peerage.engine.left_up import stop_left_up
+from peerage.ledger.uptimes import hosts_up, record_of, uptimes
 from peerage.players.hosted import Meter, Power, reached
 
 PATIENCE_S = 120.0
@@ -29,7 +29,8 @@ from peerage.players.hosted import Power
 
 async def main(start, stop, record):
     power = Power(start, stop, Path(record))
-    await power.on({"host": "rig", "opened_ms": 1_700_000_000_000, "nano_per_hour": 10**9, "players": ["p0"]})
+    up = {"host": "rig", "started_ms": 1_700_000_000_000, "nano_per_hour": 10**9, "players": ["p0"]}
+    await power.on(up)
     print("on", flush=True)
     await asyncio.sleep(1000)
 
@@ -59,7 +60,7 @@ def arena(tmp_path: Path) -> Path:
 
 
 def opener(folder: Path, keeps_running: bool) -> tuple[subprocess.Popen[bytes], Path, Path]:
-    """A process with an open window, the file that its host makes, and that which its stop command makes."""
+    """A process with a host that is up, the file that its host makes, and the one of its stop command."""
     up, down = folder / "up", folder / "down"
     code = SERVER.format(str(up)) if keeps_running else f"open({str(up)!r}, 'w').close()"
     start = [sys.executable, "-c", code]
@@ -75,22 +76,22 @@ def opener(folder: Path, keeps_running: bool) -> tuple[subprocess.Popen[bytes], 
 
 @pytest.mark.skipif(os.name == "nt", reason="processes are killed otherwise there")
 @pytest.mark.parametrize("keeps_running", [True, False])
-def test_a_killed_run_leaves_no_host_up_and_the_next_command_writes_its_window_down(
+def test_a_killed_run_leaves_no_host_up_and_the_next_command_writes_its_hours_down(
     arena: Path, keeps_running: bool
 ) -> None:
     process, up, down = opener(arena, keeps_running)
-    assert left_open(arena)
+    assert hosts_up(arena)
     process.send_signal(signal.SIGKILL)
     process.wait()
     wait_for(down.exists)
     with open_arena(arena) as opened, opened.ledger.runner():
-        (closed,) = stop_left_open(arena, opened.ledger, lambda: 1)
-        assert stop_left_open(arena, opened.ledger, lambda: 1) == []
-        assert [*windows(opened.ledger)] == [closed]
-    assert (closed.host, closed.why) == ("rig", "crashed")
-    assert closed.closed_ms > closed.opened_ms
-    assert sum(closed.unused.values()) == closed.held_nano > 0
-    assert not left_open(arena)
+        (uptime,) = stop_left_up(arena, opened.ledger, lambda: 1)
+        assert stop_left_up(arena, opened.ledger, lambda: 1) == []
+        assert [*uptimes(opened.ledger)] == [uptime]
+    assert (uptime.host, uptime.why) == ("rig", "crashed")
+    assert uptime.stopped_ms > uptime.started_ms
+    assert sum(uptime.unused.values()) == uptime.held_nano > 0
+    assert not hosts_up(arena)
     wait_for(lambda: not processes(str(up)))
 
 
@@ -98,28 +99,26 @@ def test_a_killed_run_leaves_no_host_up_and_the_next_command_writes_its_window_d
 def test_where_the_guard_is_gone_too_the_next_command_stops_the_host(arena: Path) -> None:
     """As when the machine lost its power: the stop command of the record is run."""
     process, _, down = opener(arena, keeps_running=False)
-    (opened_window,) = left_open(arena).values()
-    assert opened_window.guard is not None
-    os.kill(opened_window.guard, signal.SIGKILL)
+    (left,) = hosts_up(arena).values()
+    assert left.guard is not None
+    os.kill(left.guard, signal.SIGKILL)
     process.send_signal(signal.SIGKILL)
     process.wait()
     assert not down.exists()
     with open_arena(arena) as opened, opened.ledger.runner():
-        (closed,) = stop_left_open(arena, opened.ledger, lambda: opened_window.opened_ms + 3_600_000)
+        (uptime,) = stop_left_up(arena, opened.ledger, lambda: left.started_ms + 3_600_000)
     assert down.exists()
-    assert closed.held_nano == 10**9
+    assert uptime.held_nano == 10**9
     assert record_of(arena, "rig").with_suffix(".log").exists()
 
 
 async def test_what_a_start_command_says_is_told(tmp_path: Path) -> None:
     power = Power([sys.executable, "-c", "print('no such GPU'); exit(3)"], [], record_of(tmp_path, "rig"))
-    await power.on({"host": "rig", "opened_ms": 1})
+    await power.on({"host": "rig", "started_ms": 1})
     async with asyncio.timeout(PATIENCE_S):
         while not await power.failed():
             await asyncio.sleep(0.01)
-    assert (
-        await power.failed() == "its start command ended with exit code 3: no such GPU (see window-rig.log)"
-    )
+    assert await power.failed() == "its start command ended with exit code 3: no such GPU (see host-rig.log)"
     await power.off()
 
 
@@ -149,5 +148,5 @@ def test_the_hour_is_split_by_who_is_on_its_way() -> None:
         now[0] = 25.0
         assert first() == 10 + 5 + 5
     now[0] = 100.0
-    assert (meter.busy_s, meter.billed.total(), meter.slowest_s) == (25.0, 25, 25.0)
+    assert (meter.billed.total(), meter.seconds) == (25, {"a": 25.0, "b": 10.0})
     assert meter.matches == {"1", "2"}

@@ -1,4 +1,4 @@
-"""A host that serves two real models on this machine's processors, one in memory at a time."""
+"""A host that serves two real models on this machine's processors."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from tests.real.arena import ONE_THREAD, needs_model, servers_of
 from tests.servers.smollm import smollm
 
 from peerage.arena import open_arena
+from peerage.ledger.uptimes import uptimes
 from peerage.ledger.verify import verify
-from peerage.ledger.windows import windows
 
 pytestmark = [pytest.mark.real, needs_model]
 
 
-def test_two_models_take_turns_in_one_window(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_two_models_are_served_in_one_uptime(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name, value in ONE_THREAD.items():
         monkeypatch.setenv(name, value)
     hands = Path(__file__).parents[1] / "engine" / "hands.py"
@@ -28,16 +28,16 @@ def test_two_models_take_turns_in_one_window(tmp_path: Path, monkeypatch: pytest
     said = {
         "game": "./hands.py",
         "players": ["house:0.9", "house:0.5", *players],
-        "hosts": {"here": {"memory": 0.12, "usd_per_hour": 0.4, "matches": 100}},
+        "hosts": {"here": {"usd_per_hour": 0.4, "matches": 100}},
         "engine": {"probe": False},
     }
     (tmp_path / "arena.yaml").write_text(yaml.safe_dump(said), "utf-8")
     with open_arena(tmp_path) as arena:
         report = arena.run(6)
         assert report.decided == 6, report
-        (window,) = windows(arena.ledger)
-        assert window.why == "done"
-        assert all(use.calls for use in window.used.values())
-        assert report.billed_nano == window.held_nano > 0
+        (uptime,) = uptimes(arena.ledger)
+        assert uptime.why == "done"
+        assert all(use.calls for use in uptime.used.values())
+        assert report.billed_nano == uptime.held_nano > 0
         assert not verify(arena.ledger).problems
     assert servers_of(os.getpid()) == []

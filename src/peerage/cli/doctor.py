@@ -27,7 +27,7 @@ from peerage.environment import databases, environment
 from peerage.figures import counted, dollars
 from peerage.games import GAMES
 from peerage.ledger import LedgerError, LedgerMissing, open_ledger
-from peerage.ledger.windows import unused
+from peerage.ledger.uptimes import unused
 from peerage.players import checks
 from peerage.players.keys import PROVIDERS, found_keys
 from peerage.players.prices import price_of

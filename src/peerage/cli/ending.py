@@ -26,7 +26,7 @@ def ending(
     """The last words of a run, line by line; `void` are its matches that came to nothing. `folder` holds the
     ledger, where that is not the arena's."""
     from peerage.engine.probed import probe_costs
-    from peerage.ledger.windows import unused
+    from peerage.ledger.uptimes import unused
     from peerage.players.checks import together
     from peerage.protocol import visible
 
@@ -67,7 +67,7 @@ def ending(
     if held := sum(unused(arena.ledger).values()):
         yield (
             f"{dollars(held / 1e9)} of that went into start and idle time of hosts, in no match; "
-            f"`{program()} windows{at(arena.folder)}` shows it"
+            f"`{program()} status{at(arena.folder)}` shows hours held and matches per hour"
         )
     for player, nano in report.overrun.items():
         yield (

@@ -45,7 +45,6 @@ COMMANDS: Mapping[str, Mapping[str, str]] = {
         "plan": "verdict.plan",
         "status": "status.status",
         "queue": "lists.queue",
-        "windows": "windows.windows",
         "worker": "worker.worker",
         "simulate": "simulate.simulate",
     },

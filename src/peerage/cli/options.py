@@ -77,7 +77,7 @@ def arena_in(folder: Path) -> Arena:
     from peerage.arena import open_arena
 
     arena = open_arena(folder, create=False)
-    _close_windows(folder, arena.ledger)
+    _stop_hosts(folder, arena.ledger)
     return arena
 
 
@@ -89,7 +89,7 @@ def ledger_in(folder: Path) -> AbstractContextManager[Ledger]:
     alone = (folder / "arena.db").exists() and not (folder / FILE_NAME).exists()
     settings = ArenaSettings() if alone else load(folder, reading=True)
     ledger = open_ledger(settings.ledger, folder, create=False)
-    _close_windows(folder, ledger)
+    _stop_hosts(folder, ledger)
     return closing(ledger)
 
 
@@ -108,22 +108,22 @@ def helpers(address: str, ledger: str) -> Helpers:
     return Processes(os.cpu_count() or 1, access(ledger))
 
 
-def _close_windows(folder: Path, ledger: Ledger) -> None:
+def _stop_hosts(folder: Path, ledger: Ledger) -> None:
     """Stop the hosts that a run which died left up."""
-    if not any(folder.glob("window-*.json")):
+    if not any(folder.glob("host-*.json")):
         return
     from peerage.clock import now_ms
-    from peerage.engine.left_windows import stop_left_open
+    from peerage.engine.left_up import stop_left_up
     from peerage.ledger import LedgerBusy
 
     try:
         with ledger.runner():
-            closed = stop_left_open(folder, ledger, now_ms)
+            stopped = stop_left_up(folder, ledger, now_ms)
     except LedgerBusy:
-        return  # the window is that of a run that goes on
-    for window in closed:
+        return  # a run that goes on holds them
+    for uptime in stopped:
         say(
-            f"a crash had left the host {window.host} up; it is stopped, and its window is on record",
+            f"a crash had left the host {uptime.host} up; it is stopped, and its hours are on record",
             err=True,
         )
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from peerage.cli.options import HERE, Folder, Format, Shape, ledger_in, prose
 from peerage.cli.output import numbers, show, show_json, texts
-from peerage.figures import counted, dollars, moment, whole
+from peerage.figures import counted, dollars, moment, tenths, whole
 
 
 def status(folder: Folder = HERE, shape: Shape = Format.table) -> None:
@@ -16,7 +16,7 @@ def status(folder: Folder = HERE, shape: Shape = Format.table) -> None:
     from peerage.tables.status import status as found_now
 
     with ledger_in(folder) as ledger:
-        found = found_now(ledger)
+        found = found_now(ledger, folder)
     if shape is Format.json:
         show_json(found.as_dict())
         return
@@ -50,5 +50,19 @@ def status(folder: Folder = HERE, shape: Shape = Format.table) -> None:
         ]
         title = counted(len(found.under_way), "match under way", "matches under way")
         show([one.as_dict() for one in found.under_way], columns, shape, title=title)
+    if found.hosts and shape.for_people:
+        show([one.as_dict() for one in found.hosts], _HOSTS, shape, title="Hosts paid by the hour")
     if found.open_calls and not found.runner and shape.for_people:
         prose("`peerage run` goes on with what is under way")
+
+
+_HOSTS = [
+    *texts(host="Host"),
+    *texts(moment, up_since_ms="Up since"),
+    *numbers(whole, waiting="Waiting", starts="Starts ~2"),
+    *numbers("{:.2f}".format, hours="Hours held"),
+    *numbers(dollars, cost_usd="Cost"),
+    *numbers(whole, matches="Matches ~1"),
+    *numbers(tenths, matches_per_hour="Matches/h"),
+    *texts(ended="Ended ~2"),
+]

@@ -150,7 +150,7 @@ def _bought(
     from peerage.accounts import position
     from peerage.standings import pinned_elo
     from peerage.tables.costs import cost_stats, kind_stats
-    from peerage.tables.windows import hosted_stats
+    from peerage.tables.hosts import hosted_stats
 
     accounts = position(ledger, pinned_elo(ledger.meta(), settings.rating)).accounts
     players = cost_stats([*accounts], accounts, hosted_stats(ledger), brought)

@@ -29,7 +29,7 @@ class _OnNode:
     def __init__(self, start: Sequence[str], stop: Sequence[str], record: str) -> None:
         self._folder = Path(tempfile.mkdtemp(prefix="peerage-host-"))
         # Ray kills the children of an actor that ends, and the guard is to stop the host then.
-        self._power = Power(start, stop, self._folder / "window.json", Path(record), apart=True)
+        self._power = Power(start, stop, self._folder / "host.json", Path(record), apart=True)
 
     async def on(self) -> str:
         await self._power.on({})

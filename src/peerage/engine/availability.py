@@ -17,8 +17,8 @@ from peerage.engine.pending import Pending
 from peerage.engine.probed import TOPIC as PROBES
 from peerage.engine.probed import probe_costs
 from peerage.ledger.store import Ledger
+from peerage.ledger.uptimes import uptimes
 from peerage.ledger.waits import Waiting
-from peerage.ledger.windows import windows
 from peerage.settings import PlayerSettings
 from peerage.settings.hours import Hours, closed_until, read_hours
 
@@ -165,9 +165,9 @@ def spent_today(ledger: Ledger, players: Iterable[PlayerSettings], now_ms: int) 
     midnight = now_ms // DAY_MS * DAY_MS
     before = sum(row.at_ms < midnight for row in ledger.amendments(PROBES))
     spent.update({p: cost.most_nano for p, cost in probe_costs(ledger, after=before).items() if p in daily})
-    for window in windows(ledger):
-        if window.closed_ms >= midnight:  # what calls were billed of it is counted with them
-            spent.update({player: nano for player, nano in window.unused.items() if player in daily})
+    for uptime in uptimes(ledger):
+        if uptime.stopped_ms >= midnight:  # what calls were billed of it is counted with them
+            spent.update({player: nano for player, nano in uptime.unused.items() if player in daily})
     first = 1 + sum(row.at_ms < midnight for row in ledger.summaries())
     for one in ledger.exchanges(first):
         at_ms = one.failure.at_ms if one.failure is not None else one.at_ms

@@ -22,9 +22,9 @@ from peerage.ledger.merkle import GENESIS
 from peerage.ledger.merkle import digest as digest_of
 from peerage.ledger.series import in_series
 from peerage.ledger.store import Exchange, FixtureRow, Ledger, LedgerError, Summary
+from peerage.ledger.uptimes import unused
 from peerage.ledger.waits import TOPIC as WAITS
 from peerage.ledger.waits import Moment, Waits
-from peerage.ledger.windows import unused
 from peerage.match import DEVELOPMENT, Fixture, topic_of
 from peerage.ratings.elo import EloSettings
 from peerage.scheduling.standing import Ended, History

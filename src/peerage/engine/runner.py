@@ -42,9 +42,9 @@ from peerage.engine.waiting import ASK_AGAIN_S, SOONEST_S, Away, WaitingMatches
 from peerage.ledger.codec import fixture_body
 from peerage.ledger.merkle import digest as digest_of
 from peerage.ledger.store import Amendment, FailureRow, FixtureRow, Ledger, Summary
+from peerage.ledger.uptimes import TOPIC as UPTIMES
+from peerage.ledger.uptimes import Uptime
 from peerage.ledger.waits import Wait
-from peerage.ledger.windows import TOPIC as WINDOWS
-from peerage.ledger.windows import Window
 from peerage.match import Fixture, MatchRecord, Outcome
 from peerage.players.client import Awaited
 from peerage.players.hosted import NOT_UP
@@ -65,7 +65,7 @@ class Runner:
     `drive` makes what drives its matches. `clock` gives Unix milliseconds. `observe(record, summary)` is
     called for each match as it is folded. `inline` journals on the loop's own thread, for virtual time.
     `secret` is the arena's. `votes` gives the head of the audience's votes, which the log binds. `hosts`
-    serve some of the players in windows; `availability` says who may be asked when. `env` holds the keys of
+    serve some of the players; `availability` says who may be asked when. `env` holds the keys of
     paused players, which are probed until they answer.
     """
 
@@ -366,7 +366,7 @@ class Runner:
                 self._end("waiting" if waits else "limit", self._hosts.problems)
 
     def _needs_host(self, idle: bool) -> bool:
-        """Whether the run stays for a host, which is started, turned or stopped as is needed now."""
+        """Whether the run stays for a host, which is started or stopped as is needed now."""
         waiting = self._waiting.by_player(self._reached)
         return self._hosts.look(Needed(waiting, self._matches.seated, idle))
 
@@ -374,10 +374,10 @@ class Runner:
         self._waiting.back(players)
         self.look_soon()
 
-    def window_over(self, window: Window, record: Path) -> None:
-        self._budget.charge(window.unused)
-        self._availability.charge(window.unused)
-        self._journal.rows.amend(Amendment(WINDOWS, msgspec.json.encode(window), self._clock()))
+    def host_down(self, uptime: Uptime, record: Path) -> None:
+        self._budget.charge(uptime.unused)
+        self._availability.charge(uptime.unused)
+        self._journal.rows.amend(Amendment(UPTIMES, msgspec.json.encode(uptime), self._clock()))
         self._journal.then(partial(record.unlink, missing_ok=True))
 
     def _everybody_left(self) -> bool:

@@ -1,9 +1,9 @@
 """The process that starts a host and stops it, also after a crash; started by `hosted`, never by hand.
 
-Its first line of input is what to do, as JSON: `start` and `stop` (lists of words), `records` (the files of
-the open window) and `log`. It prints `started`, and `exited CODE` when the start command ends. When its input
-ends, because a run is done with the host or has died, it runs `stop`, ends what `start` left running, writes
-the time into the records and ends. With the argument `apart` it goes on as nobody's child.
+Its first line of input is what to do, as JSON: `start` and `stop` (lists of words), `records` (the files
+that say that the host is up) and `log`. It prints `started`, and `exited CODE` when the start command ends.
+When its input ends, because a run is done with the host or has died, it runs `stop`, ends what `start` left
+running, writes the time into the records and ends. With the argument `apart` it goes on as nobody's child.
 """
 
 from __future__ import annotations

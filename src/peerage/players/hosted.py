@@ -1,8 +1,8 @@
-"""Players on a host: reached while a window is open, each call billed its share of the hour.
+"""Players on a host: reached while it is up, each call billed its share of the hour.
 
 power    starts and stops the host, by a process that outlives a crash of this one (`host_guard`)
 meter    splits the hour: while n calls are on their way each costs a n-th of what the host does
-client   asks the player's own client, which is made when the window opens and closed with it
+client   asks the player's own client, which is made when the host is up and closed before it stops
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class Switch(Protocol):
     at: str
 
     async def on(self, said: dict[str, Any]) -> None:
-        """Write down that the window opens, then start the host."""
+        """Write down that the host is up, then start it."""
 
     async def off(self) -> None:
         """Stop the host, and wait until it is stopped."""
@@ -48,7 +48,7 @@ class Switch(Protocol):
 
 
 class Power:
-    """Starts and stops one host on this machine. `record` is the file that says that its window is open;
+    """Starts and stops one host on this machine. `record` is the file that says that it is up;
     `also` is one that says so elsewhere, and is to have the end too where it can be seen from here. Who kills
     the children of this process does not find one that is `apart`."""
 
@@ -128,7 +128,7 @@ class Power:
 
 
 class Meter:
-    """What the calls of one window cost: a share of the hour each. `clock` gives seconds."""
+    """What the calls of one uptime cost: a share of the hour each. `clock` gives seconds."""
 
     def __init__(self, nano_per_hour: int, clock: Callable[[], float]) -> None:
         self._per_s = nano_per_hour / HOUR_S
@@ -136,13 +136,11 @@ class Meter:
         self._at = clock()
         self._each = 0.0
         self.in_flight: Counter[str] = Counter()
-        self.busy_s = 0.0
         self.seconds: dict[str, float] = {}
         self.calls: Counter[str] = Counter()
         self.billed: Counter[str] = Counter()
         self.matches: set[str] = set()
         self.last: dict[str, float] = {}
-        self.slowest_s = 0.0
 
     @contextmanager
     def call(self, player: str, seed: str) -> Iterator[Callable[[], int]]:
@@ -165,13 +163,11 @@ class Meter:
             self._tick()
             self.in_flight[player] -= 1
             self.seconds[player] = self.seconds.get(player, 0.0) + self._at - began
-            self.slowest_s = max(self.slowest_s, self._at - began)
             self.last[player] = self._at
 
     def _tick(self) -> None:
         now = self._clock()
         if flying := self.in_flight.total():
-            self.busy_s += now - self._at
             self._each += (now - self._at) * self._per_s / flying
         self._at = now
 
@@ -212,8 +208,8 @@ class HostedClient:
 
     async def start(self) -> None:
         """See that its server could be asked, so that a missing key or library is found, and what is slow to
-        load is loaded, before an hour is paid for. Raises PlayerError. A model of our own begins with its
-        window."""
+        load is loaded, before an hour is paid for. Raises PlayerError. A model of our own is loaded
+        with its host."""
         if not self._own:
             inner = self._make(self._settings)
             try:
@@ -233,7 +229,7 @@ class HostedClient:
         self._meter = meter
 
     async def down(self) -> None:
-        """Close the client; calls on their way come to nothing and are asked for again in another window."""
+        """Close the client; calls on their way come to nothing and are asked again another time."""
         _, inner = self.left_out, self._inner
         self._inner = self._meter = None
         if inner is not None:

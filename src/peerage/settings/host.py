@@ -11,8 +11,9 @@ HOUR_S = 3600.0
 
 
 class HostSettings(Section):
-    """A machine that serves players in windows: it is started when as many of their matches wait as are worth
-    it, and stopped after the last call. Without `start` its players are `gguf:` models, served here."""
+    """A machine that is held only while it serves its players: it is started when as many of their matches
+    wait as are worth it, and stopped after the last call. Without `start` its players are `gguf:` models,
+    served here."""
 
     start: tuple[str, ...] = Field(
         (),
@@ -44,13 +45,8 @@ class HostSettings(Section):
         8.0,
         gt=0,
         le=168,
-        description="Hours that a window lasts at most; after one that reached them the host is not started "
-        "again in the same run.",
-    )
-    memory: Positive | None = Field(
-        None,
-        description="Gigabytes for models. Those of its players that fit together (`memory` of each) are up "
-        "at once, the others in turn, in one window. Default: all at once.",
+        description="Hours that it is up at a time at most; a host that reached them is not started again "
+        "in the same run.",
     )
     matches: int = Field(
         32,
@@ -58,11 +54,6 @@ class HostSettings(Section):
         le=100_000,
         description="Matches that wait for its players before it is started while others can play; it is "
         "started with fewer when nothing else is left to do.",
-    )
-    sleeps: bool = Field(
-        False,
-        description="Its servers are vLLM's with sleep mode (`--enable-sleep-mode`, VLLM_SERVER_DEV_MODE=1): "
-        "models that wait their turn for memory sleep and are woken.",
     )
 
     @field_validator("start", "stop")

@@ -168,12 +168,7 @@ class PlayerSettings(Section):
         description="Seconds until a call counts as failed. A person has a day if not stated, counted from "
         "when it is its turn; with `service_tier: flex` it is a quarter of an hour then.",
     )
-    host: str = Field(
-        "", description="Name of one of `hosts`, which serves it in windows and is paid by the hour."
-    )
-    memory: Positive | None = Field(
-        None, description="Gigabytes that it takes on its host. Default: a `gguf:` file's size, else nothing."
-    )
+    host: str = Field("", description="Name of one of `hosts`, which serves it and is paid by the hour.")
     available: str = Field(
         "",
         description="Hours at which it may be asked, such as `22:00-06:00 Europe/Berlin, weekends`: days, "

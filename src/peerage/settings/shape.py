@@ -464,9 +464,4 @@ def _on_host(player: PlayerSettings, hosts: Mapping[str, HostSettings]) -> Playe
             f"hosts.{player.host} does not say how it is started, which only `gguf:` models can do without, "
             f"and serves {player.model!r}; state its `start`"
         )
-    if host.memory is not None and player.memory is not None and player.memory > host.memory:
-        raise ValueError(
-            f"player {player.name!r} takes {player.memory:g} GB, and its host {player.host!r} has "
-            f"{host.memory:g}"
-        )
     return player.model_copy(update={"gpu_hour_price": host.usd_per_hour})

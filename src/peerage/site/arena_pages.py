@@ -20,7 +20,7 @@ from peerage.ledger.codec_requests import read_form, read_templates
 from peerage.ledger.log import entry_leaf
 from peerage.ledger.settings_log import settings_changes
 from peerage.ledger.since import log_root
-from peerage.ledger.windows import unused
+from peerage.ledger.uptimes import unused
 from peerage.protocol import Role, visible
 from peerage.settings import EVERY, ArenaSettings
 from peerage.site import downloads, proofs
@@ -60,8 +60,8 @@ ENTRIES = {
     "public": "Scores of people outside",
     "settings": "Settings, with later changes",
     "upgrades": "Upgrades of the program",
+    "uptimes": "Uptimes of hosts",
     "waits": "Matches that waited",
-    "windows": "Windows of hosts",
 }
 """What entries of the log beside the records are, by their topic."""
 CORRECTED = tuple([one for one in CORRECTIONS if one != "style"])

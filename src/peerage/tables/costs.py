@@ -11,8 +11,8 @@ from msgspec import Struct
 
 from peerage.accounts import NOTHING, Account
 from peerage.scheduling.information import information
+from peerage.tables.hosts import HostedStats
 from peerage.tables.played import PlayedMatches
-from peerage.tables.windows import HostedStats
 
 
 class CostStats(Struct, frozen=True):

@@ -22,6 +22,7 @@ from peerage.standings import pinned_elo
 from peerage.tables import Shown
 from peerage.tables.calibration import calibration
 from peerage.tables.costs import CostStats, KindStats, cost_stats, gained, kind_stats
+from peerage.tables.hosts import HostedStats, hosted_stats
 from peerage.tables.matches import Matches
 from peerage.tables.notes import maker_of
 from peerage.tables.observations import Drafts, Observations, Replies, observe
@@ -29,7 +30,6 @@ from peerage.tables.outside import SourceStats, listed
 from peerage.tables.played import EVERYTHING, PlayedMatches, Scope, sums
 from peerage.tables.readings import Readings, ReadingStats
 from peerage.tables.speed import quantile
-from peerage.tables.windows import HostedStats, hosted_stats
 
 if TYPE_CHECKING:
     import pandas
@@ -144,7 +144,7 @@ class Stats(Shown, frozen=True):
     """All statistics of an arena; `voids` counts matches without a result by reason, `readings` are tables
     under each reading of its game, one after another (none where the game has but one), `outside` the
     imported results by source, `unfinished` what matches cost that have not ended yet, `hosted` what players
-    took of the windows of their hosts, `costs` and `kinds` the information and matches that players' and
+    took of the uptimes of their hosts, `costs` and `kinds` the information and matches that players' and
     games' dollars and hours bought."""
 
     matches: int

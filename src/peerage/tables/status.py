@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from itertools import groupby
 from operator import attrgetter
+from pathlib import Path
 
 from peerage.accounts import unpriced
 from peerage.engine.probed import probe_costs
@@ -13,6 +15,7 @@ from peerage.ledger.audit import read_issued
 from peerage.ledger.store import Ledger
 from peerage.ledger.waits import waits
 from peerage.tables import Shown
+from peerage.tables.hosts import HostRow, host_rows
 
 
 class MatchNow(Shown, frozen=True):
@@ -45,7 +48,7 @@ class Status(Shown, frozen=True):
     left open, by a crash, and count as possibly billed. Matches: `recorded`, `waiting` for players, `issued`
     and not begun. Of the calls in flight `open_usd` is what they may cost at most, which is a part of
     `spent_usd`; `unpriced` calls have no known price and are not in it. `workers` are those of a run under
-    `engine: ray`."""
+    `engine: ray`, `hosts` those that were started."""
 
     runner: str | None
     recorded: int
@@ -57,10 +60,11 @@ class Status(Shown, frozen=True):
     unpriced: int
     under_way: tuple[MatchNow, ...]
     workers: tuple[WorkerNow, ...] = ()
+    hosts: tuple[HostRow, ...] = ()
 
 
-def status(ledger: Ledger) -> Status:
-    """What `peerage status` shows. Raises LedgerError."""
+def status(ledger: Ledger, folder: Path) -> Status:
+    """Return what `peerage status` shows of the arena in `folder`. Raises LedgerError."""
     runner = ledger.holder()
     workers = _workers(ledger.address) if runner else ()
     drives = {number: one.number for one in workers for number in one.matches}
@@ -91,8 +95,19 @@ def status(ledger: Ledger) -> Status:
         under_way.append(now)
     left = issued - recorded - len(under_way) - len(away)
     in_probes = sum([cost.unknown for cost in probe_costs(ledger).values()])
-    costs = worst / 1e9, spent(ledger) / 1e9, unpriced(ledger) + in_probes
-    return Status(runner or None, recorded, len(away), max(0, left), calls, *costs, tuple(under_way), workers)
+    return Status(
+        runner=runner or None,
+        recorded=recorded,
+        waiting=len(away),
+        issued=max(0, left),
+        open_calls=calls,
+        open_usd=worst / 1e9,
+        spent_usd=spent(ledger) / 1e9,
+        unpriced=unpriced(ledger) + in_probes,
+        under_way=tuple(under_way),
+        workers=workers,
+        hosts=host_rows(ledger, folder, Counter([one.player for one in away.values()])),
+    )
 
 
 def _workers(address: str) -> tuple[WorkerNow, ...]:

@@ -1,10 +1,9 @@
-"""Kills runs with SIGKILL in every phase of a window of a real host, then lets one play to the end.
+"""Kills runs with SIGKILL in every phase of a real host, then lets one play to the end.
 
-    python -m tests.faults.windows FOLDER
+    python -m tests.faults.host_kills FOLDER
 
-The host is a process that serves two models in turn, as vLLM with sleep mode does, and marks what it is asked
-for. Each run is a fork of this process, which has imported what runs need. Prints one JSON object: what came
-of the windows and the replies.
+The host is a process that serves two models, and marks what it is asked for. Each run is a fork of this
+process, which has imported what runs need. Prints one JSON object: what came of the uptimes and the replies.
 """
 
 from __future__ import annotations
@@ -27,17 +26,17 @@ import peerage.players.wire
 import peerage.playing
 import peerage.running  # noqa: F401
 from peerage.arena import open_arena
-from peerage.ledger.windows import left_open, windows
+from peerage.ledger.uptimes import hosts_up, uptimes
 
 MATCHES = 14
 PATIENCE_S = 60.0
-PHASES = ("starting", "warming", "call", "turning", "stopping")
+PHASES = ("starting", "warming", "call", "stopping")
 SERVER = Path(__file__).with_name("host_server.py")
 HANDS = Path(__file__).parents[1] / "engine" / "hands.py"
 
 
 def arena(folder: Path) -> None:
-    """Two hosted models, of which one fits, among house players."""
+    """Two hosted models among house players."""
     ports = []
     for _ in range(2):
         with closing(socket.socket()) as probe:
@@ -48,8 +47,6 @@ def arena(folder: Path) -> None:
     rig = {
         "start": [*words, "serve", marks, *map(str, ports)],
         "stop": [*words, "stop", marks],
-        "memory": 16,
-        "sleeps": True,
         "matches": 100,
         "usd_per_hour": 3.6,
     }
@@ -60,7 +57,6 @@ def arena(folder: Path) -> None:
             "key_env": "",
             "base_url": f"http://127.0.0.1:{port}/v1",
             "host": "rig",
-            "memory": 10,
         }
         for at, port in enumerate(ports)
     ]
@@ -121,7 +117,7 @@ def gone(folder: Path) -> bool:
     while time.monotonic() < ends:
         seen = marks(folder)
         serves = [one.split(":")[1] for one in seen if one.startswith("pid:")]
-        stopped = all(one.stopped_ms is not None for one in left_open(folder).values())
+        stopped = all(one.stopped_ms is not None for one in hosts_up(folder).values())
         if stopped and not any(Path(f"/proc/{pid}").exists() for pid in serves):
             return True
         time.sleep(0.01)
@@ -142,8 +138,8 @@ def main() -> None:
         found["lost"] += [key for key, reply in before.items() if now.get(key) != reply]
         before = now
     with closing(ledger_of(folder)) as ledger:
-        found["windows"] = [one.why for one in windows(ledger)]
-        found["priced"] = all(sum(one.unused.values()) <= one.held_nano > 0 for one in windows(ledger))
+        found["uptimes"] = [one.why for one in uptimes(ledger)]
+        found["priced"] = all(sum(one.unused.values()) <= one.held_nano > 0 for one in uptimes(ledger))
         found["left_open"] = sum(
             row.failure is not None and row.failure.reason.startswith("left open")
             for row in ledger.exchanges(1, unanswered=True)

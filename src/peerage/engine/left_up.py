@@ -1,0 +1,72 @@
+"""Hosts that a crash left up: found by the next command, stopped, and their uptimes written down."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+
+from peerage.ledger.codec import read_reply
+from peerage.ledger.store import Ledger, amend
+from peerage.ledger.uptimes import TOPIC, HostUp, Uptime, Use, hosts_up, uptimes
+from peerage.players.host_guard import GRACE_S, STOP_S, stopped
+from peerage.players.hosted import running
+
+CRASHED = "crashed"
+LOOK_S = 0.05
+
+
+def stop_left_up(folder: Path, ledger: Ledger, clock: Callable[[], int]) -> list[Uptime]:
+    """Stop the hosts that a run which died left up, and write their uptimes down. The caller holds the
+    runner's lock, so no run goes on. `clock` gives Unix milliseconds."""
+    found: list[Uptime] = []
+    left = hosts_up(folder)
+    known = {(one.host, one.started_ms) for one in uptimes(ledger)} if left else set()
+    for path, up in left.items():
+        if (up.host, up.started_ms) not in known:
+            stopped_ms = _awaited(path, up)
+            if stopped_ms is None:
+                with path.with_suffix(".log").open("ab") as log:
+                    stopped([*up.stop], log)
+                stopped_ms = clock()
+            uptime = _from_replies(ledger, up, max(up.started_ms, stopped_ms))
+            amend(ledger, TOPIC, [uptime], clock())
+            found.append(uptime)
+        path.unlink(missing_ok=True)
+    return found
+
+
+def _awaited(path: Path, up: HostUp) -> int | None:
+    """Return when the guard stopped the host, which it does as soon as its run has died; None when it is gone
+    without."""
+    gives_up = time.monotonic() + STOP_S + 2 * GRACE_S
+    while up.stopped_ms is None and up.guard is not None and time.monotonic() < gives_up:
+        alive = _is_guard(up.guard)
+        up = hosts_up(path.parent).get(path, up)
+        if not alive:
+            break
+        time.sleep(LOOK_S)
+    return up.stopped_ms
+
+
+def _is_guard(pid: int) -> bool:
+    """Whether this process is a guard, as far as the system tells: numbers are given again."""
+    with suppress(OSError):
+        return b"host_guard" in Path(f"/proc/{pid}/cmdline").read_bytes()
+    return running(pid) and not Path("/proc/self").exists()
+
+
+def _from_replies(ledger: Ledger, up: HostUp, stopped_ms: int) -> Uptime:
+    """The uptime of a host whose run died, by the replies on record."""
+    used = {name: Use() for name in up.players}
+    matches: set[int] = set()
+    first = 1 + sum(row.at_ms < up.started_ms for row in ledger.summaries())
+    for one in ledger.exchanges(first):
+        within = one.reply is not None and up.started_ms <= (one.at_ms or 0) <= stopped_ms
+        if within and one.player in used and one.reply is not None:
+            was, reply = used[one.player], read_reply(one)
+            seconds = was.seconds + reply.latency_ms / 1000
+            used[one.player] = Use(was.calls + 1, seconds, was.billed_nano + (reply.cost_nano or 0))
+            matches.add(one.match)
+    return Uptime(up.host, up.started_ms, stopped_ms, CRASHED, up.nano_per_hour, len(matches), used)
