@@ -163,7 +163,7 @@ def test_a_value_of_another_kind_is_told_as_settings_tell_it(
     assert shown.stderr.endswith(f"{told}\n")
 
 
-@pytest.mark.parametrize("words", ["challenges list", "place house:0.9", "verdict", "status"])
+@pytest.mark.parametrize("words", ["challenges list", "verdict", "status"])
 def test_what_only_reads_makes_no_ledger(tmp_path: Path, words: str) -> None:
     (tmp_path / "arena.yaml").write_text("players: [house:0.9, house:0.6, house:0.3, house:0.1]\n", "utf-8")
     shown = cli.invoke(app, [*words.split(), "--dir", str(tmp_path)])

@@ -24,8 +24,7 @@ from peerage.scheduling.standing import History, Standing
 from peerage.settings import SettingsError
 from peerage.tables.match_view import MatchView, match_view
 from peerage.tables.matches import Matches
-from peerage.tables.played import PlayedMatches, Scope
-from peerage.tables.sides import by_side
+from peerage.tables.played import PlayedMatches, Scope, by_side
 
 SEATS = [("A", "ann"), ("B", "bob"), ("C", "ann"), ("D", "cy")]
 SCORES = {"A": 1.0, "B": 0.5, "C": 0.5, "D": 0.0}

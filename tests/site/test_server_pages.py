@@ -7,6 +7,7 @@ import os
 import shutil
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import pytest
 from starlette.testclient import TestClient
@@ -16,7 +17,7 @@ from tests.site.arenas import MATCHES_SERVED, eventually
 from peerage.site import server_pages
 from peerage.site.events import Version
 from peerage.site.server import Server
-from peerage.site.server_pages import Job
+from peerage.site.server_pages import Busy, Job, PageCache, Worker
 from peerage.tables.challenges import pool, retire
 
 
@@ -85,7 +86,6 @@ def test_links_to_a_served_arena_are_shown_with_a_picture_of_its_table(folder: P
         assert f'<meta property="og:image" content="{url}preview.png">' in client.get("/").text
         other = client.get("/leaderboard/trueskill.html").text
         assert f'<meta property="og:url" content="{url}leaderboard/trueskill.html">' in other
-        assert "og:image" not in client.get("/?ties=no").text  # the picture shows another table
         found = client.get("/preview.png")
         assert found.headers["content-type"] == "image/png"
         assert found.content.startswith(b"\x89PNG")
@@ -106,3 +106,44 @@ def test_what_becomes_of_a_challenge_is_shown_without_another_match(sealed: Path
         assert "published at last" not in client.get("/challenges.html").text
         retire(ledger, next(iter(pool(ledger).entries)), "published at last", 1)
         eventually(lambda: "published at last" in client.get("/challenges.html").text)
+
+
+def test_pages_know_no_query_and_corrections_are_asked_of_the_api(folder: Path) -> None:
+    with TestClient(Server(folder, voting=False, token=None).app, "http://localhost") as client:
+        assert client.get("/?correct=own&k=3").text == client.get("/").text
+        rows = client.get("/api/corrected?correct=own,position").json()
+        assert [row["corrections"] for row in rows] == [["position", "own"]] * len(rows)
+        wrong = client.get("/api/corrected?correct=owm")
+        assert wrong.status_code == 404
+        assert wrong.json() == {"error": "correct: there is no correction 'owm'; did you mean 'own'?"}
+        assert client.get("/api/corrected?topic=none").status_code == 404
+
+
+async def test_corrections_are_made_one_at_a_time_and_leave_the_other_pages_a_worker(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    at_once, most, go_on = 0, 0, asyncio.Event()
+
+    async def call(self: Worker, make: object, *arguments: Any) -> server_pages.Made:
+        nonlocal at_once, most
+        if arguments[-1].rereads:
+            at_once, most = at_once + 1, max(most, at_once + 1)
+            await go_on.wait()
+            at_once -= 1
+        return server_pages.Made(200, "text/html", "", b"", b"", Version(0, 0, {}), 0.0)
+
+    monkeypatch.setattr(Worker, "call", call)
+    shelf = PageCache(folder, False, lambda: Version(0, 0, {}))
+    jobs = [
+        Job("api/corrected", (("correct", f"own,{number}"),))
+        for number in range(server_pages.MOST_READINGS + 1)
+    ]
+    waiting = [asyncio.create_task(shelf.get(job)) for job in jobs[:-1]]
+    await asyncio.sleep(0)
+    with pytest.raises(Busy):
+        await shelf.get(jobs[-1])
+    assert (await asyncio.wait_for(shelf.get(Job("costs.html")), 5)).status == 200
+    go_on.set()
+    await asyncio.gather(*waiting)
+    assert most == 1
+    await shelf.close()

@@ -6,7 +6,6 @@ import json
 import math
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 from tests.engine.arenas import SMALL, play, write_arena
@@ -18,7 +17,6 @@ from peerage.ledger.export import lines
 from peerage.ratings.bradley_terry import fit_duels
 from peerage.ratings.history import duels
 from peerage.ratings.judges import fit
-from peerage.standings import NOBODY, after_match, elo_settings
 from peerage.tables.leaderboard import Board, board
 from peerage.tables.played import EVERYTHING, PlayedMatches, Scope, ScopeError
 from peerage.tables.what_if import WhatIf, read_again
@@ -162,36 +160,10 @@ def test_the_judge_aware_track_leaves_the_votes_out_too(arena: Arena) -> None:
 
 
 @pytest.mark.parametrize(
-    ("what_if", "changed"),
-    [
-        (WhatIf(k=40.0), {"k_factor": 40.0}),
-        (WhatIf(tau_c=0.7), {"cost_sensitivity": 0.7}),
-        (WhatIf(propagation=False), {"propagation_width": None}),
-        (WhatIf(k=8.0, tau_c=0.0, propagation=False), {}),
-    ],
-)
-def test_constants_of_elo_are_those_asked_for(arena: Arena, what_if: WhatIf, changed: dict[str, Any]) -> None:
-    changed = changed or {"k_factor": 8.0, "cost_sensitivity": 0.0, "propagation_width": None}
-    settings = elo_settings(arena.settings.rating.model_copy(update=changed))
-    played = PlayedMatches(arena.ledger, EVERYTHING)
-    state = NOBODY
-    for one in played.decided:
-        state = after_match(state, one.game, one.players, one.scores, one.costs, settings)
-    found = {row.player: row.rating for row in asked(arena, what_if, "cost").rows}
-    assert found != {row.player: row.rating for row in asked(arena, WhatIf(), "cost").rows}
-    assert found == pytest.approx({name: state.of(name, 1500.0).cost for name in played.players})
-
-
-@pytest.mark.parametrize(
     ("what_if", "track", "message"),
     [
         (WhatIf(("p66",)), "bt", "no votes or scores are by a judge 'p66'; did you mean 'p6'"),
         (WhatIf(equal=True), "judge-aware", "weighs votes by reliability"),
-        (WhatIf(k=32.0), "bt", "K does not enter track bt; ask for --track raw or cost or averaged"),
-        (WhatIf(tau_c=0.1), "raw", "τ_c does not enter track raw; ask for --track cost"),
-        (WhatIf(propagation=False), "averaged", "propagation does not enter track averaged"),
-        (WhatIf(k=-1.0), "raw", "what if K = -1: Input should be greater than 0"),
-        (WhatIf(k=math.nan), "raw", "what if K = nan"),
     ],
 )
 def test_what_there_is_not_is_refused(arena: Arena, what_if: WhatIf, track: str, message: str) -> None:
@@ -229,31 +201,6 @@ def test_the_command_marks_every_output_and_writes_nothing(folder: Path) -> None
         assert f"WHAT IF: {told}" in text
     assert {row["what_if"] for row in json.loads(run(*words, "--format", "json"))} == {told}
     assert f'"{told}"' in run(*words, "--format", "csv")
-    elo = run("--track", "cost", "--k", "32", "--tau-c", "0.5", "--no-propagation", "--format", "json")
-    assert json.loads(elo)[0]["what_if"] == "K = 32, τ_c = 0.5, no propagation"
     assert "no votes or scores are by a judge 'nobody'" in run("--without-judge", "nobody", code=2)
     assert run() == plain
     assert (folder / "arena.db").read_bytes() == before
-
-
-def test_without_ties_the_rest_is_rated_as_it_is(tmp_path: Path) -> None:
-    players = [{"name": f"p{place}", "model": f"house:{0.3 + place / 10:.2f}"} for place in range(5)]
-    play(write_arena(tmp_path, players, rules={**SMALL, "judges": 2, "committee": 2, "epsilon": 0.3}), 30)
-    with open_arena(tmp_path, create=False) as arena:
-        played = PlayedMatches(arena.ledger, EVERYTHING)
-        left = [one for one in played.decided if one.scores[0] != one.scores[1]]
-        assert 0 < len(left) < len(played.decided)
-        found = asked(arena, WhatIf(ties=False))
-        names = sorted({player for one in left for player in one.players})
-        seats = [[names.index(player) for player in one.players] for one in left]
-        first, second = zip(*seats, strict=True)
-        due = fit_duels(duels(len(names), first, second, [one.scores[0] for one in left])).rating
-        rated = {row.player: row.rating for row in found.rows if row.rank is not None}
-        assert rated == pytest.approx(dict(zip(names, due.tolist(), strict=True)))
-        assert found.what_if == "ties do not count"
-        assert sum(row.matches for row in found.rows) == 2 * len(left)
-        assert all(row.draws == 0 for row in found.rows)
-        with pytest.raises(ScopeError, match="counts single votes"):
-            asked(arena, WhatIf(ties=False), "judge-aware")
-        with pytest.raises(ScopeError, match="nothing to leave out"):
-            played.without_ties().without_ties()

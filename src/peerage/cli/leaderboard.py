@@ -93,21 +93,6 @@ def leaderboard(
     weights: Annotated[
         Literal["equal"] | None, typer.Option(help="What if: every judge's vote weighs the same.")
     ] = None,
-    k: Annotated[
-        float | None, typer.Option("--k", help="What if: another K (tracks raw, cost, averaged).")
-    ] = None,
-    tau_c: Annotated[
-        float | None, typer.Option(help="What if: another sensitivity to cost (track cost).")
-    ] = None,
-    no_propagation: Annotated[
-        bool, typer.Option("--no-propagation", help="What if: ratings do not spread (tracks raw, cost).")
-    ] = False,
-    no_ties: Annotated[
-        bool,
-        typer.Option(
-            "--no-ties", help="What if: a tied match speaks of its question alone, and does not count."
-        ),
-    ] = False,
     correct: Annotated[
         list[str] | None,
         typer.Option(
@@ -137,7 +122,7 @@ def leaderboard(
     words = {stated for stated in weight or () if stated in ("alike", "matches")}
     of_games = dict(_weight(stated) for stated in weight or () if stated not in words)
     without = tuple(dict.fromkeys(without_judge or ()))
-    what_if = WhatIf(without, weights == "equal", k, tau_c, not no_propagation, not no_ties)
+    what_if = WhatIf(without, weights == "equal")
     with arena_in(folder) as arena, told_scope():
         if of_answers(arena.settings.game):
             others = (track, game, topic, side, weight, correct, by, what_if.in_words, source != "played")

@@ -39,7 +39,6 @@ COMMANDS: Mapping[str, Mapping[str, str]] = {
     },
     "Play": {
         "run": "play.run",
-        "place": "place.place",
         "play": "seat.play",
         "estimate": "plan.estimate",
         "plan": "verdict.plan",

@@ -136,6 +136,7 @@ def run(
     with opened(stated, folder, seed, budget=budget, concurrency=concurrency, probe=not no_probe) as arena:
         code = 0
         if not stats_only:
+            refuse_unplaceable(arena)
             with suppress(LedgerError):  # the run holds the whole ledger against its log, and says more
                 for notice in arena.ready():
                     say(notice)
@@ -335,15 +336,42 @@ def opened(
 
 
 def with_goal(settings: ArenaSettings, until: str) -> ArenaSettings:
-    """The settings with what a run is to find out. Raises SettingsError."""
+    """The settings with what a run is to find out; a player is placed by matches of its own alone. Raises
+    SettingsError."""
     from peerage.settings import SettingsError
     from peerage.settings.until import goal_of
 
     try:
-        goal_of(until, [player.name for player in settings.players])
+        goal = goal_of(until, [player.name for player in settings.players])
     except ValueError as error:
         raise SettingsError(f"--until: {error}") from None
-    return settings.model_copy(update={"until": until})
+    pairing = settings.pairing
+    if goal.kind == "placed":
+        pairing = pairing.model_copy(update={"policy": "place"})
+    return settings.model_copy(update={"until": until, "pairing": pairing})
+
+
+def refuse_unplaceable(arena: Arena) -> None:
+    """Raise SettingsError where nobody can be placed: nothing was played, or there is nothing to play."""
+    from peerage.settings import SettingsError
+    from peerage.tables.challenges import arena_pool, pools
+
+    settings = arena.settings
+    if settings.pairing.policy != "place":
+        return
+    if not arena.ledger.heads()[1]:
+        raise SettingsError(
+            "no match is on record, so there is no place yet; `peerage run` without `NAME placed` plays the "
+            "arena"
+        )
+    if drawing := next(filter(pools, settings.lineup), ""):
+        known = arena_pool(arena.ledger, settings).entries.values()
+        if not any(entry.in_use for entry in known):
+            raise SettingsError(
+                f"{drawing} has no challenge in its pool that may come up ({len(known)} are on record), and "
+                "while somebody is placed nobody writes any. `peerage run` without `NAME placed` plays the "
+                "arena, which writes some; `peerage challenges import` enters those of other arenas"
+            )
 
 
 def with_players(settings: ArenaSettings, models: Sequence[str]) -> ArenaSettings:

@@ -53,7 +53,7 @@ class Pairing(Section):
         description="Which matches come next. `swiss`: those close in cost Elo. `order`: those that most "
         "sharpen the order of all players. `top`: those that most sharpen who the best are. `certify`: "
         "those that soonest tell one more pair apart at 95%. `place`: only matches of the player that "
-        "`until: NAME placed` names, as `peerage place` plays them. `random`: by "
+        '`until: NAME placed` names, as under `peerage run --until "NAME placed"`. `random`: by '
         "lot. `round-robin`: everybody meets everybody else, again and again.",
     )
     top: int | None = Field(

@@ -22,7 +22,6 @@ from peerage.tables.outside import listed
 from peerage.tables.overall import Strengths, strengths
 from peerage.tables.played import Scope
 from peerage.tables.tracks import NAMES, Track
-from peerage.tables.what_if import AS_PLAYED, ENTERS, WhatIf
 
 OUTSIDE = "leaderboard/outside.html"
 WIDTH = 220
@@ -97,21 +96,17 @@ def wanted(site: Site, path: str) -> Filter | None:
     return next((one for one in filters(site) if address(site, one) == path), None)
 
 
-def leaderboard(site: Site, wanted: Filter, asked: WhatIf = AS_PLAYED) -> View:
-    """The page of a leaderboard, read in another way where it is asked. Raises ScopeError where that cannot
-    be."""
-    found = site.board(*wanted, asked)
+def leaderboard(site: Site, wanted: Filter) -> View:
+    """The page of a leaderboard."""
+    found = site.board(*wanted)
     name = wanted.part[1]
-    everything = not name and not asked.in_words
+    everything = not name
     moved = moves(site, wanted.track) if everything else {}
     since = last_time(site)
-    if asked.in_words:
-        moved, since = risen(site.board(*wanted).rows, found.rows), "against the table as recorded"
     title = " · ".join(
         filter(
             None,
             (
-                f"What if: {asked.in_words}" if asked.in_words else "",
                 "Leaderboard",
                 name,
                 "" if wanted.track == site.track else NAMES[wanted.track],
@@ -127,9 +122,6 @@ def leaderboard(site: Site, wanted: Filter, asked: WhatIf = AS_PLAYED) -> View:
             "name": name,
             "lines": lines(found, moved, weights_of(site)),
             "since": since,
-            "asked": asked,
-            "at": address(site, wanted),
-            "offered": offered(site, wanted),
             "judged": judged(site, wanted.game),
             "width": WIDTH,
             "tenths": in_tenths(wanted.track),
@@ -156,18 +148,6 @@ def leaderboard(site: Site, wanted: Filter, asked: WhatIf = AS_PLAYED) -> View:
         },
         "index.html",
     )
-
-
-def offered(site: Site, wanted: Filter) -> dict[str, bool] | None:
-    """The other readings that a server's page offers: those of judges' votes where there are any, corrections
-    of them, the constants of Elo that enter. None on a site without a server, and where there are none."""
-    if not site.menu or wanted.track == "anchored" or not site.number:
-        return None
-    judges = judged(site, wanted.game)
-    enters = {name: wanted.track in tracks for name, tracks in ENTERS.values()}
-    correct = judges and not wanted.side and wanted.track in ("bt", site.first_track(wanted.game))
-    elo = {"k": enters["K"], "tau_c": enters["τ_c"], "propagation": enters["propagation"]}
-    return {"judges": judges, "correct": correct, **elo}
 
 
 def judged(site: Site, game: str = "") -> bool:
@@ -260,11 +240,6 @@ def moves(site: Site, track: Track) -> Mapping[str, int]:
     """How many ranks each player rose since match `before`, below zero: fell; newcomers have none."""
     then = site.earlier(track, before(site.number))
     return _risen(_ranks(then.players, then.rating), site.table(track))
-
-
-def risen(then: Sequence[Row], now: Sequence[Row]) -> Mapping[str, int]:
-    """How many ranks each player is higher in one table than in another."""
-    return _risen({row.player: row.rank for row in then if row.rank is not None}, now)
 
 
 def _risen(ranks: Mapping[str, int], rows: Sequence[Row]) -> Mapping[str, int]:

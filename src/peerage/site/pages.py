@@ -142,7 +142,6 @@ def described(site: Site, view: View) -> str:
 
 def document(site: Site, path: str, view: View) -> bytes:
     """A view inside the frame that all pages share: head, menu, foot."""
-    recorded = view.template == "leaderboard.html" and not view.values["asked"].in_words
     return render(
         view.template,
         {
@@ -151,7 +150,7 @@ def document(site: Site, path: str, view: View) -> bytes:
             "policy": POLICY,
             "menu": menu(site),
             "less": LESS,
-            "preview": site.url + preview.PATH if site.url and recorded else "",
+            "preview": site.url + preview.PATH if site.url and view.template == "leaderboard.html" else "",
             "picture": preview.PATH if site.url or site.menu else "",
             "permalink": site.url + path.removesuffix("index.html"),
             "root": "../" * path.count("/"),

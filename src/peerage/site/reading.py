@@ -41,7 +41,6 @@ from peerage.tables.played import PlayedMatches, Scope
 from peerage.tables.speed import Speed, Waits, newest_waits, speeds
 from peerage.tables.stats import Stats, stats_of
 from peerage.tables.tracks import METHODS, TRACKS, Track
-from peerage.tables.what_if import AS_PLAYED, WhatIf
 
 Menu: TypeAlias = tuple[tuple[str, str], ...]
 """(path, name) of pages that the menu leads to."""
@@ -228,13 +227,10 @@ class Site:
         others = "bt", *shared, *sequential, "trueskill", "glicko2", *people
         return tuple(dict.fromkeys((self.track, *ours, *others)))
 
-    def board(
-        self, track: str = "", game: str = "", topic: str = "", side: str = "", asked: WhatIf = AS_PLAYED
-    ) -> Board:
-        """The leaderboard of one track, by default the game's own, over one game, topic or side, or all. Read
-        in another way where it is `asked` it is not kept; raises ScopeError where it cannot be read so."""
+    def board(self, track: str = "", game: str = "", topic: str = "", side: str = "") -> Board:
+        """The leaderboard of one track, by default the game's own, over one game, topic or side, or all."""
         wanted = (track or self.first_track(game, side), game, topic, side)
-        if wanted in self._boards and not asked.in_words:
+        if wanted in self._boards:
             return self._boards[wanted]
         self.moment.position(self._elo)
         played = None if game or topic else self._whole
@@ -245,12 +241,10 @@ class Site:
             wanted[0],
             scope,
             played,
-            asked,
-            self.votes,
+            people=self.votes,
             bt=lambda: self.board("bt", game, topic),
         )
-        if not asked.in_words:
-            self._boards[wanted] = made
+        self._boards[wanted] = made
         return made
 
     def outlook(self, track: Track) -> Outlook | None:

@@ -30,7 +30,6 @@ from peerage.ledger.store import LedgerError
 from peerage.ledger.votes import PeopleVotes
 from peerage.players.people import People
 from peerage.settings import load
-from peerage.site import readings
 from peerage.site.annotation import Annotator
 from peerage.site.annotation_pages import ANNOTATE, AnnotationRoutes
 from peerage.site.api import PREFIX
@@ -193,7 +192,7 @@ class Server:
         asked = request.query_params.multi_items()
         if path != COMPARE and not path.startswith(PREFIX):
             # Other pages know no query: whatever else stands there is for the script in them.
-            asked = list(readings.query_of(path, asked))
+            asked = []
         try:
             made = await self.shelf.get(Job(path, tuple(asked)))
         except WorkerLost as lost:

@@ -28,7 +28,6 @@ from typing import Any, NamedTuple
 from peerage.ledger.store import LedgerError
 from peerage.protocol import visible
 from peerage.settings import SettingsError
-from peerage.site import readings
 from peerage.site.api import PREFIX, VOTE, answer, failure
 from peerage.site.api_endpoints import ENDPOINTS
 from peerage.site.api_rows import JSON
@@ -53,7 +52,7 @@ SHORTEST_S = 0.5
 MOST_WAITING = 256
 """Pages that may wait to be made; their clients may have gone."""
 MOST_READINGS = 8
-"""Other readings of a leaderboard that may wait to be made. One is made at a time: each reads the record
+"""Corrections of what judges said that may wait to be made. One is made at a time: each reads the record
 whole, and the pages of everybody else need a worker meanwhile."""
 STALE_S = 10.0
 """A page that nobody asked for in so long is made again before it is shown."""
@@ -88,9 +87,7 @@ class Job(NamedTuple):
     @property
     def rereads(self) -> bool:
         """Whether it asks for another reading of the record."""
-        if self.path == CORRECTED:
-            return True
-        return bool(self.query) and self.path != COMPARE and not self.path.startswith(PREFIX)
+        return self.path == CORRECTED
 
 
 class Made(NamedTuple):
@@ -156,9 +153,6 @@ def _answer(site: Site, job: Job) -> tuple[int, str, bytes]:
         return found.status, JSON, found.body
     if job.path == COMPARE:
         return 200, HTML, document(site, job.path, compare_page(site, dict(job.query)))
-    if job.query and (read := readings.view(site, job.path, job.query)):
-        status = 400 if read.template == "what-if.html" else 200
-        return status, HTML, document(site, job.path, read)
     made = page(site, job.path)
     if made is not None:
         return 200, made.content_type, made.body

@@ -31,14 +31,13 @@ from peerage.tables import notes
 from peerage.tables.corrected import judges_matter
 from peerage.tables.outlook import table_of
 from peerage.tables.outside import Outside, uncounted
-from peerage.tables.played import EVERYTHING, PlayedMatches, Scope, ScopeError, sums
-from peerage.tables.rated import Ratings
+from peerage.tables.played import EVERYTHING, PlayedMatches, Scope, ScopeError, by_side, sides_of, sums
+from peerage.tables.rated import Ratings, here, on_side
 from peerage.tables.row import Pairwise
 from peerage.tables.row import Row as Row
-from peerage.tables.sides import by_side, here, on_side, sides_of
 from peerage.tables.tracks import METHODS, ONE_BY_ONE, ONE_LOOK, OUTSIDE, TRACKS, Track
 from peerage.tables.verdict import Flips, Verdict, verdict
-from peerage.tables.what_if import AS_PLAYED, WhatIf, constants, read_again
+from peerage.tables.what_if import AS_PLAYED, WhatIf, read_again
 
 _WITHOUT_SIDES = ("raw", "cost", "averaged", "judge-aware", "anchored", "points")
 
@@ -138,14 +137,11 @@ def board(
     track = track or first_track(settings, scope, played.games)
     if track == "overall":
         played = played.weighed(scope.games or weights_of(settings) | dict(scope.weights))
-    rating = constants(what_if, pinned_rating(ledger.meta(), settings.rating), track)
+    rating = pinned_rating(ledger.meta(), settings.rating)
     if asked := what_if.in_words:
         if scope.source != "played":
             raise ScopeError(f"what if {asked}: that reads matches played here; leave outside results out")
-        if not what_if.ties and track == "judge-aware":
-            raise ScopeError("track judge-aware counts single votes, whatever a match came to: ties stay")
-        played = read_again(ledger, played, what_if, track) if what_if.votes else played.instead({}, set())
-        played = played if what_if.ties else played.without_ties()
+        played = read_again(ledger, played, what_if, track)
     if scope.side:
         if scope.source != "played" or track in _WITHOUT_SIDES:
             raise ScopeError("sides are of matches played here, rated by bt, trueskill or glicko2")

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from copy import copy
 from functools import cache, cached_property, partial
 from itertools import compress, islice
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import msgspec
 import numpy as np
@@ -16,10 +16,14 @@ from msgspec import Struct
 from numpy.typing import ArrayLike
 
 from peerage.accounts import Account, count, totals_of
+from peerage.games import installed
+from peerage.games.game import GameSpec
 from peerage.judging.votes import Votes
+from peerage.ledger.codec import by_hex, read_fixture, read_record
 from peerage.ledger.series import SERIES, InSeries, in_series
 from peerage.ledger.store import Columns, Ledger, LedgerError, Summary
 from peerage.ledger.votes import PeopleVotes as PeoplesVotes
+from peerage.match import rated
 from peerage.ratings.history import Duels, Game, Games, duels, games, pairings
 from peerage.ratings.kernels import Floats, Ints
 from peerage.ratings.overall import GameHistory
@@ -57,8 +61,6 @@ class Scope(Struct, frozen=True):
 EVERYTHING = Scope()
 Field: TypeAlias = Literal["game", "topic", ""]
 """What matches are told apart by; empty: nothing."""
-TIED = "a tie"
-"""The status of a tied match where ties do not count."""
 
 
 class PlayedMatches:
@@ -191,14 +193,6 @@ class PlayedMatches:
         found.whole = False
         found._silenced = silenced
         return found
-
-    def without_ties(self) -> PlayedMatches:
-        """The same without matches that all their players tied. Raises ScopeError where there are none."""
-        tied = [one for one in self.decided if len({*one.scores}) == 1]
-        if not tied:
-            raise ScopeError("no match on record is tied: there is nothing to leave out")
-        again = {one.number: msgspec.structs.replace(one, status=TIED, scores=()) for one in tied}
-        return self.instead(again, self._silenced)
 
     @property
     def sources(self) -> Ints | None:
@@ -383,3 +377,49 @@ def known(what: str, asked: str, there: Iterable[str]) -> None:
     if asked and asked not in there:
         close = suggest(asked, there) if there else "; nothing was played yet"
         raise ScopeError(f"no match is of the {what} {asked!r}{close}")
+
+
+ELSEWHERE = "\0"
+"""Parts the name of a player from the side it was on, where that is not the one asked for."""
+
+
+def sides_of(games: Iterable[str]) -> tuple[str, ...]:
+    """The sides that there are in some games."""
+    specs = [spec for name in games if (spec := installed(name)) is not None]
+    return tuple(dict.fromkeys([side for spec in specs for side in spec.sides]))
+
+
+def by_side(ledger: Ledger, played: PlayedMatches, side: str) -> PlayedMatches:
+    """The matches of games that have this side, where everybody on another stands for somebody else: so a
+    match counts whole. Raises ScopeError when no match has it."""
+    known("side", side, sides_of(played.games))
+    specs: dict[str, GameSpec[Any]] = {
+        name: spec
+        for name in {match.game for match in played.finished}
+        if (spec := installed(name)) is not None and side in spec.sides
+    }
+    found = copy(played)
+    found.finished = [match for match in played.finished if match.game in specs]
+    wanted = {match.number: match for match in found.finished}
+    texts = by_hex(ledger.texts())
+    again: dict[int, Summary] = {}
+    for issued, record in zip(ledger.fixtures(), ledger.records(), strict=False):
+        if issued.number != record.number:
+            raise LedgerError(f"{ledger.address} lacks rows; `peerage verify` says which")
+        if summary := wanted.get(record.number):
+            fixture, outcome = read_fixture(issued.body, texts), read_record(record.body).outcome
+            seats = [
+                (seat.label, seat.player if on == side else f"{seat.player}{ELSEWHERE}{on}")
+                for seat in fixture.seats
+                for on in [specs[fixture.game].side(fixture, seat.label)]
+            ]
+            result = rated(seats, fixture.slots, outcome.void, outcome.scores, outcome.costs)
+            again[record.number] = msgspec.structs.replace(
+                summary,
+                players=result.players,
+                scores=result.scores,
+                costs=result.costs,
+                raw=(),
+                cost_elo=(),
+            )
+    return found.instead(again, frozenset())

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -17,6 +18,9 @@ from peerage.ratings.kernels import Floats
 from peerage.ratings.orders import met_by_pair
 from peerage.ratings.prediction_powered import PredictionPowered
 from peerage.ratings.table import Z95, known
+from peerage.tables.played import ELSEWHERE
+
+Value = TypeVar("Value")
 
 NO_COST = "neither cost nor the spread of ratings to neighbours (propagation) enters"
 NO_ORDER = f"neither the order of matches nor {NO_COST.removeprefix('neither ')}"
@@ -98,3 +102,27 @@ def too_few(table: BradleyTerry, clusters: str) -> list[str]:
         f"fewer than {FEWEST} {clusters} cannot tell how far off ratings are: no intervals, and every rank "
         "stays possible"
     ]
+
+
+def here(found: Mapping[str, Value]) -> dict[str, Value]:
+    """What is known of players on the side asked for (`played.by_side`)."""
+    return {name: value for name, value in found.items() if ELSEWHERE not in name}
+
+
+def on_side(rated: Ratings) -> Ratings:
+    """The ratings of those on the side asked for, rated together with the others."""
+    kept = [at for at, name in enumerate(rated.players) if ELSEWHERE not in name]
+
+    def some(values: Any) -> Any:
+        return None if values is None else np.asarray(values)[kept]
+
+    return replace(
+        rated,
+        players=tuple([rated.players[at] for at in kept]),
+        rating=some(rated.rating),
+        error=some(rated.error),
+        apart=lambda: rated.above[np.ix_(kept, kept)],
+        mu=some(rated.mu),
+        sigma=some(rated.sigma),
+        center=some(rated.center),
+    )

@@ -1,12 +1,12 @@
-"""What if: the recorded matches read in another way, as if judges had not voted or ratings had other
-constants. A refold of what is on record: nobody is asked, and nothing is written.
+"""What if: the recorded matches read in another way, without some judges or with equal votes.
+
+What is on record is counted again: nobody is asked, and nothing is written.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
-from typing import Any
 
 import msgspec
 from msgspec import Struct
@@ -19,7 +19,7 @@ from peerage.ledger.codec import by_hex, read_fixture, read_record
 from peerage.ledger.store import Ledger, LedgerError, Summary
 from peerage.match import Fixture
 from peerage.protocol import visible
-from peerage.settings import Rating, suggest
+from peerage.settings import suggest
 from peerage.standings import DONE
 from peerage.tables.played import PlayedMatches, ScopeError
 
@@ -27,74 +27,20 @@ from peerage.tables.played import PlayedMatches, ScopeError
 class WhatIf(Struct, frozen=True):
     """What is read in another way; empty, nothing is.
 
-    What the judges `without` voted or scored does not count; with `equal`, all others weigh the same. `k`,
-    `tau_c` and `propagation` are constants of sequential Elo, None and True where they stay those of the
-    arena. Without `ties` a match that all its players tied says something about its question, and nothing
-    about them.
+    What the judges `without` voted or scored does not count; with `equal`, all others weigh the same.
     """
 
     without: tuple[str, ...] = ()
     equal: bool = False
-    k: float | None = None
-    tau_c: float | None = None
-    propagation: bool = True
-    ties: bool = True
-
-    @property
-    def votes(self) -> bool:
-        """Whether it reads the votes in another way."""
-        return bool(self.without) or self.equal
 
     @property
     def in_words(self) -> str:
         """In words, after "what if"; empty for nothing."""
         parts = [f"without judge {visible(name)}" for name in self.without]
-        if self.equal:
-            parts.append("every vote weighs the same")
-        if self.k is not None:
-            parts.append(f"K = {self.k:g}")
-        if self.tau_c is not None:
-            parts.append(f"τ_c = {self.tau_c:g}")
-        if not self.propagation:
-            parts.append("no propagation")
-        if not self.ties:
-            parts.append("ties do not count")
-        return ", ".join(parts)
+        return ", ".join([*parts, "every vote weighs the same"] if self.equal else parts)
 
 
 AS_PLAYED = WhatIf()
-
-ENTERS = {
-    "k_factor": ("K", ("raw", "cost", "averaged")),
-    "cost_sensitivity": ("τ_c", ("cost",)),
-    "propagation_width": ("propagation", ("raw", "cost")),
-}
-"""The constants of Elo, and the tracks that they enter."""
-
-
-def constants(asked: WhatIf, rating: Rating, track: str) -> Rating:
-    """The constants of Elo as asked. Raises ScopeError for a track that has none of them, and for values that
-    they cannot have."""
-    changed: dict[str, Any] = {}
-    if asked.k is not None:
-        changed["k_factor"] = asked.k
-    if asked.tau_c is not None:
-        changed["cost_sensitivity"] = asked.tau_c
-    if not asked.propagation:
-        changed["propagation_width"] = None
-    for field in changed:
-        name, tracks = ENTERS[field]
-        if track not in tracks:
-            raise ScopeError(f"{name} does not enter track {track}; ask for --track {' or '.join(tracks)}")
-    try:
-        return Rating.model_validate({**rating.model_dump(), **changed})
-    except ValueError as error:
-        raise ScopeError(f"what if {asked.in_words}: {_first(error)}") from None
-
-
-def _first(error: ValueError) -> str:
-    found: list[dict[str, Any]] = getattr(error, "errors", list)()
-    return str(found[0]["msg"]) if found else str(error)
 
 
 def read_again(ledger: Ledger, played: PlayedMatches, asked: WhatIf, track: str) -> PlayedMatches:

@@ -19,13 +19,13 @@ from peerage.formats import Questions, Scores, Text
 from peerage.games.game import QUOTE, Asks, GameSpec
 from peerage.games.last_arena.again import AGAIN
 from peerage.games.last_arena.house import house
+from peerage.games.last_arena.questions import Collected, Question, calls, collect
 from peerage.games.last_arena.report import Answer, Tournament, by_author, recounted, report
 from peerage.games.last_arena.rules import SCORE_TOKENS, LastArenaRules
 from peerage.games.last_arena.show import show
 from peerage.games.last_arena.tables import answers_of
 from peerage.games.presets import presets
 from peerage.judging.normalisation import MEAN
-from peerage.judging.questions import Collected, Question, calls, collect
 from peerage.judging.scores import Item, Scoring, ScoringRules, scoring
 from peerage.judging.scores_standing import normalised_grades, received
 from peerage.match import Fixture, Outcome, Seat, Table

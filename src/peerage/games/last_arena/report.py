@@ -11,9 +11,9 @@ from typing import Any, NamedTuple
 import msgspec
 
 from peerage.formats.scores import MOST
+from peerage.games.last_arena.diversity import spread
+from peerage.games.last_arena.questions import Collected, Question
 from peerage.games.last_arena.rules import LastArenaRules
-from peerage.judging.diversity import spread
-from peerage.judging.questions import Collected, Question
 from peerage.judging.scores import Grade, Scoring, facts, recorded
 from peerage.judging.scores_standing import (
     Received,

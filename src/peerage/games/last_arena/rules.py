@@ -8,10 +8,10 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, field_validator, model_validator
 
 from peerage.games.game import GameRules
+from peerage.games.last_arena.questions import Wanted, WritingRules
 from peerage.games.presets import expanded, laid_over, presets
 from peerage.games.section import Limit, Line, Section, Share
 from peerage.judging.normalisation import Mode
-from peerage.judging.questions import Wanted, WritingRules
 from peerage.judging.scores import ScoringRules
 from peerage.protocol import Prompt, places
 

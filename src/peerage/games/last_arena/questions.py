@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 from msgspec import Struct
 
 from peerage.formats import Questions, Written
-from peerage.judging.diversity import fresh
+from peerage.games.last_arena.diversity import fresh
 from peerage.match import Seat
 from peerage.protocol import Ask, Message, Prompt, Quote, Reply, Steps, Together
 
@@ -39,7 +39,7 @@ class WritingRules(NamedTuple):
     """How questions are written.
 
     Up to `per_call` in a reply. An author gets as many calls as that takes and `spare` more, for what was
-    missing, unusable or there already. `overlap` is the share of common sequences (`judging.diversity`) from
+    missing, unusable or there already. `overlap` is the share of common sequences (`diversity`) from
     which two questions are the same. `again` is appended to a prompt once its author has written something;
     its place is `written`. `stakes` says what becomes of questions.
     """

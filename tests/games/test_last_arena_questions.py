@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from tests.judging.asking import ask_all
 
-from peerage.judging.questions import Collected, Wanted, WritingRules, calls, collect, quotas
+from peerage.games.last_arena.questions import Collected, Wanted, WritingRules, calls, collect, quotas
 from peerage.match import Seat
 from peerage.protocol import Ask, Prompt, Quote, Reply
 

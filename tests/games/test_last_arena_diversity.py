@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from peerage.judging.diversity import fresh, grams, spread
+from peerage.games.last_arena.diversity import fresh, grams, spread
 
 TEXTS = st.text(max_size=40)
 
