@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from bench.collusion import votes
 from bench.tastes import HONEST, Drawn, Pool, drawn, measured
 
 from peerage.judging.favours import Examined, favours
@@ -98,3 +99,12 @@ def vars_of(marks: object) -> list[object]:
 def test_honest_judges_are_of_one_mind() -> None:
     blocks = [examined(pool, seed).blocks for pool in TASTES for seed in range(5)]
     assert blocks == [None] * len(blocks)
+
+
+def test_judges_who_do_one_player_down_are_no_block() -> None:
+    """About everybody else they are of one mind with all."""
+    pools = [votes(np.random.default_rng([2, seed]), 10, 550, spread=0.2, ring=4) for seed in range(5)]
+    found = [favours(pool.marks) for pool in pools]
+    assert [one.blocks for one in found] == [None] * 5
+    named = [{(pair.judge, pair.author) for pair in one.favours if pair.found} for one in found]
+    assert sum(names == pool.planted for names, pool in zip(named, pools, strict=True)) >= 4

@@ -44,7 +44,7 @@ FEWEST = 5
 _STANDS_OUT = 2.8  # standard errors at which a pair is set aside for a closer look
 _MOST = 0.3  # share of the pairs that may be set aside
 _ROUNDS = 40
-_CLEARLY = 0.25  # of how far a camp leans: what is against it, and not between the two
+_CLEARLY = 0.1  # of how far a camp leans: what is against it, and not between the two
 _MARGIN = 0.5  # of the level: what approximations cost the smallest pools, by simulation
 _USUAL = 4.0  # pairs of the usual scatter, counted with those of each judge and of each author
 _ALWAYS = 59  # verdicts, all ties: a judge that tells one pair in twenty apart has done so by then, at 95%
@@ -194,7 +194,7 @@ class _Test:
         for author in np.flatnonzero(camps).tolist():
             heard = aside.copy()
             heard[:, author] = False
-            leaning = (_skewed(self._scores(heard)) * self.tested)[:, author]
+            leaning = (self._scores(heard).excess * self.tested)[:, author]
             usual = float(np.median(leaning[aside[:, author]]))
             leaning *= np.sign(usual)
             found[author] = (leaning > 0).sum() >= (leaning < -_CLEARLY * abs(usual)).sum()

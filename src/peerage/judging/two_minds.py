@@ -4,7 +4,8 @@ Each judge has an order of the players in mind. What it gives one player over an
 is multiplied with what each judge gives in the other half, so that neither the luck of a match nor its places
 make two judges look alike. The first eigenvector of these products parts judges who agree with each other
 from those who agree among themselves on something else. They are two blocks where each agrees within itself
-beyond chance, and with the other surely less than a quarter as much: judges who toss coins agree with nobody.
+beyond chance, and with the other surely less than a quarter as much, whichever player is left out: judges who
+toss coins agree with nobody, and those who do one player down are of one mind with all about the others.
 Bonferroni's bound over all ways to part the judges keeps the chance of blocks that are none below the level.
 
 Which block is right no vote can tell: the larger one may lie.
@@ -21,7 +22,7 @@ import numpy as np
 from peerage.judging.evidence import DULL
 from peerage.judging.marks import Flags
 from peerage.judging.votes import Votes
-from peerage.ratings.kernels import Floats
+from peerage.ratings.kernels import Floats, Ints
 from peerage.ratings.merging import coded
 
 _LEVEL = 0.01
@@ -43,7 +44,8 @@ class Minds:
 
     def __init__(self, votes: Votes) -> None:
         self.judges = votes.judges
-        leaning, doubt = _leanings(votes)
+        leaning, doubt, self._pairs = _leanings(votes)
+        self._leaning, self._doubt, self._players = leaning, doubt, votes.history.players
         alike, unsure = leaning[0] @ leaning[1].T, doubt[0] @ doubt[1].T
         self.alike = alike + alike.T
         self.unsure = unsure + unsure.T + 2 * np.diag(np.diag(unsure))
@@ -59,12 +61,13 @@ class Minds:
         if min(one.sum(), other.sum()) < 2:
             return None
         needed = -NormalDist().inv_cdf(_LEVEL / 2.0 ** min(judges, _MOST))
-        if min(self._agree(side, side) for side in (one, other)) <= needed:
+        within = [self._without_each(side, side) for side in (one, other)]
+        if any((agree <= needed * np.sqrt(doubt)).any() for agree, doubt in within):
             return None
-        within = [float(self.alike[np.ix_(side, side)].sum()) for side in (one, other)]
-        between = np.ix_(one, other)
-        highest = self.alike[between].sum() + needed * math.sqrt(self.unsure[between].sum())
-        return self._named(one, other) if highest < DULL * math.sqrt(within[0] * within[1]) else None
+        agree, doubt = self._without_each(one, other)
+        usual = np.sqrt(within[0][0] * within[1][0])
+        contradict = agree + needed * np.sqrt(doubt) < DULL * usual
+        return self._named(one, other) if contradict.all() else None
 
     def against(self, few: Flags, heard: Flags) -> Blocks | None:
         """The `few`, who do not see what the others `heard` see, as a block, where they agree among
@@ -90,6 +93,18 @@ class Minds:
         clear = np.abs(first) >= least * float(np.median(np.abs(first)))
         return clear & (first > 0), clear & (first < 0)
 
+    def _without_each(self, one: Flags, other: Flags) -> tuple[Floats, Floats]:
+        """By how much two sets of judges agree, and the variance of that, over all pairs of players but those
+        of each player in turn: judges who differ about one player alone are of one mind about the rest."""
+        met = sum(np.bincount(end, minlength=self._players) for end in self._pairs)
+        found = []
+        for part, twice in ((self._leaning, 1.0), (self._doubt, 2.0)):
+            ours, theirs = part[:, one].sum(axis=1), part[:, other].sum(axis=1)
+            products = (ours[0] * theirs[1] + ours[1] * theirs[0]) * (twice if one is other else 1.0)
+            by_player = sum(np.bincount(end, products, self._players) for end in self._pairs)
+            found.append(np.asarray(products.sum() - by_player, np.float64)[np.asarray(met) > 0])
+        return found[0], np.maximum(found[1], 0.0)
+
     def _agree(self, one: Flags, other: Flags, *, apart: bool = False) -> float:
         """How many standard deviations two sets of judges agree beyond chance; where `apart`, leaving out how
         each agrees with itself."""
@@ -103,9 +118,9 @@ class Minds:
         return Blocks(*sorted(named, key=lambda names: (-len(names), names)))
 
 
-def _leanings(votes: Votes) -> tuple[Floats, Floats]:
+def _leanings(votes: Votes) -> tuple[Floats, Floats, tuple[Ints, Ints]]:
     """What each judge gave the one of two players over the other in each half of the matches, in votes, and
-    the variance of that: shape (2, judges, pairs of players)."""
+    the variance of that: shape (2, judges, pairs of players); and both players of each pair."""
     history, judges = votes.history, len(votes.judges)
     n = history.players
     half = coded(votes.matches)[1] % 2
@@ -122,4 +137,6 @@ def _leanings(votes: Votes) -> tuple[Floats, Floats]:
         np.bincount(votes.judge, minlength=judges), 1
     )
     leaning, variance = (np.bincount(cell, part, size) for part in (gap, mean[votes.judge]))
-    return np.asarray(leaning, np.float64).reshape(shape), np.asarray(variance, np.float64).reshape(shape)
+    given, doubt = (np.asarray(part, np.float64).reshape(shape) for part in (leaning, variance))
+    first, second = np.divmod(pairs, max(n, 1))
+    return given, doubt, (first, second)
