@@ -42,7 +42,7 @@ from peerage.ratings.table import Z95
 from peerage.settings import ArenaSettings
 from peerage.tables.anchors import PeopleRow, anchored, people_listed, told_of_people
 from peerage.tables.judge_rows import ChallengeSort, FavourRow, JudgeRow, JudgesReport, Measure, WithoutJudge
-from peerage.tables.judges_in_words import circling, divided, dull, flipped, remarks
+from peerage.tables.judges_in_words import circling, divided, dull, flipped, remarks, speaking
 from peerage.tables.matches import Matches
 from peerage.tables.observations import Observations, observe
 from peerage.tables.people_votes import said
@@ -100,7 +100,7 @@ def judges_of(
             measures += (Measure(f"{of}_to_flip", len(flip.rows), None, None, many, about),)
             said_first += flipped(flip, marks, whose, many, of)
     sorts = tuple(_sorts(marks, cast, read.challenges)) if cast is not None and len(ballots) else ()
-    said_first += dull(sorts)
+    said_first += [*dull(sorts), *speaking(read.spoken)]
     return JudgesReport(tuple(said_first), measures, rows, pairs, sorts, people_rows, without)
 
 

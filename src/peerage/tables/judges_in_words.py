@@ -75,6 +75,13 @@ _UNEQUAL = "some hardly tell answers apart, or weigh little"
 _WORTH = 0.75  # of their number: votes worth less are worth a remark
 
 
+def speaking(spoken: Mapping[str, Sequence[int]]) -> Iterator[str]:
+    """Players whose answers speak to their judges, those who do it most often first."""
+    for player, matches in sorted(spoken.items(), key=lambda item: (-len(item[1]), item[0])):
+        count = f"{len(matches):,} matches, first" if len(matches) > 1 else "a match,"
+        yield f"Answers of {player} speak to their judges in {count} {matches[0]}: read it."
+
+
 def divided(blocks: Blocks, cast: Votes) -> str:
     """Two blocks of judges that contradict each other, and whom each puts first."""
     sides = []

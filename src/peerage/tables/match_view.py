@@ -13,7 +13,7 @@ from typing import Any, Literal
 import msgspec
 from msgspec import Struct
 
-from peerage.blocks import Block, Private, Quoted, Task, seen_by, sent_to_all
+from peerage.blocks import Block, Private, Quoted, Sentence, Task, seen_by, sent_to_all
 from peerage.games import withholds
 from peerage.ledger.merkle import digest, leaf
 from peerage.ledger.series import matches_of, shown
@@ -22,6 +22,7 @@ from peerage.match import Totals
 from peerage.protocol import Chosen, Role, Run, fence, render, visible
 from peerage.tables import Shown, notebook
 from peerage.tables.matches import Match, Matches, Step
+from peerage.tables.observations import spoken_in, texts_judged
 
 
 class SeatView(Struct, frozen=True):
@@ -163,6 +164,13 @@ def match_view(ledger: Ledger, number: int) -> MatchView:
         verdict, blocks = f"shown when {'its series' if hidden else 'it'} has ended", tuple(map(Task, sent))
         bare = msgspec.structs.replace(match.fixture, seed="", drawn={})
         match = replace(match, fixture=bare, recorded=None, steps=[])
+    elif match.recorded is not None:
+        blocks += tuple(
+            [
+                Sentence(f"An answer of {author} speaks to its judge: “{words}”", "bad")
+                for author, words in spoken_in(match, texts_judged(match))
+            ]
+        )
     fixture, outcome, recorded = match.fixture, match.outcome, match.recorded
     digests = Digests(digest(match.issued.body))
     if recorded is not None:

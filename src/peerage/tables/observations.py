@@ -15,6 +15,7 @@ from msgspec.structs import astuple
 
 from peerage.engine.driver import REPAIR, ROOM, first_key
 from peerage.games import installed
+from peerage.judging.addressing import spoken_to_judges
 from peerage.judging.ballots import BALLOTS, SEATED, add_panel, marks_of, panel_record
 from peerage.judging.columns import Columns, Layout, Rows
 from peerage.judging.marks import MARKS, Mark, add_marks
@@ -57,7 +58,8 @@ class Drafts(Struct):
 class Observations(Struct):
     """What `matches` finished matches tell: void ones by reason, everybody's replies and drafts by name, the
     `ballots` of panels, who was `seated` before them and on what `challenges`, the `marks` that judges gave
-    (of votes, or else of scores), readings, and `forecasts` (see `tables.calibration`). What there is most of
+    (of votes, or else of scores), readings, `forecasts` (see `tables.calibration`), and the matches in which
+    a player's answers `spoken` to their judges (see `judging.addressing`). What there is most of
     stands in columns: see `judging.ballots`, `judging.marks`."""
 
     matches: int = 0
@@ -70,6 +72,7 @@ class Observations(Struct):
     challenges: Columns = Rows(CHALLENGES).columns()
     readings: list[Read] = []
     forecasts: Forecasts = {}
+    spoken: dict[str, list[int]] = {}
 
 
 _COLUMNS = {"ballots": BALLOTS, "seated": SEATED, "marks": MARKS, "challenges": CHALLENGES}
@@ -102,7 +105,10 @@ def observe(matches: Iterable[Match]) -> Observations:
         )
         in_roles.update([(*of, failed) for of, failed in _failures(asked).items()])
         _drafts(found, match)
-        chars = {label: len(text) for label, text in texts_judged(match).items()}
+        texts = texts_judged(match)
+        chars = {label: len(text) for label, text in texts.items()}
+        for player in dict.fromkeys([player for player, _ in spoken_in(match, texts)]):
+            found.spoken.setdefault(player, []).append(fixture.number)
         panel = panel_record(fixture, match.ballots)
         if panel is not None:
             add_panel(ballots, seated, name, panel)
@@ -160,6 +166,16 @@ def texts_judged(match: Match) -> Mapping[str, str]:
         if step.said and (step.status == "ok" or not step.key.endswith(ROOM))
     }
     return spec.judged(match.fixture, said)
+
+
+def spoken_in(match: Match, texts: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+    """The authors of judged `texts` that speak to their judges, and the words with which they do."""
+    fixture = match.fixture
+    players = {seat.label: seat.player for seat in fixture.all_seats()} | fixture.authors
+    for label, text in texts.items():
+        author = next((players[part] for part in reversed(label.split("/")) if part in players), None)
+        if author is not None and (words := spoken_to_judges(text)):
+            yield author, words
 
 
 def _counted(asked: Sequence[Step]) -> Iterator[tuple[str, str, str, bool, bool]]:
