@@ -71,7 +71,11 @@ def _object_at(text: str, start: int, lenient: _Lenient) -> Found:
         value, end = _STRICT(text, start)
         if _HALF.search(text, start, end):
             value = _whole_characters(value)
-    except (ValueError, RecursionError):
+    except RecursionError:
+        raise FormatError(
+            "the reply is not one JSON object: it is too deep; an object was expected"
+        ) from None
+    except ValueError:
         try:
             value, end = lenient.object(start, 0), lenient.at
         except _Broken as broken:

@@ -194,20 +194,24 @@ def between(text: str, tag: str) -> list[str]:
     return contents
 
 
-def object_in(text: str, fields: Iterable[str]) -> dict[str, Any] | None:
+def object_in(text: str, fields: Iterable[str], others: bool = False) -> dict[str, Any] | None:
     """The object that a reply states, with `fields` by these names, whatever their case; None when none has
     any.
 
+    With `others` the only object counts where none has any of them.
     FormatError for several that differ, for one that breaks off, and for one that is quoted.
     """
     names = {bare(field): field for field in fields}
     ours: list[Found] = []
-    for part in objects(text):
+    parts = objects(text)
+    for part in parts:
         keys = [names[name] for name in map(bare, part.keys) if name in names]
         if keys and part.value is None:
             raise FormatError(f"the reply is not one JSON object: {part.problem}")
         if keys:
             ours.append(part)
+    if others and not ours and len(parts) == 1:
+        return parts[0].value
     if not ours:
         return None
     try:

@@ -18,7 +18,6 @@ from typing import Any, Generic, TypeVar
 import msgspec
 from msgspec import Meta
 
-from peerage.formats.objects import objects
 from peerage.formats.reading import object_in
 from peerage.formats.schemas import bare, fitted, outlined, sampled, schema_of
 from peerage.formats.texts import FormatError
@@ -101,10 +100,7 @@ def _made(
 
 def read_object(text: str, schema: dict[str, Any]) -> dict[str, Any]:
     """The object that a reply states, fitted to the schema; see `Json`. Raises FormatError."""
-    found = object_in(text, schema["properties"])
-    others = [] if found is not None else objects(text)
-    if len(others) == 1:  # an object with none of the fields: each is missing
-        found = others[0].value
+    found = object_in(text, schema["properties"], others=True)  # one without any field lacks each
     if found is None:
         fields = ", ".join([f'"{name}"' for name in schema["properties"]])
         raise FormatError(f"no JSON object found; one with {fields} was expected")
