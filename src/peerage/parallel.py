@@ -24,6 +24,10 @@ Found = TypeVar("Found")
 Given = ParamSpec("Given")
 
 
+POLITE = 10
+"""How far below the priority of the process that asks."""
+
+
 class Lost(Exception):
     """The helper that did a part is gone; the message says how."""
 
@@ -33,8 +37,6 @@ class Helpers(Executor):
     the helper that did it is gone. To leave its context ends all calls that are not done."""
 
     count: int
-    here: bool
-    """Whether on this machine, so that they may write its files."""
 
 
 def in_order(
@@ -51,20 +53,29 @@ def in_order(
 
 
 class Processes(Helpers):
-    """Processes of this machine, each started when it is first needed; `env` are further variables of theirs.
+    """Processes of this machine, each started when it is first needed, and again when it died; `env` are
+    further variables of theirs. `polite` ones run below this one's priority. A call that takes longer than
+    `longest_s` seconds ends its process.
 
     Unlike those of `multiprocessing` they do not run the caller's main module again, so that a script may
     call what uses them, and they end with the process that started them, however it ended.
     """
 
-    here = True
-
-    def __init__(self, count: int, env: Mapping[str, str] | None = None) -> None:
+    def __init__(
+        self,
+        count: int,
+        env: Mapping[str, str] | None = None,
+        *,
+        polite: bool = False,
+        longest_s: float = threading.TIMEOUT_MAX,
+    ) -> None:
         self.count = count
         self._env = {**os.environ, **(env or {})}
+        self._words = ["polite"] * polite
+        self._longest_s = longest_s
         self._threads = ThreadPoolExecutor(count, "helper")
         self._mine = threading.local()
-        self._started: list[subprocess.Popen[bytes]] = []
+        self._started: set[subprocess.Popen[bytes]] = set()
         self._over = False
 
     def submit(
@@ -75,12 +86,11 @@ class Processes(Helpers):
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
         self._over = True
         self._threads.shutdown(wait=False, cancel_futures=True)
-        for process in self._started:
+        for process in list(self._started):
             process.kill()
         self._threads.shutdown(wait=wait)
-        for process in self._started:
-            with suppress(BrokenPipeError), process:  # closes its pipes, and waits for it
-                pass
+        for process in list(self._started):
+            self._end(process)
 
     def _call(self, work: Callable[..., Found], args: Any, kwargs: Any) -> Found:
         process = getattr(self._mine, "process", None)
@@ -88,12 +98,19 @@ class Processes(Helpers):
             process = self._mine.process = self._start()
         assert process.stdin is not None
         assert process.stdout is not None
+        too_long = threading.Timer(self._longest_s, process.kill)
+        too_long.daemon = True
         try:
+            too_long.start()
             pickle.dump(pickle.dumps((work, args, kwargs)), process.stdin)
             process.stdin.flush()
             done, found = pickle.load(process.stdout)
-        except (EOFError, OSError):
+        except (EOFError, OSError, pickle.UnpicklingError):
+            self._mine.process = None
+            self._end(process)
             raise Lost("a process that helps was ended from outside, or ran out of memory") from None
+        finally:
+            too_long.cancel()
         if not done:
             raise found
         result: Found = found
@@ -101,17 +118,27 @@ class Processes(Helpers):
 
     def _start(self) -> subprocess.Popen[bytes]:
         # -P: one who looks at somebody else's arena runs none of its files.
-        command = [sys.executable, "-P", "-m", "peerage.parallel"]
+        command = [sys.executable, "-P", "-m", "peerage.parallel", *self._words]
         process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=self._env)
-        self._started.append(process)
+        self._started.add(process)
         if self._over:
             process.kill()
         return process
+
+    def _end(self, process: subprocess.Popen[bytes]) -> None:
+        """End a process, close its pipes, and wait for it."""
+        self._started.discard(process)
+        process.kill()
+        with suppress(BrokenPipeError), process:
+            pass
 
 
 def main() -> None:
     """Do the calls that come on standard input, and write what they give to standard output."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # it is for the one who asked, who ends us
+    if "polite" in sys.argv and hasattr(os, "setsid"):
+        os.setsid()  # a group of its own, to which a scheduler is fair
+        os.nice(POLITE)
     gc.set_threshold(300_000, 50, 100)  # as the command line has it
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from tests.cluster.kills import Nodes
 from tests.engine.arenas import house, play, write_arena
-from tests.site.test_build import files
 from typer.testing import CliRunner
 
 from peerage.arena import open_arena
@@ -24,8 +23,6 @@ from peerage.ledger import verify as verifying
 from peerage.ledger.audit import audited
 from peerage.ledger.verify import verify
 from peerage.settings import ArenaError
-from peerage.site import build as site_build
-from peerage.site.build import build_folder
 
 if TYPE_CHECKING:
     from tests.servers.postgres import PostgresServer
@@ -48,13 +45,11 @@ def folder(tmp_path_factory: pytest.TempPathFactory, postgres: PostgresServer) -
     return folder
 
 
-def test_verify_replay_and_pages_are_the_same_by_tasks_of_two_nodes(
-    folder: Path, cluster: Nodes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_verify_and_replay_are_the_same_by_tasks_of_two_nodes(
+    folder: Path, cluster: Nodes, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(verifying, "PARALLEL_FROM", 10)
     monkeypatch.setattr(replaying, "PARALLEL_FROM", 10)
-    monkeypatch.setattr(site_build, "CHUNK", 20)
-    monkeypatch.setattr(site_build, "PARALLEL_FROM", 20)
     with open_arena(folder) as arena, Tasks(cluster.address, arena.ledger.address) as tasks:
         asked: list[str] = []
 
@@ -66,10 +61,7 @@ def test_verify_replay_and_pages_are_the_same_by_tasks_of_two_nodes(
         assert tasks.count == 2
         assert verify(arena.ledger, helpers=tasks) == verify(arena.ledger, workers=1)
         assert replay(arena.ledger, helpers=tasks, folder=folder) == replay(arena.ledger)
-        build_folder(folder, tmp_path / "theirs", hire=lambda _: tasks)
-        build_folder(folder, tmp_path / "ours")
-        assert files(tmp_path / "theirs") == files(tmp_path / "ours")
-        due = {"integrity": 1, "audited": 2, "by_helper": 5, "_by_helper": 3, "_apart_by_helper": 1}
+        due = {"integrity": 1, "audited": 2, "by_helper": 5}
         assert {name: asked.count(name) for name in asked} == due
 
 
@@ -87,10 +79,9 @@ def test_what_a_task_raises_is_raised_here_and_a_node_that_dies_loses_nothing(
 def test_a_file_is_refused_and_so_is_a_cluster_that_is_not_there(tmp_path: Path, folder: Path) -> None:
     here = write_arena(tmp_path, house(6))
     play(here, 1)
-    for words in (["verify"], ["replay"], ["site", "build", str(tmp_path / "out")]):
+    for words in (["verify"], ["replay"]):
         said = CliRunner().invoke(app, [*words, "--dir", str(here), "--address", "127.0.0.1:1"])
         assert said.exit_code == 2
         assert "--address wants a ledger on a server" in said.output
-    assert not (tmp_path / "out").exists()
     with pytest.raises(ArenaError, match=r"the Ray cluster at 127\.0\.0\.1:1 cannot be reached"):
         Tasks("127.0.0.1:1", "postgresql://there")

@@ -357,7 +357,7 @@ def test_cut_answers_are_told_in_matches_pages_and_tables(tmp_path: Path) -> Non
     with open_arena(tmp_path) as opened:
         told = opened.stats().players
         assert (sum(one.cut for one in told), sum(one.invalid for one in told)) == (4, 0)
-        (shown,) = Site.open(tmp_path).reader.matches(1, 1)
+        (shown,) = Site.open(tmp_path).matches(1, 1)
     page = stages(shown)
     assert page.count("cut at its limit of 5 tokens") == 2
     assert page.count("asked again with more room") == 2

@@ -14,8 +14,7 @@ import pytest
 from bench.sample import sample
 
 from peerage.ledger import Ledger, LedgerError, open_ledger
-from peerage.ledger.export import COLUMNS, cell, documents, export, table
-from peerage.ledger.export import lines as documents_as_lines
+from peerage.ledger.export import COLUMNS, cell, export, table
 from peerage.ledger.merkle import digest, leaf, link, root
 from peerage.ledger.store import Batch, FixtureRow, IntentRow, Summary
 from peerage.protocol import fence
@@ -111,13 +110,6 @@ def test_a_document_says_in_full_what_was_asked(played: Ledger) -> None:
     assert lost["messages"][0]["text"] == asked["messages"][0]["text"]
 
 
-def test_a_span_of_documents(played: Ledger) -> None:
-    assert [found["match"] for found in documents(played, 2, 3)] == [2, 3]
-    (third,) = documents(played, 3, 3)
-    assert third["proof"]["previous"] == lines(played)[1]["proof"]["chain"]
-    assert list(documents(played, 6)) == []
-
-
 def test_csv_is_one_line_per_match_and_contestant(played: Ledger) -> None:
     void = Summary(
         6, 6, "duel", 'a "topic", 2', ("x,y", "z"), "no_challenge", (), (None, 0.5), 1, (1.5, 2.0), (), 9
@@ -149,17 +141,6 @@ def test_csv_is_one_line_per_match_and_contestant(played: Ledger) -> None:
         "spent_nano": "1",
         "at_ms": "9",
     }
-
-
-def test_from_a_later_match_on_is_what_follows(played: Ledger) -> None:
-    csv_form, lines_form = "".join(export(played, "csv")), "".join(export(played, "jsonl"))
-    for first in range(1, 7):
-        rest = "".join(table(played, first))
-        assert csv_form.endswith(rest)
-        assert rest.count("\n") == 2 * (6 - first) + (first == 1)
-        rest = "".join(documents_as_lines(played, first))
-        assert lines_form.endswith(rest)
-        assert rest.count("\n") == 6 - first
 
 
 def test_no_text_is_a_formula_and_numbers_stay_numbers(ledger: Ledger) -> None:

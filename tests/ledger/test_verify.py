@@ -395,7 +395,7 @@ def test_what_cannot_be_read_is_narrowed_down_to_its_match(opened: Callable[[], 
 class Leaving(Helpers):
     """A helper that leaves with its part undone."""
 
-    count, here = 2, True
+    count = 2
 
     def submit(self, *given: Any, **named: Any) -> Future[Any]:
         gone: Future[Any] = Future()

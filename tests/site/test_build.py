@@ -1,12 +1,11 @@
-"""The static export: what a fresh build writes, an incremental one ends with too."""
+"""The static export: a build on top of another ends with what a fresh one writes."""
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import sqlite3
-import subprocess
-import sys
 import time
 from collections.abc import Callable
 from contextlib import closing
@@ -15,7 +14,6 @@ from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
-import msgspec
 import pytest
 import yaml
 from tests.engine.arenas import play
@@ -28,12 +26,12 @@ from peerage.engine.replay import repair
 from peerage.ledger import open_ledger
 from peerage.ledger.secret import disclose
 from peerage.ledger.votes import Vote
-from peerage.outputs import Folder, OutputRefused
+from peerage.outputs import OutputRefused
 from peerage.parallel import Processes
 from peerage.protocol import visible
 from peerage.site import build as site_build
 from peerage.site import downloads, preview
-from peerage.site.build import STATE, SiteError, build, build_folder
+from peerage.site.build import FILES, SiteError, build, build_folder
 from peerage.site.pages import body, page, paths
 from peerage.site.reading import Site
 
@@ -44,7 +42,7 @@ def files(out: Path) -> dict[str, bytes]:
     return {
         str(path.relative_to(out)): path.read_bytes()
         for path in sorted(out.rglob("*"))
-        if path.is_file() and path.parent.name != Path(STATE).parent.name
+        if path.is_file() and path.parent.name != Path(FILES).parent.name
     }
 
 
@@ -59,7 +57,7 @@ def test_a_build_is_every_page_and_nothing_else(pages: Site, built: Path) -> Non
     assert found.keys() - wanted.keys() == set(downloads.paths(pages))
 
 
-def test_what_was_built_before_is_not_written_again(tmp_path: Path) -> None:
+def test_a_file_is_written_where_its_bytes_differ(tmp_path: Path) -> None:
     arena, out = hostile_arena(tmp_path / "arena", 30), tmp_path / "out"
     first = build_folder(arena, out)
     assert (first.kept, first.removed) == (0, 0)
@@ -68,40 +66,14 @@ def test_what_was_built_before_is_not_written_again(tmp_path: Path) -> None:
     stamps = {path: path.stat().st_mtime_ns for path in out.rglob("matches/*.html")}
     play(arena, 62, clients=hostile)
     second = build_folder(arena, out)
-    assert 0 < second.written < first.written
-    told = [*site_build._chunks(62, 0, 60, 30, out)]
-    assert [(since, pages) for _, _, since, pages in told] == [(31, ["matches/41.html", "matches/61.html"])]
-    assert [*site_build._chunks(62, 0, 90, 62, out)] == []
+    assert 0 < second.written < second.written + second.kept
     # The first page was full, and linked to the second; the second was not full.
     assert {path.name for path, stamp in stamps.items() if path.stat().st_mtime_ns == stamp} == {"1.html"}
 
     fresh = tmp_path / "fresh"
-    with_two = Site.open(arena)
-    build(with_two, arena, fresh, workers=2)
-    with_two.close()
-    assert files(out) == files(fresh)
-
-
-def test_what_helpers_read_no_page_reads_again(
-    arena: Path, built: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("peerage.site.reading.observe", lambda matches: pytest.fail("read here, too"))
     with closing(Site.open(arena)) as site:
-        build(site, arena, tmp_path / "out", workers=2)
-    assert files(tmp_path / "out") == files(built)
-
-
-@pytest.mark.parametrize("name", ["site/match_markup.py", "site/templates/match.html", "tables/judges.py"])
-def test_transcripts_are_made_again_when_what_makes_them_has_changed(
-    pages: Site, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
-) -> None:
-    before = site_build._seal(pages, 20, site_build._program())
-    program = Path(shutil.copytree(site_build.PROGRAM, tmp_path / "program"))
-    monkeypatch.setattr(site_build, "PROGRAM", program)
-    assert site_build._seal(pages, 20, site_build._program()) == before
-    with (program / name).open("ab") as file:
-        file.write(b"\n")
-    assert site_build._seal(pages, 20, site_build._program()) != before
+        assert build(site, arena, fresh, workers=2) == (second.written + second.kept, 0, 0)
+    assert files(out) == files(fresh)
 
 
 def test_pages_that_are_none_any_more_go_and_strange_files_stay(
@@ -164,30 +136,6 @@ def test_a_build_that_was_interrupted_begins_again(
     assert set(files(kept)) == {*paths(earlier), *downloads.paths(earlier)}
 
 
-WORKING = """
-import os, time
-from peerage.parallel import Processes
-helpers = Processes(1)
-helpers.submit(os.getpid).result()
-helpers.submit(time.sleep, 600)
-print("at work", flush=True)
-time.sleep(600)
-"""
-
-
-def test_helpers_end_when_what_started_them_is_killed() -> None:
-    building = subprocess.Popen(
-        [sys.executable, "-c", WORKING], stdout=subprocess.PIPE, stderr=subprocess.STDOUT
-    )
-    assert building.stdout is not None
-    try:
-        assert building.stdout.readline() == b"at work\n"
-    finally:
-        building.kill()
-    # It ends when nobody is left who could write to it.
-    assert building.communicate(timeout=60)[0] == b""
-
-
 def test_a_worker_that_is_killed_is_reported(
     arena: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -245,17 +193,20 @@ def test_an_arena_without_a_match_has_pages_too(tmp_path: Path) -> None:
     assert built.written > 10
 
 
-def test_where_nothing_is_remembered_all_is_made_again(arena: Path, built: Path, tmp_path: Path) -> None:
+def test_a_list_of_files_that_is_lost_or_damaged_harms_nothing(
+    arena: Path, built: Path, tmp_path: Path
+) -> None:
     out = tmp_path / "out"
     shutil.copytree(built, out)
-    whole = (out / STATE).read_bytes()
-    for state in (b"", whole[:-1], whole.replace(b'"seal":"', b'"seal":"0'), b"\xff" * 99):
-        (out / STATE).write_bytes(state)
+    whole = (out / FILES).read_bytes()
+    for listed in (b"", whole[:-1], b"{}", b"\xff" * 99):
+        (out / FILES).write_bytes(listed)
         for path in ("costs.html", "matches/1.html"):
             (out / path).write_bytes(b"old")
-        build_folder(arena, out)
+        assert build_folder(arena, out).written == 2
         assert files(out) == files(built)
-    shutil.rmtree((out / STATE).parent)
+        assert (out / FILES).read_bytes() == whole
+    shutil.rmtree((out / FILES).parent)
     build_folder(arena, out)
     assert files(out) == files(built)
 
@@ -290,9 +241,8 @@ def test_nothing_outside_is_removed_whatever_was_written_down(
     out, victim = tmp_path / "out", tmp_path / "victim"
     shutil.copytree(built, out)
     victim.write_text("mine")
-    state = site_build._state(Folder(out))
-    gone = ("../victim", str(victim), "data/../../victim")
-    site_build._store(Folder(out), msgspec.structs.replace(state, files=(*state.files, *gone)))
+    listed = json.loads((out / FILES).read_bytes())
+    (out / FILES).write_text(json.dumps([*listed, "../victim", str(victim), "data/../../victim"]))
     assert build_folder(arena, out).removed == 0
     assert victim.read_text() == "mine"
 
@@ -362,25 +312,6 @@ def test_once_the_secret_is_open_pages_show_what_was_sealed(sealed: Path, tmp_pa
     build_folder(arena, fresh)
     assert files(out) == files(fresh)
     assert files(out)["data/matches.jsonl"] != before["data/matches.jsonl"]
-
-
-def test_where_nothing_changed_no_page_is_made(
-    arena: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    out = tmp_path / "out"
-    first = build_folder(arena, out)
-    made: list[str] = []
-
-    def counted(site: Site, path: str) -> bytes | None:
-        made.append(path)
-        return body(site, path)
-
-    monkeypatch.setattr(site_build, "body", counted)
-    assert build_folder(arena, out) == (0, first.written, 0)
-    assert made == []
-    (arena / ".env").write_text("# another file of the arena\n")
-    assert build_folder(arena, out).written == 0
-    assert len(made) > 10
 
 
 def test_a_picture_has_its_text_in_every_script_and_bounded(arena: Path) -> None:

@@ -16,18 +16,16 @@ from pathlib import Path
 
 import pytest
 from starlette.testclient import TestClient
-from tests.engine.arenas import play
-from tests.site.arenas import MATCHES_SERVED
 from typer.testing import CliRunner
 
 from peerage.cli.main import app
 from peerage.ledger import open_ledger
-from peerage.ledger.export import COLUMNS, contestants, documents, lines
+from peerage.ledger.export import COLUMNS, contestants, documents
 from peerage.ledger.secret import TOPIC
-from peerage.ledger.store import Batch, Ledger
+from peerage.ledger.store import Batch
 from peerage.sealing import SALT
 from peerage.site import downloads
-from peerage.site.build import build, build_folder
+from peerage.site.build import build
 from peerage.site.pages import page
 from peerage.site.reading import Site
 from peerage.site.server import Server
@@ -124,30 +122,6 @@ def test_nothing_is_written_again_while_the_ledger_stays(site: Site, sealed: Pat
     assert build(site, sealed, out).written == len(stamps)
     assert {path: (out / path).read_bytes() for path in stamps} == bodies
     assert not [*out.rglob("*.part")]
-
-
-def test_lines_that_are_there_are_taken_over_unless_somebody_touched_them(
-    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    read: list[int] = []
-
-    def noted(ledger: Ledger, first: int = 1) -> Iterator[str]:
-        read.append(first)
-        return lines(ledger, first)
-
-    monkeypatch.setattr(downloads, "lines", noted)
-    out = tmp_path / "out"
-    build_folder(folder, out)
-    for touch in (False, True):
-        if touch:
-            (out / downloads.JSONL).write_text("{}\n")
-        play(folder, MATCHES_SERVED + 1 + touch)
-        build_folder(folder, out)
-        build_folder(folder, tmp_path / f"fresh-{touch}")
-        assert (out / downloads.JSONL).read_bytes() == (
-            tmp_path / f"fresh-{touch}" / downloads.JSONL
-        ).read_bytes()
-    assert read == [1, MATCHES_SERVED + 1, 1, 1, 1]
 
 
 @pytest.fixture

@@ -56,7 +56,7 @@ def test_lists_and_heads_of_matches_give_places_the_first_first(site: Site) -> N
         placed = [f"{place}. {player}" for place, player, _ in standing(one.players, one.scores)]
         assert placed[0].startswith("1. ")
         assert " · ".join(placed) in listed
-    (match,) = site.reader.matches(1, 1)
+    (match,) = site.matches(1, 1)
     winner = next(seat for seat in match.contestants if match.outcome.scores[seat.label] == match.best)
     assert f"1. {winner.label} {winner.player}" in told
 

@@ -42,15 +42,6 @@ def test_what_is_shown_is_escaped_and_visible(text: str) -> None:
     assert shown(text) == escape(visible(text))
 
 
-def test_matches_that_are_held_are_told_as_they_are_read(pages: Site) -> None:
-    def told(first: int, last: int) -> list[str]:
-        return [article(match, {}) for match in pages.reader.matches(first, last)]
-
-    wanted = {span: told(*span) for span in ((1, 5), (3, 7), (7, 12), (9, 14))}
-    pages.reader.hold(3, 12)
-    assert {span: told(*span) for span in wanted} == wanted
-
-
 def test_of_several_attempts_the_answered_one_is_told(tmp_path: Path) -> None:
     folder = write_arena(tmp_path / "arena", house(6))
     play(folder, 1)
@@ -70,7 +61,7 @@ def test_of_several_attempts_the_answered_one_is_told(tmp_path: Path) -> None:
 
 def _only(folder: Path) -> Match:
     site = Site.open(folder)
-    (match,) = site.reader.matches(1, 1)
+    (match,) = site.matches(1, 1)
     site.close()
     return match
 
@@ -107,7 +98,7 @@ HOSTILE = (
 
 
 def test_no_block_is_more_than_text_whatever_it_says(pages: Site, monkeypatch: pytest.MonkeyPatch) -> None:
-    (match,) = pages.reader.matches(1, 1)
+    (match,) = pages.matches(1, 1)
     monkeypatch.setitem(match.__dict__, "blocks", HOSTILE)
     found = Read(article(match, {}).encode())
     assert not {tag for tag, _ in found.elements} & {"script", "img", "style", "iframe"}
@@ -118,13 +109,13 @@ def test_no_block_is_more_than_text_whatever_it_says(pages: Site, monkeypatch: p
 
 
 def test_a_command_in_a_sentence_is_code(pages: Site, monkeypatch: pytest.MonkeyPatch) -> None:
-    (match,) = pages.reader.matches(1, 1)
+    (match,) = pages.matches(1, 1)
     monkeypatch.setitem(match.__dict__, "blocks", (Sentence("`peerage judges` tests <that>."),))
     assert "<p><code>peerage judges</code> tests &lt;that&gt;.</p>" in article(match, {})
 
 
 def test_a_long_text_folds_and_nothing_of_it_is_lost(pages: Site, monkeypatch: pytest.MonkeyPatch) -> None:
-    (match,) = pages.reader.matches(1, 1)
+    (match,) = pages.matches(1, 1)
     said = "".join(f"line {number}\n" for number in range(3_000))
     monkeypatch.setitem(match.__dict__, "blocks", (Quoted("A", said),))
     page = stages(match)

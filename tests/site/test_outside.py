@@ -103,7 +103,7 @@ def test_a_match_of_recorded_answers_shows_what_is_judged_again(first: Path, tmp
     with closing(Site.open(folder)) as site:
         shown = read(site, "matches/1.html").text
         assert count
-        for match in site.reader.matches(1, count):
+        for match in site.matches(1, count):
             drawn = match.fixture.drawn
             for label, answer in drawn["answers"].items():
                 assert visible(answer) in shown

@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import shutil
+import subprocess
 from contextlib import closing
 from pathlib import Path
-from typing import Any
 
 import pytest
 from starlette.testclient import TestClient
 from tests.engine.arenas import ledger_of, play
 from tests.site.arenas import MATCHES_SERVED, eventually
 
+from peerage.parallel import Processes
 from peerage.site import server_pages
 from peerage.site.events import Version
 from peerage.site.server import Server
-from peerage.site.server_pages import Busy, Job, PageCache, Worker
+from peerage.site.server_pages import Busy, Job, PageCache
 from peerage.tables.challenges import pool, retire
 
 
@@ -52,26 +52,29 @@ async def test_what_is_kept_is_given_at_once_renewed_behind_and_bounded(
 
 
 async def test_a_worker_that_dies_is_replaced(folder: Path) -> None:
-    worker, wanted = server_pages.Worker(), (server_pages.make, folder, False, "", Job("api/arena"))
+    shelf = PageCache(folder, False, lambda: Version(0, 0, {}))
     try:
-        before = await worker.call(*wanted)
-        worker._process.kill()
-        assert (await worker.call(*wanted)).body == before.body
-        with pytest.raises(server_pages.WorkerLost):
-            await worker.call(os._exit, 1)
-        assert (await worker.call(*wanted)).body == before.body
+        assert (await shelf.get(Job("api/arena"))).status == 200
+        for process in shelf._workers._started:
+            process.kill()
+        assert (await shelf.get(Job("api/players"))).status == 200
+        assert (await shelf.get(Job("api/matches"))).status == 200
     finally:
-        await worker.close()
+        await shelf.close()
 
 
 @pytest.mark.parametrize(("path", "kind"), [("api/arena", "application/json"), ("costs.html", "text/plain")])
 def test_what_no_process_can_make_is_told_in_the_words_of_whoever_asked(
     folder: Path, monkeypatch: pytest.MonkeyPatch, path: str, kind: str
 ) -> None:
-    async def lost(*_: object) -> None:
-        raise server_pages.WorkerLost("the process that makes pages died")
+    start = Processes._start
 
-    monkeypatch.setattr(server_pages.Worker, "call", lost)
+    def dead(workers: Processes) -> subprocess.Popen[bytes]:
+        process = start(workers)
+        process.kill()
+        return process
+
+    monkeypatch.setattr(Processes, "_start", dead)
     with TestClient(Server(folder, voting=False, token=None).app, "http://localhost") as client:
         found = client.get(f"/{path}")
     assert found.status_code == 500
@@ -124,15 +127,15 @@ async def test_corrections_are_made_one_at_a_time_and_leave_the_other_pages_a_wo
 ) -> None:
     at_once, most, go_on = 0, 0, asyncio.Event()
 
-    async def call(self: Worker, make: object, *arguments: Any) -> server_pages.Made:
+    async def made(self: PageCache, job: Job) -> server_pages.Made:
         nonlocal at_once, most
-        if arguments[-1].rereads:
+        if job.rereads:
             at_once, most = at_once + 1, max(most, at_once + 1)
             await go_on.wait()
             at_once -= 1
         return server_pages.Made(200, "text/html", "", b"", b"", Version(0, 0, {}), 0.0)
 
-    monkeypatch.setattr(Worker, "call", call)
+    monkeypatch.setattr(PageCache, "_by_worker", made)
     shelf = PageCache(folder, False, lambda: Version(0, 0, {}))
     jobs = [
         Job("api/corrected", (("correct", f"own,{number}"),))

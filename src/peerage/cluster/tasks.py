@@ -21,8 +21,6 @@ class Tasks(Helpers):
     """One task for each CPU that is free in the cluster at `address`, which is there already. What a node
     that is lost was at another one does. For work on the ledger at the address `ledger`."""
 
-    here = False
-
     def __init__(self, address: str, ledger: str) -> None:
         """Raises ArenaError where there is no such cluster, none of its CPUs is free, or its machines cannot
         see the ledger."""

@@ -72,18 +72,17 @@ def export(ledger: Ledger, format: Format) -> Iterator[str]:
         yield "[]\n" if before == "[\n" else "\n]\n"
 
 
-def lines(ledger: Ledger, first: int = 1) -> Iterator[str]:
-    """The documents of matches from `first` on, one a line."""
-    for document in documents(ledger, first):
+def lines(ledger: Ledger) -> Iterator[str]:
+    """The documents of all matches, one a line."""
+    for document in documents(ledger):
         yield f"{msgspec.json.encode(document).decode()}\n"
 
 
-def table(ledger: Ledger, first: int = 1) -> Iterator[str]:
-    """The narrow table of matches from `first` on as CSV, in pieces; the first match comes after a header."""
+def table(ledger: Ledger) -> Iterator[str]:
+    """The narrow table as CSV, in pieces, after a header."""
     cells = cache(cell)
-    if first == 1:
-        yield written([COLUMNS])
-    rows = contestants(ledger, first)
+    yield written([COLUMNS])
+    rows = contestants(ledger)
     while piece := list(islice(rows, _ROWS)):
         columns: list[Iterable[object]] = list(zip(*piece, strict=True))
         for place in _TEXTS:
@@ -91,15 +90,13 @@ def table(ledger: Ledger, first: int = 1) -> Iterator[str]:
         yield written(zip(*columns, strict=True))
 
 
-def documents(ledger: Ledger, first: int = 1, last: int | None = None) -> Iterator[dict[str, Any]]:
-    """Finished matches first..last as plain data, each complete in itself, what is sealed redacted."""
+def documents(ledger: Ledger) -> Iterator[dict[str, Any]]:
+    """Finished matches as plain data, each complete in itself, what is sealed redacted."""
     texts = by_hex(ledger.texts())
     revealed = disclosed(ledger)
-    end = ledger.heads()[1] if last is None else min(last, ledger.heads()[1])
+    end = ledger.heads()[1]
     chain = GENESIS
-    if first > 1:
-        chain = next((row.chain for row in ledger.records(first - 1, first - 1)), GENESIS)
-    for start in range(first, end + 1, BLOCK):
+    for start in range(1, end + 1, BLOCK):
         stop = min(start + BLOCK - 1, end)
         fixtures = {row.number: row for row in ledger.fixtures(start, stop)}
         grouped = groupby(ledger.exchanges(start, stop), attrgetter("match"))
@@ -185,10 +182,9 @@ def _exchange(
     }
 
 
-def contestants(ledger: Ledger, first: int = 1) -> Iterator[tuple[Any, ...]]:
-    """The narrow table of matches from `first` on as rows of `COLUMNS`, one per match and contestant; None:
-    unknown."""
-    for row in ledger.summaries(first):
+def contestants(ledger: Ledger) -> Iterator[tuple[Any, ...]]:
+    """The narrow table as rows of `COLUMNS`, one per match and contestant; None: unknown."""
+    for row in ledger.summaries():
         for place, player in enumerate(row.players):
             yield (
                 row.number,

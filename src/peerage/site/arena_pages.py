@@ -115,7 +115,7 @@ def games_page(site: Site) -> View:
 
 
 def challenges_page(site: Site) -> View:
-    newest = map(posed, site.reader.matches(max(1, site.number - NEWEST + 1), site.number))
+    newest = map(posed, site.matches(max(1, site.number - NEWEST + 1), site.number))
     values = {
         "pool": site.pool[: -POOLED - 1 : -1],
         "pooled": len(site.pool),
@@ -128,7 +128,9 @@ def challenges_page(site: Site) -> View:
 
 def judges_page(site: Site) -> View:
     # First what needs nothing of what all matches tell, which may still be read.
-    rows = corrected(site)
+    rows: list[CorrectedRow] = []
+    with suppress(ScopeError):
+        rows = site.corrected(CORRECTED)
     report = site.judges
     found = [pair for pair in report.favours if pair.found]
     order = {row.player: at for at, row in enumerate(site.table())}
@@ -155,14 +157,6 @@ def judges_page(site: Site) -> View:
         "anchored": address(site, Filter("anchored")) if "anchored" in site.tracks else "",
     }
     return View("judges.html", "Judges", values)
-
-
-def corrected(site: Site) -> list[CorrectedRow]:
-    """What the page of judges shows corrected; nothing where nothing can be."""
-    try:
-        return site.corrected(CORRECTED)
-    except ScopeError:
-        return []
 
 
 def costs_page(site: Site) -> View:

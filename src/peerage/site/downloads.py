@@ -6,7 +6,7 @@ arena. Files are written piece by piece: none is ever held in memory. The same l
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from contextlib import closing
 from filecmp import cmp
 from importlib import import_module
@@ -14,7 +14,6 @@ from importlib.util import find_spec
 from io import BytesIO
 from itertools import islice
 from pathlib import Path
-from shutil import copyfile
 from typing import Final, NamedTuple
 
 from peerage.ledger import Ledger
@@ -80,31 +79,22 @@ def paths(site: Site) -> list[str]:
     return [one.path for one in offered(site)]
 
 
-def update(site: Site, path: str, to: Path, known: int = 0) -> bool:
+def update(site: Site, path: str, to: Path) -> bool:
     """Write the file of `path` to `to`, whole or not at all, where it differs from what is there; whether it
-    did. What is there holds the first `known` matches as they still are: their lines of JSON are taken over.
-    Raises LedgerError and OSError."""
+    did. Raises LedgerError and OSError."""
     to.parent.mkdir(parents=True, exist_ok=True)
     with replacing(to) as file:
         if path == SQLITE:
             write_redacted(site.moment, file)
         elif path == PARQUET:
             _parquet(site.moment, file)
-        elif path == JSONL and known and to.exists():
-            copyfile(to, file)
-            _write(file, lines(site.moment, known + 1))
         else:
-            _write(file, (table if path == CSV else lines)(site.moment))
+            with file.open("w", encoding="utf-8", errors="replace", newline="") as out:
+                out.writelines((table if path == CSV else lines)(site.moment))
         changed = not to.exists() or not cmp(file, to, shallow=False)
         if not changed:
             file.unlink()
     return changed
-
-
-def _write(file: Path, pieces: Iterable[str]) -> None:
-    """Write text at the end of a file."""
-    with file.open("a", encoding="utf-8", errors="replace", newline="") as out:
-        out.writelines(pieces)
 
 
 def _parquet(ledger: Ledger, file: Path) -> None:

@@ -48,7 +48,7 @@ def _bundle(site: Site, first: int) -> View:
         "match.html",
         f"Matches {first} to {last}" if last > first else f"Match {first}",
         {
-            "matches": site.reader.matches(first, last),
+            "matches": site.matches(first, last),
             "first": first,
             "last": last,
             "size": BUNDLE,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from concurrent.futures import Future
 from functools import cached_property
 from itertools import islice
 from pathlib import Path
@@ -57,28 +56,6 @@ class Course(NamedTuple):
     middle: Sequence[float]
 
 
-class Reader:
-    """Reads matches from a ledger whose texts it holds."""
-
-    def __init__(self, ledger: Ledger) -> None:
-        self._ledger = ledger
-        self._matches = Matches(ledger)
-        self._first = 1
-        self._held: list[Match] = []
-
-    def hold(self, first: int, last: int) -> None:
-        """Read these matches now and keep them, until others are held: all that is said of them comes from
-        there."""
-        self._held = []
-        self._first, self._held = first, list(self._matches.read(first, last))
-
-    def matches(self, first: int, last: int) -> Iterable[Match]:
-        """The finished matches first..last. Raises LedgerError when rows are missing."""
-        if self._first <= first and last < self._first + len(self._held):
-            return self._held[first - self._first : last - self._first + 1]
-        return self._matches.read(first, last)
-
-
 class Site:
     """An arena up to record `number`, whose chain value is `chain` (hex); `amended` counts entries by topic.
 
@@ -117,7 +94,6 @@ class Site:
         self.courses: dict[tuple[str, int], Course] = {}
         self.waited: Mapping[int, Waits] = {}
         self._tally, self._observed = SiteTally(), Observations()
-        self.telling: Future[Observations] | None = None
         self._tree: tuple[int, list[list[bytes]]] = (0, [])
         self._earlier: tuple[Sequence[KeptCheckpoint], Mapping[int, int]] | None = None
         if before is not None and "logged" in before.__dict__:
@@ -323,19 +299,25 @@ class Site:
         """Sums over the narrow table."""
         return self._tally.after(self.summaries[self._tally.number :])
 
+    def matches(self, first: int, last: int) -> Iterable[Match]:
+        """The finished matches first..last. Raises LedgerError when rows are missing."""
+        return self._matches.read(first, last)
+
+    @cached_property
+    def _matches(self) -> Matches:
+        return Matches(self.moment)
+
     def met(self, player: str, other: str) -> Record:
         """The record of one player against another."""
         return self.tally.players.get(player, Mine()).against.get(other, Record())
 
     @cached_property
     def observations(self) -> Observations:
-        """What all matches tell of players, judges and authors; waits where helpers are reading them."""
-        if self.telling is not None:
-            return self.telling.result()
+        """What all matches tell of players, judges and authors."""
         since = self._observed.matches + 1
         if since > self.number:
             return self._observed
-        return together([self._observed, observe(self.reader.matches(since, self.number))])
+        return together([self._observed, observe(self.matches(since, self.number))])
 
     @cached_property
     def stats(self) -> Stats:
@@ -356,10 +338,6 @@ class Site:
             played = PlayedMatches(self.moment, Scope(game, topic)) if game or topic else self._whole
             self._corrected[key] = what_would_change(self.moment, self.settings, played, wanted)
         return self._corrected[key]
-
-    def keep(self, wanted: Sequence[Correction], rows: list[CorrectedRow]) -> None:
-        """Take rows of `corrected` that another process computed."""
-        self._corrected[tuple(wanted), "", ""] = rows
 
     def match_page(self, number: int) -> str:
         """The page of a match, with the fragment that shows it alone."""
@@ -404,8 +382,3 @@ class Site:
     def models(self) -> Mapping[str, Sequence[Change]]:
         """Which models providers named, by player."""
         return changes(self.moment)
-
-    @cached_property
-    def reader(self) -> Reader:
-        """Reads matches."""
-        return Reader(self.moment)

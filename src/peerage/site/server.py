@@ -28,6 +28,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from peerage.ledger import open_ledger
 from peerage.ledger.store import LedgerError
 from peerage.ledger.votes import PeopleVotes
+from peerage.parallel import Lost
 from peerage.players.people import People
 from peerage.settings import load
 from peerage.site.annotation import Annotator
@@ -39,12 +40,12 @@ from peerage.site.players import COMPARE
 from peerage.site.review_page import REVIEW, ReviewRoutes
 from peerage.site.seat_pages import SEAT, Links, SeatRoutes
 from peerage.site.server_connections import WHOLE, ConnectionPlaces, Connections, Room
-from peerage.site.server_downloads import DownloadCache
+from peerage.site.server_downloads import Downloads
 from peerage.site.server_frame import NOT_KEPT, PageFrame, Refused, line, unchanged
 from peerage.site.server_guard import ClientHeader, Guard
 from peerage.site.server_live import LiveRoutes
 from peerage.site.server_log import bounded
-from peerage.site.server_pages import BEHIND, Busy, Job, PageCache, WorkerLost, fault, menu
+from peerage.site.server_pages import BEHIND, Busy, Job, PageCache, fault, menu
 from peerage.site.voting import Sessions, VotingService
 from peerage.site.voting_pages import VotingRoutes
 
@@ -85,7 +86,7 @@ class Server:
         frame = PageFrame(self.settings, self._ledger, votes, menu(voting))
         self.connections = Connections(room.connections)
         stand = LiveRoutes(frame, self._ledger, self.feed, ConnectionPlaces(room.streams))
-        self._copies = DownloadCache(folder, ConnectionPlaces(room.downloads))
+        self._copies = Downloads(folder, ConnectionPlaces(room.downloads))
         routes = [
             Route("/events", stand.events),
             Route("/live.html", stand.live),
@@ -195,7 +196,7 @@ class Server:
             asked = []
         try:
             made = await self.shelf.get(Job(path, tuple(asked)))
-        except WorkerLost as lost:
+        except Lost as lost:
             _log.error("%s: %s", path, lost)
             raise Refused(500, "this page could not be made; the log says why") from None
         except Busy:

@@ -12,20 +12,17 @@ import asyncio
 import contextlib
 import gzip
 import logging
-import os
-import signal
 import time
 from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 from hashlib import sha256
-from multiprocessing import get_context
-from multiprocessing.connection import Connection
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from peerage.ledger.store import LedgerError
+from peerage.parallel import Lost, Processes
 from peerage.protocol import visible
 from peerage.settings import SettingsError
 from peerage.site.api import PREFIX, VOTE, answer, failure
@@ -60,22 +57,15 @@ MOST_S = 300.0
 """No page takes so long to make: the process hangs, and is replaced."""
 PACKED_FROM = 1_000
 """Bytes from which on a body is worth compressing."""
-POLITE = 10
-"""How far below the server's own priority."""
 
 CORRECTED = f"{PREFIX}corrected"
 """Of the API's addresses the one that reads the record again."""
 
 _log = logging.getLogger("peerage")
-_spawn = get_context("spawn")
 
 
 class Busy(Exception):
     """More is asked for than can be made in good time."""
-
-
-class WorkerLost(Exception):
-    """The process that was making a page has died."""
 
 
 class Job(NamedTuple):
@@ -114,6 +104,8 @@ class _Arena:
     def __init__(self, folder: Path, voting: bool, url: str) -> None:
         self._site = Site.open(folder, menu(voting), url)
         self._file = LedgerFile(self._site.ledger.address)
+        self._log = bounded()
+        self._log.__enter__()  # as long as this process lives
 
     def now(self) -> Site:
         """Raises LedgerError."""
@@ -167,51 +159,6 @@ def fault(path: str, status: int, why: str) -> tuple[int, str, bytes]:
     return status, "text/plain; charset=utf-8", f"{visible(why)}\n".encode()
 
 
-def _work(calls: Connection) -> None:
-    """Answer calls until the server has gone."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl+C is for the server, which ends its workers itself
-    if hasattr(os, "setsid"):
-        os.setsid()  # a group of its own, to which a scheduler is fair
-        os.nice(POLITE)
-    with bounded(), contextlib.suppress(EOFError, OSError):
-        while True:
-            function, arguments = calls.recv()
-            calls.send(function(*arguments))
-
-
-class Worker:
-    """One process that does what it is told; started when it is first needed, and again when it has died."""
-
-    def __init__(self) -> None:
-        self._process: Any = None
-        self._calls: Connection | None = None
-
-    async def call(self, function: Callable[..., Any], *arguments: Any) -> Any:
-        """What the function returns; it must raise nothing. Raises WorkerLost when the process dies of it
-        twice."""
-        for _ in range(2):
-            with contextlib.suppress(EOFError, OSError):  # a time-out is an OSError too
-                return await asyncio.wait_for(asyncio.to_thread(self._ask, function, arguments), MOST_S)
-            await self.close()
-        raise WorkerLost("the process that makes pages died")
-
-    def _ask(self, function: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
-        if self._calls is None:
-            self._calls, theirs = _spawn.Pipe()
-            self._process = _spawn.Process(target=_work, args=(theirs,), daemon=True)
-            self._process.start()
-            theirs.close()
-        self._calls.send((function, arguments))
-        return self._calls.recv()
-
-    async def close(self) -> None:
-        """End the process, and wait for its end."""
-        process, self._process, self._calls = self._process, None, None
-        if process is not None:
-            process.kill()
-            await asyncio.to_thread(process.join)
-
-
 @dataclass(slots=True)
 class _Kept:
     """A page on the shelf, and when it was made and last asked for (monotonic seconds)."""
@@ -228,10 +175,7 @@ class PageCache:
     def __init__(self, folder: Path, voting: bool, version: Callable[[], Version], url: str = "") -> None:
         self._arena = folder, voting, url
         self._version = version
-        self._workers = [Worker() for _ in range(WORKERS)]
-        self._idle: asyncio.Queue[Worker] = asyncio.Queue()
-        for worker in self._workers:
-            self._idle.put_nowait(worker)
+        self._workers = Processes(WORKERS, polite=True, longest_s=MOST_S)
         self._kept: OrderedDict[Job, _Kept] = OrderedDict()
         self._bytes = 0
         self._making: dict[Job, asyncio.Future[Made]] = {}
@@ -239,7 +183,7 @@ class PageCache:
         self._rereading = asyncio.Lock()
 
     async def get(self, job: Job) -> Made:
-        """What stands at a path; of this moment, or of one a little earlier. Raises WorkerLost and Busy."""
+        """What stands at a path; of this moment, or of one a little earlier. Raises Lost and Busy."""
         now = time.monotonic()
         kept = self._kept.get(job)
         if kept is None:
@@ -255,7 +199,7 @@ class PageCache:
 
     async def _renew(self, job: Job) -> None:
         try:
-            with contextlib.suppress(WorkerLost, Busy):
+            with contextlib.suppress(Lost, Busy):
                 await self._fresh(job)
         finally:
             self._renewing = None
@@ -275,16 +219,17 @@ class PageCache:
     async def _make(self, job: Job) -> Made:
         try:
             async with self._rereading if job.rereads else contextlib.nullcontext():
-                worker = await self._idle.get()
-                try:
-                    made: Made = await worker.call(make, *self._arena, job)
-                finally:
-                    self._idle.put_nowait(worker)
+                made = await self._by_worker(job)
         finally:
             del self._making[job]
         if made.status < 500:
             self._keep(job, made)
         return made
+
+    async def _by_worker(self, job: Job) -> Made:
+        with contextlib.suppress(Lost):
+            return await asyncio.wrap_future(self._workers.submit(make, *self._arena, job))
+        return await asyncio.wrap_future(self._workers.submit(make, *self._arena, job))
 
     def _keep(self, job: Job, made: Made) -> None:
         now = time.monotonic()
@@ -299,7 +244,7 @@ class PageCache:
         """End the workers, and what they were making."""
         for making in self._making.values():
             making.cancel()
-        await asyncio.gather(*[worker.close() for worker in self._workers])
+        await asyncio.to_thread(self._workers.shutdown)
 
 
 def _size(made: Made) -> int:
