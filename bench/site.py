@@ -1,9 +1,9 @@
 """The static export of a long arena: `python -m bench.site [MATCHES ...]`, by default 200, 3,000 and 20,000
 among 60 players.
 
-Made-up duels of 18 exchanges (`bench.sample`). Measured: a whole build, and one after a further match, each in
-a process of its own as the command line starts it; the most memory any of its processes held; the size of the
-index and of the first page, compressed.
+Made-up duels of 18 exchanges (`bench.sample`). Measured: a whole build, and one after a further match, each
+in a process of its own as the command line starts it; the most memory any of its processes held; the size of
+the index and of the first page, compressed.
 """
 
 from __future__ import annotations
