@@ -20,11 +20,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from bench.sample import sample
-from peerage.accounts import position, snapshot_body
 from peerage.ledger import Ledger, open_ledger
 from peerage.ledger.store import Batch
 from peerage.settings import Rating
 from peerage.standings import elo_settings
+from peerage.standings.accounts import position, snapshot_body
 
 PLAYERS = 60
 A_SECOND = 200

@@ -19,12 +19,12 @@ import time
 from pathlib import Path
 
 from bench.sample import sample
-from peerage.accounts import position, snapshot_body
 from peerage.ledger import Ledger, open_ledger
 from peerage.ledger.store import Batch
-from peerage.ledger.verify import verify
 from peerage.settings import Rating
 from peerage.standings import elo_settings
+from peerage.standings.accounts import position, snapshot_body
+from peerage.standings.verify import verify
 
 PLAYERS = 60
 

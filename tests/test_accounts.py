@@ -9,7 +9,13 @@ from typing import Any
 
 import pytest
 
-from peerage.accounts import (
+from peerage.arena import open_arena
+from peerage.ledger import LedgerError
+from peerage.ledger.store import Summary
+from peerage.match import Totals
+from peerage.players.client import Answer, Call, PlayerError
+from peerage.standings import Skill, Standings, elo_settings
+from peerage.standings.accounts import (
     NOTHING,
     Account,
     count,
@@ -19,12 +25,6 @@ from peerage.accounts import (
     snapshot_body,
     spent_by,
 )
-from peerage.arena import open_arena
-from peerage.ledger import LedgerError
-from peerage.ledger.store import Summary
-from peerage.match import Totals
-from peerage.players.client import Answer, Call, PlayerError
-from peerage.standings import Skill, Standings, elo_settings
 from tests.engine.arenas import play, write_arena
 from tests.engine.clients import Cast
 

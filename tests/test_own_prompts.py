@@ -20,11 +20,11 @@ from peerage.games.game import GameSpec
 from peerage.ledger import Ledger, open_ledger
 from peerage.ledger.disclosure import write_redacted
 from peerage.ledger.export import export
-from peerage.ledger.verify import verify
 from peerage.scheduling.fixtures import Scheduler
 from peerage.site.build import build_folder
 from peerage.site.publishing import publish, restore
 from peerage.site.reading import Site
+from peerage.standings.verify import verify
 from tests.engine.arenas import play, write_arena
 
 PROMPTS, MATCHES = 30, 6

@@ -13,8 +13,6 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-__version__ = "0.2.0"
-
 __all__ = [
     "Arena",
     "ArenaError",
@@ -58,6 +56,7 @@ if TYPE_CHECKING:
     from peerage.tables.stats import Stats
     from peerage.tables.table import PairRow, Table
     from peerage.tables.verdict import Verdict
+    from peerage.version import __version__
 
 _HOME = {
     "Arena": "arena",
@@ -79,6 +78,7 @@ _HOME = {
     "Table": "tables.table",
     "Verdict": "tables.verdict",
     "VerifyReport": "ledger.verify",
+    "__version__": "version",
     "open": "arena",
 }
 _CALLED = {"open": "open_arena", "VerifyReport": "Report"}

@@ -334,10 +334,10 @@ class Arena:
 
     def plan(self, matches: int) -> Plan:
         """What so many further matches would ask and cost; asks and spends nothing."""
-        from peerage.accounts import position
         from peerage.engine.recovery import histories
         from peerage.engine.registration import prices
         from peerage.standings import pinned_elo
+        from peerage.standings.accounts import position
         from peerage.tables.plan import estimate
 
         priced = prices(self.ledger, self.settings.players, datetime.now(UTC).date())
@@ -347,8 +347,8 @@ class Arena:
 
     def verify(self) -> Report:
         """Check every digest and chain of the ledger, and of the audience's votes that go with it."""
-        from peerage.ledger.verify import verify
         from peerage.ledger.votes import PeopleVotes
+        from peerage.standings.verify import verify
 
         return verify(self.ledger, votes=PeopleVotes(self.ledger.address, self.folder))
 

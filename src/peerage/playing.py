@@ -17,7 +17,6 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from peerage import __version__
 from peerage.clock import now_ms
 from peerage.cluster.requirements import refuse
 from peerage.engine.availability import Availability, spent_today
@@ -50,7 +49,6 @@ from peerage.ledger import Ledger, LedgerError
 from peerage.ledger.secret import arena_secret
 from peerage.ledger.settings_log import statements
 from peerage.ledger.store import Batch, Summary, amend
-from peerage.ledger.verify import check_records
 from peerage.ledger.votes import PeopleVotes
 from peerage.match import Fixture, MatchRecord, Outcome, Recording
 from peerage.outputs import copies, secret_files
@@ -78,6 +76,8 @@ from peerage.settings import (
 )
 from peerage.settings.game_file import files_of
 from peerage.standings import pinned_elo
+from peerage.standings.verify import check_records
+from peerage.version import __version__
 
 if TYPE_CHECKING:
     from peerage.cluster.crew import Crew

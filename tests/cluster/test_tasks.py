@@ -21,8 +21,8 @@ from peerage.engine.replay import replay
 from peerage.ledger import LedgerError
 from peerage.ledger import verify as verifying
 from peerage.ledger.audit import audited
-from peerage.ledger.verify import verify
 from peerage.settings import ArenaError
+from peerage.standings.verify import verify
 
 if TYPE_CHECKING:
     from tests.servers.postgres import PostgresServer

@@ -30,10 +30,10 @@ from peerage.cli.main import app
 from peerage.engine.benches import TOPIC, Bench, Benches, benched
 from peerage.engine.report import RunReport
 from peerage.ledger.codec import by_hex, read_fixture
-from peerage.ledger.verify import verify
 from peerage.players.client import Call, Client, PlayerError
 from peerage.players.house import HouseClient, PacedClient
 from peerage.settings import PlayerSettings
+from peerage.standings.verify import verify
 
 DEAD = "p3"
 Clients = Callable[[PlayerSettings], Client]

@@ -23,10 +23,10 @@ from peerage.ledger import Ledger
 from peerage.ledger.codec import by_hex, read_fixture, read_said
 from peerage.ledger.secret import read_secret
 from peerage.ledger.store import Exchange
-from peerage.ledger.verify import verify
 from peerage.players.client import Answer, Call, Client, PlayerError
 from peerage.players.house import HouseClient
 from peerage.settings import PlayerSettings
+from peerage.standings.verify import verify
 
 DEAD, RENEWED = "p3", "p5"
 WHY = "access denied (401); check the key"

@@ -27,8 +27,8 @@ from tests.engine.arenas import (
 from peerage.arena import open_arena
 from peerage.engine.replay import replay
 from peerage.ledger.codec import by_hex, read_fixture
-from peerage.ledger.verify import verify
 from peerage.match import Fixture
+from peerage.standings.verify import verify
 
 MATCHES = 36
 BLIND = {"seats": 3, "proof": "blind"}

@@ -17,10 +17,10 @@ from peerage.arena import open_arena
 from peerage.cli.main import app
 from peerage.engine import model_watch
 from peerage.engine.model_watch import MOST, WINDOW, Change, Watch, changes, in_words
-from peerage.ledger.verify import verify
 from peerage.players.client import Answer, Call, Client
 from peerage.players.house import HouseClient
 from peerage.settings import PlayerSettings
+from peerage.standings.verify import verify
 
 OLD, NEW = "gpt-4o-2024-08-06", "gpt-4o-2024-11-20"
 WATCHED = "p1"

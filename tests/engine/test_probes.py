@@ -22,8 +22,8 @@ from peerage.engine.probed import TOPIC, ProbeCost, ProbeEntry, ProbeResult, ent
 from peerage.engine.probes import TRIES
 from peerage.engine.report import RunReport
 from peerage.ledger.store import amend
-from peerage.ledger.verify import verify
 from peerage.players.checks import PROBE_TOKENS, together
+from peerage.standings.verify import verify
 from peerage.tables.stats import ProbeStats
 
 GOOD, BAD = "sk-right-key-1234", "sk-wrong-key-9876"

@@ -10,13 +10,13 @@ from tests.engine.arenas import play, write_arena
 from peerage.arena import open_arena
 from peerage.engine.registration import TOPIC, card, changed, identity, prices, registered, registrations
 from peerage.ledger.store import Batch
-from peerage.ledger.verify import verify
 from peerage.players import thinking
 from peerage.players.client import Answer, Call, Client
 from peerage.players.house import HouseClient
 from peerage.players.prices import price_of
 from peerage.sealing import sealing_key
 from peerage.settings import PlayerSettings, SettingsError
+from peerage.standings.verify import verify
 
 ARENA = """pairing: {window: 4}
 players:

@@ -17,8 +17,8 @@ from peerage.cli.main import app
 from peerage.engine.settings_log import log_settings
 from peerage.ledger.disclosure import write_redacted
 from peerage.ledger.settings_log import settings_changes, statements
-from peerage.ledger.verify import verify
 from peerage.settings import loads
+from peerage.standings.verify import verify
 from peerage.testing.example import GAME
 
 cli = CliRunner()

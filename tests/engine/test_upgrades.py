@@ -19,7 +19,7 @@ from peerage.cli.main import app
 from peerage.engine.upgrades import TOPIC, Upgrade
 from peerage.games import GAMES, release_of
 from peerage.ledger.codec import by_hex, read_fixture
-from peerage.ledger.verify import verify
+from peerage.standings.verify import verify
 
 THIS, NEXT = f"peerage=={peerage.__version__}", "peerage==99.0.0"
 DUEL = GAMES["duel"].version

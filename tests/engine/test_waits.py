@@ -50,13 +50,13 @@ from peerage.ledger.sql import SqlDatabase
 from peerage.ledger.sql_database import Connection, Query
 from peerage.ledger.sqlite import SqliteFile
 from peerage.ledger.store import amend
-from peerage.ledger.verify import verify
 from peerage.ledger.waits import TOPIC, read_wait, waits
 from peerage.match import Fixture
 from peerage.players.client import Answer, Call, Client, Later, PlayerError
 from peerage.players.house import HouseClient, PacedClient
 from peerage.players.prices import price_of
 from peerage.settings import PlayerSettings
+from peerage.standings.verify import verify
 
 MATCHES = 30
 HOUR = 3600.0

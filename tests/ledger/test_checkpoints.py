@@ -23,9 +23,9 @@ from peerage.ledger.kept_checkpoints import KeptCheckpoint, _entries
 from peerage.ledger.log import entry_text
 from peerage.ledger.merkle import digest, levels, proof
 from peerage.ledger.notes import Checkpoint, Proof, key_of, read_checkpoint, sign
-from peerage.ledger.verify import verify
 from peerage.ledger.votes import PeopleVotes, Vote
 from peerage.outputs import secret_files
+from peerage.standings.verify import verify
 
 
 @pytest.fixture(scope="module")

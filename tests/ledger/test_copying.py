@@ -15,8 +15,8 @@ from peerage.cli.main import app
 from peerage.ledger import LedgerError, open_ledger
 from peerage.ledger.copying import copy
 from peerage.ledger.store import Batch, amend
-from peerage.ledger.verify import verify
 from peerage.ledger.votes import PeopleVotes, Vote
+from peerage.standings.verify import verify
 
 if TYPE_CHECKING:
     from tests.servers.mongo import MongoServer

@@ -27,9 +27,10 @@ from peerage.ledger.log import entry_text
 from peerage.ledger.merkle import digest
 from peerage.ledger.since import Head, read_head
 from peerage.ledger.store import Amendment, Batch, FailureRow, FixtureRow, IntentRow, ReplyRow
-from peerage.ledger.verify import check_records, remedy, verify
+from peerage.ledger.verify import remedy
 from peerage.ledger.votes import PeopleVotes, Vote
 from peerage.match import Fixture
+from peerage.standings.verify import check_records, verify
 
 FILE = Path(__file__).with_name("findings.json")
 FILES = ("arena.db", "arena.votes.db")

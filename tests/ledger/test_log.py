@@ -25,7 +25,7 @@ from peerage.ledger.disclosure import write_redacted
 from peerage.ledger.log import linked
 from peerage.ledger.sql_tables import TABLES
 from peerage.ledger.store import Amendment, Batch, amend
-from peerage.ledger.verify import verify
+from peerage.standings.verify import verify
 
 
 @pytest.fixture(scope="module")

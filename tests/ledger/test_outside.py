@@ -14,10 +14,10 @@ import pytest
 from peerage.ledger import Ledger, LedgerError, open_ledger
 from peerage.ledger.outside import LABELS, TOPIC, Source, enter, read, rows, sources
 from peerage.ledger.store import Amendment, Batch
-from peerage.ledger.verify import verify
 from peerage.ratings import data as reading
 from peerage.ratings.battles import Battles
 from peerage.ratings.played import PlayedGames
+from peerage.standings.verify import verify
 
 BATTLES = (
     b"model_a,model_b,winner,weight,judge,question,timestamp\n"

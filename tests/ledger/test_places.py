@@ -21,10 +21,10 @@ from peerage.ledger.codec import by_hex, read_fixture
 from peerage.ledger.merkle import digest, link
 from peerage.ledger.places import TOPIC, Places, places
 from peerage.ledger.store import amend
-from peerage.ledger.verify import verify
 from peerage.match import Fixture
 from peerage.players.client import Call, Client, PlayerError
 from peerage.settings import PlayerSettings
+from peerage.standings.verify import verify
 
 BENCHES = st.lists(st.tuples(st.integers(0, 12), st.integers(1, 12)), max_size=6).map(sorted)
 

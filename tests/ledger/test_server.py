@@ -21,8 +21,8 @@ from peerage.arena import open_arena
 from peerage.engine.runner import GRACE_S
 from peerage.ledger import Ledger, LedgerBusy, LedgerError
 from peerage.ledger.store import Batch, IntentRow
-from peerage.ledger.verify import verify
 from peerage.ledger.votes import PeopleVotes, Vote, VotedAlready
+from peerage.standings.verify import verify
 
 MATCHES = 40
 

@@ -19,7 +19,7 @@ from peerage.ledger.log import entry_leaf
 from peerage.ledger.merkle import root
 from peerage.ledger.since import read_head
 from peerage.ledger.store import amend
-from peerage.ledger.verify import verify
+from peerage.standings.verify import verify
 
 
 @pytest.fixture(scope="module")

@@ -21,7 +21,7 @@ from peerage.ledger.database_ledger import DatabaseLedger
 from peerage.ledger.sql import SqlDatabase, SqlTransaction
 from peerage.ledger.sqlite import SqliteFile
 from peerage.ledger.store import Batch, FixtureRow, IntentRow, ReplyRow, Summary
-from peerage.ledger.verify import verify
+from peerage.standings.verify import verify
 
 
 @pytest.fixture(autouse=True, scope="module")

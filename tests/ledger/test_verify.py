@@ -27,9 +27,10 @@ from peerage.ledger.store import (
     ReplyRow,
     Summary,
 )
-from peerage.ledger.verify import Problem, verify
+from peerage.ledger.verify import Problem
 from peerage.match import Fixture, MatchRecord, Outcome, Totals
 from peerage.parallel import Helpers, Lost
+from peerage.standings.verify import verify
 
 DOCS = Path(__file__).parents[2] / "docs"
 MATCHES = 12

@@ -19,8 +19,9 @@ from peerage.ledger import Ledger, LedgerError, open_ledger
 from peerage.ledger.merkle import digest, link, stream_genesis
 from peerage.ledger.since import read_head
 from peerage.ledger.store import Batch
-from peerage.ledger.verify import Problem, Report, verify
+from peerage.ledger.verify import Problem, Report
 from peerage.ledger.votes import STREAM, PeopleVotes, Vote, VotedAlready
+from peerage.standings.verify import verify
 
 
 @pytest.fixture(scope="module")

@@ -22,7 +22,7 @@ import yaml
 from tests.engine.arenas import play, write_arena
 from tests.packages.environments import ROOT, Environment, closure, environment, requirements, version_of
 
-from peerage import __version__
+from peerage.version import __version__
 
 NOT_RUN = {
     "useradd": "it would make a user of this machine",

@@ -14,8 +14,8 @@ from msgspec.structs import astuple
 
 from peerage.ledger import open_ledger
 from peerage.ledger.store import Batch, Exchange, IntentRow, ReplyRow, Summary
-from peerage.ledger.verify import verify
 from peerage.protocol import storable
+from peerage.standings.verify import verify
 
 MATCHES = 4
 TEXT = st.text().map(storable)

@@ -12,7 +12,7 @@ from tests.servers.smollm import smollm
 
 from peerage.arena import open_arena
 from peerage.ledger.uptimes import uptimes
-from peerage.ledger.verify import verify
+from peerage.standings.verify import verify
 
 pytestmark = [pytest.mark.real, needs_model]
 

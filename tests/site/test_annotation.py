@@ -15,7 +15,6 @@ from tests.site.arenas import MATCHES_SERVED
 
 from peerage.ledger import Ledger
 from peerage.ledger.store import LedgerError
-from peerage.ledger.verify import verify
 from peerage.ledger.votes import PeopleVotes, Vote, expert_voter
 from peerage.site.annotation import TELLING, Annotator
 from peerage.site.pages import page as page_of
@@ -23,6 +22,7 @@ from peerage.site.reading import Site
 from peerage.site.seat_pages import Links
 from peerage.site.server import Server
 from peerage.site.votes import audience
+from peerage.standings.verify import verify
 from peerage.tables.people_votes import finished, said
 from peerage.tables.votes import battles
 

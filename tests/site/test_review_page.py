@@ -12,9 +12,9 @@ from typer.testing import CliRunner
 
 from peerage.cli.main import app
 from peerage.ledger import open_ledger
-from peerage.ledger.verify import verify
 from peerage.settings import load
 from peerage.site.server import Server
+from peerage.standings.verify import verify
 from peerage.tables.challenges import arena_pool, to_review
 
 HERE = "http://localhost"

@@ -17,7 +17,6 @@ from starlette.types import Message
 from tests.engine.arenas import statuses
 from tests.site.arenas import MATCHES_SERVED, eventually
 
-from peerage.ledger.verify import verify
 from peerage.ledger.votes import PeopleVotes
 from peerage.site import server_pages, voting_pages
 from peerage.site.pages import page
@@ -27,6 +26,7 @@ from peerage.site.server_frame import Refused, body_of
 from peerage.site.server_guard import ClientHeader
 from peerage.site.server_pages import menu
 from peerage.site.voting import Sessions, VotingService
+from peerage.standings.verify import verify
 
 HERE = "http://localhost"
 TOKEN = "a-token-of-some-length"

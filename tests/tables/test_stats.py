@@ -11,11 +11,11 @@ from tests.engine.arenas import paced, play, play_stopping_at, write_arena
 from tests.engine.clients import Cast
 from tests.tables.conftest import recorded
 
-from peerage.accounts import position
 from peerage.arena import Arena, open_arena
 from peerage.players.client import Answer, Call, Client, PlayerError
 from peerage.ratings.elo import EloSettings
 from peerage.settings import PlayerSettings
+from peerage.standings.accounts import position
 from peerage.tables.match_view import tasks
 from peerage.tables.matches import Match, Matches
 from peerage.tables.stats import Stats

@@ -74,10 +74,10 @@ def checkpoint(
         new_key as drawn,
     )
     from peerage.ledger.notes import key_of, sign
-    from peerage.ledger.verify import verify
     from peerage.ledger.votes import PeopleVotes
     from peerage.outputs import CHECKPOINT, arena_files, checkpoint_key, refuse, write
     from peerage.site.witnesses import Rewritten, WitnessError, cosigned
+    from peerage.standings.verify import verify
 
     place = key or checkpoint_key()
     if new_key:

@@ -18,8 +18,6 @@ from typing import Literal, NamedTuple, TypeAlias
 
 import typer
 
-from peerage import __version__
-from peerage.accounts import spent_by, unpriced
 from peerage.cli.options import at, program
 from peerage.cluster.requirements import refuse
 from peerage.engine.probed import probe_costs
@@ -44,6 +42,8 @@ from peerage.settings import (
     own_keys,
     rules_of,
 )
+from peerage.standings.accounts import spent_by, unpriced
+from peerage.version import __version__
 
 MARKS = {"ok": "✓", "unused": "·", "warning": "!", "broken": "✗"}
 ROOM_BYTES = 1_000_000_000

@@ -77,8 +77,8 @@ def verify(
     from peerage.ledger.checkpoints import kept_in
     from peerage.ledger.since import read_head
     from peerage.ledger.verify import remedy
-    from peerage.ledger.verify import verify as check
     from peerage.ledger.votes import PeopleVotes
+    from peerage.standings.verify import verify as check
 
     if folder_ is not None and folder != HERE:
         raise typer.BadParameter("FOLDER and --dir name the same thing; give one of them")
@@ -224,8 +224,8 @@ def copy(
 
     from peerage.ledger import open_ledger
     from peerage.ledger.copying import copy as copied
-    from peerage.ledger.verify import verify as check
     from peerage.ledger.votes import PeopleVotes
+    from peerage.standings.verify import verify as check
 
     address, folder = _place(source)
     with (

@@ -217,7 +217,7 @@ def _program(
     version: bool = typer.Option(False, "--version", help="Print the version and exit.", is_eager=True),
 ) -> None:
     if version:
-        from peerage import __version__
+        from peerage.version import __version__
 
         typer.echo(f"peerage {__version__}")
         raise typer.Exit

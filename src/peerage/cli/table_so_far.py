@@ -147,8 +147,8 @@ def _bought(
     ledger: Ledger, settings: ArenaSettings, played: PlayedMatches, brought: Gained
 ) -> Iterator[Sequence[str]]:
     """Matches and bits a dollar, of players and of topics or games."""
-    from peerage.accounts import position
     from peerage.standings import pinned_elo
+    from peerage.standings.accounts import position
     from peerage.tables.costs import cost_stats, kind_stats
     from peerage.tables.hosts import hosted_stats
 

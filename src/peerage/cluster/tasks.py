@@ -8,10 +8,10 @@ from concurrent.futures import Future
 from importlib.util import find_spec
 from typing import Any, ParamSpec, TypeVar
 
-from peerage import __version__
 from peerage.ledger.databases import access
 from peerage.parallel import Helpers, Lost
 from peerage.settings import ArenaError
+from peerage.version import __version__
 
 Found = TypeVar("Found")
 Given = ParamSpec("Given")

@@ -12,7 +12,6 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from peerage import __version__
 from peerage.clock import now_ms
 from peerage.cluster.by_leader import ByLeader
 from peerage.cluster.messages import (
@@ -54,6 +53,7 @@ from peerage.players import open_client
 from peerage.players.client import Client, InstantClient
 from peerage.settings import ArenaError
 from peerage.settings.game_file import load_file
+from peerage.version import __version__
 
 NO_CAP = 1_000_000
 """Calls in flight at once where each asks for its place: the leader counts them."""

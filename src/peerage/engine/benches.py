@@ -15,10 +15,10 @@ from typing import Literal
 import msgspec
 from msgspec import Struct
 
-from peerage.accounts import Account
 from peerage.ledger import places
 from peerage.ledger.store import Amendment, Ledger
 from peerage.match import Fixture
+from peerage.standings.accounts import Account
 
 TOPIC = places.TOPIC
 BENCHED = "benched: "

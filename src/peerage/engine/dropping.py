@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from peerage.accounts import position
 from peerage.engine.records import ENGINE, MatchTally, answered_first, settle
 from peerage.ledger.codec import by_hex, read_fixture
 from peerage.ledger.merkle import GENESIS, link
 from peerage.ledger.merkle import digest as digest_of
 from peerage.ledger.store import Batch, Ledger, LedgerError, RecordRow
-from peerage.ledger.verify import check_records
 from peerage.ledger.waits import Wait, waits
 from peerage.match import Outcome
 from peerage.settings import Rating
 from peerage.standings import pinned_elo
+from peerage.standings.accounts import position
+from peerage.standings.verify import check_records
 
 DROPPED = "dropped"
 """The status of such a match."""

@@ -11,7 +11,6 @@ from collections import deque
 from collections.abc import Callable
 from functools import partial
 
-from peerage.accounts import NOTHING, count, snapshot_body
 from peerage.engine.benches import Bench
 from peerage.engine.journal import Journal
 from peerage.engine.records import ENGINE, MatchTally, settle
@@ -22,6 +21,7 @@ from peerage.ledger.store import RecordRow, Summary
 from peerage.match import DEVELOPMENT, Fixture, MatchRecord, Outcome
 from peerage.protocol import visible
 from peerage.ratings.elo import EloSettings
+from peerage.standings.accounts import NOTHING, count, snapshot_body
 
 SNAPSHOT_EVERY = 64
 

@@ -10,7 +10,6 @@ from typing import Any
 
 import msgspec
 
-from peerage.accounts import position
 from peerage.engine.driver import Driver, first_key
 from peerage.engine.records import MatchTally, settle
 from peerage.figures import counted
@@ -25,6 +24,7 @@ from peerage.match import Outcome, Recording, Seat
 from peerage.protocol import Reply
 from peerage.ratings.elo import EloSettings
 from peerage.standings import NOBODY, Standings, after_all
+from peerage.standings.accounts import position
 
 ASKED_ONCE = "on record once; its recorder did not ask again"
 """`reason` of the empty reply that stands for a repair."""

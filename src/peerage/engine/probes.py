@@ -7,7 +7,6 @@ import logging
 from collections.abc import Awaitable, Callable, Container, Mapping
 from typing import TypeAlias
 
-from peerage.accounts import NOTHING, Account
 from peerage.engine.benches import Bench, Benches
 from peerage.engine.budget import dollars
 from peerage.engine.call_costs import OVERHEAD_BYTES
@@ -19,6 +18,7 @@ from peerage.players.checks import PAID, PROBE_TOKENS, Probed, needs_probe, prob
 from peerage.players.client import Later
 from peerage.players.prices import Price
 from peerage.protocol import storable
+from peerage.standings.accounts import NOTHING, Account
 
 TRIES = 3
 """How often a player is probed that is down."""

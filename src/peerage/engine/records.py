@@ -11,10 +11,10 @@ from peerage.engine.benches import BENCHED
 from peerage.ledger.codec import read_said, record_body, reply_of
 from peerage.ledger.merkle import leaf, root
 from peerage.ledger.store import Exchange, Summary
-from peerage.match import Fixture, MatchRecord, Outcome, Totals, rated
+from peerage.match import DONE, Fixture, MatchRecord, Outcome, Totals, rated
 from peerage.protocol import Reply
 from peerage.ratings.elo import EloSettings
-from peerage.standings import DONE, Standings, after_match, moves_elo
+from peerage.standings import Standings, after_match, moves_elo
 
 ENGINE = "engine"
 """`Outcome.detail["by"]` of a match that the engine voided without the game's saying so."""

@@ -11,7 +11,6 @@ from typing import Any
 
 import msgspec
 
-from peerage.accounts import Account, position, spent_by, unpriced_calls
 from peerage.engine.benches import TOPIC, Benches
 from peerage.engine.budget import MATCH_BUDGET, PLAYER_BUDGET, dollars
 from peerage.engine.model_watch import Watch
@@ -25,10 +24,11 @@ from peerage.ledger.store import Exchange, FixtureRow, Ledger, LedgerError, Summ
 from peerage.ledger.uptimes import unused
 from peerage.ledger.waits import TOPIC as WAITS
 from peerage.ledger.waits import Moment, Waits
-from peerage.match import DEVELOPMENT, Fixture, topic_of
+from peerage.match import DEVELOPMENT, DONE, Fixture, topic_of
 from peerage.ratings.elo import EloSettings
 from peerage.scheduling.standing import Ended, History
-from peerage.standings import DONE, NOBODY, Standings, after_all
+from peerage.standings import NOBODY, Standings, after_all
+from peerage.standings.accounts import Account, position, spent_by, unpriced_calls
 
 _BLOCK = 64
 """Records that are read at a time, from the last one back."""

@@ -21,7 +21,6 @@ from typing import Any
 
 import msgspec
 
-from peerage.accounts import Account, Position, count, read_snapshot, snapshot_body
 from peerage.engine.model_watch import Change, Watch, changes
 from peerage.engine.records import settle
 from peerage.engine.replayed import BLOCK, UNREADABLE, Replayed, by_helper, replayed, short
@@ -36,6 +35,7 @@ from peerage.parallel import Helpers, Lost, in_order
 from peerage.ratings.elo import EloSettings
 from peerage.settings import Rating
 from peerage.standings import NOBODY, Standings, pinned_elo
+from peerage.standings.accounts import Account, Position, count, read_snapshot, snapshot_body
 
 PARALLEL_FROM = 2_000
 """Matches from which on helpers are worth it, and the most that one of them plays again at a time."""

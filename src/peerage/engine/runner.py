@@ -18,7 +18,6 @@ from pathlib import Path
 
 import msgspec
 
-from peerage.accounts import NOTHING
 from peerage.engine.admission import Admission
 from peerage.engine.availability import Availability
 from peerage.engine.benches import Bench, want_of
@@ -53,6 +52,7 @@ from peerage.scheduling.goal import Known
 from peerage.settings import ArenaSettings
 from peerage.settings.shape import InFlight
 from peerage.standings import pinned_elo
+from peerage.standings.accounts import NOTHING
 
 GRACE_S = 60.0
 """How long a stopped run waits for calls in flight: they are paid for, so their replies are worth having."""

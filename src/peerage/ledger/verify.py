@@ -11,7 +11,7 @@ checkpoints that were `kept` (`ledger.kept_checkpoints`).
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from hashlib import sha256
@@ -94,31 +94,14 @@ class Report:
         return not self.problems
 
 
-def verify(
-    ledger: Ledger,
-    workers: int | None = None,
-    votes: PeopleVotes | None = None,
-    since: Head | None = None,
-    kept: Sequence[KeptCheckpoint] = (),
-    helpers: Helpers | None = None,
-) -> Report:
-    """Check a whole ledger and the `votes` on it, and whether it extends the one whose head is `since`, and
-    those whose checkpoints were `kept`. Requests and replies are read by `helpers` where it is worth it, by
-    default in `workers` processes of this machine.
-
-    A running arena may go on writing meanwhile; what was finished at the start is checked. Raises
-    LedgerError when the ledger cannot be read at all.
-    """
-    return _verify(ledger, workers, votes, since, kept, helpers, replies=True)
+Recomputed = Callable[[Ledger, int, Mapping[int, bytes]], Iterator[tuple[int, str]]]
+"""Gives (match, what is wrong) of snapshots and ratings that do not follow from the first so many matches; it
+is given the digests that the log holds of snapshots, by match."""
 
 
-def check_records(ledger: Ledger) -> None:
-    """Check all that a run builds on, in a tenth of the time: everything but the requests and replies of
-    finished matches.
-
-    Raises LedgerError, which says what is wrong first and what to do about it.
-    """
-    report = _verify(ledger, None, None, None, (), None, replies=False)
+def check_records(ledger: Ledger, recomputed: Recomputed) -> None:
+    """`standings.verify.check_records`, which hands in what recomputes. Raises LedgerError."""
+    report = verify(ledger, recomputed, replies=False)
     if report.problems:
         first, more = report.problems[0], len(report.problems) - 1
         raise LedgerError(
@@ -138,16 +121,19 @@ def remedy(report: Report) -> str:
     return "restore the ledger from a copy"
 
 
-def _verify(
+def verify(
     ledger: Ledger,
-    workers: int | None,
-    votes: PeopleVotes | None,
-    since: Head | None,
-    kept: Sequence[KeptCheckpoint],
-    helpers: Helpers | None,
+    recomputed: Recomputed,
     *,
-    replies: bool,
+    workers: int | None = None,
+    votes: PeopleVotes | None = None,
+    since: Head | None = None,
+    kept: Sequence[KeptCheckpoint] = (),
+    helpers: Helpers | None = None,
+    replies: bool = True,
 ) -> Report:
+    """`standings.verify.verify`, which hands in what recomputes; without `replies` all but the requests and
+    replies of finished matches. Raises LedgerError."""
     issued, recorded = ledger.heads()
     if workers is None:
         worth = PARALLEL_FROM if replies else PARALLEL_FROM * 5
@@ -176,7 +162,7 @@ def _verify(
         with _noted(problems):
             known = ledger.texts()
         if jobs:
-            follows = _follows(ledger, recorded, logged)
+            follows = _follows(ledger, recomputed, recorded, logged)
         found = Findings()
         for span in spans if not jobs else ():
             found.add(audit(ledger, *span, replies=replies))
@@ -193,7 +179,7 @@ def _verify(
             raise LedgerError(f"{error}; what it was to check is not checked. Verify again") from None
     problems += found.problems
     if not found.problems:
-        problems += follows if jobs else _follows(ledger, recorded, logged)
+        problems += follows if jobs else _follows(ledger, recomputed, recorded, logged)
     with _noted(problems):
         in_play, needed = _in_play(ledger, recorded, issued, copy)
         problems += in_play
@@ -262,16 +248,10 @@ def _strange(ledger: Ledger, issued: int) -> list[Found]:
         return [(None, f"the keys of matches cannot be checked: {error}")]
 
 
-def _follows(ledger: Ledger, recorded: int, logged: Logged) -> list[Found]:
+def _follows(ledger: Ledger, recomputed: Recomputed, recorded: int, logged: Logged) -> list[Found]:
     """What does not follow from the records."""
-    # Folding reads with NumPy; and a process that checks a part of the records needs none of it.
-    from peerage.ledger.derived import problems
-    from peerage.settings import Rating
-    from peerage.standings import pinned_elo
-
     try:
-        elo = pinned_elo(ledger.meta(), Rating())
-        return [*problems(ledger, recorded, elo, logged.snapshots)]
+        return [*recomputed(ledger, recorded, logged.snapshots)]
     except (LedgerError, msgspec.MsgspecError, ArithmeticError, ValueError, KeyError, IndexError) as error:
         return [(None, f"the ratings cannot be computed again: {error}")]
 

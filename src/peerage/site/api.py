@@ -15,10 +15,10 @@ from urllib.parse import unquote
 
 import msgspec
 
-from peerage import __version__
 from peerage.site.api_endpoints import ENDPOINTS, Endpoint, Missing
 from peerage.site.api_rows import JSON, Ballot, Cast, Failure, Revealed
 from peerage.site.reading import Site
+from peerage.version import __version__
 
 PREFIX = "api/"
 VOTE = "vote.html"

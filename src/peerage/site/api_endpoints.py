@@ -13,7 +13,6 @@ from typing import Annotated, Any, NamedTuple, TypeVar, get_type_hints
 
 from msgspec import Meta, Struct, defstruct
 
-from peerage import __version__
 from peerage.blocks import Task
 from peerage.engine.registration import registered
 from peerage.judging.corrections import CORRECTIONS
@@ -39,6 +38,7 @@ from peerage.tables.matches import Matches
 from peerage.tables.overall import Profile
 from peerage.tables.played import ScopeError
 from peerage.tables.under_way import UnderWay, under_way
+from peerage.version import __version__
 
 MOST = 2**53
 """Numbers that every reader of JSON can hold."""

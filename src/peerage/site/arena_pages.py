@@ -21,6 +21,7 @@ from peerage.ledger.log import entry_leaf
 from peerage.ledger.settings_log import settings_changes
 from peerage.ledger.since import log_root
 from peerage.ledger.uptimes import unused
+from peerage.match import DONE
 from peerage.protocol import Role, visible
 from peerage.settings import EVERY, ArenaSettings
 from peerage.site import downloads, proofs
@@ -28,7 +29,6 @@ from peerage.site.charts import Written, chart, spending
 from peerage.site.leaderboards import Filter, address, filters
 from peerage.site.reading import Site
 from peerage.site.rendering import View, listed
-from peerage.standings import DONE
 from peerage.tables.corrected import CorrectedRow
 from peerage.tables.judge_rows import WithoutJudge
 from peerage.tables.match_view import tasks

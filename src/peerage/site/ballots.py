@@ -6,8 +6,8 @@ from msgspec import Struct
 
 from peerage.ledger.merkle import digest
 from peerage.ledger.store import Ledger
+from peerage.match import DONE
 from peerage.site.ledger_at import Moment
-from peerage.standings import DONE
 from peerage.tables.match_view import answers, tasks
 from peerage.tables.matches import Matches
 

@@ -12,11 +12,11 @@ from msgspec import to_builtins
 from peerage.games import installed
 from peerage.games.game import Original
 from peerage.ledger.export import documents, write_csv
+from peerage.match import DONE
 from peerage.site.arena_pages import by_day
 from peerage.site.board_charts import course, in_seconds, paced, priced
 from peerage.site.leaderboards import has_outside, judged, outside
 from peerage.site.reading import Site
-from peerage.standings import DONE
 
 WITHOUT = "data/without-judges.csv"
 """The players without each judge."""

@@ -8,7 +8,6 @@ from functools import cached_property, partial
 from itertools import islice
 from typing import Any
 
-from peerage.accounts import Position, position, snapshot_body
 from peerage.ledger.columns import of_summaries
 from peerage.ledger.disclosure import disclosed, redacted
 from peerage.ledger.log import finished
@@ -28,6 +27,7 @@ from peerage.ledger.store import (
     Summary,
 )
 from peerage.ratings.elo import EloSettings
+from peerage.standings.accounts import Position, position, snapshot_body
 
 
 def public(ledger: Ledger) -> Ledger:

@@ -30,7 +30,6 @@ import msgspec
 import yaml
 from msgspec import Struct
 
-from peerage import __version__
 from peerage.engine.registration import registered
 from peerage.figures import counted
 from peerage.games import installed
@@ -59,6 +58,7 @@ from peerage.outputs import write as write_file
 from peerage.settings import FILE_NAME
 from peerage.site.proofs import stored
 from peerage.site.reading import Site
+from peerage.version import __version__
 
 FACTS = "ledger.json"
 LOG = "log"

@@ -21,12 +21,13 @@ from peerage.ledger.merkle import GENESIS, levels
 from peerage.ledger.series import shown
 from peerage.ledger.store import Summary
 from peerage.ledger.votes import PeopleVotes
+from peerage.match import DONE
 from peerage.ratings.elo import EloSettings
 from peerage.settings import ArenaSettings, Rating, load
 from peerage.site.addresses import match_page
 from peerage.site.ledger_at import Moment
 from peerage.site.tally import Mine, Record, SiteTally
-from peerage.standings import DONE, NOBODY, Standings, after_all, pinned_elo, pinned_rating
+from peerage.standings import NOBODY, Standings, after_all, pinned_elo, pinned_rating
 from peerage.tables.challenges import ChallengeRow, arena_pool, pools, rows
 from peerage.tables.corrected import CorrectedRow, what_would_change
 from peerage.tables.judge_rows import JudgesReport

@@ -8,7 +8,7 @@ import msgspec
 from msgspec import Struct
 
 from peerage.ledger.store import LedgerError, Summary
-from peerage.standings import DONE
+from peerage.match import DONE
 
 RECENT = 20
 

@@ -31,9 +31,9 @@ from typing import Literal, NamedTuple, TypeAlias
 from peerage.ledger.series import shown
 from peerage.ledger.store import Ledger, LedgerError, Summary
 from peerage.ledger.votes import TIE, PeopleVotes, Vote, VotedAlready
+from peerage.match import DONE
 from peerage.site.ballots import BlindPair, ballot
 from peerage.site.private_key import private_key
-from peerage.standings import DONE
 
 Verdict: TypeAlias = Literal["first", "second", "tie"]
 

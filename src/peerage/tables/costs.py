@@ -9,8 +9,8 @@ from typing import Literal, NamedTuple
 import numpy as np
 from msgspec import Struct
 
-from peerage.accounts import NOTHING, Account
 from peerage.scheduling.information import information
+from peerage.standings.accounts import NOTHING, Account
 from peerage.tables.hosts import HostedStats
 from peerage.tables.played import PlayedMatches
 

@@ -10,7 +10,6 @@ import msgspec
 import numpy as np
 from msgspec import Struct
 
-from peerage.accounts import NOTHING, Account, position, possibly_billed
 from peerage.engine.benches import Bench, benched
 from peerage.engine.model_watch import Change, changes, in_words
 from peerage.engine.policy import policy_of
@@ -27,6 +26,7 @@ from peerage.scheduling.further import RatingEstimates
 from peerage.settings import ArenaSettings, CostUnit, Rating, suggest
 from peerage.settings.player import is_person
 from peerage.standings import NOBODY, after_all, pinned_elo, pinned_rating
+from peerage.standings.accounts import NOTHING, Account, position, possibly_billed
 from peerage.tables import notes
 from peerage.tables.corrected import judges_matter
 from peerage.tables.outlook import table_of

@@ -28,9 +28,8 @@ from peerage.ledger.codec import StoredReply, by_hex, read_fixture, read_record,
 from peerage.ledger.codec_requests import Part, read_form, read_request, read_shown
 from peerage.ledger.merkle import GENESIS
 from peerage.ledger.store import Exchange, FixtureRow, Ledger, LedgerError, RecordRow
-from peerage.match import Fixture, MatchRecord, Outcome, Seat
+from peerage.match import DONE, Fixture, MatchRecord, Outcome, Seat
 from peerage.protocol import SANDBOX, Ask, Chosen, Format, FormatError, Message, Role, Run, ran
-from peerage.standings import DONE
 from peerage.tables.played import EVERYTHING, Scope
 from peerage.tables.voids import in_words
 

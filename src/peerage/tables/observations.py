@@ -20,8 +20,7 @@ from peerage.judging.ballots import BALLOTS, SEATED, add_panel, marks_of, panel_
 from peerage.judging.columns import Columns, Layout, Rows
 from peerage.judging.marks import MARKS, Mark, add_marks
 from peerage.judging.scores import recorded
-from peerage.match import Fixture, Outcome
-from peerage.standings import DONE
+from peerage.match import DONE, Fixture, Outcome
 from peerage.tables.calibration import Forecasts, forecasts
 from peerage.tables.matches import Match, Step
 from peerage.tables.readings import Read, read

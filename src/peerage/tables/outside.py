@@ -11,7 +11,6 @@ import msgspec
 import numpy as np
 from msgspec import Struct
 
-from peerage.accounts import NOTHING, Account
 from peerage.figures import counted
 from peerage.ledger.outside import Source, read, sources
 from peerage.ledger.store import Ledger
@@ -20,6 +19,7 @@ from peerage.ratings.battles import Battles
 from peerage.ratings.history import Duels, Games, as_games, games, pairings, shared
 from peerage.ratings.kernels import Floats, Ints
 from peerage.ratings.played import Used
+from peerage.standings.accounts import NOTHING, Account
 from peerage.tables.in_series import Hanging
 
 

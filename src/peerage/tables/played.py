@@ -15,7 +15,6 @@ import numpy as np
 from msgspec import Struct
 from numpy.typing import ArrayLike
 
-from peerage.accounts import Account, count, totals_of
 from peerage.games import installed
 from peerage.games.game import GameSpec
 from peerage.judging.votes import Votes
@@ -23,12 +22,13 @@ from peerage.ledger.codec import by_hex, read_fixture, read_record
 from peerage.ledger.series import SERIES, InSeries, in_series
 from peerage.ledger.store import Columns, Ledger, LedgerError, Summary
 from peerage.ledger.votes import PeopleVotes as PeoplesVotes
-from peerage.match import rated
+from peerage.match import DONE, rated
 from peerage.ratings.history import Duels, Game, Games, duels, games, pairings
 from peerage.ratings.kernels import Floats, Ints
 from peerage.ratings.overall import GameHistory
 from peerage.settings import suggest
-from peerage.standings import DONE, moves_elo, unrated
+from peerage.standings import moves_elo, unrated
+from peerage.standings.accounts import Account, count, totals_of
 from peerage.tables.challenges import amended, amended_columns, match_points, withdrawn
 from peerage.tables.in_series import Hanging, hanging
 from peerage.tables.people_votes import Annotated, annotated, said

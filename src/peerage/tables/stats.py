@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, Literal
 import msgspec
 from msgspec import Struct
 
-from peerage.accounts import NOTHING, Account, possibly_billed
 from peerage.engine.probed import ProbeCost, probe_costs
 from peerage.engine.registration import models_and_families, registered
 from peerage.figures import dollars, percent, seconds, whole
@@ -19,6 +18,7 @@ from peerage.ledger.store import Ledger
 from peerage.protocol import SANDBOX
 from peerage.settings import ArenaSettings
 from peerage.standings import pinned_elo
+from peerage.standings.accounts import NOTHING, Account, possibly_billed
 from peerage.tables import Shown
 from peerage.tables.calibration import calibration
 from peerage.tables.costs import CostStats, KindStats, cost_stats, gained, kind_stats

@@ -7,13 +7,13 @@ from itertools import groupby
 from operator import attrgetter
 from pathlib import Path
 
-from peerage.accounts import unpriced
 from peerage.engine.probed import probe_costs
 from peerage.engine.recovery import spent
 from peerage.games import hides
 from peerage.ledger.audit import read_issued
 from peerage.ledger.store import Ledger
 from peerage.ledger.waits import waits
+from peerage.standings.accounts import unpriced
 from peerage.tables import Shown
 from peerage.tables.hosts import HostRow, host_rows
 

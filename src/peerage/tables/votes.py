@@ -13,8 +13,8 @@ from peerage.judging.ballots import UNUSABLE
 from peerage.judging.panel import ABSTAIN, TIE, Ballot
 from peerage.judging.votes import Votes
 from peerage.ledger.store import Ledger, LedgerError, Summary
+from peerage.match import DONE
 from peerage.ratings.history import duels
-from peerage.standings import DONE
 from peerage.tables.challenges import amended
 
 LOOKED_AT = 200

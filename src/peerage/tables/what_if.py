@@ -17,10 +17,9 @@ from peerage.judging.panel import Ballot, PanelRules, count
 from peerage.judging.scores import recorded
 from peerage.ledger.codec import by_hex, read_fixture, read_record
 from peerage.ledger.store import Ledger, LedgerError, Summary
-from peerage.match import Fixture
+from peerage.match import DONE, Fixture
 from peerage.protocol import visible
 from peerage.settings import suggest
-from peerage.standings import DONE
 from peerage.tables.played import PlayedMatches, ScopeError
 
 

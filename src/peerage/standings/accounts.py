@@ -15,10 +15,10 @@ from msgspec import Struct
 
 from peerage.ledger.audit import audit
 from peerage.ledger.store import Ledger, LedgerError, RecordRow, Summary
-from peerage.match import Totals
+from peerage.match import DONE, Totals
 from peerage.protocol import SANDBOX
 from peerage.ratings.elo import EloSettings
-from peerage.standings import DONE, NOBODY, Standings, after_all
+from peerage.standings.fold import NOBODY, Standings, after_all
 
 
 class Account(Struct, frozen=True, gc=False):

@@ -19,7 +19,7 @@ import msgspec
 
 from peerage.games import tracks_of
 from peerage.ledger.store import LedgerError, Summary
-from peerage.match import DONE as DONE
+from peerage.match import DONE
 from peerage.ratings.elo import DuelResult, EloSettings, EloState, extend, fold, trajectory, update
 from peerage.scheduling.standing import Standing
 from peerage.settings import PlayerSettings, Rating

@@ -13,10 +13,11 @@ from itertools import repeat
 
 import msgspec
 
-from peerage.accounts import Account, Position, count, read_snapshot, totals_of
 from peerage.ledger.store import Ledger, Summary
+from peerage.match import DONE
 from peerage.ratings.elo import EloSettings
-from peerage.standings import DONE, Standings, after_each
+from peerage.standings.accounts import Account, Position, count, read_snapshot, totals_of
+from peerage.standings.fold import Standings, after_each
 
 TOLERANCE = 1e-6
 """By how much a rating computed again may differ: another machine's last bits, nothing more."""
