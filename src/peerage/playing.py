@@ -41,8 +41,6 @@ from peerage.engine.settings_log import log_settings
 from peerage.engine.slots import FIRST, Slots
 from peerage.engine.stop_signals import stopped_by_signals
 from peerage.engine.under_way import MatchesUnderWay
-from peerage.engine.upgrades import TOPIC as UPGRADES
-from peerage.engine.upgrades import upgrade
 from peerage.environment import environment
 from peerage.games import GAMES, plays
 from peerage.ledger import Ledger, LedgerError
@@ -153,8 +151,6 @@ async def play(
             if not reached:
                 when = recovered.next_round, recovered.standings.number
                 free = None if clients is None else list(runtimes)
-                if (entry := upgrade(ledger, [GAMES[game] for game in settings.lineup])) is not None:
-                    amend(ledger, UPGRADES, [entry], now_ms())
                 benches = recovered.benches
                 rows = await bench_by_probes(
                     benches,

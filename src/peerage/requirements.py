@@ -9,7 +9,7 @@ import msgspec
 
 from peerage.engine.plans import dearest_calls
 from peerage.engine.registration import changed
-from peerage.engine.upgrades import unplayable
+from peerage.engine.unplayable import unplayable
 from peerage.figures import dollars
 from peerage.games import FILE, GAMES, candidates, tracks_of
 from peerage.ledger import Ledger, LedgerError

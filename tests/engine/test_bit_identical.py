@@ -116,8 +116,7 @@ def arena(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def bodies(ledger: Ledger) -> dict[str, Any]:
     """Everything that was played, without times: the bytes as stored."""
     streams = {
-        stream: [row.body for row in ledger.amendments(stream)]
-        for stream in ("benches", "players", "models", "upgrades")
+        stream: [row.body for row in ledger.amendments(stream)] for stream in ("benches", "players", "models")
     }
     return {
         "fixtures": [row.body for row in ledger.fixtures()],

@@ -59,7 +59,6 @@ ENTRIES = {
     "probes": "Probes of players",
     "public": "Scores of people outside",
     "settings": "Settings, with later changes",
-    "upgrades": "Upgrades of the program",
     "uptimes": "Uptimes of hosts",
     "waits": "Matches that waited",
 }
