@@ -178,9 +178,19 @@ async def play(
             def drive(run: MatchRun, journal: Journal, budget: Budget, plans: Plans) -> Driving:
                 if crew is not None:
                     return crew(run, ledger, journal, budget, availability)
-                money = budget, Reservations(budget)
-                calls = journal, now_ms, *money, plans, availability, programs
-                return MatchesUnderWay(run, runtimes, settings.engine, ledger, *calls)
+                return MatchesUnderWay(
+                    run=run,
+                    runtimes=runtimes,
+                    engine=settings.engine,
+                    ledger=ledger,
+                    journal=journal,
+                    clock=now_ms,
+                    budget=budget,
+                    paying=Reservations(budget),
+                    plans=plans,
+                    availability=availability,
+                    programs=programs,
+                )
 
             runner = Runner(
                 settings,

@@ -331,7 +331,17 @@ class Crew:
                 nano = one.cost_nano or 0
                 known = read_reply(one).cost_nano is not None
             ticket, answered, granted = held.get(of, 0), one.reply is not None, min(nano, one.worst_nano or 0)
-            paid = Paid(ticket, *of, one.attempt, one.player, nano, known, answered, granted)
+            paid = Paid(
+                ticket=ticket,
+                match=of[0],
+                key=of[1],
+                attempt=one.attempt,
+                player=one.player,
+                nano=nano,
+                known=known,
+                answered=answered,
+                granted=granted,
+            )
             self._permits.paid(worker, paid)
         return opened
 

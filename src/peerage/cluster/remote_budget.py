@@ -129,8 +129,17 @@ class RemoteReservations:
                 granted = min(nano, reserved)
                 grant[player] += reserved - granted
         if ticket or nano or granted or (answered and self._bounded):
-            of = pending.match, pending.ask.key, pending.attempt, player
-            paid = Paid(ticket, *of, nano, known, answered, granted)
+            paid = Paid(
+                ticket=ticket,
+                match=pending.match,
+                key=pending.ask.key,
+                attempt=pending.attempt,
+                player=player,
+                nano=nano,
+                known=known,
+                answered=answered,
+                granted=granted,
+            )
             self._durable(partial(self._tell, paid, soon=bool(ticket)))
 
 

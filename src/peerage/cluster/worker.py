@@ -120,17 +120,17 @@ class Worker:
             programs = await self._stack.enter_async_context(opened(1))
         undated = [one.model_copy(update={"daily_budget": None}) for one in posting.settings.players]
         self._matches = MatchesUnderWay(
-            self,
-            {name: _unlimited(runtime) for name, runtime in runtimes.items()},
-            engine.model_copy(update={"calls": NO_CAP}),
-            self._ledger,
-            self._journal,
-            now_ms,
-            RemoteBudget(posting.bounded, self.tell, self._paying),
-            self._paying,
-            plans,
-            Availability(undated, now_ms),
-            programs,
+            run=self,
+            runtimes={name: _unlimited(runtime) for name, runtime in runtimes.items()},
+            engine=engine.model_copy(update={"calls": NO_CAP}),
+            ledger=self._ledger,
+            journal=self._journal,
+            clock=now_ms,
+            budget=RemoteBudget(posting.bounded, self.tell, self._paying),
+            paying=self._paying,
+            plans=plans,
+            availability=Availability(undated, now_ms),
+            programs=programs,
         )
         self._tick()
         return int(self._ledger.number)

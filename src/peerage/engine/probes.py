@@ -136,7 +136,15 @@ async def bench_by_probes(
             _log.info("%s is back", name)
             account = accounts.get(name, NOTHING)
             why = "not tried" if found is None else "it answers again"
-            entry = Bench(name, "returned", *when, why, account.seated, account.failed)
+            entry = Bench(
+                player=name,
+                event="returned",
+                from_round=when[0],
+                after_match=when[1],
+                why=why,
+                seated=account.seated,
+                failed=account.failed,
+            )
         else:
             continue
         rows.append(benches.enter(entry, clock()))
@@ -155,11 +163,11 @@ def _found(runtime: PlayerRuntime, probed: Probed, worst: int | None) -> ProbeRe
     if probed.failure is not None:
         paid = probed.maybe_paid + probed.failure.maybe_paid
         return ProbeResult(
-            "failed" if probed.unusable else "void",
-            storable(probed.problem)[:1000],
-            probed.requests,
-            None if paid else 0,
-            each and paid * each if paid else 0,
+            status="failed" if probed.unusable else "void",
+            reason=storable(probed.problem)[:1000],
+            requests=probed.requests,
+            cost_nano=None if paid else 0,
+            worst_nano=each and paid * each if paid else 0,
         )
     assert probed.answer is not None
     paid = probed.maybe_paid
@@ -167,17 +175,19 @@ def _found(runtime: PlayerRuntime, probed: Probed, worst: int | None) -> ProbeRe
     status = "refused" if probed.answer.refused else "cut" if probed.answer.truncated else "ok"
     reasoning = probed.answer.reasoning_tokens
     return ProbeResult(
-        status,
-        "",
-        probed.requests,
-        reply.cost_nano,
-        each and (paid + (reply.cost_nano is None)) * each if paid or reply.cost_nano is None else 0,
-        reply.input_tokens,
-        reply.output_tokens,
-        reasoning if type(reasoning) is int and 0 <= reasoning < 2**40 else None,
-        reply.latency_ms,
-        storable(probed.answer.snapshot)[:200],
-        probed.thinks,
+        status=status,
+        reason="",
+        requests=probed.requests,
+        cost_nano=reply.cost_nano,
+        worst_nano=each and (paid + (reply.cost_nano is None)) * each
+        if paid or reply.cost_nano is None
+        else 0,
+        input_tokens=reply.input_tokens,
+        output_tokens=reply.output_tokens,
+        reasoning_tokens=reasoning if type(reasoning) is int and 0 <= reasoning < 2**40 else None,
+        latency_ms=reply.latency_ms,
+        snapshot=storable(probed.answer.snapshot)[:200],
+        thinks=probed.thinks,
     )
 
 

@@ -115,18 +115,18 @@ def settle(
     totals = {player: _totals(sums, player in failed) for player, sums in sorted(tally.sums.items())}
     record = MatchRecord(fixture.number, digest, tally.root(), outcome, moved, totals)
     summary = Summary(
-        fixture.number,
-        fixture.round,
-        fixture.game,
-        fixture.topic,
-        names,
-        outcome.void or DONE,
-        scores,
-        costs,
-        sum([total.cost_nano for total in totals.values()]),
-        tuple([one.raw for one in now]),
-        tuple([one.cost for one in now]),
-        at_ms,
+        number=fixture.number,
+        round=fixture.round,
+        game=fixture.game,
+        topic=fixture.topic,
+        players=names,
+        status=outcome.void or DONE,
+        scores=scores,
+        costs=costs,
+        spent_nano=sum([total.cost_nano for total in totals.values()]),
+        raw=tuple([one.raw for one in now]),
+        cost_elo=tuple([one.cost for one in now]),
+        at_ms=at_ms,
     )
     return Settled(record, record_body(record), summary, after)
 

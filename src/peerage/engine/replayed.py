@@ -132,7 +132,9 @@ class _Again:
         return self._rules[key]
 
 
-_UNANSWERED = Exchange(0, "", 0, "", b"", None, None, None)
+_UNANSWERED = Exchange(
+    match=0, key="", attempt=0, player="", request=b"", reply=None, worst_nano=None, cost_nano=None
+)
 
 
 class _Light(msgspec.Struct):

@@ -98,14 +98,14 @@ class Runner:
         self._journal = Journal(ledger, self.broken, inline=inline)
         budget = settings.budget
         self._budget = Budget(
-            whole_nano(budget.arena),
-            whole_nano(budget.match),
-            whole_nano(budget.player),
-            recovered.billed_nano,
-            recovered.possibly_nano,
-            recovered.spent_by,
-            recovered.begun,
-            recovered.unpriced,
+            limit=whole_nano(budget.arena),
+            per_match=whole_nano(budget.match),
+            per_player=whole_nano(budget.player),
+            billed=recovered.billed_nano,
+            possibly=recovered.possibly_nano,
+            spent_by=recovered.spent_by,
+            begun=recovered.begun,
+            unpriced=recovered.unpriced,
         )
         games = schedulers(settings, secret)
         self._plans = Plans(games, runtimes)
@@ -113,20 +113,25 @@ class Runner:
         self._admission = Admission(self._budget, self._plans, recovered.unaffordable)
         goal = settings.goal
         self._rounds = Rounds(
-            games,
-            settings.players,
-            settings.rating.initial,
-            *in_flight,
-            recovered,
-            {
+            games=games,
+            players=settings.players,
+            initial=settings.rating.initial,
+            lag=in_flight.lag,
+            window=in_flight.window,
+            recovered=recovered,
+            memories={
                 name: remembered(ledger, one.spec, one.rules, secret, recovered.round_of)
                 for name, one in games.items()
                 if one.spec.memory is not None
             },
-            all_ended(recovered, ledger) if goal or any(one.policy.learns for one in games.values()) else (),
-            Known(goal, [*runtimes], {name: one.weight for name, one in games.items()}) if goal else None,
-            goal.player if goal else "",
-            settings.hosts,
+            ended=all_ended(recovered, ledger)
+            if goal or any(one.policy.learns for one in games.values())
+            else (),
+            known=Known(goal, [*runtimes], {name: one.weight for name, one in games.items()})
+            if goal
+            else None,
+            placed=goal.player if goal else "",
+            hosts=settings.hosts,
         )
         self._hosts, self._availability = hosts, availability
         hosts.serve(
@@ -208,21 +213,21 @@ class Runner:
             if self._grace is not None:
                 self._grace.cancel()
         return RunReport(
-            reason,
-            self._note,
-            self._folding.standings.number,
-            self._folding.decided,
-            self._folding.played,
-            self._matches.now().answered,
-            self._budget.billed,
-            self._budget.possibly,
-            sum(lost.player != SANDBOX for lost in self._recovered.left_open),
-            sum(lost.worst_nano or 0 for lost in self._recovered.left_open),
-            self._benched(),
-            dict(self._budget.overrun),
-            tuple(self._waits.now.values()),
-            self._rounds.known(now=True),
-            self._budget.unpriced,
+            reason=reason,
+            note=self._note,
+            settled=self._folding.standings.number,
+            decided=self._folding.decided,
+            played=self._folding.played,
+            calls=self._matches.now().answered,
+            billed_nano=self._budget.billed,
+            possibly_nano=self._budget.possibly,
+            possibly_paid_twice=sum(lost.player != SANDBOX for lost in self._recovered.left_open),
+            possibly_paid_nano=sum(lost.worst_nano or 0 for lost in self._recovered.left_open),
+            benched=self._benched(),
+            overrun=dict(self._budget.overrun),
+            waiting=tuple(self._waits.now.values()),
+            until=self._rounds.known(now=True),
+            unpriced=self._budget.unpriced,
         )
 
     def stop(self) -> None:
@@ -241,22 +246,25 @@ class Runner:
         self._end("interrupted", "stopped; run again to go on")
 
     def progress(self) -> Progress:
+        calls = self._matches.now()
         return Progress(
-            self._folding.standings.number,
-            self._folding.decided,
-            self._limit,
-            len(self._matches),
-            *self._matches.now(),
-            self._budget.billed,
-            self._budget.possibly,
-            self._budget.held,
-            self._folding.standings,
-            self._benched(),
-            self._stopping,
-            self._matches.troubles(),
-            tuple(self._waits.now.values()),
-            self._rounds.known(),
-            self._budget.unpriced,
+            settled=self._folding.standings.number,
+            decided=self._folding.decided,
+            limit=self._limit,
+            matches_in_flight=len(self._matches),
+            calls_in_flight=calls.in_flight,
+            calls_answered=calls.answered,
+            retries=calls.retried,
+            billed_nano=self._budget.billed,
+            possibly_nano=self._budget.possibly,
+            held_nano=self._budget.held,
+            standings=self._folding.standings,
+            benched=self._benched(),
+            stopping=self._stopping,
+            troubles=self._matches.troubles(),
+            waiting=tuple(self._waits.now.values()),
+            until=self._rounds.known(),
+            unpriced=self._budget.unpriced,
         )
 
     def _benched(self) -> Mapping[str, str]:
@@ -295,9 +303,15 @@ class Runner:
     def _back(self, player: str) -> None:
         """A paused player answers: it is paired again, and its matches go on."""
         account = self._recovered.accounts.get(player, NOTHING)
-        counted = account.seated, account.failed
-        when = self._rounds.first_without, self._folding.standings.number
-        entry = Bench(player, "returned", *when, "it answers again", *counted)
+        entry = Bench(
+            player=player,
+            event="returned",
+            from_round=self._rounds.first_without,
+            after_match=self._folding.standings.number,
+            why="it answers again",
+            seated=account.seated,
+            failed=account.failed,
+        )
         self._journal.rows.amend(self._recovered.benches.enter(entry, self._clock()))
         self._journal.touch()
         del self._availability.paused[player]

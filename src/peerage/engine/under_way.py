@@ -75,7 +75,17 @@ class MatchesUnderWay:
         availability: Availability,
         programs: Programs | None,
     ) -> None:
-        self.calls = Calls(self, runtimes, engine, journal, clock, budget, paying, availability, programs)
+        self.calls = Calls(
+            matches=self,
+            runtimes=runtimes,
+            engine=engine,
+            journal=journal,
+            clock=clock,
+            budget=budget,
+            paying=paying,
+            availability=availability,
+            programs=programs,
+        )
         self.unfinished: dict[int, str] = {}
         self._run = run
         self._runtimes = runtimes
@@ -241,7 +251,16 @@ class MatchesUnderWay:
             match.open += 1
             player = match.players[ask.to]
             attempt, salt = before.attempt if before else 0, reply_salt(match.secret, ask.key)
-            pending = Pending(number, match.fixture.seed, player, ask, body, match.house, attempt, salt)
+            pending = Pending(
+                match=number,
+                seed=match.fixture.seed,
+                player=player,
+                ask=ask,
+                body=body,
+                house=match.house,
+                attempt=attempt,
+                salt=salt,
+            )
             if player not in self._runtimes and player != SANDBOX:
                 self.calls.void(pending, texts, "withdrawn")
             elif self.expired(number):

@@ -113,15 +113,15 @@ class HouseClient:
             text = text[:most]
         asked = self._system_chars + sum([len(said) for _, said in call.messages])
         return Answer(
-            text,
-            seconds * SLOW if slow else seconds,
-            asked // CHARS_PER_TOKEN + 1,
-            -(-len(text) // CHARS_PER_TOKEN),
-            None,
-            "house",
-            refused,
-            truncated,
-            hidden,
+            text=text,
+            latency_s=seconds * SLOW if slow else seconds,
+            input_tokens=asked // CHARS_PER_TOKEN + 1,
+            output_tokens=-(-len(text) // CHARS_PER_TOKEN),
+            cost_usd=None,
+            snapshot="house",
+            refused=refused,
+            truncated=truncated,
+            hidden=hidden,
         )
 
     def _said(self, call: Call, rng: Random) -> tuple[str, Any]:
