@@ -59,7 +59,7 @@ def _match(spec: GameSpec[Any], rules: Mapping[str, Any], number: int) -> Played
 
 def _draw_ms(spec: GameSpec[Any], rules: Mapping[str, Any], number: int) -> float:
     parsed = spec.rules.model_validate(rules)
-    memory = spec.memory(parsed) if spec.memory else None
+    memory = spec.memory.make(parsed) if spec.memory else None
     began = time.process_time()
     if memory is None:
         spec.draw(parsed, "games", number)
@@ -76,11 +76,11 @@ def main() -> None:
     print("game                 matches/s  requests/s  draw ms: median     95%  ordered after      ties")
     for name in given.games:
         spec = GAMES[name]
-        found = speed(spec, spec.demo_rules)
+        found = speed(spec, spec.demo.rules)
         told = f"{name:20} {found.matches:10,.1f}  {found.requests:10,.0f}"
         told += f" {found.draw:16.2f} {found.slow_draw:7.2f}"
         if given.rounds:
-            order = separation(spec, spec.demo_rules, given.rounds)
+            order = separation(spec, spec.demo.rules, given.rounds)
             after = f"> {LONGEST} rounds" if order.matches is None else f"{order.matches:,} matches"
             told += f" {after:>14} {order.ties:9.0%}"
         print(told, flush=True)

@@ -72,7 +72,7 @@ def main() -> None:
     IMAGES.mkdir(exist_ok=True)
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        (folder / "arena.yaml").write_text(demo_text(1, rules=GAME.demo_rules), "utf-8")
+        (folder / "arena.yaml").write_text(demo_text(1, rules=GAME.demo.rules), "utf-8")
         with open_arena(folder) as arena:
             watched(arena)
             console = recorder()

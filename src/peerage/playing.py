@@ -432,7 +432,7 @@ async def _programs(
         spec = specs.get(one.game)
         if spec is not None and plays(spec, one.game, one.version, one.release):
             rules.append((one.game, spec.rules.model_validate(one.settings)))
-    needing = next((game for game, stated in rules if specs[game].sandbox(stated)), "")
+    needing = next((game for game, stated in rules if specs[game].needs.sandbox(stated)), "")
     if not needing:
         return None
     from peerage.engine.programs import opened

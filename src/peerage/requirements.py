@@ -82,7 +82,7 @@ def unplayable_here(settings: ArenaSettings, game: str) -> str:
             return why
         _refuse_readers(alone)
         _refuse_series(alone)
-        sandboxed = GAMES[game].sandbox(rules_of(alone))
+        sandboxed = GAMES[game].needs.sandbox(rules_of(alone))
     except (ArenaError, SettingsError) as error:
         return str(error)
     return lacks_sandbox(game) if sandboxed and not image.installed() else ""
@@ -226,7 +226,9 @@ def notices(settings: ArenaSettings, ledger: Ledger) -> list[str]:
             f"the resources of {', '.join(placed)} say nothing without `engine: ray`: it is started here"
         )
     people = [player.name for player in settings.players if player.is_person]
-    hiding = sorted([n for n, one in specs.items() if one.hides or one.withholds(rules_of(settings, n))])
+    hiding = sorted(
+        [n for n, one in specs.items() if one.secrecy.hides or one.secrecy.withholds(rules_of(settings, n))]
+    )
     if people and hiding:
         told.append(
             f"{', '.join(hiding)} hides things from players. People ({', '.join(people)}) see none of it at "
@@ -256,7 +258,7 @@ def _refuse_readers(settings: ArenaSettings) -> None:
     """Raise where a player could read from the ledger what the arena's one game hides from it, or remember
     what it must not know."""
     spec, rules = GAMES[settings.game], rules_of(settings)
-    why, hides = spec.forgets(rules), spec.hides or spec.withholds(rules)
+    why, hides = spec.secrecy.forgets(rules), spec.secrecy.hides or spec.secrecy.withholds(rules)
     for player in settings.players:
         if why and player.provider in _REMEMBER:
             raise SettingsError(
@@ -291,7 +293,7 @@ def _refuse_series(settings: ArenaSettings) -> None:
             f"contestants at another. {instead}"
         )
     remembers = [player.name for player in settings.players if player.provider in _REMEMBER]
-    if series == "seats" and spec.rotates(rules) and remembers:
+    if series == "seats" and spec.seating.rotates(rules) and remembers:
         raise SettingsError(
             f"{shared} in every seat, and {', '.join(remembers)} may remember it from one match to the next. "
             f"{instead}"

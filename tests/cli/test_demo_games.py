@@ -107,7 +107,12 @@ def test_a_challenge_exchange_plays_its_demo(tmp_path: Path) -> None:
 def test_a_game_whose_extra_is_not_installed_says_which_and_how(tmp_path: Path) -> None:
     text = files("peerage.testing").joinpath("example.py").read_text("utf-8")
     game = tmp_path / "lacking.py"
-    game.write_text(text.replace('name="example"', 'name="lacking", extra=lambda rules: "puzzles"'), "utf-8")
+    game.write_text(
+        text.replace('name="example"', 'name="lacking", needs=Needs(extra=lambda rules: "puzzles")').replace(
+            "Asks, GameSpec", "Asks, GameSpec, Needs"
+        ),
+        "utf-8",
+    )
     for words in (["demo", "--game", str(game)], ["estimate"], ["run"]):
         shown = cli.invoke(app, [*words, "--dir", str(tmp_path)])
         assert shown.exit_code == 2
@@ -124,7 +129,7 @@ def test_a_gauntlet_is_of_every_game_that_can_be_played_here(monkeypatch: pytest
     assert games.keys() | left_out.keys() == {*GAMES}
     assert all(game in why for game, why in left_out.items())
     assert {name: one.rules for name, one in games.items()} == {
-        name: dict(GAMES[name].demo_rules) for name in games
+        name: dict(GAMES[name].demo.rules) for name in games
     }
     monkeypatch.setattr("peerage.requirements.image.installed", lambda: False)
     _, without_sandbox = gauntlet_text(1)
@@ -191,4 +196,4 @@ def test_the_gauntlet_tells_house_players_apart(tmp_path: Path) -> None:
 def test_each_topic_of_the_demo_of_duels_gets_matches_enough_to_say_something() -> None:
     spec = GAMES["duel"]
     players, seats = len(OUTPUT), 2
-    assert spec.demo * seats / players / len(spec.demo_rules["topics"]) > FEW + 2
+    assert spec.demo.matches * seats / players / len(spec.demo.rules["topics"]) > FEW + 2

@@ -21,7 +21,7 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import Meta
 from peerage.formats import FormatError
-from peerage.games.game import Asks, GameSpec
+from peerage.games.game import Asks, GameRating, GameSpec
 from peerage.match import Outcome
 from peerage.protocol import Ask, Json, Prompt
 
@@ -134,7 +134,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_ratings_follow_also_from_a_game_of_two_that_is_no_duel(tmp_path: Path) -> None:
-    skilled = AUCTION.replace("asks=asks,", 'asks=asks, tracks=("trueskill",),')
+    skilled = AUCTION.replace("asks=asks,", 'asks=asks, rating=GameRating(tracks=("trueskill",)),')
     arena, site = tmp_path / "arena", tmp_path / "site"
     arena.mkdir()
     site.mkdir()

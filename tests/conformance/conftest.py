@@ -11,5 +11,7 @@ from peerage.games import GAMES
 def _its_extra_is_installed(request: pytest.FixtureRequest) -> None:
     params: dict[str, Any] = getattr(getattr(request.node, "callspec", None), "params", {})
     spec = params.get("spec") or GAMES.get(str(params.get("game")))
-    if hasattr(spec, "extra") and (extra := spec.extra(spec.rules.model_validate(params.get("rules") or {}))):
+    if hasattr(spec, "needs") and (
+        extra := spec.needs.extra(spec.rules.model_validate(params.get("rules") or {}))
+    ):
         pytest.skip(f"needs the extra `{extra}`")

@@ -90,7 +90,7 @@ def _told(game: str, rules: str) -> dict[str, frozenset[str]]:
     """By what is asked (role and key without labels and numbers) everything that the arena says there."""
     spec, stated = GAMES[game], msgspec.json.decode(rules)
     parsed = spec.rules.model_validate(stated)
-    memory = spec.memory(parsed) if spec.memory is not None else None
+    memory = spec.memory.make(parsed) if spec.memory is not None else None
     found: dict[str, set[str]] = defaultdict(set)
     for number in range(1, 3 if game == "last-arena" else 7):
         made = fixture(spec, PLAYERS, stated, number=number, seed=f"s{number}", raw=RAW)
@@ -128,7 +128,7 @@ def test_a_setting_that_changes_scoring_changes_a_prompt(game: str, path: str) -
 
 def test_what_is_silent_is_a_setting_and_says_nothing() -> None:
     """A setting that a prompt tells of by now needs no excuse."""
-    there = {game for game in SILENT if not GAMES[game].extra(GAMES[game].rules())}
+    there = {game for game in SILENT if not GAMES[game].needs.extra(GAMES[game].rules())}
     listed = [(game, path) for game, paths in SILENT.items() if game in there for path in paths]
     assert {*listed} <= {*CASES}
     assert [case for case in listed if changes_a_prompt(*case)] == []

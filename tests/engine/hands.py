@@ -7,7 +7,7 @@ from msgspec import Meta, Struct
 from pydantic import Field
 
 from peerage.formats import Json
-from peerage.games.game import Asks, GameRules, GameSpec
+from peerage.games.game import Asks, GameRules, GameSpec, Seating
 from peerage.games.ranking import by_rank
 from peerage.match import Outcome
 from peerage.protocol import Ask, Prompt
@@ -77,7 +77,6 @@ GAME = GameSpec(
     draw=draw,
     asks=lambda rules, fixture: (Asks("contestant", PLAY, FORMAT, calls=1, max_tokens=100),),
     house=house,
-    rotates=lambda rules: rules.shared,
-    slots=True,
+    seating=Seating(slots=True, rotates=lambda rules: rules.shared),
     survives=True,
 )

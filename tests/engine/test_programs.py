@@ -17,6 +17,7 @@ import peerage.engine.programs as programs
 from peerage.arena import Arena, ArenaError, open_arena
 from peerage.blocks import Program as ShownProgram
 from peerage.engine.driver import Driver, GameError
+from peerage.games.game import Needs
 from peerage.ledger.codec import by_hex
 from peerage.ledger.codec_requests import read_request, request_body
 from peerage.match import Outcome
@@ -30,7 +31,9 @@ OK = Reply("ok", '{"status":"ok","stdout":"42\\n"}')
 def driver(play: Any) -> Driver:
     import dataclasses
 
-    return Driver(dataclasses.replace(game(play), sandbox=lambda rules: True), FIXTURE, NoRules())
+    return Driver(
+        dataclasses.replace(game(play), needs=Needs(sandbox=lambda rules: True)), FIXTURE, NoRules()
+    )
 
 
 def test_a_run_is_driven_like_a_question_and_its_value_is_what_it_printed() -> None:

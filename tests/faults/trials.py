@@ -108,7 +108,7 @@ TRIALS["others"] = Trial(
     {},
     failing=True,
     cut=True,
-    games={name: {"rules": dict(spec.demo_rules)} for name, spec in GAMES.items() if name not in _ALONE},
+    games={name: {"rules": dict(spec.demo.rules)} for name, spec in GAMES.items() if name not in _ALONE},
 )
 """Every game that has no trial of its own, in one arena."""
 

@@ -325,7 +325,7 @@ def test_the_game_brings_its_own_rating_constants() -> None:
     assert (stated.k_factor, stated.propagation_width) == (10, 20)
     assert loads(players).rating == Rating()
     for game in GAMES.values():
-        Rating.model_validate(dict(game.rating))
+        Rating.model_validate(dict(game.rating.settings))
 
 
 def test_kin_never_meet_by_setting(tmp_path: Path) -> None:

@@ -99,9 +99,9 @@ def test_an_unusable_sheet_is_wrong_everywhere_and_a_lost_one_unranked(confidenc
 
 
 def forecasts(found: Outcome) -> list[Any]:
-    assert GAME.forecasts is not None
+    assert GAME.rating.forecasts is not None
     made = fixture(GAME, NAMES, {"seats": 4, "statements": 4, "confidence": True})
-    return list(GAME.forecasts(made, found))
+    return list(GAME.rating.forecasts(made, found))
 
 
 def test_forecasts_are_what_was_given_with_what_was_so() -> None:

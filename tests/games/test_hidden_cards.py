@@ -162,4 +162,4 @@ def test_a_match_under_way_shows_no_board_and_marks_nothing_as_somebodys(name: s
     assert any(isinstance(block, Board) for block in game.show(made, played.outcome, {}))
     assert not any(isinstance(block, Private) for block in game.show(made, played.outcome, {}))
     assert not any(isinstance(block, Board) for block in game.show(made, Outcome(), {}))
-    assert game.hides
+    assert game.secrecy.hides

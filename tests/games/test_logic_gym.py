@@ -163,7 +163,7 @@ def test_a_match_is_drawn_from_them() -> None:
     rules = GAME.rules(families=["reasoning-gym", "zebra"], puzzles=20)
     names = {one["family"] for number in range(1, 7) for one in GAME.draw(rules, "secret", number)["tasks"]}
     assert names == {*GYM_FAMILIES, "zebra"}
-    assert GAME.extra(rules) == ""
+    assert GAME.needs.extra(rules) == ""
 
 
 def test_without_the_extra_a_run_says_which_and_how(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -180,7 +180,7 @@ def test_without_the_extra_a_run_says_which_and_how(tmp_path: Path, monkeypatch:
 
 def test_our_own_families_need_no_extra(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(families, "installed", lambda: False)
-    assert GAME.extra(GAME.rules()) == ""
-    assert GAME.extra(GAME.rules(families=["reasoning-gym"])) == "puzzles"
+    assert GAME.needs.extra(GAME.rules()) == ""
+    assert GAME.needs.extra(GAME.rules(families=["reasoning-gym"])) == "puzzles"
     with pytest.raises(ValueError, match="did you mean 'reasoning-gym:spiral_matrix'"):
         GAME.rules(families=["reasoning-gym:spiral_matrixs"])

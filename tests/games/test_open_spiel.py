@@ -70,7 +70,7 @@ def test_a_game_of_a_library_has_a_page() -> None:
 
 def test_without_the_library_a_run_says_which_extra_and_how(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(adapter, "find_spec", lambda name: None)
-    assert all(game.extra(game.rules()) == game.name.partition("-")[0] for game, _ in adapted())
+    assert all(game.needs.extra(game.rules()) == game.name.partition("-")[0] for game, _ in adapted())
     settings = loads("game: openspiel-hex\nplayers: [house:0.1, house:0.2]\n")
     with pytest.raises(SettingsError, match=r'pip install "peerage\[openspiel\]"'):
         extra_installed(settings)
@@ -201,4 +201,4 @@ def test_contestants_play_hanabi_by_themselves_with_the_same_deck() -> None:
     assert len({text(ask) for ask in first}) == 1
     points = played.outcome.detail["points"]
     assert points["A"] > points["C"]
-    assert "remembers has seen" in game.forgets(game.rules())
+    assert "remembers has seen" in game.secrecy.forgets(game.rules())

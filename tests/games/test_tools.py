@@ -9,7 +9,7 @@ from tests.offline import call, check, fixture, house, play, scripted
 from peerage.engine.driver import Driver
 from peerage.formats import Choice, Code, Format
 from peerage.games.challenge_exchange import GAME as CHALLENGE_EXCHANGE
-from peerage.games.game import Asks, GameRules, GameSpec
+from peerage.games.game import Asks, GameRules, GameSpec, Needs
 from peerage.games.tools import ToolRules, Worked, turns, with_python
 from peerage.ledger.codec_requests import request_body
 from peerage.match import Outcome, Table
@@ -54,7 +54,7 @@ GAME: GameSpec[Rules] = GameSpec(
     rules=Rules,
     play=_play,
     asks=lambda rules, made: [turns(Asks("contestant", ASKED, KIND, 1, 300), rules.tool)],
-    sandbox=lambda rules: True,
+    needs=Needs(sandbox=lambda rules: True),
 )
 
 

@@ -62,6 +62,15 @@ def test_all_of_it_shows(arena: Path) -> None:
     assert "Worth" in peerage(arena, "match", "5", "--dir", "arena", "--format", "json")
 
 
+def test_a_plain_value_where_a_group_belongs_is_refused_with_the_line(tmp_path: Path) -> None:
+    file = tmp_path / "auction.py"
+    file.write_text(BLOCKS[0].replace("demo=Demo(60)", "demo=60"), "utf-8")
+    with pytest.raises(
+        ImportError, match=r"auction\.py, line \d+: TypeError: demo=60: Demo\(…\) was expected"
+    ):
+        load_file(file)
+
+
 def test_its_file_is_pinned_on_record(arena: Path) -> None:
     assert "all follows: 60 of 60" in peerage(arena, "replay", "--dir", "arena")
     file = arena / "auction.py"
@@ -113,4 +122,4 @@ def test_a_game_is_checked_by_the_settings_of_its_demo(monkeypatch: pytest.Monke
     monkeypatch.setattr("peerage.testing.findings", lambda spec, rules: checked.append(rules) or ())
     check("last-arena")
     check("last-arena", '{"questions": 2}')
-    assert checked == [GAMES["last-arena"].demo_rules, {"questions": 2}]
+    assert checked == [GAMES["last-arena"].demo.rules, {"questions": 2}]

@@ -43,7 +43,7 @@ def model(name: str, temperature: float) -> dict[str, Any]:
 )
 def test_a_match(tmp_path: Path, game: str, rules: dict[str, Any], others: int) -> None:
     spec = GAMES[game]
-    if extra := spec.extra(spec.rules.model_validate(rules)):
+    if extra := spec.needs.extra(spec.rules.model_validate(rules)):
         pytest.skip(f"needs the extra {extra!r}")
     house = [{"name": f"expert{at}", "model": "house:1"} for at in range(others)]
     stated = arena(game, rules, [model("cool", 0.2), model("warm", 0.8), *house])

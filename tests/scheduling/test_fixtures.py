@@ -10,7 +10,7 @@ import pytest
 from pydantic import BaseModel, ConfigDict
 
 from peerage.games.code_golf import GAME as CODE_GOLF
-from peerage.games.game import GameSpec, RoleRequirement
+from peerage.games.game import GameSpec, RoleRequirement, Seating
 from peerage.games.werewolf import GAME as WEREWOLF
 from peerage.match import Fixture, Outcome, Table
 from peerage.protocol import Steps
@@ -128,7 +128,7 @@ def test_pairing_is_told_the_width_and_whether_kin_may_meet(monkeypatch: pytest.
 
     swiss_pair = swiss.pair
     monkeypatch.setattr(swiss, "pair", pair)
-    apart = replace(COIN, same_family=lambda rules: rules.judges == 3)
+    apart = replace(COIN, seating=Seating(same_family=lambda rules: rules.judges == 3))
     for rules in (Rules(), Rules(judges=2)):
         scheduler = Scheduler.of(apart, rules, "7", Policy(width=12.5))
         next_round(scheduler, STANDINGS, History(), number=1, round=1, snapshot=0)

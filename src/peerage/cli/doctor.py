@@ -304,9 +304,9 @@ def _needs(settings: ArenaSettings) -> Iterator[Finding]:
             spec, rules = GAMES[name], rules_of(settings, name)
         except (ImportError, SettingsError):  # told with the arena
             continue
-        if extra := spec.extra(rules):
+        if extra := spec.needs.extra(rules):
             extras.setdefault(extra, []).append(name)
-        if spec.sandbox(rules):
+        if spec.needs.sandbox(rules):
             sandboxed.append(name)
     # What cannot be played here is left out of all games.
     state: State = "warning" if EVERY in settings.games else "broken"

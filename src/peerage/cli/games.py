@@ -121,11 +121,11 @@ def check(
 
     spec = _spec(game)
     try:
-        stated = spec.demo_rules if rules is None else json.loads(rules)
+        stated = spec.demo.rules if rules is None else json.loads(rules)
         spec.rules.model_validate(stated)
     except ValueError as error:
         raise SettingsError(f"--rules: {error}") from None
-    if extra := spec.extra(spec.rules.model_validate(stated)):
+    if extra := spec.needs.extra(spec.rules.model_validate(stated)):
         raise SettingsError(f'{spec.name} needs the extra `{extra}`; run `pip install "peerage[{extra}]"`')
     wrong = 0
     for finding in findings(spec, stated):

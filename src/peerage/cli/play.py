@@ -210,7 +210,7 @@ def demo(
             made, left_out = gauntlet_text(number)
             say_left_out(left_out)
         else:
-            made = demo_text(number, stated, GAMES[game or "duel"].demo_rules)
+            made = demo_text(number, stated, GAMES[game or "duel"].demo.rules)
         write(path, made, SETTINGS)
     with opened(with_games(load(folder)), folder, seed, concurrency=concurrency) as arena:
         games = arena.settings.lineup
@@ -303,7 +303,7 @@ def _demo_matches(settings: ArenaSettings) -> int:
     from peerage.settings import rules_of
 
     if len(settings.lineup) == 1:
-        return GAMES[settings.game].demo
+        return GAMES[settings.game].demo.matches
     players = len(settings.players)
     return GAUNTLET_ROUNDS * sum(
         tables(GAMES[game], rules_of(settings, game), players) for game in settings.lineup

@@ -175,7 +175,7 @@ def _rules(source: ArenaSettings) -> RejudgeRules:
 
     for game in source.lineup:
         spec, rules = GAMES[game], rules_of(source, game)
-        if spec.again is not None or any(bench.role == "judge" for bench in spec.officials(rules)):
+        if spec.judging.again is not None or any(bench.role == "judge" for bench in spec.officials(rules)):
             return rules_like(game, rules)
     return rules_like(source.game, rules_of(source, source.game))
 

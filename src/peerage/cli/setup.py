@@ -209,7 +209,7 @@ def gauntlet_text(seed: int) -> tuple[str, dict[str, str]]:
     from peerage.requirements import unplayable_here
     from peerage.settings import loads
 
-    games = {name: game.demo_rules for name, game in GAMES.items()}
+    games = {name: game.demo.rules for name, game in GAMES.items()}
     every = loads(demo_text(seed, games=games))
     left_out = {name: why for name in games if (why := unplayable_here(every, name))}
     return demo_text(seed, games={name: games[name] for name in games if name not in left_out}), left_out

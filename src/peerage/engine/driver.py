@@ -86,7 +86,7 @@ class Driver:
         self._spent: dict[str, dict[str, tuple[tuple[int, ...], Reply]]] = {}
         self._seats = {seat.label for seat in fixture.all_seats()}
         self._contestants = dict.fromkeys([seat.label for seat in fixture.seats])
-        self._sandbox = spec.sandbox(rules)
+        self._sandbox = spec.needs.sandbox(rules)
         self._root = _Branch(spec.play(Table(fixture, rules)), "", None, None)
         self._waiting: dict[str, tuple[_Branch, Any, Answered, tuple[int, ...]]] = {}
         self._first_tries: dict[str, Reply] = {}
@@ -139,7 +139,7 @@ class Driver:
     def _account(self, branch: _Branch, ask: Ask, reply: Reply, path: tuple[int, ...]) -> None:
         """Count what a contestant's reply cost. One that its provider failed to give voids the match, unless
         the game goes on without it."""
-        if self._unit is not None and ask.role in self._spec.costs:
+        if self._unit is not None and ask.role in self._spec.rating.costs:
             spent, question = self._spent.setdefault(ask.to, {}), answers(ask.key)
             path, before = spent.get(question, (path, None))
             spent[question] = path, reply if before is None else reply.after(before)

@@ -75,8 +75,8 @@ def remembered(
     """All that a ledger's matches and amendments taught a game that keeps a memory. `round_of` gives the
     round that went on when the match at a place was folded."""
     assert spec.memory is not None
-    memory = spec.memory(rules)
+    memory = spec.memory.make(rules)
     found = Remembered(memory, secret)
-    for place, number, facts in learnt(ledger, memory, spec.stream, spec.name.__eq__):
+    for place, number, facts in learnt(ledger, memory, spec.memory.stream, spec.name.__eq__):
         found.note(round_of(place), number, facts)
     return found

@@ -26,13 +26,18 @@ LEARNED_FROM = 64
 """Last matches of earlier runs from which it is known what a match costs."""
 
 
+def _rules(settings: ArenaSettings, game: str, *, frozen: bool) -> Any:
+    rules, memory = rules_of(settings, game), GAMES[game].memory
+    return memory.frozen(rules) if frozen and memory is not None else rules
+
+
 def schedulers(settings: ArenaSettings, secret: str) -> dict[str, Scheduler]:
     """What pairs each game of an arena, by name. Raises SettingsError where a game's rules are wrong."""
     pairing, policy = settings.pairing, policy_of(settings)
     return {
         name: Scheduler.of(
             GAMES[name],
-            GAMES[name].frozen(rules_of(settings, name)) if policy.player else rules_of(settings, name),
+            _rules(settings, name, frozen=bool(policy.player)),
             secret,
             policy,
             pairing.series,

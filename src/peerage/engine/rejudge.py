@@ -46,7 +46,7 @@ IsAuthor = Callable[[PlayerSettings, str], bool]
 def rules_like(game: str, rules: BaseModel) -> RejudgeRules:
     """Return the rules by which others judge again as an arena of this game with `rules` did, every vote
     equal."""
-    again = GAMES[game].again
+    again = GAMES[game].judging.again
     made = RejudgeRules() if again is None else again.rules(rules)
     assert isinstance(made, RejudgeRules)
     return made
@@ -89,10 +89,11 @@ def recorded_answers(source: Ledger, rules: RejudgeRules) -> Iterator[RecordedAn
 
 def _scored(match: _Finished) -> Iterator[RecordedAnswers]:
     spec = installed(match.fixture.game)
-    if spec is None or spec.again is None or spec.again.items is None:
+    again = spec.judging.again if spec else None
+    if again is None or again.items is None:
         return
     replies = {first_key(key): reply for key, reply in match.replies().items()}
-    for answers in spec.again.items(match.fixture, match.outcome, match.record, replies):
+    for answers in again.items(match.fixture, match.outcome, match.record, replies):
         assert isinstance(answers, RecordedAnswers)
         yield answers
 

@@ -50,7 +50,7 @@ def _not_ours(game: str) -> dict[str, str]:
 
 def _rules(settings: ArenaSettings, game: str, key: str) -> dict[str, Any]:
     rules: dict[str, Any] = rules_of(settings, game).model_dump(mode="json")
-    for name in GAMES[game].lists:
+    for name in GAMES[game].files:
         if rules.get(name):
             digest = hmac.new(key.encode(), msgspec.json.encode(rules[name]), sha256).hexdigest()
             rules[name] = {"how_many": len(rules[name]), "digest": digest}

@@ -125,17 +125,17 @@ def hides(name: str) -> bool:
     """Whether contestants of that game must not see what is on record of a match under way; of one that is
     not installed here nobody knows, so they must not."""
     spec = installed(name)
-    return spec is None or spec.hides
+    return spec is None or spec.secrecy.hides
 
 
 def withholds(name: str, settings: Mapping[str, Any]) -> bool:
     """Whether contestants of a match with these settings must not see what is on record of it while it is
     under way; of settings that are not this release's nobody knows, so they must not."""
     spec = installed(name)
-    if spec is None or spec.hides:
+    if spec is None or spec.secrecy.hides:
         return True
     try:
-        return spec.withholds(spec.rules.model_validate(settings))
+        return spec.secrecy.withholds(spec.rules.model_validate(settings))
     except ValueError:
         return True
 

@@ -24,7 +24,7 @@ from pydantic import Field
 from peerage.blocks import Block, Board, Heading, Replies, Sentence, Task, names, result
 from peerage.formats import Choice, Chosen
 from peerage.games.asking import request
-from peerage.games.game import Asks, GameRules, GameSpec
+from peerage.games.game import Asks, Demo, GameRules, GameSpec, Needs, Secrecy
 from peerage.games.house import House
 from peerage.games.ranking import by_rank
 from peerage.games.section import MaxTokens, Seats, Temperature
@@ -316,9 +316,7 @@ def _spec(library: Library, name: str) -> GameSpec[Any]:
         draw=draw,
         house=library.house,
         show=partial(show, entry=entry),
-        hides=entry.hidden,
-        forgets=partial(forgets, entry=entry),
-        extra=lambda rules: library.missing,
-        unshown=("seed",),
-        demo=library.demo,
+        secrecy=Secrecy(hides=entry.hidden, forgets=partial(forgets, entry=entry), unshown=("seed",)),
+        needs=Needs(extra=lambda rules: library.missing),
+        demo=Demo(library.demo),
     )

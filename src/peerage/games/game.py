@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields, is_dataclass
 from functools import lru_cache
 from typing import Any, Generic, NamedTuple, Protocol, TypeVar, get_args
 
@@ -153,8 +153,109 @@ def answered(fixture: Fixture, said: Mapping[str, Said]) -> dict[str, Said]:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Seating:
+    """Who may sit where in a game's matches.
+
+    With `slots` a player may hold several seats of a match of more than two. Where `rotates` is true of the
+    rules, players may meet a task again in other seats and gain nothing by it, unless they remember it; all
+    of the task is then in what is drawn. Else each match of a series that rotates seats has a task of its
+    own. `same_family` is whether two of one family may meet in a match of two. `sides` are the sides of a
+    match, where players are on different ones, and `side` is that of the seat with a label: tables rate
+    players by side, too.
+    """
+
+    slots: bool = False
+    rotates: Callable[[Any], bool] = lambda rules: False
+    same_family: Callable[[Any], bool] = lambda rules: True
+    sides: tuple[str, ...] = ()
+    side: Callable[[Fixture, str], str] = lambda fixture, label: ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Secrecy:
+    """Knowledge that a game's contestants must not have.
+
+    Where a game `hides` things, contestants must not see what is on record of a match under way: a player
+    that could is refused. `withholds` is whether they must not under some rules, in a game that does not
+    always hide things. `forgets` is why a player that remembers what it was asked (an agent) may not play
+    under these rules, with what would let it; empty: it may. `unshown` are keys of what is drawn that no
+    prompt shows, so that requests are not bounded by their size.
+    """
+
+    hides: bool = False
+    withholds: Callable[[Any], bool] = lambda rules: False
+    forgets: Callable[[Any], str] = lambda rules: ""
+    unshown: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Needs:
+    """Requirements of this machine, by the rules; nobody starts a run without them.
+
+    `sandbox` is whether the game yields `Run`. `extra` is the extra of Peerage that a match is drawn or
+    played with and that is not installed here; empty: nothing is missing.
+    """
+
+    sandbox: Callable[[Any], bool] = lambda rules: False
+    extra: Callable[[Any], str] = lambda rules: ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Judging:
+    """How a game's judges are read after the match.
+
+    `judged` are the texts that judges saw, by what votes or scores call them, from all that was said by
+    request key; the default knows `answer/LABEL`. `again` is how other judges judge them, by default a panel
+    of usual rules. `recounted` is everybody's score in a finished match whose judges give scores, without
+    some judges (by label); empty for no result.
+    """
+
+    judged: Callable[[Fixture, Mapping[str, str]], Mapping[str, str]] = answered
+    again: Again | None = None
+    recounted: Callable[[Fixture, Outcome, Collection[str]], Mapping[str, float]] | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class GameRating:
+    """What a game's matches are rated by.
+
+    `tracks` are the ratings it feeds, the first shown first (see `GameSpec.tracks`). `settings` are keys of
+    the arena's `rating:` whose default is another in this game. `costs` are the roles in which a contestant's
+    requests count as the cost of its play. `forecasts` are the probabilities that contestants gave in a
+    match, from which each one's calibration is computed.
+    """
+
+    tracks: tuple[str, ...] = ()
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    costs: tuple[Role, ...] = ("contestant",)
+    forecasts: Callable[[Fixture, Outcome], Iterable[Forecast]] | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class GameMemory:
+    """A memory of the matches of an arena, which draws in place of `GameSpec.draw`.
+
+    `make` returns a fresh one, `stream` names the amendments that it reads, and `frozen` are the rules by
+    which matches that place a newcomer are played: they add nothing to what it draws from.
+    """
+
+    make: Callable[[Any], Memory]
+    stream: str = ""
+    frozen: Callable[[Any], Any] = lambda rules: rules
+
+
+@dataclass(frozen=True)
+class Demo:
+    """A demo of a game: as many `matches` as tell its players apart in well under a minute, and the `rules`
+    by which it plays differently from an arena."""
+
+    matches: int = 300
+    rules: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, kw_only=True)
 class GameSpec(Generic[Rules]):
-    """A game at the door of the arena. Every game says the first four; the rest has defaults."""
+    """A game at the door of the arena. Every game has the first four; everything else has a default."""
 
     name: str
     about: str
@@ -167,93 +268,54 @@ class GameSpec(Generic[Rules]):
     rules: type[Rules] = GameRules  # type: ignore[assignment]
     presets: Mapping[str, Preset] = field(default_factory=dict)
     """What the words of its rule `preset` stand for; where its rules have one, they expand themselves."""
+    files: Mapping[str, Callable[[str, str], Sequence[Any]]] = field(default_factory=dict)
+    """Rules that are lists of the arena's owner, for which a file may be named, and what makes the list of
+    its text and name; ValueError says what is wrong with it, and where. Only `draw` and `officials` read such
+    a list: fixtures leave it empty."""
+
     contestants: tuple[int, int] = (2, 2)
-    """The fewest and the most in a match; where `rules` has `seats`, as many as that says."""
-    draw: Callable[[Rules, str, int], Mapping[str, Any]] = lambda rules, secret, number: {}
-    """What is drawn for match `number` from the arena's secret; plain JSON, kept in the fixture."""
+    """The fewest and the most in a match; where `rules` has `seats`, as many as that says. None at most: a
+    command of its own makes its fixtures."""
     officials: Callable[[Rules], tuple[RoleRequirement, ...]] = lambda rules: ()
     """Whom it needs besides contestants."""
+    draw: Callable[[Rules, str, int], Mapping[str, Any]] = lambda rules, secret, number: {}
+    """What is drawn for match `number` from the arena's secret; plain JSON, kept in the fixture."""
+    survives: bool = False
+    """A void reply of a contestant is the game's own matter; else the match is void, "no_answer"."""
+
     house: House = usual
     """How a player of known skill replies; the default plays from `Ask.oracle`."""
     show: Show = plain
     """A finished match in blocks (`peerage.blocks`); the default tells any game."""
-
     page: str = ""
     """What `peerage games about` shows, in Markdown, of a game without a page in its folder."""
-    sides: tuple[str, ...] = ()
-    """The sides of a match, where players are on different ones: tables rate them by side, too."""
-    side: Callable[[Fixture, str], str] = lambda fixture, label: ""
-    """The side that the seat of that label is on; one of `sides`."""
-
-    judged: Callable[[Fixture, Mapping[str, str]], Mapping[str, str]] = answered
-    """The texts that judges saw, by what votes or scores call them, from all that was said by request key;
-    the default knows `answer/LABEL`."""
-
-    again: Again | None = None
-    """How its judges' work is judged again; the default: by a panel of usual rules."""
-
-    recounted: Callable[[Fixture, Outcome, Collection[str]], Mapping[str, float]] | None = None
-    """What a finished match whose judges give scores comes to without some judges, by label: everybody's
-    score, empty for no result."""
-
-    forecasts: Callable[[Fixture, Outcome], Iterable[Forecast]] | None = None
-    """The probabilities that contestants gave in a match: how well each is calibrated is counted by them."""
-
+    demo: Demo = Demo()
     original: Original | None = None
     """What writes its matches as the benchmark it comes from publishes them."""
 
-    survives: bool = False
-    """A void reply of a contestant is the game's own matter; else the match is void, "no_answer"."""
-    hides: bool = False
-    """Contestants must not see what is on record of a match under way: a player that could is refused."""
-    withholds: Callable[[Rules], bool] = lambda rules: False
-    """Whether under these rules contestants must not see it, in a game that does not always hide things."""
-    forgets: Callable[[Rules], str] = lambda rules: ""
-    """Why a player that remembers what it was asked (an agent) may not play under these rules, with what
-    would let it; empty: it may."""
-    sandbox: Callable[[Rules], bool] = lambda rules: False
-    """Whether it yields `Run` under these rules: then no arena starts without a sandbox."""
-    extra: Callable[[Rules], str] = lambda rules: ""
-    """The extra of Peerage that a match under these rules is drawn or played with and that is not installed
-    here; empty: nothing is missing. Nobody starts a run without it."""
-    slots: bool = False
-    """Whether a player may hold several seats of a match of more than two."""
-    rotates: Callable[[Rules], bool] = lambda rules: False
-    """Whether players may meet a task again in other seats and gain nothing by it, unless they remember it;
-    all of the task is then in what is drawn. Else each match of a series that rotates seats has its own."""
-    same_family: Callable[[Rules], bool] = lambda rules: True
-    """Whether two of one family may meet in a match of two."""
-    costs: tuple[Role, ...] = ("contestant",)
-    """The roles in which a contestant's requests count as the cost of its play."""
-    tracks: tuple[str, ...] = ()
-    """The ratings it feeds, the first shown first; by default TrueSkill, for two Bradley-Terry and Elo."""
-    rating: Mapping[str, Any] = field(default_factory=dict)
-    """Keys of the arena's `rating:` whose default is another in this game."""
-    lists: tuple[str, ...] = ()
-    """Rules that only `officials` and `draw` read: fixtures leave these lists empty."""
-    files: Mapping[str, Callable[[str, str], Sequence[Any]]] = field(default_factory=dict)
-    """Rules that may name a file in place of a list, and what makes the list of its text and name; ValueError
-    says what is wrong with it, and where."""
-    memory: Callable[[Rules], Memory] | None = None
-    """A fresh memory of a game that keeps one, which draws in place of `draw`."""
-    stream: str = ""
-    """The amendments that its memory reads."""
-    frozen: Callable[[Rules], Rules] = lambda rules: rules
-    """The rules by which matches that place a newcomer are played: they add nothing to what its memory
-    draws from."""
-    unshown: tuple[str, ...] = ()
-    """Keys of what is drawn that no prompt shows, so that requests are not bounded by their size."""
-    demo: int = 300
-    """Matches that tell the players of its demo apart, in well under a minute."""
-    demo_rules: Mapping[str, Any] = field(default_factory=dict)
-    """What its demo plays differently from an arena."""
-    listed: bool = True
-    """False for a game that nobody starts by name: a command of its own makes its fixtures."""
+    seating: Seating = Seating()
+    secrecy: Secrecy = Secrecy()
+    needs: Needs = Needs()
+    judging: Judging = Judging()
+    rating: GameRating = GameRating()
+    memory: GameMemory | None = None
 
     def __post_init__(self) -> None:
-        if not self.tracks:
-            tracks = ("trueskill",) if self.contestants[1] > 2 else ("bt", "raw", "cost")
-            object.__setattr__(self, "tracks", tracks)
+        for part in fields(self):
+            value, usual_part = getattr(self, part.name), part.default
+            if is_dataclass(usual_part) and not isinstance(value, type(usual_part)):
+                raise TypeError(f"{part.name}={value!r}: {type(usual_part).__name__}(…) was expected")
+
+    @property
+    def tracks(self) -> tuple[str, ...]:
+        """The ratings it feeds, the first shown first; by default TrueSkill, of two Bradley-Terry and Elo."""
+        usual_tracks = ("trueskill",) if self.contestants[1] > 2 else ("bt", "raw", "cost")
+        return self.rating.tracks or usual_tracks
+
+    @property
+    def listed(self) -> bool:
+        """Whether anybody may start it by name."""
+        return self.contestants[1] > 0
 
     def seats(self, rules: Rules) -> int:
         """How many contestants a match has when enough players are there."""
@@ -261,7 +323,7 @@ class GameSpec(Generic[Rules]):
 
     def bounds(self, rules: Rules, fixture: Fixture) -> tuple[CallBound, ...]:
         """What each seat may be asked, from what the game declares, its templates and its formats."""
-        shown = {key: value for key, value in fixture.drawn.items() if key not in self.unshown}
+        shown = {key: value for key, value in fixture.drawn.items() if key not in self.secrecy.unshown}
         drawn = len(msgspec.json.encode(shown)) if shown else 0
         return tuple(
             [

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple, TypeAlias, TypeVar
 import msgspec
 from msgspec.structs import replace
 
-from peerage.games.game import Asks, GameRules, GameSpec
+from peerage.games.game import Asks, GameRules, GameSpec, Seating, Secrecy
 from peerage.games.ranking import by_rank
 from peerage.match import Fixture, Outcome, Seat, Table
 from peerage.protocol import Ask, Prompt, Reply, Steps
@@ -93,7 +93,15 @@ def same_tasks(
             usual, most = usual_output(rules), one.max_tokens
             yield Asks("contestant", prompt, one.expects, 1, most, shown, None, shown // 4, usual)
 
-    game: dict[str, Any] = {"draw": draw, "survives": True, "slots": True, "hides": True, **more}
     return GameSpec(
-        name=name, rules=rules, contestants=(2, 10), play=play, asks=asks, unshown=(TASKS,), **game
+        name=name,
+        rules=rules,
+        contestants=(2, 10),
+        play=play,
+        draw=draw,
+        asks=asks,
+        survives=True,
+        seating=Seating(slots=True),
+        secrecy=Secrecy(hides=True, unshown=(TASKS,)),
+        **more,
     )

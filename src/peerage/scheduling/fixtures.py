@@ -59,7 +59,7 @@ class Scheduler:
         weight: float = 1.0,
         slots: Slots = "mean",
     ) -> Scheduler:
-        settings = rules.model_dump(mode="json") | {name: [] for name in spec.lists}
+        settings = rules.model_dump(mode="json") | {name: [] for name in spec.files}
         return cls(spec, rules, settings, secret, policy, series, weight, release_of(spec.name), slots)
 
 
@@ -117,12 +117,12 @@ def next_round(
         playing = in_turn(standings, f"{lot}/turns", seats + outside, pairs=seats == 2)
     drawn_up: Sequence[Sequence[str]]
     if seats == 2:
-        same_family = scheduler.spec.same_family(scheduler.rules)
+        same_family = scheduler.spec.seating.same_family(scheduler.rules)
         once = scheduler.series == "tasks"  # nobody meets its task twice
         drawn_up = scheduler.policy.pair(playing, history, results or Results(), lot, same_family, once)
     else:
         fewest = max(2, scheduler.spec.contestants[0])
-        slots = {one.player: one.slots for one in playing} if scheduler.spec.slots else {}
+        slots = {one.player: one.slots for one in playing} if scheduler.spec.seating.slots else {}
         once, known = scheduler.series == "tasks", results or Results()
         drawn_up = scheduler.policy.seat(playing, history, known, lot, seats, outside, fewest, slots, once)
     order = Random(f"{lot}/seats")  # else labels would tell who is stronger, and which seats are whose
@@ -136,7 +136,7 @@ def next_round(
         return Seat(label, player, ratings[player].raw, ratings[player].cost)
 
     drawing = draw or partial(scheduler.spec.draw, scheduler.rules, scheduler.secret)
-    series, rotates = scheduler.series, scheduler.spec.rotates(scheduler.rules)
+    series, rotates = scheduler.series, scheduler.spec.seating.rotates(scheduler.rules)
     planned = [*in_series(series, seated, number, rotates)]
     drawn = {one.task: drawing(one.task) for one in planned}
     if series != "tasks":

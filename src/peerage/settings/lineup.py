@@ -60,7 +60,7 @@ def extra_installed(settings: ArenaSettings) -> None:
 
 def lacks_extra(settings: ArenaSettings) -> str:
     """Which extra the arena's one game needs that is not installed, and how to; empty: none."""
-    extra = GAMES[settings.game].extra(rules_of(settings))
+    extra = GAMES[settings.game].needs.extra(rules_of(settings))
     return extra and (
         f"{settings.game} under these rules needs the extra `{extra}`, which is not installed; "
         f'run `pip install "peerage[{extra}]"` or `peerage doctor --install`'
@@ -75,7 +75,7 @@ def enough_players(settings: ArenaSettings) -> None:
             "pairing.policy `place` wants to know whom; state `until: NAME placed`, or --until 'NAME placed'"
         )
     several = next((player for player in settings.players if player.slots > 1), None)
-    if several and not any(GAMES[game].slots for game in settings.lineup):
+    if several and not any(GAMES[game].seating.slots for game in settings.lineup):
         raise SettingsError(
             f"players: {several.name} has `slots: {several.slots}`, and nobody holds several seats of a "
             f"match of {' or '.join(settings.lineup)}. Take `slots` away"
@@ -90,15 +90,18 @@ def too_few(settings: ArenaSettings) -> str:
     spec = GAMES[settings.game]
     fewest = spec.contestants[0]
     listed = len(settings.players)
-    seats = sum(player.slots for player in settings.players) if spec.slots else listed
+    seats = sum(player.slots for player in settings.players) if spec.seating.slots else listed
     if listed < min(2, fewest) or seats < fewest:
         held = f" for {seats} seats" if seats > listed else ""
-        more = ", or let players hold several seats with `slots: 2`" if spec.slots else ""
+        more = ", or let players hold several seats with `slots: 2`" if spec.seating.slots else ""
         return (
             f"players: found {listed}{held}, and a match of {settings.game!r} has {fewest} contestants. "
             f"Add lines under `players:`; `house:0.5` is a player that needs no key{more}"
         )
-    if not spec.same_family(rules_of(settings)) and len({player.family for player in settings.players}) < 2:
+    if (
+        not spec.seating.same_family(rules_of(settings))
+        and len({player.family for player in settings.players}) < 2
+    ):
         return (
             f"players: all {listed} are of the family {settings.players[0].family!r}, and by the rules of "
             f"{settings.game!r} here players of one family never meet. Add one of another family, or allow "

@@ -345,7 +345,7 @@ class ArenaSettings(Section):
         if spec is None:
             return value
         preset = spec.presets.get(str(_preset_of(value, name)), Preset(""))
-        usual = {"pairing": preset.pairing, "rating": {**spec.rating, **preset.rating}}
+        usual = {"pairing": preset.pairing, "rating": {**spec.rating.settings, **preset.rating}}
         filled = {
             key: {**stated, **value.get(key, {})}
             for key, stated in usual.items()

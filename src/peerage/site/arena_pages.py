@@ -302,7 +302,7 @@ def stated_rules(settings: ArenaSettings, game: str) -> dict[str, Any]:
     spec = installed(game)
     if spec is None or game not in settings.lineup:  # which of its rules are the owner's alone it says itself
         return {}
-    lists = spec.lists
+    lists = spec.files
 
     def shown(name: str, value: Any) -> Any:
         return f"{len(value):,} of the owner's own" if name in lists and isinstance(value, list) else value

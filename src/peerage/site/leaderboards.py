@@ -156,7 +156,7 @@ def judged(site: Site, game: str = "") -> bool:
     games = [game] if game else list(site.tally.games)
     specs = [(installed(game), game) for game in games if game in site.settings.lineup]
     return any(
-        spec.recounted
+        spec.judging.recounted
         or any(bench.role == "judge" for bench in spec.officials(rules_of(site.settings, game)))
         for spec, game in specs
         if spec

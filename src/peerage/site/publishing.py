@@ -249,7 +249,7 @@ def _settings(site: Site) -> dict[str, Any]:
     for game, said in (several or one).items():
         if "rules" in said:
             spec = installed(game)  # which of its rules are the owner's alone it says itself
-            public = spec.rules.model_fields.keys() - set(spec.lists) if spec else ()
+            public = spec.rules.model_fields.keys() - set(spec.files.keys()) if spec else ()
             said["rules"] = {name: value for name, value in said["rules"].items() if name in public}
     cards: Mapping[str, Mapping[str, Any]] = registered(site.moment)
     players = [{key: card[key] for key in _CARD if card.get(key)} for card in cards.values()]

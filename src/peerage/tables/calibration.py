@@ -36,9 +36,9 @@ def forecasts(fixture: Fixture, outcome: Outcome) -> Forecasts:
     """What the contestants of a match forecast; empty where its game knows no probabilities."""
     spec = installed(fixture.game)
     found: Forecasts = {}
-    if spec is not None and spec.forecasts is not None:
+    if spec is not None and spec.rating.forecasts is not None:
         players = {seat.label: seat.player for seat in fixture.seats}
-        for label, probability, came_true in spec.forecasts(fixture, outcome):
+        for label, probability, came_true in spec.rating.forecasts(fixture, outcome):
             counts = found.setdefault(players[label], {})
             key = 2 * round(100 * probability) + came_true
             counts[key] = counts.get(key, 0) + 1

@@ -78,5 +78,5 @@ def _game_row(game: GameSpec[Any], license: str) -> GameRow:
     officials: dict[str, tuple[int, int]] = {
         bench.role: (bench.minimum, bench.wanted) for bench in game.officials(rules)
     }
-    needs = game.extra(rules)
+    needs = game.needs.extra(rules)
     return GameRow(game.name, game.version, game.contestants, officials, game.about, license, needs)

@@ -71,7 +71,7 @@ class ChallengeRow(Struct, frozen=True):
 def pools(game: str) -> bool:
     """Whether challenges of a game come back in later matches."""
     spec = installed(game)
-    return spec is not None and spec.stream == STREAM
+    return spec is not None and spec.memory is not None and spec.memory.stream == STREAM
 
 
 def pool(ledger: Ledger, least: int = LEAST_ATTEMPTS, last: int | None = None) -> ChallengePool:

@@ -223,10 +223,10 @@ class Match:
     def _side_that_won(self) -> str:
         """The side of all that have the best score; empty where they are on several, or there are none."""
         spec, scores = installed(self.fixture.game), self.outcome.scores
-        if spec is None or not spec.sides:
+        if spec is None or not spec.seating.sides:
             return ""
         best = [label for label, score in scores.items() if score == self.best]
-        sides = {spec.side(self.fixture, label) for label in best}
+        sides = {spec.seating.side(self.fixture, label) for label in best}
         return sides.pop() if len(sides) == 1 else ""
 
     @cached_property

@@ -164,7 +164,7 @@ def texts_judged(match: Match) -> Mapping[str, str]:
         for step in match.steps
         if step.said and (step.status == "ok" or not step.key.endswith(ROOM))
     }
-    return spec.judged(match.fixture, said)
+    return spec.judging.judged(match.fixture, said)
 
 
 def spoken_in(match: Match, texts: Mapping[str, str]) -> Iterator[tuple[str, str]]:

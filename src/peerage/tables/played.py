@@ -386,7 +386,7 @@ ELSEWHERE = "\0"
 def sides_of(games: Iterable[str]) -> tuple[str, ...]:
     """The sides that there are in some games."""
     specs = [spec for name in games if (spec := installed(name)) is not None]
-    return tuple(dict.fromkeys([side for spec in specs for side in spec.sides]))
+    return tuple(dict.fromkeys([side for spec in specs for side in spec.seating.sides]))
 
 
 def by_side(ledger: Ledger, played: PlayedMatches, side: str) -> PlayedMatches:
@@ -396,7 +396,7 @@ def by_side(ledger: Ledger, played: PlayedMatches, side: str) -> PlayedMatches:
     specs: dict[str, GameSpec[Any]] = {
         name: spec
         for name in {match.game for match in played.finished}
-        if (spec := installed(name)) is not None and side in spec.sides
+        if (spec := installed(name)) is not None and side in spec.seating.sides
     }
     found = copy(played)
     found.finished = [match for match in played.finished if match.game in specs]
@@ -411,7 +411,7 @@ def by_side(ledger: Ledger, played: PlayedMatches, side: str) -> PlayedMatches:
             seats = [
                 (seat.label, seat.player if on == side else f"{seat.player}{ELSEWHERE}{on}")
                 for seat in fixture.seats
-                for on in [specs[fixture.game].side(fixture, seat.label)]
+                for on in [specs[fixture.game].seating.side(fixture, seat.label)]
             ]
             result = rated(seats, fixture.slots, outcome.void, outcome.scores, outcome.costs)
             again[record.number] = msgspec.structs.replace(

@@ -70,12 +70,14 @@ def read_again(ledger: Ledger, played: PlayedMatches, asked: WhatIf, track: str)
             fixture, outcome = read_fixture(issued.body, texts), read_record(record.body).outcome
             names, ballots = {seat.label: seat.player for seat in fixture.all_seats()}, ballots_of(outcome)
             scoring = {grade.judge for grade in recorded(outcome, "judge")}
-            if scoring and (spec := installed(fixture.game)) and spec.recounted:
+            if scoring and (spec := installed(fixture.game)) and spec.judging.recounted:
                 judges.update(names[label] for label in scoring)
                 schemes.add("equal")
                 out = {label for label in scoring if names[label] in asked.without}
                 if out:
-                    again[record.number] = _rescored(summary, fixture, spec.recounted(fixture, outcome, out))
+                    again[record.number] = _rescored(
+                        summary, fixture, spec.judging.recounted(fixture, outcome, out)
+                    )
                 continue
             if len(fixture.seats) != 2 or not ballots:
                 continue

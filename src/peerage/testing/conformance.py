@@ -206,7 +206,7 @@ def memory_share(spec: GameSpec[Any], rules: Rules, matches: int = 60) -> float:
     both. Before each it serves in one of others."""
     models = {**HOUSE, "elephant": f"house:{MODEST}", "twin": f"house:{MODEST}"}
     elephant, points = Memory("elephant"), 0.0
-    arena = spec.memory(spec.rules.model_validate(dict(rules))) if spec.memory else None
+    arena = spec.memory.make(spec.rules.model_validate(dict(rules))) if spec.memory else None
     for number in range(1, 2 * matches + 1):
         pair = ["elephant", "twin"] if number % 4 else ["twin", "elephant"]
         others = PLAYERS[number % 8 :]

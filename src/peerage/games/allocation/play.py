@@ -31,7 +31,7 @@ from peerage.games.allocation.tasks import (
 )
 from peerage.games.allocation.tasks import drawn as task_of
 from peerage.games.asking import request
-from peerage.games.game import GameRules
+from peerage.games.game import Demo, GameRules
 from peerage.games.house import Call
 from peerage.games.ranking import SCORE
 from peerage.games.same_tasks import Came, Scored, same_tasks
@@ -153,5 +153,5 @@ GAME = same_tasks(
     usual_output=lambda rules: 500,
     house=house,
     show=show,
-    demo=100,
+    demo=Demo(100),
 )

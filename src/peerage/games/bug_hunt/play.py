@@ -24,7 +24,7 @@ from peerage.formats import Code
 from peerage.games.asking import request
 from peerage.games.bug_hunt.show import show
 from peerage.games.bug_hunt.tasks import MOST_BUGS, BuggyTask, buggy, repairs
-from peerage.games.game import Asks, GameRules, GameSpec
+from peerage.games.game import Asks, Demo, GameRules, GameSpec, Needs, Seating, Secrecy
 from peerage.games.house import programmer
 from peerage.games.ranking import SCORE, by_rank
 from peerage.games.run_tests import RunLimits, tried
@@ -129,10 +129,10 @@ GAME: GameSpec[BugHuntRules] = GameSpec(
     draw=draw,
     asks=asks,
     survives=True,
-    slots=True,
     house=programmer,
     show=show,
-    sandbox=lambda rules: True,
-    hides=True,
-    demo=60,
+    seating=Seating(slots=True),
+    secrecy=Secrecy(hides=True),
+    needs=Needs(sandbox=lambda rules: True),
+    demo=Demo(60),
 )

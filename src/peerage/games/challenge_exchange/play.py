@@ -47,7 +47,17 @@ from peerage.games.challenge_exchange.rules import (
     stakes,
 )
 from peerage.games.challenge_exchange.show import show
-from peerage.games.game import QUOTE, Asks, GameSpec, RoleRequirement
+from peerage.games.game import (
+    QUOTE,
+    Asks,
+    Demo,
+    GameMemory,
+    GameRating,
+    GameSpec,
+    Needs,
+    RoleRequirement,
+    Secrecy,
+)
 from peerage.games.presets import presets
 from peerage.games.ranking import by_rank
 from peerage.games.tools import turns
@@ -317,15 +327,17 @@ GAME: GameSpec[ChallengeExchangeRules] = GameSpec(
     draw=draw,
     asks=asks,
     survives=True,
-    costs=("author", "contestant"),
     house=house,
     show=show,
-    sandbox=lambda rules: rules.tools == "python" or (rules.write > 0 and rules.proof != "blind"),
-    hides=True,
-    unshown=("known", "dispute"),
-    demo=120,
-    tracks=("trueskill", "points"),
-    memory=lambda rules: ChallengePool(rules.least_attempts, rules.pool),
-    frozen=lambda rules: rules.model_copy(update={"write": 0, "pool": max(rules.pool, rules.assigned)}),
-    stream=STREAM,
+    secrecy=Secrecy(hides=True, unshown=("known", "dispute")),
+    needs=Needs(
+        sandbox=lambda rules: rules.tools == "python" or (rules.write > 0 and rules.proof != "blind")
+    ),
+    rating=GameRating(tracks=("trueskill", "points"), costs=("author", "contestant")),
+    memory=GameMemory(
+        make=lambda rules: ChallengePool(rules.least_attempts, rules.pool),
+        stream=STREAM,
+        frozen=lambda rules: rules.model_copy(update={"write": 0, "pool": max(rules.pool, rules.assigned)}),
+    ),
+    demo=Demo(120),
 )

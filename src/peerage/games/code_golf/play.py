@@ -38,7 +38,17 @@ from peerage.games.code_golf.house import house
 from peerage.games.code_golf.show import show
 from peerage.games.code_golf.tasks import Task, solutions
 from peerage.games.code_golf.tasks import task as drawn_task
-from peerage.games.game import QUOTE, Asks, GameRules, GameSpec, RoleRequirement
+from peerage.games.game import (
+    QUOTE,
+    Asks,
+    Demo,
+    GameRules,
+    GameSpec,
+    Needs,
+    RoleRequirement,
+    Seating,
+    Secrecy,
+)
 from peerage.games.ranking import SCORE, by_rank
 from peerage.games.run_tests import RunLimits, tried
 from peerage.games.section import Fuel, MaxTokens, Memory, Seats, Seconds, Temperature
@@ -174,10 +184,10 @@ GAME: GameSpec[CodeGolfRules] = GameSpec(
     draw=draw,
     asks=asks,
     survives=True,
-    slots=True,
     house=house,
     show=show,
-    sandbox=lambda rules: True,
-    hides=True,
-    demo=60,
+    seating=Seating(slots=True),
+    secrecy=Secrecy(hides=True),
+    needs=Needs(sandbox=lambda rules: True),
+    demo=Demo(60),
 )

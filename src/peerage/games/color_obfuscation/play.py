@@ -45,7 +45,7 @@ from peerage.games.color_obfuscation.score import (
     scores,
 )
 from peerage.games.color_obfuscation.show import show
-from peerage.games.game import GameSpec, Original
+from peerage.games.game import GameRating, GameSpec, Original, Seating, Secrecy
 from peerage.games.presets import presets
 from peerage.match import Outcome, Table
 from peerage.protocol import Ask, Quote, Reply, Steps
@@ -225,8 +225,7 @@ GAME: GameSpec[ColorObfuscationRules] = GameSpec(
     house=house,
     show=show,
     original=Original("cob", "data.json", "the Color Obfuscation Benchmark's own page", write_battles),
-    hides=True,
-    forgets=forgets,
-    same_family=lambda rules: rules.same_family,
-    rating={"k_factor": 32.0, "initial": 1500.0, "propagation_width": None},
+    seating=Seating(same_family=lambda rules: rules.same_family),
+    secrecy=Secrecy(hides=True, forgets=forgets),
+    rating=GameRating(settings={"k_factor": 32.0, "initial": 1500.0, "propagation_width": None}),
 )

@@ -32,7 +32,7 @@ from peerage.games.compression.rules import (
     forgets,
 )
 from peerage.games.compression.show import show
-from peerage.games.game import GameSpec
+from peerage.games.game import Demo, GameSpec, Secrecy
 from peerage.games.ranking import by_rank
 from peerage.match import Outcome, Table
 from peerage.protocol import Ask, Format, Prompt, Quote, Reply, Steps
@@ -229,8 +229,6 @@ GAME: GameSpec[CompressionRules] = GameSpec(
     survives=True,
     house=house,
     show=show,
-    hides=True,
-    forgets=forgets,
-    unshown=("questions", "reports", "spare", "follows"),
-    demo=120,
+    secrecy=Secrecy(hides=True, forgets=forgets, unshown=("questions", "reports", "spare", "follows")),
+    demo=Demo(120),
 )

@@ -26,7 +26,7 @@ from peerage.games.duel.house import house
 from peerage.games.duel.prompts import CHALLENGES, OWN_ANSWER, Kind, judging
 from peerage.games.duel.rules import DuelRules, read_prompts
 from peerage.games.duel.show import show
-from peerage.games.game import QUOTE, Again, Asks, GameSpec, RoleRequirement
+from peerage.games.game import QUOTE, Again, Asks, Demo, GameSpec, Judging, RoleRequirement, Secrecy
 from peerage.games.presets import presets
 from peerage.games.rejudge import RejudgeRules
 from peerage.games.section import Limit
@@ -215,11 +215,10 @@ GAME: GameSpec[DuelRules] = GameSpec(
     draw=draw,
     asks=asks,
     survives=True,
-    withholds=lambda rules: rules.reference,
+    secrecy=Secrecy(withholds=lambda rules: rules.reference),
     house=house,
     show=show,
-    again=Again(again),
+    judging=Judging(again=Again(again)),
     files={"prompts": read_prompts},
-    demo_rules={"topics": DEMO_TOPICS},
-    lists=("prompts",),
+    demo=Demo(rules={"topics": DEMO_TOPICS}),
 )

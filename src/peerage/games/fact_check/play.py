@@ -22,7 +22,7 @@ from peerage.facts import drawn as facts_of
 from peerage.formats import Json
 from peerage.games.asking import request
 from peerage.games.fact_check.show import show
-from peerage.games.game import Forecast, GameRules
+from peerage.games.game import Demo, Forecast, GameRating, GameRules, Needs
 from peerage.games.house import Call
 from peerage.games.same_tasks import TASKS, Came, Scored, same_tasks
 from peerage.games.section import MaxTokens, Seats, Temperature
@@ -167,7 +167,7 @@ GAME = same_tasks(
     usual_output=lambda rules: 20 + 3 * rules.statements,
     house=house,
     show=show,
-    forecasts=forecasts,
-    extra=lambda rules: missing(),
-    demo=60,
+    rating=GameRating(forecasts=forecasts),
+    needs=Needs(extra=lambda rules: missing()),
+    demo=Demo(60),
 )

@@ -16,7 +16,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from random import Random
 
 from peerage.formats import Questions, Scores, Text
-from peerage.games.game import QUOTE, Asks, GameSpec
+from peerage.games.game import QUOTE, Asks, Demo, GameSpec, Judging
 from peerage.games.last_arena.again import AGAIN
 from peerage.games.last_arena.house import house
 from peerage.games.last_arena.questions import Collected, Question, calls, collect
@@ -237,9 +237,7 @@ GAME: GameSpec[LastArenaRules] = GameSpec(
     asks=asks,
     survives=True,
     house=house,
-    demo_rules={"preset": "development", "seats": 4},
+    demo=Demo(rules={"preset": "development", "seats": 4}),
     show=show,
-    judged=answers_of,
-    again=AGAIN,
-    recounted=recounted,
+    judging=Judging(judged=answers_of, again=AGAIN, recounted=recounted),
 )

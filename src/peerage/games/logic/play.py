@@ -19,7 +19,7 @@ from pydantic import Field, field_validator
 
 from peerage.formats import Json
 from peerage.games.asking import request
-from peerage.games.game import GameRules
+from peerage.games.game import Demo, GameRules, Needs
 from peerage.games.house import Call
 from peerage.games.logic.families import chosen, lacking
 from peerage.games.logic.puzzles import LEVELS, READING, Puzzle, solves
@@ -120,6 +120,6 @@ GAME = same_tasks(
     usual_output=lambda rules: 1_500,
     house=house,
     show=show,
-    extra=lambda rules: lacking(rules.families),
-    demo=60,
+    needs=Needs(extra=lambda rules: lacking(rules.families)),
+    demo=Demo(60),
 )

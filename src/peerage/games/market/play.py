@@ -15,7 +15,7 @@ from collections.abc import Mapping
 from random import Random
 from typing import Any
 
-from peerage.games.game import Asks, GameSpec
+from peerage.games.game import Asks, Demo, GameSpec, Seating, Secrecy
 from peerage.games.house import Call
 from peerage.games.market.auctions import AUCTION
 from peerage.games.market.negotiation import NEGOTIATION, Offer, Secret
@@ -111,10 +111,9 @@ GAME: GameSpec[MarketRules] = GameSpec(
     draw=draw,
     asks=asks,
     survives=True,
-    rotates=lambda rules: not rules.rotate,
+    seating=Seating(rotates=lambda rules: not rules.rotate),
+    secrecy=Secrecy(hides=True, forgets=forgets),
     house=house,
     show=show,
-    hides=True,
-    forgets=forgets,
-    demo=240,
+    demo=Demo(240),
 )

@@ -8,7 +8,7 @@ import msgspec
 
 from peerage.blocks import Block, Heading, Quoted, Replies, Sentence, Task, names
 from peerage.formats import Score, Scores
-from peerage.games.game import QUOTE, Asks, GameSpec
+from peerage.games.game import QUOTE, Asks, GameRating, GameSpec, Judging
 from peerage.games.rejudge.recorded import (
     FIRST,
     SECOND,
@@ -157,8 +157,7 @@ GAME: GameSpec[RejudgeRules] = GameSpec(
     rules=RejudgeRules,
     play=play,
     asks=asks,
-    listed=False,
     show=show,
-    judged=lambda fixture, said: recorded_in(fixture).answers,
-    tracks=("bt",),
+    judging=Judging(judged=lambda fixture, said: recorded_in(fixture).answers),
+    rating=GameRating(tracks=("bt",)),
 )

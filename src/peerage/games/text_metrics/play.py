@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from random import Random
 from typing import Any
 
+from peerage.games.game import Demo, Needs
 from peerage.games.house import SPREAD, Call
 from peerage.games.same_tasks import Came, Scored, same_tasks
 from peerage.games.text_metrics.metrics import missing, score, signature
@@ -108,6 +109,6 @@ GAME = same_tasks(
     usual_output=lambda rules: 150,
     house=house,
     show=show,
-    extra=lambda rules: missing(rules.metric),
-    demo=60,
+    needs=Needs(extra=lambda rules: missing(rules.metric)),
+    demo=Demo(60),
 )

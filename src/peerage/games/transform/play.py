@@ -20,7 +20,7 @@ from typing import Literal
 from pydantic import Field
 
 from peerage.games.asking import request
-from peerage.games.game import GameRules
+from peerage.games.game import Demo, GameRules
 from peerage.games.house import Call
 from peerage.games.ranking import SCORE
 from peerage.games.same_tasks import Came, Scored, same_tasks
@@ -132,5 +132,5 @@ GAME = same_tasks(
     usual_output=lambda rules: 500,
     house=house,
     show=show,
-    demo=160,
+    demo=Demo(160),
 )

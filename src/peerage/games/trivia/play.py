@@ -23,7 +23,7 @@ from peerage.facts import DOMAINS, Difficulty, Domains, Fact, missing, plain
 from peerage.facts import drawn as facts_of
 from peerage.formats import Json
 from peerage.games.asking import request
-from peerage.games.game import GameRules
+from peerage.games.game import Demo, GameRules, Needs
 from peerage.games.house import Call
 from peerage.games.same_tasks import TASKS, Came, Scored, same_tasks
 from peerage.games.section import MaxTokens, Seats, Temperature
@@ -152,9 +152,8 @@ _FACTS = same_tasks(
     usual_output=lambda rules: 20 + 12 * rules.questions,
     house=house,
     show=show,
-    extra=lambda rules: "" if rules.quiz else missing(),
+    needs=Needs(extra=lambda rules: "" if rules.quiz else missing()),
     files={"quiz": read_quiz},
-    lists=("quiz",),
-    demo=60,
+    demo=Demo(60),
 )
 GAME = replace(_FACTS, draw=draw)

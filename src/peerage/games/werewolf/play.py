@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 
 from peerage.formats import Chosen, Text
 from peerage.games.asking import request
-from peerage.games.game import GameSpec
+from peerage.games.game import Demo, GameSpec, Seating, Secrecy
 from peerage.games.ranking import by_rank
 from peerage.games.werewolf.house import Scene, house
 from peerage.games.werewolf.rules import (
@@ -314,14 +314,10 @@ GAME: GameSpec[WerewolfRules] = GameSpec(
     play=play,
     draw=draw,
     asks=asks,
-    sides=SIDES,
-    side=side,
     survives=True,
-    slots=True,
-    rotates=lambda rules: True,
-    hides=True,
+    seating=Seating(slots=True, rotates=lambda rules: True, sides=SIDES, side=side),
+    secrecy=Secrecy(hides=True, unshown=("dealt",)),
     house=house,
     show=show,
-    unshown=("dealt",),
-    demo=120,
+    demo=Demo(120),
 )
