@@ -24,11 +24,10 @@ import numpy as np
 from bench.arenas import Cell, matches_of
 from peerage.ratings.bradley_terry import fit_duels
 from peerage.ratings.claims import told_apart
-from peerage.ratings.elo import EloSettings
+from peerage.ratings.elo import EloSettings, in_order
 from peerage.ratings.elo_error import elo_error
-from peerage.ratings.history import Duels, duels
+from peerage.ratings.history import Duels, duels, met_by_pair
 from peerage.ratings.kernels import Floats
-from peerage.ratings.orders import elo, met_by_pair
 from peerage.ratings.rows import fit_clustered
 from peerage.ratings.table import POINTS, separated
 from peerage.ratings.trueskill import TrueSkillSettings, rate_duels
@@ -59,7 +58,7 @@ def by_trueskill(history: Duels) -> Estimate:
 
 
 def by_elo(history: Duels) -> Estimate:
-    rating = elo(history, orders=0).in_order
+    rating = in_order(history, EloSettings(propagation_width=None))
     met = met_by_pair(history, history.weight)
     return *elo_error(rating, met, EloSettings(propagation_width=None)).strengths(), None, POINTS
 

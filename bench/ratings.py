@@ -37,13 +37,14 @@ from bench.ratings_peers import (
     trueskill_games,
     words,
 )
-from peerage.ratings import bradley_terry, compiled, glicko2, irt, trueskill, weng_lin
+from peerage.ratings import bradley_terry, compiled, glicko2, irt, trueskill
+from peerage.ratings.elo import EloSettings, in_order
 from peerage.ratings.history import Duels, Games, duels, free_for_all
-from peerage.ratings.orders import elo
 from peerage.ratings.resampling import bootstrap
 from peerage.ratings.rows import fit_covariates
 
 PLAYERS, ROWS, GAMES = 200, 1_000_000, 100_000
+FLAT = EloSettings(k_factor=4.0, initial=1000.0, propagation_width=None)
 
 
 class Line(NamedTuple):
@@ -110,7 +111,7 @@ def lines(full: bool) -> Iterator[Line]:
 
 
 def _elo(history: Duels) -> Iterator[Line]:
-    ours, compiling, table = best(lambda: elo(history, k_factor=4.0, initial=1000.0, orders=0).in_order)
+    ours, compiling, table = best(lambda: in_order(history, FLAT))
 
     rows = listed(history)
     theirs, found = timed(lambda: fastchat_elo(PLAYERS, rows))
@@ -197,10 +198,6 @@ def _skills(history: Duels, played: Games, full: bool) -> Iterator[Line]:
     if openskill:
         theirs, found = timed(lambda: openskill_games(openskill.PlackettLuce(), PLAYERS, *tables))
         yield Line(work, 0.35, ours, compiling, "openskill PL", theirs * scale, cut, math.nan)
-        ours, compiling, _ = best(lambda: weng_lin.rate(played))
-        error = gap(weng_lin.rate(few).mu, found)
-        work = "Plackett-Luce, 5 players, 100 k"
-        yield Line(work, math.nan, ours, compiling, "openskill", theirs * scale, cut, error)
 
 
 def _first(history: Duels, rows: int) -> Duels:
@@ -241,7 +238,7 @@ def _votes(full: bool) -> Iterator[Line]:
         return
     size = f"{len(history) / 1e6:.2f} M real votes"
     evalica, arena = installed("evalica"), installed("arena_rank")
-    ours, compiling, table = best(lambda: elo(history, k_factor=4.0, initial=1000.0, orders=0).in_order)
+    ours, compiling, table = best(lambda: in_order(history, FLAT))
     rows = listed(history)
     theirs, found = timed(lambda: fastchat_elo(history.players, rows))
     yield Line(f"Elo, {size}", math.nan, ours, compiling, "FastChat's way", theirs, False, gap(table, found))
@@ -273,7 +270,6 @@ def _plain(history: Duels, played: Games) -> Iterator[Line]:
     with without_numba():
         two, _ = timed(lambda: trueskill.rate_duels(short, settings))
         five, _ = timed(lambda: trueskill.rate(few, settings))
-        luce, _ = timed(lambda: weng_lin.rate(few))
     tenth = _first(short, int(cut))
     tens = pairs[0][: int(cut)], pairs[1][: int(cut)]
     for peer, run in (
@@ -298,10 +294,6 @@ def _plain(history: Duels, played: Games) -> Iterator[Line]:
         theirs = timed(lambda: trueskill_games(package, PLAYERS, *some))[0] * 5 * scale
         work = "no Numba: TrueSkill, 5 players, 100 k"
         yield Line(work, math.nan, five * scale, 0, "trueskill", theirs, True, math.nan)
-    if openskill:
-        theirs = timed(lambda: openskill_games(openskill.PlackettLuce(), PLAYERS, *some))[0] * 5 * scale
-        work = "no Numba: Plackett-Luce, 5 players, 100 k"
-        yield Line(work, math.nan, luce * scale, 0, "openskill PL", theirs, True, math.nan)
 
 
 @contextmanager
@@ -321,13 +313,12 @@ def memory() -> Iterator[tuple[str, float]]:
     controls = np.random.default_rng(3).normal(size=(ROWS, 4))
     settings = trueskill.TrueSkillSettings()
     for work, run in (
-        ("Elo, 1 M", lambda: elo(history, orders=0)),
+        ("Elo, 1 M", lambda: in_order(history, FLAT)),
         ("Bradley-Terry + sandwich, 1 M", lambda: bradley_terry.fit_duels(history)),
         ("Bradley-Terry, 100 bootstraps, 1 M", lambda: bootstrap(history, draws=100)),
         ("Bradley-Terry, 4 covariates, 1 M", lambda: fit_covariates(history, controls, list("abcd"))),
         ("TrueSkill, two players, 1 M", lambda: trueskill.rate_duels(history, settings)),
         ("TrueSkill, 5 players, 100 k", lambda: trueskill.rate(played, settings)),
-        ("Plackett-Luce, 5 players, 100 k", lambda: weng_lin.rate(played)),
         ("Glicko-2, 1 M", lambda: glicko2.rate(history, bounds=glicko2.even_periods(history))),
     ):
         tracemalloc.start()

@@ -19,7 +19,7 @@ from peerage.arena import open_arena
 from peerage.ratings.history import Duels, duels
 from peerage.ratings.rows import fit_clustered
 from peerage.tables.played import PlayedMatches, Scope
-from peerage.tables.tracks import METHODS
+from peerage.tables.tracks import bradley_terry
 
 HANDS = Path(__file__).parents[1] / "tests" / "engine" / "hands.py"
 SKILLS = [0.2 + 0.07 * at for at in range(8)]
@@ -27,9 +27,9 @@ STEP, MOST = 24, 720
 NEVER = float("inf")
 
 
-def order(series: str | None, seats: int, swing: int, seed: int, tracks: tuple[str, ...]) -> list[float]:
-    """Matches after which a table of each track has all players in the order of their skill, and keeps it at
-    the next two looks."""
+def order(series: str | None, seats: int, swing: int, seed: int) -> float:
+    """Matches after which the Bradley-Terry table has all players in the order of their skill, and keeps it
+    at the next two looks."""
     with TemporaryDirectory() as name:
         folder = Path(name)
         (folder / "hands.py").write_text(HANDS.read_text("utf-8"), "utf-8")
@@ -44,17 +44,14 @@ def order(series: str | None, seats: int, swing: int, seed: int, tracks: tuple[s
         (folder / "arena.yaml").write_text(yaml.safe_dump(settings), "utf-8")
         with open_arena(folder) as arena:
             arena.run(MOST)
-            return [_first(arena, track) for track in tracks]
+            return _first(arena)
 
 
-def _first(arena: object, track: str) -> float:
+def _first(arena: object) -> float:
     whole = PlayedMatches(arena.ledger, Scope())  # type: ignore[attr-defined]
     kept, since = 0, NEVER
     for number in range(STEP, MOST + 1, STEP):
-        try:
-            table = METHODS[track](whole.until(number), arena.settings.rating, None)  # type: ignore
-        except ValueError:
-            continue
+        table = bradley_terry(whole.until(number), arena.settings.rating, None)  # type: ignore
         ranked = sorted(zip(table.rating.tolist(), table.players, strict=True))
         right = [player for _, player in ranked] == [f"p{at}" for at in range(len(SKILLS))]
         kept, since = (kept + 1, since if kept else number) if right else (0, NEVER)
@@ -88,15 +85,14 @@ def coverage(arenas: int, series: int, taste: float) -> Iterator[float]:
 
 
 def main(arenas: int) -> None:
-    print("| seats | luck | series | track | median matches | exact within 720 |")
-    print("|--:|--:|---|---|--:|--:|")
+    print("| seats | luck | series | median matches | exact within 720 |")
+    print("|--:|--:|---|--:|--:|")
     for seats, swing in ((2, 1000), (4, 1000), (4, 3000)):
-        for series, tracks in ((None, ("bt",)), ("seats", ("bt",)), ("tasks", ("bt", "duplicate"))):
-            found = [order(series, seats, swing, seed, tracks) for seed in range(1, arenas + 1)]
-            for track, own in zip(tracks, zip(*found, strict=True), strict=True):
-                middle, share = statistics.median(own), np.mean(np.isfinite(own))
-                cells = (seats, swing, series or "none", track, f"{middle:g}", f"{share:.0%}")
-                print(f"| {' | '.join(map(str, cells))} |", flush=True)
+        for series in (None, "seats", "tasks"):
+            found = [order(series, seats, swing, seed) for seed in range(1, arenas + 1)]
+            middle, share = statistics.median(found), np.mean(np.isfinite(found))
+            cells = (seats, swing, series or "none", f"{middle:g}", f"{share:.0%}")
+            print(f"| {' | '.join(map(str, cells))} |", flush=True)
     print("\n| series | task suits | by series | by match |")
     print("|--:|--:|--:|--:|")
     for series in (40, 150):

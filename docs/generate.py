@@ -37,7 +37,7 @@ from peerage.tables.compare import Comparison, Met
 from peerage.tables.corrected import CorrectedRow
 from peerage.tables.costs import CostStats, KindStats
 from peerage.tables.hosts import HostedStats, HostRow
-from peerage.tables.judge_rows import ChallengeSort, FavourRow, JudgeRow, JudgesReport, Measure, WithoutJudge
+from peerage.tables.judge_rows import ChallengeSort, FavourRow, JudgeRow, JudgesReport, Measure
 from peerage.tables.leaderboard import Row
 from peerage.tables.match_view import Digests, ExchangeView, MatchView, SeatView
 from peerage.tables.outlook import Further, Outlook, Pair
@@ -356,7 +356,6 @@ _JSON: dict[str, tuple[str | type, ...]] = {
         JudgeRow,
         FavourRow,
         PeopleRow,
-        WithoutJudge,
         ChallengeSort,
     ),
     "`rejudge`: one object": (RejudgeReport, RejudgedPlayer),

@@ -72,9 +72,9 @@ def test_settings_are_frozen_and_hold_their_ground_in_python() -> None:
             "arena.yaml, line 2, engine.concurrency: found 0; expected at least 1",
         ),
         (
-            "rating: {cost_mode: linaer}",
-            "arena.yaml, line 1, rating.cost_mode: found 'linaer'; expected 'linear', 'balanced' or "
-            "'exponential'; did you mean 'linear'?",
+            "pairing: {per: dolar}",
+            "arena.yaml, line 1, pairing.per: found 'dolar'; expected 'match' or 'dollar'; did you mean "
+            "'dollar'?",
         ),
         (
             "budget: true",
@@ -130,11 +130,6 @@ def test_settings_are_frozen_and_hold_their_ground_in_python() -> None:
             "arena.yaml, line 1, ledger: the address of the ledger holds a password, and this file is for "
             "others too; write `MONGODB_URI=mongodb://USER:PASSWORD@host/db` into .env and `ledger: "
             "$MONGODB_URI` here",
-        ),
-        (
-            "rating: {cost_mode: exponential, cost_sensitivity: 0}",
-            "arena.yaml, line 1, rating: cost_mode `exponential` divides by cost_sensitivity, which is 0; "
-            "set it above 0",
         ),
         ("rules:\n  jduges: 4", "arena.yaml, line 2, rules.jduges: unknown key; did you mean 'judges'?"),
         ("rules:\n  judges: 0", "arena.yaml, line 2, rules.judges: found 0; expected at least 1"),

@@ -242,13 +242,11 @@ class Arena:
         return made
 
     def _board(self, track: str, game: str, topic: str, side: str, *, judged: bool = False) -> Board:
-        from peerage.ledger.votes import PeopleVotes
         from peerage.tables.leaderboard import board
         from peerage.tables.played import Scope
 
-        people = PeopleVotes(self.ledger.address, self.folder)
         scope = Scope(game, topic, side=side)
-        return board(self.ledger, self.settings, track, scope, people=people, judged=judged)
+        return board(self.ledger, self.settings, track, scope, judged=judged)
 
     def head_to_head(self) -> Table[PairRow]:
         """Who beat whom how often: a row for each ordered pair that met in a decided match, in the order of

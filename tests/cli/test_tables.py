@@ -37,7 +37,7 @@ def shown(folder: Path, *words: str, code: int = 0) -> str:
     return done.output
 
 
-@pytest.mark.parametrize("track", ["bt", "trueskill", "raw", "cost", "glicko2", "averaged", "judge-aware"])
+@pytest.mark.parametrize("track", ["bt", "trueskill", "raw", "cost", "glicko2", "judge-aware"])
 def test_intervals_and_ranks_are_in_every_output_on_every_track(folder: Path, track: str) -> None:
     rows = json.loads(shown(folder, "--track", track, "--format", "json"))
     assert len(rows) == 7
@@ -89,7 +89,6 @@ def test_the_interval_of_a_skill_is_said_to_be_that_of_mu_and_holds_it(folder: P
         ("trueskill", "TrueSkill, μ - 3σ", "neither cost nor the spread of ratings"),
         ("glicko2", "Glicko-2 in periods", "neither cost nor the spread of ratings"),
         ("raw", "sequential Elo, K = 16", "cost does not enter"),
-        ("averaged", "the mean of 100 random orders", "neither cost nor the spread of ratings"),
         ("judge-aware", "Bradley-Terry on the judges' votes", "reliability: from"),
         ("cost", "sequential Elo, K = 16", "a contestant scores S - τ_c · C / (C_A + C_B)"),
     ],

@@ -213,7 +213,6 @@ OTHER = {
     "initial": 1000.0,
     "k_factor": 40.0,
     "cost_sensitivity": 0.9,
-    "cost_mode": "balanced",
     "propagation_width": 10.0,
     "propagation_share": 1.0,
 }

@@ -124,7 +124,6 @@ CASES: recorded.Cases = {
     "favours of idle judges": lambda: examined(
         favours(votes(seeded(7), 9, 400, lazy=2, random=1, once=True).marks)
     ),
-    "favours in a circle": lambda: examined(favours(pool("circle", Setup(7, 300, seed=7))[1])),
     "favours in scores": lambda: examined(favours(scores(seeded(4), 7, 40, bribe=1.5).marks)),
     "favours in generous scores": lambda: examined(
         favours(scores(seeded(5), 9, 40, generous=3.0, lazy=1, random=1, harsh=1, sides=1.0).marks)

@@ -110,12 +110,3 @@ def test_lazy_judges_asked_once_are_noticed_by_the_place_that_they_pick() -> Non
     assert power("lazy-once", lazy).noticed == 1.0
     assert max(one.alarm for one in lazy) == 0.0
     assert not any(one.alarm for _, _, one in found if one is not None), "all lean, nobody is innocent of it"
-
-
-def test_results_that_go_round_are_noticed_and_no_judge_is_blamed_for_them() -> None:
-    """Held against what all matches make of the players, judges looked like friends in one arena of two."""
-    found = [simulated(Setup(6, 600, seed=7), [("circle", 0)], at) for at in range(8)]
-    round_ = [one for _, one in found if one is not None]
-    assert power("circle", round_).noticed == 1.0
-    assert sum(one.alarm for one in round_) <= 1
-    assert not any(one.alarm for one, _ in found if one is not None)

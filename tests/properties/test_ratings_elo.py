@@ -22,7 +22,6 @@ DUEL = st.builds(
 )
 SETTINGS = st.builds(
     EloSettings,
-    cost_mode=st.sampled_from(["linear", "balanced", "exponential"]),
     propagation_width=st.sampled_from([None, 1.0, 50.0]),
     propagation_share=st.sampled_from([0.0, 0.5, 1.0]),
 )
@@ -44,8 +43,9 @@ def test_ratings_stay_finite_and_raw_ones_keep_their_mean_without_propagation(
     assert all(abs(rating) < 5000 for rating in state.raw + state.cost)
     if constants.propagation_width is None or constants.propagation_share == 0:
         assert sum(state.raw) == pytest.approx(7500)
-        if constants.cost_mode != "linear":
-            assert sum(state.cost) == pytest.approx(7500)
+        priced = sum(one.cost_a is not None and one.cost_b is not None for one in duels)
+        sunk = priced * constants.k_factor * constants.cost_sensitivity
+        assert sum(state.cost) == pytest.approx(7500 - sunk)
 
 
 @given(st.floats(-1e4, 1e4), st.floats(-1e4, 1e4))
@@ -65,7 +65,7 @@ def test_a_newcomer_changes_nobody_until_it_plays() -> None:
 def test_a_short_history_never_loads_numba() -> None:
     program = (
         "import sys\n"
-        "from peerage.ratings import bradley_terry, elo, glicko2, methods, trueskill, weng_lin\n"
+        "from peerage.ratings import bradley_terry, elo, glicko2, methods, trueskill\n"
         "settings = elo.EloSettings()\n"
         "elo.fold(3, [elo.DuelResult(0, 1, 1.0, 0.1, 0.2)] * 50, settings)\n"
         "bradley_terry.fit([bradley_terry.Pair(0, 1, 3, 2)], 2)\n"

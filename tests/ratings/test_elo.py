@@ -11,26 +11,26 @@ import pytest
 from peerage.ratings import elo, kernels
 from peerage.ratings.compiled import installed, kernel
 from peerage.ratings.elo import DuelResult, EloSettings, EloState
+from peerage.ratings.history import duels
 
 PLAIN = EloSettings(propagation_width=None)
 
 
-def history(players: int, duels: int, seed: int = 1) -> list[DuelResult]:
+def history(players: int, many: int, seed: int = 1) -> list[DuelResult]:
     rng = random.Random(seed)
     results = []
-    for _ in range(duels):
+    for _ in range(many):
         a, b = rng.sample(range(players), 2)
         cost_a = None if rng.random() < 0.1 else rng.random()
         results.append(DuelResult(a, b, rng.choice([0.0, 0.5, 1.0]), cost_a, rng.random()))
     return results
 
 
-def adjusted(score: float, cost: float, other: float, tau: float, mode: elo.CostMode) -> tuple[float, float]:
+def adjusted(score: float, cost: float, other: float, tau: float) -> tuple[float, float]:
     """Both contestants' scores after their costs."""
-    code = elo.MODES[mode]
     return (
-        kernels.adjusted_score(score, cost, other, tau, code),
-        kernels.adjusted_score(1 - score, other, cost, tau, code),
+        kernels.adjusted_score(score, cost, other, tau),
+        kernels.adjusted_score(1 - score, other, cost, tau),
     )
 
 
@@ -46,7 +46,7 @@ def twin(players: int, results: list[DuelResult], settings: EloSettings) -> EloS
         change_raw[r.a] = settings.k_factor * (r.score - expect(raw[r.a], raw[r.b]))
         change_raw[r.b] = settings.k_factor * (1 - r.score - expect(raw[r.b], raw[r.a]))
         if r.cost_a is not None and r.cost_b is not None:
-            a, b = adjusted(r.score, r.cost_a, r.cost_b, settings.cost_sensitivity, settings.cost_mode)
+            a, b = adjusted(r.score, r.cost_a, r.cost_b, settings.cost_sensitivity)
             change_cost[r.a] = settings.k_factor * (a - expect(cost[r.a], cost[r.b]))
             change_cost[r.b] = settings.k_factor * (b - expect(cost[r.b], cost[r.a]))
         if settings.propagation_width is not None:
@@ -66,11 +66,10 @@ def twin(players: int, results: list[DuelResult], settings: EloSettings) -> EloS
     return EloState(tuple(raw), tuple(cost))
 
 
-@pytest.mark.parametrize("mode", ["linear", "balanced", "exponential"])
 @pytest.mark.parametrize("width", [None, 20.0, 50.0])
 @pytest.mark.parametrize("share", [0.5, 1.0])
-def test_fold_follows_the_printed_formulas(mode: elo.CostMode, width: float | None, share: float) -> None:
-    settings = EloSettings(cost_mode=mode, propagation_width=width, propagation_share=share)
+def test_fold_follows_the_printed_formulas(width: float | None, share: float) -> None:
+    settings = EloSettings(propagation_width=width, propagation_share=share)
     results = history(7, 300)
     ours, theirs = elo.fold(7, results, settings), twin(7, results, settings)
     assert ours.raw == pytest.approx(theirs.raw, abs=1e-9)
@@ -115,29 +114,38 @@ def test_bystanders_near_a_contestant_move_with_it_and_far_ones_do_not() -> None
     assert after.raw[3] == 1500.0
 
 
-def test_linear_sinks_the_cost_pool_and_balanced_keeps_it() -> None:
+def test_the_cost_pool_sinks() -> None:
     results = history(5, 50)
     known = sum(r.cost_a is not None for r in results)
-    linear = elo.fold(5, results, PLAIN)
-    balanced = elo.fold(5, results, replace(PLAIN, cost_mode="balanced"))
-    assert sum(linear.cost) == pytest.approx(5 * 1500 - known * 16 * 0.2)
-    assert sum(balanced.cost) == pytest.approx(5 * 1500)
+    assert sum(elo.fold(5, results, PLAIN).cost) == pytest.approx(5 * 1500 - known * 16 * 0.2)
 
 
 def test_adjusted_scores_by_hand() -> None:
-    assert adjusted(1.0, 1.0, 3.0, 0.2, "linear") == pytest.approx((0.95, -0.15))
-    assert adjusted(1.0, 1.0, 3.0, 0.2, "balanced") == pytest.approx((1.05, -0.05))
-    assert adjusted(0.0, 0.0, 0.0, 0.2, "linear") == pytest.approx((-0.1, 0.9))
-    tie = adjusted(0.5, 1.0, 3.0, 2.0, "exponential")
-    assert tie == pytest.approx((1 / (1 + math.exp(-1)), 1 / (1 + math.exp(1))))
+    assert adjusted(1.0, 1.0, 3.0, 0.2) == pytest.approx((0.95, -0.15))
+    assert adjusted(0.0, 0.0, 0.0, 0.2) == pytest.approx((-0.1, 0.9))
 
 
-def test_exponential_neither_underflows_nor_turns_a_win() -> None:
-    assert adjusted(1.0, 1e200, 0.0, 0.01, "exponential") == (1.0, 0.0)
-    assert adjusted(0.0, 0.0, 1e200, 0.01, "exponential") == (0.0, 1.0)
-    dear, cheap = adjusted(0.5, 1e6, 1e6 - 5, 0.01, "exponential")
-    assert 0 <= dear < 1e-100
-    assert cheap == 1.0
+def test_duels_alone_are_the_raw_track() -> None:
+    results = history(5, 300)
+    columns = zip(*[(r.a, r.b, r.score) for r in results], strict=True)
+    alone = elo.in_order(duels(5, *columns), PLAIN)
+    assert alone == pytest.approx(elo.fold(5, results, PLAIN).raw, abs=1e-9)
+
+
+def test_a_weight_scales_k_and_zero_is_nothing() -> None:
+    halved = elo.in_order(duels(2, [0], [1], [1], [0.5]), PLAIN)
+    assert halved == pytest.approx(elo.in_order(duels(2, [0], [1], [1]), replace(PLAIN, k_factor=8.0)))
+    assert elo.in_order(duels(2, [0], [1], [1], [0]), PLAIN).tolist() == [1500, 1500]
+
+
+@pytest.mark.skipif(not installed(), reason="Numba is not installed")
+def test_numba_gives_the_same_bits_of_duels_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = random.Random(4)
+    pairs = [rng.sample(range(5), 2) for _ in range(300)]
+    played = duels(5, *zip(*pairs, strict=True), [rng.random() for _ in pairs])
+    plain = elo.in_order(played, PLAIN)
+    monkeypatch.setattr(elo, "_LONG_ALONE", 1)
+    assert elo.in_order(played, PLAIN).tolist() == plain.tolist()
 
 
 def test_an_unknown_cost_leaves_only_the_cost_track_alone() -> None:
@@ -167,8 +175,8 @@ def test_an_empty_history_leaves_the_start() -> None:
         (lambda: EloSettings(k_factor=0), "k_factor is 0"),
         (lambda: EloSettings(propagation_width=-1), "propagation_width is -1"),
         (lambda: EloSettings(propagation_share=1.5), "propagation_share is 1.5"),
-        (lambda: EloSettings(cost_sensitivity=0.0, cost_mode="exponential"), "cost_sensitivity is 0.0"),
-        (lambda: EloSettings(cost_mode="cubic"), "cost_mode is 'cubic'"),  # type: ignore[arg-type]
+        (lambda: EloSettings(cost_sensitivity=-0.1), "cost_sensitivity is -0.1"),
+        (lambda: EloSettings(cost_sensitivity=math.nan), "cost_sensitivity is nan"),
         (lambda: elo.fold(2, [DuelResult(0, 2, 1.0, None, None)], PLAIN), "duel 0 names player 2"),
     ],
 )

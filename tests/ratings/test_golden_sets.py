@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from peerage.ratings.bradley_terry import fit_duels
+from peerage.ratings.elo import EloSettings, in_order
 from peerage.ratings.history import Duels, duels
-from peerage.ratings.orders import elo
 
 SIMPLE = "01= 02> 02= 04= 10< 12= 12= 13= 24= 30< 31< 32< 34= 34= 40< 43<"
 FOOD = (
@@ -67,5 +67,6 @@ def test_bradley_terry(name: str) -> None:
 @pytest.mark.parametrize("name", SETS)
 def test_elo(name: str) -> None:
     battles, players, _, scores = SETS[name]
-    found = elo(history(battles, players), k_factor=4.0, initial=1000.0, orders=0).in_order
+    settings = EloSettings(k_factor=4.0, initial=1000.0, propagation_width=None)
+    found = in_order(history(battles, players), settings)
     assert found == pytest.approx(scores, abs=1e-9)

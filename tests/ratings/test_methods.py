@@ -55,9 +55,9 @@ def test_cob_gives_the_published_elo_arithmetic(cob: Battles) -> None:
     assert "K = 32" in report.title
 
 
-@pytest.mark.parametrize("method", [name for name in METHODS if name not in ("irt", "prediction-powered")])
+@pytest.mark.parametrize("method", [name for name in METHODS if name != "irt"])
 def test_every_method_finds_the_best_and_the_worst(arena: Battles, method: Method) -> None:
-    report = rate(arena, Options(method=method, k=4.0 if method.startswith("elo") else None))
+    report = rate(arena, Options(method=method, k=4.0 if method == "elo" else None))
     assert (report.rows[0]["player"], report.rows[-1]["player"]) == ("m0", "m3")
     for row in report.rows:
         assert set(row) >= {"player", "rating", "lower", "upper", "rank", "rank_range", "games"}
@@ -77,7 +77,7 @@ def test_every_method_finds_the_best_and_the_worst(arena: Battles, method: Metho
         Options(bootstrap=50),
         Options(bootstrap=50, cluster=("question",), ties="davidson"),
         Options(ties="davidson"),
-        Options(ties="rao-kupper", cluster=("question",)),
+        Options(ties="davidson", cluster=("question",)),
         Options(inverse_frequency=True),
     ],
 )
@@ -91,15 +91,12 @@ def test_bradley_terrys_options_agree_about_who_is_who(arena: Battles, options: 
 
 def test_cost_track_takes_the_cost_columns(arena: Battles) -> None:
     report = rate(arena, Options(method="elo", track="cost"))
-    assert "linear" in report.title
+    assert report.title == "Elo adjusted for cost"
     assert report.rows[0]["lower"] is None
     assert np.mean([row["rating"] for row in report.rows]) < 1450
-    balanced = rate(arena, Options(method="elo", track="cost", cost_mode="balanced"))
-    assert np.mean([row["rating"] for row in balanced.rows]) == pytest.approx(1500)
 
 
 COST = {"method": "elo", "track": "cost"}
-SKILL = ("trueskill", "plackett-luce", "weng-lin-bt")
 
 
 @pytest.mark.parametrize(
@@ -107,21 +104,16 @@ SKILL = ("trueskill", "plackett-luce", "weng-lin-bt")
     [
         ({"method": "elo"}, {"k": 4.0}),
         ({"method": "elo"}, {"initial": 1000.0}),
-        ({"method": "elo-averaged"}, {"seed": 5}),
-        ({"method": "elo-averaged"}, {"orders": 7}),
         ({"method": "elo"}, {"inverse_frequency": True}),
         (COST, {"k": 4.0}),
         (COST, {"initial": 1000.0}),
         (COST, {"cost_sensitivity": 0.0}),
         (COST, {"cost_sensitivity": 0.7}),
-        (COST, {"cost_mode": "balanced"}),
-        ({**COST, "cost_sensitivity": 0.01}, {"cost_mode": "exponential"}),
         ({"method": "bt", "bootstrap": 20}, {"seed": 5}),
         ({"method": "bt", "bootstrap": 20}, {"bootstrap": 30}),
         ({"method": "bt", "bootstrap": 20}, {"ties": "davidson"}),
         ({"method": "bt", "bootstrap": 20}, {"cluster": ("judge",)}),
         ({"method": "bt"}, {"ties": "davidson"}),
-        ({"method": "bt", "ties": "davidson"}, {"ties": "rao-kupper"}),
         ({"method": "bt"}, {"cluster": ("judge",)}),
         ({"method": "bt", "cluster": ("question",)}, {"cluster": ("judge",)}),
         ({"method": "bt", "cluster": ("question",)}, {"ties": "davidson"}),
@@ -131,16 +123,13 @@ SKILL = ("trueskill", "plackett-luce", "weng-lin-bt")
         ({"method": "bt"}, {"anchor": "m2"}),
         ({"method": "glicko2"}, {"initial": 1000.0}),
         ({"method": "glicko2"}, {"tau": 1.1}),
-        ({"method": "through-time"}, {"drift": 1.0}),
-        ({"method": "through-time"}, {"drift": 60.0}),
-        ({"method": "through-time"}, {"period": 7.0}),
-        *[({"method": method}, {"k": 0.0}) for method in SKILL],
-        *[({"method": method}, {"k": 1.0}) for method in SKILL],
-        *[({"method": method}, {"mu": 0.0}) for method in SKILL],
-        *[({"method": method}, {"sigma": 2.0}) for method in SKILL],
-        *[({"method": method}, {"beta": 9.0}) for method in SKILL],
-        *[({"method": method}, {"tau": 0.0}) for method in SKILL],
-        *[({"method": method}, {"tau": 2.0}) for method in SKILL],
+        ({"method": "trueskill"}, {"k": 0.0}),
+        ({"method": "trueskill"}, {"k": 1.0}),
+        ({"method": "trueskill"}, {"mu": 0.0}),
+        ({"method": "trueskill"}, {"sigma": 2.0}),
+        ({"method": "trueskill"}, {"beta": 9.0}),
+        ({"method": "trueskill"}, {"tau": 0.0}),
+        ({"method": "trueskill"}, {"tau": 2.0}),
         ({"method": "trueskill"}, {"draw_probability": 0.4}),
     ],
     ids=str,
@@ -149,7 +138,7 @@ def test_every_option_changes_the_table(
     arena: Battles, usual: dict[str, Any], changed: dict[str, Any]
 ) -> None:
     before, after = rate(arena, Options(**usual)), rate(arena, Options(**{**usual, **changed}))
-    if changed.keys() - {"cluster", "bootstrap", "orders", "seed"}:
+    if changed.keys() - {"cluster", "bootstrap", "seed"}:
         assert [row["rating"] for row in before.rows] != [row["rating"] for row in after.rows]
     else:
         assert [row["lower"] for row in before.rows] != [row["lower"] for row in after.rows]
@@ -177,7 +166,6 @@ def test_notes_say_what_a_reader_must_know(arena: Battles) -> None:
     assert "too few to tell" in " ".join(rate(arena, Options(cluster=("judge",))).notes)
     assert "length" in " ".join(rate(arena, Options(controls=("length",))).notes)
     assert "reliability" in " ".join(rate(arena, Options(method="judge-aware")).notes)
-    assert "leader by order: m0" in " ".join(rate(arena, Options(method="elo", k=4.0)).notes)
     # Where nothing is claimed, nothing is said to hold.
     assert "one look" not in " ".join(rate(arena, Options(method="elo", track="cost")).notes)
     apart = Battles(("x", "y"), duels(2, [0], [1], [1]))
@@ -189,7 +177,7 @@ def test_games_of_many_by_methods_of_two() -> None:
         Game(((0,), (1,), (2,)), ranks) for ranks in [(1, 2, 3), (1, 3, 2), (2, 1, 3), (1, 2, 2)] * 3
     )
     data = PlayedGames(("a", "b", "c"), listed)
-    for method in METHODS[1 : METHODS.index("through-time")]:
+    for method in ("bt", "elo", "trueskill", "glicko2"):
         report = rate(data, Options(method=method))
         assert report.rows[0]["player"] == "a", method
         assert [row["games"] for row in report.rows] == [12, 12, 12]

@@ -13,19 +13,16 @@ import numpy as np
 import pytest
 from tests import recorded
 
-from peerage.ratings import duplicate, overall
+from peerage.ratings import overall
 from peerage.ratings.answers import Answers
 from peerage.ratings.battles import Battles
 from peerage.ratings.bradley_terry import Pair, fit, fit_duels
-from peerage.ratings.circles import circles
 from peerage.ratings.claims import gap_needed
 from peerage.ratings.data import read
 from peerage.ratings.elo import DuelResult, EloSettings, trajectory
 from peerage.ratings.elo_error import elo_error
-from peerage.ratings.history import Duels, duels
-from peerage.ratings.influence import fewest_to_flip, ratings_without
+from peerage.ratings.history import Duels, duels, met_by_pair
 from peerage.ratings.methods import Method, Options, rate
-from peerage.ratings.orders import met_by_pair
 from peerage.ratings.played import PlayedGames
 from peerage.ratings.resampling import bootstrap
 from peerage.ratings.student import quantile
@@ -57,7 +54,6 @@ def battles(ties: float = 0.15, weighted: bool = False) -> Battles:
                 "judge": f"j{at % 12}",
                 "question": f"q{at // 6}",
                 "timestamp": at // 10 * 86400,
-                "human": said[1] if at % 3 else "",
                 "length_a": int(rng.integers(50, 900)),
                 "length_b": int(rng.integers(50, 900)),
                 "cost_a": (a + 1) / 100,
@@ -65,7 +61,7 @@ def battles(ties: float = 0.15, weighted: bool = False) -> Battles:
                 **({"weight": float(rng.integers(1, 5) / 2)} if weighted else {}),
             }
         )
-    found = read([("b.jsonl", lines(rows))], labels=("judge", "question"), controls=("length",), human=True)
+    found = read([("b.jsonl", lines(rows))], labels=("judge", "question"), controls=("length",))
     assert isinstance(found, Battles)
     return found
 
@@ -132,33 +128,21 @@ def of_games(method: Method, **options: Any) -> Callable[[], Any]:
     return lambda: rate(played(), Options(method, **options))
 
 
-def elo_tracks(mode: Any) -> Callable[[], Any]:
-    def told() -> Any:
-        data = battles()
-        history, costs = data.duels, data.costs
-        assert costs is not None
-        settings = EloSettings(24.0, 1400.0, 0.3, mode, 40.0, 0.6)
-        known = [None if cost != cost else cost for cost in costs[1].tolist()]
-        columns = history.first.tolist(), history.second.tolist(), history.score.tolist(), costs[0].tolist()
-        trail = trajectory(5, [*map(DuelResult, *columns, known)], settings)
-        met = met_by_pair(history, history.weight)
-        return [
-            trail[::30],
-            trail[-1],
-            elo_error(trail[-1, 0], met, settings),
-            elo_error(trail[-1, 1], met, settings),
-        ]
-
-    return told
-
-
-def tables() -> Any:
-    rng = np.random.default_rng(15)
-    rows = []
-    for at in range(14):
-        for first, second in rng.permutation(5)[:4].reshape(2, 2).tolist():
-            rows.append(duplicate.TableSeats(first, second, float(rng.integers(0, 3) / 2), at, at))
-    return duplicate.fit(5, rows)
+def elo_tracks() -> Any:
+    data = battles()
+    history, costs = data.duels, data.costs
+    assert costs is not None
+    settings = EloSettings(24.0, 1400.0, 0.3, 40.0, 0.6)
+    known = [None if cost != cost else cost for cost in costs[1].tolist()]
+    columns = history.first.tolist(), history.second.tolist(), history.score.tolist(), costs[0].tolist()
+    trail = trajectory(5, [*map(DuelResult, *columns, known)], settings)
+    met = met_by_pair(history, history.weight)
+    return [
+        trail[::30],
+        trail[-1],
+        elo_error(trail[-1, 0], met, settings),
+        elo_error(trail[-1, 1], met, settings),
+    ]
 
 
 def shares() -> Any:
@@ -169,21 +153,6 @@ def shares() -> Any:
     ]
     found.append(overall.shares(overall.GameHistory(duels(5, [0, 1, 2], [1, 2, 3], [1.0, 1.0, 0.5])), 3))
     return [*found, overall.combined(found, [1.0, 2.0, 0.5])]
-
-
-def round_about() -> Any:
-    rng = np.random.default_rng(16)
-    pairs = np.array([(0, 1), (1, 2), (2, 0), (0, 3), (3, 1)])[rng.integers(0, 5, 240)]
-    won = np.where(rng.random(240) < 0.8, 1.0, np.where(rng.random(240) < 0.3, 0.5, 0.0))
-    return circles(duels(4, pairs[:, 0], pairs[:, 1], won), np.arange(240) // 2)
-
-
-def flips() -> Any:
-    history = battles().duels
-    judge = np.arange(len(history)) % 12
-    whole, without = ratings_without(history, judge, 12)
-    moved = [None if whole is None or rest is None else rest - whole for rest in without]
-    return [fewest_to_flip(history), fewest_to_flip(history, [judge]), moved]
 
 
 def gaps() -> Any:
@@ -197,46 +166,33 @@ def gaps() -> Any:
 
 
 CASES: recorded.Cases = {
-    **{f"{method}": by(method) for method in ("bt", "elo", "trueskill", "glicko2", "through-time")},
-    **{f"{method} of battles": by(method) for method in ("judge-aware", "prediction-powered", "weng-lin-bt")},
+    **{f"{method}": by(method) for method in ("bt", "elo", "trueskill", "glicko2")},
+    "judge-aware of battles": by("judge-aware"),
     "weighted": lambda: rate(battles(weighted=True), Options("bt")),
     "no ties": lambda: rate(battles(ties=0.0), Options("bt", ties="davidson")),
-    **{f"ties {ties}": by("bt", ties=ties) for ties in ("davidson", "rao-kupper")},
+    "ties davidson": by("bt", ties="davidson"),
     "one cluster": by("bt", cluster=("judge",)),
     "two clusters": by("bt", cluster=("judge", "question"), ties="davidson"),
     "controls": by("bt", controls=("length",), cluster=("judge",)),
     "controls alone": by("bt", controls=("length",), anchor="m3"),
     "bootstrap": by("bt", bootstrap=20, seed=3),
-    "bootstrap of clusters": by("bt", bootstrap=20, cluster=("judge", "question"), ties="rao-kupper"),
+    "bootstrap of clusters": by("bt", bootstrap=20, cluster=("judge", "question"), ties="davidson"),
     "inverse frequency": by("bt", inverse_frequency=True),
-    "elo, averaged": by("elo-averaged", orders=15, k=20.0, initial=1000.0, seed=2),
-    **{
-        f"elo of cost, {mode}": by("elo", track="cost", cost_mode=mode)
-        for mode in ("linear", "balanced", "exponential")
-    },
+    "elo, settings": by("elo", k=20.0, initial=1000.0),
+    "elo of cost": by("elo", track="cost"),
     "glicko2, settings": by("glicko2", initial=1600.0, tau=0.8),
-    "drift": by("through-time", drift=60.0, period=3.0),
-    **{
-        f"{method} of games": of_games(method)
-        for method in ("bt", "trueskill", "plackett-luce", "weng-lin-bt")
-    },
-    **{f"{method} of games": of_games(method, seats="each") for method in ("elo", "glicko2", "through-time")},
+    **{f"{method} of games": of_games(method) for method in ("bt", "trueskill")},
+    **{f"{method} of games": of_games(method, seats="each") for method in ("elo", "glicko2")},
     "trueskill, settings": of_games(
         "trueskill", mu=30.0, sigma=6.0, beta=3.0, tau=0.2, draw_probability=0.2, k=2.0
     ),
-    "plackett-luce, settings": of_games("plackett-luce", mu=30.0, sigma=6.0, beta=3.0, tau=0.2, k=2.0),
     "bt of games, each seat": of_games("bt", seats="each", ties="davidson"),
     "answers": lambda: rate(answers(), Options()),
     "apart": lambda: [fit_duels(apart(), ties=ties) for ties in ("half", "davidson")],
     "apart, drawn": lambda: bootstrap(apart(), draws=10, seed=1),
-    "pairs": lambda: fit(
-        [Pair(0, 1, 3, 1, 2), Pair(1, 2, 4, 2, 0), Pair(2, 0, 1, 3, 0)], 3, ties="rao-kupper"
-    ),
-    **{f"elo tracks, {mode}": elo_tracks(mode) for mode in ("linear", "balanced", "exponential")},
-    "duplicate": tables,
+    "pairs": lambda: fit([Pair(0, 1, 3, 1, 2), Pair(1, 2, 4, 2, 0), Pair(2, 0, 1, 3, 0)], 3, ties="davidson"),
+    "elo tracks": elo_tracks,
     "shares": shares,
-    "circles": round_about,
-    "flips": flips,
     "gaps": gaps,
     "student": lambda: [[quantile(c, f) for f in (1, 2, 3, 6, 12, 40, 300)] for c in (0.5, 0.9, 0.95, 0.999)],
 }

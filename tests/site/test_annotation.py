@@ -215,9 +215,8 @@ def test_when_all_is_judged_the_page_says_so(
 
 
 def test_pages_follow_the_votes(ledger: Ledger, votes: PeopleVotes, folder: Path) -> None:
-    """Without another match: the track comes up, and the judges are held against people."""
+    """Without another match the judges are held against people."""
     with closing(Site.open(folder)) as site:
-        assert "anchored" not in site.tracks
         assert b"Judges and people" not in body(site, "judges.html")
         ada = Annotator(ledger, votes, "ada", Random(1))
         while (shown := ada.draw()) is not None:
@@ -226,10 +225,6 @@ def test_pages_follow_the_votes(ledger: Ledger, votes: PeopleVotes, folder: Path
         assert voted is not site
         assert voted.refreshed() is voted
         assert b"Judges and people" in body(voted, "judges.html")
-        assert b'href="leaderboard/anchored.html"' in body(voted, "judges.html")
-        table = body(voted, "leaderboard/anchored.html")
-        assert b"prediction-powered inference" in table
-        assert body(voted, "data/leaderboard-anchored.csv").count(b"\n") == 1 + len(voted.settings.players)
 
 
 def body(site: Site, path: str) -> bytes:

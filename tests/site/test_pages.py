@@ -26,7 +26,7 @@ from peerage.site.addresses import match_page, number_in, player_page, slug
 from peerage.site.board_charts import charts, course, priced
 from peerage.site.pages import POLICY, page, paths
 from peerage.site.reading import Site
-from peerage.tables.judge_rows import FavourRow, JudgeRow, JudgesReport, WithoutJudge
+from peerage.tables.judge_rows import FavourRow, JudgeRow, JudgesReport
 from peerage.tables.leaderboard import board
 from peerage.tables.match_view import match_view
 from peerage.tables.outlook import of_board
@@ -310,28 +310,6 @@ def test_the_page_of_judges_shows_who_prefers_whom_and_marks_what_is_beyond_chan
     assert 'class="w6" data-v="0.25" title="40 marks, p 0.000, q 0.001">+25</td>' in told
     assert 'class="self" data-v="-0.1" title="40 marks, p 0.400, q 1.000">−10</td>' in told
     assert "In 1 of 2 pairs" in told
-
-
-def test_the_page_of_judges_shows_the_players_without_each_judge(played: Path) -> None:
-    with closing(Site.open(played)) as site:
-        without = (
-            WithoutJudge("p0", "p2", 1520.4, 40.2, 1, 2),
-            WithoutJudge("p0", "p1", 1479.6, -40.2, 2, 1),
-            WithoutJudge("p2", "p1", 1510.0, -0.2, 1, 1),
-            WithoutJudge("p2", "p2", 1490.0, 0.2, 2, 2),
-        )
-        site.judges = JudgesReport((), (), (judge_row("p0"), judge_row("p2")), (), (), (), without)
-        told = body(site, "judges.html").decode()
-        table = body(site, "data/without-judges.csv").decode()
-        player = body(site, player_page("p0")).decode()
-        home = body(site, "index.html").decode()
-    row = told[told.index(f'id="without-{slug("p0")}"') :].partition("</tr>")[0]
-    assert "<td>p2</td>" in row, "who would lead"
-    assert 'data-v="40.2" title="1,520, rank 1">+40<small>2 → 1</small></td>' in row
-    assert "peerage leaderboard --without-judge NAME" in told
-    assert table.splitlines()[:2] == ["judge,player,rating,moved,rank,rank_by_all", "p0,p2,1520.4,40.2,1,2"]
-    assert f'href="../judges.html#without-{slug("p0")}"' in player
-    assert 'href="judges.html#without"' in home
 
 
 def judge_row(name: str) -> JudgeRow:

@@ -1,4 +1,4 @@
-"""Judges held against people: agreement by hand, words first, and the table anchored to people's votes."""
+"""Judges held against people: agreement by hand, and words first."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ from peerage.judging.people import FEWEST
 from peerage.ledger.votes import PeopleVotes, Vote, expert_voter
 from peerage.tables.judge_rows import JudgesReport
 from peerage.tables.judges import judges
-from peerage.tables.leaderboard import board
 from peerage.tables.matches import Matches
 from peerage.tables.people_votes import finished
 
@@ -22,8 +21,8 @@ PLAYERS = ("p0", "p1", "p2", "p3", "p4")
 
 
 @pytest.fixture(scope="module")
-def anchored(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Arena]:
-    folder = write_arena(tmp_path_factory.mktemp("anchored"), 5)
+def voted(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Arena]:
+    folder = write_arena(tmp_path_factory.mktemp("votes"), 5)
     play(folder, MATCHES)
     with open_arena(folder, create=False) as opened:
         yield opened
@@ -59,17 +58,17 @@ def report(arena: Arena, people: PeopleVotes) -> JudgesReport:
     return judges(arena.ledger, arena.settings, people=people)
 
 
-def test_who_votes_like_a_judge_agrees_with_it_alone(anchored: Arena, people: PeopleVotes) -> None:
-    like = ballots(anchored, "p1")
+def test_who_votes_like_a_judge_agrees_with_it_alone(voted: Arena, people: PeopleVotes) -> None:
+    like = ballots(voted, "p1")
     assert len(like) > FEWEST
     for number, verdict in like.items():
-        people.cast(vote(anchored, number, verdict), 1)
-    found = report(anchored, people)
+        people.cast(vote(voted, number, verdict), 1)
+    found = report(voted, people)
     rows = {row.who: row for row in found.people}
     assert found.people[0] == rows["p1"]
     assert (rows["p1"].agreement, rows["p1"].kappa, rows["p1"].duels) == (1.0, 1.0, len(like))
     for judge in PLAYERS[2:]:
-        both = {number: said for number, said in ballots(anchored, judge).items() if number in like}
+        both = {number: said for number, said in ballots(voted, judge).items() if number in like}
         assert rows[judge].duels == len(both)
         if len(both) < FEWEST:
             assert rows[judge].agreement is None
@@ -77,14 +76,14 @@ def test_who_votes_like_a_judge_agrees_with_it_alone(anchored: Arena, people: Pe
     assert found.remarks[0].startswith(f"People gave {len(like)} votes on {len(like)} of {MATCHES} duels.")
 
 
-def test_people_with_each_other_and_with_themselves(anchored: Arena, people: PeopleVotes) -> None:
+def test_people_with_each_other_and_with_themselves(voted: Arena, people: PeopleVotes) -> None:
     """Two people agree on half of the duels; one of them, shown all once more, on all."""
-    judged = sorted({number for judge in PLAYERS for number in ballots(anchored, judge)})
+    judged = sorted({number for judge in PLAYERS for number in ballots(voted, judge)})
     for at, number in enumerate(judged):
-        people.cast(vote(anchored, number, "A"), 1)
-        people.cast(vote(anchored, number, "A", take=2), 1)
-        people.cast(vote(anchored, number, "A" if at % 2 else "B", "bo"), 1)
-    found = report(anchored, people)
+        people.cast(vote(voted, number, "A"), 1)
+        people.cast(vote(voted, number, "A", take=2), 1)
+        people.cast(vote(voted, number, "A" if at % 2 else "B", "bo"), 1)
+    found = report(voted, people)
     both, again = found.people[:2]
     assert found.remarks[1].startswith("People hardly agree with each other")
     assert not any("Exclude it?" in one and "people" in one for one in found.remarks)
@@ -97,47 +96,25 @@ def test_people_with_each_other_and_with_themselves(anchored: Arena, people: Peo
     assert (again.kind, again.duels, again.agreement) == ("expert", len(judged), 1.0)
 
 
-def test_a_judge_whom_people_contradict_is_named_first(anchored: Arena, people: PeopleVotes) -> None:
+def test_a_judge_whom_people_contradict_is_named_first(voted: Arena, people: PeopleVotes) -> None:
     turned = {"A": "B", "B": "A", "tie": "tie"}
-    for number, verdict in ballots(anchored, "p1").items():
-        people.cast(vote(anchored, number, turned[verdict]), 1)
+    for number, verdict in ballots(voted, "p1").items():
+        people.cast(vote(voted, number, turned[verdict]), 1)
     assert any(
         one.startswith("p1 hardly agrees with people: in ") and one.endswith("Exclude it?")
-        for one in report(anchored, people).remarks[:3]
+        for one in report(voted, people).remarks[:3]
     )
 
 
-def test_without_votes_of_people_nothing_is_said_of_them(anchored: Arena, people: PeopleVotes) -> None:
-    found = report(anchored, people)
+def test_without_votes_of_people_nothing_is_said_of_them(voted: Arena, people: PeopleVotes) -> None:
+    found = report(voted, people)
     assert found.people == ()
     assert not any("eople" in remark for remark in found.remarks)
 
 
-def test_what_was_picked_or_skipped_counts_in_nothing(anchored: Arena, people: PeopleVotes) -> None:
-    people.cast(vote(anchored, 1, "A", sampling="chosen"), 1)
-    people.cast(vote(anchored, 2, "skipped"), 1)
-    assert report(anchored, people).people == ()
-    people.cast(vote(anchored, 1, "A", take=2), 1)  # picked, and then shown once more by chance
-    assert report(anchored, people).remarks[0].startswith(f"People gave 0 votes on 0 of {MATCHES} duels.")
-    table = board(anchored.ledger, anchored.settings, "anchored", people=people)
-    assert all(row.rank is None for row in table.rows)
-    assert any("no duel that judges voted on was judged by people" in note for note in table.notes)
-
-
-def test_the_table_follows_people_where_judges_differ(anchored: Arena, people: PeopleVotes) -> None:
-    """People who always prefer the player that judges find worst put it first."""
-    worst = board(anchored.ledger, anchored.settings, "bt").rows[-1].player
-    for number in range(1, MATCHES + 1):
-        match = finished(anchored.ledger, number)
-        if match is not None and worst in match.players.values():
-            people.cast(vote(anchored, number, next(k for k, v in match.players.items() if v == worst)), 1)
-        elif match is not None and number % 2:
-            people.cast(vote(anchored, number, "tie"), 1)
-    table = board(anchored.ledger, anchored.settings, "anchored", people=people)
-    assert table.rows[0].player == worst
-    assert table.rows[0].lower is not None
-    assert table.rows[0].upper is not None
-    assert table.rows[0].lower < table.rows[0].rating < table.rows[0].upper
-    assert any("prediction-powered inference" in note for note in table.notes)
-    assert any("judges weigh" in note for note in table.notes)
-    assert any("a prior of 1 tied game each" in note for note in table.notes)
+def test_what_was_picked_or_skipped_counts_in_nothing(voted: Arena, people: PeopleVotes) -> None:
+    people.cast(vote(voted, 1, "A", sampling="chosen"), 1)
+    people.cast(vote(voted, 2, "skipped"), 1)
+    assert report(voted, people).people == ()
+    people.cast(vote(voted, 1, "A", take=2), 1)  # picked, and then shown once more by chance
+    assert report(voted, people).remarks[0].startswith(f"People gave 0 votes on 0 of {MATCHES} duels.")

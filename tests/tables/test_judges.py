@@ -13,7 +13,6 @@ from tests.judging.gathered import tabled
 from tests.tables.conftest import recorded
 
 from peerage.arena import Arena, open_arena
-from peerage.figures import measured
 from peerage.judging.columns import Rows
 from peerage.judging.comparisons import in_orders
 from peerage.judging.marks import MARKS, Mark, add_marks
@@ -21,12 +20,11 @@ from peerage.judging.preference import LONGER
 from peerage.judging.two_minds import Blocks
 from peerage.match import Fixture, Outcome, Seat
 from peerage.ratings.bradley_terry import fit_duels
-from peerage.ratings.circles import Circle, Circles
 from peerage.ratings.history import duels
-from peerage.ratings.influence import Flip, fewest_to_flip
+from peerage.ratings.judges import leaders_without
 from peerage.tables.judge_rows import FavourRow, JudgesReport, Measure
 from peerage.tables.judges import judges, judges_of
-from peerage.tables.judges_in_words import circling, divided, flipped, remarks
+from peerage.tables.judges_in_words import divided, first_without, remarks
 from peerage.tables.matches import Matches
 from peerage.tables.observations import CHALLENGES, observe, scores
 from peerage.tables.votes import votes
@@ -95,49 +93,40 @@ def test_votes_worth_little_are_told_with_the_reason(shared: float, worth: float
     assert observe.startswith("5 scores tell as much as ")
 
 
-def test_what_first_place_hangs_on_is_told_as_found() -> None:
-    marks = tabled([Mark("kim", author, str(at), value) for at in range(9) for author, value in ANSWERS])
-    (one,) = flipped(Flip(0, 1, np.array([4])), marks, np.zeros(1, np.int64), 9)
-    assert one == "First place hangs on 1 of 9 votes: without it bo is ahead of ann. It is kim's."
-    (two,) = flipped(Flip(0, 1, np.array([4, 5])), marks, np.zeros(2, np.int64), 9)
-    assert two == "First place hangs on 2 of 9 votes: without them bo is ahead of ann. All are kim's."
-    (judge,) = flipped(Flip(0, 1, np.array([0])), marks, np.zeros(1, np.int64), 5, "judges")
-    assert judge == "Without the judge kim bo is ahead of ann, who is first by all 5."
+def test_it_is_said_whether_a_single_judge_changes_first_place() -> None:
+    judges, players = ("kim", "lee", "jo"), ("ann", "bo", "cy")
+    assert list(first_without(judges, players, 0, [0, None, 0])) == [
+        "No single judge changes first place: without any one of them ann is first."
+    ]
+    assert list(first_without(judges, players, 0, [0, 2, None])) == [
+        "Without the judge lee cy is ahead of ann, who is first by all 3."
+    ]
+    assert list(first_without(judges, players, 1, [0, 1, 1])) == [
+        "Without the judge kim ann is ahead of bo, who is first by all 3."
+    ]
+    assert not list(first_without(judges, players, None, [0, 0, 0]))
+    assert not list(first_without(judges, players, 0, [None, None, None]))
 
 
-ANSWERS = (("ann", 1.0), ("bo", 0.0))
-
-
-def test_a_judge_moves_ratings_by_what_its_votes_change(report: JudgesReport, arena: Arena) -> None:
-    """Held against the votes as they leave the arena: Bradley-Terry with and without those of one judge."""
+def test_first_places_without_each_judge_are_those_of_the_votes_left(
+    report: JudgesReport, arena: Arena
+) -> None:
     cast = votes(arena.ledger, list(arena.ledger.summaries(1, recorded(arena))), {})
-    share = np.bincount(cast.matches)[cast.matches]
-    for row in report.judges:
-        table = [
-            fit_duels(duels(len(cast.players), *[np.asarray(column)[kept] for column in columns]))
-            for columns in [(cast.history.first, cast.history.second, cast.history.score, 1 / share)]
-            for kept in (np.ones(len(share), bool), np.array(cast.judges)[cast.judge] != row.judge)
-        ]
-        moved = table[0].rating - table[1].rating
-        most = int(np.argmax(np.abs(moved)))
-        assert (row.influence, row.influence_on) == (pytest.approx(moved[most], abs=1e-6), cast.players[most])
-        shown = [one for one in report.without if one.judge == row.judge]
-        assert [one.player for one in shown] == [cast.players[at] for at in np.argsort(-table[1].rating)]
-        assert [one.rank for one in shown] == list(range(1, len(shown) + 1))
-        for one in shown:
-            at = cast.players.index(one.player)
-            assert one.rating == pytest.approx(table[1].rating[at], abs=1e-6)
-            assert one.moved == pytest.approx(-moved[at], abs=1e-6)
-            assert one.rank_by_all == 1 + (table[0].rating > table[0].rating[at]).sum()
-    found = next(one for one in report.measures if one.measure == "votes_to_flip")
-    assert found.units == len(cast.judge)
-    assert isinstance(found.value, int)
-    assert measured(found.value) == str(found.value)
-    assert 0 < found.value < found.units / 2
-    history = duels(len(cast.players), cast.history.first, cast.history.second, cast.history.score, 1 / share)
-    flip = fewest_to_flip(history)
-    assert flip is not None
-    assert found.value == len(flip.rows)
+    leader, without = leaders_without(cast.history, cast.judge, len(cast.judges))
+    assert leader == int(np.argmax(fit_duels(cast.history).rating))
+    for judge, first in enumerate(without):
+        left = fit_duels(cast.history.only(cast.judge != judge))
+        assert first == (int(np.argmax(left.rating)) if left.connected else None)
+    said = list(first_without(cast.judges, cast.players, leader, without))
+    assert said
+    assert all(one in report.remarks for one in said)
+
+
+def test_who_is_first_by_all_stays_so_until_another_is_ahead() -> None:
+    """Without judge 0 the two are alike, without judge 1 the other one is ahead."""
+    history = duels(2, [1] * 5, [0] * 5, [1, 1, 1, 0, 0])
+    assert leaders_without(history, np.array([0, 2, 2, 2, 2]), 3) == (1, [1, 1, None])
+    assert leaders_without(history, np.array([2, 1, 1, 2, 2]), 3) == (1, [1, 0, None])
 
 
 def test_challenges_are_counted_by_topic_and_drafter(report: JudgesReport, arena: Arena) -> None:
@@ -208,7 +197,6 @@ def test_an_arena_without_judges_has_nothing_to_tell(tmp_path: Path) -> None:
             "favours": [],
             "challenges": [],
             "people": [],
-            "without": [],
         }
 
 
@@ -232,19 +220,6 @@ def test_scores_beside_votes_are_left_out(arena: Arena, report: JudgesReport) ->
     scored.join(read.marks)
     read.marks = scored.columns()
     assert judges_of(arena.ledger, arena.settings, read) == report
-
-
-def test_results_that_go_round_are_told_with_who_beats_whom(report: JudgesReport) -> None:
-    found = (Circle((2, 0, 1), 0.001), Circle((2, 0, 3), 0.01))
-    (observe,) = circling(Circles(4, 10, found), ("ann", "bo", "cy", "di"))
-    assert observe.startswith(
-        "Results go round: cy beats ann, ann beats bo and bo beats cy, beyond chance, and 1 more "
-    )
-    assert not list(circling(Circles(4, 10, ()), ("ann", "bo", "cy", "di")))
-    (measure,) = [one for one in report.measures if one.measure == "circles"]
-    assert measure.units > 0
-    assert measure.value is not None
-    assert 0 <= measure.value <= measure.units
 
 
 def test_favour_is_told_with_how_much_of_what() -> None:

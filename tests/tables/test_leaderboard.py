@@ -21,10 +21,8 @@ from peerage.ratings.bradley_terry import fit_duels
 from peerage.ratings.claims import told_apart
 from peerage.ratings.history import duels
 from peerage.standings import NOBODY, after_match, elo_settings
-from peerage.tables.leaderboard import TRACKS as EVERY
+from peerage.tables.tracks import TRACKS
 
-# Those that need no task which several tables played, and no votes of people.
-TRACKS = [track for track in EVERY if track not in ("duplicate", "anchored")]
 UNLOGGED = "DELETE FROM log WHERE about LIKE 'narrow %'"
 """As if the log said nothing of the narrow table, which may then be altered."""
 
@@ -104,7 +102,7 @@ def test_bradley_terry_is_the_fit_of_all_results(arena: Arena) -> None:
 
 def test_tracks_that_forget_say_that_their_ranks_hold_at_one_look(arena: Arena) -> None:
     for track in TRACKS:
-        forgets = track in ("raw", "cost", "glicko2", "averaged")
+        forgets = track in ("raw", "cost", "glicko2")
         for row in arena.leaderboard(track):
             assert row.claims_hold_at == ("one look" if forgets else "every look")
             assert any("at one look on this track" in note for note in row.notes) == forgets
@@ -219,16 +217,16 @@ def test_an_arena_not_yet_played_lists_everybody(tmp_path: Path) -> None:
 def test_elo_tables_say_how_they_were_made(arena: Arena) -> None:
     raw, cost = arena.leaderboard("raw")[0].notes, arena.leaderboard("cost")[0].notes
     assert "propagation on: width 50 Elo, share 0.5" in raw
-    assert not any("cost mode" in note for note in raw)
-    assert "cost mode linear, τ_c = 0.2" in cost
+    assert not any("τ_c" in note for note in raw)
+    assert "a contestant scores S - τ_c · C / (C_A + C_B), τ_c = 0.2" in cost
     assert any("mean sinks by 1.6" in note for note in cost)
 
 
 def test_other_settings_say_so_too(tmp_path: Path) -> None:
-    rating = {"propagation_width": None, "cost_mode": "balanced", "cost_sensitivity": 0.1}
+    rating = {"propagation_width": None, "cost_sensitivity": 0.0}
     with open_arena(write_arena(tmp_path, rating=rating)) as arena:
         notes = arena.leaderboard("cost")[0].notes
-    assert "cost mode balanced, τ_c = 0.1" in notes
+    assert "a contestant scores S - τ_c · C / (C_A + C_B), τ_c = 0" in notes
     assert "propagation off" in notes
     assert not any("propagation on" in note or "sinks" in note for note in notes)
 

@@ -20,10 +20,10 @@ from peerage.judging.marks import marks_in
 from peerage.judging.scores import recorded
 from peerage.judging.scores_standing import standings
 from peerage.judging.style import style_of
-from peerage.ratings.bradley_terry import fit_duels
-from peerage.ratings.history import duels
+from peerage.ratings.judges import leaders_without
 from peerage.tables.corrected import _styles
 from peerage.tables.judges import judges
+from peerage.tables.judges_in_words import first_without
 from peerage.tables.matches import Match, Matches
 from peerage.tables.observations import observe
 from peerage.tables.played import EVERYTHING, PlayedMatches
@@ -116,25 +116,16 @@ def test_corrections_say_what_they_found_in_scores(folder: Path) -> None:
     assert len(alone[0]["notes"]) == 2
 
 
-def test_a_judge_moves_ratings_by_what_its_scores_change(folder: Path) -> None:
+def test_it_is_said_whether_a_single_judge_of_scores_changes_first_place(folder: Path) -> None:
     with open_arena(folder, create=False) as arena:
         report = judges(arena.ledger, arena.settings)
         marks = marks_in(observe(Matches(arena.ledger).read(1, 2)).marks)
     cast = in_orders(marks)
-    h = cast.history
-    whole = fit_duels(h).rating
-    for row in report.judges:
-        kept = np.array(cast.judges)[cast.judge] != row.judge
-        columns = [column[kept] for column in (h.first, h.second, h.score, h.weight)]
-        moved = whole - fit_duels(duels(h.players, *columns)).rating
-        most = int(np.argmax(np.abs(moved)))
-        assert (row.influence, row.influence_on) == (pytest.approx(moved[most], abs=1e-6), cast.players[most])
-        assert row.reliability is not None
-    found = {one.measure: one for one in report.measures}
-    flip = found["scores_to_flip"]
-    assert flip.units == len(marks)
-    assert isinstance(flip.value, int)
-    assert 0 < flip.value < len(marks) / 2
+    firsts = leaders_without(cast.history, cast.judge, len(cast.judges))
+    said = list(first_without(cast.judges, cast.players, *firsts))
+    assert said
+    assert list(report.remarks[-len(said) :]) == said
+    assert all(row.reliability is not None for row in report.judges)
 
 
 def test_a_tournament_without_a_judge_is_ranked_by_the_others(folder: Path) -> None:

@@ -94,21 +94,21 @@ def test_matches_of_three_make_ratings_with_intervals(threes: Ledger, track: str
     assert not any("not strongly connected" in note for note in found.notes)
 
 
-@pytest.mark.parametrize("track", ["raw", "cost", "averaged"])
+@pytest.mark.parametrize("track", ["raw", "cost"])
 def test_matches_of_three_move_no_elo(threes: Ledger, track: str) -> None:
     found = rated(threes, track)
     assert (found.players, found.bounded[0]) == ((), [])
     assert found.above.shape == (0, 0)
 
 
-@pytest.mark.parametrize("track", ["bt", "trueskill", "glicko2", "averaged"])
+@pytest.mark.parametrize("track", ["bt", "trueskill", "glicko2"])
 def test_who_never_loses_is_said_to_stand_outside_the_graph_of_wins(ledger: Ledger, track: str) -> None:
     wins = [((winner, loser), (1.0, 0.0)) for winner in EVERYBODY for loser in EVERYBODY if winner < loser]
     write(ledger, *wins, game="duel")
     assert sum("not strongly connected (3 groups)" in note for note in rated(ledger, track).notes) == 1
 
 
-@pytest.mark.parametrize("track", sorted(METHODS.keys() - {"duplicate"}))
+@pytest.mark.parametrize("track", sorted(METHODS))
 def test_no_match_is_a_table_of_nobody(ledger: Ledger, track: str) -> None:
     write(ledger)
     assert rated(ledger, track).players == ()

@@ -59,15 +59,15 @@ def annotate(
     """Judge recorded duels blind, next to their judges.
 
     A challenge and two answers without names, in an order drawn for you. Each vote is on disk at once; the
-    same command goes on where you stopped. `peerage judges` then shows how far each judge agrees with people,
-    `peerage leaderboard --track anchored` what the table becomes. No rating of the arena moves.
+    same command goes on where you stopped. `peerage judges` then shows how far each judge agrees with people.
+    No rating of the arena moves.
     """
     from random import SystemRandom
 
     from peerage.figures import counted
     from peerage.ledger.votes import PeopleVotes
     from peerage.site.annotation import Annotator
-    from peerage.tables.rejudge import of_answers, of_scores
+    from peerage.tables.rejudge import of_scores
 
     if match is not None and most_telling:
         raise typer.BadParameter("--match and --most-telling contradict each other: leave one out")
@@ -92,12 +92,10 @@ def annotate(
             return
         prose(f"{arena.settings.name}: you are {expert}; {given} of {counted(there, 'duel')} are behind you")
         said = _judge(annotator, match)
-        again_judged = of_answers(arena.settings.game)
     if said:
-        table = f", `{program()} leaderboard --track anchored{at(folder)}` the table by their votes"
         prose(
             f"{counted(said, 'vote')} kept. `{program()} judges{at(folder)}` shows how far judges agree with "
-            f"people{'' if again_judged else table}"
+            "people"
         )
 
 

@@ -20,19 +20,7 @@ if TYPE_CHECKING:
     from peerage.tables.what_if import WhatIf
 
 
-Track = Literal[
-    "bt",
-    "trueskill",
-    "raw",
-    "cost",
-    "glicko2",
-    "points",
-    "averaged",
-    "judge-aware",
-    "anchored",
-    "duplicate",
-    "overall",
-]
+Track = Literal["bt", "trueskill", "raw", "cost", "glicko2", "points", "judge-aware", "overall"]
 Whose = Literal["played", "outside", "all"]
 Game = Annotated[
     str,
@@ -49,10 +37,7 @@ TITLES = {
     "raw": "Elo, sequential, with 95% intervals",
     "cost": "Elo, sequential, adjusted for cost, with 95% intervals",
     "glicko2": "Glicko-2 with 95% intervals",
-    "averaged": "Elo averaged over orders, with 95% intervals",
     "judge-aware": "Bradley-Terry by judges' reliability, with 95% intervals",
-    "anchored": "Bradley-Terry anchored to people's votes, with 95% intervals",
-    "duplicate": "Bradley-Terry with the luck of tasks held equal, with 95% intervals",
     "overall": "share of wins over all games in percent, with 95% intervals",
     "points": "points in all with 95% intervals, and the mean of a match",
 }
@@ -202,15 +187,12 @@ def show_leaderboard(
 
     People read each game's own table first, where several were played, and then the one over all of them.
     """
-    from peerage.ledger.votes import PeopleVotes
     from peerage.tables.leaderboard import board
     from peerage.tables.played import EVERYTHING, Scope
     from peerage.tables.what_if import AS_PLAYED
 
     scope = scope or EVERYTHING
-    people = PeopleVotes(arena.ledger.address, arena.folder)
-    reading = what_if or AS_PLAYED
-    found = board(arena.ledger, arena.settings, track, scope, what_if=reading, people=people, judged=True)
+    found = board(arena.ledger, arena.settings, track, scope, what_if=what_if or AS_PLAYED, judged=True)
     if (
         shape.for_people
         and len(found.games) > 1
@@ -219,7 +201,7 @@ def show_leaderboard(
     ):
         for game in found.games:
             first = "" if track == "overall" else track
-            alone = board(arena.ledger, arena.settings, first, Scope(game), people=people)
+            alone = board(arena.ledger, arena.settings, first, Scope(game))
             if any(row.rank is not None for row in alone.rows):
                 _show_board(arena, alone, shape, headed=False)
                 typer.echo()

@@ -384,7 +384,7 @@ def _files(
     from peerage.tables.leaderboard import board
 
     settings = load(folder, reading=True) if (folder / FILE_NAME).exists() else ArenaSettings()
-    found = board(ledger, settings, people=people)
+    found = board(ledger, settings)
     name = settings.name or folder.resolve().name
     if shape == "eee":
         yield from every_eval_ever(ledger, name, found, peerage.__version__, now_ms())

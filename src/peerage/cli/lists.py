@@ -131,7 +131,7 @@ def queue(
 def judges(
     folder: Folder = HERE,
     of: Annotated[
-        Literal["people", "measures", "judges", "favours", "challenges", "without"] | None,
+        Literal["people", "measures", "judges", "favours", "challenges"] | None,
         typer.Option("--of", help="One table alone (CSV: judges, if not said)."),
     ] = None,
     level: Annotated[
@@ -156,8 +156,6 @@ def judges(
             prose(remark)
         typer.echo()
     beyond = [row for row in found["favours"] if row["found"] or not shape.for_people]
-    if of is None and shape.for_people:  # a line for each judge and player: on its own where it is asked for
-        found["without"] = []
     if beyond or of != "favours" or not shape.for_people:
         show_parts(found | {"favours": beyond}, _JUDGES, of, shape, "judges")
     if of in (None, "favours") and shape.for_people:
@@ -243,8 +241,6 @@ _JUDGES: Mapping[str, Titled] = {
         *numbers(signed, length_lean_upper="to ~8"),
         *numbers(hundredths, reliability="Reliability", reliability_lower="from ~9"),
         *numbers(hundredths, reliability_upper="to ~9"),
-        *numbers(points, influence="Moves by ~10"),
-        *texts(influence_on="whom ~10"),
         notes=(
             "Marks: answers that it judged, two in a duel.",
             "Flips: the share of its verdicts that changed with the order of the answers.",
@@ -256,7 +252,6 @@ _JUDGES: Mapping[str, Titled] = {
             "Prefers length: how many points more than the other judges it gives an answer twice as long, 0 "
             "without bias.",
             "Reliability: 1 for a judge of average discernment, 0 for one who tosses a coin.",
-            "Moves by: how many points its votes move the rating that they move most.",
         ),
     ),
     "favours": titled(
@@ -272,12 +267,5 @@ _JUDGES: Mapping[str, Titled] = {
         *numbers(whole, matches="Matches"),
         *numbers(percent, ties="Ties", unanimous="Unanimous ~2"),
         *numbers(hundredths, tell="Tell apart", tell_lower="from ~1", tell_upper="to ~1"),
-    ),
-    "without": titled(
-        "Without one judge: the players by what all others said",
-        *texts(judge="Without", player="Player"),
-        *numbers(whole, rating="Rating"),
-        *numbers(points, moved="Moved by"),
-        *numbers(str, rank="Rank", rank_by_all="Rank by all ~1"),
     ),
 }

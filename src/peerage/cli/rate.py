@@ -22,12 +22,9 @@ class RateError(ValueError):
 
 
 Layout = Literal["auto", "battles", "games", "answers", "valyrian", "cob", "fastchat"]
-Method = Literal[
-    "auto", "bt", "elo", "elo-averaged", "trueskill", "plackett-luce", "weng-lin-bt", "glicko2",
-    "through-time", "judge-aware", "prediction-powered", "irt",
-]  # fmt: skip
+Method = Literal["auto", "bt", "elo", "trueskill", "glicko2", "judge-aware", "irt"]
 Side = Literal["raw", "cost"]
-Ties = Literal["half", "davidson", "rao-kupper"]
+Ties = Literal["half", "davidson"]
 Seats = Literal["mean", "best", "each"]
 Part = Literal["players", "challenges"]
 Score = Annotated[
@@ -38,7 +35,6 @@ Score = Annotated[
         show_default="the first",
     ),
 ]
-CostMode = Literal["linear", "balanced", "exponential"]
 
 
 def rate(
@@ -62,8 +58,7 @@ def rate(
     inverse_frequency: Annotated[
         bool, typer.Option("--inverse-frequency", help="Let each pair count alike, however often it met.")
     ] = False,
-    orders: Annotated[int, typer.Option(min=0, help="elo: random orders that tell the spread.")] = 100,
-    seed: Annotated[int, typer.Option(min=0, help="Of the random orders and resamples.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, help="Of the resamples.")] = 0,
     k: Annotated[float | None, typer.Option("--k", help="Elo's K; elsewhere the k of mu - k sigma.")] = None,
     initial: Annotated[float, typer.Option(help="elo, glicko2: a newcomer's rating.")] = 1500.0,
     mu: Annotated[float | None, typer.Option(help="trueskill: a newcomer's mean.")] = None,
@@ -72,15 +67,8 @@ def rate(
     tau: Annotated[float | None, typer.Option(help="trueskill: drift; glicko2: restraint.")] = None,
     draw_probability: Annotated[float | None, typer.Option(help="trueskill: of equal players.")] = None,
     cost_sensitivity: Annotated[float, typer.Option(help="track cost: what cost weighs.")] = 0.2,
-    cost_mode: Annotated[CostMode, typer.Option(help="track cost: how cost enters.")] = "linear",
     seats: Annotated[Seats, typer.Option(help="games: several seats of one player.")] = "mean",
     anchor: Annotated[str | None, typer.Option(help="The player who stands at 1500.")] = None,
-    drift: Annotated[
-        float | None, typer.Option(help="through-time: points a day.", show_default="20")
-    ] = None,
-    period: Annotated[
-        float | None, typer.Option(help="through-time: days taken as one moment.", show_default="1")
-    ] = None,
     score: Score = "",
     of: Annotated[
         Part | None, typer.Option("--of", help="irt: one table alone (JSON, CSV: players, if not said).")
@@ -104,12 +92,9 @@ def rate(
     try:
         with contextlib.ExitStack() as opened:
             streams = ((name, _open(name, opened)) for name in named(files))
-            human = method == "prediction-powered"
             asks = method == "judge-aware" or (method in ("auto", "bt") and not cluster)
             kept = ("question",) if asks else ()
-            data = read(
-                streams, layout, labels=labels, controls=controls, kept=kept, human=human, score=score
-            )
+            data = read(streams, layout, labels=labels, controls=controls, kept=kept, score=score)
         report = rate(data, options)
     except ValueError as error:
         raise RateError(str(error)) from None

@@ -115,7 +115,6 @@ engine:
   calls: 64                # calls in flight at once
 
 # rating:
-#   cost_mode: linear      # or `balanced`, `exponential`
 #   propagation_width: 50  # null switches propagation off
 """
 

@@ -77,8 +77,8 @@ def simulate(
         typer.Option(
             metavar="NAME[=HOW MANY]",
             help="A fault of judges: position, lazy, lazy-once, random, harsh, length, fixed-length, family, "
-            "friends, half-friends, ring, or circle (results that go round), or all; of tournaments favour, "
-            "sabotage and camps too. Repeat it; each is planted alone.",
+            "friends, half-friends, ring, or all; of tournaments favour, sabotage and camps too. "
+            "Repeat it; each is planted alone.",
             show_default="none",
         ),
     ] = None,

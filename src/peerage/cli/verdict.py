@@ -89,16 +89,15 @@ def compare(
 ) -> None:
     """Compare two players: record, chances, topics and prices."""
     from peerage.ledger.series import shown
-    from peerage.ledger.votes import PeopleVotes
     from peerage.tables import compare as tables
     from peerage.tables.leaderboard import board
     from peerage.tables.played import PlayedMatches, Scope
     from peerage.tables.speed import NEWEST, speeds_of
 
     with arena_in(folder) as arena, told_scope():
-        scope, people = Scope(game, topic), PeopleVotes(arena.ledger.address, arena.folder)
+        scope = Scope(game, topic)
         speeds = speeds_of(arena.ledger, shown(arena.ledger), scope, (one, other))
-        table = board(arena.ledger, arena.settings, track or "", scope, people=people, rough=True)
+        table = board(arena.ledger, arena.settings, track or "", scope, rough=True)
         found = tables.compare(table, PlayedMatches(arena.ledger, scope).decided, one, other, speeds)
     _tell(found, shape)
     if shape is ReportFormat.json:

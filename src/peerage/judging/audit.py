@@ -63,7 +63,6 @@ def plants(pool: Pool) -> Iterator[Plant]:
         planted.friends(pool),
         planted.friends(pool, 0.5),
         planted.ring(pool),
-        planted.circle(pool),
     )
     yield from [plant for plant in of_many if plant is not None]
 

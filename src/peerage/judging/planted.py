@@ -171,14 +171,13 @@ Pairs: TypeAlias = frozenset[tuple[str, str]]
 class Plant(NamedTuple):
     """A fault, in words; the `fault` itself, given what is `sold` (see `Luck`), None for none; the `judges`,
     or `pairs` of judge and author, one of whom is named when it is noticed; `whom` it moves, by number,
-    empty for everybody; and whose results it makes go round, `circle`, as pairs of winner and loser."""
+    empty for everybody."""
 
     about: str
     fault: Callable[[Floats], Fault] | None
     judges: frozenset[str] = frozenset()
     pairs: Pairs = frozenset()
     whom: tuple[int, ...] = ()
-    circle: frozenset[tuple[int, int]] = frozenset()
 
 
 NOTHING = Plant("nothing", None)
@@ -290,28 +289,3 @@ def ring(pool: Pool, fewest: int = FEWEST_VOTES) -> Plant | None:
         pairs=frozenset([(s.judges[at], s.players[leader]) for at in members]),
         whom=(leader,),
     )
-
-
-def circle(pool: Pool, fewest: int = FEWEST_VOTES) -> Plant | None:
-    """Of the two players that met most often and a third one each is better than the next, and the last
-    better than the first: no one rating each can say so."""
-    s, n = pool.schedule, len(pool.schedule.players)
-    met = np.zeros((n, n), np.int64)
-    np.add.at(met, (s.first, s.second), 1)
-    met += met.T
-    a, b = np.unravel_index(int(np.argmax(met)), met.shape)
-    both = np.minimum(met[a], met[b])
-    both[[a, b]] = 0
-    c = int(np.argmax(both))
-    if both[c] < fewest:
-        return None
-    edges = [(int(a), int(b)), (int(b), c), (c, int(a))]
-    side = sum(
-        (s.first == x) * 1.0 * (s.second == y) - (s.second == x) * 1.0 * (s.first == y) for x, y in edges
-    )
-    gap = pool.discernment[s.judge] * (pool.skill[s.first] - pool.skill[s.second])
-    swayed = replace(honest(s), towards=np.where(side != 0, 1.5 * side - gap, 0.0))
-    about = "{}, {} and {} each beating the next, and the last the first".format(
-        *[s.players[x] for x, _ in edges]
-    )
-    return Plant(about, lambda sold: swayed, circle=frozenset(edges))

@@ -194,14 +194,13 @@ def drawn(setup: Scored, number: int, scale: Scale = TENTHS) -> tuple[Tournament
 class ScorePlant(NamedTuple):
     """A fault, in words; what `sway`s judges, given the tournament's chances, None for nothing; the `judges`,
     or `pairs` of judge and author, one of whom is named when it is noticed; and `whom` it moves, by number,
-    empty for everybody. Results that go round (`circle`) are never planted: scores are numbers, in order."""
+    empty for everybody."""
 
     about: str
     sway: Callable[[Chances], Sway] | None
     judges: frozenset[str] = frozenset()
     pairs: Pairs = frozenset()
     whom: tuple[int, ...] = ()
-    circle: frozenset[tuple[int, int]] = frozenset()
 
 
 NONE = ScorePlant(NOTHING.about, None)

@@ -23,10 +23,8 @@ from peerage.judging.preference import stuck
 from peerage.judging.simulated_scores import Scored
 from peerage.judging.votes import Votes
 from peerage.ratings.bradley_terry import BradleyTerry
-from peerage.ratings.circles import circles
 from peerage.ratings.history import Game, games, pairings
 from peerage.ratings.kernels import Floats, Ints
-from peerage.ratings.merging import coded
 from peerage.ratings.rows import fit_clustered
 from peerage.ratings.table import POINTS
 
@@ -117,10 +115,6 @@ KINDS: Mapping[str, Kind] = {
         "4 in 10 of the leader's judges always voting against it",
         lambda pool, _: planted.ring(pool, fewest=1),
     ),
-    "circle": Kind(
-        "3 players each beating the next, and the last the first",
-        lambda pool, _: planted.circle(pool, fewest=1),
-    ),
 }
 """Everything that can be planted, by name."""
 
@@ -190,8 +184,6 @@ class Planted(Protocol):
     def pairs(self) -> planted.Pairs: ...
     @property
     def whom(self) -> tuple[int, ...]: ...
-    @property
-    def circle(self) -> frozenset[tuple[int, int]]: ...
 
 
 class Judged(Protocol[Chance_contra, Planting_contra]):
@@ -243,10 +235,7 @@ class SimulatedArena(Generic[Chance, Planting]):
         dirty = self.clean if nothing else self._corrected(votes)
         judges, pairs = named(dirty)
         one_sided = stuck(votes, LEVEL)
-        rounds = [] if votes.scores is not None else _edges(votes)
-        untrue = not plant.pairs and any(not each & plant.circle for each in rounds)  # favours make true ones
         guilty = (judges | one_sided) & plant.judges or pairs & plant.pairs
-        noticed = bool(guilty) or any(each & plant.circle for each in rounds)
         sided = self.pool.sided(self.luck, plant)
         falsely = (judges & dirty.examined.faulty) | (one_sided - sided)
         truth = self.truth[0], self._weighed(plant.judges) if plant.judges else self.truth[1]
@@ -259,8 +248,8 @@ class SimulatedArena(Generic[Chance, Planting]):
                 else:
                     moved[at] = _far(this, truth[at]) - _far(other, self.truth[at])
         return Found(
-            float(noticed) if plant.judges or plant.pairs or plant.circle else np.nan,
-            float(bool(falsely - plant.judges or pairs - plant.pairs or untrue)),
+            float(bool(guilty)) if plant.judges or plant.pairs else np.nan,
+            float(bool(falsely - plant.judges or pairs - plant.pairs)),
             moved[0],
             moved[1],
             _held(dirty.before, truth[0]),
@@ -269,12 +258,6 @@ class SimulatedArena(Generic[Chance, Planting]):
             tau(dirty.before.rating, self.pool.skill),
             tau(dirty.after.rating, self.pool.skill),
         )
-
-
-def _edges(votes: Votes) -> list[frozenset[tuple[int, int]]]:
-    """The circles found, each as its three pairs of winner and loser."""
-    found = [one.players for one in circles(votes.history, coded(votes.matches)[1]).found]
-    return [frozenset([(a, b), (b, c), (c, a)]) for a, b, c in found]
 
 
 def _far(table: BradleyTerry, truth: Floats) -> float:

@@ -10,13 +10,12 @@ from __future__ import annotations
 
 import numpy as np
 
+from peerage.judging.circles import circles
 from peerage.judging.comparisons import SPREADS, compared, in_orders
 from peerage.judging.evidence import DULL, JUDGES, Mute, Scores, matched, median_of
 from peerage.judging.marks import Flags, Marks
 from peerage.judging.votes import Votes
 from peerage.ratings.bradley_terry import PRIOR_GAMES
-from peerage.ratings.circles import circles
-from peerage.ratings.history import Duels
 from peerage.ratings.judges import Cells, Slopes, View, logistic, others, slopes
 from peerage.ratings.kernels import Floats
 from peerage.ratings.merging import coded
@@ -147,12 +146,12 @@ def _in_order(given: Marks | Votes) -> Marks | Votes:
     those, and who judged them is not to blame."""
     votes = given if isinstance(given, Votes) else in_orders(given)
     history, match = votes.history, coded(votes.matches)[1]
-    found = circles(history, match).found
+    found = circles(history, match)
     if not found:
         return given
     apart = np.zeros((history.players, history.players), np.bool_)
     for circle in found:
-        for one, next_one in zip(circle.players, (*circle.players[1:], circle.players[0]), strict=True):
+        for one, next_one in zip(circle, (*circle[1:], circle[0]), strict=True):
             apart[one, next_one] = apart[next_one, one] = True
     left = apart[history.first, history.second]
     if isinstance(given, Marks):
@@ -160,9 +159,8 @@ def _in_order(given: Marks | Votes) -> Marks | Votes:
         going[votes.matches[left]] = True
         return given.only(~going[given.contest])
     kept = ~left
-    score, weight = history.score[kept], history.weight[kept]
     return given._replace(
-        history=Duels(history.players, history.first[kept], history.second[kept], score, weight),
+        history=history.only(kept),
         judge=given.judge[kept],
         matches=given.matches[kept],
         shown=given.shown[kept],

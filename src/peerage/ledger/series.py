@@ -18,17 +18,10 @@ SERIES = "series"
 """The fact that says what the series of an arena are; in a ledger without it there are none."""
 
 
-class _Seat(msgspec.Struct):
-    label: str
-    player: str
-
-
 class InSeries(msgspec.Struct):
-    """The little of a fixture that tells of its series: the number of the first match of that, and who sits
-    where."""
+    """The little of a fixture that tells of its series: the number of the first match of that."""
 
     number: int
-    seats: tuple[_Seat, ...]
     series: int = 0
 
 

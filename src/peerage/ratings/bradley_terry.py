@@ -4,7 +4,7 @@
     >>> [round(row.rating) for row in table.rows], table.connected
     ([1598, 1463, 1439], True)
 
-P(a beats b) = 1 / (1 + 10^((R_b - R_a) / 400)); `tie_models.py` has three readings of a tie. The likelihood
+P(a beats b) = 1 / (1 + 10^((R_b - R_a) / 400)); `tie_models.py` has two readings of a tie. The likelihood
 is climbed by Newton's method. The mean rating is 1500: only differences mean anything, and an interval is
 that of a player against the mean. Intervals are robust: the sandwich of Huber (1967) and White (1982), each
 game's part enlarged by its leverage (HC2; MacKinnon and White, Journal of Econometrics 1985). Draws alone
@@ -70,7 +70,7 @@ class BradleyTerry:
     `prior_games` is above 0: every player was given that many tied games against a phantom of average
     strength, and the intervals are the posterior's.
 
-    `tie` is nu (Davidson) or theta (Rao-Kupper), nan where ties are half wins. `clusters` counts the
+    `tie` is nu (Davidson), nan where ties are half wins. `clusters` counts the
     clusters that the intervals allow for, way by way; `freedom` has the degrees of freedom of Student's t for
     each difference of two ratings, and on the diagonal for each rating, None for the normal. Below 1 nothing
     is claimed: the bounds are nan. `draws` holds bootstrap ratings, shape (draws, players), if those made
@@ -225,14 +225,14 @@ def solve(counted: PairTally, ties: Ties, prior_games: float) -> Solution:
     n = counted.players
     free = model != "half"
     place = np.append(_guess(counted), 0.0)
-    place[n] = first_guess(model, tied) if free else 0.0
+    place[n] = first_guess(tied) if free else 0.0
     step = np.zeros(n + 1)
     value = -np.inf
     for _ in range(200):
         attempt = place + step
         slope = MODELS[model](attempt[counted.a] - attempt[counted.b], attempt[n])
         reached = float((counted.weight * slope.value).sum()) + log_prior(attempt[:n], prior)
-        if not reached >= value - 1e-10 * abs(value) or (model == "rao-kupper" and attempt[n] <= 0):
+        if not reached >= value - 1e-10 * abs(value):
             step = step / 2
             continue
         place, value = attempt, reached

@@ -14,22 +14,16 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
 
 from peerage.ratings import kernels
 from peerage.ratings.compiled import kernel
+from peerage.ratings.history import Duels
 from peerage.ratings.kernels import Floats
 
-CostMode = Literal["linear", "balanced", "exponential"]
-
-MODES: dict[str, int] = {
-    "linear": kernels.LINEAR,
-    "balanced": kernels.BALANCED,
-    "exponential": kernels.EXPONENTIAL,
-}
 _LONG = 5_000  # duels with propagation from which loading Numba's cached code (half a second) is repaid
+_LONG_ALONE = 200_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +32,7 @@ class EloSettings:
 
     `cost_sensitivity` is UNER's τ_c. At 0.2 a pair's cost decides at most a fifth of a point: enough to part
     equals by price (a model 9 times as dear needs 57 % of the points to hold level with the other), never
-    enough to turn a win into a loss. In `exponential` mode it is a sum in the unit of the costs.
+    enough to turn a win into a loss.
 
     `propagation_width` is the standard deviation, in cost-Elo points, of the kernel that spreads each update;
     None switches propagation off. `propagation_share` is the part of an update that is spread, the rest stays
@@ -52,25 +46,17 @@ class EloSettings:
     k_factor: float = 16.0
     initial: float = 1500.0
     cost_sensitivity: float = 0.2
-    cost_mode: CostMode = "linear"
     propagation_width: float | None = 50.0
     propagation_share: float = 0.5
     unrated: frozenset[str] = frozenset()
 
     def __post_init__(self) -> None:
-        if self.cost_mode not in MODES:
-            raise ValueError(f"cost_mode is {self.cost_mode!r}: expected one of {', '.join(MODES)}")
         if not (math.isfinite(self.k_factor) and self.k_factor > 0):
             raise ValueError(f"k_factor is {self.k_factor}: expected a number above 0")
         if not math.isfinite(self.initial):
             raise ValueError(f"initial is {self.initial}: expected a finite rating")
-        floor = "above 0" if self.cost_mode == "exponential" else "from 0"
-        if not math.isfinite(self.cost_sensitivity) or (
-            self.cost_sensitivity <= 0 if self.cost_mode == "exponential" else self.cost_sensitivity < 0
-        ):
-            raise ValueError(
-                f"cost_sensitivity is {self.cost_sensitivity}: {self.cost_mode} expects a number {floor}"
-            )
+        if not (math.isfinite(self.cost_sensitivity) and self.cost_sensitivity >= 0):
+            raise ValueError(f"cost_sensitivity is {self.cost_sensitivity}: expected a number from 0")
         width = self.propagation_width
         if width is not None and not (math.isfinite(width) and width >= 0.001):
             raise ValueError(
@@ -154,6 +140,15 @@ def trajectory(
     return trail
 
 
+def in_order(history: Duels, settings: EloSettings) -> Floats:
+    """Raw ratings after a history, without propagation; a result's weight scales its K."""
+    rating = np.full(history.players, float(settings.initial))
+    play = kernel(kernels.elo_pass, long=len(history) >= _LONG_ALONE)
+    columns = history.first, history.second, history.score, history.weight
+    play(rating, *columns, settings.k_factor)
+    return rating
+
+
 def _play(
     players: int,
     results: Sequence[DuelResult],
@@ -180,7 +175,6 @@ def _play(
         np.array([math.nan if r.cost_b is None else r.cost_b for r in results], np.float64),
         settings.k_factor,
         settings.cost_sensitivity,
-        MODES[settings.cost_mode],
         settings.propagation_width or 0.0,
         settings.propagation_share,
         trail,

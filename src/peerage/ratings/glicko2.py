@@ -112,7 +112,7 @@ def rate(
         settings.epsilon,
         settings.deviation / _SCALE,
     )
-    games += np.bincount(history.first, minlength=n) + np.bincount(history.second, minlength=n)
+    games += history.games()
     return Glicko2Table(
         tuple((1500 + mu * _SCALE).tolist()),
         tuple((phi * _SCALE).tolist()),

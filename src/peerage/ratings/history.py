@@ -49,6 +49,23 @@ class Duels:
     def __len__(self) -> int:
         return len(self.first)
 
+    def only(self, kept: np.ndarray) -> Duels:
+        """The rows that a mask or their numbers name, in that order."""
+        return Duels(
+            players=self.players,
+            first=self.first[kept],
+            second=self.second[kept],
+            score=self.score[kept],
+            weight=self.weight[kept],
+        )
+
+    def games(self) -> Floats:
+        """Games of each player."""
+        both = np.bincount(self.first, minlength=self.players) + np.bincount(
+            self.second, minlength=self.players
+        )
+        return both.astype(np.float64)
+
 
 def duels(
     players: int, first: ArrayLike, second: ArrayLike, score: ArrayLike, weight: ArrayLike | None = None
@@ -62,6 +79,13 @@ def duels(
         np.ascontiguousarray(score, np.float64),
         np.ones(len(a)) if weight is None else np.ascontiguousarray(weight, np.float64),
     )
+
+
+def met_by_pair(history: Duels, weight: Floats) -> Floats:
+    """The weights of the games of each two players, a symmetric matrix."""
+    n = history.players
+    counts = np.bincount(history.first * n + history.second, weight, n * n).reshape(n, n)
+    return np.asarray(counts + counts.T, np.float64)
 
 
 @dataclass(frozen=True, slots=True)

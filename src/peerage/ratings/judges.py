@@ -20,7 +20,7 @@ from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from peerage.ratings.blas import one_thread
 from peerage.ratings.bradley_terry import PRIOR_GAMES, solve
@@ -29,7 +29,7 @@ from peerage.ratings.history import Duels
 from peerage.ratings.kernels import Floats, Ints
 from peerage.ratings.merging import coded
 from peerage.ratings.table import POINTS, Z95, Row, rows_of, separated, t_quantile
-from peerage.ratings.tally import PairTally
+from peerage.ratings.tally import PairTally, tally
 
 SPREAD = 0.5
 """Prior standard deviation of reliabilities around their mean, as a part of it."""
@@ -320,3 +320,19 @@ def _climb(cells: Cells, quality: Floats, prior_games: float) -> tuple[Floats, F
         if np.abs(step).max(initial=0.0) < 1e-9:
             break
     return strength - (strength.mean() if n else 0.0), information, prior, len(base.components) <= 1
+
+
+def leaders_without(history: Duels, judge: Ints, judges: int) -> tuple[int | None, list[int | None]]:
+    """Who is first by all votes, by number, and without those of each of the `judges`; None where the votes
+    left do not compare everybody. Who is first by all stays so until another is ahead."""
+    whole = _first(history, np.ones(len(history), np.bool_), None)
+    return whole, [_first(history, judge != at, whole) for at in range(judges)]
+
+
+def _first(history: Duels, kept: NDArray[np.bool_], leader: int | None) -> int | None:
+    solved = solve(tally(history.only(kept)), "half", PRIOR_GAMES)
+    if len(solved.components) != 1:
+        return None
+    first = int(np.argmax(solved.strength))
+    near = leader is not None and solved.strength[first] - solved.strength[leader] < 1e-9
+    return leader if near else first

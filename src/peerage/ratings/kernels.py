@@ -17,8 +17,6 @@ from numpy.typing import NDArray
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
-LINEAR, BALANCED, EXPONENTIAL = 0, 1, 2
-
 _INV_LN2 = 1.4426950408889634
 _LN2_HIGH = 0.6931471803691238  # the leading 33 bits of ln 2: a whole number times it is exact
 _LN2_LOW = 1.9082149292705877e-10
@@ -145,29 +143,14 @@ def expected(own: float, other: float) -> float:
     return 1.0 / (1.0 + exp_scalar((other - own) * _LN10_400))
 
 
-def adjusted_score(score: float, cost_own: float, cost_other: float, tau: float, mode: int) -> float:
-    """A contestant's score after the costs of both (UNER, stage 6).
+def adjusted_score(score: float, cost_own: float, cost_other: float, tau: float) -> float:
+    """A contestant's score after the costs of both: S - τ·C/(C_A + C_B) (UNER, stage 6).
 
-    - `linear`: S - τ·C/(C_A + C_B). The two sum to 1 - τ, so the pool's mean sinks by K·τ/2 per contestant.
-    - `balanced`: S - τ·(C/(C_A + C_B) - ½). The two sum to 1: the mean is preserved.
-    - `exponential`: S·e^(-C/τ), divided by the pair's sum. The two sum to 1. A win stays a win and a loss a
-      loss at any price; cost decides how a tie is divided, by the logistic of the *difference* of costs
-      over τ. τ is a sum in the costs' unit and so, unlike above, a smaller τ is stricter and a change of
-      unit must change it too. It is computed from the difference of costs, so that huge ones do not
-      underflow to 0/0.
-
-    In the first two only the ratio of the costs counts, whatever their unit; a pair that cost nothing is
-    half a share each.
+    The two sum to 1 - τ, so the pool's mean sinks by K·τ/2 per contestant. Only the ratio of the costs
+    counts, whatever their unit; a pair that cost nothing is half a share each.
     """
-    if mode == EXPONENTIAL:
-        if score == 0.0 or score == 1.0:
-            return score
-        return score / (score + (1.0 - score) * exp_scalar((cost_own - cost_other) / tau))
     total = cost_own + cost_other
-    share = cost_own / total if total > 0.0 else 0.5
-    if mode == BALANCED:
-        share = share - 0.5
-    return score - tau * share
+    return score - tau * (cost_own / total if total > 0.0 else 0.5)
 
 
 def elo_fold(
@@ -180,7 +163,6 @@ def elo_fold(
     cost_second: Floats,
     k_factor: float,
     tau: float,
-    mode: int,
     width: float,
     share: float,
     trail: Floats,
@@ -200,8 +182,8 @@ def elo_fold(
         cost_b = 0.0
         spent_a, spent_b = float(cost_first[i]), float(cost_second[i])
         if spent_a == spent_a and spent_b == spent_b:
-            adjusted_a = adjusted_score(s, spent_a, spent_b, tau, mode)
-            adjusted_b = adjusted_score(1.0 - s, spent_b, spent_a, tau, mode)
+            adjusted_a = adjusted_score(s, spent_a, spent_b, tau)
+            adjusted_b = adjusted_score(1.0 - s, spent_b, spent_a, tau)
             was_a, was_b = float(cost[a]), float(cost[b])
             cost_a = k_factor * (adjusted_a - expected(was_a, was_b))
             cost_b = k_factor * (adjusted_b - expected(was_b, was_a))
@@ -226,24 +208,6 @@ def elo_pass(
 ) -> None:
     """Play duels into `rating` as they stand, in place."""
     for i in range(len(first)):
-        a, b = int(first[i]), int(second[i])
-        gain = float(score[i]) - expected(float(rating[a]), float(rating[b]))
-        step = k_factor * float(weight[i]) * gain
-        rating[a] += step
-        rating[b] -= step
-
-
-def elo_pass_in(
-    order: Ints,
-    rating: Floats,
-    first: Ints,
-    second: Ints,
-    score: Floats,
-    weight: Floats,
-    k_factor: float,
-) -> None:
-    """Play duels into `rating` in an order of their rows, in place."""
-    for i in order:
         a, b = int(first[i]), int(second[i])
         gain = float(score[i]) - expected(float(rating[a]), float(rating[b]))
         step = k_factor * float(weight[i]) * gain

@@ -16,35 +16,32 @@ from typing import Any, Literal, get_args
 import numpy as np
 
 from peerage.figures import counted
-from peerage.ratings import bradley_terry, glicko2, special, trueskill, weng_lin
+from peerage.ratings import bradley_terry, glicko2, special, trueskill
 from peerage.ratings.answers import Answers
 from peerage.ratings.battles import Battles
 from peerage.ratings.clusters import FEWEST
-from peerage.ratings.elo import CostMode, DuelResult, EloSettings, fold
-from peerage.ratings.history import Duels, Games, Seats, as_games, duels, games, pairings, shared
-from peerage.ratings.orders import elo
+from peerage.ratings.elo import DuelResult, EloSettings, fold, in_order
+from peerage.ratings.elo_error import elo_error
+from peerage.ratings.history import (
+    Duels,
+    Games,
+    Seats,
+    as_games,
+    duels,
+    games,
+    met_by_pair,
+    pairings,
+    shared,
+)
 from peerage.ratings.played import PlayedGames
 from peerage.ratings.resampling import bootstrap
 from peerage.ratings.rows import fit_clustered, fit_covariates
 from peerage.ratings.special import SpecialTable
-from peerage.ratings.table import Row, rows_of
+from peerage.ratings.table import Z95, Row, rows_of
 from peerage.ratings.tally import inverse_frequency
 from peerage.ratings.tie_models import Ties
 
-Method = Literal[
-    "auto",
-    "bt",
-    "elo",
-    "elo-averaged",
-    "trueskill",
-    "plackett-luce",
-    "weng-lin-bt",
-    "glicko2",
-    "through-time",
-    "judge-aware",
-    "prediction-powered",
-    "irt",
-]
+Method = Literal["auto", "bt", "elo", "trueskill", "glicko2", "judge-aware", "irt"]
 METHODS: tuple[Method, ...] = get_args(Method)
 ONE_LOOK = "intervals and ranges of ranks are for one look: they do not hold however often you look"
 
@@ -55,8 +52,7 @@ class Options:
 
     `method` auto is Elo as published for `cob`, TrueSkill for games, IRT for answers, Bradley-Terry for
     battles. `k` is Elo's K, and the k of mu - k·sigma elsewhere. `cluster` and `controls` name columns that
-    were read. `anchor` is the player who stands at 1500 (methods of 400 points a decade). `drift` and
-    `period` are of through-time, in points a day and in days.
+    were read. `anchor` is the player who stands at 1500 (methods of 400 points a decade).
     """
 
     method: Method = "auto"
@@ -70,17 +66,13 @@ class Options:
     draw_probability: float | None = None
     ties: Ties = "half"
     cost_sensitivity: float = 0.2
-    cost_mode: CostMode = "linear"
     cluster: tuple[str, ...] = ()
     controls: tuple[str, ...] = ()
     inverse_frequency: bool = False
     bootstrap: int = 0
-    orders: int = 100
     seed: int = 0
     seats: Seats = "mean"
     anchor: str | None = None
-    drift: float | None = None
-    period: float | None = None
 
 
 @dataclass(frozen=True)
@@ -113,8 +105,6 @@ def rate(data: Battles | PlayedGames | Answers, options: Options) -> MethodRepor
         met = _games(data, options).played()
         rows = [replace(row, games=float(met[row.player])) for row in rows]
     plain = [_plain(data.names[row.player], row, shift) for row in rows]
-    for row, further in zip(plain, table.extra, strict=False):
-        row |= further
     plain.sort(key=lambda row: (-row["rating"], row["player"]))
     notes = (*data.notes, *table.notes)
     if any(row["lower"] is not None for row in plain):
@@ -143,33 +133,17 @@ def _table(data: Battles | PlayedGames | Answers, method: Method, options: Optio
                 "every other method battles or games"
             )
         return special.responses(data)
-    if method in ("judge-aware", "prediction-powered"):
+    if method == "judge-aware":
         if not isinstance(data, Battles):
-            raise ValueError(f"{method} rates battles; these are games")
-        return special.judge_aware(data) if method == "judge-aware" else special.powered(data)
-    if method == "through-time":
-        return _through_time(data, options)
+            raise ValueError("judge-aware rates battles; these are games")
+        return special.judge_aware(data)
     if method == "trueskill":
         return _trueskill(data, options)
-    if method in ("plackett-luce", "weng-lin-bt"):
-        return _weng_lin(data, method, options)
     if method == "glicko2":
         return _glicko2(data, options)
-    if method in ("elo", "elo-averaged"):
-        return _elo(data, method, options)
+    if method == "elo":
+        return _elo(data, options)
     return _bradley_terry(data, options)
-
-
-def _through_time(data: Battles | PlayedGames, options: Options) -> SpecialTable:
-    times = data.times
-    if isinstance(data, Battles):
-        duels = _duels(data, options)
-    else:
-        duels, source = pairings(_games(data, options))
-        times = None if times is None else times[source]
-    drift = 20.0 if options.drift is None else options.drift
-    period = 1.0 if options.period is None else options.period
-    return special.paths(data.names, duels, times, drift, period)
 
 
 def _plain(name: str, row: Row, shift: float) -> dict[str, Any]:
@@ -188,9 +162,6 @@ def _plain(name: str, row: Row, shift: float) -> dict[str, Any]:
     return plain
 
 
-_UNANCHORED = ("trueskill", "plackett-luce", "weng-lin-bt", "through-time")
-
-
 def _refuse_unused(data: Battles | PlayedGames | Answers, method: Method, options: Options) -> None:
     regression = method == "bt"
     for name, used, given in (
@@ -199,9 +170,7 @@ def _refuse_unused(data: Battles | PlayedGames | Answers, method: Method, option
         ("bootstrap", regression, options.bootstrap > 0),
         ("ties", regression, options.ties != "half"),
         ("track cost", method == "elo", options.track == "cost"),
-        ("anchor", method not in _UNANCHORED, options.anchor is not None),
-        ("drift", method == "through-time", options.drift is not None),
-        ("period", method == "through-time", options.period is not None),
+        ("anchor", method != "trueskill", options.anchor is not None),
         ("inverse_frequency", method != "irt", options.inverse_frequency),
     ):
         if given and not used:
@@ -281,24 +250,19 @@ def _judged_often(data: Battles) -> list[str]:
     return [f"question {one}" if one else f"row {row}" for row, one in enumerate(questions)]
 
 
-def _elo(data: Battles | PlayedGames, method: Method, options: Options) -> SpecialTable:
+def _elo(data: Battles | PlayedGames, options: Options) -> SpecialTable:
     k = options.k if options.k is not None else 32.0 if data.layout == "cob" else 16.0
     if options.track == "cost" and isinstance(data, Battles):
         return _cost_elo(data, k, options)
     history = _duels(data, options)
-    table = elo(history, k_factor=k, initial=options.initial, orders=options.orders, seed=options.seed)
+    settings = EloSettings(k_factor=k, initial=options.initial, propagation_width=None)
+    rating = in_order(history, settings)
+    met, squares = (met_by_pair(history, weight) for weight in (history.weight, history.weight**2))
+    error = elo_error(rating, met, settings, squares=squares)
+    wide = Z95 * error.error
+    rows = rows_of(rating, rating - wide, rating + wide, error.above(), history.games())
     notes = ["intervals are where ratings would stand, were the same games played again"]
-    if options.orders:
-        told = (
-            f"the order alone moves a rating by {table.spread.mean():.1f} points over {options.orders} orders"
-        )
-        notes.append(told)
-        leaders = sorted(table.leaders.items(), key=lambda item: -item[1])
-        shares = ", ".join(f"{data.names[player]} {share:.0%}" for player, share in leaders[:5])
-        notes.append(f"leader by order: {shares}")
-    if method == "elo-averaged":
-        return SpecialTable(f"Elo, K = {k:g}, mean of {options.orders} orders", table.rows, notes)
-    return SpecialTable(f"Elo, K = {k:g}, in order", table.rows_in_order, notes)
+    return SpecialTable(f"Elo, K = {k:g}, in order", rows, notes)
 
 
 def _cost_elo(data: Battles, k: float, options: Options) -> SpecialTable:
@@ -308,7 +272,6 @@ def _cost_elo(data: Battles, k: float, options: Options) -> SpecialTable:
         k_factor=k,
         initial=options.initial,
         cost_sensitivity=options.cost_sensitivity,
-        cost_mode=options.cost_mode,
         propagation_width=None,
     )
     history = data.duels
@@ -325,15 +288,12 @@ def _cost_elo(data: Battles, k: float, options: Options) -> SpecialTable:
         )
     ]
     ratings = np.array(fold(history.players, results, settings).cost)
-    met = np.bincount(history.first, minlength=history.players) + np.bincount(
-        history.second, minlength=history.players
-    )
     unknown = int(np.isnan(data.costs).any(axis=0).sum())
     left = counted(unknown, "battle without both costs is", "battles without both costs are")
     notes = [f"{left} left out"] if unknown else []
     unknown_bounds, nobody = np.full(len(ratings), np.nan), np.zeros((len(ratings),) * 2, bool)
-    rows = rows_of(ratings, unknown_bounds, unknown_bounds, nobody, met)
-    return SpecialTable(f"Elo adjusted for cost, {options.cost_mode}", rows, notes)
+    rows = rows_of(ratings, unknown_bounds, unknown_bounds, nobody, history.games())
+    return SpecialTable("Elo adjusted for cost", rows, notes)
 
 
 def _given(options: Options, *names: str) -> dict[str, Any]:
@@ -352,17 +312,6 @@ def _trueskill(data: Battles | PlayedGames, options: Options) -> SpecialTable:
     else:
         table = trueskill.rate(_games(data, options), settings)
     return SpecialTable(f"TrueSkill, sorted by mu - {settings.k:g} sigma; intervals of mu", table.rows, notes)
-
-
-def _weng_lin(data: Battles | PlayedGames, method: Method, options: Options) -> SpecialTable:
-    model: Literal["plackett-luce", "bradley-terry"] = (
-        "plackett-luce" if method == "plackett-luce" else "bradley-terry"
-    )
-    settings = weng_lin.WengLinSettings(model=model, **_given(options, "k", "mu", "sigma", "beta", "tau"))
-    table = weng_lin.rate(_games(data, options), settings)
-    return SpecialTable(
-        f"Weng-Lin, {model}, sorted by mu - {settings.k:g} sigma; intervals of mu", table.rows, []
-    )
 
 
 def _glicko2(data: Battles | PlayedGames, options: Options) -> SpecialTable:

@@ -1,11 +1,9 @@
-"""Three readings of a tie: the log-likelihood of each outcome of a pair, with its derivatives.
+"""Two readings of a tie: the log-likelihood of each outcome of a pair, with its derivatives.
 
 With d the difference of two strengths in log-odds and e the tie parameter:
 
 - `half`: a tie is half a win each. No parameter.
 - `davidson`: win : tie : loss = exp(d/2) : nu : exp(-d/2), e = log nu (Davidson, JASA 1970, equation 2.4).
-- `rao-kupper`: win = 1 / (1 + theta exp(-d)), tie what is left over, e = log theta > 0 (Rao and Kupper,
-  JASA 1967).
 
 Each function returns, for outcomes WIN, LOSS, TIE along the first axis: value, slope in d, slope in e, and
 the second derivatives in d, in d and e, and in e; each of shape (3, pairs).
@@ -20,7 +18,7 @@ import numpy as np
 
 from peerage.ratings.kernels import Floats
 
-Ties = Literal["half", "davidson", "rao-kupper"]
+Ties = Literal["half", "davidson"]
 
 
 class Likelihood(NamedTuple):
@@ -63,31 +61,9 @@ def davidson(d: Floats, e: float) -> Likelihood:
     )
 
 
-def rao_kupper(d: Floats, e: float) -> Likelihood:
-    u = 1 / (1 + np.exp(np.clip(e - d, -700, 700)))
-    v = 1 / (1 + np.exp(np.clip(e + d, -700, 700)))
-    log_u, log_v = -np.logaddexp(0, e - d), -np.logaddexp(0, e + d)
-    less = -np.expm1(-2 * e)
-    spread_u, spread_v = u * (1 - u), v * (1 - v)
-    return Likelihood(
-        np.stack([log_u, log_v, log_u + log_v + 2 * e + np.log(less)]),
-        np.stack([1 - u, v - 1, v - u]),
-        np.stack([u - 1, v - 1, u + v - 2 + 2 / less]),
-        np.stack([-spread_u, -spread_v, -spread_u - spread_v]),
-        np.stack([spread_u, -spread_v, spread_u - spread_v]),
-        np.stack([-spread_u, -spread_v, -spread_u - spread_v - 4 * np.exp(-2 * e) / less**2]),
-    )
+MODELS: dict[Ties, Callable[[Floats, float], Likelihood]] = {"half": half, "davidson": davidson}
 
 
-MODELS: dict[Ties, Callable[[Floats, float], Likelihood]] = {
-    "half": half,
-    "davidson": davidson,
-    "rao-kupper": rao_kupper,
-}
-
-
-def first_guess(ties: Ties, tied: float) -> float:
-    """The tie parameter at which equal players tie in the part `tied` of their games."""
-    if ties == "davidson":
-        return float(np.log(2 * tied / (1 - tied)))
-    return float(np.log((1 + tied) / (1 - tied)))
+def first_guess(tied: float) -> float:
+    """Davidson's tie parameter at which equal players tie in the part `tied` of their games."""
+    return float(np.log(2 * tied / (1 - tied)))

@@ -109,8 +109,7 @@ def rate_duels(history: Duels, settings: TrueSkillSettings) -> TrueSkillTable:
         settings.tau,
         settings.draw_margin(2),
     )
-    played = np.bincount(history.first, minlength=players) + np.bincount(history.second, minlength=players)
-    return TrueSkillTable(settings, mu, np.sqrt(variance), played.astype(np.float64))
+    return TrueSkillTable(settings, mu, np.sqrt(variance), history.games())
 
 
 def rate(history: Games, settings: TrueSkillSettings, start: TrueSkillTable | None = None) -> TrueSkillTable:

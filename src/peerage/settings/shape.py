@@ -115,9 +115,6 @@ class Rating(Section):
     initial: float = Field(1500.0, ge=-1_000_000, le=1_000_000, description="R0, on both tracks.")
     k_factor: float = Field(16.0, gt=0, le=1_000, description="K.")
     cost_sensitivity: float = Field(0.2, ge=0, le=1_000, description="τ_c.")
-    cost_mode: Literal["linear", "balanced", "exponential"] = Field(
-        "linear", description="How cost enters S."
-    )
     propagation_width: float | None = Field(
         50.0,
         ge=0.001,
@@ -133,14 +130,6 @@ class Rating(Section):
         default_factory=CostUnit,
         description="What a contestant's cost is made of: dollars, plus weighted seconds and kWh.",
     )
-
-    @model_validator(mode="after")
-    def _computable(self) -> Rating:
-        if self.cost_mode == "exponential" and self.cost_sensitivity == 0:
-            raise ValueError(
-                "cost_mode `exponential` divides by cost_sensitivity, which is 0; set it above 0"
-            )
-        return self
 
 
 class Budget(Section):

@@ -26,11 +26,10 @@ from peerage.protocol import Role, visible
 from peerage.settings import EVERY, ArenaSettings
 from peerage.site import downloads, proofs
 from peerage.site.charts import Written, chart, spending
-from peerage.site.leaderboards import Filter, address, filters
+from peerage.site.leaderboards import address, filters
 from peerage.site.reading import Site
-from peerage.site.rendering import View, listed
+from peerage.site.rendering import View
 from peerage.tables.corrected import CorrectedRow
-from peerage.tables.judge_rows import WithoutJudge
 from peerage.tables.match_view import tasks
 from peerage.tables.matches import Match
 from peerage.tables.played import ScopeError
@@ -137,23 +136,13 @@ def judges_page(site: Site) -> View:
     def place(name: str) -> tuple[int, str]:
         return order.get(name, len(order)), name
 
-    without: dict[str, dict[str, WithoutJudge]] = {}
-    for row in report.without:
-        without.setdefault(row.judge, {})[row.player] = row
     values = {
         "report": report,
-        "without": dict(sorted(without.items(), key=lambda one: place(one[0]))),
-        "leading": {
-            judge: listed([row.player for row in rows.values() if row.rank == 1])
-            for judge, rows in without.items()
-        },
-        "rated": sorted({row.player for row in report.without}, key=place),
         "found": found,
         "pairs": {(pair.judge, pair.author): pair for pair in report.favours},
         "judging": sorted({pair.judge for pair in report.favours}, key=place),
         "judged": sorted({pair.author for pair in report.favours}, key=place),
         "corrected": rows,
-        "anchored": address(site, Filter("anchored")) if "anchored" in site.tracks else "",
     }
     return View("judges.html", "Judges", values)
 

@@ -7,7 +7,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import msgspec
-from msgspec import to_builtins
 
 from peerage.games import installed
 from peerage.games.game import Original
@@ -15,11 +14,8 @@ from peerage.ledger.export import documents, write_csv
 from peerage.match import DONE
 from peerage.site.arena_pages import by_day
 from peerage.site.board_charts import course, in_seconds, paced, priced
-from peerage.site.leaderboards import has_outside, judged, outside
+from peerage.site.leaderboards import has_outside, outside
 from peerage.site.reading import Site
-
-WITHOUT = "data/without-judges.csv"
-"""The players without each judge."""
 
 
 def paths(site: Site) -> Iterator[str]:
@@ -27,8 +23,6 @@ def paths(site: Site) -> Iterator[str]:
         yield from (f"data/leaderboard-{track}.csv", f"data/leaderboard-{track}.json")
         yield from (f"data/course-{track}.csv", f"data/frontier-{track}.csv")
     yield from (f"data/speed-{site.track}.csv", "data/spending.csv")
-    if judged(site):
-        yield WITHOUT
     if has_outside(site):
         yield "data/outside.csv"
     if site.has_pool:
@@ -47,8 +41,6 @@ def view(site: Site, path: str) -> bytes | None:
         return None
     if original := originals(site).get(path):
         return "".join(original.write(documents(site.moment))).encode()
-    if path == WITHOUT:
-        return table([to_builtins(row) for row in site.judges.without])
     name, _, kind = path.removeprefix("data/").rpartition(".")
     what, _, track = name.partition("-")
     if what == "spending":

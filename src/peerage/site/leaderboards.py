@@ -122,7 +122,6 @@ def leaderboard(site: Site, wanted: Filter) -> View:
             "name": name,
             "lines": lines(found, moved, weights_of(site)),
             "since": since,
-            "judged": judged(site, wanted.game),
             "width": WIDTH,
             "tenths": in_tenths(wanted.track),
             "strengths": compared(site) if everything and wanted.track == site.track else [],

@@ -193,15 +193,12 @@ class Site:
 
     @cached_property
     def tracks(self) -> tuple[Track, ...]:
-        """The tracks that have pages: the first one, those that the games feed, then what any match feeds;
-        and `duplicate` where tables played the same tasks."""
+        """The tracks that have pages: the first one, those that the games feed, then what any match feeds."""
         games = {self.settings.game: 1} | dict.fromkeys(sorted(self.tally.games), 1)
         fed = {track for game in games for track in tracks_of(game)} - {"overall"}
         sequential: tuple[Track, ...] = ("raw", "cost") if self.tally.duels else ()
         ours = [track for track in TRACKS if track in fed]
-        people: tuple[Track, ...] = ("anchored",) if self.voted else ()
-        shared: tuple[Track, ...] = ("duplicate",) if (one := self._whole.hanging) and one.tables else ()
-        others = "bt", *shared, *sequential, "trueskill", "glicko2", *people
+        others = "bt", *sequential, "trueskill", "glicko2"
         return tuple(dict.fromkeys((self.track, *ours, *others)))
 
     def board(self, track: str = "", game: str = "", topic: str = "", side: str = "") -> Board:
@@ -218,7 +215,6 @@ class Site:
             wanted[0],
             scope,
             played,
-            people=self.votes,
             bt=lambda: self.board("bt", game, topic),
         )
         self._boards[wanted] = made
@@ -242,10 +238,7 @@ class Site:
         return self.board(track).rows
 
     def earlier(self, track: Track, number: int) -> Course:
-        """The ratings of one track as they were after match `number`; nobody's where people's votes, which
-        come later than the matches, decide."""
-        if track == "anchored":
-            return Course((), (), (), (), ())
+        """The ratings of one track as they were after match `number`."""
         if (track, number) not in self.courses:
             # Not kept for the other tracks: those of all stops would take as much room as all matches.
             played = self._whole.until(number)
@@ -256,7 +249,7 @@ class Site:
 
     @cached_property
     def _whole(self) -> PlayedMatches:
-        return PlayedMatches(self.moment, Scope(), self.votes).weighed(weights_of(self.settings))
+        return PlayedMatches(self.moment, Scope()).weighed(weights_of(self.settings))
 
     @cached_property
     def _rating(self) -> Rating:

@@ -26,7 +26,7 @@ class Anchors(NamedTuple):
     judged: int
 
 
-def anchored(ballots: Ballots, verdicts: Iterable[Said]) -> Anchors:
+def against_people(ballots: Ballots, verdicts: Iterable[Said]) -> Anchors:
     """Judges' ballots next to what people said of the same answers."""
     said = by_match(verdicts)
     first = ballots.label[ballots.seats[:-1]]  # of each panel, the label of the answer that scores are of

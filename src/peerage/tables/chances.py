@@ -12,7 +12,7 @@ from peerage.ratings.table import POINTS
 from peerage.ratings.trueskill import TrueSkillSettings
 from peerage.tables.row import Row
 
-_NO_CHANCES = ("points", "cost", "raw", "averaged")
+_NO_CHANCES = ("points", "cost", "raw")
 """Tracks whose ratings are no chances to win: points, cost too, or Elo on its way to where it settles."""
 
 

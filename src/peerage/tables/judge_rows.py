@@ -32,8 +32,6 @@ class JudgeRow(Struct, frozen=True):
     - `length_lean`: by how much more than the others it gives an answer twice as long.
     - `reliability`: of its votes, 1 for a judge of average discernment, 0 for one who tosses a coin (see
       `ratings.judges`).
-    - `influence`: by how many points its votes move the rating that they move most, `influence_on` whose:
-      Bradley-Terry on all votes against the same without this judge's; None where they compare nobody.
     """
 
     judge: str
@@ -60,8 +58,6 @@ class JudgeRow(Struct, frozen=True):
     reliability: float | None
     reliability_lower: float | None
     reliability_upper: float | None
-    influence: float | None
-    influence_on: str | None
 
 
 class FavourRow(Struct, frozen=True):
@@ -77,19 +73,6 @@ class FavourRow(Struct, frozen=True):
     q: float
     found: bool
     out_of_step: bool
-
-
-class WithoutJudge(Struct, frozen=True):
-    """A player's `rating` without the votes or scores of one `judge`, by how many points it `moved` against
-    the rating by all of them, and the ranks that both give. Bradley-Terry with mean 1500, where the votes of
-    a match count as one match; a judge without whom the rest does not compare everybody is left out."""
-
-    judge: str
-    player: str
-    rating: float
-    moved: float
-    rank: int
-    rank_by_all: int
 
 
 class ChallengeSort(Struct, frozen=True):
@@ -111,8 +94,7 @@ class ChallengeSort(Struct, frozen=True):
 class JudgesReport(Shown, frozen=True):
     """Everything about an arena's judges: `remarks` say in words what is wrong with whom; `favours` are all
     pairs tested, the most suspicious first; `challenges` say what judges could tell apart on which; `people`
-    hold judges against people who judged the same duels, empty where nobody did; `without` has the players
-    without each judge, the best first."""
+    hold judges against people who judged the same duels, empty where nobody did."""
 
     remarks: tuple[str, ...]
 
@@ -121,4 +103,3 @@ class JudgesReport(Shown, frozen=True):
     favours: tuple[FavourRow, ...]
     challenges: tuple[ChallengeSort, ...]
     people: tuple[PeopleRow, ...] = ()
-    without: tuple[WithoutJudge, ...] = ()

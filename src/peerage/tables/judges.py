@@ -7,7 +7,7 @@ Votes and scores have no common unit: in an arena with both, scores are left out
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 import numpy as np
@@ -33,16 +33,13 @@ from peerage.judging.statistics import JudgeStatistics, judge_statistics
 from peerage.judging.votes import Votes as Cast
 from peerage.ledger.store import Ledger
 from peerage.ledger.votes import PeopleVotes
-from peerage.ratings.circles import circles
-from peerage.ratings.influence import Flip, fewest_to_flip, ratings_without
-from peerage.ratings.judges import counted, reliabilities
-from peerage.ratings.kernels import Floats, Ints
-from peerage.ratings.merging import coded
+from peerage.ratings.judges import counted, leaders_without, reliabilities
+from peerage.ratings.kernels import Floats
 from peerage.ratings.table import Z95
 from peerage.settings import ArenaSettings
-from peerage.tables.anchors import PeopleRow, anchored, people_listed, told_of_people
-from peerage.tables.judge_rows import ChallengeSort, FavourRow, JudgeRow, JudgesReport, Measure, WithoutJudge
-from peerage.tables.judges_in_words import circling, divided, dull, flipped, remarks, speaking
+from peerage.tables.anchors import PeopleRow, against_people, people_listed, told_of_people
+from peerage.tables.judge_rows import ChallengeSort, FavourRow, JudgeRow, JudgesReport, Measure
+from peerage.tables.judges_in_words import divided, dull, first_without, remarks, speaking
 from peerage.tables.matches import Matches
 from peerage.tables.observations import Observations, observe
 from peerage.tables.people_votes import said
@@ -77,8 +74,7 @@ def judges_of(
     measures = tuple(_measures(marks, ballots) if len(marks) else ())
     orders = in_orders(marks)
     cast = orders if len(orders.judge) else None
-    without = tuple(_without(marks, cast))
-    rows = tuple(_rows(marks, ballots, families, cast, without))
+    rows = tuple(_rows(marks, ballots, families, cast))
     pairs = tuple([FavourRow(*pair) for pair in found.favours])
     unit = "votes" if len(ballots) else "scores"
     said_first = list(remarks(measures, rows, found.mute, pairs, one_sided(ballots, LEVEL), unit))
@@ -87,48 +83,19 @@ def judges_of(
     people_rows: tuple[PeopleRow, ...] = ()
     verdicts = said(ledger, people.votes()) if people is not None and len(ballots) else []
     if verdicts:
-        anchors = anchored(ballots, verdicts)
+        anchors = against_people(ballots, verdicts)
         people_rows = tuple(people_listed(anchors))
         said_first = [*told_of_people(anchors), *said_first]
-    if cast is not None and len(ballots):
-        going = circles(cast.history, coded(cast.matches)[1])
-        measures += (Measure("circles", going.round, None, None, going.threes, _ROUND),)
-        said_first += circling(going, cast.players)
     if cast is not None:
-        for flip, whose, many, of in _hanging(marks, cast, unit):
-            about = f"the fewest {of} found without which another is first, by Bradley-Terry on the {unit}"
-            measures += (Measure(f"{of}_to_flip", len(flip.rows), None, None, many, about),)
-            said_first += flipped(flip, marks, whose, many, of)
+        said_first += first_without(
+            marks.judges, cast.players, *leaders_without(cast.history, cast.judge, len(marks.judges))
+        )
     sorts = tuple(_sorts(marks, cast, read.challenges)) if cast is not None and len(ballots) else ()
     said_first += [*dull(sorts), *speaking(read.spoken)]
-    return JudgesReport(tuple(said_first), measures, rows, pairs, sorts, people_rows, without)
+    return JudgesReport(tuple(said_first), measures, rows, pairs, sorts, people_rows)
 
 
 # ----------------------------------------------------------------------------------- all judges together
-
-
-_ROUND = (
-    "threes of players whose results go round: each won most of its matches with the next, and the last with "
-    "the first; among close players some do by chance"
-)
-
-
-def _hanging(marks: Marks, cast: Cast, unit: str) -> Iterator[tuple[Flip, Ints, int, str]]:
-    """What first place hangs on: the fewest votes or scores, and the fewest judges, with the judge of each,
-    how many there are, and what they are."""
-    heard = len(np.unique(cast.judge))
-    if unit == "votes":
-        flip, of, many = fewest_to_flip(cast.history), cast.judge, len(cast.judge)
-    else:
-        contests, authors = len(marks.contests), len(marks.authors)
-        sheet = (cast.judge * contests + cast.matches) * authors
-        flip = fewest_to_flip(cast.history, [sheet + cast.history.first, sheet + cast.history.second])
-        of, many = np.repeat(np.arange(len(marks.judges)), contests * authors), len(marks)
-    if flip is not None:
-        yield flip, of[flip.rows], many, unit
-    flip = fewest_to_flip(cast.history, [cast.judge])
-    if flip is not None and len(flip.rows):
-        yield flip, flip.rows, heard, "judges"
 
 
 def _measures(marks: Marks, ballots: Ballots) -> Iterator[Measure]:
@@ -190,7 +157,6 @@ def _rows(
     ballots: Ballots,
     families: Mapping[str, str],
     cast: Cast | None,
-    without: Iterable[WithoutJudge],
 ) -> Iterator[JudgeRow]:
     own = kin_preferences(marks, lambda judge, author: judge == author)
     same_family = kin_preferences(
@@ -199,7 +165,6 @@ def _rows(
     )
     length, order = length_leans(marks), positions(ballots)
     counted, reliable = judge_statistics(ballots, families), _reliabilities(marks, cast)
-    influence = _influence(without)
     sizes = np.bincount(marks.judge, minlength=len(marks.judges))
     means = np.bincount(marks.judge, marks.value, len(marks.judges)) / np.maximum(sizes, 1)
     listed = zip(marks.judges, sizes.tolist(), means.tolist(), strict=True)
@@ -219,7 +184,6 @@ def _rows(
             *_bounded(same_family.get(judge)),
             *_bounded(length.get(judge)),
             *reliable.get(judge, (None, None, None)),
-            *influence.get(judge, (None, None)),
         )
 
 
@@ -268,31 +232,3 @@ def _sorts(marks: Marks, cast: Cast, asked: Columns) -> Iterator[ChallengeSort]:
             yield ChallengeSort(
                 kind, name, int(size[at]), ties, float(one_way[of == at].mean()), tell, *bounds
             )
-
-
-def _without(marks: Marks, cast: Cast | None) -> Iterator[WithoutJudge]:
-    """The players by what all judges but one said, for each judge in turn, the best first."""
-    if cast is None:
-        return
-    whole, without = ratings_without(cast.history, cast.judge, len(marks.judges))
-    for judge, left in zip(marks.judges, without, strict=True):
-        if whole is None or left is None:
-            continue
-        before, after = _ranks(whole), _ranks(left)
-        for at in np.lexsort((np.arange(len(left)), -left)).tolist():
-            moved = float(left[at] - whole[at])
-            yield WithoutJudge(judge, marks.authors[at], float(left[at]), moved, after[at], before[at])
-
-
-def _ranks(rating: Floats) -> list[int]:
-    """1 for the best; equal ratings, but for rounding, share one."""
-    return [1 + int((rating > one + 1e-6).sum()) for one in rating.tolist()]
-
-
-def _influence(without: Iterable[WithoutJudge]) -> dict[str, tuple[float, str]]:
-    """By how many points what each judge said moves the rating that it moves most, and whose."""
-    found: dict[str, tuple[float, str]] = {}
-    for row in without:
-        if row.judge not in found or abs(row.moved) > abs(found[row.judge][0]):
-            found[row.judge] = -row.moved, row.player
-    return found

@@ -8,15 +8,10 @@ import numpy as np
 
 from peerage.figures import listed
 from peerage.judging.evidence import Mute
-from peerage.judging.marks import Marks
 from peerage.judging.preference import ONE_SIDED
 from peerage.judging.two_minds import Blocks
 from peerage.judging.votes import Votes
 from peerage.ratings.bradley_terry import fit_duels
-from peerage.ratings.circles import Circles
-from peerage.ratings.history import duels
-from peerage.ratings.influence import Flip
-from peerage.ratings.kernels import Ints
 from peerage.tables.judge_rows import ChallengeSort, FavourRow, JudgeRow, Measure
 
 _MUTE: Mapping[Mute, str] = {
@@ -87,9 +82,7 @@ def divided(blocks: Blocks, cast: Votes) -> str:
     sides = []
     for names in blocks:
         rows = np.isin(np.asarray(cast.judges, np.str_)[cast.judge], names)
-        history = cast.history
-        columns = (history.first, history.second, history.score, history.weight)
-        table = fit_duels(duels(history.players, *[column[rows] for column in columns]))
+        table = fit_duels(cast.history.only(rows))
         first = cast.players[int(np.argmax(np.where(table.games > 0, table.rating, -np.inf)))]
         sides.append((listed(names), first))
     (larger, by_larger), (smaller, by_smaller) = sides
@@ -105,41 +98,21 @@ def divided(blocks: Blocks, cast: Votes) -> str:
     )
 
 
-def flipped(flip: Flip, marks: Marks, judges: Ints, total: int, unit: str = "votes") -> Iterator[str]:
-    """What first place hangs on, where that is little; `judges` are those of what is left out."""
-    leader, rival = marks.authors[flip.leader], marks.authors[flip.rival]
-    count = len(flip.rows)
-    if unit == "judges":
-        if count == 1:
-            alone = marks.judges[int(flip.rows[0])]
-            yield f"Without the judge {alone} {rival} is ahead of {leader}, who is first by all {total}."
-    elif not count:
-        yield f"{leader} and {rival} are first together by these {unit}."
-    elif count <= max(_FEW_VOTES, _SMALL_SHARE * total):
-        names, votes = np.unique(judges, return_counts=True)
-        mostly = marks.judges[names[np.argmax(votes)]]
-        most, them = int(votes.max()), "it" if count == 1 else "them"
-        many = "each is another judge's" if most == 1 else f"{most:,} of them are {mostly}'s"
-        whose = f"it is {mostly}'s" if count == 1 else f"all are {mostly}'s" if most == count else many
+def first_without(
+    judges: Sequence[str], players: Sequence[str], leader: int | None, others: Sequence[int | None]
+) -> Iterator[str]:
+    """Without which judge somebody else is first. `leader` is by all, `others` without each of the `judges`,
+    None where what is left does not compare everybody."""
+    if leader is None or all(other is None for other in others):
+        return
+    changing = [(at, other) for at, other in enumerate(others) if other not in (leader, None)]
+    for at, other in changing:
         yield (
-            f"First place hangs on {count:,} of {total:,} {unit}: without {them} {rival} is ahead of "
-            f"{leader}. {whose[:1].upper()}{whose[1:]}."
+            f"Without the judge {judges[at]} {players[other or 0]} is ahead of {players[leader]}, who is "
+            f"first by all {len(judges)}."
         )
-
-
-def circling(going: Circles, players: Sequence[str]) -> Iterator[str]:
-    """The surest circle beyond chance, if any, and how many more there are."""
-    for circle in going.found[:1]:
-        a, b, c = (players[at] for at in circle.players)
-        more = len(going.found) - 1
-        others = f", and {more:,} more circle{'s' if more > 1 else ''}" if more else ""
-        yield (
-            f"Results go round: {a} beats {b}, {b} beats {c} and {c} beats {a}, beyond chance{others}. "
-            "No rating can show that: compare those two by two."
-        )
-
-
-_FEW_VOTES, _SMALL_SHARE = 3, 0.01  # so few votes are worth a remark
+    if not changing:
+        yield f"No single judge changes first place: without any one of them {players[leader]} is first."
 
 
 def dull(sorts: Iterable[ChallengeSort]) -> Iterator[str]:

@@ -16,7 +16,6 @@ from peerage.engine.policy import policy_of
 from peerage.engine.registration import models_and_families, registered
 from peerage.games import tracks_of
 from peerage.ledger.store import Ledger
-from peerage.ledger.votes import PeopleVotes
 from peerage.players.prices import PLAY_PRICE
 from peerage.protocol import visible
 from peerage.ratings.elo import EloSettings
@@ -39,7 +38,7 @@ from peerage.tables.tracks import METHODS, ONE_BY_ONE, ONE_LOOK, OUTSIDE, TRACKS
 from peerage.tables.verdict import Flips, Verdict, verdict
 from peerage.tables.what_if import AS_PLAYED, WhatIf, read_again
 
-_WITHOUT_SIDES = ("raw", "cost", "averaged", "judge-aware", "anchored", "points")
+_WITHOUT_SIDES = ("raw", "cost", "judge-aware", "points")
 
 
 class Board(Struct, frozen=True, dict=True):
@@ -104,7 +103,6 @@ def board(
     scope: Scope = EVERYTHING,
     played: PlayedMatches | None = None,
     what_if: WhatIf = AS_PLAYED,
-    people: PeopleVotes | None = None,
     *,
     rough: bool = False,
     judged: bool = False,
@@ -121,8 +119,7 @@ def board(
     the ledger cannot be read.
 
     With `scope.source` outside or all imported results count, and the notes name their sources. These have
-    neither games, topics nor costs. `played` are the matches of the scope where they were read before;
-    else `people` are the votes of people, which the track `anchored` rests on.
+    neither games, topics nor costs. `played` are the matches of the scope where they were read before.
     `what_if` reads the record in another way; raises ScopeError where there is nothing to read so. The
     verdict of parts of a ledger, and of all where `rough`, counts further matches without a range; that of
     TrueSkill counts them by Bradley-Terry, whose table `bt` returns where it may be there already. Where
@@ -130,9 +127,9 @@ def board(
     """
     if track and track not in TRACKS:
         raise ScopeError(f"no track is called {track!r}{suggest(track, TRACKS)}")
-    if scope.weights and track in ("raw", "cost", "averaged", "points"):
+    if scope.weights and track in ("raw", "cost", "points"):
         raise ScopeError(f"track {track} counts every match alike: it takes no weights of games")
-    played = played or PlayedMatches(ledger, scope, people)
+    played = played or PlayedMatches(ledger, scope)
     flips = Flips(*played.flips) if scope.source == "played" else None
     track = track or first_track(settings, scope, played.games)
     if track == "overall":
@@ -177,7 +174,11 @@ def board(
         *notes.as_side(scope.side),
         *rated.notes,
         *notes.of_many(played),
-        *(notes.SERIES if track in ONE_BY_ONE and scope.source == "played" and played.hanging else ()),
+        *(
+            notes.SERIES
+            if track in ONE_BY_ONE and scope.source == "played" and played.hanging is not None
+            else ()
+        ),
         *(notes.ONE_LOOK if track in ONE_LOOK else ()),
         *whose,
         *notes.by_side_too("" if scope.side else ", ".join(sides_of([scope.game]) if scope.game else sides)),

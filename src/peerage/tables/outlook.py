@@ -36,7 +36,7 @@ UNDER = " under `until: best known`"
 SHOWN = 8
 """So many pairs are said in sentences."""
 
-SHRINKING = ("bt", "overall", "judge-aware", "anchored", "duplicate")
+SHRINKING = ("bt", "overall", "judge-aware")
 """Tracks whose intervals shrink with the square root of the matches."""
 
 

@@ -20,7 +20,6 @@ from peerage.ratings.history import Duels, Games, as_games, games, pairings, sha
 from peerage.ratings.kernels import Floats, Ints
 from peerage.ratings.played import Used
 from peerage.standings.accounts import NOTHING, Account
-from peerage.tables.in_series import Hanging
 
 
 class History(Protocol):
@@ -31,7 +30,7 @@ class History(Protocol):
     @property
     def sources(self) -> Ints | None: ...
     @property
-    def hanging(self) -> Hanging | None: ...
+    def hanging(self) -> Ints | None: ...
     @property
     def history(self) -> Duels: ...
     @property
@@ -90,7 +89,7 @@ class Outside:
         return self._all[0]
 
     @property
-    def hanging(self) -> Hanging | None:
+    def hanging(self) -> Ints | None:
         """Outside results are in no series, and beside them those of the arena count match by match."""
         return None
 

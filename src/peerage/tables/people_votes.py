@@ -1,7 +1,7 @@
-"""Votes of people on recorded answers, next to those of judges: what agreement and anchored ratings rest on.
+"""Votes of people on recorded answers, next to those of judges: what agreement rests on.
 
 People vote blind in a browser or a terminal (`ledger.votes`). A vote counts when it cites the record that
-stands. What an expert picked by number is no sample of anything and counts in neither; what is drawn is drawn
+stands. What an expert picked by number is no sample of anything and does not count; what is drawn is drawn
 more often where judges split, so each duel weighs by one over the share of its sort that people judged.
 """
 
@@ -14,7 +14,6 @@ import msgspec
 import numpy as np
 from msgspec import Struct
 
-from peerage.judging.votes import Votes
 from peerage.ledger.merkle import digest
 from peerage.ledger.store import FixtureRow, Ledger, RecordRow
 from peerage.ledger.votes import BOTH_BAD, SKIPPED, TIE, Vote
@@ -105,42 +104,9 @@ def said(ledger: Ledger, votes: Iterable[Vote]) -> list[Said]:
     return found
 
 
-class Annotated(NamedTuple):
-    """The duels that judges voted on, one a row: `match` its number, `first` and `second` the players,
-    `judges` the mean of the judges' votes, `people` that of people's, NaN where nobody judged it, `weight`
-    that of the match, `stratum` 1 where the judges split or tied and 0 where they agree."""
-
-    match: Ints
-    first: Ints
-    second: Ints
-    judges: Floats
-    people: Floats
-    weight: Floats
-    stratum: Ints
-
-
 def split(score: Floats) -> Ints:
     """The stratum of duels by the mean of their judges' votes: 0 where all found the same one better."""
     return np.asarray((score > 0) & (score < 1), np.int64)
-
-
-def annotated(cast: Votes, verdicts: Iterable[Said]) -> Annotated:
-    """The duels of `cast`, with what people said of them."""
-    match, start, row = np.unique(cast.matches, return_index=True, return_inverse=True)
-    judges = np.bincount(row, cast.history.score) / np.bincount(row)
-    place = {number: at for at, number in enumerate(match.tolist())}
-    total, count = np.zeros(len(match)), np.zeros(len(match))
-    for one in verdicts:
-        at = place.get(one.match)
-        if at is not None and one.take == 1:
-            total[at] += one.score
-            count[at] += 1
-    people = np.divide(total, count, out=np.full(len(match), np.nan), where=count > 0)
-    history = cast.history
-    weight = np.bincount(row, history.weight).astype(np.float64)
-    return Annotated(
-        match, history.first[start], history.second[start], judges, people, weight, split(judges)
-    )
 
 
 FEWEST_OF_A_SORT = 5

@@ -19,9 +19,8 @@ from peerage.games import installed
 from peerage.games.game import GameSpec
 from peerage.judging.votes import Votes
 from peerage.ledger.codec import by_hex, read_fixture, read_record
-from peerage.ledger.series import SERIES, InSeries, in_series
+from peerage.ledger.series import in_series
 from peerage.ledger.store import Columns, Ledger, LedgerError, Summary
-from peerage.ledger.votes import PeopleVotes as PeoplesVotes
 from peerage.match import DONE, rated
 from peerage.ratings.history import Duels, Game, Games, duels, games, pairings
 from peerage.ratings.kernels import Floats, Ints
@@ -30,8 +29,6 @@ from peerage.settings import suggest
 from peerage.standings import moves_elo, unrated
 from peerage.standings.accounts import Account, count, totals_of
 from peerage.tables.challenges import amended, amended_columns, match_points, withdrawn
-from peerage.tables.in_series import Hanging, hanging
-from peerage.tables.people_votes import Annotated, annotated, said
 from peerage.tables.votes import LOOKED_AT, flips, votes
 
 
@@ -72,10 +69,8 @@ class PlayedMatches:
     a match, LedgerError when the ledger cannot be read.
     """
 
-    def __init__(self, ledger: Ledger, scope: Scope, people: PeoplesVotes | None = None) -> None:
-        """`people` are the votes of people on the ledger, which the track `anchored` reads."""
+    def __init__(self, ledger: Ledger, scope: Scope) -> None:
         self.scope = scope
-        self._people = people
         self.players: dict[str, int] = {}
         self.whole = not withdrawn(ledger)  # the sums of an arena still hold what was withdrawn since
         self._silenced: Set[str] = frozenset()
@@ -200,21 +195,20 @@ class PlayedMatches:
         return self._pairs[1] if self._sizes - {2} else None
 
     @cached_property
-    def _series(self) -> dict[int, InSeries]:
-        return {one.number: one for one in in_series(self._ledger)}
+    def _series(self) -> dict[int, int]:
+        return {one.number: one.series for one in in_series(self._ledger)}
 
     def cluster(self, number: int) -> int:
         """The first match of the series that a match is in; the match itself where it is in none."""
-        found = self._series.get(number)
-        return found.series if found else number
+        return self._series.get(number, number)
 
     @cached_property
-    def hanging(self) -> Hanging | None:
-        """What of `history` hangs together in series; None in an arena without."""
+    def hanging(self) -> Ints | None:
+        """Of each duel of `history` the `cluster` of its match; None in an arena without series."""
         if not self._series:
             return None
-        shared = self._ledger.meta()[SERIES] == "tasks"
-        return hanging(self.history, self.sources, self.decided, self._series, shared)
+        clusters = np.array([self.cluster(one.number) for one in self.decided], np.int64)
+        return clusters if self.sources is None else clusters[self.sources]
 
     @cached_property
     def history(self) -> Duels:
@@ -278,15 +272,6 @@ class PlayedMatches:
         span = (int(at[0]) + 1, int(at[-1]) + 1) if len(at) else (1, 0)
         rows = {row.number: row for row in self._ledger.summaries(*span)}
         return flips(self._ledger, [rows[number] for number in self._numbers[at].tolist()])
-
-    def annotated(self) -> tuple[Votes, Annotated, int]:
-        """The votes of judges, the duels that they are on with what people said of them, and how many of
-        people's votes that is."""
-        cast = self.votes()
-        verdicts = said(self._ledger, self._people.votes()) if self._people is not None else []
-        there = set(cast.matches.tolist())
-        counted = [one for one in verdicts if one.match in there and one.take == 1]
-        return cast, annotated(cast, counted), len(counted)
 
     def _until(self, matches: list[Summary], number: int) -> list[Summary]:
         return matches[: bisect_right(matches, number, key=lambda one: self._places[one.number])]

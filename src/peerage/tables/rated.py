@@ -12,11 +12,9 @@ import numpy as np
 from peerage.ratings.bradley_terry import BradleyTerry
 from peerage.ratings.claims import gap_needed, told_apart
 from peerage.ratings.clusters import FEWEST
-from peerage.ratings.history import Duels
+from peerage.ratings.history import Duels, met_by_pair
 from peerage.ratings.judges import JudgeAware
 from peerage.ratings.kernels import Floats
-from peerage.ratings.orders import met_by_pair
-from peerage.ratings.prediction_powered import PredictionPowered
 from peerage.ratings.table import Z95, known
 from peerage.tables.played import ELSEWHERE
 
@@ -70,7 +68,7 @@ class Ratings:
 
 def of_odds(
     players: Iterable[str],
-    table: BradleyTerry | JudgeAware | PredictionPowered,
+    table: BradleyTerry | JudgeAware,
     upper: Floats,
     notes: Iterable[str],
     history: Duels | None = None,
@@ -78,10 +76,7 @@ def of_odds(
     """A table of Bradley-Terry as a track's ratings; `upper` bounds them at 95%. `history` says who met whom,
     where that is simple."""
     error = (upper - table.rating) / Z95
-    freedom = table.freedom
-    if isinstance(freedom, int | float):
-        freedom = np.full(table.covariance.shape, float(freedom))
-    apart = partial(told_apart, table.rating, table.covariance, freedom)
+    apart = partial(told_apart, table.rating, table.covariance, table.freedom)
     return Ratings(
         tuple(players),
         table.rating,
@@ -90,7 +85,7 @@ def of_odds(
         (*notes, NO_ORDER),
         covariance=table.covariance,
         met=None if history is None else met_by_pair(history, history.weight),
-        needed=partial(gap_needed, table.covariance, freedom),
+        needed=partial(gap_needed, table.covariance, table.freedom),
     )
 
 

@@ -1,19 +1,13 @@
-"""The tracks that rate players by votes on their answers: those of judges, and those of people."""
+"""The track that rates players by the votes of judges on their answers."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from peerage.figures import counted
 from peerage.judging.favours import favours
-from peerage.ratings import judges, prediction_powered
-from peerage.ratings.bradley_terry import PRIOR_GAMES
-from peerage.ratings.history import duels
-from peerage.ratings.kernels import Floats
-from peerage.ratings.soft_votes import calibrate
+from peerage.ratings import judges
 from peerage.settings import Rating
 from peerage.standings import Standings
-from peerage.tables.people_votes import strata
 from peerage.tables.played import PlayedMatches
 from peerage.tables.rated import Ratings, of_odds
 
@@ -44,50 +38,3 @@ def judge_aware(played: PlayedMatches, rating: Rating, standings: Standings) -> 
     if not table.connected:
         notes.append("the graph of votes is not strongly connected: a prior of one tied game each was added")
     return of_odds(cast.players, table, table.bounds[1], notes, cast.history)
-
-
-def anchored(played: PlayedMatches, rating: Rating, standings: Standings) -> Ratings:
-    """Bradley-Terry from people's votes, narrowed by those of judges; see `ratings.prediction_powered`."""
-    cast, duelled, given = played.annotated()
-    voted = ~np.isnan(duelled.people)
-    if not voted.any():
-        return _nobody("no duel that judges voted on was judged by people; `peerage annotate` shows you some")
-    row = np.searchsorted(duelled.match, cast.matches)
-    soft = calibrate(row, cast.judge, cast.history.score, duelled.people, len(cast.judges))
-    history = duels(len(cast.players), duelled.first, duelled.second, soft.probability, duelled.weight)
-    stratum = strata(duelled.stratum, voted)
-    table = prediction_powered.fit(history, duelled.people, stratum=stratum)
-    by_weight = sorted(zip(soft.weight.tolist(), cast.judges, strict=True), reverse=True)
-    (most, best), (least, worst) = by_weight[0], by_weight[-1]
-    notes = [
-        f"Bradley-Terry from {counted(given, 'vote')} of people on {int(voted.sum())} of "
-        f"{counted(len(voted), 'duel')}; judges' "
-        "votes on all of them narrow the intervals, and what judges prefer otherwise than people is taken "
-        "out (prediction-powered inference, PPI++)",
-        "judges' votes count as the probability that people agree, calibrated on other duels: a vote is "
-        f"worth from {most:.2f} ({best}) to {least:.2f} ({worst}) in log-odds",
-        f"judges weigh {round(table.trust, 2) + 0.0:.2f} (0 not at all, 1 in full): intervals as of "
-        f"{table.effective:.0f} duel{'s' * (round(table.effective) != 1)} judged by people alone",
-    ]
-    if not table.freedom:
-        notes.append(
-            "people judged no more duels than there are players: no intervals, every rank is possible"
-        )
-    if table.groups > 1:
-        notes.append(
-            f"people's votes do not compare everybody yet ({table.groups} groups), so a prior of "
-            f"{PRIOR_GAMES:g} tied game each against an average player was added; `peerage annotate` shows "
-            "more"
-        )
-    if stratum.any():
-        split = duelled.stratum == 1
-        notes.append(
-            f"people judged {voted[split].mean():.0%} of the duels on which judges split and "
-            f"{voted[~split].mean():.0%} of the others: each weighs by one over its share"
-        )
-    return of_odds(cast.players, table, table.bounds[1], notes, history)
-
-
-def _nobody(why: str) -> Ratings:
-    nothing: Floats = np.zeros(0)
-    return Ratings((), nothing, nothing, lambda: np.zeros((0, 0), bool), (why,))

@@ -14,11 +14,9 @@ from peerage.ratings import glicko2
 from peerage.ratings.bradley_terry import fit_duels
 from peerage.ratings.claims import SHARE_UNIT, gap_needed, told_apart
 from peerage.ratings.connection import strong_components
-from peerage.ratings.duplicate import fit as across_tables
 from peerage.ratings.elo_error import EloError, elo_error
-from peerage.ratings.history import Duels, duels
+from peerage.ratings.history import Duels, duels, met_by_pair
 from peerage.ratings.kernels import Floats
-from peerage.ratings.orders import elo, met_by_pair
 from peerage.ratings.rows import fit_clustered
 from peerage.ratings.table import separated
 from peerage.ratings.trueskill import TrueSkillSettings, rate, rate_duels
@@ -26,23 +24,11 @@ from peerage.settings import Rating
 from peerage.standings import NOBODY, Standings, after_all, elo_settings
 from peerage.tables.outside import History
 from peerage.tables.overall import in_words, shares_of
-from peerage.tables.played import PlayedMatches, ScopeError
+from peerage.tables.played import PlayedMatches
 from peerage.tables.rated import NO_COST, NO_ORDER, Ratings, of_odds, too_few
-from peerage.tables.rated_by_votes import anchored, judge_aware
+from peerage.tables.rated_by_votes import judge_aware
 
-Track: TypeAlias = Literal[
-    "bt",
-    "trueskill",
-    "raw",
-    "cost",
-    "glicko2",
-    "points",
-    "averaged",
-    "judge-aware",
-    "anchored",
-    "duplicate",
-    "overall",
-]
+Track: TypeAlias = Literal["bt", "trueskill", "raw", "cost", "glicko2", "points", "judge-aware", "overall"]
 TRACKS: tuple[Track, ...] = get_args(Track)
 
 NAMES: Mapping[Track, str] = {
@@ -52,15 +38,11 @@ NAMES: Mapping[Track, str] = {
     "cost": "Cost Elo",
     "glicko2": "Glicko-2",
     "points": "Points",
-    "averaged": "Elo over orders",
     "judge-aware": "Judge-aware",
-    "anchored": "Anchored to people",
-    "duplicate": "Duplicate",
     "overall": "Overall",
 }
 
 _SKILL = TrueSkillSettings()
-_PLAYS = 200_000  # duels that averaging over orders plays at most, though ten orders in any case
 _SKILL_UNIT = 2**0.5 * _SKILL.beta / 1.702  # the normal curve of a game's noise as a logistic one
 _PERIOD = 15  # matches of a player in a rating period: Glickman advises 10 to 15
 
@@ -68,7 +50,7 @@ _PERIOD = 15  # matches of a player in a rating period: Glickman advises 10 to 1
 def bradley_terry(played: History, rating: Rating, standings: Standings) -> Ratings:
     """Bradley-Terry over every decided match; a match of many is all its pairs, and one cluster."""
     if played.hanging is not None:
-        table = fit_clustered(played.history, played.hanging.cluster)
+        table = fit_clustered(played.history, played.hanging)
         robust = "intervals allow for the matches of one series hanging together"
     elif played.sources is None:
         table = fit_duels(played.history)
@@ -79,7 +61,7 @@ def bradley_terry(played: History, rating: Rating, standings: Standings) -> Rati
     notes = [
         f"Bradley-Terry, mean 1500, 400 points for odds of ten to one; a tie is half a win each; {robust}"
     ]
-    notes += too_few(table, "series" if played.hanging else "matches of many")
+    notes += too_few(table, "matches of many" if played.hanging is None else "series")
     if not table.connected:
         notes.append(
             "not everybody can be compared yet: the graph of wins is not strongly connected "
@@ -87,28 +69,6 @@ def bradley_terry(played: History, rating: Rating, standings: Standings) -> Rati
             "an average player was added"
         )
     return of_odds(played.players, table, table.upper, notes, played.history)
-
-
-def duplicate(played: PlayedMatches, rating: Rating, standings: Standings) -> Ratings:
-    """Bradley-Terry across the tables that played the same task; see `ratings.duplicate`."""
-    found = played.hanging
-    if found is None or (played.decided and not found.tables):
-        raise ScopeError("no task was played at several tables; `pairing.series: tasks` does that")
-    table = across_tables(len(played.players), found.tables)
-    notes = [
-        "Bradley-Terry across tables: where a seat won at one table and lost at another that played the "
-        "same task, these players beat those as a team, whatever the luck of task and seat; tables that came "
-        "to the same say nothing",
-        f"intervals allow for the tables of a series hanging together; a prior of {table.prior_games:g} tied "
-        "game each against an average player is in the ratings",
-    ]
-    if not table.connected:
-        notes.append(
-            "not everybody can be compared across tables yet, since the same players met: the prior decides "
-            "the rest"
-        )
-    notes += too_few(table, "series")
-    return of_odds(played.players, table, table.upper, notes)
 
 
 def trueskill(played: History, rating: Rating, standings: Standings) -> Ratings:
@@ -193,32 +153,6 @@ def points(played: PlayedMatches, rating: Rating, standings: Standings) -> Ratin
     )
 
 
-def averaged(played: PlayedMatches, rating: Rating, standings: Standings) -> Ratings:
-    """Raw Elo without propagation, its mean over seeded random orders of the matches."""
-    names, history = _duelled(played)
-    orders = int(np.clip(_PLAYS // max(len(history), 1), 10, 100))
-    table = elo(history, k_factor=rating.k_factor, initial=rating.initial, orders=orders)
-    found = table.averaged_error
-    notes = [
-        f"Elo, K = {rating.k_factor:g}, the mean of {orders} random orders of the matches; the interval is "
-        "where it would stand, were they played again; ranks allow for its not having settled"
-    ]
-    if names:
-        leaders = sorted(table.leaders.items(), key=lambda led: -led[1])[:3]
-        firsts = ", ".join(f"{names[player]} in {share:.0%}" for player, share in leaders)
-        notes.append(
-            f"the order alone moves a rating by {table.spread.mean():.1f} points; who leads: {firsts}"
-        )
-    return Ratings(
-        names,
-        table.rating,
-        found.error,
-        found.above,
-        (*notes, *_settled(found), *_unconnected(history), NO_COST),
-        rating.initial,
-    )
-
-
 def overall(played: PlayedMatches, rating: Rating, standings: Standings) -> Ratings:
     """Expected shares of wins, in percent, each game counting by its weight; see `ratings.overall`."""
     found = shares_of(played)
@@ -271,23 +205,20 @@ def _elo(
 
 METHODS: Mapping[Track, Callable[[PlayedMatches, Rating, Standings], Ratings]] = {
     "bt": bradley_terry,
-    "duplicate": duplicate,
     "trueskill": trueskill,
     "raw": partial(_elo, track="raw"),
     "cost": partial(_elo, track="cost"),
     "glicko2": glicko,
     "points": points,
-    "averaged": averaged,
     "judge-aware": judge_aware,
-    "anchored": anchored,
     "overall": overall,
 }
 """How each track rates: from the matches, the arena's constants, and where the whole arena stands on Elo."""
 
-ONE_BY_ONE = frozenset[Track](("trueskill", "raw", "cost", "glicko2", "points", "averaged"))
+ONE_BY_ONE = frozenset[Track](("trueskill", "raw", "cost", "glicko2", "points"))
 """Those whose intervals take every match for itself, also where matches of one series hang together."""
 
-ONE_LOOK = frozenset[Track](("raw", "cost", "glicko2", "averaged"))
+ONE_LOOK = frozenset[Track](("raw", "cost", "glicko2"))
 """Those that forget: chance never averages out of them, so who is above whom holds at one look alone."""
 
 OUTSIDE: Mapping[str, Callable[[History, Rating, Standings], Ratings]] = {
@@ -333,21 +264,13 @@ def _elo_notes(rating: Rating, track: str) -> tuple[str, ...]:
         "propagation off" if width is None else f"propagation on: width {width:g} Elo, share {share:g}",
     ]
     if track == "cost":
-        notes.append(f"cost mode {rating.cost_mode}, τ_c = {rating.cost_sensitivity:g}")
-        notes.append(_FORMULA[rating.cost_mode])
-        if rating.cost_mode == "linear" and rating.cost_sensitivity:
+        notes.append(f"a contestant scores S - τ_c · C / (C_A + C_B), τ_c = {rating.cost_sensitivity:g}")
+        if rating.cost_sensitivity:
             sinks = rating.k_factor * rating.cost_sensitivity / 2
             notes.append(f"the pool's mean sinks by {sinks:g} per contestant and match")
     else:
         notes.append("cost does not enter")
     return tuple(notes)
-
-
-_FORMULA = {
-    "linear": "a contestant scores S - τ_c · C / (C_A + C_B)",
-    "balanced": "a contestant scores S - τ_c · (C / (C_A + C_B) - ½)",
-    "exponential": "a contestant scores S · e^(-C / τ_c), divided by the pair's sum",
-}
 
 
 def _unconnected(history: Duels) -> tuple[str, ...]:
