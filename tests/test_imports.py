@@ -18,7 +18,7 @@ import peerage
 SOURCE = Path(peerage.__file__).parent
 ROOMS = (
     # Values, bounded inputs, safe outputs, clock, environment, processes, sealing.
-    *("version", "clock", "figures", "frames", "interrupts", "memory", "parallel", "sealing"),
+    *("version", "clock", "figures", "frames", "interrupts", "parallel", "sealing"),
     *("system_errors", "inputs", "environment", "outputs"),
     *("formats", "ratings", "sandbox"),
     # What authors of games import, and what games are made of.
