@@ -244,7 +244,8 @@ class Feed:
                 wake = self._wake
                 if at == self._told:
                     try:
-                        await asyncio.wait_for(wake.wait(), HEARTBEAT_S)
+                        async with asyncio.timeout(HEARTBEAT_S):
+                            await wake.wait()
                     except TimeoutError:
                         yield ALIVE
                         continue

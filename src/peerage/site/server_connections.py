@@ -4,7 +4,8 @@ uvicorn waits without end for the rest of a request and accepts until the proces
 Here a request has `RECEIVE_S` seconds for its head and as many for its body, an answer that nobody reads is
 given up after `READ_S`, and at most `limit` connections are open. When all are taken, a newcomer gets the
 place of one whose client owes us bytes, from the address that holds most connections. So clients that send
-half requests shut out nobody: a client that sends its request at once is answered.
+half requests shut out nobody: a client that sends its request at once is answered. Of requests that do not
+wait for the answer before (pipelining) one is begun at a time, between those of everybody else.
 
 Answers that last, event streams and downloads, have places of their own, which addresses share:
 `Held(places, stream, full)` is an ASGI response that sends `stream` while it holds a place, else `full`.
@@ -16,7 +17,7 @@ import asyncio
 import logging
 import re
 import socket
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
@@ -34,7 +35,7 @@ from peerage.site.server_guard import network
 
 RECEIVE_S = 10.0
 """For the head of a request, and again for its body; also for the first byte of a connection."""
-READ_S = 60.0
+READ_S = 20.0
 """For a reader to take some 48 KB of an answer that is waiting for it, or the rest of it."""
 MOST_HEAD = 16_384
 """Bytes of a request line and its headers together."""
@@ -78,21 +79,13 @@ class Connections:
 
     def __init__(self, limit: int) -> None:
         self.limit = limit
-        self._open: dict[Connection, None] = {}
-
-    def __len__(self) -> int:
-        return len(self._open)
-
-    def add(self, one: Connection) -> None:
-        self._open[one] = None
-
-    def discard(self, one: Connection) -> None:
-        self._open.pop(one, None)
+        self.open: dict[Connection, None] = {}
+        self._pipelined: deque[Connection] = deque()
 
     def sweep(self, now: float) -> None:
         """End those whose client took too long. `now` is the loop's time."""
-        for one in [one for one in self._open if one.late(now)]:
-            one.end()
+        for connection in [each for each in self.open if each.late(now)]:
+            connection.end()
 
     async def accept(self, listening: socket.socket, config: Config, state: ServerState, app: Any) -> None:
         """Open connections as clients come, until cancelled; `app` is the state that requests are given."""
@@ -105,7 +98,7 @@ class Connections:
                 _log.warning("a connection could not be accepted: %s", error)
                 await asyncio.sleep(_AGAIN_S)
                 continue
-            while len(self._open) >= self.limit and not self._make_room():
+            while len(self.open) >= self.limit and not self._make_room():
                 await asyncio.sleep(_FULL_S)
             try:
                 await loop.connect_accepted_socket(lambda: Connection(self, config, state, app), client)
@@ -114,72 +107,82 @@ class Connections:
 
     def _make_room(self) -> bool:
         """Close some connections that wait for their clients; False when there is none."""
-        held = Counter(one.address for one in self._open)
+        held = Counter(each.address for each in self.open)
         # Some at once: finding them costs a look at all.
         closed = nsmallest(
             max(1, self.limit // 64),
-            [one for one in self._open if one.idle or one.stuck],
-            key=lambda one: (not one.idle, -held[one.address], one.since),
+            [each for each in self.open if each.owed_s],
+            key=lambda each: (each.unread, -held[each.address], each.since),
         )
         _log.warning(
             "all %d connections are taken; those that wait longest for their client give way to new ones",
             self.limit,
         )
-        for one in closed:
-            one.abort()
+        for connection in closed:
+            connection.abort()
         return bool(closed)
+
+    def take_turns(self, connection: Connection) -> None:
+        """Have a connection go on when it is its turn: one in each round of the loop."""
+        self._pipelined.append(connection)
+        if len(self._pipelined) == 1:
+            connection.loop.call_soon(self._next)
+
+    def _next(self) -> None:
+        connection = self._pipelined.popleft()
+        if self._pipelined:
+            connection.loop.call_soon(self._next)
+        connection.go_on()
 
 
 class Connection(H11Protocol):
-    """One connection. `since`: when its client began to owe us what it owes now (the loop's time)."""
+    """One connection. `since` (the loop's time) its client owes us what it owes now; `unread` says whether an
+    answer waits for its reader."""
 
-    def __init__(self, all_open: Connections, config: Config, state: ServerState, app: Any) -> None:
+    def __init__(self, connections: Connections, config: Config, state: ServerState, app: Any) -> None:
         super().__init__(config, state, {**app, CONNECTION: self})
         self.conn = StrictParser(h11.SERVER, MOST_HEAD)
         self.address = ""
         self.since = self.loop.time()
-        self._all = all_open
+        self.unread = False
+        self._connections = connections
         self._state: Any = h11.IDLE
         self._begun = False
-        self._unread: float | None = None
+        self._waits = False
 
     @property
-    def idle(self) -> bool:
-        """Whether all that happens next is up to the client: a request, or the rest of one."""
-        return self.conn.their_state in (h11.IDLE, h11.SEND_BODY)
-
-    @property
-    def stuck(self) -> bool:
-        """Whether an answer waits for its reader."""
-        return self._unread is not None
+    def owed_s(self) -> float:
+        """The seconds that the client has for what happens next: to read, or to send a request or the rest of
+        one; none where it is up to us."""
+        if self.unread:
+            return READ_S
+        return RECEIVE_S if self.conn.their_state in (h11.IDLE, h11.SEND_BODY) else 0.0
 
     def late(self, now: float) -> bool:
         """Whether the client has had its time."""
-        if self._unread is None and self.transport.is_closing():
-            self._unread = now
-        if self._unread is not None:
-            return now - self._unread > READ_S
-        return self.idle and now - self.since > RECEIVE_S
+        if not self.unread and self.transport.is_closing():
+            self.unread, self.since = True, now
+        return 0 < self.owed_s < now - self.since
 
     def end(self) -> None:
         """Close it, with a word to a client that has not sent its whole request."""
-        if self._unread is None and (self._begun or self.conn.their_state is h11.SEND_BODY):
+        if not self.unread and (self._begun or self.conn.their_state is h11.SEND_BODY):
             self._refuse(408, f"the request was not whole after {RECEIVE_S:.0f} s")
         else:
             self.abort()
 
     def abort(self) -> None:
         """Close it at once, whatever is under way."""
-        self._all.discard(self)
+        self._connections.open.pop(self, None)
         self.transport.abort()
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
         self.address = network(self.client[0] if self.client else "")
-        self._all.add(self)
+        self._connections.open[self] = None
 
     def connection_lost(self, exc: Exception | None) -> None:
-        self._all.discard(self)
+        self._connections.open.pop(self, None)
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
@@ -188,9 +191,25 @@ class Connection(H11Protocol):
         super().data_received(data)
         self._note()
 
+    def handle_events(self) -> None:
+        if not self._waits:
+            super().handle_events()
+
     def on_response_complete(self) -> None:
+        self._waits = self.conn.their_state is h11.DONE and self.conn.trailing_data[0] != b""
         super().on_response_complete()
         self._note()
+        if self._waits:
+            self.flow.pause_reading()
+            self._connections.take_turns(self)
+
+    def go_on(self) -> None:
+        """Begin the request that came before the last one was answered."""
+        self._waits = False
+        if not self.transport.is_closing():
+            self.flow.resume_reading()
+            self.handle_events()
+            self._note()
 
     def _note(self) -> None:
         if self.conn.their_state is not self._state:
@@ -198,11 +217,11 @@ class Connection(H11Protocol):
 
     def pause_writing(self) -> None:
         super().pause_writing()
-        self._unread = self.loop.time()
+        self.unread, self.since = True, self.loop.time()
 
     def resume_writing(self) -> None:
         super().resume_writing()
-        self._unread = None
+        self.unread, self.since = False, self.loop.time()
 
     def send_400_response(self, msg: str) -> None:
         self._refuse(400, msg)
