@@ -115,7 +115,7 @@ def test_a_ledger_that_lists_all_prompts_shows_of_them_what_a_match_drew(
 @pytest.mark.parametrize("start", ["", "\ufeff"], ids=["plain", "marked as Excel does"])
 def test_tasks_in_a_table(start: str) -> None:
     text = start + 'Meta.id,category,prompt\r\n1,billing,"Two lines,\nof one task"\r\n2,,Another\r\n'
-    assert read_prompts(text, "tasks.CSV") == [
+    assert read_prompts(text.encode(), "tasks.CSV") == [
         {"prompt": "Two lines,\nof one task", "category": "billing"},
         {"prompt": "Another"},
     ]
@@ -129,10 +129,10 @@ def test_tasks_in_a_table(start: str) -> None:
     ("prompt\n", "no prompt found"),
     ("prompt,category\nWhy?,sky\n,sea\n", "line 3, column prompt: found ''; expected some text"),
     ("category,prompt\nsky\n", "line 2, column prompt: found 1 cells, expected 2"),
-    ("prompt\nExplain a, b and c\n", "line 2, column 2: found 2 cells, expected 1; put a cell"),
+    ("prompt\nExplain a, b and c\n", "line 2, column 2: found 2 cells, expected 1; put cells"),
     ("prompt,Prompt\nWhy?,How?\n", "line 1, column 2: found 'prompt' again"),
     ('prompt\n"Why\n', "line 2: no CSV (unexpected end of data); put"),
 ])  # fmt: skip
 def test_a_table_that_cannot_be_used_is_named_with_its_line(text: str, says: str) -> None:
     with pytest.raises(ValueError, match=re.escape(says)):
-        read_prompts(text, "tasks.csv")
+        read_prompts(text.encode(), "tasks.csv")

@@ -240,7 +240,7 @@ class TestPrompts:
                 '{"prompt": "a", "category": 3}',
                 r"my.jsonl, line 1, column category: found 3; expected some text",
             ),
-            ("[1]", r"my.jsonl, line 1: found \[1\]; expected an object with prompt, category$"),
+            ("[1]", r"my.jsonl, row 1: found 1; expected an object with prompt, category$"),
             ("\n\n", r"my.jsonl, no prompt found; expected lines like"),
         ],
     )

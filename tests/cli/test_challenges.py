@@ -356,7 +356,9 @@ def test_published_sets_with_code_are_read_as_they_are(
         (sets / kind / f"{name}.json").write_text(json.dumps(file, indent=2), "utf-8")
     found = cli.invoke(app, ["challenges", "import", str(tmp_path / "sets"), "--dir", str(folder)])
     assert found.stdout == "1 challenge entered, 0 were there already\n"
-    assert "2.json: it was rejected where it was made, with 3 of 5 blind attempts right" in found.stderr
+    assert (
+        "2.json, line 1: it was rejected where it was made, with 3 of 5 blind attempts right" in found.stderr
+    )
     row = next(row for row in listed(say, "--answers") if row["match"] == 0)
     assert (row["description"], row["reference_answer"], row["author_llm"]) == (prompt, 1024, sets.name)
     assert (row["proof"], row["state"]) == ("imported, 3 of 5 blind attempts", "in use")

@@ -134,7 +134,7 @@ def test_one_bad_file_and_none_is_entered(tmp_path: Path) -> None:
     (tmp_path / "b.csv").write_text(BATTLES.replace("tie", "perhaps"), "utf-8")
     shown = cli.invoke(app, ["import", str(tmp_path), "--dir", str(tmp_path / "arena")])
     assert shown.exit_code == 1
-    assert "b.csv, row 2, winner: found 'perhaps'" in shown.stderr
+    assert "b.csv, line 3, column winner: found 'perhaps'" in shown.stderr
     assert not (tmp_path / "arena").exists()
 
 

@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 
 from peerage.cli import rate as command
 from peerage.ratings import history, methods, tie_models
-from peerage.ratings.fields import Layout
+from peerage.ratings.read.forms import Layout
 
 RECORDED = Path(__file__).parents[1] / "data"
 app = typer.Typer(rich_markup_mode=None)

@@ -169,4 +169,4 @@ def test_answers_without_scores_are_ranked_by_the_judges_alone(tmp_path: Path) -
     said = peerage(
         "rejudge", str(tmp_path / "y.csv"), "--dir", str(tmp_path), "--judges", "house:0.9", code=1
     )
-    assert "y.csv, row 1: expected a recorded answer" in said
+    assert "y.csv, line 2: expected recorded answers" in said

@@ -4,19 +4,27 @@ from __future__ import annotations
 
 import io
 import json
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from peerage.games.rejudge.files import LONGEST, Pairs, paired, same_model
-from peerage.ratings.streams import DataError, rows
+from peerage.ratings.read.report import DataError, Report
+from peerage.ratings.read.results import rows
 
 LOGS = sorted((Path(__file__).parents[1] / "data/inspect").glob("*.eval"))
 
 
 def of(*found: dict[str, Any]) -> Pairs:
-    return paired((f"x, row {number}", row) for number, row in enumerate(found, 1))
+    report = Report("x")
+
+    def lines() -> Iterator[dict[str, Any]]:
+        for report.number, row in enumerate(found, 1):
+            yield row
+
+    return paired(lines(), report)
 
 
 def row(player: str, answer: Any = "it is", question: Any = "Why?", **more: Any) -> dict[str, Any]:
@@ -30,13 +38,19 @@ def sample(**more: Any) -> dict[str, Any]:
 def log(model: str, *samples: dict[str, Any]) -> list[dict[str, Any]]:
     """The rows of a log in JSON, as Inspect writes them."""
     body = {"eval": {"model": model, "task": "t"}, "status": "success", "samples": list(samples)}
-    return [one for _, one in rows(io.BytesIO(json.dumps(body).encode()), "x.json")]
+    return [dict(one) for one, _ in rows(io.BytesIO(json.dumps(body).encode()), "x.json", Report())]
 
 
 def test_every_two_models_of_real_logs_meet_on_every_question() -> None:
     def lines(names: list[Path]) -> Pairs:
+        report = Report()
         return paired(
-            (str(name), row) for name in names for _, row in rows(io.BytesIO(name.read_bytes()), str(name))
+            (
+                row
+                for name in names
+                for row, _ in rows(io.BytesIO(name.read_bytes()), str(name), report, "answers")
+            ),
+            report,
         )
 
     found = lines(LOGS)
@@ -112,7 +126,7 @@ def test_hostile_text_stays_text() -> None:
 
 
 def test_what_holds_no_answers_is_refused_with_its_place() -> None:
-    with pytest.raises(DataError, match=r"x, row 1: .*there is no question, and the columns are player"):
+    with pytest.raises(DataError, match=r"x, line 1: .*there is no question, and the columns are player"):
         of({"player": "a", "challenge": "c", "solved": 1})
     with pytest.raises(DataError, match="there is no player"):
         of({"model_a": "x", "model_b": "y", "winner": "tie"})

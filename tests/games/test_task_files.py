@@ -25,17 +25,18 @@ def test_a_key_that_nobody_knows_is_refused_in_both_kinds_of_file(read, task, ke
     table = f"{','.join(task)},{key}\n{','.join(task.values())},x\n"
     for text, name, line in ((lines, "my.jsonl", 2), (table, "my.csv", 1)):
         with pytest.raises(ValueError, match=f"^line {line}, column ") as wrong:
-            read(text, name)
+            read(text.encode(), name)
         assert "only text can be played" in str(wrong.value) if key in ("image", "audio") else "not known"
         assert len(str(wrong.value)) < 400
 
 
 @pytest.mark.parametrize(("read", "task"), READERS)
 def test_a_remark_of_the_owner_is_kept_out(read, task) -> None:  # type: ignore[no-untyped-def]
-    plain = read(json.dumps(task), "my.jsonl")
+    plain = read(json.dumps(task).encode(), "my.jsonl")
     noted = {**task, "meta": {"id": 1}, "meta.source": [1, 2]}
-    assert read(json.dumps(noted), "my.jsonl") == plain
-    assert read(f"meta.id,{','.join(task)}\n7,{','.join(task.values())}\n", "my.csv") == plain
+    assert read(json.dumps(noted).encode(), "my.jsonl") == plain
+    table = f"meta.id,{','.join(task)}\n7,{','.join(task.values())}\n"
+    assert read(table.encode(), "my.csv") == plain
 
 
 def test_what_was_meant_is_suggested_and_all_is_said_at_once() -> None:
@@ -44,7 +45,7 @@ def test_what_was_meant_is_suggested_and_all_is_said_at_once() -> None:
     lines = [json.dumps({**TASKS, key: 1}) for key in ("expected", "promt", "image")]
     lines[1:1] = ['{"prompt": "a", "prompt": "b"}', "nonsense", '{"prompt": " "}']
     with pytest.raises(ValueError, match="line 1") as wrong:
-        read_prompts("\n".join(lines), "my.jsonl")
+        read_prompts("\n".join(lines).encode(), "my.jsonl")
     assert str(wrong.value).split("\n  ") == [
         "line 1, column expected: found 'expected', which is not known; known: prompt, category. Name what "
         "nobody is to read meta.expected",
@@ -56,7 +57,7 @@ def test_what_was_meant_is_suggested_and_all_is_said_at_once() -> None:
         "the task out",
     ]
     with pytest.raises(ValueError, match=r"… and 5 more such lines$"):
-        read_prompts("{}\n" * 15, "my.jsonl")
+        read_prompts(b"{}\n" * 15, "my.jsonl")
 
 
 @pytest.mark.parametrize(

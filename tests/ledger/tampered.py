@@ -20,8 +20,8 @@ from peerage.ledger.public import Opinion, enter
 from peerage.ledger.store import amend
 from peerage.ledger.votes import PeopleVotes, Vote
 from peerage.players.client import Call, PlayerError
-from peerage.ratings import data as reading
-from peerage.ratings.battles import Battles
+from peerage.ratings.read import results as reading
+from peerage.ratings.read.battles import Battles
 
 PRICE = {"input": 1.0, "output": 4.0}
 BATTLES = b"model_a,model_b,winner\nx,y,model_a\ny,x,tie\nz,y,model_b\n"

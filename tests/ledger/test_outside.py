@@ -14,9 +14,9 @@ import pytest
 from peerage.ledger import Ledger, LedgerError, open_ledger
 from peerage.ledger.outside import LABELS, TOPIC, Source, enter, read, rows, sources
 from peerage.ledger.store import Amendment, Batch
-from peerage.ratings import data as reading
-from peerage.ratings.battles import Battles
-from peerage.ratings.played import PlayedGames
+from peerage.ratings.read import results as reading
+from peerage.ratings.read.battles import Battles
+from peerage.ratings.read.games import PlayedGames
 from peerage.standings.verify import verify
 
 BATTLES = (

@@ -10,12 +10,13 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from peerage.ratings.answers import Answers
-from peerage.ratings.battles import Battles
-from peerage.ratings.data import read
-from peerage.ratings.fields import Layout, control_of
-from peerage.ratings.played import PlayedGames, Used
-from peerage.ratings.streams import DataError, rows
+from peerage.ratings.read.answers import Answers
+from peerage.ratings.read.battles import Battles
+from peerage.ratings.read.forms import Layout
+from peerage.ratings.read.games import PlayedGames, Used
+from peerage.ratings.read.report import ColumnMissing, DataError, Report, RowError
+from peerage.ratings.read.results import read, rows
+from peerage.ratings.read.values import control_of
 
 RECORDED = Path(__file__).parents[1] / "data"
 
@@ -142,7 +143,7 @@ def test_a_repeated_battle_id_counts_once_and_is_said() -> None:
     data = battles(text)
     assert len(data.duels) == 3
     assert data.notes[0] == "1 row repeats a battle_id, which counts once"
-    with pytest.raises(DataError, match="row 2: battle_id '1' stands before with another result"):
+    with pytest.raises(DataError, match="line 3, column battle_id: '1' stands before with another result"):
         battles("battle_id,model_a,model_b,winner\n1,x,y,a\n1,x,y,b\n")
 
 
@@ -152,7 +153,7 @@ def test_a_repeated_game_id_counts_once_and_never_with_another_result() -> None:
     assert len(found.games) == 1
     assert found.notes == ("1 row repeats a game_id, which counts once",)
     for other in ({"ranks": [2, 1]}, {"players": ["y", "x"]}, {"date": "2025-01-02"}, {"scores": [2, 1]}):
-        with pytest.raises(DataError, match="row 2: game_id 'g1' stands before with another result"):
+        with pytest.raises(DataError, match="row 2, column game_id: 'g1' stands before with another result"):
             played([game, {**game, **other}])
 
 
@@ -199,41 +200,41 @@ HEAD = "model_a,model_b,winner\n"
         (
             "model_a,winner\nx,tie\n",
             "x.csv",
-            "row 1: there is no column model_b; the columns are model_a, winner",
+            "line 2: there is no column model_b; the columns are model_a, winner",
         ),
-        (HEAD + "x,y,tie\nx,y,maybe\n", "x.csv", "row 2, winner: found 'maybe', expected model_a"),
-        (HEAD + "x,x,tie\n", "x.csv", "row 1: 'x' plays against itself"),
-        (HEAD + "x,,tie\n", "x.csv", "row 1: model_b is empty"),
-        (HEAD + "x,y\n", "x.csv", r"row 1 \(line 2\): 2 fields, the header has 3"),
+        (HEAD + "x,y,tie\nx,y,maybe\n", "x.csv", "line 3, column winner: found 'maybe', expected model_a"),
+        (HEAD + "x,x,tie\n", "x.csv", "line 2: 'x' plays against itself"),
+        (HEAD + "x,,tie\n", "x.csv", "line 2, column model_b: empty"),
+        (HEAD + "x,y\n", "x.csv", "line 2, column winner: found 2 cells, expected 3"),
         ("model_a,model_a,winner\n", "x.csv", "the header names model_a twice"),
         ("model_a,model_b,winner,weight\nx,y,tie,-1\n", "x.csv", "weight: found '-1', expected 0 or more"),
         ("model_a,model_b,winner,weight\nx,y,tie,nan\n", "x.csv", "weight: found 'nan', expected a number"),
-        ("model_a,model_b,winner,tstamp\nx,y,tie,soon\n", "x.csv", "timestamp: found 'soon'"),
-        ("model_a,model_b,winner,tstamp\nx,y,tie,nan\n", "x.csv", "timestamp: found 'nan'"),
-        ("model_a,model_b,winner,tstamp\nx,y,tie,-inf\n", "x.csv", "timestamp: found '-inf'"),
+        ("model_a,model_b,winner,tstamp\nx,y,tie,soon\n", "x.csv", "line 2, column tstamp: found 'soon'"),
+        ("model_a,model_b,winner,tstamp\nx,y,tie,nan\n", "x.csv", "line 2, column tstamp: found 'nan'"),
+        ("model_a,model_b,winner,tstamp\nx,y,tie,-inf\n", "x.csv", "line 2, column tstamp: found '-inf'"),
         ("model_a,model_b,winner,weight\nx,y,tie,1e300\n", "x.csv", r"found '1e300', .* up to 1e\+12"),
         (
             '{"model_a": "x", "model_b": "y", "winner": "tie", "weight": 1' + "0" * 400 + "}",
             "x.jsonl",
-            "row 1, weight: found 1000.*, expected a number",
+            "line 1, column weight: found 1000.*, expected a number",
         ),
         (
             '{"model_a": "x", "model_b": "y", "winner": "tie", "tstamp": 1' + "0" * 400 + "}",
             "x.jsonl",
-            "row 1, timestamp: found 1000.*, expected seconds or a date",
+            "line 1, column tstamp: found 1000.*, expected seconds or a date",
         ),
-        ("[" * 50_000, "x.json", "element 1: lists or objects too deep"),
+        ("[" * 50_000, "x.json", "row 1: lists or objects too deep"),
         ("[" * 50_000 + "\n", "x.jsonl", "too deep"),
         ('{"model_a": ' + "9" * 5000 + "}", "x.jsonl", "line 1: Exceeds the limit"),
-        ("[", "x.json", "element 1: not JSON, it is cut short"),
-        (HEAD + 'x,y,"tie\n', "x.csv", "not CSV"),
+        ("[", "x.json", r"row 1: not JSON \(it is cut short\)"),
+        (HEAD + 'x,y,"tie\n', "x.csv", r"line 2: no CSV \(unexpected end of data\)"),
         ('{"model_a": "x"\n{', "x.jsonl", "x.jsonl"),
-        ('{"model_a":"x","model_b":"y","winner":"tie"}\n{oops\n', "x.jsonl", "line 2: not JSON"),
-        ('[{"model_a":"x","model_b":"y","winner":"tie"}, {"model_a":', "x.json", "element 2: not JSON"),
+        ('{"model_a":"x","model_b":"y","winner":"tie"}\n{oops\n', "x.jsonl", "line 2, column 2: not JSON"),
+        ('[{"model_a":"x","model_b":"y","winner":"tie"}, {"model_a":', "x.json", "row 2: not JSON"),
         (
             '[{"model_a":"x","model_b":"y","winner":"tie"}]\n[{"model_a":"x","model_b":"y","winner":"tie"}]',
             "x.json",
-            "after element 1: more stands behind the end of the list",
+            "row 1: more stands behind the end of the list",
         ),
         (
             HEAD + "x" * 1001 + ",y,tie\n",
@@ -243,8 +244,16 @@ HEAD = "model_a,model_b,winner\n"
         ('[{"players": ["x", " x"], "ranks": [1, 2]}]', "x.json", "'x' plays against itself alone"),
         ("[1, 2]", "x.json", "row 1: found int, expected an object"),
         ('[{"players": ["x"], "ranks": [1]}]', "x.json", "expected a list of two or more"),
-        ('[{"players": ["x", "y"], "ranks": [1]}]', "x.json", "ranks is .*, expected a list of 2"),
-        ('[{"players": ["x", "y"]}]', "x.json", "neither ranks nor scores; the columns are players"),
+        (
+            '[{"players": ["x", "y"], "ranks": [1]}]',
+            "x.json",
+            r"row 1, column ranks: found \[1\], expected a list of 2",
+        ),
+        (
+            '[{"players": ["x", "y"]}]',
+            "x.json",
+            "there is no column ranks or scores; the columns are players",
+        ),
         ('[{"players": ["x", "y"], "ranks": [1, NaN]}]', "x.json", "ranks: found nan, expected a number"),
         ('[{"players": ["x", 3], "ranks": [1, 2]}]', "x.json", "players: found 3, expected a name"),
         ('[{"players": ["x", ["x", "y"]], "ranks": [1, 2]}]', "x.json", "'x' plays in two teams"),
@@ -258,12 +267,12 @@ HEAD = "model_a,model_b,winner\n"
         (
             '[{"battle_outcome": "z_wins", "model_A_info": {"name": "x"}, "model_B_info": {"name": "y"}}]',
             "x.json",
-            "battle_outcome is 'z_wins'",
+            "column battle_outcome: found 'z_wins', expected tie or a name followed by _wins",
         ),
         (
             '[{"battle_outcome": "tie", "model_A_info": 3, "model_B_info": {"name": "y"}}]',
             "x.json",
-            "model_A_info is 3",
+            "column model_A_info.name: empty",
         ),
     ],
 )
@@ -273,14 +282,91 @@ def test_bad_data_is_named_with_file_row_and_column(text: str, name: str, words:
 
 
 def test_wrong_encodings_are_named() -> None:
-    with pytest.raises(DataError, match=r"x\.csv, after row 0: byte 0xe9 is not UTF-8"):
-        battles(b"model_a,model_b,winner\nx,caf\xe9,tie\n")
-    with pytest.raises(DataError, match=r"x\.csv is in UTF-16"):
-        battles((HEAD + "x,y,tie\n").encode("utf-16"))
+    for word in ("\u041c\u0438\u0440", "\u5f20\u4e09"):  # in the encodings that are usual for them
+        body = (HEAD + f"x,{word},tie\n").encode("cp1251" if word < "\u1000" else "gb18030")
+        with pytest.raises(
+            DataError, match=r"x\.csv, line 2: byte 0x.. is not UTF-8; save the file as UTF-8"
+        ):
+            battles(body)
+    with pytest.raises(DataError, match="line 3: byte 0xe9 is not UTF-8"):
+        battles(f"{HEAD}\u5f20\u4e09,y,tie\n".encode() + b"x,caf\xe9,tie\n")
+    with pytest.raises(DataError, match=r"x\.csv, .*found bytes that are not UTF-16"):
+        battles((HEAD + "x,y,tie\n").encode("utf-16") + b"\0")
+
+
+@pytest.mark.parametrize("mark", [",", ";", "\t", "|"])
+@pytest.mark.parametrize(
+    "encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-16-le", "utf-16-be", "utf-32", "cp1252"]
+)
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+def test_separator_encoding_and_ends_of_lines_are_recognized(mark: str, encoding: str, end: str) -> None:
+    lines = ["model_a,model_b,winner", "caf\u00e9,y,caf\u00e9", "y,caf\u00e9,tie"]
+    text = end.join([line.replace(",", mark) for line in lines])
+    data = battles(text.encode(encoding))
+    assert data.names == ("caf\u00e9", "y")
+    assert data.duels.score.tolist() == [1, 0.5]
+    assert bool(data.notes) == (encoding == "cp1252"), data.notes
+
+
+def test_a_separator_may_be_stated_as_excel_does() -> None:
+    assert battles("sep=;\nmodel_a;model_b;winner\nx,1;y;tie\n").names == ("x,1", "y")
+
+
+def test_all_bad_rows_are_named_at_once_with_their_lines() -> None:
+    rows = ["x,y,maybe", 'x,"y"z,tie', "x,y,tie", "x,y", ",y,tie", *["x,x,tie"] * 9]
+    with pytest.raises(DataError) as wrong:
+        battles(HEAD + "\n".join(rows))
+    told = str(wrong.value).split("\n  ")
+    assert [line.partition(":")[0] for line in told[:6]] == [
+        "x.csv, line 2, column winner",
+        "x.csv, line 3",
+        "x.csv, line 5, column winner",
+        "x.csv, line 6, column model_a",
+        "x.csv, line 7",
+        "x.csv, line 8",
+    ]
+    assert (len(told), told[-1]) == (11, "… and 3 more such lines")
+
+
+def test_a_cell_over_several_lines_counts_them() -> None:
+    with pytest.raises(DataError, match="line 5, column winner"):
+        battles('model_a,model_b,winner,reply\nx,y,tie,"one\ntwo\nthree"\nx,y,perhaps,z\n')
+
+
+def test_rows_without_a_winner_are_left_out_and_counted() -> None:
+    data = battles(HEAD + "a,b,model_a\na,b,\na,b,NaN\na,b,inconclusive\nnan,b,nan\n")
+    assert data.duels.score.tolist() == [1, 1]
+    assert data.notes == ("3 rows without a winner are left out",)
+
+
+def test_left_and_right() -> None:
+    data = battles(
+        "left,right,winner\nPizza,Sushi,left\nBurger,Pasta,right\nPasta,Burger,tie\nleft,Pasta,right\n"
+    )
+    assert data.duels.score.tolist() == [1, 0, 0.5, 0]
+
+
+@pytest.mark.parametrize("head", [b"\x1f\x8b\x08", b"\x28\xb5\x2f\xfd", b"BZh9"])
+def test_what_is_compressed_is_to_be_unpacked(head: bytes) -> None:
+    with pytest.raises(DataError, match=r"x\.csv is compressed by .*; unpack it first"):
+        battles(head + bytes(100))
+
+
+def test_a_broken_element_far_from_the_end_is_told_without_the_rest() -> None:
+    entry = {"model_a": "x", "model_b": "y", "winner": "tie"}
+    text = "[" + json.dumps(entry) + ",\n{oops}," + "[1]," * 200_000
+    with pytest.raises(DataError, match=r"x\.json, line 2, row 2: not JSON .*; nothing behind it was read"):
+        battles(text, "x.json")
+
+
+def test_numbers_as_python_writes_them_are_read() -> None:
+    entry = {"model_a": "x", "model_b": "y", "winner": "tie", "other": float("nan"), "more": 10**30}
+    for text in (json.dumps(entry), json.dumps([entry])):
+        assert len(battles(text, "x.json").duels) == 1
 
 
 def test_columns_asked_for_must_be_there() -> None:
-    with pytest.raises(DataError, match="there is no judge; the columns are model_a, model_b, winner"):
+    with pytest.raises(DataError, match="there is no column judge; the columns are model_a, model_b, winner"):
         battles(HEAD + "x,y,tie\n", labels=("judge",))
     with pytest.raises(DataError, match="there is no column length_a"):
         battles(HEAD + "x,y,tie\n", controls=("length",))
@@ -288,7 +374,7 @@ def test_columns_asked_for_must_be_there() -> None:
 
 def test_a_stated_layout_is_not_guessed() -> None:
     layout: Layout = "games"
-    with pytest.raises(DataError, match="there is no column game"):
+    with pytest.raises(DataError, match="there is no column player"):
         read([("x.csv", io.BytesIO((HEAD + "x,y,tie\n").encode()))], layout)
 
 
@@ -297,7 +383,7 @@ def test_a_huge_field_is_no_hindrance_and_leaves_no_trace() -> None:
 
     before = csv.field_size_limit()
     text = "model_a,model_b,winner,reply\nx,y,tie," + "z" * 300_000 + "\n"
-    assert [number for number, _ in rows(io.BytesIO(text.encode()), "x.csv")] == [1]
+    assert len(list(rows(io.BytesIO(text.encode()), "x.csv", Report()))) == 1
     assert csv.field_size_limit() == before
 
 
@@ -311,13 +397,14 @@ def test_controls_are_found_nested_as_lmarena_has_them() -> None:
     }  # fmt: skip
     row = {"conv_metadata": metadata}
     for nested in (row, {"conv_metadata": json.dumps(metadata)}):
-        found = [control_of(nested, name, "a", "x") for name in ("length", "headings", "lists", "bold")]
+        found = [control_of(nested, name, "a") for name in ("length", "headings", "lists", "bold")]
         assert found == [300, 3, 4, 6]
-    assert control_of({**row, "length_b": "7"}, "length", "b", "x") == 7, "a column of its own comes first"
-    with pytest.raises(DataError, match="x: conv_metadata has no list_count_c"):
-        control_of(row, "lists", "c", "x")
-    with pytest.raises(DataError, match="x: there is no column wit_a"):
-        control_of(row, "wit", "a", "x")
+    assert control_of({**row, "length_b": "7"}, "length", "b") == 7, "a column of its own comes first"
+    with pytest.raises(RowError, match="conv_metadata has no list_count_c"):
+        control_of(row, "lists", "c")
+    with pytest.raises(ColumnMissing) as lacking:
+        control_of(row, "wit", "a")
+    assert lacking.value.column == "wit_a"
     both = [{**row, "model_a": a, "model_b": b, "winner": "both_bad"} for a, b in ("xy", "yx")]
     text = "\n".join(map(json.dumps, both)).encode()
     data = read([("x.jsonl", io.BytesIO(text))], controls=("length",))

@@ -13,11 +13,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from peerage.ratings.answers import Answers
-from peerage.ratings.battles import Battles
-from peerage.ratings.data import read
-from peerage.ratings.played import as_games
-from peerage.ratings.streams import DataError
+from peerage.ratings.read.answers import Answers, as_games
+from peerage.ratings.read.battles import Battles
+from peerage.ratings.read.report import DataError
+from peerage.ratings.read.results import read
 
 DATA = Path(__file__).parents[1] / "data"
 ARENA, FASTCHAT = DATA / "lmarena/140k.csv", DATA / "fastchat/conv.json"
@@ -81,8 +80,10 @@ def test_winners_in_three_columns(column: str, score: float) -> None:
     none = {"winner_model_a": 0, "winner_model_b": 0, "winner_tie": 0}
     row = {"id": "30192", "model_a": "gpt-4-1106-preview", "model_b": "gpt-4-0613", **none, column: 1}
     assert battles(rows([row])).duels.score.tolist() == [score]
-    with pytest.raises(DataError, match="winner is empty"):
-        battles(rows([{**row, **none}]))
+    assert battles(rows([row, {**row, "id": "2", **none}])).notes == ("1 row without a winner is left out",)
+    both = {**row, "winner_model_a": 1, "winner_model_b": 1}
+    with pytest.raises(DataError, match="line 1, column winner: found 'model_a and model_b"):
+        battles(rows([both]))
 
 
 def test_votes_in_a_log_of_fastchat() -> None:
@@ -217,11 +218,11 @@ def test_only_logs_of_inspect_have_scores_to_name(name: str) -> None:
         *[
             (
                 log(HEADER, sample),
-                "sample 1 is not as Inspect writes them: expected an object with id",
+                "sample 1: not as Inspect writes them: expected an object with id",
             )
             for sample in ([1], "x", None, {"scores": {}}, {"id": 1, "output": [1]}, {"id": 1, "input": 5})
         ],
-        (log(HEADER, {"id": 1, "scores": {"a": {"value": 10**400}}}), "sample 1 is not as"),
+        (log(HEADER, {"id": 1, "scores": {"a": {"value": 10**400}}}), "sample 1: not as"),
         (log(HEADER, raw="[" * 200_000), "samples/0_epoch_1.json: lists or objects too deep"),
         (log(HEADER, raw="nothing"), "samples/0_epoch_1.json cannot be read: Expecting value"),
         (flagged(log(HEADER), encrypted=1), "header.json cannot be read: .* is encrypted"),
@@ -239,5 +240,5 @@ def test_a_damaged_sample_is_told() -> None:
     with zipfile.ZipFile(io.BytesIO(bytes(whole))) as one:
         place = one.getinfo("samples/capital_epoch_1.json").header_offset
     whole[place + 80 : place + 200] = bytes(120)
-    with pytest.raises(DataError, match=r"x.eval: "):
+    with pytest.raises(DataError, match=r"x.eval, sample 1: samples/capital_epoch_1.json cannot be read: "):
         read([("x.eval", io.BytesIO(bytes(whole)))])

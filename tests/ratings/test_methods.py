@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from peerage.ratings.battles import Battles
-from peerage.ratings.data import read
 from peerage.ratings.history import Game, duels
 from peerage.ratings.methods import METHODS, Method, Options, rate
-from peerage.ratings.played import PlayedGames
+from peerage.ratings.read.battles import Battles
+from peerage.ratings.read.games import PlayedGames
+from peerage.ratings.read.results import read
 
 RECORDED = Path(__file__).parents[1] / "data"
 

@@ -14,16 +14,16 @@ import pytest
 from tests import recorded
 
 from peerage.ratings import overall
-from peerage.ratings.answers import Answers
-from peerage.ratings.battles import Battles
 from peerage.ratings.bradley_terry import Pair, fit, fit_duels
 from peerage.ratings.claims import gap_needed
-from peerage.ratings.data import read
 from peerage.ratings.elo import DuelResult, EloSettings, trajectory
 from peerage.ratings.elo_error import elo_error
 from peerage.ratings.history import Duels, duels, met_by_pair
 from peerage.ratings.methods import Method, Options, rate
-from peerage.ratings.played import PlayedGames
+from peerage.ratings.read.answers import Answers
+from peerage.ratings.read.battles import Battles
+from peerage.ratings.read.games import PlayedGames
+from peerage.ratings.read.results import read
 from peerage.ratings.resampling import bootstrap
 from peerage.ratings.student import quantile
 

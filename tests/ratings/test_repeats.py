@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from peerage.ratings.answers import Answers
-from peerage.ratings.battles import Battles
-from peerage.ratings.data import read
-from peerage.ratings.played import PlayedGames
+from peerage.ratings.read.answers import Answers
+from peerage.ratings.read.battles import Battles
+from peerage.ratings.read.games import PlayedGames
+from peerage.ratings.read.results import read
 from peerage.ratings.repeats import FEWEST, repeated
 
 DAY = 86_400

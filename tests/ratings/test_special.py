@@ -8,13 +8,13 @@ import math
 import numpy as np
 import pytest
 
-from peerage.ratings.answers import Answers
-from peerage.ratings.battles import Battles
-from peerage.ratings.data import read
 from peerage.ratings.history import duels
 from peerage.ratings.methods import METHODS, MethodReport, Options, rate
-from peerage.ratings.played import PlayedGames
-from peerage.ratings.streams import DataError
+from peerage.ratings.read.answers import Answers
+from peerage.ratings.read.battles import Battles
+from peerage.ratings.read.games import PlayedGames
+from peerage.ratings.read.report import DataError
+from peerage.ratings.read.results import read
 
 
 def rated(text: str, options: Options) -> MethodReport:
@@ -50,11 +50,11 @@ def test_tries_again_count_by_their_mean() -> None:
 @pytest.mark.parametrize(
     ("row", "words"),
     [
-        ("x,c,2", "row 1, solved: found '2', expected true, false or a part from 0 to 1"),
-        ("x,c,nan", "row 1, solved: found 'nan', expected a number"),
-        ("x,c,perhaps", "row 1, solved: found 'perhaps', expected a number"),
-        (",c,1", "row 1: there is no player; the columns are player, challenge, solved"),
-        ("x,,1", "row 1: there is no challenge"),
+        ("x,c,2", "line 2, column solved: found '2', expected true, false or a part from 0 to 1"),
+        ("x,c,nan", "line 2, column solved: found 'nan', expected a number"),
+        ("x,c,perhaps", "line 2, column solved: found 'perhaps', expected a number"),
+        (",c,1", "line 2, column player: empty"),
+        ("x,,1", "line 2, column challenge: empty"),
     ],
 )
 def test_bad_answers_are_named(row: str, words: str) -> None:

@@ -13,7 +13,7 @@ from tests.engine.arenas import ledger_of
 
 from peerage.ledger import Ledger
 from peerage.ledger.votes import PeopleVotes
-from peerage.ratings.streams import DataError
+from peerage.ratings.read.report import DataError
 from peerage.site.ballots import ballot
 from peerage.site.vote_files import Taken, take_in, written
 from peerage.tables.people_votes import finished, said
@@ -50,7 +50,7 @@ def test_by_number_and_players_whichever_comes_first(
     one, other, *_ = judged
     turned = {**other, "model_a": other["model_b"], "model_b": other["model_a"], "winner": "both_bad"}
     strange = [{**one, "question_id": number} for number in ("9999", "9" * 5000)]
-    assert taken(ledger, votes, [one, turned, *strange]) == Taken(2, 0, 2, "people.jsonl, row 3")
+    assert taken(ledger, votes, [one, turned, *strange]) == Taken(2, 0, 2, "people.jsonl, line 3")
     first, second = votes.votes()
     match = finished(ledger, int(one["question_id"]))
     assert match is not None
@@ -117,7 +117,7 @@ def test_what_leaves_comes_back(
 
 def test_a_judges_own_vote_is_no_persons(ledger: Ledger, votes: PeopleVotes) -> None:
     rows = [json.loads(line) for line in battles(ledger)]
-    with pytest.raises(DataError, match=r"people.jsonl, row 1: '.*' is a judge of match \d+ itself"):
+    with pytest.raises(DataError, match=r"people.jsonl, line 1: '.*' is a judge of match \d+ itself"):
         taken(ledger, votes, rows)
     assert votes.count() == 0
 
@@ -126,20 +126,20 @@ def test_players_do_not_vote_as_people(
     ledger: Ledger, votes: PeopleVotes, judged: list[dict[str, Any]]
 ) -> None:
     row = judged[0]
-    with pytest.raises(DataError, match=r"row 1: '.*' is a contestant of match \d+ itself"):
+    with pytest.raises(DataError, match=r"line 1: '.*' is a contestant of match \d+ itself"):
         taken(ledger, votes, [{**row, "judge": row["model_a"]}])
     cast = [json.loads(line) for line in battles(ledger)]
     there = {one["judge"] for one in cast if one["question_id"] == row["question_id"]}
     other = min({one["judge"] for one in cast} - there - {row["model_a"], row["model_b"]})
-    with pytest.raises(DataError, match=r"row 1: '.*' is a model that plays here: expected the vote of a"):
+    with pytest.raises(DataError, match=r"line 1: '.*' is a model that plays here: expected the vote of a"):
         taken(ledger, votes, [{**row, "judge": other}])
     assert votes.count() == 0
 
 
 def test_a_bad_row_takes_nothing_in(ledger: Ledger, votes: PeopleVotes, judged: list[dict[str, Any]]) -> None:
     good, bad, *_ = judged
-    with pytest.raises(DataError, match=r"row 2, winner: found 'perhaps', expected model_a"):
+    with pytest.raises(DataError, match=r"line 2, column winner: found 'perhaps', expected model_a"):
         taken(ledger, votes, [good, {**bad, "winner": "perhaps"}])
-    with pytest.raises(DataError, match="row 1: there is no column model_a"):
+    with pytest.raises(DataError, match="line 1: there is no column model_a"):
         taken(ledger, votes, [{"winner": "tie"}])
     assert votes.count() == 0

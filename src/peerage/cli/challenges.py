@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -296,32 +295,20 @@ def _pool(arena: Arena) -> ChallengePool:
 
 
 def _records(paths: list[Path]) -> Iterator[tuple[str, Any]]:
-    """Each record with its place; what is no JSON is given as the error that it is."""
-    from peerage.inputs import read_bytes
+    """Each record with its place; a bad one is given as its error."""
+    from peerage.inputs import opened
+    from peerage.ratings.read.report import Report
+    from peerage.ratings.read.source import records
 
     def inside(path: Path) -> list[Path]:
         return [file for file in sorted(path.rglob("*.json*")) if file.is_file()]
 
     for file in [file for path in paths for file in (inside(path) if path.is_dir() else [path])]:
-        text = read_bytes(file).decode("utf-8-sig", "replace")
-        try:
-            whole = json.loads(text)
-        except (ValueError, RecursionError):
-            for number, line in enumerate(text.split("\n"), 1):
-                if line.strip():
-                    yield f"{file.name}, line {number}", _parsed(line)
-            continue
-        if isinstance(whole, list):
-            yield from [(f"{file.name}, row {number}", record) for number, record in enumerate(whole, 1)]
-        else:
-            yield file.name, whole
-
-
-def _parsed(line: str) -> Any:
-    try:
-        return json.loads(line)
-    except (ValueError, RecursionError) as error:
-        return error
+        report = Report(file.name)
+        with opened(file) as stream:
+            for record in records(stream, file.name, report):
+                yield report.place, record
+        yield from [(place, ValueError(problem)) for place, problem in report.problems]
 
 
 def _reviewed(said: list[dict[str, Any]]) -> str:

@@ -18,8 +18,8 @@ from peerage.inputs import opened
 if TYPE_CHECKING:
     from peerage.arena import Arena
     from peerage.ledger.outside import Source
-    from peerage.ratings.battles import Battles
-    from peerage.ratings.played import PlayedGames
+    from peerage.ratings.read.battles import Battles
+    from peerage.ratings.read.games import PlayedGames
 
 _OUTSIDE = """\
 # Results of others, entered by `peerage import`; name players here and `peerage run` adds matches of its own.
@@ -81,14 +81,13 @@ def _told() -> Iterator[None]:
 
 
 def _kind(path: Path, score: str) -> str:
-    from peerage.ratings.data import layout_of
-    from peerage.ratings.streams import rows
+    from peerage.ratings.read.results import layout_of
 
     with _told(), opened(path) as stream:
-        first = next(rows(stream, str(path), score), None)
-        if first is None:
-            raise ImportRefused(f"{path}: there are no rows")
-        return layout_of(first[1], str(path))
+        layout = layout_of(stream, str(path), score)
+    if layout is None:
+        raise ImportRefused(f"{path}: there are no rows")
+    return layout
 
 
 def _read(path: Path, kind: str) -> tuple[Source, Battles | PlayedGames]:
@@ -97,9 +96,9 @@ def _read(path: Path, kind: str) -> tuple[Source, Battles | PlayedGames]:
 
     from peerage.formats import storable
     from peerage.ledger.outside import LABELS, Source
-    from peerage.ratings.answers import Answers
-    from peerage.ratings.battles import Battles
-    from peerage.ratings.data import read
+    from peerage.ratings.read.answers import Answers
+    from peerage.ratings.read.battles import Battles
+    from peerage.ratings.read.results import read
 
     with _told(), opened(path) as stream:
         digest = file_digest(stream, "sha256").hexdigest()
@@ -117,10 +116,9 @@ def _together(paths: list[Path], score: str) -> tuple[Source, PlayedGames]:
 
     from peerage.formats import storable
     from peerage.ledger.outside import SCORED_BY, Source
-    from peerage.ratings.answers import Answers
-    from peerage.ratings.battles import Battles
-    from peerage.ratings.data import read
-    from peerage.ratings.played import as_games
+    from peerage.ratings.read.answers import Answers, as_games
+    from peerage.ratings.read.battles import Battles
+    from peerage.ratings.read.results import read
 
     paths = sorted(dict.fromkeys(paths))
     with _told(), ExitStack() as stack:
@@ -176,8 +174,8 @@ def _there(arena: Arena) -> list[tuple[Source, Battles | PlayedGames]]:
     from peerage.ledger.export import table
     from peerage.ledger.outside import Source
     from peerage.ledger.outside import read as entered
-    from peerage.ratings.data import read
-    from peerage.ratings.played import PlayedGames
+    from peerage.ratings.read.games import PlayedGames
+    from peerage.ratings.read.results import read
 
     there = entered(arena.ledger)
     if arena.ledger.heads()[1]:

@@ -14,8 +14,6 @@ from peerage.cli.options import Format
 from peerage.cli.output import OutputColumn, hundredths, numbers, show, texts
 from peerage.figures import percent, span, whole
 
-_ENDINGS = (".csv", ".tsv", ".json", ".jsonl", ".ndjson", ".parquet", ".eval")
-
 
 class RateError(ValueError):
     """Data or options that cannot be rated, in words for people."""
@@ -79,8 +77,8 @@ def rate(
     JSON too, and folders of files; `-` reads the pipe. docs/ratings.md tells the columns and the methods.
     """
     given = {**locals(), "cluster": tuple(cluster or ())}
-    from peerage.ratings.data import read
     from peerage.ratings.methods import Options, rate
+    from peerage.ratings.read.results import read
 
     words = ",".join(control or ()).split(",")
     controls = tuple(dict.fromkeys(name.strip() for name in words if name.strip()))
@@ -124,18 +122,20 @@ _RESULTS = (
 
 def named(files: list[str]) -> list[str]:
     """The files, those of a folder in order of name."""
+    from peerage.ratings.read.source import ENDINGS
+
     found: list[str] = []
     for name in files:
         path = Path(name)
         if name != "-" and path.is_dir():
             if (path / "leaderboard.json").exists() and (path / "games").is_dir():  # the Valyrian layout
                 path = path / "games"
-            inside = sorted(str(file) for file in path.iterdir() if file.suffix.lower() in _ENDINGS)
+            inside = sorted(str(file) for file in path.iterdir() if file.suffix.lower() in ENDINGS)
             if not inside:
                 inside = sorted(map(str, path.glob(_EVERY_EVAL_EVER)))
             if not inside:
                 raise RateError(
-                    f"{name} holds no data: expected files ending in {', '.join(_ENDINGS)}"
+                    f"{name} holds no data: expected files ending in {', '.join(ENDINGS)}"
                     + _RESULTS * any(path.glob("*/.eval_results"))
                 )
             found.extend(inside)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from itertools import zip_longest
 from pathlib import Path
@@ -142,16 +142,19 @@ def _pairs(files: Sequence[str], score: str) -> Sequence[RecordedAnswers]:
     from peerage.cli.rate import named
     from peerage.games.rejudge.files import paired
     from peerage.inputs import opened
-    from peerage.ratings.streams import rows
+    from peerage.ratings.read.report import Report
+    from peerage.ratings.read.results import rows
 
-    def lines() -> Iterator[tuple[str, dict[str, Any]]]:
+    report = Report()
+
+    def lines() -> Iterator[Mapping[str, Any]]:
         for name in dict.fromkeys(named(list(files))):
             with opened(Path(name)) as stream:
-                for number, row in rows(stream, name, score):
-                    yield f"{name}, row {number}", row
+                for row, _ in rows(stream, name, report, "answers", score):
+                    yield row
 
     try:
-        pairs = paired(lines())
+        pairs = paired(lines(), report)
     except ValueError as error:
         raise NoAnswers(str(error)) from None
     for note in pairs.notes:

@@ -24,7 +24,7 @@ from peerage.ledger.disclosure import disclosed, redacted
 from peerage.ledger.merkle import GENESIS, leaf
 from peerage.ledger.store import Exchange, FixtureRow, Ledger, LedgerError, RecordRow
 from peerage.protocol import Run, fence, render
-from peerage.ratings.exports import FORMULA
+from peerage.ratings.read.forms import FORMULA
 
 Format: TypeAlias = Literal["jsonl", "json", "csv"]
 
@@ -206,7 +206,7 @@ def contestants(ledger: Ledger) -> Iterator[tuple[Any, ...]]:
 
 def cell(value: object) -> object:
     """A cell of CSV: a text that a spreadsheet would take for a formula gets an apostrophe before it, and so
-    does one that looks as if it had it already, so that `ratings.exports` reads each as it was."""
+    does one that looks as if it had it already, so that `ratings.read` reads each as it was."""
     return f"'{value}" if isinstance(value, str) and FORMULA.match(value) else value
 
 

@@ -16,11 +16,11 @@ from msgspec import Struct
 from msgspec.structs import astuple
 
 from peerage.ledger.store import Amendment, Ledger, LedgerError, amend
-from peerage.ratings.battles import BOTH_BAD, Battles
-from peerage.ratings.fields import Layout
 from peerage.ratings.history import Game, duels
 from peerage.ratings.kernels import Floats
-from peerage.ratings.played import PlayedGames, Used
+from peerage.ratings.read.battles import BOTH_BAD, Battles
+from peerage.ratings.read.forms import Layout
+from peerage.ratings.read.games import PlayedGames, Used
 
 TOPIC = "outside"
 LABELS = ("judge", "question")
@@ -245,7 +245,7 @@ def _results(data: Battles | PlayedGames) -> Iterator[dict[str, Any]]:
         yield {
             "model_a": names[history.first[number]],
             "model_b": names[history.second[number]],
-            "winner": BOTH_BAD[0] if bad[number] else words[score],
+            "winner": BOTH_BAD if bad[number] else words[score],
             "weight": float(history.weight[number]),
             **{label: values[number] for label, values in data.labels.items()},
         }

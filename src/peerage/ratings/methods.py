@@ -1,6 +1,6 @@
 """One door to every method: data in, table out. What `peerage rate` calls.
 
->>> from peerage.ratings.battles import Battles
+>>> from peerage.ratings.read.battles import Battles
 >>> played = Battles(("ann", "bob"), duels(2, [0, 0, 1], [1, 1, 0], [1, 0.5, 1]))
 >>> report = rate(played, Options(method="bt"))
 >>> [(row["player"], row["rank"], row["games"]) for row in report.rows]
@@ -17,8 +17,6 @@ import numpy as np
 
 from peerage.figures import counted
 from peerage.ratings import bradley_terry, glicko2, special, trueskill
-from peerage.ratings.answers import Answers
-from peerage.ratings.battles import Battles
 from peerage.ratings.clusters import FEWEST
 from peerage.ratings.elo import DuelResult, EloSettings, fold, in_order
 from peerage.ratings.elo_error import elo_error
@@ -33,7 +31,9 @@ from peerage.ratings.history import (
     pairings,
     shared,
 )
-from peerage.ratings.played import PlayedGames
+from peerage.ratings.read.answers import Answers
+from peerage.ratings.read.battles import Battles
+from peerage.ratings.read.games import PlayedGames
 from peerage.ratings.resampling import bootstrap
 from peerage.ratings.rows import fit_clustered, fit_covariates
 from peerage.ratings.special import SpecialTable

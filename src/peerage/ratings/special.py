@@ -12,8 +12,8 @@ import numpy as np
 
 from peerage.figures import counted
 from peerage.ratings import irt, judges
-from peerage.ratings.answers import Answers
-from peerage.ratings.battles import Battles
+from peerage.ratings.read.answers import Answers
+from peerage.ratings.read.battles import Battles
 from peerage.ratings.table import Row
 
 

@@ -17,7 +17,7 @@ from peerage.settings.lineup import ARENAS
 from peerage.settings.mistakes import explain
 from peerage.settings.programs import of_one_family
 from peerage.settings.shape import READING, ArenaSettings
-from peerage.settings.source import MOST_BYTES, SettingsError, Source, parsed, text_of
+from peerage.settings.source import MOST_BYTES, SettingsError, Source, bytes_of, parsed, text_of
 
 FILE_NAME = "arena.yaml"
 _log = logging.getLogger("peerage")
@@ -139,6 +139,6 @@ def _listed(
                 "folder"
             )
         try:
-            rules[key] = read(text_of(path), path.name)
+            rules[key] = read(bytes_of(path), path.name)
         except ValueError as error:
             raise SettingsError(f"{path}, {error}") from None

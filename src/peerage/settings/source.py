@@ -58,8 +58,13 @@ MOST_BYTES = 1 << 20
 
 def text_of(path: Path, most: int = INPUT_BYTES) -> str:
     """The text of a file of at most so many bytes. Raises SettingsError."""
+    return _decoded(bytes_of(path, most), path)
+
+
+def bytes_of(path: Path, most: int = INPUT_BYTES) -> bytes:
+    """The bytes of a file of at most so many. Raises SettingsError."""
     try:
-        body = read_bytes(path, most)
+        return read_bytes(path, most)
     except FileNotFoundError:
         raise SettingsError(
             f"{path} does not exist. `peerage init` writes one; `--dir FOLDER` names an arena elsewhere"
@@ -68,7 +73,6 @@ def text_of(path: Path, most: int = INPUT_BYTES) -> str:
         raise SettingsError(str(error)) from None
     except OSError as error:
         raise SettingsError(f"{path} cannot be read: {reason(error)}") from None
-    return _decoded(body, path)
 
 
 def _decoded(body: bytes, path: Path) -> str:

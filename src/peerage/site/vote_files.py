@@ -18,18 +18,18 @@ from peerage.engine.registration import registered
 from peerage.ledger.store import Ledger
 from peerage.ledger.votes import BOTH_BAD, SKIPPED, TIE, PeopleVotes, Vote, expert_voter
 from peerage.protocol import storable, visible
-from peerage.ratings.battles import BOTH_BAD as BAD_TIES
-from peerage.ratings.battles import winner_of
-from peerage.ratings.fields import first_of, name_of, short
-from peerage.ratings.streams import DataError, rows
+from peerage.ratings.read.battles import BOTH_BAD as BAD_TIE
+from peerage.ratings.read.battles import NO_RESULT, verdict_of
+from peerage.ratings.read.forms import Form
+from peerage.ratings.read.report import Report, RowError
+from peerage.ratings.read.results import rows
+from peerage.ratings.read.values import Row, as_name, needed, short
 from peerage.settings.player import is_person
 from peerage.site.ballots import ballot
 from peerage.site.ledger_at import public
 from peerage.tables.people_votes import Finished, cited, finished
 from peerage.tables.votes import judged_duels
 from peerage.tables.votes import votes as cast_by_judges
-
-_WHO = ("judge", "judge_id", "judge_hash", "annotator", "evaluation_session_id")
 
 
 class Taken(NamedTuple):
@@ -43,38 +43,40 @@ class Taken(NamedTuple):
 
 
 def take_in(ledger: Ledger, votes: PeopleVotes, stream: BinaryIO, name: str, at_ms: int) -> Taken:
-    """Add the votes of a file, all or none. Raises DataError for a row that cannot be read, LedgerError."""
-    duels = _Duels(ledger)
+    """Add the votes of a file, all or none. Raises DataError for rows that cannot be read, LedgerError."""
+    duels, report = _Duels(ledger), Report()
     found: list[Vote] = []
     strange, example = 0, ""
-    for number, row in rows(stream, name):
-        where = f"{name}, row {number}"
-        vote = _vote(row, where, duels, name)
-        if vote is None:
-            strange, example = strange + 1, example or where
-        else:
-            found.append(vote)
+    for row, form in rows(stream, name, report, "battles"):
+        with report:
+            vote = _vote(row, form, duels, name)
+            if vote is None:
+                strange, example = strange + 1, example or report.place
+            else:
+                found.append(vote)
+    report.check()
     written = votes.cast_all(found, at_ms)
     return Taken(written, len(found) - written, strange, example)
 
 
-def _vote(row: Mapping[str, Any], where: str, duels: _Duels, file: str) -> Vote | None:
+def _vote(row: Row, form: Form, duels: _Duels, file: str) -> Vote | None:
     """The vote of a row; None when its duel is not here."""
-    a, b = name_of(row, "model_a", where), name_of(row, "model_b", where)
-    score = winner_of(row, "winner", a, b, where)
-    who = next((str(row[column]) for column in _WHO if row.get(column) not in (None, "")), f"file {file}")
+    a, b = [as_name(needed(row, column), column) for column in ("model_a", "model_b")]
+    given = verdict_of(row, "winner", a, b, form)
+    if given == NO_RESULT:
+        needed({"winner": ""}, "winner")
+    who = str(row.get("judge") or f"file {file}")
     who = normalize("NFC", " ".join(visible(storable(who)).split()))[:200]
     on = duels.of(row, a, b)
     if on is None:
         return None
     match, shown = on
     if took_part := duels.took_part(who, match):
-        raise DataError(
-            f"{where}: {short(who)} is {took_part}: expected the vote of a person who had no part in it, "
-            "with its name in `judge`"
+        raise RowError(
+            f"{short(who)} is {took_part}: expected the vote of a person who had no part in it, with its "
+            "name in `judge`"
         )
-    bad = str(row["winner"]).strip().lower() in BAD_TIES
-    verdict = shown[int(1 - score)] if score != 0.5 else BOTH_BAD if bad else TIE
+    verdict = {"model_a": shown[0], "model_b": shown[1], BAD_TIE: BOTH_BAD}.get(given, TIE)
     record = duels.known[match].record
     return Vote(match, record, shown, verdict, expert_voter(who), expert=who, sampling="file")
 
@@ -95,7 +97,7 @@ class _Duels:
 
     def of(self, row: Mapping[str, Any], a: str, b: str) -> tuple[int, tuple[str, str]] | None:
         """The match of a row, and the labels of its first and second answer; None where it is not here."""
-        named = str(first_of(row, "question") or "")
+        named = str(row.get("question") or "")
         number = int(named) if named.isdecimal() and len(named) < 20 else 0
         if number in self.judges:
             labels = {player: label for label, player in self._finished(number).players.items()}

@@ -128,7 +128,7 @@ class _Given(NamedTuple):
 def _checked(record: Any) -> _Given:
     """What a record holds. Raises ValueError."""
     if isinstance(record, Exception):
-        raise ValueError(f"this is no JSON: {record}")
+        raise ValueError(str(record))
     if not isinstance(record, dict):
         raise ValueError("expected an object with description, author_llm and reference_answer")
     proof = IMPORTED

@@ -54,7 +54,7 @@ def _interval(row: Row) -> str:
 
 def every_eval_ever(ledger: Ledger, name: str, board: Board, version: str, at_ms: int) -> Iterator[File]:
     """A record for each ranked player: its rating on the board's track with the 95% interval, and its share
-    of the points; next to it its matches, which `peerage rate` reads (`ratings.samples`). `at_ms` is when it
+    of the points; next to it its matches, which `peerage rate` reads (`ratings.read`). `at_ms` is when it
     is written, `version` that of Peerage."""
     head = _chain(ledger)
     last = max([row.at_ms for row in ledger.summaries(max(1, ledger.heads()[1]))], default=at_ms)

@@ -15,10 +15,10 @@ from peerage.figures import counted
 from peerage.ledger.outside import Source, read, sources
 from peerage.ledger.store import Ledger
 from peerage.protocol import visible
-from peerage.ratings.battles import Battles
 from peerage.ratings.history import Duels, Games, as_games, games, pairings, shared
 from peerage.ratings.kernels import Floats, Ints
-from peerage.ratings.played import Used
+from peerage.ratings.read.battles import Battles
+from peerage.ratings.read.games import Used
 from peerage.standings.accounts import NOTHING, Account
 
 

@@ -12,9 +12,10 @@ from peerage.challenges.drafting import DraftingRules
 from peerage.games.game import GameRules
 from peerage.games.presets import expanded, laid_over, presets
 from peerage.games.section import Limit, Line, Section, Share
-from peerage.games.task_files import csv_rows, json_rows, known_keys, problems_of
+from peerage.games.task_files import known_keys, task_rows
 from peerage.judging.panel import PanelRules
 from peerage.protocol import storable
+from peerage.ratings.read.report import Report, RowError
 
 COLUMNS = ("prompt", "category")
 
@@ -37,30 +38,21 @@ class OwnPrompt(Section):
         return value
 
 
-def read_prompts(text: str, name: str) -> list[dict[str, Any]]:
-    """The owner's tasks of a file: one JSON object a line with `prompt` and, if wanted, `category`; in a file
-    whose name ends in .csv a row with these columns, in which a task may go over several lines.
+def read_prompts(body: bytes, name: str) -> list[dict[str, Any]]:
+    """The owner's tasks of a file: rows of a table or JSON objects with `prompt` and, if wanted, `category`.
 
     Raises ValueError for what cannot be used, with line and column: the first ten lines of it.
     """
-    table = name.lower().endswith(".csv")
-    rows = csv_rows(text, COLUMNS, COLUMNS[:1]) if table else json_rows(text, COLUMNS)
+    report = Report()
     found: list[dict[str, Any]] = []
-    wrong: list[str] = []
-    for line, row in rows:
-        if isinstance(row, ValueError):
-            wrong.append(f"line {line}{row}")
-            continue
+    for row in task_rows(body, name, COLUMNS, COLUMNS[:1], report):
         task = {key: value for key, value in row.items() if key == "prompt" or value not in (None, "")}
-        wrong += [
-            f"line {line}, column {key}: found {shown}; expected some text"
-            for key in dict.fromkeys(("prompt", *task))
-            if not (isinstance(value := task.get(key), str) and value.strip())
-            for shown in [f"{value!r:.60}" if key in task else "nothing"]
-        ]
-        found.append({key: storable(value) for key, value in task.items() if isinstance(value, str)})
-    if wrong:
-        raise ValueError(problems_of(wrong))
+        for key in dict.fromkeys(("prompt", *task)):
+            if not (isinstance(value := task.get(key), str) and value.strip()):
+                shown = f"{value!r:.60}" if key in task else "nothing"
+                report.add(RowError(f"found {shown}; expected some text", key))
+        found.append(task)
+    report.check()
     if not found:
         raise ValueError(
             'no prompt found; expected lines like {"prompt": "Explain …", "category": "physics"}'

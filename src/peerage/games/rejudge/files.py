@@ -1,6 +1,6 @@
 """Answers that others recorded (logs of Inspect, or rows in files), in pairs for judges to compare.
 
-    pairs = paired(rows)     # player, challenge, question, answer; if there, epoch and solved
+    pairs = paired(rows, Report())  # player, challenge, question, answer; if there, epoch and solved
     pairs.items              # two answers of two players to one question, word for word the same
     pairs.notes              # what was left out, and why, in words
 
@@ -22,8 +22,8 @@ from peerage.formats import storable
 from peerage.games.rejudge.recorded import FIRST, SECOND, Given, RecordedAnswers
 from peerage.judging.prompts import COMPARE
 from peerage.protocol import visible
-from peerage.ratings.fields import as_name, columns, first_of
-from peerage.ratings.streams import DataError
+from peerage.ratings.read.report import Report, RowError
+from peerage.ratings.read.values import as_name
 
 LONGEST = 100_000
 """Characters of a question or an answer that judges can be shown."""
@@ -45,36 +45,17 @@ class _Answer(NamedTuple):
     solved: float | None
 
 
-def paired(rows: Iterable[tuple[str, Mapping[str, Any]]]) -> Pairs:
-    """Every two players' answers to the same question, try by try (`epoch`); `rows` come with their place.
+def paired(rows: Iterable[Mapping[str, Any]], report: Report) -> Pairs:
+    """Every two players' answers to the same question, try by try (`epoch`), of rows that `report` places.
 
-    Raises DataError, which names the place, for rows that are no recorded answers.
+    Raises DataError, which names the places, for rows that are no recorded answers.
     """
     found: dict[tuple[str, int], dict[str, dict[str, _Answer]]] = {}
     out: Counter[str] = Counter()
-    for where, row in rows:
-        missing = [name for name in COLUMNS if name not in row and first_of(row, name) is None]
-        if missing:
-            raise DataError(
-                f"{where}: expected a recorded answer ({', '.join(COLUMNS)}) or a log of Inspect; "
-                f"there is no {missing[0]}, and the columns are {columns(row)}"
-            )
-        player = as_name(storable(str(first_of(row, "player"))), f"{where}, player")
-        sample = as_name(storable(str(first_of(row, "challenge"))), f"{where}, challenge")
-        asked, said = row["question"], row["answer"]
-        if said is None:
-            out["{} ended in an error, without an answer"] += 1
-        elif not isinstance(asked, str) or not isinstance(said, str) or not asked.strip():
-            out["{} to something else than text, which judges cannot be shown"] += 1
-        elif max(len(asked), len(said)) > LONGEST:
-            out[f"{{}} longer than {LONGEST:,} characters, or to a question that is"] += 1
-        else:
-            tries = found.setdefault((sample, _whole(row.get("epoch"))), {})
-            answers = tries.setdefault(storable(asked), {})
-            if player in answers:
-                out["{} that the same player gave again: the first in the files counts"] += 1
-            else:
-                answers[player] = _Answer(player, storable(said), _number(first_of(row, "solved")))
+    for row in rows:
+        with report:
+            _take(row, found, out)
+    report.check()
     alone = sum(len(given) == 1 for asked in found.values() for given in asked.values())
     if alone:
         out["{} to a question that no other player was asked in the same words"] = alone
@@ -82,6 +63,33 @@ def paired(rows: Iterable[tuple[str, Mapping[str, Any]]]) -> Pairs:
         f"left out: {reason.format(f'{count:,} answer' + 's' * (count > 1))}" for reason, count in out.items()
     ]
     return Pairs(tuple(_pairs(found)), tuple(notes))
+
+
+def _take(
+    row: Mapping[str, Any], found: dict[tuple[str, int], dict[str, dict[str, _Answer]]], out: Counter[str]
+) -> None:
+    """Take a row in, or count why it is left out. Raises RowError for what is no recorded answer."""
+    missing = [name for name in COLUMNS if name not in row]
+    if missing:
+        raise RowError(
+            f"expected recorded answers ({', '.join(COLUMNS)}) or a log of Inspect; there is no "
+            f"{missing[0]}, and the columns are {', '.join(row):.2000}"
+        )
+    player, sample = [as_name(storable(str(row[column])), column) for column in ("player", "challenge")]
+    asked, said = row["question"], row["answer"]
+    if said is None or row.get("error"):
+        out["{} ended in an error, without an answer"] += 1
+    elif not isinstance(asked, str) or not isinstance(said, str) or not asked.strip():
+        out["{} to something else than text, which judges cannot be shown"] += 1
+    elif max(len(asked), len(said)) > LONGEST:
+        out[f"{{}} longer than {LONGEST:,} characters, or to a question that is"] += 1
+    else:
+        tries = found.setdefault((sample, _whole(row.get("epoch"))), {})
+        answers = tries.setdefault(storable(asked), {})
+        if player in answers:
+            out["{} that the same player gave again: the first in the files counts"] += 1
+        else:
+            answers[player] = _Answer(player, storable(said), _number(row.get("solved")))
 
 
 def _pairs(found: Mapping[tuple[str, int], Mapping[str, Mapping[str, _Answer]]]) -> Iterator[RecordedAnswers]:

@@ -20,8 +20,8 @@ from pydantic import Field, model_validator
 
 from peerage.facts import plain
 from peerage.games.section import Section
-from peerage.games.task_files import Row, csv_rows, json_rows, known_keys, problems_of
-from peerage.protocol import storable
+from peerage.games.task_files import known_keys, task_rows
+from peerage.ratings.read.report import Report, RowError
 
 COLUMNS = ("question", "answer", "variants", "wrong")
 MOST_WRONG = 9
@@ -78,41 +78,6 @@ def problems(row: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
                 seen.add(plain(one))
 
 
-def read_quiz(text: str, name: str) -> list[dict[str, Any]]:
-    """The questions of a file. Raises ValueError for what cannot be used, with line and column: the first ten
-    lines of it."""
-    rows = _table(text) if name.lower().endswith(".csv") else _objects(text)
-    found: list[dict[str, Any]] = []
-    lines: dict[str, int] = {}
-    wrong: list[str] = []
-    for line, row in rows:
-        if isinstance(row, ValueError):
-            wrong.append(f"line {line}{row}")
-            continue
-        told = next((f"{column}: {problem}" for column, problem in problems(row)), "")
-        first = lines.setdefault(plain(row["question"]), line)
-        if not told and first != line:
-            told = f"question: the question of line {first} again; keep one"
-        if told:
-            wrong.append(f"line {line}, column {told}")
-        found.append(row)
-    if wrong:
-        raise ValueError(problems_of(wrong))
-    if not found:
-        raise ValueError(f"no question found; expected {' and '.join(COLUMNS[:2])} at least")
-    return found
-
-
-def _table(text: str) -> Iterator[Row]:
-    """The rows of CSV, in which `|` parts several answers in one cell."""
-    for line, row in csv_rows(text, COLUMNS, COLUMNS[:2]):
-        if isinstance(row, dict):
-            row = {key: cell.strip() for key, cell in row.items()}
-            several = {key: [part.strip() for part in row.get(key, "").split(_BETWEEN)] for key in _SEVERAL}
-            row = {**row, **{key: value if row.get(key) else [] for key, value in several.items()}}
-        yield line, row
-
-
 class _Line(msgspec.Struct):
     question: str
     answer: str
@@ -120,20 +85,44 @@ class _Line(msgspec.Struct):
     wrong: list[str] = []
 
 
-def _objects(text: str) -> Iterator[Row]:
-    """The objects of JSON lines, each value of the type that its column has."""
-    for line, row in json_rows(text, COLUMNS):
-        if isinstance(row, dict):
-            try:
-                checked = msgspec.to_builtins(msgspec.convert(row, _Line))
-                row = {key: _stored(value) for key, value in checked.items()}
-            except msgspec.ValidationError as error:
-                row = ValueError(f", column {_at(error)}: {error}")
-        yield line, row
+def read_quiz(body: bytes, name: str) -> list[dict[str, Any]]:
+    """The questions of a file. Raises ValueError for what cannot be used, with line and column: the first ten
+    lines of it."""
+    report = Report()
+    found: list[dict[str, Any]] = []
+    lines: dict[str, int] = {}
+    for row in task_rows(body, name, COLUMNS, COLUMNS[:2], report):
+        with report:
+            question = _question(row, table=report.fixed)
+            told = next(iter(problems(question)), None)
+            first = lines.setdefault(plain(question["question"]), report.number)
+            if told is None and first != report.number:
+                told = ("question", f"the question of line {first} again; keep one")
+            if told is not None:
+                raise RowError(told[1], told[0])
+            found.append(question)
+    report.check()
+    if not found:
+        raise ValueError(f"no question found; expected {' and '.join(COLUMNS[:2])} at least")
+    return found
 
 
-def _stored(value: Any) -> Any:
-    return storable(value).strip() if isinstance(value, str) else [storable(one).strip() for one in value]
+def _question(row: Mapping[str, Any], *, table: bool) -> dict[str, Any]:
+    """The columns of a question, each of its type; in a cell of a table `|` parts several answers. Raises
+    RowError."""
+    if table:
+        several = {
+            key: cell.split(_BETWEEN) if cell.strip() else [] for key, cell in row.items() if key in _SEVERAL
+        }
+        row = {**row, **several}
+    try:
+        checked = msgspec.to_builtins(msgspec.convert(row, _Line))
+    except msgspec.ValidationError as error:
+        raise RowError(str(error), _at(error)) from None
+    return {
+        key: value.strip() if isinstance(value, str) else [each.strip() for each in value]
+        for key, value in checked.items()
+    }
 
 
 _PLACE = re.compile(r"`\$\.(\w+)|field `(.*?)`")

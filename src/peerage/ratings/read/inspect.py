@@ -14,101 +14,104 @@ from collections.abc import Iterable, Iterator, Mapping
 from importlib import import_module
 from typing import Any, BinaryIO
 
+from peerage.inputs import MOST_BYTES
+from peerage.ratings.read.report import DataError, Report, RowError
+
 _VALUES = {"C": 1.0, "P": 0.5, "I": 0.0, "N": 0.0}
 _ZSTANDARD = 93
 """ZIP's number for the compression of newer logs."""
-_LARGEST = 1 << 28
-"""Bytes of one member: more is no sample, but a bomb."""
 
 
-class LogError(ValueError):
-    """A log that cannot be read; the message says what was found."""
+def is_log(record: Any) -> bool:
+    """Whether a JSON value is a whole log."""
+    return (
+        isinstance(record, dict)
+        and "samples" in record
+        and "status" in record
+        and isinstance(record["samples"], list)
+        and isinstance(record.get("eval"), dict)
+    )
 
 
-def is_log(row: Mapping[str, Any]) -> bool:
-    """Whether a JSON object is a whole log."""
-    return isinstance(row.get("eval"), dict) and isinstance(row.get("samples"), list) and "status" in row
-
-
-def of_json(log: Mapping[str, Any], score: str = "") -> Iterator[dict[str, Any]]:
-    """The answers of a log in JSON; see `of_zip`."""
-    about = _object(log.get("eval"), "eval")
+def answers(log: Mapping[str, Any], report: Report, score: str = "") -> Iterator[dict[str, Any]]:
+    """The answers of a log: `player` (the model), `challenge` (task and sample), `solved`, and for judges
+    `question` and `answer`. Samples without a score have None, and those that ended with an error no answer
+    either. `score` names a scorer, or an entry of a score that has several. Raises DataError."""
+    about = log["eval"]
     if not {"model", "task"} <= about.keys():
-        raise LogError("not an Inspect log: eval names no model, or no task")
+        raise DataError(f"{report.file}: not an Inspect log: eval names no model, or no task")
+    report.unit = "sample"
     for number, sample in enumerate(log["samples"], 1):
+        report.number = number
         try:
-            yield _answer(about, sample, score)
+            if isinstance(sample, RowError):
+                raise sample
+            answer = _answer(about, sample, score)
+        except RowError as error:
+            report.add(error)
+        except DataError as error:
+            raise DataError(f"{report.file}: {error}") from None
         except (KeyError, TypeError, AttributeError, OverflowError):
-            raise LogError(
-                f"sample {number} is not as Inspect writes them: expected an object with id, input, output "
-                "and scores"
-            ) from None
+            expected = "expected an object with id, input, output and scores"
+            report.add(RowError(f"not as Inspect writes them: {expected}"))
+        else:
+            yield answer
 
 
-def of_zip(stream: BinaryIO, score: str = "") -> Iterator[dict[str, Any]]:
-    """The answers of an `.eval` file: `player` (the model), `challenge` (task and sample), `solved`, and for
-    judges `question` and `answer`. Samples without a score, such as those that ended with an error, have
-    None, and those that ended with an error no answer either. `score` names a scorer, or an entry of a score
-    that has several. Raises LogError."""
+def zipped(stream: BinaryIO, name: str, report: Report, score: str) -> Iterator[dict[str, Any]]:
+    """The answers of an `.eval` file, as `answers`. Raises DataError."""
     try:
         log = zipfile.ZipFile(stream)
     except Exception as error:  # damaged bytes raise whatever they meet first
-        raise LogError(f"not an Inspect log: {error}") from None
+        raise DataError(f"{name}: not an Inspect log: {error}") from None
     with log:
         names = log.namelist()
+        if "xl/workbook.xml" in names:
+            raise DataError(f"{name} is a workbook of a spreadsheet; save the sheet as CSV")
         start = "header.json" if "header.json" in names else "_journal/start.json"
         if start not in names:
-            raise LogError("a ZIP file, but no Inspect log: header.json is missing")
-        samples = [name for name in names if name.startswith("samples/") and not name.endswith("/")]
-        yield from of_json(
-            {
-                **_object(_json(log, stream, start), start),
-                "samples": (_json(log, stream, one) for one in samples),
-            },
-            score,
-        )
+            raise DataError(f"{name}: a ZIP file, but no Inspect log: header.json is missing")
+        samples = [each for each in names if each.startswith("samples/") and not each.endswith("/")]
+        header = _json(log, stream, start)
+        if isinstance(header, RowError):
+            raise DataError(f"{name}: {header}")
+        for part, value in ((start, header), ("eval", isinstance(header, dict) and header.get("eval"))):
+            if not isinstance(value, dict):
+                raise DataError(f"{name}: not an Inspect log: {part} is no object")
+        whole = {**header, "samples": (_json(log, stream, each) for each in samples)}
+        yield from answers(whole, report, score)
 
 
 def _json(log: zipfile.ZipFile, stream: BinaryIO, name: str) -> Any:
+    """What a member holds, or what is wrong with it."""
     info = log.getinfo(name)
-    if info.file_size > _LARGEST:
-        raise LogError(f"{name} has {info.file_size:,} bytes, more than a sample can")
+    if info.file_size > MOST_BYTES:
+        return RowError(f"{name} has {info.file_size:,} bytes, more than a sample can")
     try:
         body = _zstandard(stream, info) if info.compress_type == _ZSTANDARD else log.read(name)
         return json.loads(body)
-    except LogError:
+    except DataError:
         raise
     except RecursionError:
-        raise LogError(f"{name}: lists or objects too deep") from None
+        return RowError(f"{name}: lists or objects too deep")
     except Exception as error:  # each way of compressing, and none that is known, has errors of its own
-        raise LogError(f"{name} cannot be read: {f'{error}'.partition(';')[0]}") from None
+        return RowError(f"{name} cannot be read: {f'{error}'.partition(';')[0]}")
 
 
 def _zstandard(stream: BinaryIO, info: zipfile.ZipInfo) -> bytes:
-    """What a member compressed with Zstandard holds, which Python's own `zipfile` does not read."""
+    """The bytes of a member compressed with Zstandard, which Python's own `zipfile` does not read."""
     try:
         zstandard = import_module("zstandard")
     except ImportError:
-        raise LogError(
-            "compressed with Zstandard, which needs a package: pip install 'peerage[inspect]'"
+        raise DataError(
+            "this log is compressed with Zstandard, which needs a package: pip install 'peerage[inspect]'"
         ) from None
     stream.seek(info.header_offset + 26)  # where the lengths of the name and of the extra field are
     lengths = stream.read(4)
     stream.seek(int.from_bytes(lengths[:2], "little") + int.from_bytes(lengths[2:], "little"), io.SEEK_CUR)
-    body = stream.read(info.compress_size)
-    try:
-        # The size that the directory states bounds what is made of it.
-        reader = zstandard.ZstdDecompressor().stream_reader(io.BytesIO(body))
-        found: bytes = reader.read(info.file_size)
-        return found
-    except zstandard.ZstdError as error:
-        raise LogError(f"{info.filename} cannot be read: {error}") from None
-
-
-def _object(found: Any, name: str) -> Mapping[str, Any]:
-    if not isinstance(found, Mapping):
-        raise LogError(f"not an Inspect log: {name} is no object")
-    return found
+    body = io.BytesIO(stream.read(info.compress_size))
+    # The size that the directory states bounds what is made of it.
+    return bytes(zstandard.ZstdDecompressor().stream_reader(body).read(info.file_size))
 
 
 def _answer(about: Mapping[str, Any], sample: Mapping[str, Any], score: str) -> dict[str, Any]:
@@ -134,7 +137,7 @@ def _solved(scores: Mapping[str, Any], wanted: str) -> float | None:
         value = _named(given, wanted)
     elif isinstance(value, Mapping) and value:
         if len(value) > 1:
-            raise LogError(
+            raise DataError(
                 f"the score of {scorer!r} has {len(value)} entries; name one with --score: {_listed(value)}"
             )
         (value,) = value.values()
@@ -142,7 +145,7 @@ def _solved(scores: Mapping[str, Any], wanted: str) -> float | None:
         return _VALUES[value]
     if isinstance(value, bool | int | float):
         return float(value)
-    raise LogError(f"a score is {str(value)[:60]!r}; expected C, P, I, N or a number")
+    raise DataError(f"a score is {str(value)[:60]!r}; expected C, P, I, N or a number")
 
 
 def _named(given: Mapping[str, Any], wanted: str) -> Any:
@@ -161,7 +164,7 @@ def _named(given: Mapping[str, Any], wanted: str) -> Any:
     if len(found) == 1:
         return entries[found[0]]
     there = _listed([*alone, *entries])
-    raise LogError(
+    raise DataError(
         f"several scores are called {wanted!r}; name one of {_listed(found)}"
         if found
         else f"no score is called {wanted!r}; there are {there}"

@@ -1,0 +1,161 @@
+"""The forms in which others keep results, as mappings of their columns to ours: data, in `forms.toml`.
+
+A form tells the columns that mark it (`signs`: `a|b` is either, `!a` not there) and, for each of our
+columns, where it is in a row of that form, the first place that has a value. A path names keys inside objects
+(`a.b`), an element of a list (`a.0`), the only one (`a.only`) or all (`a.*`); `a[b].c` looks each name at `b`
+up in the object at `a`; `a/b` joins texts. Rows of a kind have common columns, which a form may move.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Callable, Mapping
+from functools import cache
+from importlib import resources
+from typing import Any, Literal
+
+import msgspec
+
+from peerage.ratings.read.report import DataError
+
+Layout = Literal["auto", "battles", "games", "answers", "valyrian", "cob", "fastchat"]
+FORMULA = re.compile("'*[=+\\-@\t\r\n\uff1d\uff0b\uff0d\uff20]")
+"""The beginning of a text that a spreadsheet might take for a formula, in full-width letters too, or that
+already has the apostrophe put before such a text in CSV."""
+
+
+class Form(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """One form of rows.
+
+    `words` are its verdicts in ours, `ending` follows a winner's name, `flags` are columns of which one is
+    set, and its verdict. A row counts where the value at `counted[0]` is one of the others. `log` says
+    that a file holds more than votes: what is no vote between two models is left out. A `private` column
+    becomes a number, in order of appearance. `refused` says why no row of this form can be rated.
+    """
+
+    kind: Literal["battles", "games", "answers"]
+    signs: str
+    layout: Layout = "auto"
+    columns: dict[str, list[str]] = {}
+    words: dict[str, str] = {}
+    flags: dict[str, str] = {}
+    ending: str = ""
+    counted: list[str] = []
+    log: bool = False
+    private: str = ""
+    refused: str = ""
+
+
+class _Forms(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    common: dict[str, dict[str, list[str]]]
+    form: list[Form]
+
+
+@cache
+def forms() -> tuple[Form, ...]:
+    """Return every form that is read, in the order in which they are tried."""
+    text = resources.files(__package__).joinpath("forms.toml").read_text("utf-8")
+    given = msgspec.convert(tomllib.loads(text), _Forms)
+    return tuple(
+        [
+            msgspec.structs.replace(
+                form,
+                layout=form.kind if form.layout == "auto" else form.layout,
+                columns={**given.common[form.kind], **form.columns},
+            )
+            for form in given.form
+        ]
+    )
+
+
+def form_of(row: Mapping[str, Any], name: str, layout: Layout = "auto") -> Form:
+    """The form of a file by its first row, of those that `layout` names. Raises DataError without one."""
+    named = [form for form in forms() if layout in ("auto", form.layout)]
+    for form in named:
+        if all(_there(sign, row) for sign in form.signs.split()):
+            if form.refused:
+                raise DataError(f"{name} {form.refused}")
+            return form
+    if layout != "auto":
+        return named[-1]
+    raise DataError(
+        f"{name}: expected battles (model_a, model_b, winner), games (players, ranks; or game, player, rank) "
+        f"or answers (player, challenge, solved); its columns are {', '.join(map(str, row)) or 'none':.2000}"
+    )
+
+
+def _there(sign: str, row: Mapping[str, Any]) -> bool:
+    return sign[1:] not in row if sign[0] == "!" else any(column in row for column in sign.split("|"))
+
+
+class Mapper:
+    """Maps rows of one form to our columns; columns that have no place in it stay as they are."""
+
+    def __init__(self, form: Form) -> None:
+        self.titles = {column: places[0] for column, places in form.columns.items()}
+        self._form, self._columns = form, frozenset[str]()
+        self._renamed: list[tuple[str, str]] = []
+        self._moves: list[tuple[str, list[Callable[[Any], Any]]]] = []
+
+    def __call__(self, row: Mapping[str, Any]) -> Mapping[str, Any]:
+        """The row by our columns."""
+        if row.keys() != self._columns:
+            self._columns, self._moves, self._renamed = frozenset(row), [], []
+            for column, places in self._form.columns.items():
+                there = [place for place in places if re.split(r"[.\[/]", place)[0] in self._columns]
+                if len(there) == 1 and there[0] in row and there != [column]:
+                    self._renamed.append((column, there[0]))
+                elif there and there != [column]:
+                    self._moves.append((column, [_getter(place) for place in there]))
+                self.titles[column] = [*there, self.titles[column]][0]
+        if not (self._renamed or self._moves or self._form.flags):
+            return row
+        mapped = dict(row)
+        for column, place in self._renamed:
+            mapped[column] = row[place]
+        for column, getters in self._moves:
+            values = (getter(row) for getter in getters)
+            mapped[column] = next((value for value in values if value is not None), None)
+        if self._form.flags:
+            mapped["winner"] = " and ".join(
+                [word for column, word in self._form.flags.items() if str(row.get(column)).lower() in _SET]
+            )
+        return mapped
+
+
+_SET = ("1", "true", "1.0")
+
+
+def _getter(place: str) -> Callable[[Any], Any]:
+    if "[" in place:
+        of, by, path = re.split(r"\[|\]\.?", place)
+        return lambda row: _each(at(row, of), at(row, by), path)
+    if "/" in place:
+        return lambda row: "/".join(
+            [str("" if (part := at(row, path)) is None else part) for path in place.split("/")]
+        )
+    return (lambda row: at(row, place)) if "." in place else lambda row: row.get(place)
+
+
+def _each(known: Any, names: Any, path: str) -> list[Any] | None:
+    if not isinstance(known, dict) or not isinstance(names, list):
+        return None
+    return [at(known.get(name) if isinstance(name, str) else None, path) for name in names]
+
+
+def at(value: Any, path: str) -> Any:
+    """The value at a path; None where nothing is."""
+    steps = path.split(".") if path else []
+    for number, step in enumerate(steps):
+        if isinstance(value, dict):
+            value = value.get(step)
+        elif not isinstance(value, list):
+            return None
+        elif step == "*":
+            return [at(each, ".".join(steps[number + 1 :])) for each in value]
+        elif step == "only":
+            value = value[0] if len(value) == 1 else None
+        else:
+            value = value[int(step)] if step.isdecimal() and int(step) < len(value) else None
+    return value

@@ -1,0 +1,116 @@
+"""Anybody's results, read into histories: battles, games, answers, and the forms of other projects (`forms`).
+
+- **battles**: `model_a`, `model_b`, `winner` (`model_a`, `model_b`, `tie`, `tie (bothbad)`: LMArena's
+  words), and if there are any `judge`, `weight`, `question` (or `question_id`), `timestamp` (or `tstamp`,
+  `date`), `battle_id`, `cost_a` and `cost_b`; for `--control length` the columns `length_a` and `length_b`.
+- **games**: one row a game with lists, `players` and `ranks` (lower is better) or `scores` (higher is
+  better), a player being a name or a team's list of names; or one row a seat with `game`, `player`, `rank`
+  or `score`, and `team` where several play together. Optional `weight`, `timestamp`, and lists
+  of what each team's play took: `costs` (dollars), `tokens`, `seconds`. Matches that `peerage export` wrote
+  are games too.
+- **answers**: one row an answer, with `player` (or `model`), `challenge` (or `item`, `question`) and `solved`
+  (or `score`, `correct`): true or false, or a part from 0 to 1. Logs of Inspect and single results of Every
+  Eval Ever are answers; of the latter those that `peerage export` wrote are games between those who met.
+- **fastchat**: the votes in FastChat's own conversation logs, other lines of which are left out and counted.
+- **valyrian**: a tournament of ValyrianTech/ValyrianGamesLeaderboard.
+- **cob**: battles of 10decikelvin/cob.
+
+What cannot be read is listed with file, line and column, all at once; what is left out is counted in a note.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import BinaryIO
+
+from peerage.ratings.read import inspect
+from peerage.ratings.read.answers import Answers, AnswersRead
+from peerage.ratings.read.battles import Battles, BattlesRead
+from peerage.ratings.read.forms import Form, Layout, Mapper, form_of
+from peerage.ratings.read.games import PlayedGames, PlayedRead
+from peerage.ratings.read.report import DataError, Report, RowError
+from peerage.ratings.read.source import NO_LOG, records
+from peerage.ratings.read.values import Row
+
+
+def rows(
+    stream: BinaryIO, name: str, report: Report, layout: Layout = "auto", score: str = ""
+) -> Iterator[tuple[Row, Form]]:
+    """The rows of a file by our columns, with their form, one for all; `report` has the place of each.
+
+    `score` names the score of Inspect's logs that is read. Raises DataError for a file of no form that is
+    known, and where a score is named and there is no log; bad rows are added to `report`.
+    """
+    report.file = name
+    mapper: Mapper | None = None
+    form: Form | None = None
+    for record in _unfolded(stream, name, report, score):
+        report.row = record
+        if not isinstance(record, dict):
+            report.add(RowError(f"found {type(record).__name__}, expected an object with named fields"))
+            continue
+        if mapper is None or form is None:
+            form = form_of(record, name, layout)
+            mapper = Mapper(form)
+            report.titles = mapper.titles
+        yield mapper(record), form
+
+
+def _unfolded(stream: BinaryIO, name: str, report: Report, score: str) -> Iterator[object]:
+    """The records of a file, of a log its answers."""
+    for record in records(stream, name, report, score=score):
+        if inspect.is_log(record):
+            yield from inspect.answers(record, report, score)
+        elif score and report.unit != "sample":
+            raise DataError(f"{name} {NO_LOG}")
+        else:
+            yield record
+
+
+def read(
+    streams: Iterable[tuple[str, BinaryIO]],
+    layout: Layout = "auto",
+    *,
+    labels: Sequence[str] = (),
+    controls: Sequence[str] = (),
+    kept: Sequence[str] = (),
+    score: str = "",
+) -> Battles | PlayedGames | Answers:
+    """Read opened files, each with the name that errors give it, as one history.
+
+    `labels` and `controls` name columns that must be there, `kept` labels that need not (empty where they
+    are missing); `score` names the score of Inspect's logs that counts.
+    With `auto` the first row of a file decides. Rows with timestamps are put in their order, and so are games
+    with dates. Raises DataError.
+    """
+    battles, played, answers = BattlesRead(labels, controls, kept), PlayedRead(), AnswersRead()
+    report = Report()
+    first: Form | None = None
+    for name, stream in streams:
+        for row, form in rows(stream, name, report, layout, score):
+            first = first or form
+            with report:
+                if form.kind != first.kind:
+                    raise RowError(f"found {form.kind}, and {first.kind} before; rate them apart")
+                if form.kind == "battles":
+                    battles.add(row, form, report)
+                elif form.kind == "games":
+                    played.add(row, form, report)
+                else:
+                    answers.add(row, report)
+        played.close(report)
+    report.check()
+    if first is None:
+        raise DataError("there are no rows to rate: every file is empty")
+    if first.kind == "answers":
+        return answers.made(report.notes)
+    return (battles if first.kind == "battles" else played).made(first.layout, report.notes)
+
+
+def layout_of(stream: BinaryIO, name: str, score: str = "") -> Layout | None:
+    """The layout of a file by its first row; None where it has no row. Raises DataError."""
+    report = Report()
+    first = next(rows(stream, name, report, score=score), None)
+    if first is None:
+        report.check()
+    return None if first is None else first[1].layout
