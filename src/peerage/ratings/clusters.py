@@ -16,17 +16,15 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from peerage.ratings import tally_kernels
-from peerage.ratings.compiled import kernel
 from peerage.ratings.history import Duels
 from peerage.ratings.kernels import Floats, Ints
 from peerage.ratings.merging import coded
 from peerage.ratings.table import floored
+from peerage.ratings.tally_kernels import Sums
 
 FEWEST = 10
 """Clusters from which on anything is claimed."""
 _HEAVY = 0.03  # leverage; a lighter cluster's influence is off by less than that share of itself
-_LONG = 200_000
 _AT_ONCE = 2_000_000  # numbers held at a time
 
 
@@ -161,8 +159,7 @@ def _squared(first: Ints, second: Ints, rows: Curves, codes: Ints, wanted: np.nd
     same = codes[1:] == codes[:-1]
     if not (same & ((first[1:] != first[:-1]) | (second[1:] != second[:-1]))).any():
         # all of a cluster is about one pair of players, as the votes of a duel are
-        sums = kernel(tally_kernels.squared, long=len(codes) >= _LONG)
-        return quadratic(*sums(first, second, rows.d, rows.e, codes, wanted, n))
+        return quadratic(*squares_of_pairs(first, second, rows.d, rows.e, codes, wanted, n))
     found = np.zeros((n + m, n + m))
     at_once = max(1, _AT_ONCE // max(n + m, 1))
     for start in range(0, clusters, at_once):
@@ -171,6 +168,25 @@ def _squared(first: Ints, second: Ints, rows: Curves, codes: Ints, wanted: np.nd
         slope = _slopes(first[part], second[part], rows.of(part), codes[part] - start, stop - start, n)
         found += slope[wanted[start:stop]].T @ slope[wanted[start:stop]]
     return found
+
+
+def squares_of_pairs(
+    first: Ints, second: Ints, d: Floats, e: Floats, codes: Ints, wanted: NDArray[np.bool_], players: int
+) -> Sums:
+    """The sums of the squares of the `wanted` clusters' slopes, in strengths and by further parameters, `d`
+    and `e` being each row's. `codes` are sorted, and all rows of a cluster about the same players."""
+    n, m = players, e.shape[1]
+    starts = np.searchsorted(codes, np.arange(len(wanted)))
+    total = np.add.reduceat(d, starts) * wanted
+    more = np.stack([np.add.reduceat(column, starts) * wanted for column in e.T], 1) if m else e[starts]
+    cell = first[starts] * n + second[starts]
+    cross = np.zeros((n, m))
+    for k in range(m):
+        part = np.bincount(cell, total * more[:, k], n * n).reshape(n, n)
+        cross[:, k] = part.sum(axis=1) - part.sum(axis=0)
+    pair = np.bincount(cell, total * total, n * n).reshape(n, n)
+    own: Floats = more.T @ more
+    return pair.astype(np.float64), cross, own
 
 
 def quadratic(pair: Floats, cross: Floats, own: Floats) -> Floats:

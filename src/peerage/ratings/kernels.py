@@ -39,7 +39,7 @@ def exp_scalar(x: float) -> float:
         1.0 + r * (_C2 + r * (_C3 + r * (_C4 + r * (_C5 + r * (_C6 + r * (_C7 + r * (_C8 + r * _C9)))))))
     )
     p = p * p
-    return math.ldexp(p * p, k)
+    return p * p * float(_POWERS[int(k) + 1023])  # looked up: Numba would call the C library for it
 
 
 def exp_array(x: Floats) -> Floats:
@@ -52,18 +52,6 @@ def exp_array(x: Floats) -> Floats:
     )
     p = p * p
     return np.asarray(np.ldexp(p * p, k.astype(np.int64)))
-
-
-def exp_scalar_loops(x: float) -> float:
-    """`exp_scalar`, bit for bit, with the power of two looked up: Numba would call the C library for it."""
-    x = min(max(x, -700.0), 700.0)
-    k = math.floor(x * _INV_LN2 + 0.5)
-    r = ((x - k * _LN2_HIGH) - k * _LN2_LOW) * 0.25
-    p = 1.0 + r * (
-        1.0 + r * (_C2 + r * (_C3 + r * (_C4 + r * (_C5 + r * (_C6 + r * (_C7 + r * (_C8 + r * _C9)))))))
-    )
-    p = p * p
-    return p * p * float(_POWERS[int(k) + 1023])
 
 
 def gaussian_shares(position: Floats, width: float, a: int, b: int) -> tuple[Floats, Floats]:

@@ -8,12 +8,10 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import ArrayLike
 
-from peerage.ratings import tally_kernels
 from peerage.ratings.blas import one_thread
 from peerage.ratings.bradley_terry import PRIOR_GAMES, BradleyTerry, Solution, model_variance, solve
-from peerage.ratings.compiled import kernel
 from peerage.ratings.history import Duels
-from peerage.ratings.kernels import Floats
+from peerage.ratings.kernels import Floats, Ints
 from peerage.ratings.rows import fit_clustered
 from peerage.ratings.table import POINTS, Z95, floored, t_quantile
 from peerage.ratings.tally import LOSS, TIE, WIN, PairTally, tally
@@ -49,7 +47,6 @@ def bootstrap(
     base = fit_clustered(history, *clusters, ties=ties, prior_games=prior_games) if clusters else None
     codes = [np.unique(np.asarray(labels), return_inverse=True)[1] for labels in clusters]
     alike = not codes and (counted.weight is counted.count or bool((history.weight == 1).all()))
-    long = draws * len(counted.a) > 1_000_000
     ratings = np.empty((draws, history.players))
     for draw in range(draws):
         if alike:
@@ -62,7 +59,7 @@ def bootstrap(
             again = tally(
                 Duels(history.players, history.first, history.second, history.score, history.weight * times)
             )
-        strength = _near(solved, again, long) if solved.ties == "half" and not solved.prior else None
+        strength = _near(solved, again) if solved.ties == "half" and not solved.prior else None
         if strength is None:
             strength = solve(again, ties, prior_games).strength
         ratings[draw] = strength - strength.mean() if len(strength) else strength
@@ -81,17 +78,16 @@ def bootstrap(
     return replace(base, draws=base.rating + (ratings - base.rating) * scale)
 
 
-def _near(solved: Solution, again: PairTally, long: bool) -> Floats | None:
+def _near(solved: Solution, again: PairTally) -> Floats | None:
     """The top of a resampled likelihood, by the original inverse; None if it is not near."""
     if len(again.a) != len(solved.counted.a):
         return None
     points = again.weight[WIN] + again.weight[TIE] / 2
     met = points + again.weight[LOSS] + again.weight[TIE] / 2
-    slope = kernel(tally_kernels.slope, long=long)
     strength = solved.strength
     last = np.inf
     for _ in range(30):
-        step = solved.inverse @ slope(again.a, again.b, points, met, strength)
+        step = solved.inverse @ _slope(again.a, again.b, points, met, strength)
         size = float(np.abs(step).max(initial=0.0))
         if not size < last:
             return None
@@ -100,3 +96,10 @@ def _near(solved: Solution, again: PairTally, long: bool) -> Floats | None:
             return strength
         last = size
     return None
+
+
+def _slope(a: Ints, b: Ints, points: Floats, met: Floats, strength: Floats) -> Floats:
+    """Slope of the likelihood in each strength: points of `a` in `met` games with `b`, less expected."""
+    n = len(strength)
+    pull = points - met / (1.0 + np.exp(strength[b] - strength[a]))
+    return np.asarray(np.bincount(a, pull, n) - np.bincount(b, pull, n))

@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from peerage.ratings.kernels import Floats, Ints
-
-Flags = NDArray[np.bool_]
 
 
 def count(first: Ints, second: Ints, score: Floats, weight: Floats, players: int) -> tuple[Floats, int, bool]:
@@ -186,54 +183,6 @@ def scatter_loops(
     return pair, cross, own
 
 
-def squared(
-    first: Ints, second: Ints, d: Floats, e: Floats, codes: Ints, wanted: Flags, players: int
-) -> Sums:
-    """The sums of the squares of the `wanted` clusters' slopes, in strengths and by further parameters, `d`
-    and `e` being each row's. `codes` are sorted, and all rows of a cluster about the same players."""
-    clusters = len(wanted)
-    starts = np.searchsorted(codes, np.arange(clusters))
-    total = np.bincount(codes, d, clusters) * wanted
-    more = np.empty((clusters, e.shape[1]))
-    for k in range(e.shape[1]):
-        more[:, k] = np.bincount(codes, e[:, k], clusters) * wanted
-    a, b, n = first[starts], second[starts], players
-    cross = np.zeros((n, e.shape[1]))
-    for k in range(e.shape[1]):
-        cross[:, k] = np.bincount(a, total * more[:, k], n) - np.bincount(b, total * more[:, k], n)
-    pair = np.bincount(a * n + b, total * total, n * n).reshape(n, n)
-    own: Floats = more.T @ more
-    return pair.astype(np.float64), cross, own
-
-
-def squared_loops(
-    first: Ints, second: Ints, d: Floats, e: Floats, codes: Ints, wanted: Flags, players: int
-) -> Sums:
-    """`squared` in one pass."""
-    n, m, size = players, e.shape[1], len(codes)
-    pair, cross, own = np.zeros((n, n)), np.zeros((n, m)), np.zeros((m, m))
-    more = np.empty(m)
-    i = 0
-    while i < size:
-        a, b, code = first[i], second[i], codes[i]
-        total = 0.0
-        more[:] = 0.0
-        while i < size and codes[i] == code:
-            total += d[i]
-            for k in range(m):
-                more[k] += e[i, k]
-            i += 1
-        if not wanted[code]:
-            continue
-        pair[a, b] += total * total
-        for k in range(m):
-            cross[a, k] += total * more[k]
-            cross[b, k] -= total * more[k]
-            for j in range(m):
-                own[k, j] += more[k] * more[j]
-    return pair, cross, own
-
-
 def _summed(first: Ints, second: Ints, covariates: Floats, weight: Floats, n: int) -> Sums:
     m = covariates.shape[1]
     cross = np.zeros((n, m))
@@ -243,20 +192,3 @@ def _summed(first: Ints, second: Ints, covariates: Floats, weight: Floats, n: in
     pair = np.bincount(first * n + second, weight, n * n).reshape(n, n)
     own: Floats = covariates.T @ (covariates * weight.reshape(-1, 1))
     return pair.astype(np.float64), cross, own
-
-
-def slope(a: Ints, b: Ints, points: Floats, met: Floats, strength: Floats) -> Floats:
-    """Slope of the likelihood in each strength: points of `a` in `met` games with `b`, less expected."""
-    n = len(strength)
-    pull = points - met / (1.0 + np.exp(strength[b] - strength[a]))
-    return np.asarray(np.bincount(a, pull, n) - np.bincount(b, pull, n))
-
-
-def slope_loops(a: Ints, b: Ints, points: Floats, met: Floats, strength: Floats) -> Floats:
-    """`slope` in one pass."""
-    total = np.zeros(len(strength))
-    for i in range(len(a)):
-        pull = points[i] - met[i] / (1.0 + np.exp(strength[b[i]] - strength[a[i]]))
-        total[a[i]] += pull
-        total[b[i]] -= pull
-    return total
