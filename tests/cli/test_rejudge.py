@@ -157,6 +157,15 @@ def test_answers_of_logs_are_judged_by_peers(tmp_path: Path) -> None:
     assert ratings == {row["player"]: round(row["after"]) for row in found["players"]}
 
 
+def test_answers_of_files_are_judged_by_a_panel_alone(tmp_path: Path) -> None:
+    (tmp_path / "judged").mkdir()
+    (tmp_path / "judged/arena.yaml").write_text(
+        "{game: rejudge, players: ['house:0.9'], rules: {by: scores}}", "utf-8"
+    )
+    said = peerage("rejudge", str(LOGS), "--dir", str(tmp_path), "--yes", code=2)
+    assert "a panel judges answers of files, and rules.by is scores" in said
+
+
 def test_answers_without_scores_are_ranked_by_the_judges_alone(tmp_path: Path) -> None:
     rows = "".join(f"{name},c{at},Why {at}?,{name} says\n" for at in range(3) for name in "ab")
     (tmp_path / "x.csv").write_text(f"model,challenge,question,answer\n{rows}", "utf-8")

@@ -190,7 +190,7 @@ def _settings(
     import yaml
 
     from peerage.games.rejudge import GAME, RejudgeRules
-    from peerage.settings import FILE_NAME, SettingsError, load, loads
+    from peerage.settings import FILE_NAME, SettingsError, load, loads, rules_of
 
     path = target / FILE_NAME
     if path.exists():
@@ -198,6 +198,11 @@ def _settings(
         if settings.game != GAME.name:
             raise SettingsError(
                 f"{path} is an arena of {settings.game!r}; `--to FOLDER` names another folder"
+            )
+        if files and rules_of(settings).by == "scores":
+            raise SettingsError(
+                f"{path}: a panel judges answers of files, and rules.by is scores; "
+                "`--to FOLDER` names another folder"
             )
         named = [player.name for player in settings.players]
         models = [player.model for player in settings.players]
