@@ -57,7 +57,10 @@ SILENT: dict[str, dict[str, str]] = {
     "bug-hunt": {"seats": WHO},
     "werewolf": {"reason_chars": LIMIT},
     "text-metrics": {"seats": WHO},
-    "challenge-exchange": dict.fromkeys(("seats", "write", "pool", "assigned", "least_attempts"), WHO),
+    "challenge-exchange": {
+        **dict.fromkeys(("seats", "write", "pool", "assigned", "least_attempts"), WHO),
+        "preset": "its keys are tested one by one",
+    },
     "logic": {"seats": WHO},
     "trivia": {"seats": WHO},
     "transform": {"seats": WHO},

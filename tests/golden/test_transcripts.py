@@ -75,6 +75,7 @@ def modules() -> Iterator[Any]:
                 (
                     ".house",
                     ".show",
+                    ".addressing",
                     ".report",
                     ".corrections",
                     ".simulation",

@@ -138,8 +138,8 @@ def test_a_tournament_without_a_judge_is_ranked_by_the_others(folder: Path) -> N
             changed += again.decided != played.decided
             for before, after in zip(played.decided, again.decided, strict=True):
                 match = Matches(arena.ledger).one(after.number)
-                assert LAST_ARENA.recounted is not None
-                same = LAST_ARENA.recounted(match.fixture, match.outcome, ())
+                assert LAST_ARENA.judging.recounted is not None
+                same = LAST_ARENA.judging.recounted(match.fixture, match.outcome, ())
                 assert tuple(same.values()) == before.scores
                 assert after.scores == by_hand(match, name)
     assert changed
