@@ -45,7 +45,8 @@ _STANDS_OUT = 2.8  # standard errors at which a pair is set aside for a closer l
 _MOST = 0.3  # share of the pairs that may be set aside
 _ROUNDS = 40
 _CLEARLY = 0.1  # of how far a camp leans: what is against it, and not between the two
-_MARGIN = 0.5  # of the level: what approximations cost the smallest pools, by simulation
+_MARGIN = 0.5  # of the level, and less in proportion of fewer than `_MANY` judges, whose tastes are also what
+_MANY = 10  # each other is held against: what approximations cost, by simulation
 _USUAL = 4.0  # pairs of the usual scatter, counted with those of each judge and of each author
 _ALWAYS = 59  # verdicts, all ties: a judge that tells one pair in twenty apart has done so by then, at 95%
 _NORMAL = NormalDist()
@@ -222,8 +223,9 @@ class _Test:
         doubt = by_judges**2 / freedom + scores.variance**2 / self.evidence.freedom
         np.divide(total**2, doubt, out=free, where=doubt > 0)  # Satterthwaite 1946
         pairs = max(int(self.tested.sum()), 1)
+        margin = _MARGIN * min(1.0, int(self.tested.any(axis=1).sum()) / _MANY)
         known, place = np.unique(np.clip(free, 1, 1000).astype(np.int64), return_inverse=True)
-        values = np.array([quantile(1 - _MARGIN * self.level / pairs, one) for one in known.tolist()])
+        values = np.array([quantile(1 - margin * self.level / pairs, one) for one in known.tolist()])
         z = _skewed(scores._replace(variance=total))
         return scores, z, values[place].reshape(total.shape), math.sqrt(spread)
 
