@@ -81,6 +81,7 @@ def modules() -> Iterator[Any]:
                     ".simulation",
                     ".simulated_tournaments",
                     ".valyrian",
+                    ".addressing",
                 )
             ):
                 yield importlib.import_module(found.name)
