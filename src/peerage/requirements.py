@@ -281,22 +281,11 @@ def _refuse_readers(settings: ArenaSettings) -> None:
 def _refuse_series(settings: ArenaSettings) -> None:
     """Raise where a series would let somebody meet a task twice and gain by it."""
     spec, rules, series = GAMES[settings.game], rules_of(settings), settings.pairing.series
-    shared = f"pairing.series: {series} has {settings.game} played on one task"
-    instead = f"Write `series: {'seats' if series == 'tasks' else 'tasks'}`, or leave it out"
-    if series == "tasks" and spec.memory is not None:
-        raise SettingsError(f"{shared}, and it draws each task from what earlier matches left. {instead}")
-    roles = sorted({role.role for role in spec.officials(rules) if role.order != "contestants"})
-    if series == "tasks" and roles:
-        also = " and ".join(roles)
-        raise SettingsError(
-            f"{shared} at all tables of a round, and players who are {also} at one table would meet it as "
-            f"contestants at another. {instead}"
-        )
     remembers = [player.name for player in settings.players if player.provider in _REMEMBER]
-    if series == "seats" and spec.seating.rotates(rules) and remembers:
+    if series and spec.seating.rotates(rules) and remembers:
         raise SettingsError(
-            f"{shared} in every seat, and {', '.join(remembers)} may remember it from one match to the next. "
-            f"{instead}"
+            f"pairing.series: {series} has {settings.game} played on one task in every seat, and "
+            f"{', '.join(remembers)} may remember it from one match to the next. Leave `series` out"
         )
 
 

@@ -56,9 +56,8 @@ def fixtures(ledger: Ledger) -> list[Fixture]:
     return [read_fixture(row.body, texts) for row in ledger.fixtures()]
 
 
-@pytest.mark.parametrize("series", ["seats", "tasks"])
-def test_kills_in_the_middle_of_series_leave_no_trace(tmp_path: Path, series: str) -> None:
-    whole = arena(tmp_path / "whole", series, concurrency=1, seats=3)
+def test_kills_in_the_middle_of_series_leave_no_trace(tmp_path: Path) -> None:
+    whole = arena(tmp_path / "whole", concurrency=1, seats=3)
     play(whole, MATCHES)
     inside = 0
     for seed, (concurrency, seconds) in enumerate(((1, 25.0), (8, 4.0), (64, 2.5))):
@@ -66,7 +65,7 @@ def test_kills_in_the_middle_of_series_leave_no_trace(tmp_path: Path, series: st
         rng, runs = random.Random(seed), 0
         while True:
             runs += 1
-            arena(folder, series, concurrency=concurrency, seats=3)
+            arena(folder, concurrency=concurrency, seats=3)
             report = play_stopping_at(folder, MATCHES, rng.uniform(0, seconds), paced(100 * seed + runs))
             if report.reason == "limit":
                 break
@@ -134,7 +133,7 @@ def test_an_arena_without_series_writes_what_it_always_wrote(tmp_path: Path) -> 
     ledger.close()
 
 
-@pytest.mark.parametrize(("made", "then"), [(None, "seats"), ("seats", "tasks"), ("tasks", None)])
+@pytest.mark.parametrize(("made", "then"), [(None, "seats"), ("seats", None)])
 def test_series_are_fixed_when_the_arena_is_made(tmp_path: Path, made: str | None, then: str | None) -> None:
     play(arena(tmp_path, made), 4)
     with pytest.raises(SettingsError, match=r"pairing\.series in arena\.yaml is not what this arena"):
@@ -147,15 +146,11 @@ def test_a_player_that_may_remember_never_meets_a_task_again(tmp_path: Path) -> 
     players = [agent, *house(3)]
     with pytest.raises(SettingsError, match="elephant may remember it from one match to the next"):
         play(arena(tmp_path / "seats", players=players), 4)
-    for name, more in (("fresh", {"shared": False}), ("tasks", {"series": "tasks"})):
-        with open_arena(arena(tmp_path / name, players=players, **more)) as opened:  # type: ignore[arg-type]
-            assert opened.ready() == []
+    with open_arena(arena(tmp_path / "fresh", players=players, shared=False)) as opened:
+        assert opened.ready() == []
 
 
-def test_players_who_judge_at_other_tables_share_no_task(tmp_path: Path) -> None:
-    write_arena(tmp_path, 7, pairing={"series": "tasks"})
-    with pytest.raises(SettingsError, match=r"players who are .*judge.* would meet it as contestants"):
-        play(tmp_path, 4)
+def test_duels_are_played_in_series(tmp_path: Path) -> None:
     write_arena(tmp_path, 7, pairing={"series": "seats"})
     assert play(tmp_path, 4).settled == 4
 

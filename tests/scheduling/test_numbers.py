@@ -338,10 +338,7 @@ CASES: recorded.Cases = {
         for name in (*BLIND, *LEARNING)
     },
     **{f"{name}, groups": paired(Policy(name, across=across), POOL) for name, across in ACROSS.items()},
-    **{
-        f"{name}, per dollar, once": paired(Policy(name, per_dollar=True), POOL, once=True)
-        for name in LEARNING
-    },
+    **{f"{name}, per dollar": paired(Policy(name, per_dollar=True), POOL) for name in LEARNING},
     "order, for a goal": paired(Policy("order", goal=Goal("top", 2, within=30.0)), plain(POOL)),
     "place": paired(Policy("place", goal=Goal("placed", player="p3")), plain(POOL), 14),
     "swiss, many": lambda: paired(
@@ -363,19 +360,14 @@ CASES: recorded.Cases = {
         f"tables of three of few, {name}": seated(Policy(name), plain(POOL[:5]), 3, outside=2, fewest=3)
         for name in (BLIND[0], LEARNING[0])
     },
-    "tables, once, per dollar": seated(Policy("order", per_dollar=True), plain(POOL), 3, once=True),
+    "tables, per dollar": seated(Policy("order", per_dollar=True), plain(POOL), 3),
     "tables, place": seated(Policy("place", goal=Goal("placed", player="p3")), plain(POOL), 4),
     "fixtures of the duel": issued("duel", POOL, {"topics": ["law", "tides", "bread"]}),
     "fixtures of the duel, in series": issued(
         "duel", POOL, {"topics": ["law", "tides"]}, series="seats", policy=Policy("order")
     ),
-    "fixtures of the duel, one task": issued(
-        "duel", plain(POOL), {"topics": ["law", "tides"]}, series="tasks"
-    ),
     "fixtures of many": issued("code-golf", POOL, {"seats": 4, "tasks": "players", "authors": 2}),
-    "fixtures of many, by order, one task": issued(
-        "code-golf", POOL, {"seats": 3}, series="tasks", policy=Policy("order")
-    ),
+    "fixtures of many, by order": issued("code-golf", POOL, {"seats": 3}, policy=Policy("order")),
     "fixtures of several seats": issued("werewolf", POOL[:5], {"seats": 6}, slots="mean"),
     "turns of games": turns,
     "officials": served,

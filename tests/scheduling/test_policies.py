@@ -39,14 +39,12 @@ class Arena:
         self.rounds: list[list[tuple[str, str]]] = []
         self._waiting: list[list[tuple[tuple[str, str], tuple[float, float]]]] = []
 
-    def play(
-        self, pool: Sequence[Standing], same_family: bool = True, once: bool = False
-    ) -> list[tuple[str, str]]:
+    def play(self, pool: Sequence[Standing], same_family: bool = True) -> list[tuple[str, str]]:
         if len(self._waiting) == self.lag:
             for pair, scores in self._waiting.pop(0):
                 self.results.note(pair, scores)
         lot = f"{len(self.rounds)}"
-        pairs = [*self.policy.pair(pool, self.history, self.results, lot, same_family, once)]
+        pairs = [*self.policy.pair(pool, self.history, self.results, lot, same_family)]
         ended = []
         for a, b in pairs:
             self.history.remember((a, b))
@@ -101,14 +99,6 @@ def test_players_of_one_family_never_meet_where_they_must_not(name: PolicyName) 
         assert pairs
         assert all(family[a] != family[b] for a, b in pairs)
     assert len(arena.seats) == 9
-
-
-@every_policy
-def test_nobody_plays_twice_in_a_round_on_one_task(name: PolicyName) -> None:
-    arena, pool = Arena(Policy(name)), standings(9)
-    for _ in range(30):
-        seated = [player for pair in arena.play(pool, once=True) for player in pair]
-        assert len(seated) == len(set(seated)) == 8
 
 
 @every_policy

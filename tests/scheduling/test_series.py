@@ -1,4 +1,4 @@
-"""Series: rotated seats, shared tasks, and nobody who meets a task twice."""
+"""Series: rotated seats, and nobody who meets a task twice in one seat."""
 
 from __future__ import annotations
 
@@ -49,20 +49,8 @@ def test_a_game_whose_task_must_not_be_met_again_draws_a_fresh_one_for_each_rota
     assert {one.series for one in played} == {5, 7, 9, 11}
 
 
-@pytest.mark.parametrize("shared", [False, True])
-def test_all_tables_of_a_round_are_given_one_task_that_nobody_meets_twice(shared: bool) -> None:
-    played = a_round("tasks", 12, seats=3, shared=shared)
-    assert len(played) == 4
-    assert {one.series for one in played} == {5}
-    assert len({one.drawn["word"] for one in played}) == 1
-    assert set(Counter(player for one in played for player in seats(one)).values()) == {1}
-
-
-def test_without_series_and_at_a_single_table_matches_stand_by_themselves() -> None:
+def test_without_series_matches_stand_by_themselves() -> None:
     assert {one.series for one in a_round(None, 8)} == {0}
-    assert [one.series for one in a_round("tasks", 3, seats=3)] == [0]
-    alone, many = a_round(None, 3, seats=3), a_round("tasks", 3, seats=3)
-    assert alone == many
 
 
 def test_players_in_several_seats_sit_nowhere_twice_as_they_sat_before() -> None:
@@ -73,10 +61,10 @@ def test_players_in_several_seats_sit_nowhere_twice_as_they_sat_before() -> None
     ]
 
 
-@given(
-    st.sampled_from(["seats", "tasks"]), st.lists(st.integers(2, 6), min_size=1, max_size=5), st.booleans()
-)
-def test_nobody_meets_a_task_twice_in_one_seat(series: Series, sizes: list[int], rotates: bool) -> None:
+@given(st.sampled_from(["seats", None]), st.lists(st.integers(2, 6), min_size=1, max_size=5), st.booleans())
+def test_nobody_meets_a_task_twice_in_one_seat(
+    series: Series | None, sizes: list[int], rotates: bool
+) -> None:
     groups = [tuple(f"{at}/{seat}" for seat in range(size)) for at, size in enumerate(sizes)]
     planned = list(in_series(series, groups, 3, rotates))
     met = Counter((player, seat, one.task) for one in planned for seat, player in enumerate(one.contestants))

@@ -46,14 +46,6 @@ def test_tables_are_whole_and_everybody_plays(name: PolicyName, players: int, se
     assert again[0] == again[1]
 
 
-@pytest.mark.parametrize("name", ["order", "top"])
-def test_nobody_sits_twice_in_a_round_on_one_task(name: PolicyName) -> None:
-    for lot in range(20):
-        found = Policy(name).seat(standings(11), History(), Results(), f"{lot}", 4, once=True)
-        seated = [player for table in found for player in table]
-        assert len(seated) == len({*seated}) >= 10
-
-
 def test_who_may_hold_several_seats_fills_the_table() -> None:
     found = Policy("order").seat(standings(3), History(), Results(), "lot", 6, 0, 5, {"p00": 3, "p01": 2})
     assert sorted(found[0]) == ["p00", "p00", "p00", "p01", "p01", "p02"]

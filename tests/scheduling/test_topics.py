@@ -70,12 +70,6 @@ def test_series_of_seats_spread_topics_too() -> None:
         assert [seat.player for seat in first.seats] == [seat.player for seat in reversed(second.seats)]
 
 
-def test_in_a_series_of_tasks_all_meet_on_one_topic() -> None:
-    fixtures = _issued(8, 5, Policy(), "tasks")
-    for round in range(1, 6):
-        assert len({one.topic for one in fixtures if one.round == round}) == 1
-
-
 def _squares(order: Order, topics: Sequence[Sequence[str]], history: History) -> int:
     """What the order keeps low."""
     added = Counter(

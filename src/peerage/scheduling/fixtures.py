@@ -118,13 +118,20 @@ def next_round(
     drawn_up: Sequence[Sequence[str]]
     if seats == 2:
         same_family = scheduler.spec.seating.same_family(scheduler.rules)
-        once = scheduler.series == "tasks"  # nobody meets its task twice
-        drawn_up = scheduler.policy.pair(playing, history, results or Results(), lot, same_family, once)
+        drawn_up = scheduler.policy.pair(playing, history, results or Results(), lot, same_family)
     else:
         fewest = max(2, scheduler.spec.contestants[0])
         slots = {one.player: one.slots for one in playing} if scheduler.spec.seating.slots else {}
-        once, known = scheduler.series == "tasks", results or Results()
-        drawn_up = scheduler.policy.seat(playing, history, known, lot, seats, outside, fewest, slots, once)
+        drawn_up = scheduler.policy.seat(
+            playing,
+            history,
+            results or Results(),
+            lot,
+            seats,
+            outside=outside,
+            fewest=fewest,
+            slots=slots,
+        )
     order = Random(f"{lot}/seats")  # else labels would tell who is stronger, and which seats are whose
     seated = tuple([tuple(order.sample(table, len(table))) for table in drawn_up])
     ratings = {standing.player: standing for standing in standings}
@@ -139,10 +146,9 @@ def next_round(
     series, rotates = scheduler.series, scheduler.spec.seating.rotates(scheduler.rules)
     planned = [*in_series(series, seated, number, rotates)]
     drawn = {one.task: drawing(one.task) for one in planned}
-    if series != "tasks":
-        own = groupby(planned, key=lambda one: one.series or one.task)
-        topics = [[topic_of(drawn[one.task]) for one in ones] for _, ones in own]
-        planned = [*in_series(series, by_topic(seated, topics, history), number, rotates)]
+    own = groupby(planned, key=lambda one: one.series or one.task)
+    topics = [[topic_of(drawn[one.task]) for one in ones] for _, ones in own]
+    planned = [*in_series(series, by_topic(seated, topics, history), number, rotates)]
     fixtures: list[Fixture] = []
     for at, (contestants, first, task) in enumerate(planned, number):
         key = match_key(scheduler.secret, at)

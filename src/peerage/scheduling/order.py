@@ -55,7 +55,6 @@ def draw_up(
     *,
     same_family: bool = True,
     across: bool = False,
-    once: bool = False,
     seats: int = 2,
     count: int | None = None,
     only: str = "",
@@ -64,10 +63,10 @@ def draw_up(
     """Half as many matches of `seats` as there are players, or `count`, the most telling first; `lot` decides
     among equals.
 
-    Without `same_family` players of one family never meet, where `across` none of one group; where `once`,
-    nobody plays twice in a round. `only` names one who plays in all of them. With a `price` of each player's
-    seat, in any unit, it is not what a match says that counts but that divided by the price of its seats;
-    equal prices change nothing. The same arguments give the same matches on every machine.
+    Without `same_family` players of one family never meet, where `across` none of one group. `only` names one
+    who plays in all of them. With a `price` of each player's seat, in any unit, it is not what a match says
+    that counts but that divided by the price of its seats; equal prices change nothing. The same arguments
+    give the same matches on every machine.
     """
     pool = sorted(standings)
     size = len(pool)
@@ -83,7 +82,7 @@ def draw_up(
     own = names.index(only) if only else None
     prices = np.array([price.get(name, 1.0) for name in names])
     lots = [Random(lot)]
-    seated = seat(one, played[None], free[None], prices[None], lots, loss, matches, seats, once, own)
+    seated = seat(one, played[None], free[None], prices[None], lots, loss, matches, seats, own)
     return tuple(
         [tuple([names[at] for at in table if at >= 0]) for table in seated[0].tolist() if table[0] >= 0]
     )
@@ -98,7 +97,6 @@ def seat(
     loss: Loss,
     count: int,
     seats: int = 2,
-    once: bool = False,
     only: int | None = None,
 ) -> np.ndarray:
     """Who sits where, in several arenas at once: shape (arenas, count, seats), -1 where nobody is left.
@@ -114,7 +112,7 @@ def seat(
     noise = np.zeros((arenas, size, size))
     noise[:, below, above] = [[lot.random() for _ in range(pairs)] for lot in lots]
     noise = noise + turned(noise)
-    played, free = played.copy(), free.copy()
+    played = played.copy()
     level = (price == price[:, :1]).all(axis=1)
     found = np.full((arenas, count, seats), -1)
     for table in range(count):
@@ -152,8 +150,6 @@ def seat(
                 covariance = _lowered(covariance, information, found[:, table, other], joins, here)
             at_table[here, joins[here]] = True
         played += at_table
-        if once:
-            free &= ~at_table[:, :, None] & ~at_table[:, None, :]
     return found
 
 

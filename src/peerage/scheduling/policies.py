@@ -59,18 +59,17 @@ class Policy(NamedTuple):
         results: Results,
         lot: str,
         same_family: bool = True,
-        once: bool = False,
     ) -> tuple[tuple[str, str], ...]:
         """The pairs of a round, each the higher seeded first: by cost Elo, equals by name. Without
-        `same_family` players of one family never meet; where `once`, nobody plays twice in it.
+        `same_family` players of one family never meet.
 
         A round that would leave fewer than the share `across` of all matches between groups is drawn up once
         more, of such matches alone.
         """
-        pairs = self._drawn_up(standings, history, results, lot, same_family, once)
+        pairs = self._drawn_up(standings, history, results, lot, same_family)
         named = [one for one in standings if one.group]
         if not self.player and _apart(named, history, pairs) < self._least(named):
-            pairs = self._drawn_up(named, history, results, lot, same_family, once, across=True) or pairs
+            pairs = self._drawn_up(named, history, results, lot, same_family, across=True) or pairs
         seed = {one.player: (-one.cost, one.player) for one in standings}
         return tuple([(a, b) if seed[a] < seed[b] else (b, a) for a, b in pairs])
 
@@ -87,7 +86,6 @@ class Policy(NamedTuple):
         results: Results,
         lot: str,
         same_family: bool,
-        once: bool,
         across: bool = False,
     ) -> Sequence[Sequence[str]]:
         if self.name == "swiss":
@@ -96,7 +94,7 @@ class Policy(NamedTuple):
             return at_random.pair(standings, history, lot, same_family, across)
         if self.name == "round-robin":
             return round_robin.pair(standings, history, lot, same_family, across)
-        return self._learnt(standings, history, results, lot, same_family, once, across=across)
+        return self._learnt(standings, history, results, lot, same_family, across=across)
 
     def seat(
         self,
@@ -108,7 +106,6 @@ class Policy(NamedTuple):
         outside: int = 0,
         fewest: int = 2,
         slots: Mapping[str, int] = {},
-        once: bool = False,
     ) -> tuple[tuple[str, ...], ...]:
         """The tables of a round of a game for more than two; see `groups.group` for `outside`, `fewest` and
         `slots`. `random` seats everybody by lot, `round-robin` those who have met least often."""
@@ -120,7 +117,7 @@ class Policy(NamedTuple):
             return groups.group(seated, history, lot, seats, width, outside, fewest, slots)
         size = groups.size(len(standings), seats, outside)
         count = 1 if self.player else groups.tables(len(standings), seats, outside, fewest)
-        found = self._learnt(standings, history, results, lot, True, once, size, max(1, count))
+        found = self._learnt(standings, history, results, lot, True, size, max(1, count))
         return groups.filled(found, seats, fewest, lot, slots)
 
     def _learnt(
@@ -130,7 +127,6 @@ class Policy(NamedTuple):
         results: Results,
         lot: str,
         same_family: bool,
-        once: bool,
         seats: int = 2,
         count: int | None = None,
         across: bool = False,
@@ -148,7 +144,6 @@ class Policy(NamedTuple):
             self.loss(names) or order.of_order,
             same_family=same_family,
             across=across,
-            once=once,
             seats=seats,
             count=count,
             only=self.player,

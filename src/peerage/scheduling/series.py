@@ -4,16 +4,10 @@
     ...     print(*planned)
     ('Ada', 'Bo') 7 7
     ('Bo', 'Ada') 7 7
-    >>> for planned in in_series("tasks", [("Ada", "Bo"), ("Cy", "Di")], 7, False):
-    ...     print(*planned)
-    ('Ada', 'Bo') 7 7
-    ('Cy', 'Di') 7 7
 
 In a series of `seats` those who meet do so once for each seat: the seats are rotated, so that each of n
 players sits in each of n seats once. All play one task where the game says that nobody gains by having met it
-in another seat; else each match has a task of its own. In a series of `tasks` all tables of a round are given
-the same task, and since a player sits at one table of a round, nobody meets it twice. The matches of a series
-have consecutive numbers.
+in another seat; else each match has a task of its own. The matches of a series have consecutive numbers.
 """
 
 from __future__ import annotations
@@ -21,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Literal, NamedTuple, TypeAlias
 
-Series: TypeAlias = Literal["seats", "tasks"]
+Series: TypeAlias = Literal["seats"]
 
 
 class Planned(NamedTuple):
@@ -38,11 +32,9 @@ def in_series(
 ) -> Iterator[Planned]:
     """The matches of a round, the first of them numbered `number`; `rotates` says that a task may be met
     again in other seats."""
-    first = number
     for contestants in tables:
-        if series != "seats":
-            shared = series == "tasks" and len(tables) > 1
-            yield Planned(contestants, first if shared else 0, first if shared else number)
+        if series is None:
+            yield Planned(contestants, 0, number)
             number += 1
             continue
         first = number

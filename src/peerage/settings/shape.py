@@ -75,13 +75,12 @@ class Pairing(Section):
         "alone. 0: as the policy has it. By default 0.2, or what pairing by lot would come to where that is "
         "less, as with one open player among many.",
     )
-    series: Literal["seats", "tasks"] | None = Field(
+    series: Literal["seats"] | None = Field(
         None,
         description="Matches that are compared with each other. `seats`: those who meet do so once for each "
         "seat, with the seats rotated, on one task where the game allows it and else on a fresh one each "
-        "time. `tasks`: all tables of a round are given the same task, as in duplicate bridge. Nothing of a "
-        "match is shown before its series has ended. Default: every match by itself. Fixed when the arena is "
-        "made.",
+        "time. Nothing of a match is shown before its series has ended. Default: every match by itself. "
+        "Fixed when the arena is made.",
     )
     slots: Slots = Field(
         "mean",
