@@ -207,7 +207,7 @@ def test_the_score_of_logs_that_counts_is_named(tmp_path: Path) -> None:
         path.write_text(json.dumps({**log, "samples": [{"id": 1, "scores": scores}]}), "utf-8")
         logs.append(str(path))
     where = ["--dir", str(tmp_path / "arena")]
-    assert "name one with --score: exact, tidy" in run("import", *logs, *where, code=1)
+    assert "name one with --score: judge/exact, judge/tidy" in run("import", *logs, *where, code=1)
     assert "score tidy of each sample" in run("import", *logs, *where, "--score", "tidy")
     table = json.loads(run("leaderboard", "--source", "outside", "--format", "json", *where))
     assert [(row["player"], row["wins"]) for row in table] == [("a", 1), ("b", 0)]

@@ -186,8 +186,11 @@ def test_the_score_that_counts_is_named(score: str, solved: float) -> None:
 @pytest.mark.parametrize(
     ("score", "told"),
     [
-        ("exact", "several scores are called 'exact'; name one of judge/exact, strict/exact"),
-        ("judge", "no score is called 'judge'; there are match, judge/exact, judge/polite, strict/exact"),
+        ("exact", "2 scores are called 'exact'; name one with --score: judge/exact, strict/exact"),
+        (
+            "judge",
+            "no scores are called 'judge'; name one with --score: judge/exact, judge/polite, match",
+        ),
     ],
 )
 def test_a_score_that_is_not_there_is_told_with_those_that_are(score: str, told: str) -> None:
@@ -209,7 +212,7 @@ def test_only_logs_of_inspect_have_scores_to_name(name: str) -> None:
         (log(HEADER, {"id": 1, "scores": {"a": {"value": {"x": "y"}}}}), "expected C, P, I, N or a number"),
         (
             log(HEADER, {"id": 1, "scores": {"a": {"value": {"x": 1, "y": 0}}}}),
-            r"score of .a. has 2 entries; name one with --score: x, y",
+            "2 scores are called 'a'; name one with --score: a/x, a/y",
         ),
         (LOGS[0].read_bytes()[:9_000], "not an Inspect log"),
         (log({"eval": [1]}), "not an Inspect log: eval is no object"),

@@ -96,32 +96,37 @@ class Mapper:
         self.titles = {column: places[0] for column, places in form.columns.items()}
         self._form, self._columns = form, frozenset[str]()
         self._renamed: list[tuple[str, str]] = []
-        self._moves: list[tuple[str, list[Callable[[Any], Any]]]] = []
+        self._moved: list[tuple[str, list[Callable[[Any], Any]]]] = []
 
     def __call__(self, row: Mapping[str, Any]) -> Mapping[str, Any]:
         """The row by our columns."""
         if row.keys() != self._columns:
-            self._columns, self._moves, self._renamed = frozenset(row), [], []
-            for column, places in self._form.columns.items():
-                there = [place for place in places if re.split(r"[.\[/]", place)[0] in self._columns]
-                if len(there) == 1 and there[0] in row and there != [column]:
-                    self._renamed.append((column, there[0]))
-                elif there and there != [column]:
-                    self._moves.append((column, [_getter(place) for place in there]))
-                self.titles[column] = [*there, self.titles[column]][0]
-        if not (self._renamed or self._moves or self._form.flags):
+            self._learn(frozenset(row))
+        if not (self._renamed or self._moved or self._form.flags):
             return row
         mapped = dict(row)
         for column, place in self._renamed:
             mapped[column] = row[place]
-        for column, getters in self._moves:
+        for column, getters in self._moved:
             values = (getter(row) for getter in getters)
             mapped[column] = next((value for value in values if value is not None), None)
-        if self._form.flags:
-            mapped["winner"] = " and ".join(
-                [word for column, word in self._form.flags.items() if str(row.get(column)).lower() in _SET]
-            )
+        if flags := self._form.flags:
+            given = [word for column, word in flags.items() if str(row.get(column)).lower() in _SET]
+            mapped["winner"] = " and ".join(given)
         return mapped
+
+    def _learn(self, columns: frozenset[str]) -> None:
+        """Find where our columns are in rows that have these."""
+        self._columns, self._renamed, self._moved = columns, [], []
+        for column, places in self._form.columns.items():
+            there = [place for place in places if re.split(r"[.\[/]", place)[0] in columns]
+            if not there or there == [column]:
+                continue
+            self.titles[column] = there[0]
+            if len(there) == 1 and there[0] in columns:
+                self._renamed.append((column, there[0]))
+            else:
+                self._moved.append((column, [_getter(place) for place in there]))
 
 
 _SET = ("1", "true", "1.0")

@@ -128,32 +128,32 @@ class PlayedRead:
 
 
 _SEAT = ("rank", "score", "team", "weight", "timestamp", "at_ms")
-_MEASURES = ("costs", "tokens", "seconds")
+_MEASURES = {"costs": "cost", "tokens": "tokens", "seconds": "seconds"}
 """Columns of what each team's play took."""
 
 
 def _used(row: Row, teams: int) -> tuple[Used, ...]:
-    listed: list[list[float | None]] = []
-    for column in _MEASURES:
-        values = row.get(column)
-        if values is None:
-            listed.append([None] * teams)
-            continue
-        if not isinstance(values, list) or len(values) != teams:
-            raise RowError(f"found {short(values)}, expected a list of {teams}", column)
-        listed.append([None if value is None else amount({column: value}, column, 0.0) for value in values])
-    used = tuple([Used(*each) for each in zip(*listed, strict=True)])
-    return used if any(each != Used() for each in used) else ()
+    """What each team's play took; empty where no column says."""
+    used = [Used()] * teams
+    for column, measure in _MEASURES.items():
+        for team, value in enumerate(() if row.get(column) is None else _listed(row, column, teams)):
+            if value is not None:
+                used[team] = used[team]._replace(**{measure: amount({column: value}, column, 0.0)})
+    return tuple(used) if any(each != Used() for each in used) else ()
+
+
+def _listed(row: Row, column: str, teams: int) -> list[Any]:
+    listed = row[column]
+    if not isinstance(listed, list) or len(listed) != teams:
+        raise RowError(f"found {short(listed)}, expected a list of {teams}", column)
+    return listed
 
 
 def _ranks(row: Row, teams: int) -> list[float]:
     both = {}
     for column in ("ranks", "scores"):
         if row.get(column) is not None:
-            listed = row[column]
-            if not isinstance(listed, list) or len(listed) != teams:
-                raise RowError(f"found {short(listed)}, expected a list of {teams}", column)
-            both[column] = [number_of(value, column) for value in listed]
+            both[column] = [number_of(value, column) for value in _listed(row, column, teams)]
     if not both:
         raise ColumnMissing("ranks or scores")
     if len(both) == 2:

@@ -10,11 +10,12 @@ from __future__ import annotations
 import io
 import json
 import zipfile
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from importlib import import_module
 from typing import Any, BinaryIO
 
 from peerage.inputs import MOST_BYTES
+from peerage.ratings.read.forms import at
 from peerage.ratings.read.report import DataError, Report, RowError
 
 _VALUES = {"C": 1.0, "P": 0.5, "I": 0.0, "N": 0.0}
@@ -75,7 +76,7 @@ def zipped(stream: BinaryIO, name: str, report: Report, score: str) -> Iterator[
         header = _json(log, stream, start)
         if isinstance(header, RowError):
             raise DataError(f"{name}: {header}")
-        for part, value in ((start, header), ("eval", isinstance(header, dict) and header.get("eval"))):
+        for part, value in ((start, header), ("eval", at(header, "eval"))):
             if not isinstance(value, dict):
                 raise DataError(f"{name}: not an Inspect log: {part} is no object")
         whole = {**header, "samples": (_json(log, stream, each) for each in samples)}
@@ -127,73 +128,43 @@ def _answer(about: Mapping[str, Any], sample: Mapping[str, Any], score: str) -> 
 
 
 def _solved(scores: Mapping[str, Any], wanted: str) -> float | None:
-    """The value of the score that is wanted, else of the first; that of its only entry where it has entries.
-    None where there is no score."""
-    if not scores:
+    """The value of the score that is wanted (SCORER, ENTRY, or SCORER/ENTRY where scorers share its name),
+    else of the first; None where there is no score."""
+    values: dict[str, Any] = {}
+    for scorer, score in scores.items():
+        value = score["value"] if isinstance(score, Mapping) else score
+        entries = value if isinstance(value, Mapping) and value else {"": value}
+        values |= {f"{scorer}/{entry}".removesuffix("/"): each for entry, each in entries.items()}
+    if not values:
         return None
-    given = {name: one["value"] if isinstance(one, Mapping) else one for name, one in scores.items()}
-    scorer, value = next(iter(given.items()))
-    if wanted:
-        value = _named(given, wanted)
-    elif isinstance(value, Mapping) and value:
-        if len(value) > 1:
-            raise DataError(
-                f"the score of {scorer!r} has {len(value)} entries; name one with --score: {_listed(value)}"
-            )
-        (value,) = value.values()
+    sought, part = (wanted, -1) if wanted else (next(iter(scores)), 0)
+    names = [name for name in values if name == sought or name.split("/", 1)[part] == sought]
+    if len(names) != 1:
+        listed = ", ".join([name[:60] for name in names or values][:10])
+        raise DataError(f"{len(names) or 'no'} scores are called {sought!r}; name one with --score: {listed}")
+    value = values[names[0]]
     if isinstance(value, str) and value in _VALUES:
         return _VALUES[value]
-    if isinstance(value, bool | int | float):
-        return float(value)
-    raise DataError(f"a score is {str(value)[:60]!r}; expected C, P, I, N or a number")
-
-
-def _named(given: Mapping[str, Any], wanted: str) -> Any:
-    """The value of a scorer, or of an entry of its score: ENTRY, or SCORER/ENTRY where scorers share its
-    name."""
-    entries = {
-        f"{scorer}/{entry}": one
-        for scorer, value in given.items()
-        if isinstance(value, Mapping)
-        for entry, one in value.items()
-    }
-    alone = {scorer: value for scorer, value in given.items() if not isinstance(value, Mapping)}
-    if wanted in alone or wanted in entries:
-        return alone[wanted] if wanted in alone else entries[wanted]
-    found = [name for name in entries if name.endswith(f"/{wanted}")]
-    if len(found) == 1:
-        return entries[found[0]]
-    there = _listed([*alone, *entries])
-    raise DataError(
-        f"several scores are called {wanted!r}; name one of {_listed(found)}"
-        if found
-        else f"no score is called {wanted!r}; there are {there}"
-    )
-
-
-def _listed(names: Iterable[str]) -> str:
-    return ", ".join([str(name)[:60] for name in names][:10])
+    if not isinstance(value, bool | int | float):
+        raise RowError(f"a score is {value!r:.60}; expected C, P, I, N or a number")
+    return float(value)
 
 
 def _asked(said: Any, choices: Any) -> str:
     """All that the model was asked: a text, or its messages by role, then the choices that it had; empty
     where some of it is no text."""
-    if isinstance(said, str):
-        texts = [said]
-    else:
-        turns = [(str(one.get("role", "")), _text(one.get("content", ""))) for one in said or ()]
-        if not all(text for _, text in turns):
-            return ""
-        alone = len(turns) == 1
-        texts = [text if alone else f"{role}: {text}" for role, text in turns]
-    letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
-    texts += [f"{letter}) {choice}" for letter, choice in zip(letters, choices or (), strict=False)]
-    return "\n".join(texts)
+    turns = [{"content": said}] if isinstance(said, str) else said or ()
+    texts = [_text(turn.get("content", "")) for turn in turns]
+    if not all(texts):
+        return ""
+    if len(texts) > 1:
+        texts = [f"{turn.get('role', '')}: {text}" for turn, text in zip(turns, texts, strict=True)]
+    return "\n".join([*texts, *map("{}) {}".format, "ABCDEFGHIJKLMNOPQRSTUVWXYZ", choices or ())])
 
 
 def _text(content: Any) -> str:
     """The text of a message; empty where it holds something else, such as a picture."""
     if isinstance(content, str):
         return content
-    parts = [one.get("text") if isinstance(one, Mapping) else None for one in content or ()]
-    return "\n".join([part for part in parts if isinstance(part, str)]) if all(parts) else ""
+    parts = [part.get("text") if isinstance(part, Mapping) else None for part in content or ()]
+    return "\n".join(map(str, parts)) if all(isinstance(part, str) and part for part in parts) else ""

@@ -1,22 +1,4 @@
-"""Anybody's results, read into histories: battles, games, answers, and the forms of other projects (`forms`).
-
-- **battles**: `model_a`, `model_b`, `winner` (`model_a`, `model_b`, `tie`, `tie (bothbad)`: LMArena's
-  words), and if there are any `judge`, `weight`, `question` (or `question_id`), `timestamp` (or `tstamp`,
-  `date`), `battle_id`, `cost_a` and `cost_b`; for `--control length` the columns `length_a` and `length_b`.
-- **games**: one row a game with lists, `players` and `ranks` (lower is better) or `scores` (higher is
-  better), a player being a name or a team's list of names; or one row a seat with `game`, `player`, `rank`
-  or `score`, and `team` where several play together. Optional `weight`, `timestamp`, and lists
-  of what each team's play took: `costs` (dollars), `tokens`, `seconds`. Matches that `peerage export` wrote
-  are games too.
-- **answers**: one row an answer, with `player` (or `model`), `challenge` (or `item`, `question`) and `solved`
-  (or `score`, `correct`): true or false, or a part from 0 to 1. Logs of Inspect and single results of Every
-  Eval Ever are answers; of the latter those that `peerage export` wrote are games between those who met.
-- **fastchat**: the votes in FastChat's own conversation logs, other lines of which are left out and counted.
-- **valyrian**: a tournament of ValyrianTech/ValyrianGamesLeaderboard.
-- **cob**: battles of 10decikelvin/cob.
-
-What cannot be read is listed with file, line and column, all at once; what is left out is counted in a note.
-"""
+"""Anybody's results, read into histories: battles, games and answers; docs/ratings.md has the columns."""
 
 from __future__ import annotations
 

@@ -25,9 +25,7 @@ from peerage.ratings.read.report import DataError, Report, RowError
 
 NO_LOG = "is no log of Inspect: --score names a score of such logs"
 Header = Callable[[list[str]], list[str]]
-"""Turns the first line of a table into names of columns; raises ValueError."""
-
-
+"""Turns the first line of a table into names of columns. Raises RowError."""
 Hook = Callable[[list[tuple[str, Any]]], dict[str, Any]] | None
 
 _ENDINGS = {
@@ -37,12 +35,7 @@ _ENDINGS = {
 ENDINGS = tuple(_ENDINGS)
 _MAGIC = {b"PAR1": "parquet", b"PK\x03\x04": "zip"}
 _PACKED = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "Zstandard", b"BZh": "bzip2", b"\xfd7zXZ": "xz"}
-_BOMS = (
-    (b"\xff\xfe\0\0", "utf-32"),
-    (b"\0\0\xfe\xff", "utf-32"),
-    (b"\xff\xfe", "utf-16"),
-    (b"\xfe\xff", "utf-16"),
-)
+_BOMS = {b"\xff\xfe\0\0": "utf-32", b"\0\0\xfe\xff": "utf-32", b"\xff\xfe": "utf-16", b"\xfe\xff": "utf-16"}
 _CHUNK = 1 << 18
 _BATCH = 5_000
 _NO_BYTE = re.compile("[\udc80-\udcff]")
@@ -103,7 +96,7 @@ def records(
 
 
 def _encoding(head: bytes) -> str:
-    for mark, encoding in _BOMS:
+    for mark, encoding in _BOMS.items():
         if head.startswith(mark):
             return encoding
     if b"\0" in head[:2] and len(head) > 1:
@@ -137,22 +130,16 @@ class _Text:
     def _clean(self, text: str) -> str:
         """The text without NUL. Bytes that are not UTF-8 are read as Windows-1252, which is noted, where the
         whole text can be that."""
-        wrong = _NO_BYTE.search(text)
-        if wrong is not None:
-            body = text.encode("utf-8", "surrogateescape")
-            if not (self._unicode or _NOT_WESTERN.search(body)):
-                self._report.remarks[f"{self._name} is not UTF-8, and was read as Windows-1252"] = None
-                text = body.decode("cp1252")
-            else:
-                self._report.add(
-                    RowError(
-                        f"byte 0x{ord(wrong[0]) - 0xDC00:02x} is not UTF-8; save the file as UTF-8 (iconv "
-                        "converts it)"
-                    )
-                )
-                text = _NO_BYTE.sub("\ufffd", text)
-        else:
+        wrong, body = _NO_BYTE.search(text), text.encode("utf-8", "surrogateescape")
+        if wrong is None:
             self._unicode = self._unicode or not text.isascii()
+        elif self._unicode or _NOT_WESTERN.search(body):
+            byte = ord(wrong[0]) - 0xDC00
+            self._report.add(RowError(f"byte 0x{byte:02x} is not UTF-8; save the file as UTF-8"))
+            text = _NO_BYTE.sub("\ufffd", text)
+        else:
+            self._report.remarks[f"{self._name} is not UTF-8, and was read as Windows-1252"] = None
+            text = body.decode("cp1252")
         return text.replace("\0", "\ufffd")
 
 
@@ -228,13 +215,8 @@ def _json(text: _Text, listed: bool, report: Report, hook: Hook) -> Iterator[Any
         try:
             value = _value(line, hook)
         except json.JSONDecodeError as error:
-            whole = line.rstrip()
-            if (
-                not begun
-                and line.lstrip()[0] == "{"
-                and error.pos >= len(whole)
-                and "Unterm" not in error.msg
-            ):
+            cut = error.pos >= len(line.rstrip()) and "Unterm" not in error.msg
+            if cut and not begun and line.lstrip()[0] == "{":
                 yield from _elements(text, line, report, hook)  # one object on many lines
                 return
             report.add(RowError(f"not JSON ({error.msg})", str(error.colno)))
@@ -325,9 +307,8 @@ def _stored(value: Any) -> Any:
 
 def _beyond(error: Exception) -> str:
     """The problem of JSON that is more than Python reads."""
-    return (
-        "lists or objects too deep" if isinstance(error, RecursionError) else f"{error}".partition("; use")[0]
-    )
+    deep = isinstance(error, RecursionError)
+    return "lists or objects too deep" if deep else f"{error}".partition("; use")[0]
 
 
 def _parquet(source: Any, name: str, report: Report) -> Iterator[dict[str, Any]]:
