@@ -11,7 +11,7 @@ import pytest
 import peerage
 
 HERE = Path(peerage.__file__).parent
-ROOMS = ("engine", "players", "cluster")
+ROOMS = ("engine", "players", "cluster", "ratings", "tables")
 MOST = 7
 SPREAD = 3
 """For how many arguments a spread one (`*them`) counts."""

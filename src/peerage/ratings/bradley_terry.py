@@ -247,7 +247,18 @@ def solve(counted: PairTally, ties: Ties, prior_games: float) -> Solution:
     e = float(place[n]) if free else np.nan
     data = _information(counted, slope, place, 0.0, free)
     posterior = held(information, n, prior)
-    return Solution(counted, model, place[:n], e, inverse, prior, components, slope, data, posterior)
+    return Solution(
+        counted=counted,
+        ties=model,
+        strength=place[:n],
+        e=e,
+        inverse=inverse,
+        prior=prior,
+        components=components,
+        likelihood=slope,
+        information=data,
+        posterior=posterior,
+    )
 
 
 def _guess(counted: PairTally) -> Floats:

@@ -61,7 +61,7 @@ def kernel(function: F, *, long: bool) -> F:
     return fast
 
 
-def columns(*arrays: Any, long: bool) -> list[Any]:
+def columns(*, long: bool, **arrays: Any) -> dict[str, Any]:
     """One-dimensional arrays as `kernel` reads them best: plain Python takes a number out of a memoryview
     several times as fast as out of an array, and it is a float, not NumPy's."""
-    return list(arrays) if long and installed() else [array.data for array in arrays]
+    return arrays if long and installed() else {name: array.data for name, array in arrays.items()}

@@ -166,17 +166,17 @@ def _play(
             raise ValueError(f"duel {at} names player {column[at]}: there are {players}, counted from 0")
     fold_duels = kernel(kernels.elo_fold, long=len(results) >= _LONG)
     fold_duels(
-        raw,
-        cost,
-        first,
-        second,
-        np.array([r.score for r in results], np.float64),
-        np.array([math.nan if r.cost_a is None else r.cost_a for r in results], np.float64),
-        np.array([math.nan if r.cost_b is None else r.cost_b for r in results], np.float64),
-        settings.k_factor,
-        settings.cost_sensitivity,
-        settings.propagation_width or 0.0,
-        settings.propagation_share,
-        trail,
+        raw=raw,
+        cost=cost,
+        first=first,
+        second=second,
+        score=np.array([r.score for r in results], np.float64),
+        cost_first=np.array([math.nan if r.cost_a is None else r.cost_a for r in results], np.float64),
+        cost_second=np.array([math.nan if r.cost_b is None else r.cost_b for r in results], np.float64),
+        k_factor=settings.k_factor,
+        tau=settings.cost_sensitivity,
+        width=settings.propagation_width or 0.0,
+        share=settings.propagation_share,
+        trail=trail,
     )
     return raw, cost

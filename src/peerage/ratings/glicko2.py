@@ -100,17 +100,17 @@ def rate(
     mu, phi = (rating - 1500) / _SCALE, deviation / _SCALE
     long = len(history) >= _LONG or ready(glicko2_kernels)
     kernel(glicko2_kernels.periods, long=long)(
-        mu,
-        phi,
-        sigma,
-        history.first,
-        history.second,
-        history.score,
-        history.weight,
-        edges,
-        settings.tau,
-        settings.epsilon,
-        settings.deviation / _SCALE,
+        mu=mu,
+        phi=phi,
+        sigma=sigma,
+        first=history.first,
+        second=history.second,
+        score=history.score,
+        weight=history.weight,
+        bounds=edges,
+        tau=settings.tau,
+        epsilon=settings.epsilon,
+        widest=settings.deviation / _SCALE,
     )
     games += history.games()
     return Glicko2Table(

@@ -127,15 +127,15 @@ def rows_of(
     possible = rank_ranges(above)
     return tuple(
         Row(
-            i,
-            float(rating[i]),
-            float(lower[i]),
-            float(upper[i]),
-            rank,
-            (min(possible[i][0], rank), max(possible[i][1], rank)),
-            float(games[i]),
-            None if mu is None else float(mu[i]),
-            None if sigma is None else float(sigma[i]),
+            player=i,
+            rating=float(rating[i]),
+            lower=float(lower[i]),
+            upper=float(upper[i]),
+            rank=rank,
+            rank_range=(min(possible[i][0], rank), max(possible[i][1], rank)),
+            games=float(games[i]),
+            mu=None if mu is None else float(mu[i]),
+            sigma=None if sigma is None else float(sigma[i]),
         )
         for i, rank in enumerate(ranks(rating))
     )

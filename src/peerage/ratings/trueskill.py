@@ -104,10 +104,18 @@ def rate_duels(history: Duels, settings: TrueSkillSettings) -> TrueSkillTable:
     long = len(history) >= _LONG_DUELS or ready(trueskill_kernels)
     play: Callable[..., None] = kernel(trueskill_kernels.duels, long=long)
     play(
-        *columns(mu, variance, history.first, history.second, history.score, history.weight, long=long),
-        settings.beta,
-        settings.tau,
-        settings.draw_margin(2),
+        **columns(
+            long=long,
+            mu=mu,
+            variance=variance,
+            first=history.first,
+            second=history.second,
+            score=history.score,
+            weight=history.weight,
+        ),
+        beta=settings.beta,
+        tau=settings.tau,
+        margin=settings.draw_margin(2),
     )
     return TrueSkillTable(settings, mu, np.sqrt(variance), history.games())
 
@@ -127,22 +135,22 @@ def rate(history: Games, settings: TrueSkillSettings, start: TrueSkillTable | No
     long = len(history) >= _LONG_GAMES
     play: Callable[..., None] = kernel(trueskill_kernels.games, long=long)
     play(
-        *columns(
-            mu,
-            variance,
-            history.game,
-            history.team,
-            history.rank,
-            history.seat,
-            history.share,
-            history.weight,
+        **columns(
             long=long,
+            mu=mu,
+            variance=variance,
+            game=history.game,
+            team=history.team,
+            rank=history.rank,
+            seat=history.seat,
+            share=history.share,
+            weight=history.weight,
         ),
-        settings.beta,
-        settings.tau,
-        settings.draw_margin(1),
-        settings.tolerance,
-        teams,
-        seats,
+        beta=settings.beta,
+        tau=settings.tau,
+        unit_margin=settings.draw_margin(1),
+        tolerance=settings.tolerance,
+        teams=teams,
+        seats=seats,
     )
     return TrueSkillTable(settings, mu, np.sqrt(variance), played)

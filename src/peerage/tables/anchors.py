@@ -101,8 +101,18 @@ def people_listed(anchors: Anchors) -> Iterator[PeopleRow]:
 
 
 def _row(kind: Literal["judge", "people", "expert"], who: str, found: Agreement) -> PeopleRow:
-    bounds = [one[:3] if one is not None else (None, None, None) for one in (found.share, found.kappa)]
-    return PeopleRow(kind, who, found.duels, *bounds[0], *bounds[1])
+    share, kappa = [one[:3] if one is not None else (None, None, None) for one in (found.share, found.kappa)]
+    return PeopleRow(
+        kind=kind,
+        who=who,
+        duels=found.duels,
+        agreement=share[0],
+        agreement_lower=share[1],
+        agreement_upper=share[2],
+        kappa=kappa[0],
+        kappa_lower=kappa[1],
+        kappa_upper=kappa[2],
+    )
 
 
 def told_of_people(anchors: Anchors) -> Iterator[str]:

@@ -46,16 +46,16 @@ def players(settings: ArenaSettings, today: date) -> Iterator[PlayerRow]:
     for player in settings.players:
         price = price_of(player, today)
         yield PlayerRow(
-            player.name,
-            player.public_model,
-            player.family,
-            player.architecture,
-            player.base_url,
-            price.input[0].femto / 1e9 if price.input else None,
-            price.output[0].femto / 1e9 if price.output else None,
-            player.gpu_hour_price,
-            price.source,
-            price.known,
+            player=player.name,
+            model=player.public_model,
+            family=player.family,
+            architecture=player.architecture,
+            base_url=player.base_url,
+            input_usd_per_million=price.input[0].femto / 1e9 if price.input else None,
+            output_usd_per_million=price.output[0].femto / 1e9 if price.output else None,
+            gpu_hour_usd=player.gpu_hour_price,
+            pricing_source=price.source,
+            price_known=price.known,
         )
 
 

@@ -83,16 +83,16 @@ def compare(
     first, second, took = rows[one], rows[other], (speeds.get(one), speeds.get(other))
     sure = one if other in first.above else other if one in second.above else None
     return Comparison(
-        tuple(_told(found, first, second, chance, sure, counts.get(("", "")))),
-        first,
-        second,
-        chance,
-        sure,
-        tuple([Met(*at, *results) for at, results in met]),
-        tuple(numbers[0][: -SAMPLES - 1 : -1]),
-        tuple(numbers[2][: -SAMPLES - 1 : -1]),
-        (took[0] and took[0].seconds, took[1] and took[1].seconds),
-        (took[0].answers if took[0] else 0, took[1].answers if took[1] else 0),
+        lines=tuple(_told(found, first, second, chance, sure, counts.get(("", "")))),
+        one=first,
+        other=second,
+        chance=chance,
+        sure=sure,
+        met=tuple([Met(*at, *results) for at, results in met]),
+        won=tuple(numbers[0][: -SAMPLES - 1 : -1]),
+        lost=tuple(numbers[2][: -SAMPLES - 1 : -1]),
+        seconds=(took[0] and took[0].seconds, took[1] and took[1].seconds),
+        answers=(took[0].answers if took[0] else 0, took[1].answers if took[1] else 0),
     )
 
 

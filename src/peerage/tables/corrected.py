@@ -76,17 +76,17 @@ def what_would_change(
     notes = (_VOTES if cast.scores is None else _SCORES, *found.notes)
     rows = [
         CorrectedRow(
-            new.rank,
-            name,
-            old.rating,
-            new.rating,
-            new.rating - old.rating,
-            new.lower if new.lower == new.lower else None,
-            new.upper if new.upper == new.upper else None,
-            new.rank_range,
-            old.rank,
-            tuple(wanted),
-            notes,
+            corrected_rank=new.rank,
+            player=name,
+            rating=old.rating,
+            corrected=new.rating,
+            difference=new.rating - old.rating,
+            lower=new.lower if new.lower == new.lower else None,
+            upper=new.upper if new.upper == new.upper else None,
+            rank_range=new.rank_range,
+            rank=old.rank,
+            corrections=tuple(wanted),
+            notes=notes,
         )
         for name, old, new in zip(cast.players, found.before.rows, found.after.rows, strict=True)
     ]

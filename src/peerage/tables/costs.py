@@ -90,15 +90,15 @@ def _of_player(name: str, account: Account, host: HostedStats | None, found: Gai
         cost += host.unused_usd or 0.0
     known = cost if not account.unknown_costs else None
     return CostStats(
-        name,
-        account.matches,
-        bits,
-        cost,
-        _per(account.matches, known),
-        _per(bits, known),
-        hours,
-        _per(account.matches, hours),
-        _per(bits, hours),
+        player=name,
+        matches=account.matches,
+        bits=bits,
+        cost_usd=cost,
+        matches_per_usd=_per(account.matches, known),
+        bits_per_usd=_per(bits, known),
+        gpu_hours=hours,
+        matches_per_gpu_hour=_per(account.matches, hours),
+        bits_per_gpu_hour=_per(bits, hours),
     )
 
 
@@ -119,8 +119,15 @@ def kind_stats(played: PlayedMatches, found: Gained, unknown: bool) -> Iterator[
     for kind in sorted(nano):
         usd, brought = nano[kind] / 1e9, bits.get(kind, 0.0)
         all_usd, known = (None, usd or None) if unknown else (usd, usd)
-        each = _per(matches[kind], all_usd), _per(brought, all_usd)
-        yield KindStats(by, kind, matches[kind], brought, known, *each)
+        yield KindStats(
+            by=by,
+            kind=kind,
+            matches=matches[kind],
+            bits=brought,
+            cost_usd=known,
+            matches_per_usd=_per(matches[kind], all_usd),
+            bits_per_usd=_per(brought, all_usd),
+        )
 
 
 def _per(number: float, spent: float | None) -> float | None:

@@ -172,19 +172,29 @@ def _rows(
     for judge in sorted(given.keys() | counted.keys()):
         statistics: JudgeStatistics | None = counted.get(judge)
         position = order.get(judge, Positions(None, None))
+        marks_given, mean = given.get(judge, (0, None))
+        g, low, high = reliable.get(judge, (None, None, None))
         yield JudgeRow(
-            judge,
-            families.get(judge, ""),
-            *given.get(judge, (0, None)),
-            statistics.abstentions if statistics else None,
-            statistics.agreement if statistics else None,
-            *_bounded(position.flips),
-            *_bounded(position.first),
-            *_bounded(own.get(judge)),
-            *_bounded(same_family.get(judge)),
-            *_bounded(length.get(judge)),
-            *reliable.get(judge, (None, None, None)),
+            judge=judge,
+            family=families.get(judge, ""),
+            marks=marks_given,
+            mean=mean,
+            abstentions=statistics.abstentions if statistics else None,
+            agreement=statistics.agreement if statistics else None,
+            **_named("flip_share", position.flips),
+            **_named("first_share", position.first),
+            **_named("self_preference", own.get(judge)),
+            **_named("kin_preference", same_family.get(judge)),
+            **_named("length_lean", length.get(judge)),
+            reliability=g,
+            reliability_lower=low,
+            reliability_upper=high,
         )
+
+
+def _named(name: str, found: Estimate | None) -> dict[str, float | None]:
+    """An estimate with its bounds, as fields of a row."""
+    return dict(zip((name, f"{name}_lower", f"{name}_upper"), _bounded(found), strict=True))
 
 
 def _bounded(found: Estimate | None) -> tuple[float | None, float | None, float | None]:
@@ -227,8 +237,13 @@ def _sorts(marks: Marks, cast: Cast, asked: Columns) -> Iterator[ChallengeSort]:
                 continue
             tell = float(found[at]) if size[at] >= FEWEST and (size > 0).sum() > 1 else None
             wide = Z95 * float(error[at])
-            bounds = (None, None) if tell is None else (tell - wide, tell + wide)
-            ties = float((score[of[match] == at] == 0.5).mean())
             yield ChallengeSort(
-                kind, name, int(size[at]), ties, float(one_way[of == at].mean()), tell, *bounds
+                kind=kind,
+                name=name,
+                matches=int(size[at]),
+                ties=float((score[of[match] == at] == 0.5).mean()),
+                unanimous=float(one_way[of == at].mean()),
+                tell=tell,
+                tell_lower=None if tell is None else tell - wide,
+                tell_upper=None if tell is None else tell + wide,
             )

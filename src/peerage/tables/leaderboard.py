@@ -191,19 +191,19 @@ def board(
     out, models = benched(ledger), changes(ledger)
     rows = [
         _row(
-            name,
-            identities.get(name, ("", "")),
-            track,
-            scope,
-            lines.get(name, _Line(rated.start)),
-            accounts.get(name, NOTHING),
-            (*general, *_of_player(name, known, out, models, gone))
+            name=name,
+            identity=identities.get(name, ("", "")),
+            track=track,
+            scope=scope,
+            line=lines.get(name, _Line(rated.start)),
+            account=accounts.get(name, NOTHING),
+            general=(*general, *_of_player(name, known, out, models, gone))
             if scope.source == "played"
             else (*general, *_fast(speeds, name)),
-            possibly.get(name, 0) / 1e9 if scope.source != "outside" else 0.0,
-            "benched" if name in out and name in known else "active" if name in known else "left",
-            asked,
-            gone.get(name, (None, None)),
+            possibly=possibly.get(name, 0) / 1e9 if scope.source != "outside" else 0.0,
+            status="benched" if name in out and name in known else "active" if name in known else "left",
+            what_if=asked,
+            withdrawn=gone.get(name, (None, None)),
         )
         for name in [*known, *sorted((accounts.keys() | lines.keys()) - known.keys())]
     ]
@@ -217,14 +217,14 @@ def board(
     if track == "trueskill" and scope.source == "played" and not (scope.side or asked):
         shrinking = bt() if bt else board(ledger, settings, "bt", scope, played, rough=True)
     return Board(
-        track,
-        scope.game,
-        scope.topic,
-        ranked,
-        general,
-        played.games,
-        played.topics,
-        verdict(
+        track=track,
+        game=scope.game,
+        topic=scope.topic,
+        rows=ranked,
+        notes=general,
+        games=played.games,
+        topics=played.topics,
+        verdict=verdict(
             ranked,
             decided,
             flips,
@@ -241,13 +241,13 @@ def board(
             if judged and scope.source == "played" and not (asked or scope.side)
             else "",
         ),
-        in_dollars,
-        asked,
-        scope.side,
-        sides,
-        covariance,
-        met,
-        needed,
+        in_dollars=in_dollars,
+        what_if=asked,
+        side=scope.side,
+        sides=sides,
+        covariance=covariance,
+        met=met,
+        needed=needed,
     )
 
 

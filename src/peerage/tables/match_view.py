@@ -181,34 +181,34 @@ def match_view(ledger: Ledger, number: int) -> MatchView:
     slots = fixture.slot_numbers
     roles: dict[Any, Any] = {"contestant": fixture.seats, **fixture.officials}
     return MatchView(
-        fixture.number,
-        fixture.round,
-        fixture.game,
-        fixture.version,
-        fixture.seed,
-        fixture.snapshot,
-        match.status,
-        verdict,
-        match.note,
-        fixture.topic,
-        tuple(
+        number=fixture.number,
+        round=fixture.round,
+        game=fixture.game,
+        version=fixture.version,
+        seed=fixture.seed,
+        snapshot=fixture.snapshot,
+        status=match.status,
+        verdict=verdict,
+        note=match.note,
+        topic=fixture.topic,
+        seats=tuple(
             [
                 SeatView(seat.label, role, seat.player, seat.raw, seat.cost, slots.get(seat.label, 0))
                 for role, seats in roles.items()
                 for seat in seats
             ]
         ),
-        blocks,
-        tuple([_exchange(match, step) for step in match.asked.values()]),
-        dict(outcome.scores),
-        dict(outcome.costs),
-        {track: dict(moved) for track, moved in recorded.record.ratings.items()} if recorded else {},
-        dict(recorded.record.totals) if recorded else {},
-        dict(fixture.drawn),
-        dict(outcome.detail),
-        digests,
-        recorded.row.at_ms if recorded else None,
-        series,
+        blocks=blocks,
+        exchanges=tuple([_exchange(match, step) for step in match.asked.values()]),
+        scores=dict(outcome.scores),
+        costs=dict(outcome.costs),
+        ratings={track: dict(moved) for track, moved in recorded.record.ratings.items()} if recorded else {},
+        totals=dict(recorded.record.totals) if recorded else {},
+        drawn=dict(fixture.drawn),
+        detail=dict(outcome.detail),
+        digests=digests,
+        at_ms=recorded.row.at_ms if recorded else None,
+        series=series,
     )
 
 
@@ -241,14 +241,14 @@ def _exchange(match: Match, step: Step) -> ExchangeView:
     else:
         request = tuple([(message.speaker, render(message, mark)) for message in asked.messages])
     view = ExchangeView(
-        step.key,
-        step.label,
-        step.role,
-        step.player,
-        request,
-        0 if isinstance(asked, Run) else asked.max_tokens,
-        None if isinstance(asked, Run) else asked.temperature,
-        step.status,
+        key=step.key,
+        label=step.label,
+        role=step.role,
+        player=step.player,
+        request=request,
+        max_tokens=0 if isinstance(asked, Run) else asked.max_tokens,
+        temperature=None if isinstance(asked, Run) else asked.temperature,
+        status=step.status,
         attempts=match.attempts[step.key],
         cost_usd=0.0 if run else None,
     )

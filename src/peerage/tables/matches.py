@@ -146,14 +146,14 @@ class Match:
                 found[first] = step
         return {
             key: SeatReply(
-                step.key,
-                step.label,
-                step.role,
-                step.status,
-                step.said.words if step.said and step.role != SANDBOX else step.reply,
-                step.value,
-                step.reason,
-                lambda step=step: self.messages(step),  # type: ignore[misc]
+                key=step.key,
+                label=step.label,
+                role=step.role,
+                status=step.status,
+                text=step.said.words if step.said and step.role != SANDBOX else step.reply,
+                value=step.value,
+                reason=step.reason,
+                asked=lambda step=step: self.messages(step),  # type: ignore[misc]
             )
             for key, step in found.items()
         }
@@ -344,7 +344,9 @@ class Matches:
             self._forms[form] = read_form(self._texts(form))
         role, expects = self._forms[form]
         if said is None:
-            return Step(key, player, label, role, form, parts, None, asked)
+            return Step(
+                key=key, player=player, label=label, role=role, form=form, parts=parts, said=None, row=asked
+            )
         status, reply, reason, choice, value = said.status, said.words, said.reason, "", None
         if status == "ok" and not said.withheld:
             try:
@@ -354,18 +356,47 @@ class Matches:
             else:
                 if isinstance(value, Chosen):
                     choice, reply = value.choice, value.reason
-        return Step(key, player, label, role, form, parts, said, asked, status, reply, reason, choice, value)
+        return Step(
+            key=key,
+            player=player,
+            label=label,
+            role=role,
+            form=form,
+            parts=parts,
+            said=said,
+            row=asked,
+            status=status,
+            reply=reply,
+            reason=reason,
+            choice=choice,
+            value=value,
+        )
 
 
 def _run(asked: Exchange, said: StoredReply | None) -> Step:
     key, player = asked.key, asked.player
     if said is None:
-        return Step(key, player, SANDBOX, "sandbox", "", (), None, asked)
+        return Step(
+            key=key, player=player, label=SANDBOX, role="sandbox", form="", parts=(), said=None, row=asked
+        )
     status, reply, reason, value = said.status, said.words, said.reason, None
     if status == "ok" and not said.withheld:
         value = ran(reply)
         status, reply, reason = value.status, value.stdout, value.stderr
-    return Step(key, player, SANDBOX, "sandbox", "", (), said, asked, status, reply, reason, value=value)
+    return Step(
+        key=key,
+        player=player,
+        label=SANDBOX,
+        role="sandbox",
+        form="",
+        parts=(),
+        said=said,
+        row=asked,
+        status=status,
+        reply=reply,
+        reason=reason,
+        value=value,
+    )
 
 
 def lookup(ledger: Ledger) -> Callable[[str], str]:

@@ -217,7 +217,16 @@ def of_board(
     covariance, met, needed = board.covariance, board.met, board.needed
     if not any(row.status == "left" and row.player in names for row in rows if names):
         rows, (covariance, met, needed) = still_playing(rows, (covariance, met, needed))
-    return outlook(rows, board.verdict.matches, names, goal, covariance, met, needed, policy)
+    return outlook(
+        rows=rows,
+        matches=board.verdict.matches,
+        names=names,
+        goal=goal,
+        covariance=covariance,
+        met=met,
+        needed=needed,
+        policy=policy,
+    )
 
 
 def outlook(

@@ -153,18 +153,18 @@ def profiles(played: PlayedMatches, by: Field = "game") -> list[Profile]:
             count = counts.get((game, player), _Counts())
             rows[player].append(
                 Profile(
-                    player,
-                    "" if by == "topic" else game,
-                    found.parts.get(game, 1.0),
-                    placed[at] if count.matches else None,
-                    100 * float(shared.share[at]),
-                    100 * float(lower[at]),
-                    100 * float(upper[at]),
-                    count.matches,
-                    count.wins,
-                    count.draws,
-                    count.losses,
-                    game if by == "topic" else "",
+                    player=player,
+                    game="" if by == "topic" else game,
+                    weight=found.parts.get(game, 1.0),
+                    rank=placed[at] if count.matches else None,
+                    share=100 * float(shared.share[at]),
+                    lower=100 * float(lower[at]),
+                    upper=100 * float(upper[at]),
+                    matches=count.matches,
+                    wins=count.wins,
+                    draws=count.draws,
+                    losses=count.losses,
+                    topic=game if by == "topic" else "",
                 )
             )
     order = sorted(rows, key=lambda player: (-rows[player][0].share, player))

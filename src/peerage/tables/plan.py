@@ -138,12 +138,12 @@ def _expect(total: _Sum, bound: CallBound, line: _Priced) -> None:
 def _player(line: _Priced, total: _Sum, scale: float) -> PlayerPlan:
     known = line.price.known
     return PlayerPlan(
-        line.settings.name,
-        line.settings.public_model,
-        round(total.calls * scale),
-        round(total.input * scale),
-        round(total.output * scale),
-        total.expected * scale / 1e9 if known else None,
-        total.worst * scale / 1e9 if known else None,
-        line.price.thinking.tokens,
+        player=line.settings.name,
+        model=line.settings.public_model,
+        calls=round(total.calls * scale),
+        input_tokens=round(total.input * scale),
+        output_tokens=round(total.output * scale),
+        expected_usd=total.expected * scale / 1e9 if known else None,
+        worst_usd=total.worst * scale / 1e9 if known else None,
+        thinking_tokens=line.price.thinking.tokens,
     )

@@ -84,7 +84,14 @@ class Readings:
             wins, draws, losses = tally[at]
             rows.append(
                 ReadingStats(
-                    reading, rank[at], name, wins + draws + losses, wins, draws, losses, state.raw[at]
+                    reading=reading,
+                    rank=rank[at],
+                    player=name,
+                    matches=wins + draws + losses,
+                    wins=wins,
+                    draws=draws,
+                    losses=losses,
+                    rating=state.raw[at],
                 )
             )
         return rows

@@ -200,9 +200,9 @@ def stats_of(
     names = [*players, *sorted((accounts.keys() | read.replies.keys()) - {*players})]
     hosted, found, probes = hosted_stats(ledger), gained(played), probe_costs(ledger)
     return Stats(
-        read.matches,
-        read.voids,
-        tuple(
+        matches=read.matches,
+        voids=read.voids,
+        players=tuple(
             [
                 _player(
                     name,
@@ -216,15 +216,15 @@ def stats_of(
                 for name in names
             ]
         ),
-        tuple([JudgeStats(name, **msgspec.structs.asdict(found)) for name, found in judges.items()]),
-        tuple([_author(name, read.authors[name]) for name in sorted(read.authors)]),
-        readings.rows(elo),
-        listed(ledger),
-        probe_stats(ledger),
-        unfinished_stats(ledger),
-        hosted,
-        cost_stats(names, accounts, hosted, found),
-        tuple(kind_stats(played, found, any(one.unknown_costs for one in accounts.values()))),
+        judges=tuple([JudgeStats(name, **msgspec.structs.asdict(found)) for name, found in judges.items()]),
+        authors=tuple([_author(name, read.authors[name]) for name in sorted(read.authors)]),
+        readings=readings.rows(elo),
+        outside=listed(ledger),
+        probes=probe_stats(ledger),
+        unfinished=unfinished_stats(ledger),
+        hosted=hosted,
+        costs=cost_stats(names, accounts, hosted, found),
+        kinds=tuple(kind_stats(played, found, any(one.unknown_costs for one in accounts.values()))),
     )
 
 

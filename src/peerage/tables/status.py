@@ -83,14 +83,14 @@ def status(ledger: Ledger, folder: Path) -> Status:
         closed = hides(fixture.game)
         times = [one.at_ms for one in attempts if one.at_ms is not None]
         now = MatchNow(
-            number,
-            match.fixture.round,
-            fixture.game,
-            tuple([seat.player for seat in fixture.seats]),
-            None if closed else len(times),
-            None if closed else max(times, default=None),
-            () if closed else tuple(sorted({one.player for one in asked})),
-            drives.get(number),
+            match=number,
+            round=match.fixture.round,
+            game=fixture.game,
+            players=tuple([seat.player for seat in fixture.seats]),
+            replies=None if closed else len(times),
+            last_ms=None if closed else max(times, default=None),
+            asks=() if closed else tuple(sorted({one.player for one in asked})),
+            worker=drives.get(number),
         )
         under_way.append(now)
     left = issued - recorded - len(under_way) - len(away)

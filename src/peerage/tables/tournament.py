@@ -200,7 +200,16 @@ def _progress(player: str, course: Sequence[tuple[int, float]]) -> ProgressRow:
     scores = [score for _, score in course]
     mean = of(scores)
     trend, error = _slope(course)
-    return ProgressRow(player, len(course), mean.mean, mean.sd, scores[0], scores[-1], trend, error)
+    return ProgressRow(
+        player=player,
+        tournaments=len(course),
+        score=mean.mean,
+        sd=mean.sd,
+        first=scores[0],
+        last=scores[-1],
+        trend=trend,
+        trend_se=error,
+    )
 
 
 def _slope(course: Sequence[tuple[int, float]]) -> tuple[float | None, float | None]:

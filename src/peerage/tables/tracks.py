@@ -78,20 +78,20 @@ def trueskill(played: History, rating: Rating, standings: Standings) -> Ratings:
     else:
         table = rate(played.tables, _SKILL)
     return Ratings(
-        tuple(played.players),
-        table.rating,
-        table.sigma,
-        partial(told_apart, table.mu, np.diag(table.sigma**2), unit=_SKILL_UNIT),
-        (
+        players=tuple(played.players),
+        rating=table.rating,
+        error=table.sigma,
+        apart=partial(told_apart, table.mu, np.diag(table.sigma**2), unit=_SKILL_UNIT),
+        notes=(
             f"TrueSkill, μ - {_SKILL.k:g}σ: what one can be sure of; the interval is that of μ",
             f"a newcomer has μ = {_SKILL.mu:g}, σ = {_SKILL.sigma:.3f}; β = {_SKILL.beta:.3f}, "
             f"τ = {_SKILL.tau:.4f}, draw probability {_SKILL.draw_probability:g}; in the order played",
             *_unconnected(played.history),
             NO_COST,
         ),
-        _SKILL.mu - _SKILL.k * _SKILL.sigma,
-        table.mu,
-        table.sigma,
+        start=_SKILL.mu - _SKILL.k * _SKILL.sigma,
+        mu=table.mu,
+        sigma=table.sigma,
         center=table.mu,
     )
 
@@ -102,19 +102,19 @@ def glicko(played: History, rating: Rating, standings: Standings) -> Ratings:
     table = glicko2.rate(played.history, settings, bounds=glicko2.even_periods(played.history, _PERIOD))
     value, deviation = np.array(table.rating), np.array(table.deviation)
     return Ratings(
-        tuple(played.players),
-        value,
-        deviation,
-        partial(separated, value, np.diag(deviation**2)),
-        (
+        players=tuple(played.players),
+        rating=value,
+        error=deviation,
+        apart=partial(separated, value, np.diag(deviation**2)),
+        notes=(
             f"Glicko-2 in periods of about {_PERIOD} matches a player, τ = {settings.tau:g}; the interval is "
             "the rating ± 1.96 deviations (σ)",
             *_unconnected(played.history),
             NO_COST,
         ),
-        settings.rating,
-        value,
-        deviation,
+        start=settings.rating,
+        mu=value,
+        sigma=deviation,
     )
 
 
@@ -137,19 +137,19 @@ def points(played: PlayedMatches, rating: Rating, standings: Standings) -> Ratin
     each = float(number.sum()) / max(len(number), 1)
     unit = spread / 2 * each  # a duel's score, too, is spread by half of what a unit moves it
     return Ratings(
-        tuple(found),
-        total,
-        error,
-        partial(told_apart, total, np.diag(error**2), unit=unit),
-        (
+        players=tuple(found),
+        rating=total,
+        error=error,
+        apart=partial(told_apart, total, np.diag(error**2), unit=unit),
+        notes=(
             "total points, whose interval allows for the spread of points from match to match; μ is the mean "
             "of a match, σ its standard error",
             "who plays more has more to gain and to lose: compare the means where matches differ",
             NO_COST,
         ),
-        0.0,
-        total / number,
-        error / number,
+        start=0.0,
+        mu=total / number,
+        sigma=error / number,
     )
 
 

@@ -145,18 +145,18 @@ def verdict(
         *(["Prices are play prices: nobody is paid."] if play and any(row.cost_usd for row in rows) else ()),
     ]
     return Verdict(
-        tuple(lines),
-        best.player if best else None,
-        tuple([row.player for row in first]),
-        len(ranked),
-        matches,
-        value.player if value else None,
-        beats,
-        doubts,
-        further.matches if further else None,
-        further.usd if further else None,
-        further.at_least if further and not rough else None,
-        further.at_most if further and not rough else None,
+        lines=tuple(lines),
+        best=best.player if best else None,
+        may_be_best=tuple([row.player for row in first]),
+        players=len(ranked),
+        matches=matches,
+        value=value.player if value else None,
+        beats=beats,
+        weakened_by=doubts,
+        further_matches=further.matches if further else None,
+        further_usd=further.usd if further else None,
+        further_at_least=further.at_least if further and not rough else None,
+        further_at_most=further.at_most if further and not rough else None,
     )
 
 

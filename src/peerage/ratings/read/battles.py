@@ -147,13 +147,13 @@ class BattlesRead:
         said = [f"{bad.sum()} of {ties} ties are of answers said to be both bad"] * bool(bad.any())
         names = ("first", "second", "score", "weight")
         return Battles(
-            tuple(self._players),
-            duels(len(self._players), *[column[name] for name in names]),
-            {label: tuple([values[i] for i in order]) for label, values in self._labels.items()},
-            {name: contrast(column[f"{name}_a"], column[f"{name}_b"]) for name in self._controls},
-            None if np.isnan(costs).all() else costs,
-            (*notes, *said, *note),
-            layout,
-            column["time"] if timed else None,
-            bad if bad.any() else None,
+            names=tuple(self._players),
+            duels=duels(len(self._players), *[column[name] for name in names]),
+            labels={label: tuple([values[i] for i in order]) for label, values in self._labels.items()},
+            controls={name: contrast(column[f"{name}_a"], column[f"{name}_b"]) for name in self._controls},
+            costs=None if np.isnan(costs).all() else costs,
+            notes=(*notes, *said, *note),
+            layout=layout,
+            times=column["time"] if timed else None,
+            both_bad=bad if bad.any() else None,
         )
