@@ -113,27 +113,6 @@ def test_no_block_of_rows_is_read_by_several_processes(ledger: Ledger) -> None:
         assert line.execute(plans).fetchone() == ("0", "off")
 
 
-def test_nobody_is_notified_where_nobody_listens(ledger: Ledger) -> None:
-    from peerage.ledger.postgres import Postgres
-
-    store = Postgres(ledger.address)
-    with closing(store.connect(autocommit=True)) as other, ledger.runner():
-
-        def notified() -> int:
-            return len(list(other.notifies(timeout=0)))
-
-        other.execute(f"LISTEN {store._channel}")  # without the lock of those who listen
-        ledger.write(fixture(1))
-        other.execute("SELECT 1")
-        assert notified() == 0
-        with ledger.listening() as heard:
-            ledger.write(fixture(2))
-            assert heard is not None
-            assert heard()
-        other.execute("SELECT 1")
-        assert notified() == 1
-
-
 def test_rights_and_replicas(ledger: Ledger, postgres: PostgresServer) -> None:
     schema = ledger.address.rpartition("schema=")[2]
     with ledger.runner():

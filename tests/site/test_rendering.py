@@ -5,7 +5,6 @@ from __future__ import annotations
 from base64 import b64decode
 from collections.abc import Iterator
 from hashlib import sha256
-from pathlib import Path
 from typing import Any
 
 import jinja2
@@ -13,7 +12,6 @@ import pytest
 from markupsafe import Markup
 
 from peerage.site.rendering import (
-    Compiled,
     as_words,
     breakable,
     coded,
@@ -194,17 +192,3 @@ def test_a_long_name_may_be_broken_after_its_punctuation(name: str, shown: str) 
 )
 def test_templates_have_these_at_hand(said: str, shown: str) -> None:
     assert written(f"{{{{ {said} }}}}") == shown
-
-
-def test_templates_are_kept_compiled_where_packages_leave_them_out(tmp_path: Path) -> None:
-    cache = Compiled()
-    assert (cache.folder.parent / "api.html").exists(), "next to the templates"
-    assert cache.folder.name == "__pycache__"
-    cache.folder = tmp_path / "kept"
-    made = jinja2.Environment(bytecode_cache=cache, loader=jinja2.DictLoader({"a.html": "{{ 1 + 1 }}"}))
-    assert made.get_template("a.html").render() == "2"
-    (kept,) = cache.folder.iterdir()
-    assert kept.name == f"a.html.{cache.made_by}"
-    bucket = cache.get_bucket(made, "a.html", None, "{{ 1 + 1 }}")
-    assert bucket.code is not None, "read back, where the text is the same"
-    assert cache.get_bucket(made, "a.html", None, "{{ 1 + 2 }}").code is None

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any, cast
 
 import pytest
 from tests.engine.arenas import house, play, write_arena
@@ -11,11 +10,10 @@ from typer.testing import CliRunner
 
 from peerage.arena import Arena, open_arena
 from peerage.cli.main import app
-from peerage.ledger import Ledger
 from peerage.tables import speed
 from peerage.tables.matches import Matches
 from peerage.tables.played import Scope
-from peerage.tables.speed import newest_waits, quantile, speeds_of
+from peerage.tables.speed import quantile, speeds_of
 
 from .conftest import recorded
 
@@ -53,37 +51,14 @@ def test_each_player_has_its_own_newest_matches(arena: Arena, monkeypatch: pytes
     assert set(some) <= {"p1"}
 
 
-@pytest.mark.parametrize("newest", [2, 100])
-def test_waits_that_are_known_are_not_read(
-    arena: Arena, monkeypatch: pytest.MonkeyPatch, newest: int
-) -> None:
-    monkeypatch.setattr(speed, "NEWEST", newest)
-    last = recorded(arena)
-    known = newest_waits(arena.ledger, last - 3)
-    wanted = newest_waits(arena.ledger, last)
-    assert set(wanted) - set(known)
-    assert (newest == 100) is (set(wanted) > set(known))
-    read: list[tuple[int, int | None]] = []
-
-    class Watched:
-        def __getattr__(self, name: str) -> Any:
-            return getattr(arena.ledger, name)
-
-        def exchanges(self, first: int, last: int) -> Any:
-            read.append((first, last))
-            return arena.ledger.exchanges(first, last)
-
-    assert newest_waits(cast(Ledger, Watched()), last, known=known) == wanted
-    assert read == [(last - 2, last)]
-
-
 def test_who_was_placed_last_takes_no_answers_from_the_others(tmp_path: Path) -> None:
     """The newest matches of an arena may be of one player alone."""
     folder = write_arena(tmp_path, house(4))
     play(folder, 12)
     with open_arena(folder, create=False) as arena:
         before = speeds_of(arena.ledger, recorded(arena))
-    placed = CliRunner().invoke(app, ["place", "house:0.9", "--matches", "8", "--yes", "--dir", str(folder)])
+    goal = ("--until", "house:0.9 placed", "--player", "house:0.9", "--max-matches", "20")
+    placed = CliRunner().invoke(app, ["run", *goal, "--yes", "--dir", str(folder)])
     assert placed.exit_code == 0, placed.output
     with open_arena(folder, create=False) as arena:
         after = speeds_of(arena.ledger, recorded(arena))

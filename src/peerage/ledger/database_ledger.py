@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from hashlib import sha256
 from itertools import islice
 from zlib import crc32
@@ -61,9 +61,6 @@ class DatabaseLedger:
 
     def holder(self) -> str:
         return self._database.holder()
-
-    def listening(self) -> AbstractContextManager[Callable[[], bool] | None]:
-        return self._database.listening()
 
     def stop_waiting(self, *, writes: bool = True) -> None:
         self._database.stop_waiting(writes=writes)

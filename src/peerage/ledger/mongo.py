@@ -44,20 +44,6 @@ Found = TypeVar("Found")
 
 RENEWED_S = 5.0
 """How often a runner's lease is renewed."""
-HEARD_MS = 5_000
-"""How long a listener's question waits at the server, in milliseconds."""
-
-_COMMITTED = [
-    {
-        "$match": {
-            "$or": [
-                {"updateDescription.updatedFields.written": {"$exists": True}},
-                {"documentKey._id": "votes"},
-            ]
-        }
-    }
-]
-"""Changes of the collection `runner` that come with a transaction: a lease that is renewed tells nothing."""
 _HELD: set[str] = set()
 """The sessions of runs of this process that go on."""
 _BELONG = (
@@ -377,14 +363,6 @@ class Mongo:
     def counts(self) -> Mapping[str, int]:
         with self.explained():
             return {table: self.base[table].count_documents({}) for table in ("records", "summaries")}
-
-    @contextmanager
-    def listening(self) -> Iterator[Callable[[], bool]]:
-        with (
-            self.explained(),
-            self.base["runner"].watch(_COMMITTED, max_await_time_ms=HEARD_MS) as changes,
-        ):
-            yield lambda: changes.try_next() is not None
 
     def stop_waiting(self, *, writes: bool = True) -> None:
         self._patience.stop(writes=writes)

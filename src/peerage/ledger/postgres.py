@@ -5,8 +5,7 @@ Each arena has a schema of its own, by default `peerage`, with the tables of `sq
 who the last one is. A runner holds an advisory lock as long as its connection lives, and each of its
 transactions first counts `written` on, under its own fence. So one that slept, whose connection was closed
 and whose place another took, cannot write; and one whose connection broke while it committed finds out
-whether it did. The same statement notifies those who listen, which the server does once it is committed, one
-such transaction at a time over all arenas: a writer who gets the listeners' lock notifies nobody.
+whether it did.
 
 Readers hold no transaction open: they read block by block, each from behind the last row of the one before.
 """
@@ -48,8 +47,6 @@ from peerage.ledger.store import LedgerAway, LedgerError
 
 BLOCK, NARROW_BLOCK = 1_000, 10_000
 """Rows that one statement reads, with bodies and without."""
-HEARD_S = 1.0
-"""How long a listener waits at a time; it asks the server nothing meanwhile."""
 
 _ALIVE = {"keepalives": 1, "keepalives_idle": 30, "keepalives_interval": 10, "keepalives_count": 3}
 """With these either side notices within a minute or so that the other is gone without a word."""
@@ -123,11 +120,8 @@ class Postgres:
         with self.explained():
             self._stated = conninfo_to_dict(plain)
         self._key = int.from_bytes(sha256(f"peerage {self._schema}".encode()).digest()[:8], signed=True)
-        self._channel = f"peerage_{self._key % 2**64:x}"
         # Where nothing can be counted on the statement fails, and with it all that goes with it.
-        nobody = f"pg_try_advisory_xact_lock({self._key ^ 2})"
-        news = f"CASE WHEN NOT {nobody} THEN pg_notify('{self._channel}', '')::text END"
-        self._counting = f"WITH mine AS ({self._count} RETURNING 1) SELECT 1 / count(*), {news} FROM mine"
+        self._counting = f"WITH mine AS ({self._count} RETURNING 1) SELECT 1 / count(*) FROM mine"
         self._run: Run | None = None
         self._patience = Patience(self.place, is_lost)
         self._counted = False
@@ -150,7 +144,7 @@ class Postgres:
     @contextmanager
     def writing(self) -> Iterator[Connection]:
         with closing(Line(self.connect)) as line:
-            line.execute("SELECT pg_advisory_xact_lock(?), pg_notify(?, '')", (self._key ^ 1, self._channel))
+            line.execute("SELECT pg_advisory_xact_lock(?)", (self._key ^ 1,))
             yield line
             line.commit()
 
@@ -173,13 +167,6 @@ class Postgres:
                 line.close()
         finally:
             self._run, self._patience.runs = None, False
-
-    @contextmanager
-    def listening(self) -> Iterator[Callable[[], bool]]:
-        with self.explained(), closing(self.connect(autocommit=True)) as connection:
-            connection.execute("SELECT pg_advisory_lock_shared(%s)", (self._key ^ 2,))
-            connection.execute(f"LISTEN {self._channel}")
-            yield lambda: bool(list(connection.notifies(timeout=HEARD_S, stop_after=1)))
 
     def stop_waiting(self, *, writes: bool = True) -> None:
         self._patience.stop(writes=writes)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from functools import partial
 from itertools import chain, starmap
 from typing import Any
@@ -315,9 +315,6 @@ class SqlDatabase:
 
     def holder(self) -> str:
         return self._store.holder()
-
-    def listening(self) -> AbstractContextManager[Callable[[], bool] | None]:
-        return self._store.listening()
 
     def stop_waiting(self, *, writes: bool = True) -> None:
         self._store.stop_waiting(writes=writes)

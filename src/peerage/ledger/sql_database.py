@@ -158,9 +158,6 @@ class SqlStore(Protocol):
     def holder(self) -> str:
         """Who runs the arena now, as "process NUMBER on HOST"; empty: nobody does."""
 
-    def listening(self) -> AbstractContextManager[Callable[[], bool] | None]:
-        """As `store.Ledger` has it."""
-
     def stop_waiting(self, *, writes: bool = True) -> None:
         """Wait no more for a server that is away: what waits now fails, but for what is to be written where
         `writes` is false. Callable from any thread."""

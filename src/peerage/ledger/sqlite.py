@@ -11,7 +11,7 @@ import os
 import socket
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager, closing, contextmanager, nullcontext, suppress
+from contextlib import closing, contextmanager, suppress
 from errno import EROFS
 from functools import lru_cache
 from itertools import chain
@@ -124,9 +124,6 @@ class SqliteFile:
                     yield connection
                 finally:
                     self._settle(connection)
-
-    def listening(self) -> AbstractContextManager[None]:
-        return nullcontext()
 
     def stop_waiting(self, *, writes: bool = True) -> None:
         """A file is never away."""

@@ -7,7 +7,7 @@ SHA-256 over the stored bytes of `body`, never over a re-encoding.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar
 
@@ -314,11 +314,6 @@ class Ledger(Protocol):
 
     def write(self, batch: Batch) -> None:
         """Make a batch durable (full sync) in one transaction. Raises LedgerError (disk full, read-only)."""
-
-    def listening(self) -> AbstractContextManager[Callable[[], bool] | None]:
-        """Hear of what is committed from now on, votes too: a call waits some seconds at most, and says
-        whether anything was. None where nobody tells, as with a file. It holds a connection, and is for one
-        thread. Raises LedgerError, in the calls too, where the server is away or tells nobody."""
 
     def stop_waiting(self, *, writes: bool = True) -> None:
         """Wait no more for a server that is away: what waits now fails, but for what is to be written where

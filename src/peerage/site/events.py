@@ -1,9 +1,8 @@
 """What happens in an arena while it is played, told to any number of spectators as server-sent events.
 
-The ledger is looked at when its server tells of a commit, and a file twice a second. What has changed becomes
-events, each encoded once and kept in a short ring. A spectator is a place in that ring and nothing else: five
-hundred of them cost five hundred writes, and one that reads slowly misses what has left the ring and holds
-nobody up.
+The ledger is looked at twice a second. What has changed becomes events, each encoded once and kept in a short
+ring. A spectator is a place in that ring and nothing else: five hundred of them cost five hundred writes, and
+one that reads slowly misses what has left the ring and holds nobody up.
 
     event: settled    {"newest": 412, "matches": [...]}     finished matches; id is the newest number
     event: playing    [...]                                 all matches in flight, whenever they change
@@ -32,12 +31,9 @@ from peerage.ledger.votes import PeopleVotes
 from peerage.ledger.waits import TOPIC as WAITS
 from peerage.ledger.waits import waits
 from peerage.site.api_rows import Match, Playing, match_row
-from peerage.site.listener import Listener
 
 LOOK_S = 0.5
-"""Seconds between two looks at a ledger whose server does not say when something is new."""
-SOONEST_S = 0.2
-"""Seconds from one look to the next where it does."""
+"""Seconds between two looks at the ledger."""
 HEARTBEAT_S = 15.0
 """Seconds after which a silent stream says that it still lives."""
 RING = 64
@@ -163,32 +159,18 @@ class Feed:
         self.spectators = 0
 
     async def run(self) -> None:
-        """Look at the ledger whenever something is new, until cancelled or closed."""
-        listener = Listener(self._ledger)
-        try:
-            while not self._closed:
-                listener.news.clear()
-                seen = await self._looked()
-                await asyncio.sleep(SOONEST_S if listener.hears else LOOK_S)
-                if seen and listener.hears:
-                    await listener.news.wait()
-        finally:
-            listener.close()
-
-    async def _looked(self) -> bool:
-        """Look once; whether the ledger could be read."""
-        try:
-            await self.look()
-        except LedgerGone as error:
-            self.gone = True
-            _log.error("%s", error)
-        except (LedgerError, msgspec.MsgspecError) as error:
-            # A disk that fails, a file that is just being copied: the next look may see it whole.
-            _log.warning("the ledger could not be read: %s", error)
-        else:
-            self.gone = False
-            return True
-        return False
+        """Look at the ledger again and again, until cancelled or closed."""
+        while not self._closed:
+            try:
+                await self.look()
+                self.gone = False
+            except LedgerGone as error:
+                self.gone = True
+                _log.error("%s", error)
+            except (LedgerError, msgspec.MsgspecError) as error:
+                # A disk that fails, a file that is just being copied: the next look may see it whole.
+                _log.warning("the ledger could not be read: %s", error)
+            await asyncio.sleep(LOOK_S)
 
     async def look(self) -> None:
         """Look once, and tell what is new."""

@@ -179,9 +179,6 @@ class Moment:
     def holder(self) -> str:
         return self._ledger.holder()
 
-    def listening(self) -> AbstractContextManager[Callable[[], bool] | None]:
-        return self._ledger.listening()
-
     def stop_waiting(self, *, writes: bool = True) -> None:
         self._ledger.stop_waiting(writes=writes)
 

@@ -38,7 +38,7 @@ from peerage.tables.observations import Observations, observe, together
 from peerage.tables.outlook import SHRINKING, Outlook, of_board
 from peerage.tables.overall import Profile, profiles
 from peerage.tables.played import PlayedMatches, Scope
-from peerage.tables.speed import Speed, Waits, newest_waits, speeds
+from peerage.tables.speed import Speed, speeds_of
 from peerage.tables.stats import Stats, stats_of
 from peerage.tables.tracks import METHODS, TRACKS, Track
 
@@ -62,8 +62,8 @@ class Site:
 
     `number` is by default the last record that others may see. `ledger` may have gone on since; pages read
     `moment`, where it ends with this record. What a page needs is computed when it is first asked for, and
-    kept. `refreshed` gives the next moment and hands on what no further match changes, such as `courses`, the
-    ratings after earlier matches by track, and what was `waited` when there were fewer. Threads may share a
+    kept. `refreshed` gives the next moment and hands on what no further match changes: the narrow table, sums
+    and observations of earlier matches, and `courses`, the ratings after them by track. Threads may share a
     site: at worst two of them compute the same. `url` says where people reach its pages, where that is known.
     """
 
@@ -93,18 +93,13 @@ class Site:
         self._corrected: dict[tuple[tuple[Correction, ...], str, str], list[CorrectedRow]] = {}
         self._standings: dict[int, Standings] = {}
         self.courses: dict[tuple[str, int], Course] = {}
-        self.waited: Mapping[int, Waits] = {}
         self._tally, self._observed = SiteTally(), Observations()
         self._tree: tuple[int, list[list[bytes]]] = (0, [])
-        self._earlier: tuple[Sequence[KeptCheckpoint], Mapping[int, int]] | None = None
-        if before is not None and "logged" in before.__dict__:
-            self._earlier = before.checkpoints, before.logged
         self.amended = ledger.topics()
         self.voted = votes.head()
         # What becomes of challenges may change what earlier matches tell.
         if before is not None and before.amended.get(STREAM) == self.amended.get(STREAM):
             self.courses = dict(before.courses)
-            self.waited = before.__dict__.get("waits", before.waited)
             self._tally = before.__dict__.get("tally", before._tally)
             self._observed = before.__dict__.get("observations", before._observed)
 
@@ -143,9 +138,6 @@ class Site:
     def logged(self) -> Mapping[int, int]:
         """Each match that a checkpoint covers, others may see it or not, and the position at which it entered
         the log, in that order."""
-        before = self._earlier
-        if before is not None and before[0] == self.checkpoints:
-            return before[1]
         found: dict[int, int] = {}
         for entry in self.ledger.log() if self.checkpoints else ():
             if entry.position > self.signed_to:
@@ -358,14 +350,9 @@ class Site:
         return rows(arena_pool(self.ledger, self.settings, self.number))
 
     @cached_property
-    def waits(self) -> Mapping[int, Waits]:
-        """How long answers took in everybody's newest matches."""
-        return newest_waits(self.moment, self.number, known=self.waited)
-
-    @cached_property
     def speeds(self) -> Mapping[str, Speed]:
         """How long everybody takes to answer, by its newest matches."""
-        return speeds(self.waits)
+        return speeds_of(self.moment, self.number)
 
     @cached_property
     def cards(self) -> Mapping[str, Mapping[str, Any]]:

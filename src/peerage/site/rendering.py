@@ -7,18 +7,13 @@ becomes markup, steers the direction of text, or hides.
 from __future__ import annotations
 
 import re
-import sys
 from base64 import b64encode
 from collections.abc import Iterable, Mapping, Sequence
-from contextlib import suppress
 from functools import cache
 from hashlib import sha256
-from importlib.metadata import version
-from pathlib import Path
 from typing import Any, NamedTuple
 
-from jinja2 import BytecodeCache, Environment, PackageLoader, StrictUndefined
-from jinja2.bccache import Bucket
+from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
 from peerage.figures import (
@@ -38,7 +33,6 @@ from peerage.figures import (
     whole,
 )
 from peerage.judging.corrections import CORRECTIONS
-from peerage.outputs import replacing
 from peerage.protocol import visible
 from peerage.site.addresses import match_page, player_page, slug
 from peerage.tables.notes import OF_MANY
@@ -57,28 +51,6 @@ class View(NamedTuple):
     here: str = ""
 
 
-class Compiled(BytecodeCache):
-    """Templates as compiled by this version of Python and Jinja, from the same text and by these options."""
-
-    def __init__(self) -> None:
-        self.folder = Path(__file__).parent / "templates" / "__pycache__"
-        made_by = f"{sys.implementation.cache_tag} {version('jinja2')}".encode() + Path(__file__).read_bytes()
-        self.made_by = sha256(made_by).hexdigest()[:16]
-
-    def get_cache_key(self, name: str, filename: str | None = None) -> str:
-        return f"{name}.{self.made_by}"
-
-    def load_bytecode(self, bucket: Bucket) -> None:
-        with suppress(OSError), (self.folder / bucket.key).open("rb") as file:
-            bucket.load_bytecode(file)
-
-    def dump_bytecode(self, bucket: Bucket) -> None:
-        with suppress(OSError):
-            self.folder.mkdir(exist_ok=True)
-            with replacing(self.folder / bucket.key) as part, part.open("wb") as file:
-                bucket.write_bytecode(file)
-
-
 def render(template: str, values: Mapping[str, Any]) -> bytes:
     """A page from a template of this room."""
     parts = environment().get_template(template).generate(values)
@@ -93,11 +65,8 @@ def inline(text: str) -> str:
 
 @cache
 def environment() -> Environment:
-    """Escapes by default; a name that is not there is an error. Templates are kept compiled beside them, as
-    Python keeps modules, where it may write there."""
+    """Escapes by default; a name that is not there is an error."""
     made = Environment(
-        bytecode_cache=Compiled(),
-        optimized=False,  # or what filters make of constants would be kept, too
         loader=PackageLoader("peerage.site"),
         autoescape=True,
         undefined=StrictUndefined,

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping
 from itertools import groupby
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple
 
 from peerage.ledger.codec import read_said
 from peerage.ledger.codec_requests import read_form, read_shown
@@ -22,10 +22,6 @@ NEWEST = 100
 """Of each player so many of its newest matches are timed."""
 FEW = 10
 """With fewer answers than so many a speed is shown, but ranks nobody."""
-
-
-Waits: TypeAlias = Mapping[str, Sequence[int]]
-"""How long each player of a match that is timed in it took for its answers, in milliseconds."""
 
 
 class Speed(NamedTuple):
@@ -52,45 +48,21 @@ def speeds_of(
     """The speed of each of these players, or of everybody, in its `NEWEST` matches of a scope among the
     `last` finished ones; those without an answer are left out. Reads the requests and replies of these
     matches alone."""
-    return speeds(newest_waits(ledger, last, scope, players))
-
-
-def speeds(waits: Mapping[int, Waits]) -> dict[str, Speed]:
-    """The speed of everybody who waited, over all these matches."""
-    found: dict[str, Counter[int]] = {}
-    for match in waits.values():
-        for player, took in match.items():
-            found.setdefault(player, Counter()).update(took)
-    return {player: Speed(quantile(took, 0.5) or 0.0, took.total()) for player, took in found.items() if took}
-
-
-def newest_waits(
-    ledger: Ledger,
-    last: int,
-    scope: Scope = EVERYTHING,
-    players: Collection[str] = (),
-    known: Mapping[int, Waits] = {},
-) -> dict[int, dict[str, list[int]]]:
-    """What `speeds_of` rests on, by the number of the match. Matches are not read that are `known`: what the
-    same was when fewer had finished."""
     timed = _newest(ledger, last, scope, frozenset(players))
-    found = {
-        number: {player: [*known.get(number, {}).get(player, ())] for player in mine}
-        for number, (_, mine) in timed.items()
-    }
+    waits: dict[str, Counter[int]] = {}
     text, roles = lookup(ledger), dict[str, str]()
-    for first, end in _ranges([place for number, (place, _) in timed.items() if number not in known]):
-        for one in ledger.exchanges(first, end):
-            if one.reply is None or one.player not in found[one.match]:
+    for first, end in _ranges([place for place, _ in timed.values()]):
+        for row in ledger.exchanges(first, end):
+            if row.reply is None or row.player not in timed[row.match][1]:
                 continue
-            asked, said = read_shown(one.request), read_said(one.reply)
+            asked, said = read_shown(row.request), read_said(row.reply)
             if asked is None or said.status == "void":
                 continue
             if asked.form not in roles:
                 roles[asked.form] = read_form(text(asked.form))[0]
             if roles[asked.form] == "contestant":
-                found[one.match][one.player].append(one.latency_ms or 0)
-    return found
+                waits.setdefault(row.player, Counter())[row.latency_ms or 0] += 1
+    return {player: Speed(quantile(took, 0.5) or 0.0, took.total()) for player, took in waits.items()}
 
 
 def _newest(
