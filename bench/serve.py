@@ -2,7 +2,7 @@
 
 The server and the processes that make its pages share one core (Linux; elsewhere they take what there is);
 the load, the spectators and the writer have the other. The ledger is made up, but written through the same
-door as a real one. Targets with 100,000 matches: leaderboard p99 at most 50 ms at 200 requests a second, with
+door as a real one. Target with 100,000 matches: leaderboard p99 at most 100 ms at 200 requests a second, with
 500 spectators on the event stream. Usage: python -m bench.serve [MATCHES] [SECONDS]
 """
 
