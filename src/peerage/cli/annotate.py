@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from peerage.cli.options import HERE, Folder, arena_in, at, program, prose, say
+from peerage.cli.options import HERE, MOST_MATCHES, Folder, arena_in, at, program, prose, say
 from peerage.clock import now_ms
 
 if TYPE_CHECKING:
@@ -43,7 +43,8 @@ def annotate(
         str, typer.Option("--as", metavar="NAME", help="Your name, on record.", show_default="login name")
     ] = "",
     match: Annotated[
-        int | None, typer.Option(min=1, help="Judge this match; in no estimate, since nobody drew it.")
+        int | None,
+        typer.Option(min=1, max=MOST_MATCHES, help="Judge this match; in no estimate, since nobody drew it."),
     ] = None,
     most_telling: Annotated[
         bool, typer.Option("--most-telling", help="Rather those on which judges split.")

@@ -9,7 +9,17 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from peerage.cli.options import HERE, Folder, Format, Shape, arena_in, ledger_in, prose
+from peerage.cli.options import (
+    HERE,
+    MOST_MATCHES,
+    MOST_SEED,
+    Folder,
+    Format,
+    Shape,
+    arena_in,
+    ledger_in,
+    prose,
+)
 from peerage.cli.output import Titled, hundredths, numbers, points, show, show_parts, signed, texts, titled
 from peerage.clock import now_ms
 from peerage.figures import counted, measured, moment, percent, whole
@@ -91,7 +101,10 @@ def queue(
     drop: Annotated[
         int | None,
         typer.Option(
-            metavar="MATCH", help="End this match without a result; what was asked stays on record."
+            min=1,
+            max=MOST_MATCHES,
+            metavar="MATCH",
+            help="End this match without a result; what was asked stays on record.",
         ),
     ] = None,
     why: Annotated[
@@ -165,7 +178,9 @@ def judges(
 def audit(
     folder: Folder = HERE,
     arenas: Annotated[int, typer.Option(min=1, max=10_000, help="Simulated arenas for each fault.")] = 20,
-    seed: Annotated[int, typer.Option(min=0, help="The same seed gives the same figures.")] = 0,
+    seed: Annotated[
+        int, typer.Option(min=0, max=MOST_SEED, help="The same seed gives the same figures.")
+    ] = 0,
     shape: Shape = Format.table,
 ) -> None:
     """Plant faults into simulated judging: which would be noticed?

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, closing, contextmanager
 from enum import StrEnum
 from importlib.util import find_spec
@@ -61,6 +61,18 @@ Force = Annotated[
 ]
 
 HERE = Path(".")
+
+MOST_MATCHES = 1_000_000_000
+"""The largest number of a match, and of matches, that an option takes."""
+MOST_SEED = 10**18
+"""The largest seed of what a command draws, as of `seed` in arena.yaml."""
+
+
+def refuse_nan(stated: Mapping[str, object]) -> None:
+    """Raise BadParameter where the value of an option is no number, which no bound of it refuses."""
+    for name, value in stated.items():
+        if value != value:
+            raise typer.BadParameter(f"--{name.replace('_', '-')} is nan; expected a number")
 
 
 class SiteExtraMissing(Exception):

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from peerage.cli.options import HERE, Folder, Format, Shape, say
+from peerage.cli.options import HERE, MOST_MATCHES, Folder, Format, Shape, say
 
 if TYPE_CHECKING:
     from peerage.arena import Arena
@@ -27,7 +27,7 @@ EVERY_GAME = ("all", "gauntlet")
 def estimate(
     folder: Folder = HERE,
     max_matches: Annotated[
-        int, typer.Option("--matches", "--max-matches", min=1, help="Matches to plan for.")
+        int, typer.Option("--matches", "--max-matches", min=1, max=MOST_MATCHES, help="Matches to plan for.")
     ] = PLANNED,
     shape: Shape = Format.table,
 ) -> None:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from peerage.cli.options import HERE, Folder, Format, Quiet, at, pip, program, prose, say
+from peerage.cli.options import HERE, MOST_MATCHES, Folder, Format, Quiet, at, pip, program, prose, say
 from peerage.cli.plan import EVERY_GAME, THINKS, agree_to_matches, say_left_out, with_games
 
 if TYPE_CHECKING:
@@ -35,6 +35,7 @@ MaxMatches = Annotated[
         "--matches",
         "--max-matches",
         min=1,
+        max=MOST_MATCHES,
         help="Stop when the arena has so many matches with a result.",
     ),
 ]
@@ -48,7 +49,7 @@ def run(
     folder: Folder = HERE,
     max_matches: MaxMatches = None,
     batch_size: Annotated[
-        int | None, typer.Option(min=1, help="Say how it stands every so many matches.")
+        int | None, typer.Option(min=1, max=MOST_MATCHES, help="Say how it stands every so many matches.")
     ] = None,
     budget: Budget = None,
     concurrency: Concurrency = None,
@@ -162,6 +163,7 @@ def demo(
             "--matches",
             "--max-matches",
             min=1,
+            max=MOST_MATCHES,
             help="Stop when the arena has so many matches with a result.",
             show_default="300, or the game's own",
         ),
@@ -185,7 +187,7 @@ def demo(
     from peerage.cli.strengths import show_profile
     from peerage.games import GAMES
     from peerage.outputs import SETTINGS, write
-    from peerage.settings import FILE_NAME, SettingsError, load, suggest
+    from peerage.settings import FILE_NAME, ArenaSettings, SettingsError, load, suggest, with_option
     from peerage.settings.game_file import load_file
 
     gauntlet = game in EVERY_GAME
@@ -204,8 +206,8 @@ def demo(
         raise SettingsError(f"--game: no game is called {game!r}{suggest(game, known)}")
     path = folder / FILE_NAME
     if not path.exists():
+        number = with_option(ArenaSettings(), "seed", 1 if seed is None else seed, "--seed").seed or 0
         folder.mkdir(parents=True, exist_ok=True)
-        number = 1 if seed is None else seed
         if gauntlet:
             made, left_out = gauntlet_text(number)
             say_left_out(left_out)
@@ -319,19 +321,20 @@ def opened(
     concurrency: int | None = None,
     probe: bool = True,
 ) -> Arena:
-    """The arena in `folder`, with what the command line says in place of its settings."""
+    """The arena in `folder`, with what the command line says in place of its settings. Raises
+    SettingsError."""
     from peerage.arena import Arena
     from peerage.ledger import open_ledger
+    from peerage.settings import with_option
 
-    stated = {
-        "budget": settings.budget.model_copy(update={} if budget is None else {"arena": budget}),
-        "engine": settings.engine.model_copy(
-            update=({} if concurrency is None else {"concurrency": concurrency})
-            | ({} if probe else {"probe": False})
-        ),
-        **({} if seed is None else {"seed": seed}),
-    }
-    settings = settings.model_copy(update=stated)
+    limits, engine = settings.budget, settings.engine.model_copy(update={} if probe else {"probe": False})
+    if budget is not None:
+        limits = with_option(limits, "arena", budget, "--budget")
+    if concurrency is not None:
+        engine = with_option(engine, "concurrency", concurrency, "--concurrency")
+    if seed is not None:
+        settings = with_option(settings, "seed", seed, "--seed")
+    settings = settings.model_copy(update={"budget": limits, "engine": engine})
     return Arena(folder, settings, open_ledger(settings.ledger, folder, create=True))
 
 

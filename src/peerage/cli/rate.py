@@ -10,7 +10,7 @@ from typing import Annotated, Any, BinaryIO, Literal
 import typer
 
 from peerage import inputs
-from peerage.cli.options import Format
+from peerage.cli.options import MOST_SEED, Format, refuse_nan
 from peerage.cli.output import OutputColumn, hundredths, numbers, show, texts
 from peerage.figures import percent, span, whole
 
@@ -52,19 +52,35 @@ def rate(
         typer.Option(help="bt: hold equal, comma-separated; length reads length_a, length_b."),
     ] = None,
     ties: Annotated[Ties, typer.Option(help="bt: how to read a tie.")] = "half",
-    bootstrap: Annotated[int, typer.Option(min=0, help="bt: intervals from so many resamples.")] = 0,
+    bootstrap: Annotated[
+        int, typer.Option(min=0, max=100_000, help="bt: intervals from so many resamples.")
+    ] = 0,
     inverse_frequency: Annotated[
         bool, typer.Option("--inverse-frequency", help="Let each pair count alike, however often it met.")
     ] = False,
-    seed: Annotated[int, typer.Option(min=0, help="Of the resamples.")] = 0,
-    k: Annotated[float | None, typer.Option("--k", help="Elo's K; elsewhere the k of mu - k sigma.")] = None,
-    initial: Annotated[float, typer.Option(help="elo, glicko2: a newcomer's rating.")] = 1500.0,
-    mu: Annotated[float | None, typer.Option(help="trueskill: a newcomer's mean.")] = None,
-    sigma: Annotated[float | None, typer.Option(help="trueskill: a newcomer's deviation.")] = None,
-    beta: Annotated[float | None, typer.Option(help="trueskill: noise of a performance.")] = None,
-    tau: Annotated[float | None, typer.Option(help="trueskill: drift; glicko2: restraint.")] = None,
-    draw_probability: Annotated[float | None, typer.Option(help="trueskill: of equal players.")] = None,
-    cost_sensitivity: Annotated[float, typer.Option(help="track cost: what cost weighs.")] = 0.2,
+    seed: Annotated[int, typer.Option(min=0, max=MOST_SEED, help="Of the resamples.")] = 0,
+    k: Annotated[
+        float | None, typer.Option("--k", min=0, max=1_000, help="Elo's K; elsewhere the k of mu - k sigma.")
+    ] = None,
+    initial: Annotated[
+        float, typer.Option(min=-1e6, max=1e6, help="elo, glicko2: a newcomer's rating.")
+    ] = 1500.0,
+    mu: Annotated[float | None, typer.Option(min=-1e6, max=1e6, help="trueskill: a newcomer's mean.")] = None,
+    sigma: Annotated[
+        float | None, typer.Option(min=0, max=1e6, help="trueskill: a newcomer's deviation.")
+    ] = None,
+    beta: Annotated[
+        float | None, typer.Option(min=0, max=1e6, help="trueskill: noise of a performance.")
+    ] = None,
+    tau: Annotated[
+        float | None, typer.Option(min=0, max=1e6, help="trueskill: drift; glicko2: restraint.")
+    ] = None,
+    draw_probability: Annotated[
+        float | None, typer.Option(min=0, max=1, help="trueskill: of equal players.")
+    ] = None,
+    cost_sensitivity: Annotated[
+        float, typer.Option(min=0, max=1_000, help="track cost: what cost weighs.")
+    ] = 0.2,
     seats: Annotated[Seats, typer.Option(help="games: several seats of one player.")] = "mean",
     anchor: Annotated[str | None, typer.Option(help="The player who stands at 1500.")] = None,
     score: Score = "",
@@ -77,6 +93,7 @@ def rate(
     JSON too, and folders of files; `-` reads the pipe. docs/ratings.md tells the columns and the methods.
     """
     given = {**locals(), "cluster": tuple(cluster or ())}
+    refuse_nan(given)
     from peerage.ratings.methods import Options, rate
     from peerage.ratings.read.results import read
 

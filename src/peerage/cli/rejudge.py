@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from peerage.cli.options import HERE, Folder, Format, Quiet, Shape, arena_in, say
+from peerage.cli.options import HERE, MOST_MATCHES, Folder, Format, Quiet, Shape, arena_in, say
 from peerage.cli.rate import Score
 from peerage.clock import now_ms
 from peerage.figures import counted
@@ -58,6 +58,7 @@ def rejudge(
             "--matches",
             "--max-matches",
             min=1,
+            max=MOST_MATCHES,
             help="Judge so many matches again (or questions), drawn at random; if not said, all.",
         ),
     ] = None,
@@ -104,7 +105,9 @@ def rejudge(
             target.mkdir(parents=True, exist_ok=True)
             write(target / FILE_NAME, text, SETTINGS)
         if budget is not None:
-            limited = settings.budget.model_copy(update={"arena": budget})
+            from peerage.settings import with_option
+
+            limited = with_option(settings.budget, "arena", budget, "--budget")
             settings = settings.model_copy(update={"budget": limited})
         # Keys and relative paths of players are those of the arena that is judged again.
         with Arena(folder, settings, open_ledger(settings.ledger, target, create=not report)) as arena:

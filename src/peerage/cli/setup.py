@@ -30,12 +30,11 @@ def init(
     from peerage.environment import databases, environment
     from peerage.outputs import SETTINGS, write
     from peerage.players.keys import found_keys
-    from peerage.settings import FILE_NAME, SettingsError
+    from peerage.settings import FILE_NAME, ArenaSettings, SettingsError, with_option
 
     path = folder / FILE_NAME
     if path.exists() and not force:
         raise SettingsError(f"{path} exists; `--force` replaces it, `--dir FOLDER` starts an arena elsewhere")
-    folder.mkdir(parents=True, exist_ok=True)
     env = environment(folder, os.environ)
     keys, servers = found_keys(env), databases(env)
     if keys and seed is not None:
@@ -43,7 +42,9 @@ def init(
             "--seed is for house players alone: other players could know what follows from it. Leave it "
             "out, and the arena draws from a secret of its own"
         )
+    with_option(ArenaSettings(), "seed", seed, "--seed")
     title = name or folder.resolve().name or "arena"
+    folder.mkdir(parents=True, exist_ok=True)
     write(
         path,
         arena_text(json.dumps(title, ensure_ascii=False), seed, keys, servers=servers),

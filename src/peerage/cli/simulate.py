@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from peerage.cli.options import Format, Shape, arena_in
+from peerage.cli.options import MOST_SEED, Format, Shape, arena_in, refuse_nan
 from peerage.cli.output import hundredths, numbers, show, texts
 from peerage.figures import counted, dollars, percent, whole
 
@@ -96,6 +96,7 @@ def simulate(
         float | None,
         typer.Option(
             min=0,
+            max=1e9,
             help="What a match costs; of a tournament, a question.",
             show_default="the arena's, else unknown",
         ),
@@ -103,7 +104,9 @@ def simulate(
     workers: Annotated[
         int | None, typer.Option(min=1, max=256, help="Processes.", show_default="one for each core")
     ] = None,
-    seed: Annotated[int, typer.Option(min=0, help="The same seed gives the same figures.")] = 0,
+    seed: Annotated[
+        int, typer.Option(min=0, max=MOST_SEED, help="The same seed gives the same figures.")
+    ] = 0,
     shape: Shape = Format.table,
 ) -> None:
     """Simulate arenas: how many matches, and do faults show?
@@ -114,6 +117,7 @@ def simulate(
     somebody guilty or innocent, how far the order agrees with the truth (Kendall's tau), and the matches and
     money until intervals are as narrow as you want. Nothing is asked of anybody and nothing is written.
     """
+    refuse_nan(locals())
     from msgspec.structs import replace
 
     from peerage.judging.simulation import Setup

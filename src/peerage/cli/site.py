@@ -109,7 +109,10 @@ def init(
 
 
 def report(
-    out: Annotated[Path, typer.Argument(help="The file to write.")] = Path("report.html"),
+    out: Annotated[
+        Path | None,
+        typer.Argument(help="The file to write.", show_default="report.html in the arena's folder"),
+    ] = None,
     folder: Folder = HERE,
     force: Force = False,
 ) -> None:
@@ -120,6 +123,7 @@ def report(
     """
     from peerage.outputs import REPORT, arena_files, refuse, write
 
+    out = out or folder / "report.html"
     with drawing():
         from peerage.site.reading import Site
         from peerage.site.report import report as written

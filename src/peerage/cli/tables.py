@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from peerage.cli.leaderboard import Game, Topic, told_scope
-from peerage.cli.options import HERE, Folder, Format, Shape, arena_in, prose
+from peerage.cli.options import HERE, MOST_MATCHES, Folder, Format, Shape, arena_in, prose
 from peerage.cli.output import Titled, hundredths, numbers, show_json, show_parts, signed, texts, titled
 from peerage.cli.streams import exact
 from peerage.figures import dollars, percent, rounded, seconds, whole
@@ -175,7 +175,7 @@ _STATS: Mapping[str, Titled] = {
 
 
 def match(
-    number: Annotated[int, typer.Argument(min=1, help="The number of the match.")],
+    number: Annotated[int, typer.Argument(min=1, max=MOST_MATCHES, help="The number of the match.")],
     folder: Folder = HERE,
     full: Annotated[bool, typer.Option("--full", help="Every request too, word for word.")] = False,
     seat: Annotated[

@@ -10,14 +10,29 @@ import typer
 
 from peerage.cli import output
 from peerage.cli.lists import told_of_favours
-from peerage.cli.options import HERE, Folder, Force, Format, Shape, arena_in, drawing, group, say
+from peerage.cli.options import (
+    HERE,
+    MOST_MATCHES,
+    MOST_SEED,
+    Folder,
+    Force,
+    Format,
+    Shape,
+    arena_in,
+    drawing,
+    group,
+    say,
+)
 from peerage.cli.output import OutputColumn, Titled, hundredths, numbers, signed, texts, titled
 from peerage.clock import now_ms
 from peerage.figures import counted, percent, whole
 
 app = group("Tournaments of the last arena: results, progress, audience.")
 
-Number = Annotated[int | None, typer.Argument(help="The tournament's number; if not said, the last.")]
+Number = Annotated[
+    int | None,
+    typer.Argument(min=1, max=MOST_MATCHES, help="The tournament's number; if not said, the last."),
+]
 
 
 class NothingToDraw(Exception):
@@ -200,9 +215,11 @@ def page(
     number: Number = None,
     folder: Folder = HERE,
     sample: Annotated[
-        int, typer.Option(min=1, help="So many answers, over as many questions as can be.")
+        int, typer.Option(min=1, max=MOST_MATCHES, help="So many answers, over as many questions as can be.")
     ] = 20,
-    seed: Annotated[int, typer.Option(help="Another seed, another sample.")] = 1,
+    seed: Annotated[
+        int, typer.Option(min=-MOST_SEED, max=MOST_SEED, help="Another seed, another sample.")
+    ] = 1,
     force: Force = False,
 ) -> None:
     """Write a page on which people score answers, blind.

@@ -28,7 +28,7 @@ def worker(
     address: Annotated[str, typer.Argument(metavar="HOST:PORT", help="The head of the Ray cluster.")],
     cpus: Annotated[
         int | None,
-        typer.Option(min=1, help="Workers here at most.", show_default="one for each CPU"),
+        typer.Option(min=1, max=10_000, help="Workers here at most.", show_default="one for each CPU"),
     ] = None,
 ) -> None:
     """Let this machine play for runs of a Ray cluster, until Ctrl+C.

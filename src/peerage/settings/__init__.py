@@ -12,12 +12,8 @@ from peerage.games.cost import CostUnit
 from peerage.settings.families import family_of
 from peerage.settings.host import HostSettings
 from peerage.settings.lineup import enough_players, extra_installed, lacks_extra, own_keys, rules_of, too_few
-from peerage.settings.player import (
-    Faults,
-    PlayerSettings,
-    Price,
-    without_credentials,
-)
+from peerage.settings.mistakes import with_option
+from peerage.settings.player import Faults, PlayerSettings, Price, without_credentials
 from peerage.settings.reading import FILE_NAME, ArenaError, load, loads
 from peerage.settings.shape import EVERY, ArenaSettings, Budget, Engine, GameSettings, Pairing, Rating
 from peerage.settings.source import SettingsError
@@ -48,5 +44,6 @@ __all__ = [
     "rules_of",
     "suggest",
     "too_few",
+    "with_option",
     "without_credentials",
 ]

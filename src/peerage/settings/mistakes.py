@@ -4,12 +4,30 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from typing import Any, get_args, get_origin
+from typing import Annotated, Any, TypeVar, get_args, get_origin
 
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
 
 from peerage.figures import suggest
-from peerage.settings.source import Source, shown
+from peerage.settings.source import SettingsError, Source, shown
+
+_Model = TypeVar("_Model", bound=BaseModel)
+
+
+def with_option(settings: _Model, key: str, value: object, option: str) -> _Model:
+    """Return the settings with the value of an option of the command line in place of a key's.
+
+    The value keeps the bounds of the key. Raises SettingsError, which names the option.
+    """
+    field = type(settings).model_fields[key]
+    kept: Any = Annotated[field.annotation, field]
+    bounded = TypeAdapter[Any](kept, config=ConfigDict(allow_inf_nan=False))
+    try:
+        value = bounded.validate_python(value)
+    except ValidationError as error:
+        expected = wanted(str(error.errors(include_url=False)[0]["msg"]))
+        raise SettingsError(f"{option}: found {shown(value)}; expected {expected}") from None
+    return settings.model_copy(update={key: value})
 
 
 def explain(
@@ -24,8 +42,6 @@ def explain(
     lines: list[str] = []
     for one in error.errors(include_url=False):
         path = prefix + one["loc"]
-        if one["type"] == "invalid_key":
-            path = (*path[:-1], str(path[-1]))
         if one["type"] == "missing" and _misspelt(str(path[-1]), one["input"]):
             continue
         misplaced = one["type"] == "extra_forbidden" and len(path) == 1 and path[0] in rules
@@ -62,8 +78,6 @@ def _problem(one: Mapping[str, Any], model: type[BaseModel]) -> str:
     owner = _model_at(model, one["loc"][:-1])
     if kind == "extra_forbidden":
         return f"unknown key{suggest(str(one['loc'][-1]), owner.model_fields if owner else ())}"
-    if kind == "invalid_key":
-        return "a key must be text; put it in quotes"
     if kind == "missing":
         field = owner.model_fields.get(str(one["loc"][-1])) if owner else None
         return (

@@ -205,8 +205,8 @@ def _expanded(node: yaml.Node, where: str, known: dict[int, int]) -> int:
 
 
 def _check_text(tree: yaml.Node, where: str) -> None:
-    """Raise SettingsError for keys that stand twice in one mapping, and for what no text can hold: such a
-    character stands there only by its escape."""
+    """Raise SettingsError for keys that are no text or stand twice in one mapping, and for what no text can
+    hold: such a character stands there only by its escape."""
     for path, node in _walk(tree):
         if isinstance(node, yaml.ScalarNode) and storable(node.value) != node.value.replace("\0", "\ufffd"):
             raise SettingsError(
@@ -215,9 +215,15 @@ def _check_text(tree: yaml.Node, where: str) -> None:
             )
         lines: dict[str, int] = {}
         for key, _ in node.value if isinstance(node, yaml.MappingNode) else ():
-            if not isinstance(key, yaml.ScalarNode) or key.tag == "tag:yaml.org,2002:merge":
-                continue
             line = key.start_mark.line + 1
+            if key.tag == "tag:yaml.org,2002:merge":
+                continue
+            if not isinstance(key, yaml.ScalarNode) or key.tag != "tag:yaml.org,2002:str":
+                written = shown(key.value) if isinstance(key, yaml.ScalarNode) else "a list or mapping"
+                raise SettingsError(
+                    f"{where}, line {line}: found {written} as a key{f' of {dotted(path)}' if path else ''}; "
+                    "a key must be text, so put it in quotes"
+                )
             if key.value in lines:
                 raise SettingsError(
                     f"{where}, line {line}: {dotted((*path, key.value))} is set again; line "
