@@ -57,7 +57,7 @@ def test_the_leaderboard_for_people(demo: Path) -> None:
     shown = peerage("leaderboard", "--dir", str(demo), "--track", "cost")
     assert "house:0.95" in shown
     assert "Propagation on: width 50 Elo" in shown
-    assert "Cost mode linear" in shown
+    assert "A contestant scores S - τ_c · C / (C_A + C_B)" in shown
     csv = peerage("leaderboard", "--dir", str(demo), "--format", "csv").splitlines()
     assert len(csv) == 9
     assert csv[0].startswith("rank,")
