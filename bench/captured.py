@@ -13,10 +13,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from peerage.judging import planted
+from bench import pools
+from bench.pools import Setup, drawn, honest
 from peerage.judging.favours import favours
-from peerage.judging.planted import honest
-from peerage.judging.simulation import Setup, drawn, tau
+from peerage.judging.simulation import tau
 from peerage.judging.votes import Votes
 from peerage.ratings.bradley_terry import fit_duels
 from peerage.ratings.judges import JudgeAware, fit_coded
@@ -49,7 +49,7 @@ class Outcome(NamedTuple):
 def outcome(seed: int, spread: float, ring: bool, matches: int = 600) -> Outcome:
     """The same pool with and without the plant: draws are common, so what differs is the plant's."""
     pool, luck = drawn(Setup(PLAYERS, matches, spread=spread * POINTS, seed=8), seed)
-    plant = planted.ring(pool) if ring else planted.friends(pool)
+    plant = pools.ring(pool) if ring else pools.friends(pool)
     assert plant is not None, "600 duels are enough for either"
     assert plant.fault is not None
     dirty, clean = pool.votes(luck, plant.fault(luck.sold)), pool.votes(luck, honest(pool.schedule))

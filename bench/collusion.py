@@ -5,7 +5,7 @@ chance. Among the honest are judges that always pick the first answer, judges th
 such as love to give 8 to 10, and two camps about the best author. Planted are two that always vote for each
 other, two that give each other more points, one that gives another more or less, and four that vote the
 leader down. A false accusation is a favour, or a judge said to say nothing, that is none. The tables of
-docs/judging.md. Usage: python -m bench.collusion [POOLS [PART]]
+docs/judging-figures.md. Usage: python -m bench.collusion [POOLS [PART]]
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from peerage.judging import simulated_scores
+from bench import tournaments
+from bench.tournaments import Scored, Sway, drawn
 from peerage.judging.favours import favours
 from peerage.judging.marks import Marks
-from peerage.judging.simulated_scores import Scored, Sway, drawn
 
 Rng = np.random.Generator
 Pair = tuple[str, str]
@@ -116,7 +116,7 @@ def scores(
     harsh: int = 0,
     sides: float = 0.0,
 ) -> Pool:
-    """A tournament (`judging.simulated_scores`): everybody scores everybody else's answer to every question
+    """A tournament (`bench.tournaments`): everybody scores everybody else's answer to every question
     in whole points from 0 to 10.
 
     The first two give each other `bribe` points more, or the first gives the second `favour` more (or less);
@@ -129,7 +129,7 @@ def scores(
     towards = favour * ((of.judge == 0) & (of.author == 1))
     towards = towards + bribe * ((of.judge < 2) & (of.author < 2))
     if sides:
-        towards = towards + simulated_scores.sides(made, sides)
+        towards = towards + tournaments.sides(made, sides)
     first = players - lazy - random
     towards = towards - 2.5 * ((of.judge < first) & (of.judge >= first - harsh))
     idle = (at >= first) & (at < players - lazy)

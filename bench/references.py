@@ -1,4 +1,4 @@
-"""What reference answers do to panels of house judges, right ones and wrong ones: tables of docs/judging.md.
+"""What right and wrong reference answers do to panels of house judges: tables of docs/judging-figures.md.
 
 Eight players of known skill answer; who meets is drawn, answers vary about their player's skill, and three
 judges of one skill compare them in both orders, with no reference answer, with right ones, or with ones of

@@ -5,8 +5,8 @@ A judge sees the gap of two answers in log-odds: of the players' skills (standar
 luck, and of its own tastes, one number for each judge and player with `taste` times the standard deviation of
 the skills. Tastes are independent, or half of their variance is shared: by a `style` (one number for each
 judge times one for each player), or by one of two `school`s of judges. A planted family or ring adds so many
-standard deviations of the skills to what its members see of each other. The tables of docs/judging.md. Usage:
-python -m bench.tastes [POOLS [PART]]"""
+standard deviations of the skills to what its members see of each other.
+The tables of docs/judging-figures.md. Usage: python -m bench.tastes [POOLS [PART]]"""
 
 from __future__ import annotations
 

@@ -7,7 +7,8 @@ Chatbot Arena gave up to August 2024, as leaderbot's wheel counts them (pip inst
 
 Every judgement is rated by Bradley-Terry. Spearman's ρ and Kendall's τ-b are between ratings, with the
 2.5% and 97.5% points of 2,000 parametric bootstraps: 80 questions a pair are drawn again, however many votes
-each had; a visitor's vote is one of its own. The table of docs/judging.md. Usage: python -m bench.validity
+each had; a visitor's vote is one of its own. The table of docs/judging-figures.md. Usage:
+python -m bench.validity
 """
 
 from __future__ import annotations

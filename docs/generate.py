@@ -24,7 +24,6 @@ from peerage.engine.replay import Difference, Elsewhere, ReplayReport
 from peerage.figures import span
 from peerage.games import GAMES
 from peerage.games.last_arena.tables import BudgetRow, Cell, Place, ReasonsRow, SortRow
-from peerage.judging.simulation import Power
 from peerage.ledger.kept_checkpoints import Extension
 from peerage.ledger.since import Since
 from peerage.ledger.verify import Problem, Report
@@ -334,8 +333,7 @@ _JSON: dict[str, tuple[str | type, ...]] = {
     "`verdict`: one object": (Verdict, Chance),
     "`plan`: one object": (Outlook, Pair, Further),
     "`compare`: one object; `one` and `other` are rows of `leaderboard`": (Comparison, Met),
-    "`audit`: a list, a planted fault each": (Power,),
-    "`simulate`: a list, for each pool and number of matches nothing and then each plant": (SimulatedRow,),
+    "`simulate`: a list, for each pool and number of matches": (SimulatedRow,),
     "`leaderboard --correct`: a list, best first": (CorrectedRow,),
     "`stats`: one object (`--of` one of its lists)": (
         Stats,

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 import numpy as np
 import pytest
+from bench.planted import KINDS, Found, SimulatedArena, planted
+from bench.pools import Setup, drawn, honest
 
 from peerage.judging.corrections import CORRECTIONS, Correction, corrected
-from peerage.judging.planted import honest
-from peerage.judging.simulation import KINDS, Found, Setup, SimulatedArena, drawn, simulated
 from peerage.judging.style import style_of
 from peerage.judging.votes import Votes
 from peerage.ratings.history import duels
@@ -22,17 +22,17 @@ def arena(kind: str, number: int = 0, wanted: Sequence[Correction] = CORRECTIONS
 
 
 def found(kind: str, one: SimulatedArena) -> Found:
-    plant = KINDS[kind].plant(one.pool, KINDS[kind].members(0, SETUP.players))
+    plant = planted(kind, one.pool)
     assert plant is not None
     return one.found(plant)
 
 
-def votes(kind: str, number: int = 0, *, planted: bool = True) -> Votes:
+def votes(kind: str, number: int = 0, *, honestly: bool = False) -> Votes:
     pool, luck = (one := arena(kind, number, ())).pool, one.luck
-    plant = KINDS[kind].plant(pool, KINDS[kind].members(0, SETUP.players))
+    plant = planted(kind, pool)
     assert plant is not None
     assert plant.fault is not None
-    return pool.votes(luck, plant.fault(luck.sold) if planted else honest(pool.schedule))
+    return pool.votes(luck, honest(pool.schedule) if honestly else plant.fault(luck.sold))
 
 
 def shifts(kind: str, *wanted: Correction) -> tuple[float, float]:
@@ -80,7 +80,7 @@ def test_corrected_intervals_hold(kind: str) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("kind", ["", *(kind for kind in KINDS if kind != "fixed-length")])
+@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "fixed-length"])
 def test_corrected_intervals_hold_in_many_arenas(kind: str) -> None:
     assert 0.92 <= held(kind, 60) <= 0.98
 
@@ -97,9 +97,7 @@ def test_corrected_intervals_hold_where_each_duel_leaves_two_judges() -> None:
 
 def held(kind: str, arenas: int) -> float:
     """The share of corrected 95% intervals that hold, with a plant of that kind, or none."""
-    plants = [(kind, 0)] if kind else []
-    found = [simulated(SETUP, plants, number)[-1] for number in range(arenas)]
-    return float(np.mean([one.held_corrected for one in found if one is not None]))
+    return float(np.mean([found(kind, arena(kind, number)).held_corrected for number in range(arenas)]))
 
 
 def test_judges_that_call_nothing_but_ties_are_no_measure_of_harshness() -> None:
@@ -135,7 +133,7 @@ def test_without_corrections_nothing_changes() -> None:
 
 
 def test_nothing_to_correct_is_said() -> None:
-    clean = votes("length", planted=False)
+    clean = votes("length", honestly=True)
     notes = corrected(clean, CORRECTIONS).notes
     assert "position: nothing to correct, every judge saw both orders" in notes
     assert "style: nothing to correct, the answers are not known or alike in style" in notes

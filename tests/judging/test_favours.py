@@ -6,16 +6,15 @@ from random import Random
 
 import numpy as np
 import pytest
+from bench import pools
 from bench.collusion import FRIENDS, HONEST, PLANTED, Case, Pool, measured, scores, votes
+from bench.pools import Luck, Schedule, Setup, cast, drawn, honest
 from tests.judging.gathered import tabled
 
-from peerage.judging import planted
 from peerage.judging.agreement import effective_votes
 from peerage.judging.comparisons import compared, errors, of_votes, ordered
 from peerage.judging.favours import favours
 from peerage.judging.marks import Mark
-from peerage.judging.planted import Luck, Schedule, cast, honest
-from peerage.judging.simulation import Setup, drawn
 
 
 def found(pool: Pool) -> set[tuple[str, str]]:
@@ -123,7 +122,7 @@ def test_strict_judges_are_not_said_to_find_all_answers_alike() -> None:
     tied = 0
     for number in range(24):
         pool, luck = drawn(Setup(20, 100), number)
-        fault = planted.harsh(pool, range(14, 20), "").fault
+        fault = pools.harsh(pool, range(14, 20)).fault
         assert fault is not None
         votes_cast = pool.votes(luck, fault(luck.sold))
         found = favours(of_votes(votes_cast))
@@ -162,10 +161,10 @@ def test_who_prefers_its_kin_tosses_no_coin() -> None:
     """In these arenas a family's lean hides what its members discern of anybody else."""
     for number in (12, 23, 46):
         pool, luck = drawn(Setup(10, 600, seed=16), number)
-        fault = planted.family(pool, range(3)).fault
+        fault = pools.family(pool, range(3)).fault
         assert fault is not None
         assert not favours(pool.votes(luck, fault(luck.sold))).faulty
-        coin = planted.random(pool, [9], "").fault
+        coin = pools.random(pool, [9]).fault
         assert coin is not None
         assert favours(pool.votes(luck, coin(luck.sold))).mute == {"p09": "coin"}
 
@@ -214,7 +213,7 @@ def _panels(
     nothing = np.zeros(matches * panel, np.int64)
     schedule = Schedule(names, names, *seated[match, :2].T, seated[:, 2:].ravel(), match, nothing)
     luck = Luck.of(rng, matches, matches * panel)
-    luck = luck._replace(noise=luck.noise * noise / planted.NOISE)
+    luck = luck._replace(noise=luck.noise * noise / pools.NOISE)
     return schedule, cast(luck, schedule, skill, discernment, honest(schedule))
 
 

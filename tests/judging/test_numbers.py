@@ -8,36 +8,34 @@ from typing import Any
 
 import numpy as np
 import pytest
+from bench import tournaments
 from bench.collusion import scores, votes
+from bench.planted import KINDS, planted, stuck
+from bench.pools import Pool, drawn
+from bench.pools import Setup as PoolSetup
+from bench.tournaments import Scored, ScorePlant, ScorePool
 from tests import recorded
 
-from peerage.judging import agreement, audit, preference, simulated_scores
+from peerage.judging import agreement, preference
 from peerage.judging.comparisons import errors, of_votes
 from peerage.judging.corrections import CORRECTIONS, Corrected, corrected
 from peerage.judging.favours import Examined, favours
 from peerage.judging.marks import Marks
-from peerage.judging.planted import Pool
-from peerage.judging.scored_pool import ScorePool
-from peerage.judging.scored_pool import pool_of as score_pool_of
-from peerage.judging.simulated_scores import Scored
-from peerage.judging.simulated_tournaments import SCORE_KINDS
-from peerage.judging.simulation import KINDS, Setup, drawn, simulated
+from peerage.judging.simulation import Setup, simulated
 from peerage.judging.votes import Votes
-from peerage.ratings.table import POINTS
-from peerage.tables.simulate import paired_rounds
 
 FILE = Path(__file__).with_name("numbers.json")
-SMALL = Setup(8, 120, seed=5)
+SMALL = PoolSetup(8, 120, seed=5)
 
 
 def seeded(*seed: int) -> np.random.Generator:
     return np.random.default_rng(seed)
 
 
-def pool(kind: str, setup: Setup = SMALL) -> tuple[Pool, Votes]:
+def pool(kind: str) -> tuple[Pool, Votes]:
     """A drawn pool, and its votes with a plant of that kind."""
-    found, luck = drawn(setup, 0, once=KINDS[kind].once)
-    return found, found.under(luck, KINDS[kind].plant(found, KINDS[kind].members(0, setup.players)))
+    found, luck = drawn(SMALL, 0, once=KINDS[kind].once)
+    return found, found.under(luck, planted(kind, found))
 
 
 def examined(found: Examined) -> Any:
@@ -59,23 +57,18 @@ def corrections(kind: str) -> Callable[[], Any]:
     return told
 
 
-def tournament(kind: str, players: int = 6, questions: int = 30) -> tuple[ScorePool, Votes]:
-    made, chances = simulated_scores.drawn(Scored(players, questions, generous=1.0, seed=2), 0)
-    plant = SCORE_KINDS[kind].plant(made, range(SCORE_KINDS[kind].members(0, players)))
-    return (of := ScorePool(made)), of.under(chances, plant)
-
-
-def corrections_of_scores(kind: str) -> Callable[[], Any]:
+def corrections_of_scores(plant: Callable[[tournaments.Tournament], ScorePlant]) -> Callable[[], Any]:
     def told() -> Any:
-        of, said = tournament(kind)
-        return tables(corrected(said, CORRECTIONS, of.styles, of.families))
+        made, chances = tournaments.drawn(Scored(6, 30, generous=1.0, seed=2), 0)
+        of = ScorePool(made)
+        return tables(corrected(of.under(chances, plant(made)), CORRECTIONS, of.styles, of.families))
 
     return told
 
 
 def marked() -> Marks:
     """Scores of answers of known lengths, some of which nobody gave."""
-    made, chances = simulated_scores.drawn(Scored(6, 25, seed=3), 0)
+    made, chances = tournaments.drawn(Scored(6, 25, seed=3), 0)
     marks = made.scored(chances, made.honest)
     return marks.only(seeded(1).random(len(marks)) < 0.8)
 
@@ -103,18 +96,8 @@ def preferences() -> Any:
         preference.length_bias(marks),
         preference.length_leans(marks),
         preference.kin_preferences(marks, lambda judge, author: author in (judge, "p03")),
-        sorted(preference.stuck(sided, 0.05)),
+        sorted(stuck(sided)),
         preference._leans(sided.judges, sided.judge, sided.shown, 1),
-    ]
-
-
-def pools() -> Any:
-    duels, scored = audit.pool_of(pool("harsh")[1]), score_pool_of(marked()).made
-    everybody = np.arange(8) > 1
-    return [
-        [duels.skill * POINTS, duels.discernment, duels.truth(), duels.truth(everybody)],
-        [scored.skill, scored.level, scored.slope, scored.noise, scored.luck, scored.ease],
-        [ScorePool(scored).truth(), ScorePool(scored).truth(np.arange(6) > 1)],
     ]
 
 
@@ -130,17 +113,10 @@ CASES: recorded.Cases = {
     ),
     **{f"corrected: {kind}": corrections(kind) for kind in ("position", "length", "family", "lazy", "harsh")},
     "corrected: ring": corrections("ring"),
-    "corrected scores: family": corrections_of_scores("family"),
-    "corrected scores: random": corrections_of_scores("random"),
-    "simulated": lambda: simulated(SMALL, [(kind, 0) for kind in KINDS], 1),
-    "simulated in pairs": lambda: simulated(Setup(8, 60, pairing="swiss", seed=3), [], 0, paired_rounds),
-    "simulated tables": lambda: simulated(Setup(8, 60, seats=4, seed=3), [], 0),
-    "simulated scores": lambda: simulated(
-        Setup(7, 25, questions=25, spread=1.5, generous=1.0), [(kind, 0) for kind in SCORE_KINDS], 0
-    ),
-    "audited": lambda: list(audit.audited(audit.pool_of(pool("harsh")[1]), 1, 1)),
-    "audited scores": lambda: list(audit.audited(score_pool_of(marked()), 1, 1)),
-    "pools on record": pools,
+    "corrected scores: family": corrections_of_scores(lambda of: tournaments.family(of, range(2))),
+    "corrected scores: random": corrections_of_scores(lambda of: tournaments.random(of, range(2))),
+    "simulated": lambda: [list(simulated(Setup(8, 120, once=once, seed=5), 1)) for once in (False, True)],
+    "simulated tables": lambda: list(simulated(Setup(8, 60, seats=4, seed=3), 0)),
     "agreement": agreements,
     "preference": preferences,
 }

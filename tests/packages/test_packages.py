@@ -27,7 +27,6 @@ CASES = {
     "match 1 --dir arena": "",
     "judges --dir arena": "",
     "annotate --dir arena": "",
-    "audit --dir arena --arenas 1": "",
     "simulate --dir arena --matches 20 --arenas 2": "",
     "rejudge --dir arena --to again --judges house:0.8 --judges house:0.7 --max-matches 2 --yes": "",
     "verify --dir arena": "",

@@ -175,15 +175,6 @@ def test_what_ifs_of_scores_are_told_and_refused(folder: Path) -> None:
     assert "by a judge 'p9'" in shown(folder, "leaderboard", "--without-judge", "p9", code=2)
 
 
-def test_the_audit_plants_faults_into_the_scores(folder: Path) -> None:
-    found = rows(folder, "audit", "--arenas", "1")
-    planted = [row["plant"] for row in found]
-    assert planted[0] == "nothing"
-    for about in ("every answer the same", "follow nothing", "points less", "each other", "under two names"):
-        assert any(about in plant for plant in planted), (about, planted)
-    assert all(row["corrected"] is not None for row in found[1:-1])
-
-
 def test_the_styles_are_those_of_the_recorded_answers(folder: Path) -> None:
     with open_arena(folder, create=False) as arena:
         played = PlayedMatches(arena.ledger, EVERYTHING)

@@ -12,7 +12,6 @@ import typer
 from peerage.cli.options import (
     HERE,
     MOST_MATCHES,
-    MOST_SEED,
     Folder,
     Format,
     Shape,
@@ -20,7 +19,7 @@ from peerage.cli.options import (
     ledger_in,
     prose,
 )
-from peerage.cli.output import Titled, hundredths, numbers, points, show, show_parts, signed, texts, titled
+from peerage.cli.output import Titled, hundredths, numbers, show, show_parts, signed, texts, titled
 from peerage.clock import now_ms
 from peerage.figures import counted, measured, moment, percent, whole
 
@@ -175,45 +174,6 @@ def judges(
         prose(told_of_favours(report, level))
 
 
-def audit(
-    folder: Folder = HERE,
-    arenas: Annotated[int, typer.Option(min=1, max=10_000, help="Simulated arenas for each fault.")] = 20,
-    seed: Annotated[
-        int, typer.Option(min=0, max=MOST_SEED, help="The same seed gives the same figures.")
-    ] = 0,
-    shape: Shape = Format.table,
-) -> None:
-    """Plant faults into simulated judging: which would be noticed?
-
-    Every vote or score on record is given again by chance, in the same matches by as able judges: once
-    honestly, once with a lazy judge, one who tosses a coin, friends, a ring against the leader. Shown is
-    how often the report on judges names the guilty, how often anybody else, and by how many points ratings
-    move, as they are and corrected. Nothing is asked of anybody and nothing is written.
-    """
-    from msgspec import to_builtins
-
-    from peerage.judging.audit import in_words
-    from peerage.tables.audit import audit as planted
-
-    with arena_in(folder) as arena:
-        rows = list(planted(arena.ledger, seed, arenas))
-        name = arena.settings.name
-    columns = [
-        *texts(plant="Planted"),
-        *numbers(percent, noticed="Noticed", false_alarms="False alarms"),
-        *numbers(points, moved="Moves by", corrected="Corrected"),
-    ]
-    title = f"{name}: what judges' faults would do, in {counted(arenas, 'simulated arena')} each"
-    listed = [to_builtins(row) for row in rows]
-    show(listed, columns, shape, title=title, notes=[*in_words(rows), _POWER])
-
-
-_POWER = (
-    "Noticed: `peerage judges` names somebody guilty; false alarms: somebody else. Moves by: points of the "
-    "rating, or of all on average. Corrected: the same after `leaderboard --correct`, but for style"
-)
-
-
 def told_of_favours(report: JudgesReport, level: float = 0.05) -> str:
     """What the test of favours says of all pairs of judge and author; `level` is the one it was made at."""
     if not report.judges:
@@ -224,7 +184,7 @@ def told_of_favours(report: JudgesReport, level: float = 0.05) -> str:
     beyond = sum(pair.found for pair in report.favours)
     return (
         f"{tested} pairs of judge and author tested, {beyond} beyond chance and taste; the chance that any "
-        f"is false is {percent(level)} at most, for tastes as in docs/judging.md."
+        f"is false is {percent(level)} at most, for tastes as in docs/judging-figures.md."
     )
 
 

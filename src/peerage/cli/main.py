@@ -62,7 +62,6 @@ COMMANDS: Mapping[str, Mapping[str, str]] = {
         "judges": "lists.judges",
         "annotate": "annotate.annotate",
         "rejudge": "rejudge.rejudge",
-        "audit": "lists.audit",
     },
     "Publish": {
         "serve": "site.serve",

@@ -6,7 +6,7 @@ Each correction is switched on by itself. A sway of all judges is a covariate, f
 ratings, which are what is left of it (style control: Li, Angelopoulos, Chiang, LMSYS 2024); each family has
 its own. What single judges do is dealt with by weight: a tie weighs less by a judge that calls many, votes
 that `favours` finds guilty are left out, and a vote weighs by its judge's reliability, nothing where it says
-nothing. `peerage simulate` measures what that comes to.
+nothing. docs/judging-figures.md says what that comes to.
 """
 
 from __future__ import annotations

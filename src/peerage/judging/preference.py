@@ -16,7 +16,6 @@ import numpy as np
 from peerage.judging.ballots import Ballots
 from peerage.judging.estimates import Estimate, jackknife, ratio
 from peerage.judging.marks import Flags, Marks, SameFamily
-from peerage.judging.votes import Votes
 from peerage.ratings.kernels import Floats, Ints
 from peerage.ratings.merging import numbered
 
@@ -137,14 +136,6 @@ def one_sided(ballots: Ballots, level: float) -> set[str]:
 
 ONE_SIDED = 0.8
 """The share of a judge's verdicts for one place from which on they say little else."""
-
-
-def stuck(votes: Votes, level: float) -> set[str]:
-    """The judges asked in one order whose verdicts are for one place in that share at least, and more often
-    than even-handed ones' ever would."""
-    net = votes.shown * np.sign(2 * votes.history.score - 1)
-    leans = _leans(votes.judges, votes.judge, net, level)
-    return {judge for judge, share in leans.items() if share >= ONE_SIDED}
 
 
 def _leans(names: Sequence[str], judge: Ints, net: np.ndarray, level: float) -> dict[str, float]:

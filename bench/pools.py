@@ -1,9 +1,7 @@
-"""Votes as judges of known skill and known faults would cast them: what detectors are measured with.
+"""Pools of players who also judge duels, with known skills and known faults: what detectors and corrections
+are measured with.
 
     log-odds of judge j for a over b = g_j (s_a - s_b + noise of the match) + what sways it
-
-Who meets whom, who judges and what was shown first stand in a `Schedule`, drawn or recorded. Used by
-`peerage audit` on an arena's own schedule, and by `peerage simulate` on drawn ones.
 """
 
 from __future__ import annotations
@@ -13,6 +11,7 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
+from msgspec import Struct
 
 from peerage.judging.marks import Flags
 from peerage.judging.style import STYLE
@@ -20,11 +19,10 @@ from peerage.judging.votes import Votes
 from peerage.ratings.bradley_terry import fit_duels
 from peerage.ratings.history import duels
 from peerage.ratings.kernels import Floats, Ints
+from peerage.ratings.table import POINTS
 
 NOISE = 0.5
 """Standard deviation, in log-odds, by which answers are better or worse than their authors."""
-FEWEST_VOTES = 20
-"""Votes that a judge must cast, and pairs must share, for a fault to be planted there."""
 _CERTAIN = 99.0
 RING = 0.4
 """The share of a leader's judges that a ring has."""
@@ -61,22 +59,20 @@ class Fault:
     """What sways judges. `towards`: log-odds added to each vote for its first player. `always`: 1 where a
     vote goes to the first player, -1 where to the second, whatever they wrote, 0 where it is honest.
     `first_shown`: each judge's lean, in log-odds, to the answer shown first. `cautious`: the log-odds that
-    each judge must see beyond even ones before it calls no tie. `coin` and `alike`: judges who toss a coin,
-    and who find all answers alike."""
+    each judge must see beyond even ones before it calls no tie. `coin`: judges who toss a coin."""
 
     towards: Floats
     always: Ints
     first_shown: Floats
     cautious: Floats
     coin: Flags
-    alike: Flags
 
 
 def honest(schedule: Schedule) -> Fault:
     """No fault at all."""
     votes, judges = len(schedule.first), len(schedule.judges)
     nobody, nothing = np.zeros(judges, np.bool_), np.zeros(judges)
-    return Fault(np.zeros(votes), np.zeros(votes, np.int64), nothing, nothing, nobody, nobody)
+    return Fault(np.zeros(votes), np.zeros(votes, np.int64), nothing, nothing, nobody)
 
 
 class Luck(NamedTuple):
@@ -103,8 +99,7 @@ def cast(luck: Luck, schedule: Schedule, skill: Floats, discernment: Floats, fau
     doubt = np.where(fault.always == 0, fault.cautious[judge], 0.0)
     said = (1.0 * (luck.votes < _logistic(seen - doubt)) + (luck.votes < _logistic(seen + doubt))) / 2
     both = np.where(said[0] == said[1], said[0], 0.5)
-    score = np.where(schedule.shown == 0, both, np.where(schedule.shown > 0, said[0], said[1]))
-    return np.asarray(np.where(fault.alike[judge], 0.5, score))
+    return np.asarray(np.where(schedule.shown == 0, both, np.where(schedule.shown > 0, said[0], said[1])))
 
 
 def _logistic(gap: Floats) -> Floats:
@@ -114,13 +109,14 @@ def _logistic(gap: Floats) -> Floats:
 @dataclass(frozen=True, eq=False)
 class Pool:
     """An arena's players and judges: `skill` and `discernment` as `cast` wants them. `chars` are how long
-    both answers of each match are, shape (2, matches), None where nobody knows; `families` are by name."""
+    both answers of each match are, shape (2, matches); `families` are by name. Players and judges have the
+    same numbers."""
 
     schedule: Schedule
     skill: Floats
     discernment: Floats
-    chars: Floats | None = None
-    families: Mapping[str, str] | None = None
+    chars: Floats
+    families: Mapping[str, str]
 
     def votes(self, luck: Luck, fault: Fault) -> Votes:
         """The votes of these judges."""
@@ -143,10 +139,8 @@ class Pool:
         return plant.fault(luck.sold) if plant and plant.fault else honest(self.schedule)
 
     @property
-    def styles(self) -> Floats | None:
+    def styles(self) -> Floats:
         """The counts of both answers of each match, as corrections want them."""
-        if self.chars is None:
-            return None
         found = np.zeros((self.schedule.matches, 2, len(STYLE)))
         found[:, :, 0] = self.chars.T
         return found
@@ -169,65 +163,52 @@ Pairs: TypeAlias = frozenset[tuple[str, str]]
 
 
 class Plant(NamedTuple):
-    """A fault, in words; the `fault` itself, given what is `sold` (see `Luck`), None for none; the `judges`,
-    or `pairs` of judge and author, one of whom is named when it is noticed; `whom` it moves, by number,
-    empty for everybody."""
+    """A fault, given what is `sold` (see `Luck`), None for none; the `judges`, or `pairs` of judge and
+    author, one of whom is named when it is noticed; `whom` it moves, by number, empty for everybody."""
 
-    about: str
     fault: Callable[[Floats], Fault] | None
     judges: frozenset[str] = frozenset()
     pairs: Pairs = frozenset()
     whom: tuple[int, ...] = ()
 
 
-NOTHING = Plant("nothing", None)
+NOTHING = Plant(None)
 
 
-def lazy(pool: Pool, members: Sequence[int], who: str) -> Plant:
+def lazy(pool: Pool, members: Sequence[int]) -> Plant:
+    """Judges who always pick the answer shown first."""
     fault = replace(honest(pool.schedule), first_shown=np.where(_among(pool, members), _CERTAIN, 0.0))
-    return _of_judges(pool, members, f"{who} picking the answer shown first", fault)
+    return Plant(lambda sold: fault, frozenset([pool.judges[at] for at in members]))
 
 
-def random(pool: Pool, members: Sequence[int], who: str) -> Plant:
+def random(pool: Pool, members: Sequence[int]) -> Plant:
+    """Judges who toss coins."""
     fault = replace(honest(pool.schedule), coin=_among(pool, members))
-    return _of_judges(pool, members, f"{who} tossing coins", fault)
+    return Plant(lambda sold: fault, frozenset([pool.judges[at] for at in members]))
 
 
-def alike(pool: Pool, members: Sequence[int], who: str) -> Plant:
-    fault = replace(honest(pool.schedule), alike=_among(pool, members))
-    return _of_judges(pool, members, f"{who} finding all answers alike", fault)
-
-
-def harsh(pool: Pool, members: Sequence[int], who: str) -> Plant:
-    """Nobody is guilty of doubt: no judge is to be named."""
+def harsh(pool: Pool, members: Sequence[int]) -> Plant:
+    """Judges who call a tie unless quite sure, of which nobody is guilty: no judge is to be named."""
     fault = replace(honest(pool.schedule), cautious=np.where(_among(pool, members), 1.5, 0.0))
-    return Plant(f"{who} calling a tie unless quite sure", lambda sold: fault)
+    return Plant(lambda sold: fault)
 
 
 def _among(pool: Pool, members: Sequence[int]) -> Flags:
-    return np.isin(np.arange(len(pool.schedule.judges)), members)
+    return np.isin(np.arange(len(pool.judges)), members)
 
 
-def _of_judges(pool: Pool, members: Sequence[int], about: str, fault: Fault) -> Plant:
-    return Plant(about, lambda sold: fault, frozenset([pool.schedule.judges[at] for at in members]))
+def position(pool: Pool) -> Plant:
+    """All judges lean to the answer shown first."""
+    lean = replace(honest(pool.schedule), first_shown=np.full(len(pool.judges), 1.5))
+    return Plant(lambda sold: lean)
 
 
-def position(pool: Pool) -> Plant | None:
-    """Where both orders are asked the lean cancels, and there is none."""
-    s = pool.schedule
-    lean = replace(honest(s), first_shown=np.full(len(s.judges), 1.5))
-    return Plant("all judges leaning to the answer shown first", lambda sold: lean) if s.shown.any() else None
-
-
-def length(pool: Pool) -> Plant | None:
-    """One player's answers are twice as long as the others' (`pool.chars`), and all judges prefer that."""
-    if pool.chars is None:
-        return None
+def length(pool: Pool) -> Plant:
+    """All judges prefer longer answers; the first player's are twice as long as the others'."""
     longer = np.log2(pool.chars[0]) - np.log2(pool.chars[1])
     swayed = replace(honest(pool.schedule), towards=1.2 * longer[pool.schedule.match])
-    about = "all judges preferring longer answers, one player writing twice as much"
-    marked = frozenset([(judge, pool.schedule.players[0]) for judge in pool.schedule.judges])
-    return Plant(about, lambda sold: swayed, pairs=marked, whom=(0,))
+    marked = frozenset([(judge, pool.schedule.players[0]) for judge in pool.judges])
+    return Plant(lambda sold: swayed, pairs=marked, whom=(0,))
 
 
 def family(pool: Pool, members: Sequence[int]) -> Plant:
@@ -235,57 +216,74 @@ def family(pool: Pool, members: Sequence[int]) -> Plant:
     s = pool.schedule
     lean = np.isin(s.judge, members) * (np.isin(s.first, members) * 1.0 - np.isin(s.second, members))
     swayed = replace(honest(s), towards=1.5 * lean)
-    about = f"{len(members)} of a family preferring its answers"
     # by the same votes a member does outsiders down
     guilty = frozenset([(s.judges[one], name) for one in members for name in s.players])
-    return Plant(about, lambda sold: swayed, pairs=guilty, whom=tuple(members))
+    return Plant(lambda sold: swayed, pairs=guilty, whom=tuple(members))
 
 
-def friends(pool: Pool, share: float = 1.0, fewest: int = FEWEST_VOTES) -> Plant | None:
-    """The two players that judged each other most, in that share of their votes."""
+def friends(pool: Pool, share: float = 1.0) -> Plant | None:
+    """The two players who judged each other most vote for each other, in that share of their votes."""
     s = pool.schedule
-    number = {name: at for at, name in enumerate(s.players)}
     judged = np.zeros((len(s.judges), len(s.players)), np.int64)
     np.add.at(judged, (s.judge, s.first), 1)
     np.add.at(judged, (s.judge, s.second), 1)
-    both = [
-        (min(judged[i, number[b]], judged[j, number[a]]), i, j)
-        for i, a in enumerate(s.judges)
-        for j, b in enumerate(s.judges)
-        if i < j and a in number and b in number
-    ]
-    shared, i, j = max(both, default=(0, 0, 0))
-    if shared < fewest:
+    mutual = np.triu(np.minimum(judged, judged.T), 1)
+    i, j = np.argwhere(mutual == mutual.max())[-1].tolist()
+    if not mutual[i, j]:
         return None
-    a, b = s.judges[i], s.judges[j]
 
     def bought(sold: Floats) -> Fault:
         always: Ints = np.zeros(len(s.judge), np.int64)
-        for judge, ally in ((i, number[b]), (j, number[a])):
+        for judge, ally in ((i, j), (j, i)):
             always += ((s.judge == judge) & (sold < share)) * ((s.first == ally) * 1 - (s.second == ally))
         return replace(honest(s), always=always)
 
-    often = "every time" if share == 1 else f"in {share:.0%} of their votes"
-    guilty, whom = frozenset([(a, b), (b, a)]), (number[a], number[b])
-    return Plant(f"{a} and {b} voting for each other {often}", bought, pairs=guilty, whom=whom)
+    a, b = s.judges[i], s.judges[j]
+    return Plant(bought, pairs=frozenset([(a, b), (b, a)]), whom=(i, j))
 
 
-def ring(pool: Pool, fewest: int = FEWEST_VOTES) -> Plant | None:
-    """Four in ten of the leader's judges against it."""
+def ring(pool: Pool) -> Plant | None:
+    """Four in ten of the leader's judges vote against it, those with the fewest votes on it."""
     s, leader = pool.schedule, int(np.argmax(pool.skill))
     about = (s.first == leader) | (s.second == leader)
     on_leader = np.bincount(s.judge[about], minlength=len(s.judges))
-    often = np.flatnonzero(on_leader >= fewest)
-    by_votes = often[np.argsort(on_leader[often], kind="stable")].tolist()
-    rivals = [at for at in by_votes if s.judges[at] != s.players[leader]]
-    members = rivals[: round(RING * len(rivals))]
+    rivals = np.flatnonzero(on_leader)
+    rivals = rivals[np.argsort(on_leader[rivals], kind="stable")]
+    members = rivals[: round(RING * len(rivals))].tolist()
     if len(members) < 2:
         return None
     down = np.isin(s.judge, members) * ((s.second == leader) * 1 - (s.first == leader))
     against = replace(honest(s), always=down)
-    return Plant(
-        f"{len(members)} of {len(rivals)} judges voting against {s.players[leader]} every time",
-        lambda sold: against,
-        pairs=frozenset([(s.judges[at], s.players[leader]) for at in members]),
-        whom=(leader,),
-    )
+    guilty = frozenset([(s.judges[at], s.players[leader]) for at in members])
+    return Plant(lambda sold: against, pairs=guilty, whom=(leader,))
+
+
+class Setup(Struct, frozen=True):
+    """A pool to draw: `players` have skills with a standard deviation of `spread` points, `panel` of them
+    vote on each duel; who meets and who judges is drawn at random."""
+
+    players: int
+    matches: int
+    spread: float = 150.0
+    panel: int = 5
+    seed: int = 0
+
+
+def drawn(setup: Setup, number: int, *, once: bool = False, constant: bool = False) -> tuple[Pool, Luck]:
+    """Pool `number` of a setup with its schedule, and all chances. The first player writes twice as much as
+    the others, on average; where `constant` each one always as much. `once`: judges see one order."""
+    n, matches = setup.players, setup.matches
+    panel = min(setup.panel, n - 2)
+    rng = np.random.default_rng([setup.seed, number])
+    skill, discernment = rng.normal(0, setup.spread / POINTS, n), rng.uniform(0.5, 2, n)
+    luck = Luck.of(rng, matches, matches * panel)
+    verbosity = np.where(np.arange(n) == 0, 1.0, 0.0) + rng.normal(0, 0.25, n)
+    around = rng.normal(0, 0.4, (2, matches)) * (not constant)
+    shown = np.where(rng.random(matches * panel) < 0.5, 1, -1) * once
+    names = tuple(f"p{at:02}" for at in range(n))
+    match = np.repeat(np.arange(matches), panel)
+    seated = rng.permuted(np.tile(np.arange(n), (matches, 1)), axis=1)[:, : panel + 2]
+    schedule = Schedule(names, names, *seated[match, :2].T, seated[:, 2:].ravel(), match, shown)
+    chars = np.round(1000 * 2 ** (verbosity[seated[:, :2].T] + around))
+    families = {name: "one" if at < max(2, round(0.3 * n)) else name for at, name in enumerate(names)}
+    return Pool(schedule, skill, discernment, chars, families), luck
