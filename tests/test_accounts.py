@@ -74,7 +74,10 @@ def test_rows_that_are_missing_are_told(tmp_path: Path) -> None:
     ledger.execute("DELETE FROM snapshots")
     ledger.execute("DELETE FROM records WHERE number = 2")
     ledger.close()
-    with open_arena(folder) as arena, pytest.raises(LedgerError, match=r"from match 1 on.*peerage verify"):
+    with (
+        open_arena(folder) as arena,
+        pytest.raises(LedgerError, match=r"match 3: its record .*verify"),
+    ):
         position(arena.ledger, elo_settings(arena.settings.rating))
 
 

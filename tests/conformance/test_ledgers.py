@@ -58,7 +58,7 @@ def again(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Opener]:
     address = request.param(request)
 
     def open_again(create: bool = False) -> Ledger:
-        opened.append(open_ledger(address, tmp_path, create=create))
+        opened.append(open_ledger(address, tmp_path, create=create).as_stored())
         return opened[-1]
 
     yield open_again

@@ -46,7 +46,7 @@ def again(folder: Path) -> None:
             chain = link(chain, body)
             db.execute("UPDATE records SET body = ?, chain = ? WHERE number = ?", (body, chain, number))
     chains = _votes(folder)
-    with closing(ledger_of(folder)) as ledger:
+    with closing(ledger_of(folder).as_stored()) as ledger:
         held = {f"votes {number}": chain for number, chain in enumerate(chains, 1)}
         for record_row in ledger.records():
             rows = ledger.match(record_row.number)

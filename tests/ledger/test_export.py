@@ -116,10 +116,10 @@ def test_csv_is_one_line_per_match_and_contestant(played: Ledger) -> None:
     )
     with played.runner():
         played.write(Batch(summaries=[void]))
-    rows = list(csv.DictReader(io.StringIO("".join(export(played, "csv")))))
+    rows = list(csv.DictReader(io.StringIO("".join(export(played.as_stored(), "csv")))))
     assert len(rows) == 12
     assert tuple(rows[0]) == COLUMNS
-    summaries = list(played.summaries())
+    summaries = list(played.as_stored().summaries())
     for place, row in enumerate(rows[:10]):
         summary = summaries[place // 2]
         assert row["player"] == summary.players[place % 2]
@@ -149,7 +149,7 @@ def test_no_text_is_a_formula_and_numbers_stay_numbers(ledger: Ledger) -> None:
         ledger.write(Batch(summaries=[row]))
     assert [cell(text) for text in ("\uff1d1", "\n=1")] == ["'\uff1d1", "'\n=1"]
     assert [cell(text) for text in ("'t", "a=b", "")] == ["'t", "a=b", ""]
-    assert "".join(table(ledger)).splitlines()[1:] == [
+    assert "".join(table(ledger.as_stored())).splitlines()[1:] == [
         "1,1,'=duel,'@x,'\tdone,1,'+a,-1.0,,,,1,9",
         "1,1,'=duel,'@x,'\tdone,2,''=b,1.0,0.5,,,1,9",
     ]
@@ -162,5 +162,5 @@ def test_what_is_missing_is_named(played: Ledger, tmp_path: Path) -> None:
             "(SELECT id FROM intents WHERE match = 4 AND key = 'question/1/1')"
         )
     file.close()
-    with pytest.raises(LedgerError, match=r"match 4 cannot be exported.*peerage verify"):
+    with pytest.raises(LedgerError, match=r"match 4: attempts, costs.*peerage verify"):
         list(export(played, "jsonl"))

@@ -194,7 +194,7 @@ def test_some_of_what_may_befall_rows_and_bytes(
         (
             "UPDATE records SET body = CAST(replace(body, '\"challenge_id\"', '\"challenge_ib\"') AS BLOB)",
             ["challenges", "list"],
-            "what is on record of challenges cannot be read",
+            "its record or the one before it changed",
         ),
         ("DELETE FROM fixtures", ["export"], "has a record and no fixture"),
     ],

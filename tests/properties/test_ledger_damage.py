@@ -97,7 +97,7 @@ def test_what_goes_in_comes_out(
     costs = tuple([seat[2] for seat in seats])
     summary = Summary(1, 1, "duel", "", names, "done", scores, costs, 0, scores, scores, 0)
     batch.summaries.append(summary)
-    ledger = open_ledger("sqlite:///arena.db", tmp_path, create=True)
+    ledger = open_ledger("sqlite:///arena.db", tmp_path, create=True).as_stored()
     with ledger.runner():
         ledger.write(batch)
     assert [astuple(row)[:8] for row in ledger.exchanges(1)] == [astuple(row)[:8] for row in expected]

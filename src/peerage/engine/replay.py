@@ -110,6 +110,7 @@ def replay(
     games of files that they need are in the arena's `folder`. Raises LedgerError when the ledger cannot be
     read.
     """
+    ledger = ledger.as_stored()
     return _Replay(ledger, ledger.summaries).run(progress, helpers, folder)
 
 
@@ -125,7 +126,7 @@ def repair(
     Nothing is written when there are differences. Raises LedgerBusy while a run goes on, and LedgerError.
     """
     with ledger.runner():
-        recomputed = _Replay(ledger, None)
+        recomputed = _Replay(ledger.as_stored(), None)
         report = recomputed.run(progress, helpers, folder)
         if report.ok:
             ledger.replace_summaries(recomputed.summaries)

@@ -77,7 +77,7 @@ def by_helper(address: str, folder: Path | None, first: int, last: int) -> list[
     if folder is not None and (folder / FILE_NAME).exists():
         load(folder, reading=True)
     with closing(open_ledger(address, Path(), create=False)) as ledger:
-        return list(replayed(ledger, first, last))
+        return list(replayed(ledger.as_stored(), first, last))
 
 
 class _Again:

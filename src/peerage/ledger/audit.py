@@ -384,6 +384,6 @@ def audited(address: str, first: int, last: int, replies: bool) -> bytes:
     gc.disable()
     try:
         with closing(open_ledger(address, Path(), create=False)) as ledger:
-            return msgspec.msgpack.encode(audit(ledger, first, last, replies=replies))
+            return msgspec.msgpack.encode(audit(ledger.as_stored(), first, last, replies=replies))
     finally:
         gc.enable()

@@ -41,6 +41,7 @@ def copy(
 
     Raises LedgerError: a target that is not empty, a source that is damaged.
     """
+    source = source.as_stored()
     if target.heads() != (0, 0) or next(target.log(), None) or votes[1].exists():
         raise LedgerError(
             f"{target.address} holds an arena already, or a copy that was broken off; name an empty place, "

@@ -5,13 +5,16 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from copy import copy
 from hashlib import sha256
 from itertools import islice
+from typing import TypeVar
 from zlib import crc32
 
 from peerage.figures import counted
 from peerage.ledger import narrow
 from peerage.ledger.database import BLOCK, Database, Row, damaged
+from peerage.ledger.holding import Holding
 from peerage.ledger.lineup import LineUp
 from peerage.ledger.log import Rolling
 from peerage.ledger.store import (
@@ -29,6 +32,9 @@ from peerage.ledger.store import (
 )
 from peerage.ledger.writer import Writer
 
+T = TypeVar("T")
+COSTS_HELD = 5_000
+"""Of how many of the newest matches every sum of costs holds what it adds up against the log."""
 _MOST = 10**15  # matches; what is beyond was not counted by us, and numbers after it do not fit a column
 
 
@@ -42,6 +48,12 @@ class DatabaseLedger:
         self._writer: Writer | None = None
         self._writing = threading.Lock()
         self._lineup = LineUp(database.rows)
+        self._holding: Holding | None = Holding(database.rows, database.address, self._lineup)
+
+    def as_stored(self) -> DatabaseLedger:
+        stored = copy(self)
+        stored._holding = None
+        return stored
 
     # ------------------------------------------------------------------------------------------ writing
 
@@ -95,12 +107,15 @@ class DatabaseLedger:
     # ------------------------------------------------------------------------------------------ reading
 
     def meta(self) -> Mapping[str, str]:
-        return self._rows.facts()
+        return self._rows.facts() if self._holding is None else self._holding.facts()
 
     def texts(self, digests: Iterable[bytes] | None = None) -> dict[bytes, str]:
         rows = self._rows.texts(None if digests is None else list(digests))
         # Damage stays visible: bytes that are no text become marks, which no longer fit the digest.
-        return {bytes(digest): bytes(body).decode(errors="replace") for digest, body in rows}
+        texts = {bytes(digest): bytes(body).decode(errors="replace") for digest, body in rows}
+        if self._holding is not None:
+            self._holding.texts(texts)
+        return texts
 
     def match(self, number: int, *, exchanges: bool = True) -> MatchRows | None:
         if not 0 < number <= _MOST:
@@ -110,20 +125,64 @@ class DatabaseLedger:
             if fixture is None:
                 return None
             record = next(rows.records([number]), None)
-            return MatchRows(fixture, record, list(rows.exchanges([number])) if exchanges else [])
+            attempts = list(rows.exchanges([number])) if exchanges else []
+            if self._holding is not None:
+                holding = Holding(rows, self.address, self._lineup)
+                if record is None:
+                    recorded = self.heads()[1]
+                    holding.in_play(recorded, self._lineup.numbers(recorded + 1, None))
+                else:
+                    holding.match(fixture, record, attempts if exchanges else None)
+            return MatchRows(fixture, record, attempts)
 
     def fixtures(self, first: int = 1, last: int | None = None) -> Iterator[FixtureRow]:
-        return self._rows.fixtures(self._lineup.numbers(first, last))
+        if self._holding is None:
+            return self._rows.fixtures(self._lineup.numbers(first, last))
+        return self._held(first, last, self._holding.fixtures, self._rows.fixtures)
 
     def exchanges(
         self, first: int, last: int | None = None, *, unanswered: bool = False
     ) -> Iterator[Exchange]:
-        return self._rows.exchanges(self._lineup.numbers(first, last), unanswered=unanswered)
+        if self._holding is None or unanswered:
+            return self._rows.exchanges(self._lineup.numbers(first, last), unanswered=unanswered)
+        return self._held(first, last, self._holding.exchanges, self._rows.exchanges)
 
     def records(self, first: int = 1, last: int | None = None) -> Iterator[RecordRow]:
-        return self._rows.records(self._lineup.numbers(first, last))
+        if self._holding is None:
+            return self._rows.records(self._lineup.numbers(first, last))
+        return self._held(first, last, self._holding.records, None)
+
+    def _held(
+        self,
+        first: int,
+        last: int | None,
+        finished: Callable[[Sequence[int]], Iterator[T]],
+        in_play: Callable[[Sequence[int]], Iterator[T]] | None,
+    ) -> Iterator[T]:
+        """Rows of finished matches, then of those in play, held against the log."""
+        _, recorded = self.heads()
+        newest = self._rows.last_entry()
+        if recorded > (newest.position if newest else 0):
+            raise damaged(self._database.place, f"its log knows no match {recorded}")
+        end = recorded if last is None else min(last, recorded)
+        if first <= end:
+            yield from finished(self._lineup.numbers(first, end))
+        if self._holding is not None and (last is None or last > recorded):
+            self._holding.in_play(recorded, self._lineup.numbers(recorded + 1, None))
+        if in_play is not None and (last is None or last > recorded):
+            yield from in_play(self._lineup.numbers(max(first, recorded + 1), last))
 
     def summaries(self, first: int = 1, last: int | None = None) -> Iterator[Summary]:
+        if self._holding is not None and first <= 1:
+            _, recorded = self.heads()
+            if last is None or last >= recorded:
+                for place, row in enumerate(islice(self.narrow(), last), 1):
+                    if place > recorded:
+                        raise damaged(
+                            self._database.place, f"its narrow table holds a match {row.number} more"
+                        )
+                    yield row
+                return
         rows = self._rows.summaries(self._lineup.numbers(first, last))
         while part := list(islice(rows, BLOCK)):
             yield from narrow.deep(part)
@@ -189,20 +248,22 @@ class DatabaseLedger:
         return newest if order is None else (newest[0], order.folded)
 
     def place(self, number: int) -> int:
-        order = self._lineup.order()
-        return number if order is None else order.places.get(number, number)
+        return self._lineup.place(number)
 
     def numbers(self, first: int, last: int) -> Sequence[int]:
         return self._lineup.numbers(first, last)
 
     def spent_by(self, last: int | None = None, replies_of: Collection[str] | None = None) -> dict[str, int]:
+        _, recorded = self.heads()
+        if self._holding is not None and recorded:
+            self._holding.costs(self._lineup.numbers(max(recorded - COSTS_HELD, 0) + 1, recorded))
         left_out = list[int]()
         if last is not None and (order := self._lineup.order()) is not None:
             last, left_out = len(order.numbers), [*order.numbers[last:]]
         return self._rows.spent_by(last, left_out, replies_of)
 
     def amendments(self, topic: str = "") -> Iterator[Amendment]:
-        return self._rows.said(topic)
+        return self._rows.said(topic) if self._holding is None else self._holding.said(topic)
 
     def topics(self) -> Mapping[str, int]:
         return self._rows.topics()

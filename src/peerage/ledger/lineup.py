@@ -64,3 +64,8 @@ class LineUp:
         if order is None or (last is not None and last < 1):
             return range(first, END if last is None else last + 1)
         return order.numbers[max(first, 1) - 1 : last]
+
+    def place(self, number: int) -> int:
+        """The place of a match."""
+        order = self.order()
+        return number if order is None else order.places.get(number, number)

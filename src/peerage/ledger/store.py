@@ -319,6 +319,10 @@ class Ledger(Protocol):
         """Wait no more for a server that is away: what waits now fails, but for what is to be written where
         `writes` is false. Callable from any thread."""
 
+    def as_stored(self) -> Ledger:
+        """The same ledger, read as it is, for what checks it or copies it: what is read of this one is held
+        against the log, and raises LedgerError where it is not as it was written (`ledger.holding`)."""
+
     def meta(self) -> Mapping[str, str]:
         """Facts of the arena: its seed, pairing lag, schema version."""
 

@@ -134,6 +134,7 @@ def verify(
 ) -> Report:
     """`standings.verify.verify`, which hands in what recomputes; without `replies` all but the requests and
     replies of finished matches. Raises LedgerError."""
+    ledger = ledger.as_stored()
     issued, recorded = ledger.heads()
     if workers is None:
         worth = PARALLEL_FROM if replies else PARALLEL_FROM * 5

@@ -145,6 +145,9 @@ class Moment:
             self._snapshot = self.number, snapshot_body(*found)
         return found
 
+    def as_stored(self) -> Ledger:
+        return Moment(self._ledger.as_stored(), self.number, self._known, self._revealed)
+
     def meta(self) -> Mapping[str, str]:
         return self._ledger.meta()
 

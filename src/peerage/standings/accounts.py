@@ -216,7 +216,7 @@ def _summed(ledger: Ledger) -> tuple[Standings, dict[str, Account], list[Summary
     records = list(ledger.records(first, last)) if summaries else []
     if standings.number and summaries:
         # What follows the snapshot is in no digest that was logged with it, and it is little.
-        wrong = audit(ledger, first, last, replies=False).problems
+        wrong = audit(ledger.as_stored(), first, last, replies=False).problems
         if wrong:
             number, what = wrong[0]
             raise LedgerError(f"{ledger.address}: match {number}: {what}; `peerage verify` says more")

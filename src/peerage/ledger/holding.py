@@ -1,0 +1,270 @@
+"""What is read of a ledger, held against its log before anybody is shown it.
+
+Every reader of a ledger reads through this, but for what checks or copies it (`Ledger.as_stored`). The log's
+entry about a finished match is over its rows and its link in the chain of records, and the record is over
+fixture and replies. What is in play is held where the last run came to its end. A difference raises
+LedgerError, which names the match; `verify` lists all of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from hashlib import sha256
+from itertools import groupby
+from operator import attrgetter
+
+import msgspec
+from msgspec import Struct
+
+from peerage.ledger.database import END, Rows
+from peerage.ledger.lineup import LineUp
+from peerage.ledger.log import finished, of_amendment, of_play, of_record
+from peerage.ledger.merkle import GENESIS, leaves, link, root
+from peerage.ledger.merkle import digest as digest_of
+from peerage.ledger.store import (
+    COPY,
+    UNLOGGED,
+    Amendment,
+    Entry,
+    Exchange,
+    FixtureRow,
+    LedgerError,
+    RecordRow,
+)
+
+AT_ONCE = 50
+"""Matches whose rows are held at a time."""
+FACTS_FROM_THE_START = 100
+"""Entries of the log among which an arena's facts stand, but for those that changed later."""
+
+
+class _Header(Struct, gc=False):
+    """What a record says of the rest of its match."""
+
+    fixture: str
+    root: str
+
+
+Check = Callable[[RecordRow, Sequence[Exchange], bytes, Mapping[int, bytes]], None]
+"""Holds a record and its attempts against the link before it and the digests that are logged."""
+
+_read_header = msgspec.json.Decoder(_Header).decode
+
+
+class Holding:
+    """Reads `rows` of the ledger at `address`, of matches in the order of their places."""
+
+    def __init__(self, rows: Rows, address: str, lineup: LineUp) -> None:
+        self._rows = rows
+        self._address = address
+        self._lineup = lineup
+
+    def records(self, numbers: Sequence[int]) -> Iterator[RecordRow]:
+        """Records of finished matches, by the chain between them and the log's entry about the last."""
+        before, row = self._link_before(numbers), None
+        for row in self._rows.records(numbers):
+            if link(before, row.body) != row.chain:
+                raise self._differs(row.number, "its record or the one before it changed")
+            before = row.chain
+            yield row
+        if row is not None:
+            attempts = self._rows.exchanges([row.number], bodies=False)
+            self._rows_of(row, [*attempts], self._logged([row.number]))
+
+    def fixtures(self, numbers: Sequence[int]) -> Iterator[FixtureRow]:
+        """Fixtures of finished matches, by their records."""
+        records = self.records(numbers)
+        for issued in self._rows.fixtures(numbers):
+            record = next(records, None)
+            if record is None or record.number != issued.number:
+                raise self._differs(issued.number, "its fixture or its record is missing")
+            self._fixture(issued, record)
+            yield issued
+        for record in records:
+            raise self._differs(record.number, "its fixture is missing")
+
+    def exchanges(self, numbers: Sequence[int]) -> Iterator[Exchange]:
+        """Every attempt in finished matches."""
+        for rows in self._blocks(numbers, self._match, bodies=True):
+            yield from rows
+
+    def costs(self, numbers: Sequence[int]) -> None:
+        """Raise LedgerError where attempts in finished matches, and what they cost, are not as they were
+        logged; bodies of what was answered are not read."""
+        for _ in self._blocks(numbers, self._record, bodies=False):
+            pass
+
+    def _blocks(self, numbers: Sequence[int], check: Check, *, bodies: bool) -> Iterator[Sequence[Exchange]]:
+        entries = self._entries(numbers)
+        logged: dict[int, bytes] = {}
+        before = self._link_before(numbers)
+        for at in range(0, len(numbers), AT_ONCE):
+            block = numbers[at : at + AT_ONCE]
+            rows = list(self._rows.exchanges(block, bodies=bodies))
+            attempts = {number: [*own] for number, own in groupby(rows, attrgetter("match"))}
+            for record in self._rows.records(block):
+                while record.number not in logged and (entry := next(entries, None)):
+                    logged[finished(entry.about)] = entry.digest
+                check(record, attempts.pop(record.number, ()), before, logged)
+                before = record.chain
+            for number in attempts:
+                raise self._differs(number, "its record is missing")
+            yield rows
+
+    def match(self, issued: FixtureRow, record: RecordRow, attempts: Sequence[Exchange] | None) -> None:
+        """Raise LedgerError where a finished match, or all but the bodies of its `attempts` where these were
+        not read, is not as it was logged."""
+        number = [record.number]
+        before, logged = self._link_before(number), self._logged(number)
+        if attempts is not None:
+            self._match(record, attempts, before, logged)
+        else:
+            self._record(record, list(self._rows.exchanges(number, bodies=False)), before, logged)
+        self._fixture(issued, record)
+
+    def in_play(self, recorded: int, matches: Sequence[int]) -> None:
+        """Raise LedgerError where `matches`, all those not folded when `recorded` were, are not as they were
+        when the last run ended."""
+        newest, last = self._rows.last_entry(), self._rows.last_entry("record ")
+        if last is not None and self._lineup.place(finished(last.about)) > recorded:
+            raise self._differs(finished(last.about), "it is in the log, and its record is missing")
+        if newest is None or not newest.about.startswith("in play ") or COPY in self._rows.facts():
+            return
+        known = newest.about == f"in play {recorded}"
+        if not known or of_play(self._rows.fixtures(matches), self._rows.exchanges(matches)) != newest.digest:
+            again = self._rows.last_entry()
+            if again is not None and again.position == newest.position:  # no run has begun meanwhile
+                raise self._changed(f"what is in play after match {recorded} changed")
+
+    def texts(self, texts: Mapping[bytes, str]) -> None:
+        """Raise LedgerError where one of these texts is not that of its digest."""
+        for digest, text in texts.items():
+            if sha256(text.encode()).digest() != digest:
+                raise self._changed(f"the text {digest.hex()} changed")
+
+    def facts(self) -> Mapping[str, str]:
+        """The facts of the arena."""
+        facts = self._rows.facts()
+        left = {f"fact {key}": sha256(value.encode()).digest() for key, value in facts.items()}
+        for key in UNLOGGED:
+            left.pop(f"fact {key}", None)
+        for entry in self._rows.log() if left else ():
+            if left.get(entry.about) == entry.digest:
+                del left[entry.about]
+            if not left or entry.position >= FACTS_FROM_THE_START:
+                break
+        for about, digest in left.items():
+            newest = self._rows.last_entry(about)
+            if newest is None or newest.digest != digest:
+                raise self._changed(f"the {about!r} in the table meta is not as it was logged")
+        return facts
+
+    def said(self, topic: str) -> Iterator[Amendment]:
+        """What was said on a topic, or any."""
+        entries, entry = self._rows.log(END), None
+        for row in self._rows.said(topic):
+            while entry is None or entry.position < row.position:
+                if entry is None or row.position > entry.position + FACTS_FROM_THE_START:
+                    entries = self._rows.log(row.position - 1)
+                entry = next(entries, None)
+                if entry is None:
+                    break
+            due = row.topic, of_amendment(row.at_ms, row.body)
+            if entry is None or (entry.position, entry.about, entry.digest) != (row.position, *due):
+                raise self._changed(f"entry {row.position} of its log, about {row.topic}, changed")
+            yield row
+
+    # ---------------------------------------------------------------------------------------- one match
+
+    def _match(
+        self, record: RecordRow, attempts: Sequence[Exchange], before: bytes, logged: Mapping[int, bytes]
+    ) -> None:
+        self._record(record, attempts, before, logged)
+        answered = {row.key: row for row in attempts if row.reply is not None}
+        ordered = [answered[key] for key in sorted(answered)]
+        found = leaves(
+            [row.key for row in ordered],
+            [row.player for row in ordered],
+            [row.request for row in ordered],
+            [row.reply or b"" for row in ordered],
+        )
+        if root(found).hex() != self._header(record).root:
+            raise self._differs(record.number, "a request or a reply changed")
+
+    def _record(
+        self, record: RecordRow, attempts: Sequence[Exchange], before: bytes, logged: Mapping[int, bytes]
+    ) -> None:
+        if link(before, record.body) != record.chain:
+            raise self._differs(record.number, "its record or the one before it changed")
+        self._rows_of(record, attempts, logged)
+
+    def _rows_of(self, record: RecordRow, attempts: Sequence[Exchange], logged: Mapping[int, bytes]) -> None:
+        found = of_record(record.at_ms, record.chain, attempts)
+        if logged.get(record.number) == found:
+            return
+        # What became known of it after it was folded, such as a late failure, was logged again.
+        newest = self._rows.last_entry(f"record {record.number}")
+        if newest is None or newest.digest != found:
+            raise self._differs(record.number, "attempts, costs, times or failures changed")
+
+    def _fixture(self, issued: FixtureRow, record: RecordRow) -> None:
+        if digest_of(issued.body) != self._header(record).fixture:
+            raise self._differs(record.number, "its fixture changed")
+
+    def _header(self, record: RecordRow) -> _Header:
+        try:
+            return _read_header(record.body)
+        except msgspec.MsgspecError as error:
+            raise self._differs(record.number, f"its record cannot be read ({error})") from error
+
+    def _differs(self, number: int, what: str) -> LedgerError:
+        return self._changed(f"match {number}: {what}")
+
+    def _changed(self, what: str) -> LedgerError:
+        address = self._address.removeprefix("sqlite:///")
+        return LedgerError(f"{address} is not as it was written: {what}. `peerage verify` lists everything")
+
+    # ------------------------------------------------------------------------------------------- the log
+
+    def _link_before(self, numbers: Sequence[int]) -> bytes:
+        """The chain value of the record before the first of these."""
+        place = self._lineup.place(numbers[0]) if numbers else 1
+        if place == 1:
+            return GENESIS
+        earlier = self._rows.links(self._lineup.numbers(place - 1, place - 1))
+        return next((chain for _, _, chain in earlier), b"")
+
+    def _logged(self, numbers: Sequence[int]) -> dict[int, bytes]:
+        """The digests that the log holds of these matches, which follow each other."""
+        found: dict[int, bytes] = {}
+        for entry in self._entries(numbers):
+            found[finished(entry.about)] = entry.digest
+            if finished(entry.about) == numbers[-1]:
+                break
+        return found
+
+    def _entries(self, numbers: Sequence[int]) -> Iterator[Entry]:
+        """The log's entries about matches, from the first of these on."""
+        return self._from_place(self._lineup.place(numbers[0])) if numbers else iter(())
+
+    def _from_place(self, place: int) -> Iterator[Entry]:
+        """The log's entries about matches from that place on. Matches enter the log in the order of their
+        places, so the first is searched by halves."""
+        newest = self._rows.last_entry()
+        low, high = place - 1, newest.position if newest else 0
+        while high - low > AT_ONCE:
+            half = (low + high) // 2
+            entry = next(filter(_about_a_match, self._rows.log(half)), None)
+            if entry is not None and self._lineup.place(finished(entry.about)) <= place:
+                low = entry.position - 1
+                if self._lineup.place(finished(entry.about)) == place:
+                    break
+            else:
+                high = half
+        for entry in filter(_about_a_match, self._rows.log(max(low, 0))):
+            if self._lineup.place(finished(entry.about)) >= place:
+                yield entry
+
+
+def _about_a_match(entry: Entry) -> bool:
+    return finished(entry.about) > 0
