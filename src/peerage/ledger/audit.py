@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import gc
 import re
-from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections import Counter, deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing
 from itertools import groupby, islice
 from operator import attrgetter
@@ -31,6 +31,9 @@ _UNREADABLE = (LedgerError, msgspec.MsgspecError, TypeError, ValueError, KeyErro
 
 BLOCK = 500
 """Matches read at a time."""
+
+Walked = tuple[Summary, RecordRow]
+"""What is derived of a match, and its record."""
 
 
 class Findings(msgspec.Struct):
@@ -56,7 +59,9 @@ class Findings(msgspec.Struct):
 def audit(ledger: Ledger, first: int, last: int, *, replies: bool = True) -> Findings:
     """Check the finished matches at places first..last; without `replies` nothing but fixtures, records and
     the narrow table, which takes a tenth of the time."""
-    return _Audit(ledger, first, replies).span(first, last)
+    walk = Walk(ledger, first, last, replies=replies)
+    deque(walk.matches(), maxlen=0)
+    return walk.found
 
 
 class _Chain:
@@ -188,25 +193,43 @@ read_issued = msgspec.json.Decoder(_Issued).decode
 """What a stored fixture says that others repeat. Raises msgspec.MsgspecError."""
 
 
-class _Audit:
-    """Checks matches in their order."""
+class Walk:
+    """One walk over the finished matches at places first..last, which checks each on its way: `found`, which
+    is whole when it has `ended`. What follows from several matches is folded from those that it gives.
 
-    def __init__(self, ledger: Ledger, first: int, replies: bool) -> None:
+    `agreed` is given the digests found so far after every block, and takes out those of which nothing more is
+    to be said: a long arena has many.
+    """
+
+    def __init__(
+        self,
+        ledger: Ledger,
+        first: int,
+        last: int,
+        *,
+        replies: bool,
+        agreed: Callable[[dict[int, bytes]], None] = lambda digests: None,
+    ) -> None:
+        self.found = Findings()
+        self.ended = False
         self._ledger = ledger
+        self._first, self._last = first, last
         self._replies = replies
+        self._agreed = agreed
         self._chain = _Chain(ledger, first)
         self._places = places(ledger)
-        self._found = Findings()
 
-    def span(self, first: int, last: int) -> Findings:
-        problems = self._found.problems
+    def matches(self) -> Iterator[Walked]:
+        """The row of the narrow table and the record of each match that has both, in order."""
+        first, last, problems = self._first, self._last, self.found.problems
         while first <= last:
             stop, before = min(first + BLOCK - 1, last), len(problems)
-            self._block(first, stop)
+            yield from self._block(first, stop)
+            self._agreed(self.found.digests)
             first = stop + 1
             if len(problems) - before >= BLOCK:
                 first = self._further(first, last)
-        return self._found
+        self.ended = True
 
     def _further(self, start: int, last: int) -> int:
         """The first match from `start` on of which there is anything: one changed number makes a gap that
@@ -220,11 +243,11 @@ class _Audit:
         except _UNREADABLE:
             return start
         if found > start:
-            self._found.problems.append((start, f"neither it nor any match up to {found - 1} is there"))
+            self.found.problems.append((start, f"neither it nor any match up to {found - 1} is there"))
         return found
 
-    def _block(self, first: int, last: int) -> None:
-        ledger, found = self._ledger, self._found
+    def _block(self, first: int, last: int) -> list[Walked]:
+        ledger, found = self._ledger, self.found
         try:
             fixtures = {row.number: row for row in ledger.fixtures(first, last)}
             records = {row.number: row for row in ledger.records(first, last)}
@@ -237,17 +260,20 @@ class _Audit:
                 self._chain.lost()
             else:
                 half = (first + last) // 2
-                self._block(first, half)
-                self._block(half + 1, last)
-            return
+                return self._block(first, half) + self._block(half + 1, last)
+            return []
         nothing, unseen = _Tally(), texts - found.texts.keys()
+        walked: list[Walked] = []
         found.hashed += hashed
         for at, number in enumerate(ledger.numbers(first, last), first):
             fixture, record, tally = fixtures.get(number), records.get(number), tallies.get(number, nothing)
             found.exchanges += tally.answered
             found.hashed += sum([len(row.body) for row in (fixture, record) if row is not None])
+            summary = summaries.get(number)
+            if summary is not None and record is not None:
+                walked.append((summary, record))
             try:
-                problems = self._match(at, number, fixture, record, summaries.get(number), tally)
+                problems = self._match(at, number, fixture, record, summary, tally)
             except _UNREADABLE as error:
                 problems = [f"cannot be read: {error}"]
                 self._chain.lost()
@@ -258,6 +284,7 @@ class _Audit:
                 found.texts.setdefault(digest, number)
             if self._replies:
                 found.digests[number] = of_record(record.at_ms, record.chain, tally.rows)
+        return walked
 
     def _match(
         self,

@@ -10,10 +10,13 @@ checkpoints that were `kept` (`ledger.kept_checkpoints`).
 
 from __future__ import annotations
 
+import gc
 import os
+from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from hashlib import sha256
 from itertools import pairwise
 from zlib import crc32
@@ -22,8 +25,9 @@ import msgspec
 
 from peerage.ledger.audit import (
     Findings,
+    Walk,
+    Walked,
     altered,
-    audit,
     audited,
     integrity,
     read_issued,
@@ -94,9 +98,9 @@ class Report:
         return not self.problems
 
 
-Recomputed = Callable[[Ledger, int, Mapping[int, bytes]], Iterator[tuple[int, str]]]
-"""Gives (match, what is wrong) of snapshots and ratings that do not follow from the first so many matches; it
-is given the digests that the log holds of snapshots, by match."""
+Recomputed = Callable[[Ledger, Iterator[Walked], int, Mapping[int, bytes]], Iterator[tuple[int, str]]]
+"""Gives (match, what is wrong) of snapshots and ratings that do not follow from the matches, so many, that it
+is given in order, and with the digests that the log holds of snapshots, by match."""
 
 
 def check_records(ledger: Ledger, recomputed: Recomputed) -> None:
@@ -162,12 +166,19 @@ def verify(
             problems += logged.problems
         with _noted(problems):
             known = ledger.texts()
-        if jobs:
-            follows = _follows(ledger, recomputed, recorded, logged)
-        found = Findings()
-        for span in spans if not jobs else ():
-            found.add(audit(ledger, *span, replies=replies))
-            agreed(found.digests, logged)
+        walk = Walk(ledger, 1, recorded, replies=replies, agreed=partial(agreed, logged=logged))
+        matches = (
+            zip(ledger.summaries(1, recorded), ledger.records(1, recorded), strict=False)
+            if jobs
+            else walk.matches()
+        )
+        with _without_collector():
+            follows = _follows(ledger, recomputed, matches, recorded, logged)
+            if not jobs:  # where the fold came to no end
+                deque(matches, maxlen=0)
+                if not walk.ended:  # it broke off, which the fold cannot tell from its own errors
+                    raise LedgerError(*[what for _, what in follows])
+        found = walk.found
         try:
             for job in jobs:
                 found.add(msgspec.msgpack.decode(job.result(), type=Findings))
@@ -180,7 +191,7 @@ def verify(
             raise LedgerError(f"{error}; what it was to check is not checked. Verify again") from None
     problems += found.problems
     if not found.problems:
-        problems += follows if jobs else _follows(ledger, recomputed, recorded, logged)
+        problems += follows
     with _noted(problems):
         in_play, needed = _in_play(ledger, recorded, issued, copy)
         problems += in_play
@@ -249,10 +260,24 @@ def _strange(ledger: Ledger, issued: int) -> list[Found]:
         return [(None, f"the keys of matches cannot be checked: {error}")]
 
 
-def _follows(ledger: Ledger, recomputed: Recomputed, recorded: int, logged: Logged) -> list[Found]:
+@contextmanager
+def _without_collector() -> Iterator[None]:
+    """Rows by the million and no cycles among them: the collector would only walk them."""
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()
+
+
+def _follows(
+    ledger: Ledger, recomputed: Recomputed, matches: Iterator[Walked], recorded: int, logged: Logged
+) -> list[Found]:
     """What does not follow from the records."""
     try:
-        return [*recomputed(ledger, recorded, logged.snapshots)]
+        return [*recomputed(ledger, matches, recorded, logged.snapshots)]
     except (LedgerError, msgspec.MsgspecError, ArithmeticError, ValueError, KeyError, IndexError) as error:
         return [(None, f"the ratings cannot be computed again: {error}")]
 

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import msgspec
 from msgspec import Struct
+from msgspec.structs import astuple
 
 from peerage.ledger.audit import audit
 from peerage.ledger.store import Ledger, LedgerError, RecordRow, Summary
@@ -61,40 +62,64 @@ class Account(Struct, frozen=True, gc=False):
 NOTHING = Account()
 
 
+class Sums:
+    """What players did and cost, while it is summed up over many matches."""
+
+    def __init__(self, accounts: Mapping[str, Account] = {}) -> None:
+        self._sums: dict[str, list[Any]] = {player: [*astuple(was)] for player, was in accounts.items()}
+
+    def accounts(self) -> dict[str, Account]:
+        """The sums so far."""
+        return {player: Account(*sums) for player, sums in self._sums.items()}
+
+    def add(self, summary: Summary, totals: Mapping[str, Totals]) -> None:
+        """Count one more finished match, the next in order."""
+        for player, spent in totals.items():
+            if player == SANDBOX:
+                continue
+            sums = self._of(player)
+            sums[_CALLS] += spent.calls
+            sums[_INPUT] += spent.input_tokens
+            sums[_OUTPUT] += spent.output_tokens
+            sums[_COST] += spent.cost_nano
+            sums[_UNKNOWN] += spent.unknown_costs
+            if spent.failed is True:
+                sums[_FAILED] += 1
+                sums[_SEATED] += player not in summary.players
+        done = summary.status == DONE
+        best = max(summary.scores, default=0.0)
+        alone = summary.scores.count(best) == 1
+        for place, player in enumerate(summary.players):
+            sums = self._of(player)
+            sums[_SEATED] += 1
+            if not done:
+                sums[_VOID] += 1
+                continue
+            sums[_MATCHES] += 1
+            won = summary.scores[place] == best
+            sums[_LOSSES if not won else _WINS if alone else _DRAWS] += 1
+            if (cost := summary.costs[place]) is not None:
+                sums[_ANSWER_COST] += cost
+                sums[_PRICED] += 1
+
+    def _of(self, player: str) -> list[Any]:
+        sums = self._sums.get(player)
+        if sums is None:
+            sums = self._sums[player] = [*_NOTHING]
+        return sums
+
+
+_NOTHING = astuple(NOTHING)
+_MATCHES, _WINS, _DRAWS, _LOSSES, _VOID, _CALLS, _INPUT, _OUTPUT, _COST, _UNKNOWN = range(10)
+_ANSWER_COST, _PRICED, _SEATED, _FAILED = range(10, len(_NOTHING))
+
+
 def count(accounts: dict[str, Account], summary: Summary, totals: Mapping[str, Totals]) -> None:
     """Count one more finished match, the next in order, into `accounts`."""
-    for player, spent in totals.items():
-        if player == SANDBOX:
-            continue
-        was = accounts.get(player, NOTHING)
-        accounts[player] = msgspec.structs.replace(
-            was,
-            calls=was.calls + spent.calls,
-            input_tokens=was.input_tokens + spent.input_tokens,
-            output_tokens=was.output_tokens + spent.output_tokens,
-            cost_nano=was.cost_nano + spent.cost_nano,
-            unknown_costs=was.unknown_costs + spent.unknown_costs,
-            seated=was.seated + (spent.failed is True and player not in summary.players),
-            failed=was.failed + (spent.failed is True),
-        )
-    done = summary.status == DONE
-    best = max(summary.scores, default=0.0)
-    alone = summary.scores.count(best) == 1
-    for place, player in enumerate(summary.players):
-        won = done and summary.scores[place] == best
-        cost = summary.costs[place]
-        was = accounts.get(player, NOTHING)
-        accounts[player] = msgspec.structs.replace(
-            was,
-            matches=was.matches + done,
-            wins=was.wins + (won and alone),
-            draws=was.draws + (won and not alone),
-            losses=was.losses + (done and not won),
-            void=was.void + (not done),
-            seated=was.seated + 1,
-            answer_cost=was.answer_cost + (cost if done and cost is not None else 0.0),
-            answers_priced=was.answers_priced + (done and cost is not None),
-        )
+    named = {*totals, *summary.players}
+    sums = Sums({player: accounts[player] for player in named if player in accounts})
+    sums.add(summary, totals)
+    accounts.update(sums.accounts())
 
 
 class Position(NamedTuple):
@@ -225,6 +250,7 @@ def _summed(ledger: Ledger) -> tuple[Standings, dict[str, Account], list[Summary
             f"{ledger.address}: from match {first} on, the narrow table and the records are not of the same "
             "matches; `peerage verify` says more"
         )
+    sums = Sums(accounts)
     for summary, record in zip(summaries, records, strict=True):
-        count(accounts, summary, totals_of(record))
-    return standings, accounts, summaries
+        sums.add(summary, totals_of(record))
+    return standings, sums.accounts(), summaries

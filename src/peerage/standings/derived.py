@@ -9,14 +9,14 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Mapping
 from hashlib import sha256
-from itertools import repeat
 
 import msgspec
 
+from peerage.ledger.audit import Walked
 from peerage.ledger.store import Ledger, Summary
 from peerage.match import DONE
 from peerage.ratings.elo import EloSettings
-from peerage.standings.accounts import Account, Position, count, read_snapshot, totals_of
+from peerage.standings.accounts import Account, Position, Sums, read_snapshot, totals_of
 from peerage.standings.fold import Standings, after_each
 
 TOLERANCE = 1e-6
@@ -26,10 +26,13 @@ Found = tuple[int, str]
 """(match, or after how many, what is wrong)."""
 
 
-def problems(ledger: Ledger, last: int, elo: EloSettings, logged: Mapping[int, bytes]) -> Iterator[Found]:
-    """What is wrong with snapshots and with ratings of void matches among the first `last`.
+def problems(
+    ledger: Ledger, matches: Iterable[Walked], last: int, elo: EloSettings, logged: Mapping[int, bytes]
+) -> Iterator[Found]:
+    """What is wrong with snapshots and with ratings of void matches among the first `last`, which `matches`
+    are in order.
 
-    `logged` are the digests of snapshots by match. Records and narrow table must have been checked before.
+    `logged` are the digests of snapshots by match. It rests on records and narrow table being right.
     """
     to_fold: dict[int, Position] = {}
     stored = list(ledger.snapshots())
@@ -54,13 +57,12 @@ def problems(ledger: Ledger, last: int, elo: EloSettings, logged: Mapping[int, b
     def read() -> Iterator[Summary]:
         """The narrow table, which a long arena has no room for at once; on its way it says of which matches
         more is to be known, and what everybody did and cost until then."""
-        sums: dict[str, Account] = {}
-        records = ledger.records(1, last) if to_fold else repeat(None)
-        for at, (row, record) in enumerate(zip(ledger.summaries(1, last), records, strict=False), 1):
-            if record is not None:
-                count(sums, row, totals_of(record))
+        sums = Sums()
+        for at, (row, record) in enumerate(matches, 1):
+            if to_fold:
+                sums.add(row, totals_of(record))
             if at in to_fold:
-                accounts[at] = dict(sums)
+                accounts[at] = sums.accounts()
             if row.status != DONE and row.raw:
                 wanted[at] = row
             yield row

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from peerage.ledger import verify as stored
+from peerage.ledger.audit import Walked
 from peerage.ledger.kept_checkpoints import KeptCheckpoint
 from peerage.ledger.since import Head
 from peerage.ledger.store import Ledger
@@ -45,5 +46,7 @@ def check_records(ledger: Ledger) -> None:
     stored.check_records(ledger, _recomputed)
 
 
-def _recomputed(ledger: Ledger, last: int, snapshots: Mapping[int, bytes]) -> Iterator[tuple[int, str]]:
-    return problems(ledger, last, pinned_elo(ledger.meta(), Rating()), snapshots)
+def _recomputed(
+    ledger: Ledger, matches: Iterator[Walked], last: int, snapshots: Mapping[int, bytes]
+) -> Iterator[tuple[int, str]]:
+    return problems(ledger, matches, last, pinned_elo(ledger.meta(), Rating()), snapshots)
