@@ -86,6 +86,7 @@ bench-numbers: $(VENV)/.bench ## simulate how far ratings and judgements can be 
 	$(BIN)/python -m bench.tastes 400
 	$(BIN)/python -m bench.captured
 	$(BIN)/python -m bench.planted 20 --write
+	$(BIN)/python -m bench.references 40
 	$(BIN)/python -m bench.elo_error
 	$(BIN)/python -m bench.series
 	$(BIN)/python -m bench.policies

@@ -45,29 +45,29 @@ def _last(build: Callable[[Pool, Sequence[int]], Plant], pool: Pool, count: int)
     return build(pool, range(len(pool.judges) - count, len(pool.judges)))
 
 
-_LENGTH = "all judges preferring longer answers; one player writes twice as much"
+_LENGTH = "all prefer length; one player writes twice as much"
 KINDS: Mapping[str, Kind] = {
     "": Kind("nothing", lambda pool, _: pools.NOTHING),
     "position": Kind(
-        "all judges leaning to the answer shown first, asked once",
+        "all lean to the answer shown first, asked once",
         lambda pool, _: pools.position(pool),
         once=True,
     ),
-    "lazy": Kind("3 in 10 judges always picking the answer shown first", partial(_last, pools.lazy)),
+    "lazy": Kind("3 in 10 pick the answer shown first", partial(_last, pools.lazy)),
     "lazy-once": Kind("the same, asked once", partial(_last, pools.lazy), once=True),
-    "random": Kind("3 in 10 judges tossing coins", partial(_last, pools.random)),
-    "harsh": Kind("3 in 10 judges calling a tie unless quite sure", partial(_last, pools.harsh)),
+    "random": Kind("3 in 10 toss coins", partial(_last, pools.random)),
+    "harsh": Kind("3 in 10 call a tie unless quite sure", partial(_last, pools.harsh)),
     "length": Kind(_LENGTH, lambda pool, _: pools.length(pool)),
     "fixed-length": Kind(
-        "the same; each player's answers are of one length", lambda pool, _: pools.length(pool), constant=True
+        "the same; each writes at one length", lambda pool, _: pools.length(pool), constant=True
     ),
     "family": Kind(
-        "3 in 10 players of a family preferring its answers",
+        "3 in 10 prefer their family",
         lambda pool, count: pools.family(pool, range(max(2, count))),
     ),
-    "friends": Kind("2 friends always voting for each other", lambda pool, _: pools.friends(pool)),
-    "half-friends": Kind("2 friends, in half of their votes", lambda pool, _: pools.friends(pool, 0.5)),
-    "ring": Kind("4 in 10 of the leader's judges always voting against it", lambda pool, _: pools.ring(pool)),
+    "friends": Kind("2 friends", lambda pool, _: pools.friends(pool)),
+    "half-friends": Kind("2 friends, half of votes", lambda pool, _: pools.friends(pool, 0.5)),
+    "ring": Kind("4 in 10 against the leader", lambda pool, _: pools.ring(pool)),
 }
 """Everything that is planted into duels, by name."""
 
@@ -94,15 +94,15 @@ def _friends(pool: ScorePool, share: float = 1.0) -> ScorePlant:
 
 SCORE_KINDS: Mapping[str, Callable[[ScorePool], ScorePlant]] = {
     "nothing": lambda pool: ScorePlant(None),
-    "3 in 10 judges giving every answer the same": lambda pool: tournaments.lazy(pool.made, _some(pool)),
-    "3 in 10 judges whose scores follow nothing": lambda pool: tournaments.random(pool.made, _some(pool)),
-    "3 in 10 judges giving everybody 2.5 points less": lambda pool: tournaments.harsh(pool.made, _some(pool)),
+    "3 in 10 give every answer the same": lambda pool: tournaments.lazy(pool.made, _some(pool)),
+    "3 in 10 follow nothing": lambda pool: tournaments.random(pool.made, _some(pool)),
+    "3 in 10 give 2.5 points less": lambda pool: tournaments.harsh(pool.made, _some(pool)),
     _LENGTH: lambda pool: tournaments.length(pool.made),
-    "a family giving each other 1 point more": lambda pool: tournaments.family(pool.made, _kin(pool)),
-    "2 friends giving each other 2 points more": _friends,
-    "2 friends, in half of their scores": lambda pool: _friends(pool, 0.5),
-    "one judge giving one player 2 points less": lambda pool: tournaments.favour(pool.made, [(2, 0)], -2.0),
-    "4 in 10 of the leader's judges giving it 3 points less": lambda pool: tournaments.ring(pool.made),
+    "a family, +1": lambda pool: tournaments.family(pool.made, _kin(pool)),
+    "2 friends, +2": _friends,
+    "2 friends, half of scores": lambda pool: _friends(pool, 0.5),
+    "1 gives another −2": lambda pool: tournaments.favour(pool.made, [(2, 0)], -2.0),
+    "4 in 10 give the leader −3": lambda pool: tournaments.ring(pool.made),
 }
 """Everything that is planted into tournaments, in words."""
 
@@ -214,31 +214,27 @@ def measured(
 
 
 def table(cells: Cells, abouts: Sequence[str], unit: str) -> Iterator[str]:
-    """The lines of a table, a row for each plant and number of players."""
-    players, amounts = (sorted({key[at] for key in cells}) for at in (0, 1))
-    heads = [f"{amount:,} {unit}: shift | noticed | false" for amount in amounts]
-    yield f"| plant | players | {' | '.join(heads)} |"
-    yield f"|---|--:|{'--:|' * 3 * len(amounts)}"
+    """The lines of a table, a row for each plant."""
+    heads = [f"{players} players, {amount:,} {unit}" for players, amount in cells]
+    yield f"| plant | {' | '.join(heads)} | false |"
+    yield f"|---|{'--:|' * (len(heads) + 1)}"
     for at, about in enumerate(abouts):
-        for n in players:
-            row = [_cell([arena[at] for arena in cells[n, amount]]) for amount in amounts]
-            yield f"| {about if n == players[0] else ''} | {n} | {' | '.join(row)} |"
+        arenas = [[arena[at] for arena in of] for of in cells.values()]
+        alarms = [arena.alarm for of in arenas for arena in of if arena is not None]
+        yield f"| {about} | {' | '.join([_cell(of) for of in arenas])} | {np.mean(alarms or [0]):.0%} |"
 
 
 def _cell(found: Sequence[Found | None]) -> str:
+    """The mean shift as the votes are, and corrected, and the share in which somebody guilty is named."""
     columns = np.array([arena for arena in found if arena is not None], np.float64).reshape(-1, 6).T
-    known = [column[~np.isnan(column)] for column in columns]
-    shift = "–"
-    if len(known[3]):
-        error = known[3].std(ddof=1) / np.sqrt(len(known[3])) if len(known[3]) > 1 else 0
-        shift = f"{known[2].mean():+.0f} → {known[3].mean():+.0f} ± {error:.0f}"
-    shares = [f"{column.mean():.0%}" if len(column) else "–" for column in known[:2]]
-    return " | ".join([shift, *shares])
+    noticed, _, moved, left = [column[~np.isnan(column)] for column in columns[:4]]
+    shift = [f"{moved.mean():+.0f}→{left.mean():+.0f}"] if len(left) else []
+    return ", ".join([*shift, *([f"{noticed.mean():.0%}"] if len(noticed) else [])]) or "–"
 
 
 def main(arenas: int, write: bool) -> None:
-    of_duels = {(n, amount): Setup(n, amount) for n in (4, 8, 16) for amount in (100, 400, 1600)}
-    of_scores = {(8, amount): Scored(8, amount, 1.9) for amount in (10, 40, 160)}
+    of_duels = {(players, 400): Setup(players, 400) for players in (4, 8, 16)}
+    of_scores = {(8, questions): Scored(8, questions, 1.9) for questions in (40, 160)}
     for name, one, setups, abouts, unit in (
         ("duels", duels, of_duels, [kind.about for kind in KINDS.values()], "duels"),
         ("scores", scores, of_scores, list(SCORE_KINDS), "questions"),

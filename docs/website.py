@@ -29,7 +29,16 @@ NAV = {
         "adapters.md",
         "pairing.md",
     ],
-    "Read": ["ratings.md", "judging.md", "series.md", "site.md", "serve.md", "ledger.md", "ray.md"],
+    "Read": [
+        "ratings.md",
+        "judging.md",
+        "judging-figures.md",
+        "series.md",
+        "site.md",
+        "serve.md",
+        "ledger.md",
+        "ray.md",
+    ],
     "Write": ["python.md", "writing-a-game.md", "adding-a-provider.md"],
     "Reference": ["commands.md", "settings.md", "json.md", "sandbox.md", "security.md"],
 }

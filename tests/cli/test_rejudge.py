@@ -22,7 +22,7 @@ def test_judges_for_people_and_for_programs(demo: Path) -> None:
     shown = peerage("judges", "--dir", str(demo))
     assert "Krippendorff's α" in shown
     assert "house:0.95" in shown
-    assert "docs/judging.md" in shown
+    assert "docs/judging-figures.md" in shown
     found = json.loads(peerage("judges", "--dir", str(demo), "--format", "json"))
     assert set(found) == {"remarks", "measures", "judges", "favours", "challenges", "people"}
     rows = peerage("judges", "--dir", str(demo), "--format", "csv").splitlines()

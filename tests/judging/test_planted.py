@@ -141,10 +141,11 @@ def test_lazy_judges_asked_once_are_noticed_by_the_place_that_they_pick() -> Non
     assert not any(arena["position"].alarm for arena in arenas), "all lean, nobody is innocent of it"
 
 
-def test_few_arenas_have_no_standard_error() -> None:
+def test_a_row_of_the_table_by_hand() -> None:
     row = Found(1.0, 0.0, 10.0, 2.0, 0.95, 0.94)
-    assert planted._cell([row, None]) == "+10 → +2 ± 0 | 100% | 0%"
-    assert planted._cell([row, row._replace(noticed=0.0, alarm=1.0, corrected=4.0)]) == (
-        "+10 → +3 ± 1 | 50% | 50%"
-    )
-    assert planted._cell([None]) == "– | – | –"
+    other = row._replace(noticed=0.0, alarm=1.0, corrected=4.0)
+    nobody = row._replace(noticed=np.nan)
+    cells = {(4, 400): [[row, None], [other, None]], (8, 1600): [[nobody, None]]}
+    *_, first, second = planted.table(cells, ["a", "b"], "duels")
+    assert first == "| a | +10→+3, 50% | +10→+2 | 33% |"
+    assert second.startswith("| b | – | – |")

@@ -1,4 +1,4 @@
-"""Published judgements against each other: what docs/judging.md says of peers and people."""
+"""Published judgements against each other: what docs/judging-figures.md says of peers and people."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from bench import validity
 
-PAGE = Path(__file__).parents[2] / "docs" / "judging.md"
+PAGE = Path(__file__).parents[2] / "docs" / "judging-figures.md"
 
 
 def test_ratings_are_those_of_the_page() -> None:
