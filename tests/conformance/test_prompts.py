@@ -40,8 +40,6 @@ EVERYWHERE = {
     "temperature": PROVIDER,
     "max_tokens": PROVIDER,
     "_tokens": PROVIDER,
-    "seconds": LIMIT,
-    "thought_chars": LIMIT,
 }
 """Parts of settings' names, for all games."""
 
@@ -52,10 +50,9 @@ SILENT: dict[str, dict[str, str]] = {
         **dict.fromkeys(("committee_limit.max_chars", "judge_limit.max_chars"), LIMIT),
     },
     "color-obfuscation": {"same_family": WHO},
-    "code-golf": dict.fromkeys(("seats", "authors", "exclude_family"), WHO),
+    "code-golf": {"seats": WHO},
     "allocation": {"seats": WHO},
     "bug-hunt": {"seats": WHO},
-    "werewolf": {"reason_chars": LIMIT},
     "text-metrics": {"seats": WHO},
     "challenge-exchange": {
         **dict.fromkeys(("seats", "write", "pool", "assigned", "least_attempts"), WHO),
@@ -66,9 +63,8 @@ SILENT: dict[str, dict[str, str]] = {
     "transform": {"seats": WHO},
     "fact-check": {"seats": WHO},
     "last-arena": {
-        "spare_calls": WHO,
         "normalisation": COMBINED,
-        **dict.fromkeys(("max_void", "quorum", "confidence"), VALID),
+        "confidence": VALID,
         **dict.fromkeys(("rating_limit.max_chars", "judge_limit.max_chars"), LIMIT),
     },
 }

@@ -266,7 +266,7 @@ def test_nobody_solves_more_than_there_is(pool: int, dealt: int) -> None:
 @pytest.mark.parametrize("tools", ["none", "python"])
 def test_each_phase_is_bounded_by_its_own_limits(tools: str) -> None:
     """Programs may be run while solving, also blind, and only drafts take `write_tokens`."""
-    rules = {"write": 2, "attempts": 3, "assigned": 5, "tools": tools, "tool": {"runs": 4}}
+    rules = {"write": 2, "attempts": 3, "assigned": 5, "tools": tools, "tool_runs": 4}
     limits = {"write_tokens": 6_000, "solve_tokens": 4_000, "vote_tokens": 600}
     made = fixture(CHALLENGE_EXCHANGE, PLAYERS, {"seats": 3, "committee": 2, **rules, **limits})
     found = CHALLENGE_EXCHANGE.bounds(ChallengeExchangeRules.model_validate(made.settings), made)
@@ -456,8 +456,8 @@ def test_an_author_is_told_of_tools_limits_and_reviewers() -> None:
         return call(played.step("write/A/1/draft").ask).messages[1][1]
 
     assert "Solvers have no tools" in told()
-    assert "One run may use 1 billion instructions" in told(fuel=10**9)
-    assert "at most 300 characters" in told(max_chars=300)
+    assert "One run may use 100 billion instructions" in told()
+    assert "at most 2,000 characters" in told()
     assert "2 other players review" in told(committee=2)
     assert "`solution`" in told()
     assert "Leave `solution` empty" in told(proof="blind")

@@ -426,9 +426,9 @@ def test_no_board_comes_twice(market: str) -> None:
 
 
 def test_who_remembers_may_play_where_nothing_is_private() -> None:
-    said = {market: MARKET.forgets(MARKET.rules(market=market)) for market in MARKETS}
+    said = {market: MARKET.secrecy.forgets(MARKET.rules(market=market)) for market in MARKETS}
     assert [market for market, why in said.items() if not why] == ["public-goods", "prisoners-dilemma"]
-    assert not MARKET.forgets(MARKET.rules(market="voting", rotate=False))
+    assert not MARKET.secrecy.forgets(MARKET.rules(market="voting", rotate=False))
 
 
 def test_the_ideal_bid_gives_way_to_more_bidders() -> None:

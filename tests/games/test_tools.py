@@ -10,7 +10,7 @@ from peerage.engine.driver import Driver
 from peerage.formats import Choice, Code, Format
 from peerage.games.challenge_exchange import GAME as CHALLENGE_EXCHANGE
 from peerage.games.game import Asks, GameRules, GameSpec, Needs
-from peerage.games.tools import ToolRules, Worked, turns, with_python
+from peerage.games.tools import Worked, turns, with_python
 from peerage.ledger.codec_requests import request_body
 from peerage.match import Outcome, Table
 from peerage.protocol import Ask, Prompt, Reply, Steps, Together
@@ -21,7 +21,7 @@ KIND = Choice("answer", ("yes", "no"))
 
 
 class Rules(GameRules):
-    tool: ToolRules = ToolRules(runs=2)
+    tool_runs: int = 2
 
 
 def _play(table: Table) -> Steps[Outcome]:
@@ -36,7 +36,9 @@ def _play(table: Table) -> Steps[Outcome]:
         )
         for seat in table.seats
     ]
-    worked: dict[str, Worked] = yield Together({ask.to: with_python(ask, table.rules.tool) for ask in asks})
+    worked: dict[str, Worked] = yield Together(
+        {ask.to: with_python(ask, table.rules.tool_runs) for ask in asks}
+    )
     said = {label: one.reply for label, one in worked.items()}
     right = {label: float(reply.ok and reply.value.choice == "yes") for label, reply in said.items()}
     detail = {
@@ -53,13 +55,13 @@ GAME: GameSpec[Rules] = GameSpec(
     contestants=(2, 2),
     rules=Rules,
     play=_play,
-    asks=lambda rules, made: [turns(Asks("contestant", ASKED, KIND, 1, 300), rules.tool)],
+    asks=lambda rules, made: [turns(Asks("contestant", ASKED, KIND, 1, 300), rules.tool_runs)],
     needs=Needs(sandbox=lambda rules: True),
 )
 
 
-def sums(answer: Callable[[Ask, str], str | Reply], **tool: Any) -> Any:
-    made = fixture(GAME, PLAYERS, {"tool": {"runs": 2, **tool}})
+def sums(answer: Callable[[Ask, str], str | Reply], **rules: Any) -> Any:
+    made = fixture(GAME, PLAYERS, rules)
     played = play(GAME, made, scripted(answer))
     check(GAME, played)
     return played
@@ -122,13 +124,13 @@ def test_when_the_runs_are_used_up_a_program_is_no_answer() -> None:
         (block("print(1)") + block("print(2)"), "2 different code blocks"),
         ("```python\nprint(1)", "does not end"),
         ("```python\n\n```", "empty"),
-        (block("print('é')" * 100), "at most 1000 are allowed"),
+        (block("print('é')" * 1000), "at most 10000 are allowed"),
         ("perhaps", "no answer found"),
         ('```json\n{"answer": "maybe"}\n```', "cannot be read"),
     ],
 )
 def test_what_is_neither_is_asked_for_once_more_and_ends_the_turns(reply: str, problem: str) -> None:
-    played = sums(in_turn(reply), max_bytes=1000)
+    played = sums(in_turn(reply))
     assert played.runs == []
     repair = played.step("A/answer/turn/1~repair")
     assert problem in call(repair.ask).messages[-1][1]
@@ -189,11 +191,11 @@ def test_what_came_of_a_run_is_stored_as_a_reference() -> None:
 
 
 def test_a_program_that_fails_shows_how_it_ended() -> None:
-    played = sums(in_turn(block("1/0"), "yes"), output=500)
+    played = sums(in_turn(block("1/0"), "yes"))
     shown = call(played.step("A/answer/turn/2").ask).messages[-1][1]
     assert '{"status":"error"' in shown
     assert played.outcome.detail["A"]["runs"] == ["error"]
-    assert [run.output for run, _ in played.runs] == [500]
+    assert [run.output for run, _ in played.runs] == [4_000]
 
 
 def test_house_players_run_a_program_and_answer() -> None:
@@ -219,7 +221,7 @@ def test_bounds_hold_for_the_longest_replies() -> None:
 def test_programs_as_answers_are_refused(kind: Format) -> None:
     ask = Ask("A", "answer", "contestant", ASKED.messages({"format": ""}), kind, 300)
     with pytest.raises(ValueError, match="an answer of the kind Code could not be told"):
-        next(with_python(ask, ToolRules()))
+        next(with_python(ask, 3))
 
 
 def test_a_sandbox_that_fails_voids_the_match() -> None:
@@ -234,7 +236,7 @@ def test_a_sandbox_that_fails_voids_the_match() -> None:
 
 def test_in_the_challenge_exchange_players_may_run_programs_before_they_answer() -> None:
     players = [f"p{at}" for at in range(3)]
-    made = fixture(CHALLENGE_EXCHANGE, players, {"seats": 3, "tools": "python", "tool": {"runs": 1}})
+    made = fixture(CHALLENGE_EXCHANGE, players, {"seats": 3, "tools": "python", "tool_runs": 1})
     played = play(CHALLENGE_EXCHANGE, made, house(dict.fromkeys(players, "house:0.8")))
     check(CHALLENGE_EXCHANGE, played)
     assert not played.outcome.void

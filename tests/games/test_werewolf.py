@@ -212,11 +212,10 @@ def test_a_side_without_anybody_who_can_answer_leaves_no_result() -> None:
 # ------------------------------------------------------------------------------------------ who may know
 
 
-@pytest.mark.parametrize("order", ["together", "turns"])
 @pytest.mark.parametrize("number", range(1, 6))
-def test_what_is_private_reaches_nobody_else(order: str, number: int) -> None:
+def test_what_is_private_reaches_nobody_else(number: int) -> None:
     """Mark every reason: those of werewolves at night reach the pack, all other reasons nobody."""
-    new = fixture(GAME, PLAYERS, {"order": order}, number=number, seed=f"s{number}")
+    new = fixture(GAME, PLAYERS, {}, number=number, seed=f"s{number}")
     roles = parts(WerewolfRules(), new)
     usual = house(dict.fromkeys(PLAYERS, "house:0.5"), new.seed).of(GAME)
     marks: dict[str, str] = {}

@@ -18,7 +18,6 @@ RULES = {
     "own_questions": False,
     "ratings_per_call": 2,
     "judgements_per_call": 1,
-    "spare_calls": 1,
     "question_limit": {"max_tokens": 60, "max_chars": 120},
     "rating_limit": {"max_tokens": 48},
     "answer_limit": {"max_tokens": 30},

@@ -27,7 +27,7 @@ from peerage.games.asking import request
 from peerage.games.game import Asks, Demo, GameRules, GameSpec, Needs, Secrecy
 from peerage.games.house import House
 from peerage.games.ranking import by_rank
-from peerage.games.section import MaxTokens, Seats, Temperature
+from peerage.games.section import MaxTokens, Seats
 from peerage.games.texts import toml
 from peerage.match import Fixture, Outcome, Table
 from peerage.protocol import Ask, Prompt, Steps, Together
@@ -129,7 +129,6 @@ class TwoRules(GameRules):
 
     deals: int = Field(0, ge=0, le=100, description="Deals in a match; 0: as many as suit the game.")
     max_tokens: MaxTokens = 1_000
-    temperature: Temperature = None
 
 
 class ManyRules(TwoRules):
@@ -303,7 +302,7 @@ def _spec(library: Library, name: str) -> GameSpec[Any]:
     fewest, most = entry.players
     return GameSpec(
         name=f"{library.name}-{name}",
-        version=2,
+        version=3,
         about=entry.about,
         contestants=entry.players,
         rules=ManyRules if most > fewest else TwoRules,

@@ -10,12 +10,10 @@ from peerage.protocol import Ask, Prompt, Quote
 
 
 class Limits(Protocol):
-    """What settings say of a reply: its tokens, and how it is sampled."""
+    """What settings say of a reply: its tokens."""
 
     @property
     def max_tokens(self) -> int: ...
-    @property
-    def temperature(self) -> float | None: ...
 
 
 def request(
@@ -29,4 +27,4 @@ def request(
 ) -> Ask:
     """A request to a contestant; `{format}` of its prompt is filled here."""
     messages = prompt.messages({**fill, "format": expects.instruction()})
-    return Ask(to, key, "contestant", messages, expects, rules.max_tokens, rules.temperature, oracle)
+    return Ask(to, key, "contestant", messages, expects, rules.max_tokens, None, oracle)

@@ -10,7 +10,7 @@ from msgspec import Struct
 from peerage.games.same_tasks import asked_alike
 from peerage.match import Seat
 from peerage.protocol import Ask, Ran, Reply, Run, Steps, Together
-from peerage.sandbox.program import environment
+from peerage.sandbox.program import FUEL, MEMORY, SECONDS, environment
 
 Test: TypeAlias = tuple[str, str]
 """What a program reads from stdin, and what it must print."""
@@ -22,9 +22,9 @@ _LIMITS = ("timeout", "fuel", "memory", "output")
 class RunLimits(Struct, frozen=True):
     """What one run of a program may use; see `protocol.Run`."""
 
-    fuel: int
-    memory: int
-    seconds: float
+    fuel: int = FUEL
+    memory: int = MEMORY
+    seconds: float = SECONDS
 
     def environment(self) -> str:
         """What a program may use, as players are told."""

@@ -62,18 +62,6 @@ MaxTokens = Annotated[
     int,
     Field(ge=1, le=10_000_000, description="Tokens an answer may take, not counting thinking before it."),
 ]
-Fuel = Annotated[
-    int,
-    Field(
-        ge=1_000_000,
-        le=10**15,
-        description="Instructions of one run; a usual core does three to six billion a second.",
-    ),
-]
-Memory = Annotated[int, Field(ge=64 * 2**20, le=2**30, description="Bytes of memory of one run.")]
-Seconds = Annotated[
-    float, Field(gt=0, le=86_400, description="Seconds of one run, for slow machines; fuel decides.")
-]
 Share = Annotated[float, Field(ge=0, le=1)]
 Line = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=200)]
 

@@ -6,7 +6,7 @@
     answer/run/1  > {"status": "ok", "stdout": "71071\\n", …}
     answer/turn/2 < 71071
 
-A game that asks with `worked = yield from with_python(ask, rules)` in place of `reply = yield ask` needs no
+A game that asks with `worked = yield from with_python(ask, 3)` in place of `reply = yield ask` needs no
 more: each turn is an `Ask` under the key of the question, `KEY/turn/1` and on, each run a `Run`, `KEY/run/1`
 and on. What a program printed is shown fenced, since it may hold anything. When the runs are used up the
 player is asked for its answer alone. `turns` says what that adds to a game's bounds.
@@ -16,11 +16,9 @@ from __future__ import annotations
 
 import msgspec
 from msgspec import Struct
-from pydantic import Field
 
 from peerage.formats import Code, Format
 from peerage.games.game import Asks
-from peerage.games.section import Fuel, Memory, Seconds, Section
 from peerage.protocol import Ask, Message, Quote, Ran, Reply, Run, Steps, Turn, WithTool
 from peerage.sandbox.program import FUEL, MEMORY, SECONDS, environment
 
@@ -50,17 +48,13 @@ def answers(key: str) -> str:
     return key.partition(_TURN)[0]
 
 
-class ToolRules(Section):
-    """What a player may run before it answers."""
-
-    runs: int = Field(3, ge=1, le=20, description="Programs that a player may run for one answer.")
-    max_bytes: int = Field(10_000, ge=1, le=100_000, description="Longest program, in bytes of UTF-8.")
-    output: int = Field(
-        4_000, ge=100, le=50_000, description="Bytes that a program may print before it is stopped."
-    )
-    fuel: Fuel = FUEL
-    memory: Memory = MEMORY
-    seconds: Seconds = SECONDS
+MOST_BYTES = 10_000
+"""Longest program, in bytes of UTF-8."""
+MOST_OUTPUT = 4_000
+"""Bytes that a program may print before it is stopped."""
+_SANDBOX = environment(output=MOST_OUTPUT)
+_RAN_CHARS = 6 * MOST_OUTPUT + 300
+"""Characters of the longest record of a run: JSON writes a byte as six characters at most."""
 
 
 class Worked(Struct, frozen=True):
@@ -70,8 +64,8 @@ class Worked(Struct, frozen=True):
     runs: tuple[Ran, ...] = ()
 
 
-def with_python(ask: Ask, rules: ToolRules) -> Steps[Worked]:
-    """Put the question `ask`, and let its player run programs until it answers in the kind asked for.
+def with_python(ask: Ask, most_runs: int) -> Steps[Worked]:
+    """Put the question `ask`, and let its player run `most_runs` programs until it answers.
 
     `ask` is the question as it would be put without a tool, its last message the user's. A reply that is not
     ok ends the turns, whichever it is, and is the reply. Raises ValueError for a kind of answer that could
@@ -82,20 +76,19 @@ def with_python(ask: Ask, rules: ToolRules) -> Steps[Worked]:
         what = type(answer).__name__
         raise ValueError(f"request {ask.key!r}: an answer of the kind {what} could not be told from a run")
     last = ask.messages[-1]
-    told = {"tool_runs": str(rules.runs), "tool_bytes": f"{rules.max_bytes:,}"}
-    told["sandbox"] = _sandbox(rules)
+    told = {"tool_runs": str(most_runs), "tool_bytes": f"{MOST_BYTES:,}", "sandbox": _SANDBOX}
     offer = Message("user", last.template + _OFFER, {**last.fill, **told})
     messages = (*ask.messages[:-1], offer)
     runs: list[Ran] = []
     spent: Reply | None = None
     while True:
-        left = rules.runs - len(runs)
+        left = most_runs - len(runs)
         turn = len(runs) + 1
         reply: Reply = yield msgspec.structs.replace(
             ask,
             key=f"{ask.key}{_TURN}{turn}",
             messages=messages,
-            expects=WithTool(answer, rules.max_bytes) if left else answer,
+            expects=WithTool(answer, MOST_BYTES) if left else answer,
         )
         spent = reply if spent is None else reply.after(spent)
         said = reply.value if isinstance(reply.value, Turn) else Turn(answer=reply.value)
@@ -104,50 +97,41 @@ def with_python(ask: Ask, rules: ToolRules) -> Steps[Worked]:
         ran: Reply = yield Run(
             f"{ask.key}/run/{turn}",
             said.program,
-            fuel=rules.fuel,
-            memory=rules.memory,
-            output=rules.output,
-            seconds=rules.seconds,
+            fuel=FUEL,
+            memory=MEMORY,
+            output=MOST_OUTPUT,
+            seconds=SECONDS,
         )
         runs.append(ran.value)
-        messages = (*messages, *_shown(reply, ran, left - 1, answer, rules))
+        messages = (*messages, *_shown(reply, ran, left - 1, answer))
 
 
-def _shown(reply: Reply, ran: Reply, left: int, answer: Format, rules: ToolRules) -> tuple[Message, Message]:
+def _shown(reply: Reply, ran: Reply, left: int, answer: Format) -> tuple[Message, Message]:
     """What the player's next turn adds to the conversation: its program, and what came of it.
 
     Both are references to what is on record, so they are stored once, and sealed where that is sealed.
     """
-    expects = WithTool(answer, rules.max_bytes) if left else answer
+    expects = WithTool(answer, MOST_BYTES) if left else answer
     again = f"Programs that you may still run: {left}." if left else "You may run no further program."
     fill: dict[str, str | Quote] = {
-        "run": Quote.of("run", ran, _ran_chars(rules)),
+        "run": Quote.of("run", ran, _RAN_CHARS),
         "next": f"{again} {expects.instruction()}",
     }
     said = Message("assistant", "{said}", {"said": Quote.of("", reply, _SAID_CHARS)})
     return said, Message("user", _SHOWN, fill)
 
 
-def _sandbox(rules: ToolRules) -> str:
-    return environment(rules.fuel, rules.memory, rules.output)
-
-
-def _ran_chars(rules: ToolRules) -> int:
-    """The longest record of a run: JSON writes a byte as six characters at most."""
-    return 6 * rules.output + 300
-
-
-def turns(asks: Asks, rules: ToolRules) -> Asks:
-    """What a game asks that asks the same with Python.
+def turns(asks: Asks, most_runs: int) -> Asks:
+    """What a game asks that asks the same with `most_runs` runs of Python.
 
     Every turn adds at most the player's reply, cut, and what its program printed to the next request.
     """
-    shown = _SAID_CHARS + _ran_chars(rules) + _FRAME_CHARS
+    shown = _SAID_CHARS + _RAN_CHARS + _FRAME_CHARS
     usual, quoted = asks.calls if asks.usual is None else asks.usual, asks.usual_quoted
-    spoken = 120 + (asks.usual_output + 250) * rules.runs // 2
+    spoken = 120 + (asks.usual_output + 250) * most_runs // 2
     return asks._replace(
-        calls=asks.calls * (1 + rules.runs),
-        quoted=asks.quoted + len(_OFFER) + len(_sandbox(rules)) + rules.runs * shown,
-        usual=usual * (1 + rules.runs / 2),
+        calls=asks.calls * (1 + most_runs),
+        quoted=asks.quoted + len(_OFFER) + len(_SANDBOX) + most_runs * shown,
+        usual=usual * (1 + most_runs / 2),
         usual_quoted=(asks.quoted // 16 if quoted is None else quoted) + spoken,
     )

@@ -49,7 +49,6 @@ class ScoringRules(NamedTuple):
     per_call: int
     prompt: Prompt
     many: Prompt
-    criteria: tuple[str, ...]
     explain: bool
     reason_chars: int
     max_tokens: int
@@ -188,13 +187,13 @@ def _asks(parcels: Iterable[tuple[str, tuple[Item, ...]]], rules: ScoringRules) 
         fill: dict[str, str | Quote]
         if len(parcel) == 1:
             (item,) = parcel
-            expects = Score(rules.criteria, rules.explain, rules.reason_chars)
+            expects = Score(explain=rules.explain, reason_chars=rules.reason_chars)
             key, prompt = item.id, rules.prompt
             fill = {"question": item.question}
             if item.work is not None:
                 fill["work"] = item.work
         else:
-            expects = Scores(len(parcel), rules.criteria, rules.explain, rules.reason_chars)
+            expects = Scores(len(parcel), explain=rules.explain, reason_chars=rules.reason_chars)
             numbers[judge] = numbers.get(judge, 0) + 1
             key = f"batch-{numbers[judge]}"
             listed, fill = _listed(parcel)

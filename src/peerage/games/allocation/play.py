@@ -35,7 +35,7 @@ from peerage.games.game import Demo, GameRules
 from peerage.games.house import Call
 from peerage.games.ranking import SCORE
 from peerage.games.same_tasks import Came, Scored, same_tasks
-from peerage.games.section import MaxTokens, Seats, Temperature
+from peerage.games.section import MaxTokens, Seats
 from peerage.games.texts import texts
 from peerage.protocol import Ask, Prompt, Reply
 
@@ -59,7 +59,6 @@ class AllocationRules(GameRules):
     )
     difficulty: int = Field(3, ge=1, le=LEVELS, description="How large and tight tasks are: 1 least, 5 most.")
     max_tokens: MaxTokens = 4_000
-    temperature: Temperature = None
 
 
 ALLOCATE: Prompt = texts(__package__)["allocate"]
@@ -145,7 +144,7 @@ GAME = same_tasks(
     AllocationTask,
     AllocationRules,
     name="allocation",
-    version=2,
+    version=3,
     about="Everybody plans the same scarce resources; closest to the proven optimum wins.",
     drawn=drawn,
     asked=asked,

@@ -28,13 +28,16 @@ from peerage.games.game import Asks, Demo, GameRules, GameSpec, Needs, Seating, 
 from peerage.games.house import programmer
 from peerage.games.ranking import SCORE, by_rank
 from peerage.games.run_tests import RunLimits, tried
-from peerage.games.section import Fuel, MaxTokens, Memory, Seats, Seconds, Temperature
+from peerage.games.section import MaxTokens, Seats
 from peerage.games.texts import texts
 from peerage.match import Fixture, Outcome, Table
 from peerage.protocol import Prompt, Reply, Steps
-from peerage.sandbox.program import FUEL, MEMORY, SECONDS
 
 HUNT: Prompt = texts(__package__)["hunt"]
+
+
+MOST_BYTES = 6_000
+"""Longest program, in bytes of UTF-8."""
 
 
 class BugHuntRules(GameRules):
@@ -43,20 +46,15 @@ class BugHuntRules(GameRules):
     seats: Seats = 8
     bugs: int = Field(MOST_BUGS, ge=1, le=MOST_BUGS, description="Bugs in a program.")
     steps: int = Field(4, ge=2, le=6, description="Steps of a program, before what it prints.")
-    max_bytes: int = Field(6_000, ge=1_000, le=100_000, description="Longest program, in bytes of UTF-8.")
     max_tokens: MaxTokens = 6_000
-    temperature: Temperature = None
-    fuel: Fuel = FUEL
-    memory: Memory = MEMORY
-    seconds: Seconds = SECONDS
 
 
 def play(table: Table) -> Steps[Outcome]:
     """One hunt of all seats of `table` in the same program."""
     rules: BugHuntRules = table.rules
     task = msgspec.convert(table.drawn, BuggyTask)
-    expects = Code(rules.max_bytes)
-    limits = RunLimits(rules.fuel, rules.memory, rules.seconds)
+    expects = Code(MOST_BYTES)
+    limits = RunLimits()
     fill = {
         "bugs": "one bug" if len(task.bugs) == 1 else f"{len(task.bugs)} bugs",
         "statement": task.statement,
@@ -116,12 +114,12 @@ def draw(rules: BugHuntRules, seed: str, number: int) -> dict[str, Any]:
 
 def asks(rules: BugHuntRules, fixture: Fixture) -> tuple[Asks, ...]:
     """Each contestant is asked once."""
-    return (Asks("contestant", HUNT, Code(rules.max_bytes), 1, rules.max_tokens, usual_output=700),)
+    return (Asks("contestant", HUNT, Code(MOST_BYTES), 1, rules.max_tokens, usual_output=700),)
 
 
 GAME: GameSpec[BugHuntRules] = GameSpec(
     name="bug-hunt",
-    version=6,
+    version=7,
     about="Everybody repairs the same program; most bugs fixed with nothing broken wins.",
     contestants=(2, 10),
     rules=BugHuntRules,

@@ -26,6 +26,9 @@ from peerage.challenges.pool import Claim, Result
 from peerage.formats import Choice, Integer, Json, visible
 from peerage.formats.integer import DIGITS, whole_number
 from peerage.games.challenge_exchange.rules import (
+    DESCRIPTION_CHARS,
+    QUORUM,
+    SOLUTION_CHARS,
     SOLVE,
     UNSCORED,
     VOTE,
@@ -37,6 +40,7 @@ from peerage.games.challenge_exchange.rules import (
 from peerage.games.tools import with_python
 from peerage.match import Seat
 from peerage.protocol import Ask, Quote, Ran, Reply, Role, Run, Steps, Together, Works
+from peerage.sandbox.program import FUEL, MEMORY, SECONDS
 from peerage.sealing import unseal
 
 _TOLERANCE = 1e-9
@@ -92,7 +96,7 @@ class Proposed(Struct, frozen=True):
 
 def proposal(rules: ChallengeExchangeRules) -> Json[Proposed]:
     """The format of a draft."""
-    lengths = {"description": rules.max_chars, "solution": rules.max_bytes}
+    lengths = {"description": DESCRIPTION_CHARS, "solution": SOLUTION_CHARS}
     return Json(Proposed, **{field: Meta(max_length=most) for field, most in lengths.items()})
 
 
@@ -132,9 +136,9 @@ def answering(
     }
     oracle = {"description": challenge.description, "answer": challenge.answer}
     messages = SOLVE.messages(fill)
-    ask = Ask(to, key, role, messages, expects, rules.solve_tokens, rules.temperature, oracle)
+    ask = Ask(to, key, role, messages, expects, rules.solve_tokens, None, oracle)
     if rules.tools == "python":
-        return (yield from with_python(ask, rules.tool)).reply
+        return (yield from with_python(ask, rules.tool_runs)).reply
     reply: Reply = yield ask
     return reply
 
@@ -157,7 +161,7 @@ def creating(author: Seat, committee: Sequence[Seat], rules: ChallengeExchangeRu
         "format": expects.instruction(),
     }
     draft: Reply = yield Ask(
-        author.label, "draft", "author", WRITE.messages(fill), expects, rules.write_tokens, rules.temperature
+        author.label, "draft", "author", WRITE.messages(fill), expects, rules.write_tokens
     )
     if not draft.ok:
         return Creation(author.label, draft.status, replies=(draft,))
@@ -183,7 +187,7 @@ def creating(author: Seat, committee: Sequence[Seat], rules: ChallengeExchangeRu
     if not members:
         return made
     votes = yield from _vote(members, challenge, draft.hidden, rules)
-    approval = approved_share(list(votes.values()), rules.quorum)
+    approval = approved_share(list(votes.values()), QUORUM)
     said = {label: reply.value.choice if reply.ok else reply.status for label, reply in votes.items()}
     clear = approval is not None and approval >= rules.approval - _TOLERANCE
     return replace(made, votes=said, approval=approval, status="accepted" if clear else "objected")
@@ -219,7 +223,7 @@ def settling(dispute: Dispute, players: Sequence[Seat], rules: ChallengeExchange
     ran: tuple[str, ...] = ("",) * len(answers)
     if rules.proof != "blind":
         runs: list[Reply] = yield [
-            _program(f"run/{at}", source, "", rules) for at, source in enumerate(programs, 1) if source
+            _program(f"run/{at}", source, "") for at, source in enumerate(programs, 1) if source
         ]
         left = iter(runs)
         ran = tuple(
@@ -244,8 +248,8 @@ def settling(dispute: Dispute, players: Sequence[Seat], rules: ChallengeExchange
     return Ruling(upheld, ran, solved)
 
 
-def _program(key: str, source: str, given: str, rules: ChallengeExchangeRules) -> Run:
-    return Run(key, source, given, rules.fuel, rules.memory, seconds=rules.seconds)
+def _program(key: str, source: str, given: str) -> Run:
+    return Run(key, source, given, FUEL, MEMORY, seconds=SECONDS)
 
 
 def _run(challenge: Proposed, rules: ChallengeExchangeRules) -> Steps[tuple[str, ...]]:
@@ -253,7 +257,7 @@ def _run(challenge: Proposed, rules: ChallengeExchangeRules) -> Steps[tuple[str,
     or how the run ended."""
     cases = [("", challenge.answer), *[(case.input, int(case.output)) for case in challenge.tests]]
     replies: list[Reply] = yield [
-        _program(f"run/{at}", challenge.solution, given, rules) for at, (given, _) in enumerate(cases, 1)
+        _program(f"run/{at}", challenge.solution, given) for at, (given, _) in enumerate(cases, 1)
     ]
     return tuple([_verdict(reply.value, wanted) for reply, (_, wanted) in zip(replies, cases, strict=True)])
 
@@ -294,7 +298,7 @@ def _vote(
             messages,
             expects,
             rules.vote_tokens,
-            rules.temperature,
+            None,
             Works((hidden,)),
         )
         for member in members

@@ -37,6 +37,7 @@ from peerage.games.challenge_exchange.creation import (
 )
 from peerage.games.challenge_exchange.house import house
 from peerage.games.challenge_exchange.rules import (
+    DESCRIPTION_CHARS,
     SOLVE,
     VOTE,
     WRITE,
@@ -300,7 +301,7 @@ def officials(rules: ChallengeExchangeRules) -> tuple[RoleRequirement, ...]:
 def asks(rules: ChallengeExchangeRules, fixture: Fixture) -> Iterator[Asks]:
     """Each contestant writes, tries its own challenges blind and solves; each member votes on everything.
     In a dispute both may be asked for the answer."""
-    shown, written = rules.max_chars + QUOTE, rules.write * len(fixture.seats)
+    shown, written = DESCRIPTION_CHARS + QUOTE, rules.write * len(fixture.seats)
     told = len(solving(rules)) + len(proving(rules))
     yield Asks("contestant", WRITE, proposal(rules), rules.write, rules.write_tokens, told, usual_output=600)
     blind = rules.write * rules.attempts if rules.proof != "solution" else 0
@@ -310,14 +311,14 @@ def asks(rules: ChallengeExchangeRules, fixture: Fixture) -> Iterator[Asks]:
         for count in (*counts, dispute):
             answer = Asks(to, SOLVE, Integer(), count, rules.solve_tokens, shown + len(stakes(rules)))
             answer = answer._replace(usual_output=600)
-            yield turns(answer, rules.tool) if rules.tools == "python" else answer
+            yield turns(answer, rules.tool_runs) if rules.tools == "python" else answer
     vote = Choice("vote", ("approve", "object"))
     yield Asks("committee", VOTE, vote, written, rules.vote_tokens, shown, usual_output=150)
 
 
 GAME: GameSpec[ChallengeExchangeRules] = GameSpec(
     name="challenge-exchange",
-    version=8,
+    version=9,
     about="Everybody writes challenges with one number as the answer and solves those of others.",
     contestants=(2, 10),
     rules=ChallengeExchangeRules,

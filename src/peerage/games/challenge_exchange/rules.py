@@ -9,11 +9,10 @@ from pydantic import Field, model_validator
 from peerage.challenges.pool import Result
 from peerage.games.game import GameRules
 from peerage.games.presets import expanded
-from peerage.games.section import Fuel, Memory, Seats, Seconds, Temperature
+from peerage.games.section import Seats
 from peerage.games.texts import texts
-from peerage.games.tools import ToolRules
 from peerage.protocol import Prompt
-from peerage.sandbox.program import FUEL, MEMORY, SECONDS, environment
+from peerage.sandbox.program import environment
 
 WRITE: Prompt = texts(__package__)["write"]
 
@@ -21,6 +20,12 @@ SOLVE: Prompt = texts(__package__)["solve"]
 UNSCORED: str = texts(__package__)["unscored"]
 
 VOTE: Prompt = texts(__package__)["vote"]
+
+
+DESCRIPTION_CHARS, SOLUTION_CHARS = 2_000, 6_000
+"""Characters of a description and of a solution, at most."""
+QUORUM = 0.5
+"""Share of a committee's votes that must be valid."""
 
 
 class ChallengeExchangeRules(GameRules):
@@ -43,14 +48,13 @@ class ChallengeExchangeRules(GameRules):
     threshold: float = Field(0.66, ge=0, le=1, description="Share of these that must be right.")
     committee: int = Field(0, ge=0, le=20, description="Other players who review the clarity of a challenge.")
     approval: float = Field(0.6, ge=0, le=1, description="Share of their valid votes that must approve.")
-    quorum: float = Field(0.5, ge=0, le=1, description="Share of their votes that must be valid.")
     pool: int = Field(4, ge=0, le=100, description="Challenges of earlier matches that come into a match.")
     assigned: int = Field(4, ge=1, le=50, description="Challenges that each player is given to solve.")
     own: bool = Field(True, description="Players may be given challenges of their own.")
     tools: Literal["none", "python"] = Field(
         "none", description="`python`: players may run programs in the sandbox before they answer."
     )
-    tool: ToolRules = Field(ToolRules(), description="What they may run then.")
+    tool_runs: int = Field(3, ge=1, le=20, description="Programs that a player may run then for one answer.")
     scoring: Literal["fixed", "difficulty"] = Field(
         "fixed",
         description="`difficulty` pays 2 × d of `correct` and 2 × (1 - d) of `incorrect`, with d the "
@@ -70,8 +74,6 @@ class ChallengeExchangeRules(GameRules):
         le=1_000,
         description="Attempts by others from which on a challenge of the pool can be flagged.",
     )
-    max_chars: int = Field(2_000, ge=50, le=20_000, description="Characters of a description.")
-    max_bytes: int = Field(6_000, ge=100, le=100_000, description="Characters of a solution.")
     write_tokens: int = Field(
         6_000, ge=1, le=10_000_000, description="Tokens of a challenge, not counting thinking."
     )
@@ -79,10 +81,6 @@ class ChallengeExchangeRules(GameRules):
         4_000, ge=1, le=10_000_000, description="Tokens of an answer, not counting thinking."
     )
     vote_tokens: int = Field(600, ge=1, le=10_000_000, description="Tokens of a committee member's vote.")
-    temperature: Temperature = None
-    fuel: Fuel = FUEL
-    memory: Memory = MEMORY
-    seconds: Seconds = SECONDS
 
     @model_validator(mode="before")
     @classmethod
@@ -135,7 +133,7 @@ def solving(rules: ChallengeExchangeRules) -> str:
             "costs the less, the more players have failed it."
         )
     if rules.tools == "python":
-        told += f" Solvers may first run {rules.tool.runs} Python programs."
+        told += f" Solvers may first run {rules.tool_runs} Python programs."
     else:
         told += " Solvers have no tools."
     return told + " The best challenge is one that you solve every time and that others find hard."
@@ -144,14 +142,16 @@ def solving(rules: ChallengeExchangeRules) -> str:
 def proving(rules: ChallengeExchangeRules) -> str:
     """When a challenge is accepted, to its author."""
     program = (
-        f"`solution`, a Python 3.12 program of at most {rules.max_bytes:,} characters that prints the answer "
+        f"`solution`, a Python 3.12 program of at most {SOLUTION_CHARS:,} characters that prints the answer "
         "and nothing else; it reads no input unless there are tests"
     )
     blind = (
         f"you will be shown your description again {rules.attempts} times, just as a solver is and without "
         f"your answer, and must find it at least {rules.threshold:.0%} of the times"
     )
-    told = f"The description has at most {rules.max_chars:,} characters. To be accepted it must be solvable: "
+    told = (
+        f"The description has at most {DESCRIPTION_CHARS:,} characters. To be accepted it must be solvable: "
+    )
     told += {
         "blind": f"{blind}. Leave `solution` empty.",
         "both": f"{blind}. You may also write {program}; where there is one it must do so.",
@@ -159,11 +159,11 @@ def proving(rules: ChallengeExchangeRules) -> str:
     }[rules.proof]
     told += " One that was written before, also in other words, is not accepted."
     if rules.proof != "blind":
-        told += f" {environment(rules.fuel, rules.memory)}"
+        told += f" {environment()}"
     if rules.committee:
         told += (
             f" Then {rules.committee} other players review how clear it is: {rules.approval:.0%} of their "
-            f"votes must approve, and {rules.quorum:.0%} of them must be valid."
+            f"votes must approve, and {QUORUM:.0%} of them must be valid."
         )
     return told
 

@@ -62,7 +62,6 @@ class DraftRules(Struct, frozen=True):
     examples: int
     tests: int
     max_tokens: int
-    temperature: float | None
     limits: RunLimits
 
 
@@ -109,7 +108,7 @@ def written(
             WRITE.messages(fill),
             TASK,
             rules.max_tokens,
-            rules.temperature,
+            None,
             {"draft": offer.draft},
         )
         labels, keys = {"task": author.label}, {"task": reply.key} if reply.ok else {}

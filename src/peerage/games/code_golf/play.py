@@ -51,14 +51,21 @@ from peerage.games.game import (
 )
 from peerage.games.ranking import SCORE, by_rank
 from peerage.games.run_tests import RunLimits, tried
-from peerage.games.section import Fuel, MaxTokens, Memory, Seats, Seconds, Temperature
+from peerage.games.section import MaxTokens, Seats
 from peerage.games.texts import texts
 from peerage.match import Fixture, Outcome, Table
 from peerage.protocol import Prompt, Quote, Reply, Steps
-from peerage.sandbox.program import FUEL, MEMORY, SECONDS
 
 GOLF: Prompt = texts(__package__)["golf"]
 GOLF_BY_PLAYERS: Prompt = texts(__package__)["golf_by_players"]
+
+
+MOST_BYTES = 2_000
+"""Longest program, in bytes of UTF-8."""
+EXAMPLES = 2
+"""Examples that players see."""
+AUTHORS = 2
+"""Players who may try to write a task, one after another, until one stands."""
 
 
 class CodeGolfRules(GameRules):
@@ -69,32 +76,17 @@ class CodeGolfRules(GameRules):
         "steps",
         description="Where tasks come from: drawn step by step, or from a player who then does not compete.",
     )
-    authors: int = Field(
-        2,
-        ge=1,
-        le=5,
-        description="With tasks by players: who may try, one after another, until a task stands.",
-    )
-    exclude_family: bool = Field(
-        False, description="With tasks by players: no author is of a contestant's family."
-    )
     steps: int = Field(2, ge=1, le=5, description="Steps of a drawn task, before what is to be printed.")
-    examples: int = Field(2, ge=1, le=10, description="Examples that players see.")
     tests: int = Field(6, ge=2, le=50, description="Hidden tests.")
-    max_bytes: int = Field(2_000, ge=1, le=100_000, description="Longest program, in bytes of UTF-8.")
     max_tokens: MaxTokens = 4_000
-    temperature: Temperature = None
-    fuel: Fuel = FUEL
-    memory: Memory = MEMORY
-    seconds: Seconds = SECONDS
 
 
 def play(table: Table) -> Steps[Outcome]:
     """One round of golf between all seats of `table`."""
     rules: CodeGolfRules = table.rules
     detail: dict[str, Any] = {}
-    expects = Code(rules.max_bytes)
-    limits = RunLimits(rules.fuel, rules.memory, rules.seconds)
+    expects = Code(MOST_BYTES)
+    limits = RunLimits()
     fill: dict[str, str | Quote] = {
         "tests": str(rules.tests),
         "environment": limits.environment(),
@@ -129,8 +121,8 @@ def play(table: Table) -> Steps[Outcome]:
 
 
 def _written(table: Table, rules: CodeGolfRules, limits: RunLimits) -> Steps[Written]:
-    drafting = DraftRules(rules.examples, rules.tests, rules.max_tokens, rules.temperature, limits)
-    ideas = offers(table.rng("offers"), rules.steps, 4 * (rules.examples + rules.tests))
+    drafting = DraftRules(EXAMPLES, rules.tests, rules.max_tokens, limits)
+    ideas = offers(table.rng("offers"), rules.steps, 4 * (EXAMPLES + rules.tests))
     return (yield from written(table.officials["author"], drafting, table.rng("inputs"), ideas))
 
 
@@ -152,14 +144,14 @@ def officials(rules: CodeGolfRules) -> tuple[RoleRequirement, ...]:
     """Authors, who never sit at the table they write for."""
     if rules.tasks == "steps":
         return ()
-    return (RoleRequirement("author", rules.authors, 1, same_family=not rules.exclude_family),)
+    return (RoleRequirement("author", AUTHORS, 1),)
 
 
 def draw(rules: CodeGolfRules, seed: str, number: int) -> dict[str, Any]:
     """The task of match `number`, hidden tests and all; nothing when a player is to write it."""
     if rules.tasks == "players":
         return {}
-    made = drawn_task(Random(f"{seed}/golf/{number}"), rules.steps, rules.examples, rules.tests)
+    made = drawn_task(Random(f"{seed}/golf/{number}"), rules.steps, EXAMPLES, rules.tests)
     plain: dict[str, Any] = msgspec.to_builtins(made)
     return plain
 
@@ -167,15 +159,15 @@ def draw(rules: CodeGolfRules, seed: str, number: int) -> dict[str, Any]:
 def asks(rules: CodeGolfRules, fixture: Fixture) -> Iterator[Asks]:
     """Each contestant is asked once; authors as well."""
     authors = len(fixture.officials.get("author", ()))
-    shown = TASK_CHARS + rules.examples * (INPUT_CHARS + OUTPUT_CHARS + 20) + 2 * QUOTE if authors else 0
-    code, most = Code(rules.max_bytes), rules.max_tokens
+    shown = TASK_CHARS + EXAMPLES * (INPUT_CHARS + OUTPUT_CHARS + 20) + 2 * QUOTE if authors else 0
+    code, most = Code(MOST_BYTES), rules.max_tokens
     yield Asks("contestant", (GOLF, GOLF_BY_PLAYERS), code, 1, most, shown, usual_output=400)
     yield Asks("author", WRITE, TASK, 1, most, usual=1.1 / max(authors, 1), usual_output=600)
 
 
 GAME: GameSpec[CodeGolfRules] = GameSpec(
     name="code-golf",
-    version=8,
+    version=9,
     about="Everybody solves one task; the shortest program that passes the hidden tests wins.",
     contestants=(2, 10),
     rules=CodeGolfRules,

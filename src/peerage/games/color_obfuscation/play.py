@@ -225,7 +225,7 @@ GAME: GameSpec[ColorObfuscationRules] = GameSpec(
     house=house,
     show=show,
     original=Original("cob", "data.json", "the Color Obfuscation Benchmark's own page", write_battles),
-    seating=Seating(same_family=lambda rules: rules.same_family),
     secrecy=Secrecy(hides=True, forgets=forgets),
     rating=GameRating(settings={"k_factor": 32.0, "initial": 1500.0, "propagation_width": None}),
+    seating=Seating(same_family=lambda rules: rules.same_family),
 )

@@ -10,17 +10,21 @@ from pydantic import Field, model_validator
 from peerage.formats import Color, Encoding
 from peerage.games.game import QUOTE, Asks, GameRules
 from peerage.games.presets import expanded
-from peerage.games.section import Section, Temperature
+from peerage.games.section import Section
 from peerage.games.texts import texts
 from peerage.match import Fixture
 from peerage.protocol import Prompt
 
-NAME, VERSION = "color-obfuscation", 6
+NAME, VERSION = "color-obfuscation", 7
 Share = Annotated[float, Field(ge=0, le=1)]
 
 
+THOUGHT_CHARS = 6_000
+"""Characters of thought in a reply, where a provider enforces the format."""
+
+
 class ColorLimits(Section):
-    """How long replies may be, and how they are sampled."""
+    """How long replies may be."""
 
     max_tokens: int = Field(
         4_000, ge=1, le=10_000_000, description="Tokens an answer may take, not counting thinking before it."
@@ -28,13 +32,6 @@ class ColorLimits(Section):
     max_chars: int = Field(1_000, ge=6, le=20_000, description="Characters of an obfuscated string.")
     max_instructions: int = Field(30, ge=1, le=200, description="Instructions in a list.")
     instruction_chars: int = Field(600, ge=1, le=5_000, description="Characters of one instruction.")
-    thought_chars: int = Field(
-        6_000,
-        ge=1,
-        le=50_000,
-        description="Characters of thought in a reply, where a provider enforces the format.",
-    )
-    temperature: Temperature = None
 
 
 class ColorObfuscationRules(GameRules):
@@ -89,13 +86,11 @@ class ColorObfuscationRules(GameRules):
     def encoding(self) -> Encoding:
         """The kind of reply that an obfuscator gives."""
         limits = self.limits
-        return Encoding(
-            limits.max_chars, limits.max_instructions, limits.instruction_chars, limits.thought_chars
-        )
+        return Encoding(limits.max_chars, limits.max_instructions, limits.instruction_chars, THOUGHT_CHARS)
 
     def answer(self) -> Color:
         """The kind of reply that allies and attackers give."""
-        return Color(working_chars=self.limits.thought_chars)
+        return Color(working_chars=THOUGHT_CHARS)
 
 
 OBFUSCATE: Prompt = texts(__package__)["obfuscate"]

@@ -150,7 +150,7 @@ def _result(summary: str, read: Mapping[str, Sequence[bool]], rules: Compression
     """One summary on record; `facts` are the readers who got each right."""
     facts = [sum(column) for column in zip(*read.values(), strict=True)]
     recovered = sum(2 * got >= len(read) for got in facts)
-    valid = bool(facts) and recovered >= rules.needed
+    valid = bool(facts) and recovered == rules.facts
     what = f"{recovered} of {rules.facts} facts recovered"
     return {
         "length": len(summary),
@@ -212,14 +212,14 @@ def _worth(result: Mapping[str, Any]) -> tuple[int, int]:
 
 def draw(rules: CompressionRules, seed: str, number: int) -> dict[str, Any]:
     """The reports of match `number`, their questions and answers."""
-    made = reports(Random(f"{seed}/compression/{number}"), rules.seats, rules.facts, rules.idle)
+    made = reports(Random(f"{seed}/compression/{number}"), rules.seats, rules.facts)
     plain: dict[str, Any] = msgspec.to_builtins(made)
     return plain
 
 
 GAME: GameSpec[CompressionRules] = GameSpec(
     name="compression",
-    version=3,
+    version=4,
     about="Everybody sums up a report; the shortest summary from which others know every fact wins.",
     contestants=(3, 10),
     rules=CompressionRules,

@@ -44,8 +44,12 @@ class Reports(Struct, frozen=True):
     follows: Mapping[str, tuple[int, ...]]
 
 
-def reports(rng: Random, seats: int, facts: int, idle: int) -> Reports:
-    """Draw so many reports of `facts` questions and answers, with `idle` sentences that answer none."""
+IDLE = 3
+"""Sentences of a report that answer no question."""
+
+
+def reports(rng: Random, seats: int, facts: int) -> Reports:
+    """Draw so many reports of `facts` questions and answers, with `IDLE` sentences that answer none."""
     material, plan = toml(__package__, "reports"), []
     sentences = list(material["sentence"])
     rng.shuffle(sentences)
@@ -56,7 +60,7 @@ def reports(rng: Random, seats: int, facts: int, idle: int) -> Reports:
         left -= len(asked)
         plan.append((rng.choice(one["says"]), one["fill"], asked, [one["asks"][place] for place in asked]))
     shapes = [{place: _shape(rng, how) for place, how in fill.items()} for _, fill, _, _ in plan]
-    between = [(rng.randint(0, len(plan)), text) for text in rng.sample(material["idle"], idle)]
+    between = [(rng.randint(0, len(plan)), text) for text in rng.sample(material["idle"], IDLE)]
     made: dict[str, Report] = {}
     while len(made) < seats + 1:
         filled = [_filled(rng, shape) for shape in shapes]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from math import ceil
 from typing import Annotated, Literal
 
 import msgspec
@@ -14,7 +13,7 @@ from peerage.formats import Json, Text
 from peerage.games.compression.reports import MOST_FACTS, Reports
 from peerage.games.game import QUOTE, Asks, GameRules
 from peerage.games.ranking import SCORE
-from peerage.games.section import MaxTokens, Temperature
+from peerage.games.section import MaxTokens
 from peerage.games.texts import texts
 from peerage.match import Fixture
 from peerage.protocol import Prompt
@@ -36,18 +35,8 @@ class CompressionRules(GameRules):
         6, ge=5, le=10, description="Players in a match, when there are enough; else as many as there are."
     )
     facts: int = Field(8, ge=3, le=MOST_FACTS, description="Questions that a summary must answer.")
-    idle: int = Field(3, ge=0, le=8, description="Sentences of a report that answer no question.")
     readers: int = Field(5, ge=1, le=9, description="Others who read each summary, when there are enough.")
-    share: float = Field(
-        1.0, gt=0, le=1, description="Share of the facts from which on a summary is valid; 1: all."
-    )
     max_tokens: MaxTokens = 2_000
-    temperature: Temperature = None
-
-    @property
-    def needed(self) -> int:
-        """Facts that make a summary valid."""
-        return ceil(round(self.share * self.facts, 9))
 
 
 class Answers(Struct, frozen=True):
@@ -87,12 +76,11 @@ def fills(rules: CompressionRules, drawn: Reports, players: int) -> dict[str, st
     """What fills the places of prompts, the same for everybody."""
     questions = "\n".join(f"{at}. {question}" for at, question in enumerate(drawn.questions, 1))
     facts = len(drawn.questions)
-    needed = f"all {facts} facts" if rules.needed == facts else f"{rules.needed} of the {facts} facts"
     return {
         "players": str(players),
         "questions": questions,
         "readers": str(min(rules.readers, players - 1)),
-        "needed": needed,
+        "needed": f"all {facts} facts",
         "earlier": drawn.spare.text,
         "compared": _COMPARED,
         "control": _CONTROL.format(trust=f"{TRUST:.0%}"),

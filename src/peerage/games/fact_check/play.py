@@ -25,7 +25,7 @@ from peerage.games.fact_check.show import show
 from peerage.games.game import Demo, Forecast, GameRating, GameRules, Needs
 from peerage.games.house import Call
 from peerage.games.same_tasks import TASKS, Came, Scored, same_tasks
-from peerage.games.section import MaxTokens, Seats, Temperature
+from peerage.games.section import MaxTokens, Seats
 from peerage.games.texts import texts
 from peerage.match import Fixture, Outcome
 from peerage.protocol import Ask, Prompt, Reply
@@ -67,7 +67,6 @@ class FactCheckRules(GameRules):
         False, description="Players give probabilities, and the mean Brier score decides, not right verdicts."
     )
     max_tokens: MaxTokens = 3_000
-    temperature: Temperature = None
 
 
 class Statement(Struct, frozen=True):
@@ -159,7 +158,7 @@ GAME = same_tasks(
     Statement,
     FactCheckRules,
     name="fact-check",
-    version=3,
+    version=4,
     about="Everybody judges the same statements, half subtly false; most right, or the best forecasts, win.",
     drawn=drawn,
     asked=asked,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from peerage.games.game import Again
-from peerage.games.last_arena.rules import LastArenaRules
+from peerage.games.last_arena.rules import QUORUM, LastArenaRules
 from peerage.games.last_arena.tables import answers_of
 from peerage.games.rejudge import Given, RecordedAnswers, RejudgeRules
 from peerage.match import Fixture, Outcome
@@ -18,7 +18,7 @@ def _rules(rules: LastArenaRules) -> RejudgeRules:
         per_call=rules.judgements_per_call,
         normalisation=rules.normalisation,
         explain=rules.explain,
-        quorum=rules.quorum,
+        quorum=QUORUM,
         max_tokens=rules.judge_limit.max_tokens,
         reason_chars=rules.judge_limit.max_chars,
         temperature=rules.judge_limit.temperature,

@@ -21,7 +21,7 @@ from peerage.games.last_arena.again import AGAIN
 from peerage.games.last_arena.house import house
 from peerage.games.last_arena.questions import Collected, Question, calls, collect
 from peerage.games.last_arena.report import Answer, Tournament, by_author, recounted, report
-from peerage.games.last_arena.rules import SCORE_TOKENS, LastArenaRules
+from peerage.games.last_arena.rules import MOST_LOST, SCORE_TOKENS, SPARE_CALLS, LastArenaRules
 from peerage.games.last_arena.show import show
 from peerage.games.last_arena.tables import answers_of
 from peerage.games.presets import presets
@@ -58,7 +58,7 @@ def play(table: Table) -> Steps[Outcome]:
     answers: list[Answer] = yield from _answers(
         left, [one for one in collected.questions if one.id in weights], rules
     )
-    left = [seat for seat in left if _lost(answers, seat.label) <= rules.max_void]
+    left = [seat for seat in left if _lost(answers, seat.label) <= MOST_LOST]
     if _too_few(left, table):
         return Outcome(void="no_answer", detail={"authors": by_author(collected)})
     there = {seat.label for seat in left}
@@ -187,8 +187,8 @@ def asks(rules: LastArenaRules, fixture: Fixture) -> Iterator[Asks]:
         Questions(per_call, categories=rules.categories),
         write,
         rules.question_limit.max_tokens,
-        (written + (rules.spare_calls + 1) * rules.questions_per_call) * question + len(prompts.again),
-        write - rules.spare_calls,
+        (written + (SPARE_CALLS + 1) * rules.questions_per_call) * question + len(prompts.again),
+        write - SPARE_CALLS,
         written * QUESTION_TOKENS // 2,
         per_call * QUESTION_TOKENS,
     )
@@ -216,7 +216,7 @@ def _scored(rules: ScoringRules, items: int, quoted: int, tokens: int) -> Asks:
     return Asks(
         "contestant",
         (rules.prompt, rules.many),
-        Scores(together, rules.criteria, rules.explain, rules.reason_chars),
+        Scores(together, explain=rules.explain, reason_chars=rules.reason_chars),
         parcels + (items if rules.per_call > 1 else 0),
         rules.max_tokens,
         together * quoted,
@@ -228,7 +228,7 @@ def _scored(rules: ScoringRules, items: int, quoted: int, tokens: int) -> Asks:
 
 GAME: GameSpec[LastArenaRules] = GameSpec(
     name="last-arena",
-    version=4,
+    version=5,
     about="A tournament: everybody writes questions, rates them, answers them all and judges all answers.",
     contestants=(2, 20),
     rules=LastArenaRules,

@@ -13,7 +13,7 @@ import msgspec
 from peerage.formats.scores import MOST
 from peerage.games.last_arena.diversity import spread
 from peerage.games.last_arena.questions import Collected, Question
-from peerage.games.last_arena.rules import LastArenaRules
+from peerage.games.last_arena.rules import QUORUM, LastArenaRules
 from peerage.judging.scores import Grade, Scoring, facts, recorded
 from peerage.judging.scores_standing import (
     Received,
@@ -91,7 +91,7 @@ def report(
         return Outcome(void=DEVELOPMENT, facts=recorded, detail=plain(detail))
     scores = {label: _by_question(label, given) for label in labels}
     judgeable = sum(one.reply.ok for one in played.answers) * (len(labels) - 1)
-    if not all(scores.values()) or len(played.judged.grades) < rules.quorum * judgeable:
+    if not all(scores.values()) or len(played.judged.grades) < QUORUM * judgeable:
         return Outcome(void="inconclusive", facts=recorded, detail=plain(detail))
     written = {label: [q.text for q in played.collected.questions if q.author == label] for label in labels}
     detail["diversity"] = spread(written)
@@ -122,7 +122,7 @@ def recounted(fixture: Fixture, outcome: Outcome, without: Collection[str]) -> d
     judges = [label for label in labels if label not in without]
     usable = {label: detail["statuses"][label].get("ok", 0) for label in labels}
     judgeable = sum([usable[label] * (len(judges) - (label in judges)) for label in labels])
-    if not all(scores.values()) or not left or len(left) < rules.quorum * judgeable:
+    if not all(scores.values()) or not left or len(left) < QUORUM * judgeable:
         return {}
     weights = {question["id"]: question["weight"] for question in detail["questions"]}
     ranked = standings(scores, weights, _bonus(detail["diversity"], rules), rules.confidence)

@@ -10,13 +10,19 @@ from pydantic import Field, field_validator, model_validator
 from peerage.games.game import GameRules
 from peerage.games.last_arena.questions import Wanted, WritingRules
 from peerage.games.presets import expanded, laid_over, presets
-from peerage.games.section import Limit, Line, Section, Share
+from peerage.games.section import Limit, Line, Section
 from peerage.judging.normalisation import Mode
 from peerage.judging.scores import ScoringRules
 from peerage.protocol import Prompt, places
 
 SCORE_TOKENS = 12
 """Tokens of one item's score in a list, as they usually are, without a reason."""
+SPARE_CALLS = 4
+"""Further calls to each author, for what was unusable or there already."""
+MOST_LOST = 0.05
+"""Share of a player's answers that may be lost to its provider before it is unranked."""
+QUORUM = 0.5
+"""Share of the judgements that must be there."""
 CATEGORIES = (
     "math",
     "logic",
@@ -120,17 +126,11 @@ class LastArenaRules(GameRules):
         description="Questions that share this much of their character sequences are the same.",
     )
     questions_per_call: int = Field(20, ge=1, le=200, description="Questions written in one reply.")
-    spare_calls: int = Field(
-        4, ge=0, le=100, description="Further calls to each author, for what was unusable or there already."
-    )
     ratings_per_call: int = Field(
         10, ge=1, le=200, description="Questions rated in one reply; 1: one at a time."
     )
     judgements_per_call: int = Field(
         10, ge=1, le=200, description="Answers judged in one reply; 1: one at a time."
-    )
-    criteria: Literal["together", "each"] = Field(
-        "together", description="Clarity and relevance of a question in one number, or in one for each."
     )
     explain: bool = Field(False, description="A 0 or a 10 needs a reason; reasons are summed up by judge.")
     normalisation: Mode = Field(
@@ -158,11 +158,6 @@ class LastArenaRules(GameRules):
         description="Points between a player whose questions have nothing in common and one whose questions "
         "are all alike.",
     )
-    max_void: Share = Field(
-        0.05,
-        description="Share of a player's answers that may be lost to its provider before it is unranked.",
-    )
-    quorum: Share = Field(0.5, description="Share of the judgements that must be there.")
     confidence: float = Field(0.95, gt=0, lt=1, description="From which on a lead is no tie.")
     question_limit: Limit = Field(description="Limits of questions; characters: of each.")
     rating_limit: Limit = Field(description="Limits of ratings; characters: of a reason.")
@@ -225,7 +220,7 @@ class LastArenaRules(GameRules):
         limit = self.question_limit
         return WritingRules(
             self.questions_per_call,
-            self.spare_calls,
+            SPARE_CALLS,
             limit.max_chars,
             self.categories,
             self.overlap,
@@ -259,7 +254,6 @@ class LastArenaRules(GameRules):
             self.ratings_per_call,
             self.prompts.rate.prompt(),
             self.prompts.rate_many.prompt(),
-            ("score",) if self.criteria == "together" else ("clarity", "relevance"),
             self.explain,
             limit.max_chars,
             limit.max_tokens,
@@ -274,7 +268,6 @@ class LastArenaRules(GameRules):
             self.judgements_per_call,
             self.prompts.judge.prompt(),
             self.prompts.judge_many.prompt(),
-            ("score",),
             self.explain,
             limit.max_chars,
             limit.max_tokens,

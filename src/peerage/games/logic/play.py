@@ -27,7 +27,7 @@ from peerage.games.logic.puzzles import drawn as puzzles_of
 from peerage.games.logic.show import show
 from peerage.games.ranking import SCORE
 from peerage.games.same_tasks import Came, Scored, same_tasks
-from peerage.games.section import MaxTokens, Seats, Temperature
+from peerage.games.section import MaxTokens, Seats
 from peerage.games.texts import texts
 from peerage.protocol import Ask, Prompt
 
@@ -55,7 +55,6 @@ class LogicRules(GameRules):
         "families by name, as `zebra` and `reasoning-gym:spiral_matrix`.",
     )
     max_tokens: MaxTokens = 8_000
-    temperature: Temperature = None
 
     @field_validator("families")
     @classmethod
@@ -112,7 +111,7 @@ GAME = same_tasks(
     Puzzle,
     LogicRules,
     name="logic",
-    version=3,
+    version=4,
     about="Everybody solves the same puzzles, each with one proven answer; most solved wins.",
     drawn=drawn,
     asked=asked,

@@ -103,7 +103,7 @@ def house(call: Call, skill: float, rng: Random) -> Any:
 
 GAME: GameSpec[MarketRules] = GameSpec(
     name="market",
-    version=2,
+    version=3,
     about="Auctions, negotiation, common goods and votes with simultaneous moves; most gained wins.",
     contestants=(2, 10),
     rules=MarketRules,

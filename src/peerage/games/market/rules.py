@@ -18,7 +18,7 @@ from peerage.formats import Format
 from peerage.games.asking import request
 from peerage.games.game import GameRules
 from peerage.games.ranking import SCORE
-from peerage.games.section import MaxTokens, Temperature
+from peerage.games.section import MaxTokens
 from peerage.protocol import Prompt, Quote, Reply, Steps
 
 MarketName: TypeAlias = Literal[
@@ -73,7 +73,6 @@ class MarketRules(GameRules):
         True, description="Play each board once with every player in every role; false: only once."
     )
     max_tokens: MaxTokens = 2_000
-    temperature: Temperature = None
 
     @model_validator(mode="before")
     @classmethod

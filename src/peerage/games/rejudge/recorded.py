@@ -123,7 +123,6 @@ class RejudgeRules(Section):
             per_call=self.per_call,
             prompt=Prompt(*asked[:2]),
             many=Prompt(*asked[2:]),
-            criteria=("score",),
             explain=self.explain,
             reason_chars=self.reason_chars,
             max_tokens=self.max_tokens,

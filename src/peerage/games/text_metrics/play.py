@@ -18,7 +18,7 @@ from peerage.games.game import Demo, Needs
 from peerage.games.house import SPREAD, Call
 from peerage.games.same_tasks import Came, Scored, same_tasks
 from peerage.games.text_metrics.metrics import missing, score, signature
-from peerage.games.text_metrics.rules import TextMetricsRules, asked
+from peerage.games.text_metrics.rules import BREACH, RECORDS, TextMetricsRules, asked
 from peerage.games.text_metrics.show import show
 from peerage.games.text_metrics.tasks import KINDS, TextTask, drawn_task
 from peerage.protocol import Reply
@@ -59,7 +59,7 @@ def _result(rules: TextMetricsRules, task: TextTask, copy: float, reply: Reply) 
     text = bare(reply.value)
     near, breaches = score(rules.metric, text, task.references), task.limits.breaches(text)
     way = max(0.0, (near - copy) / (1 - copy))
-    points = round(way * max(0.0, 1 - rules.breach * len(breaches)), 4)
+    points = round(way * max(0.0, 1 - BREACH * len(breaches)), 4)
     return {"status": "ok", "near": near, "breaches": breaches, "points": points}
 
 
@@ -72,7 +72,7 @@ def bare(text: str) -> str:
 def _worth_a_try(rng: Random, kind: str, rules: TextMetricsRules) -> TextTask:
     """A text whose copy the metric does not take for a reference: some count words in any order."""
     while True:
-        task = drawn_task(rng, kind, rules.records)
+        task = drawn_task(rng, kind, RECORDS)
         if score(rules.metric, task.source, task.references) <= COPY_AT_MOST:
             return task
 
@@ -101,7 +101,7 @@ GAME = same_tasks(
     TextTask,
     TextMetricsRules,
     name="text-metrics",
-    version=2,
+    version=3,
     about="Everybody puts texts into another form; nearest to the references by BLEU, chrF or ROUGE wins.",
     drawn=drawn,
     asked=asked,

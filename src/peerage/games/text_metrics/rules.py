@@ -10,9 +10,9 @@ from peerage.formats import Text
 from peerage.games.asking import request
 from peerage.games.game import GameRules
 from peerage.games.ranking import SCORE
-from peerage.games.section import MaxTokens, Seats, Temperature
+from peerage.games.section import MaxTokens, Seats
 from peerage.games.text_metrics.metrics import METRICS, MetricName
-from peerage.games.text_metrics.tasks import KINDS, MOST_RECORDS, TextTask
+from peerage.games.text_metrics.tasks import KINDS, TextTask
 from peerage.games.texts import texts
 from peerage.protocol import Ask, Prompt
 
@@ -20,21 +20,22 @@ _ROOM, _STEP = 2, 100
 """A reply may be so many times as long as the text or a reference, in full hundreds of characters."""
 
 
+BREACH = 0.5
+"""Share of a text's points that each broken constraint costs."""
+RECORDS = 3
+"""Sentences or lines of a text."""
+
+
 class TextMetricsRules(GameRules):
     """How texts are put into another form and compared with references."""
 
     seats: Seats = 8
     texts: int = Field(3, ge=1, le=len(KINDS), description="Texts in a match, each of another kind.")
-    records: int = Field(3, ge=1, le=MOST_RECORDS, description="Sentences or lines of a text.")
     metric: MetricName = Field(
         "rouge-l",
         description="What compares a text with its references; `chrf` and `bleu` need the extra `metrics`.",
     )
-    breach: float = Field(
-        0.5, ge=0, le=1, description="Share of a text's points that each broken constraint costs."
-    )
     max_tokens: MaxTokens = 2_000
-    temperature: Temperature = None
 
 
 FORM: Prompt = texts(__package__)["form"]
@@ -44,7 +45,7 @@ _EXAMPLE = "\n\nAn example. From\n\n{given}\n\ncomes\n\n{made}"
 
 def asked(rules: TextMetricsRules, tasks: Sequence[TextTask]) -> list[Ask]:
     """A request for each text."""
-    cost = f"Each requirement that is broken costs {rules.breach:.0%} of the text's points."
+    cost = f"Each requirement that is broken costs {BREACH:.0%} of the text's points."
     metric = METRICS[rules.metric]
     fill = {
         "metric": metric.title,

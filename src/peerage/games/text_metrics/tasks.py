@@ -16,7 +16,6 @@ from msgspec import Struct
 from peerage.games.made_up import made_up
 from peerage.games.texts import toml
 
-MOST_RECORDS = 8
 KINDS = ("prose", "notation", "convert", "rewrite", "paraphrase")
 _SHOWN = 2
 """Records of an example."""

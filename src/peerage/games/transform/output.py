@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
-from fractions import Fraction
 from random import Random
 from typing import Any
 
@@ -96,20 +94,3 @@ def _plain(value: Any) -> Any:
     if isinstance(value, list):
         return [_plain(one) for one in value]
     return int(value) if isinstance(value, float) and value.is_integer() else value
-
-
-def credit(given: Sequence[str], expected: Sequence[str]) -> Fraction:
-    """The share of lines that are right, from 0 to 1: the length of the longest common subsequence by the
-    greater number of lines. `expected` has one line at least.
-
-    It is found a line at a time, all places of the other at once as the bits of a number: Hyyrö,
-    "Bit-parallel LCS-length computation revisited", 2004.
-    """
-    places: dict[str, int] = {}
-    for at, line in enumerate(expected):
-        places[line] = places.get(line, 0) | 1 << at
-    every = free = (1 << len(expected)) - 1
-    for line in given:
-        found = free & places.get(line, 0)
-        free = ((free + found) | (free - found)) & every
-    return Fraction(len(expected) - free.bit_count(), max(len(expected), len(given)))

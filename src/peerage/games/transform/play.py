@@ -12,10 +12,8 @@ unranked, while two are left.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from fractions import Fraction
+from collections.abc import Sequence
 from random import Random
-from typing import Literal
 
 from pydantic import Field
 
@@ -24,14 +22,13 @@ from peerage.games.game import Demo, GameRules
 from peerage.games.house import Call
 from peerage.games.ranking import SCORE
 from peerage.games.same_tasks import Came, Scored, same_tasks
-from peerage.games.section import MaxTokens, Seats, Temperature
+from peerage.games.section import MaxTokens, Seats
 from peerage.games.texts import texts
 from peerage.games.transform.output import (
     JSON_READING,
     LINES_READING,
     Output,
     canonical,
-    credit,
     output,
 )
 from peerage.games.transform.show import show
@@ -39,7 +36,6 @@ from peerage.games.transform.tasks import TABLES, TransformTask, task
 from peerage.protocol import Ask, Prompt
 
 TRANSFORM: Prompt = texts(__package__)["transform"]
-CREDIT: Mapping[str, str] = texts(__package__)["credit"]
 
 
 class TransformRules(GameRules):
@@ -50,11 +46,7 @@ class TransformRules(GameRules):
     steps: int = Field(
         3, ge=1, le=8, description="Steps of a task: how difficult it is. Tables grow with them."
     )
-    credit: Literal["exact", "lines"] = Field(
-        "exact", description="What an output counts: all or nothing, or the share of lines that are right."
-    )
     max_tokens: MaxTokens = 6_000
-    temperature: Temperature = None
 
 
 def drawn(rules: TransformRules, rng: Random) -> list[TransformTask]:
@@ -66,7 +58,6 @@ def asked(rules: TransformRules, tasks: Sequence[TransformTask]) -> list[Ask]:
     """All tasks of the match."""
     fill = {
         "tables": TABLES,
-        "credit": CREDIT[rules.credit],
         "tasks": f"are {len(tasks)} tasks" if len(tasks) > 1 else "is one task",
         "score": SCORE,
     }
@@ -86,23 +77,16 @@ def asked(rules: TransformRules, tasks: Sequence[TransformTask]) -> list[Ask]:
 
 def scored(rules: TransformRules, tasks: Sequence[TransformTask], came: Came) -> Scored:
     """Everybody's points."""
-    counts = credit if rules.credit == "lines" else exact
     expected = [canonical(one.expected, one.json) for one in tasks]
     credits = {
         label: [
-            counts(canonical(output(reply.value), one.json) if reply.ok else [], right)
+            float(reply.ok and canonical(output(reply.value), one.json) == right)
             for one, right, reply in zip(tasks, expected, mine, strict=True)
         ]
         for label, mine in came.items()
     }
-    told = {label: [round(float(one), 4) for one in mine] for label, mine in credits.items()}
     points = {label: sum(mine) for label, mine in credits.items()}
-    return Scored(points, {"decided": "by points", "credits": told})
-
-
-def exact(given: Sequence[str], expected: Sequence[str]) -> Fraction:
-    """1 for exactly the right lines, else 0."""
-    return Fraction(given == expected)
+    return Scored(points, {"decided": "by points", "credits": credits})
 
 
 def house(call: Call, skill: float, rng: Random) -> str:
@@ -125,6 +109,7 @@ GAME = same_tasks(
     TransformTask,
     TransformRules,
     name="transform",
+    version=2,
     about="Everybody transforms the same data by steps in plain words; most exact outputs win.",
     drawn=drawn,
     asked=asked,

@@ -46,9 +46,8 @@ def _given(task: TransformTask, reply: SeatReply, credits: list[float]) -> Block
         return Quoted(reply.label, reply.value, reply.key, "unusable", "bad", str(error))
     if credits[0] == 1:
         return Program(output(reply.value), reply.label, reply.key, "exactly right", "good")
-    share = f"{credits[0]:.0%} right" if credits[0] else "wrong"
     found = differences(canonical(task.expected, task.json), given)
-    return Program(found, reply.label, reply.key, share, "bad", "- expected, + given")
+    return Program(found, reply.label, reply.key, "wrong", "bad", "- expected, + given")
 
 
 def differences(expected: list[str], given: list[str]) -> str:

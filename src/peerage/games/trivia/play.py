@@ -26,7 +26,7 @@ from peerage.games.asking import request
 from peerage.games.game import Demo, GameRules, Needs
 from peerage.games.house import Call
 from peerage.games.same_tasks import TASKS, Came, Scored, same_tasks
-from peerage.games.section import MaxTokens, Seats, Temperature
+from peerage.games.section import MaxTokens, Seats
 from peerage.games.texts import texts
 from peerage.games.trivia.quiz import ANSWER_CHARS, QuizQuestion, chosen, read_quiz
 from peerage.games.trivia.sheet import Question
@@ -66,7 +66,6 @@ class TriviaRules(GameRules):
         (), description="Your own questions, listed or in a file; then none is made from packaged facts."
     )
     max_tokens: MaxTokens = 3_000
-    temperature: Temperature = None
 
     @model_validator(mode="after")
     def _consistent(self) -> TriviaRules:
@@ -144,7 +143,7 @@ _FACTS = same_tasks(
     Question,
     TriviaRules,
     name="trivia",
-    version=3,
+    version=4,
     about="Everybody answers the same questions, from packaged facts or your own quiz; most right wins.",
     drawn=drawn,
     asked=asked,

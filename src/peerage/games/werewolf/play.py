@@ -31,6 +31,7 @@ from peerage.games.werewolf.rules import (
     PROTECT,
     SIDES,
     SPEAK,
+    SPEECH_CHARS,
     VOTE,
     WerewolfRules,
     asks,
@@ -129,7 +130,7 @@ class Village:
         self._note_lost(ask.to, reply)
         self.scene.said[ask.to] = reply.hidden if reply.ok else None
         if reply.ok:
-            self.tell(Quote.of(f"player {ask.to}, day {day}", reply, self.rules.speech_chars))
+            self.tell(Quote.of(f"player {ask.to}, day {day}", reply, SPEECH_CHARS))
         else:
             self.tell(f"Player {ask.to} said nothing.")
 
@@ -149,12 +150,6 @@ class Village:
     def lot(self, name: str, labels: Sequence[str]) -> str:
         """One of them by lot."""
         return self._table.rng(name).choice(sorted(labels))
-
-    def order(self, day: int) -> list[str]:
-        """In which order a day's talk goes."""
-        drawn = list(self.parts)
-        self._table.rng(f"order/{day}").shuffle(drawn)
-        return drawn
 
 
 def play(table: Table) -> Steps[Outcome]:
@@ -265,23 +260,15 @@ def whispered(village: Village, day: int, hunts: Sequence[Ask], replies: Sequenc
 
 def talk(village: Village, day: int) -> Steps[None]:
     """The rounds of talk before a vote."""
-    rules, expects = village.rules, Text(village.rules.speech_chars)
+    rules, expects = village.rules, Text(SPEECH_CHARS)
     for turn in range(1, rules.talk + 1):
-        order = village.able(village.order(day) if rules.order == "turns" else village.parts)
         told = {
             "day": str(day),
-            "chars": str(rules.speech_chars),
-            "turn": f", for the last time before the vote{'' if rules.order == 'together' else ', in turn'}"
-            if turn == rules.talk
-            else "",
+            "chars": str(SPEECH_CHARS),
+            "turn": ", for the last time before the vote" if turn == rules.talk else "",
         }
         key = f"day/{day}/talk/{turn}"
-        if rules.order == "turns":
-            for label in order:
-                ask = village.ask(label, key, SPEAK, expects, **told)
-                village.heard(ask, (yield ask), day)
-            continue
-        asked = [village.ask(label, key, SPEAK, expects, **told) for label in order]
+        asked = [village.ask(label, key, SPEAK, expects, **told) for label in village.able(village.parts)]
         for ask, reply in zip(asked, (yield asked), strict=True):
             village.heard(ask, reply, day)
 
@@ -307,7 +294,7 @@ def vote(village: Village, day: int) -> Steps[None]:
 
 GAME: GameSpec[WerewolfRules] = GameSpec(
     name="werewolf",
-    version=2,
+    version=3,
     about="Hidden werewolves kill by night, the village votes by day; the side that is left wins.",
     contestants=(5, 10),
     rules=WerewolfRules,

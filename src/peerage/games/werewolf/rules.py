@@ -10,7 +10,7 @@ from pydantic import Field
 
 from peerage.formats import Choice, Text
 from peerage.games.game import QUOTE, Asks, GameRules
-from peerage.games.section import MaxTokens, Temperature
+from peerage.games.section import MaxTokens
 from peerage.games.texts import texts
 from peerage.match import Fixture
 from peerage.protocol import Prompt
@@ -24,6 +24,10 @@ PACK_ROUNDS = 2
 """How often the werewolves of a night are asked at most: again where they do not name the same victim."""
 
 Part: TypeAlias = Literal["werewolf", "seer", "doctor", "villager"]
+
+
+SPEECH_CHARS, REASON_CHARS = 600, 200
+"""Characters of a speech, and of the reason for a choice; the rest is cut."""
 
 
 class WerewolfRules(GameRules):
@@ -41,16 +45,7 @@ class WerewolfRules(GameRules):
     )
     days: int = Field(5, ge=1, le=10, description="Days at most; then werewolves alive have won.")
     talk: int = Field(2, ge=0, le=5, description="Rounds of talk before a vote.")
-    order: Literal["together", "turns"] = Field(
-        "together",
-        description="Whether a round of talk is said all at once or in turns, in an order drawn each day.",
-    )
-    speech_chars: int = Field(600, ge=20, le=5_000, description="Characters of a speech; the rest is cut.")
-    reason_chars: int = Field(
-        200, ge=1, le=2_000, description="Characters of the reason for a choice; the rest is cut."
-    )
     max_tokens: MaxTokens = 1_000
-    temperature: Temperature = None
 
 
 def wolves_among(rules: WerewolfRules, seats: int) -> int:
@@ -103,8 +98,7 @@ def system(rules: WerewolfRules, fixture: Fixture, part: Part) -> str:
     """The template of what a role is told of the rules; `{me}` and `{mates}` are left to be filled."""
     seats, pack = len(fixture.seats), wolves_among(rules, len(fixture.seats))
     villagers = seats - pack - 2
-    speak = "speak all at once" if rules.order == "together" else "speak in turns, in an order drawn each day"
-    rounds = f"the living {speak}, {rules.talk} times" if rules.talk > 1 else f"the living {speak}"
+    rounds = "the living speak all at once" + (f", {rules.talk} times" if rules.talk > 1 else "")
     told = {
         "others": str(seats - 1),
         "seats": str(seats),
@@ -118,19 +112,19 @@ def system(rules: WerewolfRules, fixture: Fixture, part: Part) -> str:
 
 def choice(rules: WerewolfRules, field: str, options: tuple[str, ...]) -> Choice:
     """One of the players named, with a reason."""
-    return Choice(field, options, rules.reason_chars)
+    return Choice(field, options, REASON_CHARS)
 
 
 def asks(rules: WerewolfRules, fixture: Fixture) -> Iterator[Asks]:
     """Day by day: everybody speaks and votes, the roles that have something to do at night do it."""
     seats, roles = len(fixture.seats), parts(rules, fixture)
     pack = [label for label, part in roles.items() if part == "werewolf"]
-    speech = rules.talk * (seats - 1) * (rules.speech_chars + QUOTE)
+    speech = rules.talk * (seats - 1) * (SPEECH_CHARS + QUOTE)
     lines = seats * 60 + 400
     """Characters of what the arena itself tells of a day and a night."""
     options = choice(rules, "protect", (*roles, NOBODY))
     for day in range(1, rules.days + 1):
-        whispers = PACK_ROUNDS * (len(pack) - 1) * (rules.reason_chars + QUOTE)
+        whispers = PACK_ROUNDS * (len(pack) - 1) * (REASON_CHARS + QUOTE)
         said = day * (speech + whispers + lines)
         usual = max(0.1, 1 - 0.25 * (day - 1))
         rest = {
@@ -142,7 +136,7 @@ def asks(rules: WerewolfRules, fixture: Fixture) -> Iterator[Asks]:
         prompts = {part: Prompt(system(rules, fixture, part), max(QUESTIONS, key=len)) for part in ROLES}
         told = tuple(prompts.values())
         if rules.talk:
-            speaks = Text(rules.speech_chars)
+            speaks = Text(SPEECH_CHARS)
             yield Asks("contestant", told, speaks, rules.talk, usual=usual * rules.talk, **rest)
         yield Asks("contestant", told, options, 1, usual=usual, **rest)
         for label, part in roles.items():
