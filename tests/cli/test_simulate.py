@@ -74,7 +74,10 @@ def test_tables_of_many_have_a_referee() -> None:
     ("words", "wanted"),
     [
         (["--players", "six"], "expected whole numbers"),
-        (["--players", "2"], "at least 3"),
+        (["--players", "2"], "2 players: a duel before judges needs at least 3"),
+        (["--players", "1", "--seats", "2"], "1 player: a table needs at least 2"),
+        (["--sd", "nan"], "found 'nan'"),
+        (["--usd-per-match", "inf"], "usd-per-match"),
         (["--matches", "0"], "expected whole numbers"),
         (["--dir", "/nowhere"], "/nowhere"),
     ],

@@ -7,9 +7,9 @@ from typing import Annotated
 
 import typer
 
-from peerage.cli.options import MOST_SEED, Format, Shape, arena_in, refuse_nan
+from peerage.cli.options import MOST_SEED, Format, Shape, arena_in
 from peerage.cli.output import hundredths, numbers, show
-from peerage.figures import dollars, whole
+from peerage.figures import counted, dollars, whole
 
 
 def simulate(
@@ -64,7 +64,6 @@ def simulate(
     the intervals after so many matches, how far the order agrees with the truth (Kendall's tau), and the
     matches and money until intervals are as narrow as you want. Nobody is asked and nothing is written.
     """
-    refuse_nan(locals())
     from msgspec.structs import replace
 
     from peerage.judging.simulation import Setup
@@ -82,7 +81,10 @@ def simulate(
         base = replace(base, skills=(), discernment=())
     fewest = 2 if base.seats else 3
     if min(pools) < fewest:
-        raise typer.BadParameter(f"--players {min(pools)}: at least {fewest} are needed")
+        kind = "a table" if base.seats else "a duel before judges"
+        raise typer.BadParameter(
+            f"{counted(min(pools), 'player')}: {kind} needs at least {fewest}; see --players"
+        )
     amounts = _listed(matches, "--matches", base.matches, 100_000)
     setups = [replace(base, players=pool, matches=many) for pool in pools for many in amounts]
     usd = usd if usd_per_match is None else usd_per_match
