@@ -78,8 +78,6 @@ def modules() -> Iterator[Any]:
                     ".addressing",
                     ".report",
                     ".corrections",
-                    ".simulation",
-                    ".simulated_tournaments",
                     ".valyrian",
                     ".addressing",
                 )
