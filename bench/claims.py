@@ -28,7 +28,7 @@ from peerage.ratings.elo import EloSettings, in_order
 from peerage.ratings.elo_error import elo_error
 from peerage.ratings.history import Duels, duels, met_by_pair
 from peerage.ratings.kernels import Floats
-from peerage.ratings.rows import fit_clustered
+from peerage.ratings.regression import fit_clustered
 from peerage.ratings.table import POINTS, separated
 from peerage.ratings.trueskill import TrueSkillSettings, rate_duels
 from peerage.scheduling.policies import Policy

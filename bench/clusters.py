@@ -11,7 +11,7 @@ import sys
 import numpy as np
 
 from peerage.ratings.history import Duels, duels
-from peerage.ratings.rows import fit_clustered
+from peerage.ratings.regression import fit_clustered
 from peerage.ratings.table import separated
 
 KINDS = {"judges": 60, "uneven judges": 60, "questions on one pair": 10}

@@ -40,8 +40,8 @@ from bench.ratings_peers import (
 from peerage.ratings import bradley_terry, compiled, glicko2, irt, trueskill
 from peerage.ratings.elo import EloSettings, in_order
 from peerage.ratings.history import Duels, Games, duels, free_for_all
+from peerage.ratings.regression import fit_covariates
 from peerage.ratings.resampling import bootstrap
-from peerage.ratings.rows import fit_covariates
 
 PLAYERS, ROWS, GAMES = 200, 1_000_000, 100_000
 FLAT = EloSettings(k_factor=4.0, initial=1000.0, propagation_width=None)

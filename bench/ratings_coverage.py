@@ -12,8 +12,8 @@ import numpy as np
 
 from peerage.ratings.bradley_terry import fit_duels
 from peerage.ratings.history import Duels, duels
+from peerage.ratings.regression import fit_clustered
 from peerage.ratings.resampling import bootstrap
-from peerage.ratings.rows import fit_clustered
 from peerage.ratings.table import POINTS
 from peerage.ratings.tie_models import Ties
 

@@ -86,7 +86,7 @@ NEEDED = {
     "arena.db": LEDGER,
     "arena.db-wal": LEDGER,
     "arena.yaml": {"verdict", "leaderboard", "judges", "serve --port 0", "plan", "estimate"},
-    "arena.votes.db": {"verdict", "leaderboard", "judges", "verify", "serve --port 0", "annotate --as me"},
+    "arena.votes.db": {"judges", "verify", "serve --port 0", "annotate --as me"},
     ".env": set[str](),
 }
 """Which commands must refuse a file that is none; the others must not wait for it."""

@@ -151,7 +151,8 @@ def test_a_quiz_file_is_read_as_csv_and_as_json_lines() -> None:
     assert read_quiz(CSV.encode(), "my.csv") == READ
     assert read_quiz(CSV.encode("utf-16"), "my.csv") == READ
     assert read_quiz(json.dumps(READ, indent=1).encode(), "my.json") == READ
-    assert read_quiz(b"question,answer\nWer?,J\xf6rg\n", "my.csv")[0]["answer"] == "J\u00f6rg"
+    with pytest.raises(ValueError, match="line 2: byte 0xf6 is not UTF-8; save the file as UTF-8"):
+        read_quiz(b"question,answer\nWer?,J\xf6rg\n", "my.csv")
     assert (
         read_quiz(b"answer;question\n88;Keys, of a piano?\n", "My.CSV")[0]["question"] == "Keys, of a piano?"
     )

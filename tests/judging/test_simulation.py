@@ -10,7 +10,7 @@ from bench import pools
 from msgspec.structs import replace
 
 from peerage.judging.simulation import Setup, simulated, tau
-from peerage.ratings.rows import fit_clustered
+from peerage.ratings.regression import fit_clustered
 
 SMALL = Setup(8, 150)
 

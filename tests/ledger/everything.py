@@ -21,7 +21,7 @@ from peerage.ledger.secret import disclose
 from peerage.ledger.store import amend
 from peerage.players.client import Call, Client, PlayerError
 from peerage.ratings.read import results as reading
-from peerage.ratings.read.battles import Battles
+from peerage.ratings.read.histories import Battles
 from peerage.settings import PlayerSettings
 
 SETTINGS: dict[str, Any] = {

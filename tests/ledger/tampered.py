@@ -21,7 +21,7 @@ from peerage.ledger.store import amend
 from peerage.ledger.votes import PeopleVotes, Vote
 from peerage.players.client import Call, PlayerError
 from peerage.ratings.read import results as reading
-from peerage.ratings.read.battles import Battles
+from peerage.ratings.read.histories import Battles
 
 PRICE = {"input": 1.0, "output": 4.0}
 BATTLES = b"model_a,model_b,winner\nx,y,model_a\ny,x,tie\nz,y,model_b\n"

@@ -15,8 +15,7 @@ from peerage.ledger import Ledger, LedgerError, open_ledger
 from peerage.ledger.outside import LABELS, TOPIC, Source, enter, read, rows, sources
 from peerage.ledger.store import Amendment, Batch
 from peerage.ratings.read import results as reading
-from peerage.ratings.read.battles import Battles
-from peerage.ratings.read.games import PlayedGames
+from peerage.ratings.read.histories import Battles, PlayedGames
 from peerage.standings.verify import verify
 
 BATTLES = (

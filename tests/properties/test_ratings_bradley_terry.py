@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from peerage.ratings.bradley_terry import fit_duels
 from peerage.ratings.history import Duels, duels
+from peerage.ratings.regression import fit_clustered, fit_covariates
 from peerage.ratings.resampling import bootstrap
-from peerage.ratings.rows import fit_clustered, fit_covariates
 from peerage.ratings.table import POINTS
 from peerage.ratings.tally import inverse_frequency
 from peerage.ratings.tie_models import Ties

@@ -8,8 +8,8 @@ from bench.clusters import equals
 
 from peerage.ratings.bradley_terry import fit_duels
 from peerage.ratings.history import Duels, duels
+from peerage.ratings.regression import fit_clustered, fit_covariates
 from peerage.ratings.resampling import bootstrap
-from peerage.ratings.rows import fit_clustered, fit_covariates
 
 
 def repeated(score: list[float], times: int) -> tuple[Duels, np.ndarray]:

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from peerage.ratings.read.games import PlayedGames
+from peerage.ratings.read.histories import PlayedGames
 from peerage.ratings.read.report import DataError
 from peerage.ratings.read.results import read
 

@@ -13,7 +13,7 @@ from peerage.ratings.clusters import Curves, _at_most, _leverage, _slopes, _squa
 from peerage.ratings.compiled import installed, kernel
 from peerage.ratings.history import Duels, duels
 from peerage.ratings.merging import Merged, coded, merged, numbered
-from peerage.ratings.rows import distinct, fit_covariates, fit_merged
+from peerage.ratings.regression import distinct, fit_covariates, fit_merged
 from peerage.ratings.tally import tally
 
 PLAYERS = 7

@@ -11,8 +11,7 @@ import pytest
 
 from peerage.ratings.history import Game, duels
 from peerage.ratings.methods import METHODS, Method, Options, rate
-from peerage.ratings.read.battles import Battles
-from peerage.ratings.read.games import PlayedGames
+from peerage.ratings.read.histories import Battles, PlayedGames
 from peerage.ratings.read.results import read
 
 RECORDED = Path(__file__).parents[1] / "data"

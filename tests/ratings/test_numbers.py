@@ -20,9 +20,7 @@ from peerage.ratings.elo import DuelResult, EloSettings, trajectory
 from peerage.ratings.elo_error import elo_error
 from peerage.ratings.history import Duels, duels, met_by_pair
 from peerage.ratings.methods import Method, Options, rate
-from peerage.ratings.read.answers import Answers
-from peerage.ratings.read.battles import Battles
-from peerage.ratings.read.games import PlayedGames
+from peerage.ratings.read.histories import Answers, Battles, PlayedGames
 from peerage.ratings.read.results import read
 from peerage.ratings.resampling import bootstrap
 from peerage.ratings.student import quantile

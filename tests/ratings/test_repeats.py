@@ -8,9 +8,7 @@ from typing import Any
 
 import pytest
 
-from peerage.ratings.read.answers import Answers
-from peerage.ratings.read.battles import Battles
-from peerage.ratings.read.games import PlayedGames
+from peerage.ratings.read.histories import Answers, Battles, PlayedGames
 from peerage.ratings.read.results import read
 from peerage.ratings.repeats import FEWEST, repeated
 

@@ -8,8 +8,7 @@ from typing import Any
 
 import pytest
 
-from peerage.ratings.read.answers import Answers
-from peerage.ratings.read.games import PlayedGames
+from peerage.ratings.read.histories import Answers, PlayedGames
 from peerage.ratings.read.report import DataError, Report
 from peerage.ratings.read.results import read, rows
 

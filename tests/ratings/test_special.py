@@ -10,9 +10,7 @@ import pytest
 
 from peerage.ratings.history import duels
 from peerage.ratings.methods import METHODS, MethodReport, Options, rate
-from peerage.ratings.read.answers import Answers
-from peerage.ratings.read.battles import Battles
-from peerage.ratings.read.games import PlayedGames
+from peerage.ratings.read.histories import Answers, Battles, PlayedGames
 from peerage.ratings.read.report import DataError
 from peerage.ratings.read.results import read
 

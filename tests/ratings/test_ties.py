@@ -9,8 +9,8 @@ from bench.ratings_coverage import covered, equals_who_draw
 from peerage.ratings import judges
 from peerage.ratings.bradley_terry import Pair, fit, fit_duels
 from peerage.ratings.history import duels
+from peerage.ratings.regression import fit_clustered
 from peerage.ratings.resampling import bootstrap
-from peerage.ratings.rows import fit_clustered
 
 
 def test_draws_alone_leave_three_games_in_n_open() -> None:

@@ -18,8 +18,7 @@ from peerage.inputs import opened
 if TYPE_CHECKING:
     from peerage.arena import Arena
     from peerage.ledger.outside import Source
-    from peerage.ratings.read.battles import Battles
-    from peerage.ratings.read.games import PlayedGames
+    from peerage.ratings.read.histories import Battles, PlayedGames
 
 _OUTSIDE = """\
 # Results of others, entered by `peerage import`; name players here and `peerage run` adds matches of its own.
@@ -96,8 +95,7 @@ def _read(path: Path, kind: str) -> tuple[Source, Battles | PlayedGames]:
 
     from peerage.formats import storable
     from peerage.ledger.outside import LABELS, Source
-    from peerage.ratings.read.answers import Answers
-    from peerage.ratings.read.battles import Battles
+    from peerage.ratings.read.histories import Answers, Battles
     from peerage.ratings.read.results import read
 
     with _told(), opened(path) as stream:
@@ -116,8 +114,7 @@ def _together(paths: list[Path], score: str) -> tuple[Source, PlayedGames]:
 
     from peerage.formats import storable
     from peerage.ledger.outside import SCORED_BY, Source
-    from peerage.ratings.read.answers import Answers, as_games
-    from peerage.ratings.read.battles import Battles
+    from peerage.ratings.read.histories import Answers, Battles, as_games
     from peerage.ratings.read.results import read
 
     paths = sorted(dict.fromkeys(paths))
@@ -174,7 +171,7 @@ def _there(arena: Arena) -> list[tuple[Source, Battles | PlayedGames]]:
     from peerage.ledger.export import table
     from peerage.ledger.outside import Source
     from peerage.ledger.outside import read as entered
-    from peerage.ratings.read.games import PlayedGames
+    from peerage.ratings.read.histories import PlayedGames
     from peerage.ratings.read.results import read
 
     there = entered(arena.ledger)

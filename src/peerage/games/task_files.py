@@ -46,10 +46,10 @@ def task_rows(
     `needed`. Bad rows are added to `report`.
     """
 
-    def header(cells: list[str]) -> list[str]:
+    def header(cells: list[str]) -> dict[str, int]:
         names = [cell.strip().lower() for cell in cells]
         _check_header(names, known, needed)
-        return names
+        return {name: at for at, name in enumerate(names)}
 
     for record in records(BytesIO(body), name, report, header=header, unique=True):
         task = {known[0]: record} if isinstance(record, str) else record

@@ -26,7 +26,7 @@ from peerage.ratings.history import Duels, duels
 from peerage.ratings.judges import SPREAD, counted, reliabilities
 from peerage.ratings.kernels import Floats, Ints
 from peerage.ratings.merging import coded, merged
-from peerage.ratings.rows import Confounded, contrast, distinct, fit_merged
+from peerage.ratings.regression import Confounded, contrast, distinct, fit_merged
 from peerage.ratings.table import POINTS
 from peerage.ratings.tally import tally
 

@@ -13,7 +13,7 @@ from msgspec import Struct
 
 from peerage.ratings.history import Duels, Game, duels, games, pairings
 from peerage.ratings.kernels import Floats, Ints
-from peerage.ratings.rows import fit_clustered
+from peerage.ratings.regression import fit_clustered
 from peerage.ratings.table import POINTS
 
 _NOISE = 0.5

@@ -18,9 +18,8 @@ from msgspec.structs import astuple
 from peerage.ledger.store import Amendment, Ledger, LedgerError, amend
 from peerage.ratings.history import Game, duels
 from peerage.ratings.kernels import Floats
-from peerage.ratings.read.battles import BOTH_BAD, Battles
 from peerage.ratings.read.forms import Layout
-from peerage.ratings.read.games import PlayedGames, Used
+from peerage.ratings.read.histories import BOTH_BAD, Battles, PlayedGames, Used
 
 TOPIC = "outside"
 LABELS = ("judge", "question")

@@ -1,6 +1,6 @@
 """One door to every method: data in, table out. What `peerage rate` calls.
 
->>> from peerage.ratings.read.battles import Battles
+>>> from peerage.ratings.read.histories import Battles
 >>> played = Battles(("ann", "bob"), duels(2, [0, 0, 1], [1, 1, 0], [1, 0.5, 1]))
 >>> report = rate(played, Options(method="bt"))
 >>> [(row["player"], row["rank"], row["games"]) for row in report.rows]
@@ -31,11 +31,9 @@ from peerage.ratings.history import (
     pairings,
     shared,
 )
-from peerage.ratings.read.answers import Answers
-from peerage.ratings.read.battles import Battles
-from peerage.ratings.read.games import PlayedGames
+from peerage.ratings.read.histories import Answers, Battles, PlayedGames
+from peerage.ratings.regression import fit_clustered, fit_covariates
 from peerage.ratings.resampling import bootstrap
-from peerage.ratings.rows import fit_clustered, fit_covariates
 from peerage.ratings.special import SpecialTable
 from peerage.ratings.table import Z95, Row, rows_of
 from peerage.ratings.tally import inverse_frequency

@@ -25,7 +25,7 @@ from peerage.ratings.bradley_terry import BradleyTerry, fit_duels, solve
 from peerage.ratings.clusters import FEWEST
 from peerage.ratings.history import Duels, duels
 from peerage.ratings.kernels import Floats, Ints
-from peerage.ratings.rows import fit_clustered
+from peerage.ratings.regression import fit_clustered
 from peerage.ratings.table import POINTS
 from peerage.ratings.tally import tally
 

@@ -7,8 +7,7 @@ from collections.abc import Hashable, Iterator, Sequence
 
 import numpy as np
 
-from peerage.ratings.read.battles import Battles
-from peerage.ratings.read.games import PlayedGames
+from peerage.ratings.read.histories import Battles, PlayedGames
 
 FEWEST = 10
 """Fewer results that are the same may be so by chance."""

@@ -12,7 +12,7 @@ from peerage.ratings.blas import one_thread
 from peerage.ratings.bradley_terry import PRIOR_GAMES, BradleyTerry, Solution, model_variance, solve
 from peerage.ratings.history import Duels
 from peerage.ratings.kernels import Floats, Ints
-from peerage.ratings.rows import fit_clustered
+from peerage.ratings.regression import fit_clustered
 from peerage.ratings.table import POINTS, Z95, floored, t_quantile
 from peerage.ratings.tally import LOSS, TIE, WIN, PairTally, tally
 from peerage.ratings.tie_models import Ties

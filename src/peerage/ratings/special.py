@@ -12,8 +12,7 @@ import numpy as np
 
 from peerage.figures import counted
 from peerage.ratings import irt, judges
-from peerage.ratings.read.answers import Answers
-from peerage.ratings.read.battles import Battles
+from peerage.ratings.read.histories import Answers, Battles
 from peerage.ratings.table import Row
 
 

@@ -27,7 +27,7 @@ from peerage.ratings.claims import SHARE_UNIT, gap_needed
 from peerage.ratings.history import Game, games, pairings
 from peerage.ratings.kernels import Floats
 from peerage.ratings.overall import GameHistory, combined, shares
-from peerage.ratings.rows import fit_clustered
+from peerage.ratings.regression import fit_clustered
 from peerage.ratings.table import POINTS
 from peerage.scheduling.standing import Ended, Goal
 

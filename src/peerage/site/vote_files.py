@@ -18,12 +18,11 @@ from peerage.engine.registration import registered
 from peerage.ledger.store import Ledger
 from peerage.ledger.votes import BOTH_BAD, SKIPPED, TIE, PeopleVotes, Vote, expert_voter
 from peerage.protocol import storable, visible
-from peerage.ratings.read.battles import BOTH_BAD as BAD_TIE
-from peerage.ratings.read.battles import NO_RESULT, verdict_of
 from peerage.ratings.read.forms import Form
-from peerage.ratings.read.report import Report, RowError
+from peerage.ratings.read.histories import BOTH_BAD as BAD_TIE
+from peerage.ratings.read.histories import NO_RESULT, verdict_of
+from peerage.ratings.read.report import Report, Row, RowError, as_name, needed, short
 from peerage.ratings.read.results import rows
-from peerage.ratings.read.values import Row, as_name, needed, short
 from peerage.settings.player import is_person
 from peerage.site.ballots import ballot
 from peerage.site.ledger_at import public

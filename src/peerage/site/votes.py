@@ -15,7 +15,7 @@ from peerage.ledger.store import Ledger
 from peerage.ledger.votes import BOTH_BAD, SKIPPED, TIE, Vote
 from peerage.ratings.bradley_terry import BradleyTerry
 from peerage.ratings.history import duels
-from peerage.ratings.rows import fit_clustered
+from peerage.ratings.regression import fit_clustered
 from peerage.ratings.table import known
 from peerage.site.reading import Menu, Site
 from peerage.site.rendering import View
@@ -77,7 +77,7 @@ class _Counted(NamedTuple):
 def audience(ledger: Ledger, votes: Iterable[Vote]) -> Audience:
     """The audience's table.
 
-    Intervals allow votes on one match to hang together (`ratings.rows.fit_clustered`). Raises LedgerError
+    Intervals allow votes on one match to hang together (`regression.fit_clustered`). Raises LedgerError
     when the ledger cannot be read.
     """
     given = [vote for vote in votes if vote.verdict != SKIPPED and vote.take == 1]

@@ -17,8 +17,7 @@ from peerage.ledger.store import Ledger
 from peerage.protocol import visible
 from peerage.ratings.history import Duels, Games, as_games, games, pairings, shared
 from peerage.ratings.kernels import Floats, Ints
-from peerage.ratings.read.battles import Battles
-from peerage.ratings.read.games import Used
+from peerage.ratings.read.histories import Battles, Used
 from peerage.standings.accounts import NOTHING, Account
 
 

@@ -17,7 +17,7 @@ from peerage.ratings.connection import strong_components
 from peerage.ratings.elo_error import EloError, elo_error
 from peerage.ratings.history import Duels, duels, met_by_pair
 from peerage.ratings.kernels import Floats
-from peerage.ratings.rows import fit_clustered
+from peerage.ratings.regression import fit_clustered
 from peerage.ratings.table import separated
 from peerage.ratings.trueskill import TrueSkillSettings, rate, rate_duels
 from peerage.settings import Rating

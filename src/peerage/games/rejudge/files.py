@@ -22,8 +22,7 @@ from peerage.formats import storable
 from peerage.games.rejudge.recorded import FIRST, SECOND, Given, RecordedAnswers
 from peerage.judging.prompts import COMPARE
 from peerage.protocol import visible
-from peerage.ratings.read.report import Report, RowError
-from peerage.ratings.read.values import as_name
+from peerage.ratings.read.report import Report, RowError, as_name
 
 LONGEST = 100_000
 """Characters of a question or an answer that judges can be shown."""

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Callable, Mapping
-from functools import cache
+from collections.abc import Mapping
+from functools import cache, lru_cache
 from importlib import resources
 from typing import Any, Literal
 
@@ -93,60 +93,59 @@ class Mapper:
     """Maps rows of one form to our columns; columns that have no place in it stay as they are."""
 
     def __init__(self, form: Form) -> None:
+        self.form, self._by_header = form, False
         self.titles = {column: places[0] for column, places in form.columns.items()}
-        self._form, self._columns = form, frozenset[str]()
-        self._renamed: list[tuple[str, str]] = []
-        self._moved: list[tuple[str, list[Callable[[Any], Any]]]] = []
+        self._moves = lru_cache(16)(self._moves_of)
 
-    def __call__(self, row: Mapping[str, Any]) -> Mapping[str, Any]:
+    def index(self, cells: Mapping[str, int]) -> dict[str, int]:
+        """Where cells of a table are, given by its columns, by those and ours: its rows need no other map."""
+        self._by_header = True
+        moves = self._moves(tuple(cells))
+        return {**cells, **{column: cells[places[0]] for column, places in moves if places[0] in cells}}
+
+    def __call__(self, row: dict[str, Any]) -> dict[str, Any]:
         """The row by our columns."""
-        if row.keys() != self._columns:
-            self._learn(frozenset(row))
-        if not (self._renamed or self._moved or self._form.flags):
-            return row
-        mapped = dict(row)
-        for column, place in self._renamed:
-            mapped[column] = row[place]
-        for column, getters in self._moved:
-            values = (getter(row) for getter in getters)
-            mapped[column] = next((value for value in values if value is not None), None)
-        if flags := self._form.flags:
+        moves = () if self._by_header else self._moves(tuple(row))
+        mapped = dict(row) if moves or self.form.flags else row
+        for column, places in moves:
+            if len(places) == 1 and places[0] in row:
+                mapped[column] = row[places[0]]
+            else:
+                values = (_value(row, place) for place in places)
+                mapped[column] = next((value for value in values if value is not None), None)
+        if flags := self.form.flags:
             given = [word for column, word in flags.items() if str(row.get(column)).lower() in _SET]
             mapped["winner"] = " and ".join(given)
         return mapped
 
-    def _learn(self, columns: frozenset[str]) -> None:
-        """Find where our columns are in rows that have these."""
-        self._columns, self._renamed, self._moved = columns, [], []
-        for column, places in self._form.columns.items():
-            there = [place for place in places if re.split(r"[.\[/]", place)[0] in columns]
-            if not there or there == [column]:
-                continue
-            self.titles[column] = there[0]
-            if len(there) == 1 and there[0] in columns:
-                self._renamed.append((column, there[0]))
-            else:
-                self._moved.append((column, [_getter(place) for place in there]))
+    def _moves_of(self, columns: tuple[str, ...]) -> tuple[tuple[str, list[str]], ...]:
+        """Where our columns are in rows that have these, of those that are elsewhere."""
+        moves = []
+        for column, places in self.form.columns.items():
+            there = [place for place in places if {place, re.split(r"[.\[/]", place)[0]} & {*columns}]
+            if there and there != [column]:
+                self.titles[column] = there[0]
+                moves.append((column, there))
+        return tuple(moves)
 
 
 _SET = ("1", "true", "1.0")
 
 
-def _getter(place: str) -> Callable[[Any], Any]:
+def _value(row: Mapping[str, Any], place: str) -> Any:
+    """The value at a place of a row; None where nothing is."""
+    if place in row:
+        return row[place]
     if "[" in place:
         of, by, path = re.split(r"\[|\]\.?", place)
-        return lambda row: _each(at(row, of), at(row, by), path)
+        known, names = at(row, of), at(row, by)
+        if not isinstance(known, dict) or not isinstance(names, list):
+            return None
+        return [at(known.get(name) if isinstance(name, str) else None, path) for name in names]
     if "/" in place:
-        return lambda row: "/".join(
-            [str("" if (part := at(row, path)) is None else part) for path in place.split("/")]
-        )
-    return (lambda row: at(row, place)) if "." in place else lambda row: row.get(place)
-
-
-def _each(known: Any, names: Any, path: str) -> list[Any] | None:
-    if not isinstance(known, dict) or not isinstance(names, list):
-        return None
-    return [at(known.get(name) if isinstance(name, str) else None, path) for name in names]
+        parts = [at(row, path) for path in place.split("/")]
+        return "/".join(["" if part is None else str(part) for part in parts])
+    return at(row, place)
 
 
 def at(value: Any, path: str) -> Any:

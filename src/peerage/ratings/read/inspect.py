@@ -7,10 +7,11 @@ of the first scorer, or the one that is named; C, P, I and N (correct, partly, i
 
 from __future__ import annotations
 
-import io
 import json
+import re
 import zipfile
 from collections.abc import Iterator, Mapping
+from copy import copy
 from importlib import import_module
 from typing import Any, BinaryIO
 
@@ -18,19 +19,19 @@ from peerage.inputs import MOST_BYTES
 from peerage.ratings.read.forms import at
 from peerage.ratings.read.report import DataError, Report, RowError
 
+NO_LOG = "is no log of Inspect: --score names a score of such logs"
 _VALUES = {"C": 1.0, "P": 0.5, "I": 0.0, "N": 0.0}
 _ZSTANDARD = 93
-"""ZIP's number for the compression of newer logs."""
+"""ZIP's number for the compression of newer logs, which Python's own `zipfile` does not read."""
 
 
 def is_log(record: Any) -> bool:
     """Whether a JSON value is a whole log."""
     return (
         isinstance(record, dict)
-        and "samples" in record
-        and "status" in record
-        and isinstance(record["samples"], list)
+        and isinstance(record.get("samples"), list)
         and isinstance(record.get("eval"), dict)
+        and "status" in record
     )
 
 
@@ -42,21 +43,23 @@ def answers(log: Mapping[str, Any], report: Report, score: str = "") -> Iterator
     if not {"model", "task"} <= about.keys():
         raise DataError(f"{report.file}: not an Inspect log: eval names no model, or no task")
     report.unit = "sample"
-    for number, sample in enumerate(log["samples"], 1):
-        report.number = number
-        try:
+    for report.number, sample in enumerate(log["samples"], 1):
+        with report:
             if isinstance(sample, RowError):
                 raise sample
-            answer = _answer(about, sample, score)
-        except RowError as error:
-            report.add(error)
-        except DataError as error:
-            raise DataError(f"{report.file}: {error}") from None
-        except (KeyError, TypeError, AttributeError, OverflowError):
-            expected = "expected an object with id, input, output and scores"
-            report.add(RowError(f"not as Inspect writes them: {expected}"))
-        else:
-            yield answer
+            try:
+                answer = {
+                    "player": about["model"],
+                    "challenge": f"{about['task']}/{sample['id']}",
+                    "solved": _solved(sample.get("scores") or {}, score, report.file),
+                    "epoch": sample.get("epoch", 1),
+                    "question": _asked(sample.get("input"), sample.get("choices")),
+                    "answer": (sample.get("output") or {}).get("completion", ""),
+                }
+            except (KeyError, TypeError, AttributeError, OverflowError):
+                expected = "expected an object with id, input, output and scores"
+                raise RowError(f"not as Inspect writes them: {expected}") from None
+            yield {**answer, "answer": None} if sample.get("error") else answer
 
 
 def zipped(stream: BinaryIO, name: str, report: Report, score: str) -> Iterator[dict[str, Any]]:
@@ -72,62 +75,40 @@ def zipped(stream: BinaryIO, name: str, report: Report, score: str) -> Iterator[
         start = "header.json" if "header.json" in names else "_journal/start.json"
         if start not in names:
             raise DataError(f"{name}: a ZIP file, but no Inspect log: header.json is missing")
-        samples = [each for each in names if each.startswith("samples/") and not each.endswith("/")]
-        header = _json(log, stream, start)
+        header = _json(log, start, name)
         if isinstance(header, RowError):
             raise DataError(f"{name}: {header}")
         for part, value in ((start, header), ("eval", at(header, "eval"))):
             if not isinstance(value, dict):
                 raise DataError(f"{name}: not an Inspect log: {part} is no object")
-        whole = {**header, "samples": (_json(log, stream, each) for each in samples)}
-        yield from answers(whole, report, score)
+        samples = (_json(log, each, name) for each in names if re.match("samples/.*[^/]$", each))
+        yield from answers({**header, "samples": samples}, report, score)
 
 
-def _json(log: zipfile.ZipFile, stream: BinaryIO, name: str) -> Any:
+def _json(log: zipfile.ZipFile, name: str, file: str) -> Any:
     """What a member holds, or what is wrong with it."""
-    info = log.getinfo(name)
-    if info.file_size > MOST_BYTES:
-        return RowError(f"{name} has {info.file_size:,} bytes, more than a sample can")
+    info = copy(log.getinfo(name))
+    size = info.file_size
+    if size > MOST_BYTES:
+        return RowError(f"{name} has {size:,} bytes, more than a sample can")
     try:
-        body = _zstandard(stream, info) if info.compress_type == _ZSTANDARD else log.read(name)
-        return json.loads(body)
-    except DataError:
-        raise
+        if info.compress_type != _ZSTANDARD:
+            return json.loads(log.read(name))
+        packed = import_module("zstandard").ZstdDecompressor()
+        info.compress_type, info.file_size, info.CRC = zipfile.ZIP_STORED, info.compress_size, None  # type: ignore[assignment]
+        return json.loads(packed.stream_reader(log.open(info)).read(size))  # of the size that is stated
+    except ImportError:
+        raise DataError(
+            f"{file}: this log is compressed with Zstandard, which needs a package: pip install "
+            "'peerage[inspect]'"
+        ) from None
     except RecursionError:
         return RowError(f"{name}: lists or objects too deep")
     except Exception as error:  # each way of compressing, and none that is known, has errors of its own
         return RowError(f"{name} cannot be read: {f'{error}'.partition(';')[0]}")
 
 
-def _zstandard(stream: BinaryIO, info: zipfile.ZipInfo) -> bytes:
-    """The bytes of a member compressed with Zstandard, which Python's own `zipfile` does not read."""
-    try:
-        zstandard = import_module("zstandard")
-    except ImportError:
-        raise DataError(
-            "this log is compressed with Zstandard, which needs a package: pip install 'peerage[inspect]'"
-        ) from None
-    stream.seek(info.header_offset + 26)  # where the lengths of the name and of the extra field are
-    lengths = stream.read(4)
-    stream.seek(int.from_bytes(lengths[:2], "little") + int.from_bytes(lengths[2:], "little"), io.SEEK_CUR)
-    body = io.BytesIO(stream.read(info.compress_size))
-    # The size that the directory states bounds what is made of it.
-    return bytes(zstandard.ZstdDecompressor().stream_reader(body).read(info.file_size))
-
-
-def _answer(about: Mapping[str, Any], sample: Mapping[str, Any], score: str) -> dict[str, Any]:
-    said = (sample.get("output") or {}).get("completion", "")
-    return {
-        "player": about["model"],
-        "challenge": f"{about['task']}/{sample['id']}",
-        "solved": _solved(sample.get("scores") or {}, score),
-        "epoch": sample.get("epoch", 1),
-        "question": _asked(sample.get("input"), sample.get("choices")),
-        "answer": None if sample.get("error") else said,
-    }
-
-
-def _solved(scores: Mapping[str, Any], wanted: str) -> float | None:
+def _solved(scores: Mapping[str, Any], wanted: str, file: str) -> float | None:
     """The value of the score that is wanted (SCORER, ENTRY, or SCORER/ENTRY where scorers share its name),
     else of the first; None where there is no score."""
     values: dict[str, Any] = {}
@@ -141,10 +122,10 @@ def _solved(scores: Mapping[str, Any], wanted: str) -> float | None:
     names = [name for name in values if name == sought or name.split("/", 1)[part] == sought]
     if len(names) != 1:
         listed = ", ".join([name[:60] for name in names or values][:10])
-        raise DataError(f"{len(names) or 'no'} scores are called {sought!r}; name one with --score: {listed}")
+        count = len(names) or "no"
+        raise DataError(f"{file}: {count} scores are called {sought!r}; name one with --score: {listed}")
     value = values[names[0]]
-    if isinstance(value, str) and value in _VALUES:
-        return _VALUES[value]
+    value = _VALUES.get(value, value) if isinstance(value, str) else value
     if not isinstance(value, bool | int | float):
         raise RowError(f"a score is {value!r:.60}; expected C, P, I, N or a number")
     return float(value)
@@ -164,7 +145,6 @@ def _asked(said: Any, choices: Any) -> str:
 
 def _text(content: Any) -> str:
     """The text of a message; empty where it holds something else, such as a picture."""
-    if isinstance(content, str):
-        return content
-    parts = [part.get("text") if isinstance(part, Mapping) else None for part in content or ()]
-    return "\n".join(map(str, parts)) if all(isinstance(part, str) and part for part in parts) else ""
+    parts = [{"text": content}] if isinstance(content, str) else content or ()
+    texts = [part.get("text") if isinstance(part, Mapping) else None for part in parts]
+    return "\n".join(map(str, texts)) if all(text and isinstance(text, str) for text in texts) else ""

@@ -1,17 +1,35 @@
-"""The place of the row that is being read, what is wrong with the rows before it, and what was left out."""
+"""The place of the row that is being read, what is wrong with it, and its single values, checked.
+
+A bad value raises RowError with its column and what was expected.
+"""
 
 from __future__ import annotations
 
+import ast
+import json
+import math
+import unicodedata
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import UTC, datetime
+from functools import lru_cache
 from types import TracebackType
 from typing import Any
 
 from peerage.figures import counted
 
+Row = Mapping[str, Any]
+
 MOST_PROBLEMS = 10
 """Bad rows that an error lists; the others are counted."""
 _KEPT = 1_000
+_MOST = 1e12  # of an amount: sums of squares of a million of them keep their digits
+_LONGEST_NAME = 1_000  # characters; a table of longer ones takes minutes to draw
+_METADATA = {
+    "length": "sum_assistant_{}_tokens", "headings": "header_count_{}", "lists": "list_count_{}",
+    "bold": "bold_count_{}",
+}  # fmt: skip
+"""Columns that LMArena's releases have nested in `conv_metadata`: a number, or counts by kind."""
 
 
 class DataError(ValueError):
@@ -43,21 +61,19 @@ class Report:
     """What a reader tells: its place (`file`; `unit`, a line or a row; `number` from 1), bad rows, and notes.
 
     As a context it takes in RowErrors, so that all rows are read; `check` raises what it took in. `titles`
-    are the file's own names of columns, by ours. In a `fixed` table a column that a row lacks is in no row:
+    are the file's own names of columns, by ours. In a `fixed` table a column that a `row` lacks is in no row:
     that is raised at once. `problems` are the first thousand, each with its place. `left_out` counts rows by
     the note on them, for one and for several.
     """
 
     def __init__(self, file: str = "") -> None:
-        self.file, self.unit, self.number = file, "line", 0
-        self.row: Any = None
+        self.file, self.unit, self.number, self.fixed = file, "line", 0, False
+        self.row: Iterable[str] = ()
         self.titles: Mapping[str, str] = {}
-        self.fixed = False
         self.left_out: Counter[tuple[str, str]] = Counter()
-        self.remarks: dict[str, None] = {}
+        self.problems: list[tuple[str, str]] = []
         self._known: dict[str, object] = {}
         self._count = 0
-        self.problems: list[tuple[str, str]] = []
 
     @property
     def place(self) -> str:
@@ -67,14 +83,14 @@ class Report:
     @property
     def notes(self) -> tuple[str, ...]:
         """Return what was done to the data, in words."""
-        return (*self.remarks, *[counted(count, *words) for words, count in self.left_out.items()])
+        return tuple([counted(count, *words) for words, count in self.left_out.items()])
 
     def add(self, error: RowError) -> None:
         """Take a problem in. Raises DataError for a column that a table lacks."""
         column, problem = self.titles.get(error.column, error.column), str(error)
         lacking = isinstance(error, ColumnMissing)
         if lacking:
-            there = ", ".join(map(str, self.row or ())) or "none"
+            there = ", ".join(map(str, self.row)) or "none"
             column, problem = "", f"there is no column {column}; the columns are {there:.2000}"
         self._count += 1
         if self._count <= _KEPT:
@@ -105,7 +121,100 @@ class Report:
             return False
         if before != content:
             raise RowError(f"{identity!r:.80} stands before with another result", column)
-        self.left_out[
-            f"row repeats a {column}, which counts once", f"rows repeat a {column}, which counts once"
-        ] += 1
+        end = f"a {column}, which counts once"
+        self.left_out[f"row repeats {end}", f"rows repeat {end}"] += 1
         return True
+
+
+def needed(row: Row, column: str) -> Any:
+    """The value of a column that must be there and not empty."""
+    value = row.get(column)
+    if value is None or value == "":
+        raise RowError("empty; expected a value", column) if column in row else ColumnMissing(column)
+    return value
+
+
+def plain(value: Any) -> str:
+    """A value as text without blanks around it, composed (NFC): what looks the same is the same."""
+    return "" if value is None else unicodedata.normalize("NFC", str(value).strip())
+
+
+def as_name(value: Any, column: str) -> str:
+    """A player's name, as `plain`."""
+    if not isinstance(value, str) or not value.strip():
+        raise RowError(f"found {short(value)}, expected a name", column)
+    if len(value) > _LONGEST_NAME:
+        problem = f"found {len(value):,} characters, expected a name of at most {_LONGEST_NAME:,}"
+        raise RowError(problem, column)
+    return plain(value)
+
+
+def number_of(value: Any, column: str) -> float:
+    """A finite number."""
+    try:
+        number = math.nan if isinstance(value, bool) else float(value)
+    except (TypeError, ValueError, OverflowError):
+        number = math.nan
+    if not math.isfinite(number):
+        raise RowError(f"found {short(value)}, expected a number", column)
+    return number
+
+
+def amount(value: Any, column: str, missing: float) -> float:
+    """A number from 0 to 1e12; `missing` where there is none."""
+    if value is None or value == "":
+        return missing
+    number = number_of(value, column)
+    if not 0 <= number <= _MOST:
+        raise RowError(f"found {short(value)}, expected 0 or more, up to {_MOST:g}", column)
+    return number
+
+
+def time_of(row: Row) -> float:
+    """Seconds since 1970 at which a row happened, from `timestamp` (seconds or a date; UTC where no zone is
+    named, so that no machine's own zone enters) or `at_ms`; nan where neither says."""
+    value = row.get("timestamp")
+    if value is None or value == "":
+        value = row.get("at_ms")
+        return math.nan if value is None or value == "" else number_of(value, "at_ms") / 1000
+    try:
+        return number_of(value, "timestamp")
+    except RowError:
+        pass
+    try:
+        moment = value if isinstance(value, datetime) else datetime.fromisoformat(str(value))
+        return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
+    except (ValueError, OverflowError, OSError):
+        expected = "expected seconds or a date like 2025-09-02T18:02:54Z"
+        raise RowError(f"found {short(value)}, {expected}", "timestamp") from None
+
+
+def control_of(row: Row, control: str, side: str) -> float:
+    """The amount of a control on one side: a column of its own, or nested as in LMArena's releases."""
+    column, nested = f"{control}_{side}", row.get("conv_metadata")
+    if column in row or control not in _METADATA or nested is None:
+        return number_of(needed(row, column), column)
+    nested = _literal(nested) if isinstance(nested, str) else nested
+    inside = _METADATA[control].format(side)
+    value = nested.get(inside) if isinstance(nested, dict) else None
+    if value is None:
+        raise RowError(f"conv_metadata has no {inside}, and there is no column {column}")
+    counts = value.values() if isinstance(value, dict) else [value]
+    return sum([number_of(count, f"conv_metadata.{inside}") for count in counts if count is not None])
+
+
+@lru_cache(1)  # several controls are of one row
+def _literal(text: str) -> Any:
+    """What JSON says, or Python, as a data frame's mapping is written to CSV; None for anything else."""
+    for reading in (json.loads, ast.literal_eval):
+        try:
+            return reading(text)
+        except (ValueError, SyntaxError, MemoryError, RecursionError):
+            pass
+    return None
+
+
+def short(value: Any) -> str:
+    """A value as an error shows it."""
+    text = repr(value)
+    return text if len(text) <= 60 else text[:57] + "..."

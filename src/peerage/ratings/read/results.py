@@ -5,14 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import BinaryIO
 
-from peerage.ratings.read import inspect
-from peerage.ratings.read.answers import Answers, AnswersRead
-from peerage.ratings.read.battles import Battles, BattlesRead
 from peerage.ratings.read.forms import Form, Layout, Mapper, form_of
-from peerage.ratings.read.games import PlayedGames, PlayedRead
-from peerage.ratings.read.report import DataError, Report, RowError
-from peerage.ratings.read.source import NO_LOG, records
-from peerage.ratings.read.values import Row
+from peerage.ratings.read.histories import (
+    Answers,
+    AnswersRead,
+    Battles,
+    BattlesRead,
+    PlayedGames,
+    PlayedRead,
+)  # fmt: skip
+from peerage.ratings.read.report import DataError, Report, Row, RowError
+from peerage.ratings.read.source import distinct, records
 
 
 def rows(
@@ -25,28 +28,23 @@ def rows(
     """
     report.file = name
     mapper: Mapper | None = None
-    form: Form | None = None
-    for record in _unfolded(stream, name, report, score):
-        report.row = record
+
+    def header(cells: list[str]) -> dict[str, int]:
+        nonlocal mapper
+        columns = distinct(cells)
+        if not columns:
+            return columns
+        mapper = Mapper(form_of(columns, name, layout))
+        return mapper.index(columns)
+
+    for record in records(stream, name, report, header=header, score=score):
         if not isinstance(record, dict):
             report.add(RowError(f"found {type(record).__name__}, expected an object with named fields"))
             continue
-        if mapper is None or form is None:
-            form = form_of(record, name, layout)
-            mapper = Mapper(form)
-            report.titles = mapper.titles
-        yield mapper(record), form
-
-
-def _unfolded(stream: BinaryIO, name: str, report: Report, score: str) -> Iterator[object]:
-    """The records of a file, of a log its answers."""
-    for record in records(stream, name, report, score=score):
-        if inspect.is_log(record):
-            yield from inspect.answers(record, report, score)
-        elif score and report.unit != "sample":
-            raise DataError(f"{name} {NO_LOG}")
-        else:
-            yield record
+        if mapper is None:
+            mapper = Mapper(form_of(record, name, layout))
+        report.row, report.titles = record, mapper.titles
+        yield mapper(record), mapper.form
 
 
 def read(
@@ -92,7 +90,7 @@ def read(
 def layout_of(stream: BinaryIO, name: str, score: str = "") -> Layout | None:
     """The layout of a file by its first row; None where it has no row. Raises DataError."""
     report = Report()
-    first = next(rows(stream, name, report, score=score), None)
-    if first is None:
-        report.check()
-    return None if first is None else first[1].layout
+    for _, form in rows(stream, name, report, score=score):
+        return form.layout
+    report.check()
+    return None

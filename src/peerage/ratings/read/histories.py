@@ -1,0 +1,415 @@
+"""Battles, games and answers, as they are kept and as they are read, row by row."""
+
+from __future__ import annotations
+
+import math
+from array import array
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from peerage.figures import counted
+from peerage.ratings.history import Duels, Game, duels
+from peerage.ratings.kernels import Floats
+from peerage.ratings.read.forms import FORMULA, Form, Layout, at
+from peerage.ratings.read.report import (
+    ColumnMissing,
+    DataError,
+    Report,
+    Row,
+    RowError,
+    amount,
+    as_name,
+    control_of,
+    needed,
+    number_of,
+    plain,
+    short,
+    time_of,
+)  # fmt: skip
+from peerage.ratings.regression import contrast
+
+TIE, BOTH_BAD, NO_RESULT = "tie", "tie (bothbad)", ""
+SCORES = {"model_a": 1.0, "model_b": 0.0, TIE: 0.5, BOTH_BAD: 0.5}
+"""The verdicts, and what each is worth to `model_a`."""
+_AMOUNTS = {"weight": 1.0, "cost_a": math.nan, "cost_b": math.nan}
+"""Columns of amounts, and what is meant where there is none."""
+_PLAIN = {**{word: word for word in SCORES}, **dict.fromkeys(("bothbad", "both_bad", "both bad"), BOTH_BAD)}
+_NONE = ("", "nan", "none", "null", "na", "n/a", "inconclusive", "no result")
+_WORDS = {
+    **_PLAIN, "a": "model_a", "b": "model_b", "draw": TIE, "both": TIE, **dict.fromkeys(_NONE, NO_RESULT),
+}  # fmt: skip
+
+
+def verdict_of(row: Row, column: str, a: str, b: str, form: Form) -> str:
+    """The verdict in a column: a key of `SCORES`, or `NO_RESULT`.
+
+    A model called `a` is meant by its name, but one called `tie`, or like another word that only verdicts
+    use, is not: no name turns ties into wins. Raises RowError.
+    """
+    value = row.get(column)
+    known = _PLAIN.get(value) if isinstance(value, str) else None
+    if known:
+        return known
+    word, end = plain(value), form.ending
+    known = _PLAIN.get(word) or form.words.get(word) or {b + end: "model_b", a + end: "model_a"}.get(word)
+    if known or word.lower() in _WORDS:
+        return known or _WORDS[word.lower()]
+    words = ", ".join(form.words or ("model_a", "model_b", TIE, BOTH_BAD))
+    expected = f"tie or a name followed by {end}" if end else f"{words} or a name"
+    raise RowError(f"found {short(word)}, expected {expected}", column)
+
+
+@dataclass(frozen=True, eq=False)
+class Battles:
+    """Duels with what was recorded next to them; every column has one element a duel.
+
+    `labels` has the clusters (`judge`, `question`), `controls` the differences of what was asked to be held
+    equal, `costs` (shape (2, duels), nan unknown) what each answer cost, `times` the seconds since 1970 at
+    which they happened (None unless all are known), `both_bad` which ties were of two answers said to be bad
+    (None without any). `notes` say what was done to the data.
+    """
+
+    names: tuple[str, ...]
+    duels: Duels
+    labels: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    controls: Mapping[str, Floats] = field(default_factory=dict)
+    costs: Floats | None = None
+    notes: tuple[str, ...] = ()
+    layout: Layout = "battles"
+    times: Floats | None = None
+    both_bad: np.ndarray | None = None
+
+
+class BattlesRead:
+    """Battles as they are read: compact columns that grow."""
+
+    def __init__(self, labels: Sequence[str], controls: Sequence[str], kept: Sequence[str]) -> None:
+        self._names: dict[str, str] = {}
+        self._players: dict[str, int] = {}
+        self._people: dict[str, str] = {}
+        self._controls, self._needed = tuple(controls), frozenset(labels)
+        self._labels: dict[str, list[str]] = {label: [] for label in (*labels, *kept)}
+        self._numbers = array("d")  # those of a row behind those of the row before
+
+    def add(self, row: Row, form: Form, report: Report) -> None:
+        """Take one row in. Raises RowError that names what is missing or cannot be."""
+        if form.log and (row.get("model_a") == row.get("model_b") or row.get("winner") not in form.words):
+            end = "between two models, and left out"
+            report.left_out[f"line is no vote {end}", f"lines are no votes {end}"] += 1
+            return
+        a, b = self._name(row, "model_a"), self._name(row, "model_b")
+        if a == b:
+            raise RowError(f"{a!r} plays against itself; model_a and model_b must differ")
+        if "winner" not in row:
+            raise ColumnMissing("winner")
+        verdict = verdict_of(row, "winner", a, b, form)
+        values = [time_of(row)]
+        values += [amount(row.get(name), name, none) for name, none in _AMOUNTS.items()]
+        values += [control_of(row, control, side) for control in self._controls for side in "ab"]
+        labels = [self._label(row, label, form) for label in self._labels]
+        if verdict == NO_RESULT:
+            report.left_out["row without a winner is left out", "rows without a winner are left out"] += 1
+            return
+        if report.repeats("battle_id", row.get("battle_id"), (a, b, verdict)):
+            return
+        players = self._players
+        first, second = players.setdefault(a, len(players)), players.setdefault(b, len(players))
+        self._numbers.extend([first, second, SCORES[verdict], verdict == BOTH_BAD, *values])
+        for texts, label in zip(self._labels.values(), labels, strict=True):
+            texts.append(label)
+
+    def _name(self, row: Row, column: str) -> str:
+        value = needed(row, column)
+        known = self._names.get(value) if isinstance(value, str) else None
+        return known or self._names.setdefault(value, as_name(value, column))
+
+    def _label(self, row: Row, label: str, form: Form) -> str:
+        value = row.get(label)
+        if value is None or value == "":
+            return str(needed(row, label)) if label in self._needed else ""
+        if label == form.private:  # an address, say, is nobody's business
+            return self._people.setdefault(str(value), f"person {len(self._people) + 1}")
+        return str(value)
+
+    def made(self, layout: Layout, notes: tuple[str, ...]) -> Battles:
+        """All battles, in the order of their times where all have one."""
+        numbers = np.array(self._numbers).reshape(-1, 5 + len(_AMOUNTS) + 2 * len(self._controls))
+        order, times, note = _in_order(numbers[:, 4], "some rows have no timestamp")
+        a, b, score, bad, _, weight, *costs_and_controls = numbers[order].T
+        costs, controls = np.stack(costs_and_controls[:2]), costs_and_controls[2:]
+        if bad.any():
+            ties = int((score == 0.5).sum())
+            notes += (f"{int(bad.sum())} of {ties} ties are of answers said to be both bad",)
+        return Battles(
+            names=tuple(self._players),
+            duels=duels(len(self._players), a, b, score, weight),
+            labels={label: tuple([values[i] for i in order]) for label, values in self._labels.items()},
+            controls=dict(zip(self._controls, map(contrast, controls[::2], controls[1::2]), strict=True)),
+            costs=None if np.isnan(costs).all() else costs,
+            notes=(*notes, *note),
+            layout=layout,
+            times=times,
+            both_bad=bad > 0 if bad.any() else None,
+        )
+
+
+class Used(NamedTuple):
+    """What a team's play in a game took: dollars, tokens, seconds; None where it is not known."""
+
+    cost: float | None = None
+    tokens: float | None = None
+    seconds: float | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class PlayedGames:
+    """Games between any number of players, in order; `times` as those of `Battles`. `used` has for each game
+    what each team's play took, empty where no game says."""
+
+    names: tuple[str, ...]
+    games: tuple[Game, ...]
+    notes: tuple[str, ...] = ()
+    layout: Layout = "games"
+    times: Floats | None = None
+    used: tuple[tuple[Used, ...], ...] = ()
+
+
+class PlayedRead:
+    """Games as they are read; one in rows of seats stays open until the file ends."""
+
+    def __init__(self) -> None:
+        self._players: dict[str, int] = {}
+        self._games: list[tuple[float, Game, tuple[Used, ...]]] = []
+        self._seats: dict[str, list[tuple[int, Row]]] = {}
+        self._undecided: set[tuple[str, str]] = set()
+
+    def add(self, row: Row, form: Form, report: Report) -> None:
+        """Take one row in. Raises RowError."""
+        if form.counted:
+            state = at(row, form.counted[0])
+            if state is None:
+                raise ColumnMissing(form.counted[0])
+            if str(state) not in form.counted[1:]:
+                self._undecided.add((report.file, str(row.get("game"))))
+                return
+        if "players" not in row:
+            player, game = needed(row, "player"), needed(row, "game")
+            if form.counted and isinstance(game, str) and FORMULA.match(str(player)):
+                player = str(player).removeprefix("'")  # put before it in CSV, against spreadsheets
+            kept = {column: row[column] for column in _SEAT if column in row}
+            self._seats.setdefault(str(game), []).append((report.number, {**kept, "player": player}))
+            return
+        content = repr([row.get(key) for key in ("players", "ranks", "scores", "teams", "date")])
+        if report.repeats("game_id", row.get("game_id"), content):
+            return
+        listed = needed(row, "players")
+        if not isinstance(listed, list) or len(listed) < 2:
+            raise RowError(f"found {short(listed)}, expected a list of two or more", "players")
+        teams = [entry if isinstance(entry, list) else [entry] for entry in listed]
+        self._append(teams, _ranks(row, len(teams)), row)
+
+    def close(self, report: Report) -> None:
+        """The end of a file: games in rows of seats are whole."""
+        for game, seats in self._seats.items():
+            teams: dict[str, list[Any]] = {}
+            placed: dict[str, float] = {}
+            column = "score" if all(row.get("rank") in (None, "") for _, row in seats) else "rank"
+            with report:
+                for report.number, row in seats:
+                    team = str(row["team"]) if row.get("team") not in (None, "") else f"\0{len(teams)}"
+                    value = number_of(needed(row, column), column) * (-1 if column == "score" else 1)
+                    if placed.setdefault(team, value) != value:
+                        raise RowError(f"team {team!r} has two different {column}s in this game")
+                    teams.setdefault(team, []).append(row["player"])
+                report.number, row = seats[0]
+                if len(teams) < 2:
+                    raise RowError(f"game {game!r} has one side only, expected two or more")
+                self._append(list(teams.values()), list(placed.values()), row)
+        self._seats = {}
+
+    def made(self, layout: Layout, notes: tuple[str, ...]) -> PlayedGames:
+        """All games, in the order of their times where all have one."""
+        left = len(self._undecided)
+        words = ("match without a result is left out", "matches without a result are left out")
+        order, times, note = _in_order([time for time, _, _ in self._games], "some games have no date")
+        games = [self._games[at] for at in order]
+        return PlayedGames(
+            tuple(self._players),
+            tuple([game for _, game, _ in games]),
+            (*notes, *[counted(left, *words)] * bool(left), *note),
+            layout,
+            times,
+            tuple([used for _, _, used in games]) if any(used for _, _, used in games) else (),
+        )
+
+    def _append(self, teams: list[list[Any]], ranks: list[float], row: Row) -> None:
+        if not all(teams):
+            raise RowError("a team has no players", "players")
+        named = [[as_name(member, "players") for member in team] for team in teams]
+        seats = Counter(member for team in named for member in team)
+        name, times = seats.most_common(1)[0]
+        if len(seats) == 1:
+            raise RowError(f"{name!r} plays against itself alone, expected two players or more")
+        if times > 1 and any(len(team) > 1 for team in named):
+            raise RowError(f"{name!r} plays in two teams, or twice in one")
+        used, time, weight = _used(row, len(teams)), time_of(row), amount(row.get("weight"), "weight", 1.0)
+        seated = tuple(
+            tuple(self._players.setdefault(member, len(self._players)) for member in team) for team in named
+        )
+        self._games.append((time, Game(seated, tuple(ranks), None, weight), used))
+
+
+_SEAT = ("rank", "score", "team", "weight", "timestamp", "at_ms")
+
+
+def _used(row: Row, teams: int) -> tuple[Used, ...]:
+    """What each team's play took; empty where no column says."""
+    took = [
+        [None if value is None else amount(value, column, 0.0) for value in _listed(row, column, teams)]
+        or [None] * teams
+        for column in ("costs", "tokens", "seconds")
+    ]
+    used = tuple(map(Used, *took))
+    return used if any(each != Used() for each in used) else ()
+
+
+def _listed(row: Row, column: str, teams: int) -> list[Any]:
+    """A list with an element for each team; empty where there is no such column."""
+    listed = row.get(column)
+    if listed is not None and (not isinstance(listed, list) or len(listed) != teams):
+        raise RowError(f"found {short(listed)}, expected a list of {teams}", column)
+    return listed or []
+
+
+def _ranks(row: Row, teams: int) -> list[float]:
+    """The ranks, which scores may tell or confirm."""
+    ranks, scores = [
+        [number_of(value, column) for value in _listed(row, column, teams)] for column in ("ranks", "scores")
+    ]
+    if not (ranks or scores):
+        raise ColumnMissing("ranks or scores")
+    order = sorted(range(teams), key=lambda team: (ranks[team], -scores[team])) if ranks and scores else ()
+    for before, after in pairwise(order):
+        if (ranks[before] < ranks[after]) != (scores[before] > scores[after]):
+            i, j = sorted((before, after))
+            raise RowError(
+                f"ranks and scores disagree about players {i + 1} and {j + 1} (ranks {row['ranks'][i]} and "
+                f"{row['ranks'][j]}, scores {row['scores'][i]} and {row['scores'][j]}); leave one of them out"
+            )
+    return ranks or [-score for score in scores]
+
+
+_MOST_CELLS = 50_000_000
+_NO_SCORE = "answer has no score and is left out", "answers have no score and are left out"
+_SOLVED = {"true": 1.0, "yes": 1.0, "false": 0.0, "no": 0.0}
+
+
+@dataclass(frozen=True, eq=False)
+class Answers:
+    """`solved` has shape (names, challenges): 1, 0, the mean of several tries, nan where there was none."""
+
+    names: tuple[str, ...]
+    challenges: tuple[str, ...]
+    solved: Floats
+    notes: tuple[str, ...] = ()
+
+
+class AnswersRead:
+    """Answers as they are read: compact columns that grow. `met` once those of a challenge met in a match."""
+
+    def __init__(self) -> None:
+        self.met = False
+        self._players: dict[str, int] = {}
+        self._challenges: dict[str, int] = {}
+        self._player, self._challenge, self._solved = array("q"), array("q"), array("d")
+
+    def add(self, row: Row, report: Report) -> None:
+        """Take one row in. Raises RowError that names what is missing or cannot be."""
+        player, challenge = [plain(needed(row, column)) for column in ("player", "challenge")]
+        if not (player and challenge):
+            raise RowError("empty; expected a value", "challenge" if player else "player")
+        if "solved" not in row:
+            raise ColumnMissing("solved")
+        self.met = self.met or bool(row.get("met"))
+        solved = _part(row["solved"])
+        if solved is None:
+            report.left_out[_NO_SCORE] += 1
+            return
+        self._player.append(self._players.setdefault(player, len(self._players)))
+        self._challenge.append(self._challenges.setdefault(challenge, len(self._challenges)))
+        self._solved.append(solved)
+
+    def made(self, notes: tuple[str, ...]) -> Answers | PlayedGames:
+        """The table; games where it is of matches. Raises DataError when it would not fit into memory."""
+        shape = len(self._players), len(self._challenges)
+        if math.prod(shape) > _MOST_CELLS:
+            raise DataError(
+                f"{shape[0]:,} players and {shape[1]:,} challenges are more than a table of {_MOST_CELLS:,} "
+                "cells holds: rate a part of them"
+            )
+        cell, size = np.array(self._player) * shape[1] + np.array(self._challenge), math.prod(shape)
+        tries, total = np.bincount(cell, minlength=size), np.bincount(cell, self._solved, size)
+        if again := len(cell) - int(np.count_nonzero(tries)):
+            words = counted(again, "answer is a further try", "answers are further tries")
+            notes += (f"{words} at a challenge: the mean of its tries counts",)
+        solved = np.where(tries > 0, total / np.maximum(tries, 1), np.nan).reshape(shape)
+        answers = Answers(tuple(self._players), tuple(self._challenges), solved, notes)
+        return _matches(answers) if self.met else answers
+
+
+def _part(value: Any) -> float | None:
+    """What was solved, from 0 to 1; None where nothing says."""
+    if value is None or value == "" or value != value:
+        return None
+    if isinstance(value, str):
+        value = _SOLVED.get(value.strip().lower(), value)
+    part = float(value) if isinstance(value, bool) else number_of(value, "solved")
+    if not 0 <= part <= 1:
+        raise RowError(f"found {short(value)}, expected true, false or a part from 0 to 1", "solved")
+    return part
+
+
+def as_games(answers: Answers) -> PlayedGames:
+    """Each challenge that two or more players answered as a game between them, ranked by what they solved."""
+    games = []
+    for column in answers.solved.T:
+        known = np.flatnonzero(~np.isnan(column))
+        if len(known) > 1:
+            teams = tuple([(int(player),) for player in known])
+            games.append(Game(teams, tuple((-column[known]).tolist()), None, 1.0))
+    notes = answers.notes
+    if left := len(answers.challenges) - len(games):
+        words = counted(left, "challenge was", "challenges were")
+        notes += (f"{words} answered by one player alone, and left out",)
+    return PlayedGames(answers.names, tuple(games), notes, "answers")
+
+
+def _matches(answers: Answers) -> PlayedGames:
+    """Answers in matches, as games in the order of their numbers."""
+
+    def number(at: int) -> tuple[int, str]:
+        evaluation, _, last = answers.challenges[at].rpartition("/")
+        return int(last) if last.isdecimal() and len(last) < 20 else 0, evaluation
+
+    order = sorted(range(len(answers.challenges)), key=number)
+    challenges = tuple([answers.challenges[at] for at in order])
+    games = as_games(replace(answers, challenges=challenges, solved=answers.solved[:, order]))
+    if not games.games:
+        raise DataError("no match has two of its players here: name the files of all, or their folder")
+    return games
+
+
+def _in_order(times: ArrayLike, note: str) -> tuple[np.ndarray, Floats | None, list[str]]:
+    """The order of rows by their times, those in it where all have one, and a note where only some have."""
+    known = np.asarray(times)
+    if np.isnan(known).any():
+        kept = f"{note}: the order of the files is kept"
+        return np.arange(len(known)), None, [kept] * (not np.isnan(known).all())
+    order = np.argsort(known, kind="stable")
+    return order, known[order], []
