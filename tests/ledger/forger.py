@@ -71,7 +71,7 @@ def _votes(folder: Path) -> list[bytes]:
     """Have the votes cite the records there are, and chain them again; their chain values."""
     if not (folder / "arena.votes.db").exists():
         return []
-    with closing(ledger_of(folder)) as ledger:
+    with closing(ledger_of(folder).as_stored()) as ledger:
         records = {row.number: digest(row.body) for row in ledger.records()}
     chains = [stream_genesis(STREAM)]
     with closing(sqlite3.connect(folder / "arena.votes.db")) as db, db:

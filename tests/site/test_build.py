@@ -17,6 +17,7 @@ from xml.etree import ElementTree
 import pytest
 import yaml
 from tests.engine.arenas import play
+from tests.ledger import forger
 from tests.site.arenas import hostile, hostile_arena
 from tests.tables.test_leaderboard import UNLOGGED
 from typer.testing import CliRunner
@@ -172,6 +173,7 @@ def test_the_same_matches_played_at_another_time_are_other_pages(
         for table in ("records", "summaries"):
             rows.execute(f"UPDATE {table} SET at_ms = at_ms + 86400000")
     rows.close()
+    forger.again(again)
     build_folder(again, out)
     build_folder(again, tmp_path / "fresh")
     assert files(out) == files(tmp_path / "fresh") != files(built)

@@ -127,12 +127,12 @@ class DatabaseLedger:
             record = next(rows.records([number]), None)
             attempts = list(rows.exchanges([number])) if exchanges else []
             if self._holding is not None:
-                holding = Holding(rows, self.address, self._lineup)
                 if record is None:
-                    recorded = self.heads()[1]
-                    holding.in_play(recorded, self._lineup.numbers(recorded + 1, None))
+                    self._hold_in_play(self._holding)
                 else:
-                    holding.match(fixture, record, attempts if exchanges else None)
+                    Holding(rows, self.address, self._lineup).match(
+                        fixture, record, attempts if exchanges else None
+                    )
             return MatchRows(fixture, record, attempts)
 
     def fixtures(self, first: int = 1, last: int | None = None) -> Iterator[FixtureRow]:
@@ -152,6 +152,17 @@ class DatabaseLedger:
             return self._rows.records(self._lineup.numbers(first, last))
         return self._held(first, last, self._holding.records, None)
 
+    def _hold_in_play(self, holding: Holding) -> None:
+        while True:
+            moment = self.heads()[1], self._rows.last_entry()
+            try:
+                holding.in_play(moment[0], self._lineup.numbers(moment[0] + 1, None))
+            except LedgerError:
+                if (self.heads()[1], self._rows.last_entry()) == moment:
+                    raise
+                continue  # somebody wrote meanwhile
+            return
+
     def _held(
         self,
         first: int,
@@ -168,7 +179,7 @@ class DatabaseLedger:
         if first <= end:
             yield from finished(self._lineup.numbers(first, end))
         if self._holding is not None and (last is None or last > recorded):
-            self._holding.in_play(recorded, self._lineup.numbers(recorded + 1, None))
+            self._hold_in_play(self._holding)
         if in_play is not None and (last is None or last > recorded):
             yield from in_play(self._lineup.numbers(max(first, recorded + 1), last))
 

@@ -132,9 +132,7 @@ class Holding:
             return
         known = newest.about == f"in play {recorded}"
         if not known or of_play(self._rows.fixtures(matches), self._rows.exchanges(matches)) != newest.digest:
-            again = self._rows.last_entry()
-            if again is not None and again.position == newest.position:  # no run has begun meanwhile
-                raise self._changed(f"what is in play after match {recorded} changed")
+            raise self._changed(f"what is in play after match {recorded} changed")
 
     def texts(self, texts: Mapping[bytes, str]) -> None:
         """Raise LedgerError where one of these texts is not that of its digest."""
