@@ -32,11 +32,9 @@ VALID = "when a match counts at all, whoever leads"
 LIMIT = "a bound against runaway programs and replies, which usual ones do not meet"
 PROVIDER = "a bound or a setting of the request itself, which the provider is given"
 COST = "what a reply costs is no reward of the game: the cost rating alone counts it, alike for all"
-TEXT = "it is a prompt"
 
 EVERYWHERE = {
     "cost_unit.": COST,
-    "prompts.": TEXT,
     "temperature": PROVIDER,
     "max_tokens": PROVIDER,
     "_tokens": PROVIDER,

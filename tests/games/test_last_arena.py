@@ -298,26 +298,26 @@ def test_answers_under_several_token_limits_show_what_tokens_are_worth() -> None
 
 def test_the_original_preset_is_the_published_prompts() -> None:
     rules = LastArenaRules.model_validate({"preset": "original"})
-    assert rules.prompts.write.user == (
+    assert rules.texts.write.user == (
         "You are a creative and fair question designer for a general intelligence tournament. Generate "
         "{count} diverse, challenging, and clear questions across the following categories: {categories}. "
         "Return the questions as a numbered list, one per line."
     )
-    assert rules.prompts.rate.user == (
+    assert rules.texts.rate.user == (
         "Rate the following question for clarity and relevance on a scale from 0 (poor) to 10 (excellent):\n"
         "Question: {question}\nRespond with a single integer."
     )
-    assert rules.prompts.answer.user == (
+    assert rules.texts.answer.user == (
         "Answer the following question as clearly and concisely as possible:\nQuestion: {question}"
     )
-    assert rules.prompts.judge.user == (
+    assert rules.texts.judge.user == (
         "Judge the following answer on a scale from 0 (very poor) to 10 (excellent) for correctness, "
         "completeness, and clarity.\nAnswer: {work}\nRespond with a single integer."
     )
     limits = (rules.question_limit, rules.rating_limit, rules.answer_limit, rules.judge_limit)
     assert [limit.temperature for limit in limits] == [0.7, 0, 0.7, 0]
     assert (rules.ratings_per_call, rules.judgements_per_call, rules.questions) == (1, 1, 100)
-    assert not any(getattr(rules.prompts, name).system for name in ("write", "rate", "answer", "judge"))
+    assert not any(getattr(rules.texts, name).system for name in ("write", "rate", "answer", "judge"))
 
 
 def test_presets_give_way_to_what_is_stated() -> None:
@@ -327,21 +327,15 @@ def test_presets_give_way_to_what_is_stated() -> None:
             "preset": "development",
             "questions": 7,
             "answer_limit": {"max_tokens": 50},
-            "prompts": {"again": "{written}"},
         }
     )
     assert (rules.questions, rules.answer_limit.max_tokens, rules.answer_limit.max_chars) == (7, 50, 600)
-    assert rules.prompts.again == "{written}"
-    assert rules.prompts.judge == LastArenaRules.model_validate({}).prompts.judge
+    assert rules.texts.judge == LastArenaRules.model_validate({}).texts.judge
 
 
 @pytest.mark.parametrize(
     ("rules", "problem"),
     [
-        ({"prompts": {"judge": {"user": "Judge {question}."}}}, "judge lacks the place {work}"),
-        ({"prompts": {"rate": {"user": "{question} {author}"}}}, "rate has the unknown place {author}"),
-        ({"prompts": {"answer": {"user": "{question"}}}, "stray brace"),
-        ({"prompts": {"again": "No more."}}, "again lacks the place {written}"),
         ({"answer_budgets": [100, 50]}, "the smallest first"),
         ({"categories": ["math", "Math"]}, "is listed twice"),
         ({"preset": "originall"}, "preset"),

@@ -30,7 +30,7 @@ def _items(
 ) -> Iterator[RecordedAnswers]:
     """The scored answers, question by question."""
     rules = LastArenaRules.model_validate(fixture.settings)
-    one, many, chars = rules.prompts.judge, rules.prompts.judge_many, rules.answer_limit.max_chars
+    one, many, chars = rules.texts.judge, rules.texts.judge_many, rules.answer_limit.max_chars
     replies, means = answers_of(fixture, said), outcome.detail.get("answers", {})
     scored: dict[str, dict[str, Reply]] = {}
     for answer in means:

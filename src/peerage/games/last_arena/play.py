@@ -122,7 +122,7 @@ def _answers(
 ) -> Steps[list[Answer]]:
     """Everybody answers everything, once under each token limit."""
     limit = rules.answer_limit
-    prompt, expects = rules.prompts.answer.prompt(), Text(limit.max_chars)
+    prompt, expects = rules.texts.answer, Text(limit.max_chars)
     todo = [
         (seat.label, one, budget)
         for one in questions
@@ -174,7 +174,7 @@ def _lost(answers: Sequence[Answer], label: str) -> float:
 def asks(rules: LastArenaRules, fixture: Fixture) -> Iterator[Asks]:
     """Phase by phase. At worst every question is written, and every list of scores unusable and asked again
     item by item."""
-    players, wanted, prompts = len(fixture.seats), rules.wanted(), rules.prompts
+    players, wanted, prompts = len(fixture.seats), rules.wanted(), rules.texts
     written = sum([one.number for one in wanted])
     kept = sum([players * one.number - rules.dropped(players * one.number) for one in wanted])
     answered = kept if rules.own_questions else min(kept, (players - 1) * written)
@@ -183,7 +183,7 @@ def asks(rules: LastArenaRules, fixture: Fixture) -> Iterator[Asks]:
     write, per_call = calls(wanted, rules.writing()), min(written, rules.questions_per_call)
     yield Asks(
         "contestant",
-        [one.prompt() for one in (prompts.write, prompts.meta, prompts.trick)],
+        [prompts.write, prompts.meta, prompts.trick],
         Questions(per_call, categories=rules.categories),
         write,
         rules.question_limit.max_tokens,
@@ -195,7 +195,7 @@ def asks(rules: LastArenaRules, fixture: Fixture) -> Iterator[Asks]:
     yield _scored(rules.rating(), (players - 1) * written, question, QUESTION_TOKENS)
     yield Asks(
         "contestant",
-        prompts.answer.prompt(),
+        prompts.answer,
         Text(),
         answered * len(limits),
         max(limits),
@@ -228,7 +228,7 @@ def _scored(rules: ScoringRules, items: int, quoted: int, tokens: int) -> Asks:
 
 GAME: GameSpec[LastArenaRules] = GameSpec(
     name="last-arena",
-    version=5,
+    version=6,
     about="A tournament: everybody writes questions, rates them, answers them all and judges all answers.",
     contestants=(2, 20),
     rules=LastArenaRules,

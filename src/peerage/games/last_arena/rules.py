@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, NamedTuple
 
 from pydantic import Field, field_validator, model_validator
 
 from peerage.games.game import GameRules
 from peerage.games.last_arena.questions import Wanted, WritingRules
 from peerage.games.presets import expanded, laid_over, presets
-from peerage.games.section import Limit, Line, Section
+from peerage.games.section import Limit, Line
+from peerage.games.texts import texts
 from peerage.judging.normalisation import Mode
 from peerage.judging.scores import ScoringRules
-from peerage.protocol import Prompt, places
+from peerage.protocol import Prompt
 
 SCORE_TOKENS = 12
 """Tokens of one item's score in a list, as they usually are, without a reason."""
@@ -34,61 +34,19 @@ CATEGORIES = (
     "creativity",
 )
 
-PLACES: Mapping[str, tuple[frozenset[str], frozenset[str]]] = {
-    **dict.fromkeys(
-        ("write", "meta", "trick"),
-        (frozenset({"count"}), frozenset({"count", "categories", "quota", "limit", "stakes", "format"})),
-    ),
-    "rate": (frozenset({"question"}), frozenset({"question", "format", "material"})),
-    "rate_many": (frozenset({"items", "format"}), frozenset({"items", "count", "format", "material"})),
-    "answer": (frozenset({"question"}), frozenset({"question", "limit"})),
-    "judge": (frozenset({"work"}), frozenset({"question", "work", "format", "material"})),
-    "judge_many": (frozenset({"items", "format"}), frozenset({"items", "count", "format", "material"})),
-}
-"""The places that each prompt must have, and all that it may have."""
 
+class Prompts(NamedTuple):
+    """What players are told, phase by phase; `again` is added where an author has written before."""
 
-class PromptText(Section):
-    """What players are told in one phase; `{name}` is a place, `{{` and `}}` stand for braces."""
-
-    system: str = Field("", description="The system message; empty: none.")
-    user: str = Field(min_length=1, description="The request itself.")
-
-    def prompt(self) -> Prompt:
-        return Prompt(self.system, self.user)
-
-
-class Prompts(Section):
-    """What players are told, phase by phase."""
-
-    write: PromptText = Field(
-        description="To write questions. Place: `count`; may have `quota`, `limit`, `stakes`."
-    )
-    meta: PromptText = Field(description="To write questions about the tournament itself.")
-    trick: PromptText = Field(description="To write trick questions.")
-    again: str = Field(description="Added where an author has written before. Place: `written`.")
-    rate: PromptText = Field(description="To rate one question. Place: `question`.")
-    rate_many: PromptText = Field(description="To rate several questions. Places: `items`, `format`.")
-    answer: PromptText = Field(description="To answer. Place: `question`.")
-    judge: PromptText = Field(description="To judge one answer. Place: `work`; may have `question`.")
-    judge_many: PromptText = Field(description="To judge several answers. Places: `items`, `format`.")
-
-    @model_validator(mode="after")
-    def _placed(self) -> Prompts:
-        for name, (needed, known) in PLACES.items():
-            text: PromptText = getattr(self, name)
-            _check_places(name, text.system, frozenset(), known - {"question", "work", "items"})
-            _check_places(name, text.user, needed, known)
-        _check_places("again", self.again, frozenset({"written"}), frozenset({"written"}))
-        return self
-
-
-def _check_places(name: str, template: str, needed: frozenset[str], known: frozenset[str]) -> None:
-    found = set(places(template))
-    for place in sorted(needed - found):
-        raise ValueError(f"{name} lacks the place {{{place}}}; it may have {', '.join(sorted(known))}")
-    for place in sorted(found - known):
-        raise ValueError(f"{name} has the unknown place {{{place}}}; known: {', '.join(sorted(known))}")
+    write: Prompt
+    meta: Prompt
+    trick: Prompt
+    rate: Prompt
+    rate_many: Prompt
+    answer: Prompt
+    judge: Prompt
+    judge_many: Prompt
+    again: str
 
 
 class LastArenaRules(GameRules):
@@ -163,7 +121,10 @@ class LastArenaRules(GameRules):
     rating_limit: Limit = Field(description="Limits of ratings; characters: of a reason.")
     answer_limit: Limit = Field(description="Limits of an answer.")
     judge_limit: Limit = Field(description="Limits of judgements; characters: of a reason.")
-    prompts: Prompts = Field(description="What players are told; each may be set by itself.")
+    prompts: Literal["own", "published"] = Field(
+        "own",
+        description="What players are told: our texts, or those that Humanity's Last Arena published.",
+    )
 
     @model_validator(mode="before")
     @classmethod
@@ -204,6 +165,12 @@ class LastArenaRules(GameRules):
                 )
         return self
 
+    @property
+    def texts(self) -> Prompts:
+        """What players are told, phase by phase."""
+        own = texts(__package__)["own"]
+        return Prompts(**(own if self.prompts == "own" else own | texts(__package__)["published"]))
+
     def dropped(self, questions: int) -> int:
         """How many of so many questions of one sort are dropped."""
         # a share such as 0.3 of 10 must not become 2 by a rounding error
@@ -212,8 +179,8 @@ class LastArenaRules(GameRules):
     def wanted(self) -> tuple[Wanted, ...]:
         """What each player writes."""
         sorts = (("plain", self.questions), ("meta", self.meta), ("trick", self.tricks))
-        prompts = {"plain": self.prompts.write, "meta": self.prompts.meta, "trick": self.prompts.trick}
-        return tuple([Wanted(sort, number, prompts[sort].prompt()) for sort, number in sorts if number])
+        prompts = {"plain": self.texts.write, "meta": self.texts.meta, "trick": self.texts.trick}
+        return tuple([Wanted(sort, number, prompts[sort]) for sort, number in sorts if number])
 
     def writing(self) -> WritingRules:
         """How questions are written."""
@@ -226,7 +193,7 @@ class LastArenaRules(GameRules):
             self.overlap,
             limit.max_tokens,
             limit.temperature,
-            self.prompts.again,
+            self.texts.again,
             self._stakes(),
         )
 
@@ -252,8 +219,8 @@ class LastArenaRules(GameRules):
         return ScoringRules(
             "rate",
             self.ratings_per_call,
-            self.prompts.rate.prompt(),
-            self.prompts.rate_many.prompt(),
+            self.texts.rate,
+            self.texts.rate_many,
             self.explain,
             limit.max_chars,
             limit.max_tokens,
@@ -266,8 +233,8 @@ class LastArenaRules(GameRules):
         return ScoringRules(
             "judge",
             self.judgements_per_call,
-            self.prompts.judge.prompt(),
-            self.prompts.judge_many.prompt(),
+            self.texts.judge,
+            self.texts.judge_many,
             self.explain,
             limit.max_chars,
             limit.max_tokens,
