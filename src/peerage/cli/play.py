@@ -169,7 +169,6 @@ def demo(
         ),
     ] = None,
     seed: Annotated[int | None, typer.Option(help="Another seed, another arena.", show_default="1")] = None,
-    concurrency: Concurrency = None,
     game: Annotated[
         str | None,
         typer.Option(
@@ -214,7 +213,7 @@ def demo(
         else:
             made = demo_text(number, stated, GAMES[game or "duel"].demo.rules)
         write(path, made, SETTINGS)
-    with opened(with_games(load(folder)), folder, seed, concurrency=concurrency) as arena:
+    with opened(with_games(load(folder)), folder, seed) as arena:
         games = arena.settings.lineup
         if game is not None and (len(games) < 2 if gauntlet else [*games] != [game]):
             raise SettingsError(

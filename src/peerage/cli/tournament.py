@@ -13,7 +13,6 @@ from peerage.cli.lists import told_of_favours
 from peerage.cli.options import (
     HERE,
     MOST_MATCHES,
-    MOST_SEED,
     Folder,
     Force,
     Format,
@@ -217,9 +216,6 @@ def page(
     sample: Annotated[
         int, typer.Option(min=1, max=MOST_MATCHES, help="So many answers, over as many questions as can be.")
     ] = 20,
-    seed: Annotated[
-        int, typer.Option(min=-MOST_SEED, max=MOST_SEED, help="Another seed, another sample.")
-    ] = 1,
     force: Force = False,
 ) -> None:
     """Write a page on which people score answers, blind.
@@ -237,7 +233,7 @@ def page(
     with arena_in(folder) as arena:
         kept = arena_files(folder, arena.ledger.address)
         match = find(arena.ledger, number)
-        exhibits = drawn(match, answers(arena.ledger, match), sample, seed)
+        exhibits = drawn(match, answers(arena.ledger, match), sample)
         title = f"{arena.settings.name}: tournament {match.number}"
     if not exhibits:
         raise NothingToDraw(f"tournament {match.number} has no answers that could be shown")
