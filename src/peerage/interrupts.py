@@ -36,7 +36,10 @@ def ended_as_interrupted() -> Iterator[None]:
             return
         if number != signal.SIGTERM:
             leave()
-        signal.raise_signal(signal.SIGINT)
+        if callable(signal.getsignal(signal.SIGINT)):
+            signal.raise_signal(signal.SIGINT)
+        else:  # ignored, as in what a script starts with `&`
+            raise KeyboardInterrupt
 
     names = ("SIGTERM", "SIGHUP") if threading.current_thread() is threading.main_thread() else ()
     numbers = [getattr(signal, name) for name in names if hasattr(signal, name)]

@@ -47,7 +47,7 @@ _STATUSES = (
 """Words of errors that come without an HTTP status, by the status that the same error has elsewhere. Numbers
 are MiniMax's and Zhipu's."""
 _NO_CREDIT = re.compile(
-    r"insufficient (?:\w+ )?(?:credit|balance|quota|funds)|out of credits|no credits? left"
+    r"insufficient (?:\w+ )?(?:credit|balance|quota|funds)|out of credits|no credits? left|in arrears"
 )
 _FINE = (None, "", 0, 200, "0", "200", "ok", "success", False)
 
@@ -90,13 +90,16 @@ def _reported(error: dict[str, Any] | str, begun: bool) -> ReportedError | None:
 
 
 def _status(codes: Iterable[int | str], message: str) -> int:
-    """The HTTP status that an error's codes stand for: as stated, else by their words; 502 for no other."""
+    """The HTTP status that an error's codes stand for: as stated, else by their words or, without codes,
+    those of its message; 502 for no other."""
+    codes = list(codes)
     for code in codes:
         if str(code).isdigit() and 400 <= int(code) < 600:
             return int(code)
     if _NO_CREDIT.search(message.casefold()):
         return 402
-    said = " ".join(map(str, codes)).casefold().replace("-", "_").replace(" ", "_").replace(".", "_")
+    words = " ".join(map(str, codes)) or re.sub(r"\d", "", message)  # numbers in a text are no codes
+    said = re.sub("[-. ]", "_", words.casefold())
     return next((status for status, words in _STATUSES if any(word in said for word in words)), 502)
 
 

@@ -32,6 +32,7 @@ MARKS = (
     Marks("◁think▷", "◁/think▷", "Kimi"),
     Marks("<|START_THINKING|>", "<|END_THINKING|>", "Command A"),
     Marks("<|begin_of_thought|>", "<|end_of_thought|>", "OpenThinker, Sky-T1"),
+    Marks("<|channel>thought", "<channel|>", "Gemma 4"),
     Marks("<|inner_prefix|>", "<|inner_suffix|>", "Apertus"),
 )
 """Marks in pairs. gpt-oss has the channels of its harmony format instead."""
