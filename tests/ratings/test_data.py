@@ -368,6 +368,18 @@ def test_columns_asked_for_must_be_there() -> None:
         battles(HEAD + "x,y,tie\n", controls=("length",))
 
 
+def test_columns_that_are_told_are_those_of_the_file() -> None:
+    with pytest.raises(
+        DataError, match=r"there is no column wit_a; the columns are left, right, winner, date$"
+    ):
+        battles("left,right,winner,date\nx,y,tie,2025-09-02\n", controls=("wit",))
+
+
+def test_a_column_asked_for_by_the_name_that_a_file_gives_it_is_there() -> None:
+    data = battles("model_a,model_b,winner,question_id\nx,y,tie,q1\n", labels=("question_id", "question"))
+    assert data.labels == {"question_id": ("q1",), "question": ("q1",)}
+
+
 def test_a_stated_layout_is_not_guessed() -> None:
     layout: Layout = "games"
     with pytest.raises(DataError, match="there is no column player"):

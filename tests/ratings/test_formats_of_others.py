@@ -104,6 +104,12 @@ def test_votes_in_a_log_of_fastchat() -> None:
     assert found.layout == "fastchat"
 
 
+def test_a_line_of_fastchat_whose_type_is_no_text_is_no_vote() -> None:
+    vote = {"type": "leftvote", "tstamp": 1, "models": ["a", "b"], "states": [], "ip": "x"}
+    found = battles(rows([vote, {**vote, "type": {}}, {**vote, "type": [1]}]))
+    assert (len(found.duels), found.notes[0]) == (1, "2 lines are no votes between two models, and left out")
+
+
 def test_logs_of_inspect_are_answers() -> None:
     assert len(LOGS) == 3
     found = read([(str(log), io.BytesIO(log.read_bytes())) for log in LOGS])

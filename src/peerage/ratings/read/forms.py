@@ -73,7 +73,8 @@ def form_of(row: Mapping[str, Any], name: str, layout: Layout = "auto") -> Form:
     """The form of a file by its first row, of those that `layout` names. Raises DataError without one."""
     named = [form for form in forms() if layout in ("auto", form.layout)]
     for form in named:
-        if all(_there(sign, row) for sign in form.signs.split()):
+        signs = [(sign.lstrip("!").split("|"), sign[0] == "!") for sign in form.signs.split()]
+        if all(row.keys().isdisjoint(names) == absent for names, absent in signs):
             if form.refused:
                 raise DataError(f"{name} {form.refused}")
             return form
@@ -85,27 +86,23 @@ def form_of(row: Mapping[str, Any], name: str, layout: Layout = "auto") -> Form:
     )
 
 
-def _there(sign: str, row: Mapping[str, Any]) -> bool:
-    return sign[1:] not in row if sign[0] == "!" else any(column in row for column in sign.split("|"))
-
-
 class Mapper:
     """Maps rows of one form to our columns; columns that have no place in it stay as they are."""
 
     def __init__(self, form: Form) -> None:
-        self.form, self._by_header = form, False
+        self.form, self.by_header = form, False
         self.titles = {column: places[0] for column, places in form.columns.items()}
         self._moves = lru_cache(16)(self._moves_of)
 
     def index(self, cells: Mapping[str, int]) -> dict[str, int]:
         """Where cells of a table are, given by its columns, by those and ours: its rows need no other map."""
-        self._by_header = True
+        self.by_header = True
         moves = self._moves(tuple(cells))
         return {**cells, **{column: cells[places[0]] for column, places in moves if places[0] in cells}}
 
     def __call__(self, row: dict[str, Any]) -> dict[str, Any]:
         """The row by our columns."""
-        moves = () if self._by_header else self._moves(tuple(row))
+        moves = () if self.by_header else self._moves(tuple(row))
         mapped = dict(row) if moves or self.form.flags else row
         for column, places in moves:
             if len(places) == 1 and places[0] in row:

@@ -99,7 +99,8 @@ class BattlesRead:
 
     def add(self, row: Row, form: Form, report: Report) -> None:
         """Take one row in. Raises RowError that names what is missing or cannot be."""
-        if form.log and (row.get("model_a") == row.get("model_b") or row.get("winner") not in form.words):
+        log = form.log
+        if log and (row.get("model_a") == row.get("model_b") or str(row.get("winner")) not in form.words):
             end = "between two models, and left out"
             report.left_out[f"line is no vote {end}", f"lines are no votes {end}"] += 1
             return
@@ -110,7 +111,7 @@ class BattlesRead:
             raise ColumnMissing("winner")
         verdict = verdict_of(row, "winner", a, b, form)
         values = [time_of(row)]
-        values += [amount(row.get(name), name, none) for name, none in _AMOUNTS.items()]
+        values += [amount(row[name], name, none) if name in row else none for name, none in _AMOUNTS.items()]
         values += [control_of(row, control, side) for control in self._controls for side in "ab"]
         labels = [self._label(row, label, form) for label in self._labels]
         if verdict == NO_RESULT:
@@ -125,9 +126,9 @@ class BattlesRead:
             texts.append(label)
 
     def _name(self, row: Row, column: str) -> str:
-        value = needed(row, column)
+        value: Any = row.get(column)
         known = self._names.get(value) if isinstance(value, str) else None
-        return known or self._names.setdefault(value, as_name(value, column))
+        return known or self._names.setdefault(value, as_name(needed(row, column), column))
 
     def _label(self, row: Row, label: str, form: Form) -> str:
         value = row.get(label)

@@ -34,7 +34,7 @@ def rows(
         columns = distinct(cells)
         if not columns:
             return columns
-        mapper = Mapper(form_of(columns, name, layout))
+        mapper, report.row = Mapper(form_of(columns, name, layout)), list(columns)
         return mapper.index(columns)
 
     for record in records(stream, name, report, header=header, score=score):
@@ -43,7 +43,7 @@ def rows(
             continue
         if mapper is None:
             mapper = Mapper(form_of(record, name, layout))
-        report.row, report.titles = record, mapper.titles
+        report.row, report.titles = report.row if mapper.by_header else record, mapper.titles
         yield mapper(record), mapper.form
 
 
@@ -69,7 +69,7 @@ def read(
     for name, stream in streams:
         for row, form in rows(stream, name, report, layout, score):
             first = first or form
-            with report:
+            try:  # a context for each row would take longer
                 if form.kind != first.kind:
                     raise RowError(f"found {form.kind}, and {first.kind} before; rate them apart")
                 if form.kind == "battles":
@@ -78,6 +78,8 @@ def read(
                     played.add(row, form, report)
                 else:
                     answers.add(row, report)
+            except RowError as error:
+                report.add(error)
         played.close(report)
     report.check()
     if first is None:
