@@ -16,7 +16,7 @@ import peerage
 from peerage import outputs
 from peerage.cli.main import app
 from peerage.outputs import REPORT, Folder, OutputRefused, ProtectedFiles, write
-from peerage.site.build import STATE
+from peerage.site.build import FILES as LISTED
 from tests.engine.arenas import play, write_arena
 
 cli = CliRunner()
@@ -189,7 +189,7 @@ def test_no_write_leaves_the_folder_through_a_link(
     outside.mkdir()
     out.mkdir()
     if command == "build":
-        (out / STATE).parent.mkdir()
+        (out / LISTED).parent.mkdir()
     if command == "publish":
         subprocess.run(["git", "init", "--quiet", str(out)], check=True)
     first = out / FIRST[command]
