@@ -26,7 +26,6 @@ _OPENED = re.compile(rb'\{"~salt":"([0-9a-f]{32})","value":"[^"\\]*(?:\\.[^"\\]*
 MARK = b"~"
 """Rare in any text, so that bytes without a sealed value, nearly all, are known at a glance."""
 SALT = "~salt"
-COMMITMENT = "sealed"
 
 
 class Sealed(ValueError):

@@ -46,7 +46,7 @@ TRIAL = Trial(
     faults={"refusing": 0.03, "malformed": 0.05},
     longest_s=2.0,
 )
-WORKER, LEADER, NODE, POSTGRES = VICTIMS = "worker", "leader", "node", "postgres"
+WORKER, LEADER, NODE, _ = VICTIMS = "worker", "leader", "node", "postgres"
 MOST_CALLS = 60
 """Requests to the provider between two kills at most."""
 AT_ONCE = 0.2

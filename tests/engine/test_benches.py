@@ -36,7 +36,6 @@ from peerage.settings import PlayerSettings
 from peerage.standings.verify import verify
 
 DEAD = "p3"
-Clients = Callable[[PlayerSettings], Client]
 
 
 def arena(folder: Path, concurrency: int = 8, players: int = 7, **more: Any) -> Path:

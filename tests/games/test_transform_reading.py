@@ -55,10 +55,6 @@ def _pair(line: str) -> tuple[str, Any]:
     return name, value(cell)
 
 
-def cell_text(cell: Any) -> str:
-    return str(cell)
-
-
 def write(says: str, rows: list[Row]) -> str:
     """A table in the shape that is told; what is JSON in any layout."""
     names = [*rows[0]]

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 from msgspec.structs import replace
-from tests.engine.arenas import SMALL, house, ledger_of, paced, play, write_arena
+from tests.engine.arenas import SMALL, house, ledger_of, play, write_arena
 from tests.ledger.forger import again, changed
 from typer.testing import CliRunner, Result
 
@@ -143,18 +143,6 @@ def cut(folder: Path) -> None:
         db.execute("DELETE FROM entries WHERE position >= ?", [last])
         db.execute("DELETE FROM log WHERE position >= ?", [last])
     again(folder)
-
-
-def older(folder: Path) -> None:
-    """A copy from the time of the first checkpoint."""
-    shutil.rmtree(folder)
-    shutil.copytree(folder.parent / "early", folder)
-
-
-def forked(folder: Path) -> None:
-    """Another history from then on, as after one that did not please."""
-    older(folder)
-    play(folder, 9, clients=paced(7))
 
 
 def another(folder: Path) -> None:

@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from tests.servers.mongo import MongoServer
     from tests.servers.postgres import PostgresServer
 
-DATA = Path(__file__).parents[1] / "data"
 SETTINGS = "name: a\nseed: 5\ngame: allocation\nplayers: [house:0.9, house:0.7, house:0.5, house:0.3]\n"
 MATCHES = 40
 cli = CliRunner()

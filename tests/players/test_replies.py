@@ -15,7 +15,7 @@ from tests.servers.openai_server import OpenAIServer, completion
 from peerage.players import open_client
 from peerage.players.agent_protocol import reply_from
 from peerage.players.client import Answer, Call, PlayerError
-from peerage.players.finish_reasons import FINISH_REASONS, ending, table
+from peerage.players.finish_reasons import FINISH_REASONS, ending
 from peerage.players.provider import ProviderClient
 from peerage.players.replies import Usage, reported_error, usage_of
 from peerage.protocol import Text
@@ -81,8 +81,21 @@ def test_a_reason_is_one_in_any_spelling_and_in_one_row() -> None:
     assert all(len(ends) == 1 for ends in kinds.values())
 
 
+BECOMES = {
+    "whole": "the reply",
+    "cut": "cut: asked for once more with more room",
+    "refused": "refused",
+    "broken": "no result: tried again, possibly billed",
+    "unstated": "the reply, with a warning; cut when as many tokens came as were asked for",
+}
+
+
 def test_the_docs_have_the_table() -> None:
-    assert table() in DOCS.read_text("utf-8")
+    table = "| finish reason | becomes | given by |\n|---|---|---|\n"
+    for row in FINISH_REASONS:
+        names = [f"`{spelling}`" if spelling else "null, absent, empty" for spelling in row.spellings]
+        table += f"| {', '.join(names)} | {BECOMES[row.ending]} | {row.servers} |\n"
+    assert table in DOCS.read_text("utf-8")
 
 
 async def test_a_reason_nobody_knows_is_reported_once_and_noted_with_each_reply(server: OpenAIServer) -> None:

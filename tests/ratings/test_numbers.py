@@ -80,24 +80,6 @@ def played() -> PlayedGames:
     return found
 
 
-@cache
-def singles() -> PlayedGames:
-    """The same games without teams."""
-    rng = np.random.default_rng(13)
-    rows = []
-    for _ in range(30):
-        who = rng.permutation(5)[:4]
-        rows.append(
-            {
-                "players": [f"p{one}" for one in who.tolist()],
-                "scores": np.round(who + rng.normal(0, 2, 4)).tolist(),
-            }
-        )
-    found = read([("g.jsonl", lines(rows))])
-    assert isinstance(found, PlayedGames)
-    return found
-
-
 def answers() -> Answers:
     rng = np.random.default_rng(14)
     solved = rng.random((5, 12)) < 1 / (1 + np.exp(np.linspace(-2, 2, 12) - np.linspace(1.5, -1, 5)[:, None]))

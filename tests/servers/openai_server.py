@@ -124,11 +124,6 @@ def hang(seconds: float = 3600.0) -> Behaviour:
     return behave
 
 
-def slow(seconds: float) -> Behaviour:
-    """Answer sensibly, later."""
-    return hang(seconds)
-
-
 def drop() -> Behaviour:
     """Close the connection without a word."""
 

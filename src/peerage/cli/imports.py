@@ -145,7 +145,7 @@ def _enter_outside(found: list[tuple[Source, Battles | PlayedGames]], folder: Pa
         there = _there(arena)
         known = {source.sha256: source for source, _ in there}
         for source, _ in found:
-            _refuse_another_score(known.get(source.sha256, source), source, folder)
+            _refuse_another_score(known.get(source.sha256, source), source)
         fresh = [one for one in found if one[0].sha256 not in known]
         if not again:
             _refuse_repeated(fresh, there)
@@ -214,7 +214,7 @@ def _twice(name: str, count: int, whole: int, where: str) -> ImportRefused:
     )
 
 
-def _refuse_another_score(known: Source, source: Source, folder: Path) -> None:
+def _refuse_another_score(known: Source, source: Source) -> None:
     """Raise ImportRefused where the same answers are entered by another score: both would count."""
     from peerage.ledger.outside import scored_by
 

@@ -31,18 +31,18 @@ _ESCAPED = re.compile(
 """The escapes of JSON; half of a surrogate pair by itself is the group."""
 
 
-def read_json(text: str | bytes, kind: type[Any] = object) -> Any:
+def read_json(text: str | bytes) -> Any:
     """What JSON text says. Half of a surrogate pair, escaped or not, and bytes that are no UTF-8 are U+FFFD.
 
     Models cut at their limit and servers that stream by the byte write such halves; all else that is no JSON
-    raises msgspec.DecodeError, and what is too deep RecursionError. `kind` is the type that is expected.
+    raises msgspec.DecodeError, and what is too deep RecursionError.
     """
     try:
-        return msgspec.json.decode(text, type=kind)
+        return msgspec.json.decode(text)
     except (msgspec.DecodeError, UnicodeError):
         whole = storable(text if isinstance(text, str) else text.decode("utf-8", "replace"))
         paired = _ESCAPED.sub(lambda found: "\\ufffd" if found[1] else found[0], whole)
-        return msgspec.json.decode(paired, type=kind)
+        return msgspec.json.decode(paired)
 
 
 _CHOOSING = "\u180b-\u180d\u180f\ufe00-\ufe0f\U000e0100-\U000e01ef"

@@ -186,10 +186,7 @@ def _cut(rows: Iterable[Exchange], pin: Pin, source: Ledger) -> Iterator[Exchang
         if crc32(row.request) != row.checksum or (replied and crc32(row.reply or b"") != row.reply_checksum):
             raise _damaged(source, row.match)
         if row.reply_id is not None and row.reply_id > pin.replies:
-            nothing = dict.fromkeys(
-                ("reply", "cost_nano", "reply_id", "reply_checksum", "at_ms", "latency_ms")
-            )
-            row = replace(row, **nothing)
+            row = replace(row, **_UNANSWERED)
         if row.failure is not None and row.failure.id > pin.failures:
             row = replace(row, failure=None)
         if row.id <= pin.intents:

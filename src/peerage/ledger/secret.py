@@ -16,7 +16,6 @@ from __future__ import annotations
 import re
 import secrets
 from collections.abc import Iterator, Mapping
-from hashlib import sha256
 from typing import Any
 
 import msgspec
@@ -24,7 +23,7 @@ from msgspec import Struct
 
 from peerage.figures import counted
 from peerage.ledger.store import Ledger, LedgerError, amend
-from peerage.sealing import Sealed, committed, match_key, salt, seal, sealing_key, unseal
+from peerage.sealing import Sealed, match_key, salt, seal, sealing_key, unseal
 
 TOPIC = "arena"
 NO_SECRET = "{} is a copy without the arena's secret: it can be verified, not played on"
@@ -68,13 +67,6 @@ def read_secret(ledger: Ledger) -> Secret | None:
         ) from error
     over = any(entry.entry == "disclose" for entry in entries)
     return Secret(value, begun.seed, over)
-
-
-def commitment(ledger: Ledger) -> str:
-    """What tells this arena from any other, in hex: the digest of the entry that commits to its secret; empty
-    where nothing was played or said yet."""
-    begun = next((row.body for row in ledger.amendments(TOPIC)), b"")
-    return sha256(committed(begun)).hexdigest() if begun else ""
 
 
 def arena_secret(ledger: Ledger, seed: int | None = None, *, at_ms: int = 0) -> str:

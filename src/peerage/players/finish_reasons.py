@@ -100,23 +100,3 @@ def ending(reason: Any) -> Ending:
     if reason is None:
         return "unstated"
     return _ENDINGS.get(_plain(reason), "unknown") if isinstance(reason, str) else "unknown"
-
-
-_BECOMES: dict[Ending, str] = {
-    "whole": "the reply",
-    "cut": "cut: asked for once more with more room",
-    "refused": "refused",
-    "broken": "no result: tried again, possibly billed",
-    "unstated": "the reply, with a warning; cut when as many tokens came as were asked for",
-}
-
-
-def table() -> str:
-    """The finish reasons as a Markdown table, for docs/players.md."""
-    head = "| finish reason | becomes | given by |\n|---|---|---|\n"
-    return head + "".join([_row(row) for row in FINISH_REASONS])
-
-
-def _row(row: FinishReason) -> str:
-    names = [f"`{spelling}`" if spelling else "null, absent, empty" for spelling in row.spellings]
-    return f"| {', '.join(names)} | {_BECOMES[row.ending]} | {row.servers} |\n"

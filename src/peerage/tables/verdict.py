@@ -129,7 +129,7 @@ def verdict(
         further = None  # known by those rows, not by these
         known_there = next(row.player for row in shrinking if row.rank is not None and row.status != "left")
     under = "" if for_best(policy) == policy else UNDER
-    doubts = tuple(_doubts(ranked, rows, matches, flips))
+    doubts = tuple(_doubts(ranked, rows, flips))
     lines = [
         _answer(ranked, first, best, matches, trusted=told),
         *(_beaten(ranked, best, beats) if told else ()),
@@ -297,7 +297,7 @@ def _close(one: Row, other: Row) -> bool:
     return most < log(2) * (100 * SHARE_UNIT if one.track == "overall" else POINTS)
 
 
-def _doubts(ranked: Sequence[Row], rows: Sequence[Row], matches: int, flips: Flips | None) -> Iterator[str]:
+def _doubts(ranked: Sequence[Row], rows: Sequence[Row], flips: Flips | None) -> Iterator[str]:
     few = [row for row in ranked if row.matches < FEW]
     if any(row.lower is None for row in ranked):
         yield "too few matches to know how far off the ratings are"

@@ -99,9 +99,9 @@ def execute(source, leave=os._exit, memory_error=MemoryError, system_exit=System
     leave(code)
 
 
-def read_all(descriptor=0):
-    """Everything up to the end of the stream on `descriptor`, as text."""
+def read_all():
+    """Everything up to the end of the input, as text."""
     parts = []
-    while part := os.read(descriptor, 65_536):
+    while part := os.read(0, 65_536):
         parts.append(part)
     return b"".join(parts).decode("utf-8", "surrogatepass")
