@@ -51,8 +51,6 @@ def whole(tmp_path_factory: pytest.TempPathFactory, key: Path) -> Path:
         play(folder, matches)
         vote(folder, voted)
         assert peerage(folder, "checkpoint", "--key", str(key)).exit_code == 0
-        if matches == 4:
-            shutil.copytree(folder, folder.parent / "early", ignore=shutil.ignore_patterns("checkpoints"))
     return folder
 
 
@@ -61,7 +59,6 @@ def folder(whole: Path, tmp_path: Path) -> Path:
     """The arena as it is at the publisher's, who keeps no checkpoints in it."""
     copy = Path(shutil.copytree(whole, tmp_path / "copy"))
     shutil.rmtree(copy / "checkpoints")
-    shutil.copytree(whole.parent / "early", tmp_path / "early")
     return copy
 
 
