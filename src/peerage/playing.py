@@ -153,14 +153,14 @@ async def play(
                 free = None if clients is None else list(runtimes)
                 benches = recovered.benches
                 rows = await bench_by_probes(
-                    benches,
-                    when,
-                    runtimes,
-                    probed,
-                    env,
-                    free,
-                    now_ms,
-                    over,
+                    benches=benches,
+                    when=when,
+                    runtimes=runtimes,
+                    probed=probed,
+                    env=env,
+                    free=free,
+                    clock=now_ms,
+                    overbilled=over,
                     pausing=settings.engine.kind == "local",
                     accounts=recovered.accounts,
                 )
@@ -243,21 +243,21 @@ def _crew(
 
     cards, env = registered(ledger), environment(folder, os.environ)
     posting = Posting(
-        __version__,
-        settings,
-        str(folder.resolve()),
-        ledger.address,
-        0,
-        {name: env[name] for player in settings.players for name in key_names(player) if env.get(name)}
+        release=__version__,
+        settings=settings,
+        folder=str(folder.resolve()),
+        address=ledger.address,
+        run=0,
+        env={name: env[name] for player in settings.players for name in key_names(player) if env.get(name)}
         | access(ledger.address),
-        {name: runtime.price for name, runtime in runtimes.items()},
-        {name: tuple(cards[name].get("left_out", ())) for name in runtimes},
-        not (budget.arena is budget.match is budget.player is None)
+        prices={name: runtime.price for name, runtime in runtimes.items()},
+        left_out={name: tuple(cards[name].get("left_out", ())) for name in runtimes},
+        bounded=not (budget.arena is budget.match is budget.player is None)
         or any(player.daily_budget is not None for player in settings.players),
-        not any(player.is_limited for player in settings.players),
-        programs is not None,
-        files_of(settings.lineup),
-        clients,
+        free=not any(player.is_limited for player in settings.players),
+        programs=programs is not None,
+        games=files_of(settings.lineup),
+        clients=clients,
     )
     places = RayPlaces(engine.address, engine.workers)
     stack.push_async_callback(places.close)

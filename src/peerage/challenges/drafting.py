@@ -122,7 +122,18 @@ def drafting(
             approval = approved_share(list(votes.values()), rules.quorum)
             accepted = approval is not None and approval >= rules.approval - _TOLERANCE
             said = {label: reply.value.choice if reply.ok else reply.status for label, reply in votes.items()}
-            drafts.append(Draft(turn, number, labels, keys, "ok", said, approval, accepted))
+            drafts.append(
+                Draft(
+                    turn=turn,
+                    draft=number,
+                    authors=labels,
+                    keys=keys,
+                    status="ok",
+                    votes=said,
+                    approval=approval,
+                    accepted=accepted,
+                )
+            )
             if accepted:
                 return Drafting(texts, tuple(drafts), hidden)
             earlier, objections = texts, _objections(votes.values(), rules.objection_chars)
@@ -162,14 +173,14 @@ def _write(
             fill["draft"] = Quote(f"last {stage.name}", last.text, last.key)
         prompt = stage.again if earlier else stage.first
         reply: Reply = yield Ask(
-            author.label,
-            f"{stage.name}/{at}",
-            "author",
-            prompt.messages(fill),
-            Text(rules.draft_chars),
-            rules.draft_tokens,
-            rules.draft_temperature,
-            {"topic": topic},
+            to=author.label,
+            key=f"{stage.name}/{at}",
+            role="author",
+            messages=prompt.messages(fill),
+            expects=Text(rules.draft_chars),
+            max_tokens=rules.draft_tokens,
+            temperature=rules.draft_temperature,
+            oracle={"topic": topic},
         )
         replies.append(reply)
         if not reply.ok:
@@ -192,14 +203,14 @@ def _vote(
     oracle = Works(tuple(works), hidden.get(REFERENCE))
     replies: list[Reply] = yield [
         Ask(
-            member.label,
-            f"vote/{at}/{member.label}",
-            "committee",
-            messages,
-            expects,
-            rules.vote_tokens,
-            rules.vote_temperature,
-            oracle,
+            to=member.label,
+            key=f"vote/{at}/{member.label}",
+            role="committee",
+            messages=messages,
+            expects=expects,
+            max_tokens=rules.vote_tokens,
+            temperature=rules.vote_temperature,
+            oracle=oracle,
         )
         for member in members
     ]

@@ -27,4 +27,13 @@ def request(
 ) -> Ask:
     """A request to a contestant; `{format}` of its prompt is filled here."""
     messages = prompt.messages({**fill, "format": expects.instruction()})
-    return Ask(to, key, "contestant", messages, expects, rules.max_tokens, None, oracle)
+    return Ask(
+        to=to,
+        key=key,
+        role="contestant",
+        messages=messages,
+        expects=expects,
+        max_tokens=rules.max_tokens,
+        temperature=None,
+        oracle=oracle,
+    )

@@ -140,21 +140,21 @@ def ballots_in(ballots: Columns, seated: Columns) -> Ballots:
     panel, sitting = _places(ballots, 0, panels), _places(seated, 0, panels)
     order, seats = np.argsort(panel, kind="stable"), np.argsort(sitting, kind="stable")
     return Ballots(
-        panels,
-        players,
-        votes,
-        panel[order],
-        _places(ballots, 1, players)[order],
-        _places(ballots, 2, votes)[order],
-        ballots.number(0)[order],
-        ballots.count(0)[order],
-        ballots.count(1)[order],
-        ballots.count(2)[order],
-        ballots.count(3)[order],
-        ballots.count(4)[order],
-        np.concatenate([[0], np.cumsum(np.bincount(sitting, minlength=len(panels)))]),
-        _places(seated, 1, votes)[seats],
-        _places(seated, 2, players)[seats],
+        panels=panels,
+        players=players,
+        votes=votes,
+        panel=panel[order],
+        judge=_places(ballots, 1, players)[order],
+        vote=_places(ballots, 2, votes)[order],
+        weight=ballots.number(0)[order],
+        flipped=ballots.count(0)[order],
+        usable=ballots.count(1)[order],
+        unusable=ballots.count(2)[order],
+        decided=ballots.count(3)[order],
+        first=ballots.count(4)[order],
+        seats=np.concatenate([[0], np.cumsum(np.bincount(sitting, minlength=len(panels)))]),
+        label=_places(seated, 1, votes)[seats],
+        author=_places(seated, 2, players)[seats],
     )
 
 

@@ -86,14 +86,14 @@ class Marks:
     def only(self, wanted: Flags) -> Marks:
         """The wanted ones of these marks, with all the names."""
         return Marks(
-            self.judges,
-            self.authors,
-            self.contests,
-            self.judge[wanted],
-            self.author[wanted],
-            self.contest[wanted],
-            self.value[wanted],
-            self.chars[wanted],
+            judges=self.judges,
+            authors=self.authors,
+            contests=self.contests,
+            judge=self.judge[wanted],
+            author=self.author[wanted],
+            contest=self.contest[wanted],
+            value=self.value[wanted],
+            chars=self.chars[wanted],
         )
 
     def named(self) -> Marks:
@@ -101,7 +101,16 @@ class Marks:
         judges, judge = _held(self.judges, self.judge)
         authors, author = _held(self.authors, self.author)
         contests, contest = _held(self.contests, self.contest)
-        return Marks(judges, authors, contests, judge, author, contest, self.value, self.chars)
+        return Marks(
+            judges=judges,
+            authors=authors,
+            contests=contests,
+            judge=judge,
+            author=author,
+            contest=contest,
+            value=self.value,
+            chars=self.chars,
+        )
 
     @cached_property
     def single(self) -> Marks:
@@ -136,12 +145,12 @@ def marks_in(columns: Columns) -> Marks:
     value, chars = columns.number(0), columns.number(1)
     order = np.lexsort((value, (judge * len(contests) + contest) * len(authors) + author))
     return Marks(
-        judges,
-        authors,
-        contests,
-        judge[order],
-        author[order],
-        contest[order],
-        value[order],
-        chars[order],
+        judges=judges,
+        authors=authors,
+        contests=contests,
+        judge=judge[order],
+        author=author[order],
+        contest=contest[order],
+        value=value[order],
+        chars=chars[order],
     )

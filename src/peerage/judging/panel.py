@@ -130,14 +130,14 @@ def panel(
             messages, oracle = by_order[order]
             asks.append(
                 Ask(
-                    judge.label,
-                    f"{judge.label}/{order[0]}-{order[1]}",
-                    "judge",
-                    messages,
-                    expects,
-                    rules.max_tokens,
-                    rules.temperature,
-                    oracle,
+                    to=judge.label,
+                    key=f"{judge.label}/{order[0]}-{order[1]}",
+                    role="judge",
+                    messages=messages,
+                    expects=expects,
+                    max_tokens=rules.max_tokens,
+                    temperature=rules.temperature,
+                    oracle=oracle,
                 )
             )
             shown.append((judge, order))

@@ -201,14 +201,14 @@ def _asks(parcels: Iterable[tuple[str, tuple[Item, ...]]], rules: ScoringRules) 
             fill["count"] = str(len(parcel))
         fill |= {"format": expects.instruction(), "material": MATERIAL}
         yield Ask(
-            judge,
-            f"{rules.phase}/{judge}/{key}",
-            "judge",
-            prompt.messages(fill),
-            expects,
-            rules.max_tokens,
-            rules.temperature,
-            Works(tuple([item.oracle for item in parcel])),
+            to=judge,
+            key=f"{rules.phase}/{judge}/{key}",
+            role="judge",
+            messages=prompt.messages(fill),
+            expects=expects,
+            max_tokens=rules.max_tokens,
+            temperature=rules.temperature,
+            oracle=Works(tuple([item.oracle for item in parcel])),
         )
 
 

@@ -66,16 +66,16 @@ def judge_statistics(ballots: Ballots, families: Mapping[str, str]) -> dict[str,
     kin_lean = _shares(sums(lean, ballots.judge[same_family]), kin_votes)
     return {
         name: JudgeStatistics(
-            int(votes[at]),
-            int(abstentions[at]),
-            int(ties[at]),
-            int(unusable[at]),
-            int(flips[at]),
-            agreement[at],
-            flip_share[at],
-            first_share[at],
-            kin_lean[at],
-            int(kin_votes[at]),
+            votes=int(votes[at]),
+            abstentions=int(abstentions[at]),
+            ties=int(ties[at]),
+            unusable=int(unusable[at]),
+            flips=int(flips[at]),
+            agreement=agreement[at],
+            flip_share=flip_share[at],
+            first_share=first_share[at],
+            kin_lean=kin_lean[at],
+            kin_votes=int(kin_votes[at]),
         )
         for at, name in enumerate(ballots.players)
         if votes[at]

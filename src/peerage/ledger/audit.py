@@ -372,19 +372,19 @@ def _compare(summary: Summary | None, header: _Record, issued: _Issued, at_ms: i
     players, scores, costs = rated(seated, issued.slots, outcome.void, outcome.scores, outcome.costs)
     raw, cost = header.ratings.get("raw", {}), header.ratings.get("cost", {})
     expected = Summary(
-        header.number,
-        issued.round,
-        issued.game,
-        topic_of(issued.drawn),
-        players,
-        outcome.void or "done",
-        scores,
-        costs,
-        sum([total.cost_nano for total in header.totals.values()]),
+        number=header.number,
+        round=issued.round,
+        game=issued.game,
+        topic=topic_of(issued.drawn),
+        players=players,
+        status=outcome.void or "done",
+        scores=scores,
+        costs=costs,
+        spent_nano=sum([total.cost_nano for total in header.totals.values()]),
         # The record names only ratings that this match moved.
-        tuple([raw[name][1] for name in players]) if raw else summary.raw,
-        tuple([cost[name][1] for name in players]) if cost else summary.cost_elo,
-        at_ms,
+        raw=tuple([raw[name][1] for name in players]) if raw else summary.raw,
+        cost_elo=tuple([cost[name][1] for name in players]) if cost else summary.cost_elo,
+        at_ms=at_ms,
     )
     if summary == expected:
         return []

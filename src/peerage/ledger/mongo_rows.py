@@ -140,21 +140,21 @@ class MongoRows:
         for row in sorted(asked, key=lambda row: (places[row["match"]], row["_id"])):
             reply, failure = replies.get(row["_id"]), failed.get(row["_id"])
             yield Exchange(
-                row["match"],
-                row["key"],
-                row["attempt"],
-                row["player"],
-                self._body(row),
-                None if reply is None else self._body(reply) if bodies else b"",
-                row["worst_nano"],
-                None if reply is None else reply["cost_nano"],
-                row["_id"],
-                row["checksum"],
-                None if reply is None else reply["_id"],
-                None if reply is None else reply["checksum"],
-                None if reply is None else reply["at_ms"],
-                None if reply is None else reply["latency_ms"],
-                None
+                match=row["match"],
+                key=row["key"],
+                attempt=row["attempt"],
+                player=row["player"],
+                request=self._body(row),
+                reply=None if reply is None else self._body(reply) if bodies else b"",
+                worst_nano=row["worst_nano"],
+                cost_nano=None if reply is None else reply["cost_nano"],
+                id=row["_id"],
+                checksum=row["checksum"],
+                reply_id=None if reply is None else reply["_id"],
+                reply_checksum=None if reply is None else reply["checksum"],
+                at_ms=None if reply is None else reply["at_ms"],
+                latency_ms=None if reply is None else reply["latency_ms"],
+                failure=None
                 if failure is None
                 else Failure(failure["_id"], failure["reason"], failure["cost_nano"], failure["at_ms"]),
             )

@@ -237,18 +237,20 @@ def verify(
             checkpoints, rewritten = held_against(kept, origin(ledger), ledger, logged)
             problems += rewritten
     return Report(
-        recorded,
-        found.exchanges,
-        found.hashed + sum([len(text.encode()) for text in (known or {}).values()]),
-        head.hex(),
-        tuple([Problem(*one) for one in sorted(problems, key=lambda one: (one[0] is None, one[0] or 0))]),
-        heads,
-        log_root(logged.leaves) if replies else "",
-        copy,
-        logged.in_play is not None,
-        extension,
-        changes,
-        tuple(checkpoints),
+        matches=recorded,
+        exchanges=found.exchanges,
+        bytes=found.hashed + sum([len(text.encode()) for text in (known or {}).values()]),
+        head=head.hex(),
+        problems=tuple(
+            [Problem(*one) for one in sorted(problems, key=lambda one: (one[0] is None, one[0] or 0))]
+        ),
+        streams=heads,
+        log_root=log_root(logged.leaves) if replies else "",
+        copy=copy,
+        ended=logged.in_play is not None,
+        since=extension,
+        changes=changes,
+        checkpoints=tuple(checkpoints),
     )
 
 

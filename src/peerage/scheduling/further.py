@@ -156,7 +156,16 @@ def _courses(
         matches = met.sum() / max(usual.sum(), 1e-300) * (usual + usual.T)
         seen = _alike(information, strength, matches, truth, rng)
     else:
-        seen = _learning(table.loss, information, strength, met, may, lot, truth, rng)
+        seen = _learning(
+            loss=table.loss,
+            information=information,
+            strength=strength,
+            met=met,
+            may=may,
+            lot=lot,
+            truth=truth,
+            rng=rng,
+        )
     for step, (rating, covariance) in zip(STEPS, seen, strict=True):
         many = 1 + step
         yield _Look(many, table.unit * rating, covariance, stricter ** (1 / many), table.unit)

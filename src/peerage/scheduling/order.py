@@ -82,7 +82,17 @@ def draw_up(
     own = names.index(only) if only else None
     prices = np.array([price.get(name, 1.0) for name in names])
     lots = [Random(lot)]
-    seated = seat(one, played[None], free[None], prices[None], lots, loss, matches, seats, own)
+    seated = seat(
+        strengths=one,
+        played=played[None],
+        free=free[None],
+        price=prices[None],
+        lots=lots,
+        loss=loss,
+        count=matches,
+        seats=seats,
+        only=own,
+    )
     return tuple(
         [tuple([names[at] for at in table if at >= 0]) for table in seated[0].tolist() if table[0] >= 0]
     )

@@ -217,14 +217,14 @@ def games(site: Site) -> Iterator[GameOverview]:
     for name, counts in (unplayed | site.tally.games).items():
         spec = installed(name)
         yield GameOverview(
-            name,
-            spec.about if spec else "This game is not installed here.",
-            rated_by(site, name),
-            sum(counts.values()),
-            counts.get(DONE, 0),
-            {status: count for status, count in sorted(counts.items()) if status != DONE},
-            stated_rules(site.settings, name),
-            spec.original if spec else None,
+            name=name,
+            about=spec.about if spec else "This game is not installed here.",
+            tracks=rated_by(site, name),
+            matches=sum(counts.values()),
+            decided=counts.get(DONE, 0),
+            voids={status: count for status, count in sorted(counts.items()) if status != DONE},
+            rules=stated_rules(site.settings, name),
+            original=spec.original if spec else None,
         )
 
 

@@ -34,29 +34,29 @@ def charts(site: Site, track: Track, found: Board, *, everything: bool = True) -
             price, unit, times, per = "$ for 100 matches of its own play", _dollars, 100, "for 100 matches"
             of = "what 100 matches of their own play cost, judging apart"
         yield _plane(
-            track,
-            "Cost against quality",
-            _joined(plane, "for less money", "cheapest", of),
-            f"frontier-{track}" if everything else "",
-            [{**one, "cost": one["cost"] * times} for one in plane],
-            price,
-            lambda cost: f"{unit(cost)} {per}" if cost else "free",
-            {price[:1].upper() + price[1:]: lambda row: unit(row["cost"]) if row["cost"] else "free"},
+            track=track,
+            title="Cost against quality",
+            about=_joined(plane, "for less money", "cheapest", of),
+            name=f"frontier-{track}" if everything else "",
+            offers=[{**one, "cost": one["cost"] * times} for one in plane],
+            price=price,
+            unit=lambda cost: f"{unit(cost)} {per}" if cost else "free",
+            columns={price[:1].upper() + price[1:]: lambda row: unit(row["cost"]) if row["cost"] else "free"},
         )
     if track == site.track or not everything:
         timed = paced(site, ranked)
         if len({one["cost"] for one in timed}) > 1:
             few = [row.player for row in ranked if row.player not in {one["player"] for one in timed}]
             yield _plane(
-                track,
-                "Speed against quality",
-                f"{_joined(timed, 'in less time', 'fastest', 'the median time of their answers')} "
+                track=track,
+                title="Speed against quality",
+                about=f"{_joined(timed, 'in less time', 'fastest', 'the median time of their answers')} "
                 f"Answers of a player's newest {NEWEST} matches count.{_left_out(few)}",
-                f"speed-{track}" if everything else "",
-                timed,
-                "seconds to an answer, median",
-                seconds,
-                {
+                name=f"speed-{track}" if everything else "",
+                offers=timed,
+                price="seconds to an answer, median",
+                unit=seconds,
+                columns={
                     "Median answer": lambda row: seconds(row["cost"]),
                     "Answers": lambda row: whole(row["answers"]),
                 },

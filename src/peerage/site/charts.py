@@ -82,15 +82,15 @@ def chart(
     is that of its file of data; `key` as of `Chart`."""
     said = visible(f"{title}. {about}")
     return Chart(
-        title,
-        about,
-        name,
-        plane.svg(said),
-        tuple(written),
-        [tuple([write(row) for write in written.values()]) for row in rows[:SHOWN]],
-        len(rows),
-        wide.svg(said) if wide else Markup(""),
-        key,
+        title=title,
+        about=about,
+        name=name,
+        svg=plane.svg(said),
+        columns=tuple(written),
+        rows=[tuple([write(row) for write in written.values()]) for row in rows[:SHOWN]],
+        length=len(rows),
+        wide=wide.svg(said) if wide else Markup(""),
+        key=key,
     )
 
 

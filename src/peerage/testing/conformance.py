@@ -385,7 +385,16 @@ def _replies(played: Played) -> dict[str, SeatReply]:
 def _as_shown(
     key: str, label: str, role: Any, status: str, reply: Reply, value: Any, messages: Sequence[Message]
 ) -> SeatReply:
-    return SeatReply(key, label, role, status, reply.text, value, reply.reason, lambda: messages)
+    return SeatReply(
+        key=key,
+        label=label,
+        role=role,
+        status=status,
+        text=reply.text,
+        value=value,
+        reason=reply.reason,
+        asked=lambda: messages,
+    )
 
 
 CHECKS: tuple[Check, ...] = (

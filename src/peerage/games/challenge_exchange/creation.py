@@ -136,7 +136,16 @@ def answering(
     }
     oracle = {"description": challenge.description, "answer": challenge.answer}
     messages = SOLVE.messages(fill)
-    ask = Ask(to, key, role, messages, expects, rules.solve_tokens, None, oracle)
+    ask = Ask(
+        to=to,
+        key=key,
+        role=role,
+        messages=messages,
+        expects=expects,
+        max_tokens=rules.solve_tokens,
+        temperature=None,
+        oracle=oracle,
+    )
     if rules.tools == "python":
         return (yield from with_python(ask, rules.tool_runs)).reply
     reply: Reply = yield ask
@@ -292,14 +301,14 @@ def _vote(
     messages = VOTE.messages(fill)
     replies: list[Reply] = yield [
         Ask(
-            member.label,
-            f"vote/{member.label}",
-            "committee",
-            messages,
-            expects,
-            rules.vote_tokens,
-            None,
-            Works((hidden,)),
+            to=member.label,
+            key=f"vote/{member.label}",
+            role="committee",
+            messages=messages,
+            expects=expects,
+            max_tokens=rules.vote_tokens,
+            temperature=None,
+            oracle=Works((hidden,)),
         )
         for member in members
     ]

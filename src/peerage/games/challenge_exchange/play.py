@@ -222,7 +222,16 @@ def _attempt(
     result = graded(reply, challenge.reference_answer)
     own = challenge.author_llm == seat.player
     paid = points(result, own, challenge.difficulty, rules)
-    return Attempt(seat.label, seat.player, key, challenge, reply, result, own, paid)
+    return Attempt(
+        label=seat.label,
+        llm_id=seat.player,
+        key=key,
+        challenge=challenge,
+        reply=reply,
+        result=result,
+        own_challenge=own,
+        points=paid,
+    )
 
 
 def _ruled(dispute: Dispute, ruling: Ruling) -> dict[str, Any]:

@@ -102,14 +102,14 @@ def written(
     for turn, (author, offer) in enumerate(zip(authors, offers, strict=False), 1):
         key = f"task/{turn}"
         reply: Reply = yield Ask(
-            author.label,
-            key,
-            "author",
-            WRITE.messages(fill),
-            TASK,
-            rules.max_tokens,
-            None,
-            {"draft": offer.draft},
+            to=author.label,
+            key=key,
+            role="author",
+            messages=WRITE.messages(fill),
+            expects=TASK,
+            max_tokens=rules.max_tokens,
+            temperature=None,
+            oracle={"draft": offer.draft},
         )
         labels, keys = {"task": author.label}, {"task": reply.key} if reply.ok else {}
         if not reply.ok:

@@ -267,17 +267,17 @@ def _battle(
     score = outcome["scores"]["A"]
     first, second = names.values()
     return Battle(
-        source.get("battle_id", f"peerage-{fixture.number}-{fixture.seed[:8]}"),
-        source.get("timestamp_start", ended),
-        Model(first, "LLM1_LLM2", "LLM3"),
-        Model(second, "LLM3", "LLM1_LLM2"),
-        rounds[0].color,
-        [
+        battle_id=source.get("battle_id", f"peerage-{fixture.number}-{fixture.seed[:8]}"),
+        timestamp_start=source.get("timestamp_start", ended),
+        model_A_info=Model(first, "LLM1_LLM2", "LLM3"),
+        model_B_info=Model(second, "LLM3", "LLM1_LLM2"),
+        plaintext_color=rounds[0].color,
+        rounds=[
             _round(place, one, names, rules, texts, {} if source else prompts)
             for place, one in enumerate(rounds, 1)
         ],
-        "tie" if score == 0.5 else f"{first if score == 1 else second}_wins",
-        source.get("timestamp_end", ended),
+        battle_outcome="tie" if score == 0.5 else f"{first if score == 1 else second}_wins",
+        timestamp_end=source.get("timestamp_end", ended),
     )
 
 
@@ -306,19 +306,19 @@ def _round(
     ]
     own = names[played.obfuscator]
     return BattleRound(
-        number,
-        own,
-        own,
-        names[played.attacker],
-        text,
-        steps,
-        Obfuscation(
+        round_number=number,
+        obfuscator_model=own,
+        deobfuscator_model=own,
+        attacker_model=names[played.attacker],
+        obfuscated_text=text,
+        instructions_list=steps,
+        llm1_conversation=Obfuscation(
             prompts.get(f"{number}/obfuscate", f"<color_to_obfuscate>{played.color}</color_to_obfuscate>"),
             said or None,
             text,
             steps,
         ),
-        Recovery()
+        llm2_conversation=Recovery()
         if played.ally is None
         else Recovery(
             prompts.get(f"{number}/recover", asked),
@@ -326,9 +326,9 @@ def _round(
             ally.color or None,
             ally.right,
         ),
-        attempts,
-        played.recovered or None,
-        "" if rules.color == "same" else played.color,
+        llm3_attempts=attempts,
+        attacker_succeeded_on_attempt=played.recovered or None,
+        plaintext_color="" if rules.color == "same" else played.color,
     )
 
 

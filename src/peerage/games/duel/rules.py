@@ -179,30 +179,30 @@ class DuelRules(GameRules):
     def drafting(self) -> DraftingRules:
         """What the drafting loop needs."""
         return DraftingRules(
-            self.max_drafts,
-            self.approval,
-            self.quorum,
-            self.author_limit.max_chars,
-            self.author_limit.max_tokens,
-            self.author_limit.temperature,
-            self.committee_limit.max_tokens,
-            self.committee_limit.temperature,
-            self.committee_limit.max_chars,
+            max_drafts=self.max_drafts,
+            approval=self.approval,
+            quorum=self.quorum,
+            draft_chars=self.author_limit.max_chars,
+            draft_tokens=self.author_limit.max_tokens,
+            draft_temperature=self.author_limit.temperature,
+            vote_tokens=self.committee_limit.max_tokens,
+            vote_temperature=self.committee_limit.temperature,
+            objection_chars=self.committee_limit.max_chars,
         )
 
     def panel(self) -> PanelRules:
         """What the panel of judges needs."""
         return PanelRules(
-            self.order,
-            self.binary,
-            self.epsilon,
-            self.weights,
-            self.weight_temperature,
-            self.quorum,
-            self.contestant_limit.max_chars,
-            self.judge_limit.max_tokens,
-            self.judge_limit.temperature,
-            self.judge_limit.max_chars,
+            order=self.order,
+            binary=self.binary,
+            epsilon=self.epsilon,
+            weights=self.weights,
+            weight_temperature=self.weight_temperature,
+            quorum=self.quorum,
+            answer_chars=self.contestant_limit.max_chars,
+            max_tokens=self.judge_limit.max_tokens,
+            temperature=self.judge_limit.temperature,
+            reason_chars=self.judge_limit.max_chars,
         )
 
 

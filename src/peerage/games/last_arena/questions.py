@@ -198,14 +198,17 @@ def _ask(
             Message(user.speaker, f"{user.template}\n\n{rules.again}", {**user.fill, "written": written}),
         )
     return Ask(
-        author.label,
-        str(author.made),
-        "author",
-        messages,
-        expects,
-        rules.max_tokens,
-        rules.temperature,
-        {"sort": one.sort, "categories": [name for name, number in quota.items() for _ in range(number)]},
+        to=author.label,
+        key=str(author.made),
+        role="author",
+        messages=messages,
+        expects=expects,
+        max_tokens=rules.max_tokens,
+        temperature=rules.temperature,
+        oracle={
+            "sort": one.sort,
+            "categories": [name for name, number in quota.items() for _ in range(number)],
+        },
     )
 
 

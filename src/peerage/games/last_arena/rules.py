@@ -186,15 +186,15 @@ class LastArenaRules(GameRules):
         """How questions are written."""
         limit = self.question_limit
         return WritingRules(
-            self.questions_per_call,
-            SPARE_CALLS,
-            limit.max_chars,
-            self.categories,
-            self.overlap,
-            limit.max_tokens,
-            limit.temperature,
-            self.texts.again,
-            self._stakes(),
+            per_call=self.questions_per_call,
+            spare=SPARE_CALLS,
+            max_chars=limit.max_chars,
+            categories=self.categories,
+            overlap=self.overlap,
+            max_tokens=limit.max_tokens,
+            temperature=limit.temperature,
+            again=self.texts.again,
+            stakes=self._stakes(),
         )
 
     def _stakes(self) -> str:
@@ -217,26 +217,26 @@ class LastArenaRules(GameRules):
         """How questions are rated."""
         limit = self.rating_limit
         return ScoringRules(
-            "rate",
-            self.ratings_per_call,
-            self.texts.rate,
-            self.texts.rate_many,
-            self.explain,
-            limit.max_chars,
-            limit.max_tokens,
-            limit.temperature,
+            phase="rate",
+            per_call=self.ratings_per_call,
+            prompt=self.texts.rate,
+            many=self.texts.rate_many,
+            explain=self.explain,
+            reason_chars=limit.max_chars,
+            max_tokens=limit.max_tokens,
+            temperature=limit.temperature,
         )
 
     def judging(self) -> ScoringRules:
         """How answers are judged."""
         limit = self.judge_limit
         return ScoringRules(
-            "judge",
-            self.judgements_per_call,
-            self.texts.judge,
-            self.texts.judge_many,
-            self.explain,
-            limit.max_chars,
-            limit.max_tokens,
-            limit.temperature,
+            phase="judge",
+            per_call=self.judgements_per_call,
+            prompt=self.texts.judge,
+            many=self.texts.judge_many,
+            explain=self.explain,
+            reason_chars=limit.max_chars,
+            max_tokens=limit.max_tokens,
+            temperature=limit.temperature,
         )

@@ -135,18 +135,18 @@ def _place(label: str, player: str, detail: Detail, public: Sequence[float]) -> 
     author = detail["authors"][label]
     better = [one for one in standings.values() if one["result"] > standing.get("result", 0.0)]
     return Place(
-        1 + len(better) if standing else None,
-        player,
-        len(standing["ahead_of"]) if standing else None,
-        standing.get("score"),
-        standing.get("se"),
-        detail.get("raw", {}).get("received", {}).get(label),
-        of(public).mean if public else None,
-        len(public),
-        detail.get("statuses", {}).get(label, {}),
-        author["questions"],
-        author["duplicates"],
-        detail.get("diversity", {}).get(label),
+        rank=1 + len(better) if standing else None,
+        player=player,
+        ahead=len(standing["ahead_of"]) if standing else None,
+        score=standing.get("score"),
+        se=standing.get("se"),
+        raw=detail.get("raw", {}).get("received", {}).get(label),
+        public=of(public).mean if public else None,
+        public_scores=len(public),
+        answers=detail.get("statuses", {}).get(label, {}),
+        written=author["questions"],
+        duplicates=author["duplicates"],
+        diversity=detail.get("diversity", {}).get(label),
     )
 
 

@@ -57,7 +57,17 @@ class Village:
     """A match under way: who lives, what happened, who may know it."""
 
     def __init__(self, table: Table) -> None:
-        fixture = Fixture(0, 0, "", 0, "", table.seats, {}, {}, table.drawn)
+        fixture = Fixture(
+            number=0,
+            round=0,
+            game="",
+            version=0,
+            seed="",
+            seats=table.seats,
+            officials={},
+            settings={},
+            drawn=table.drawn,
+        )
         self.rules: WerewolfRules = table.rules
         self.parts = dealt(self.rules, fixture)
         self.living = list(self.parts)
