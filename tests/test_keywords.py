@@ -6,12 +6,11 @@ import ast
 from collections.abc import Iterator
 from pathlib import Path
 
-import pytest
-
 import peerage
 
 HERE = Path(peerage.__file__).parent
-ROOMS = ("engine", "players", "cluster", "ratings", "tables")
+VARIADIC = ("titled", "attrgetter", "asyncio.create_subprocess_exec", "_git", "pyspiel.MCTSBot")
+"""Functions that take any number of arguments of one kind, or are not ours."""
 MOST = 7
 SPREAD = 3
 """For how many arguments a spread one (`*them`) counts."""
@@ -22,15 +21,14 @@ def too_long(source: str) -> Iterator[tuple[int, str]]:
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.Call):
             sizes = [SPREAD if isinstance(given, ast.Starred) else 1 for given in node.args]
-            if sum(sizes) > MOST:
+            if sum(sizes) > MOST and ast.unparse(node.func) not in VARIADIC:
                 yield node.lineno, ast.unparse(node.func)
 
 
-@pytest.mark.parametrize("room", ROOMS)
-def test_no_call_has_eight_positional_arguments(room: str) -> None:
+def test_no_call_has_eight_positional_arguments() -> None:
     found = [
         f"{path.relative_to(HERE)}:{line} {function}"
-        for path in sorted((HERE / room).rglob("*.py"))
+        for path in sorted(HERE.rglob("*.py"))
         for line, function in too_long(path.read_text("utf-8"))
     ]
     assert found == []

@@ -91,7 +91,17 @@ def same_tasks(
             filled = {place: text for message in one.messages for place, text in message.fill.items()}
             shown = sum([len(str(text)) for place, text in filled.items() if place != "format"])
             usual, most = usual_output(rules), one.max_tokens
-            yield Asks("contestant", prompt, one.expects, 1, most, shown, None, shown // 4, usual)
+            yield Asks(
+                to="contestant",
+                prompts=prompt,
+                expects=one.expects,
+                calls=1,
+                max_tokens=most,
+                quoted=shown,
+                usual=None,
+                usual_quoted=shown // 4,
+                usual_output=usual,
+            )
 
     return GameSpec(
         name=name,

@@ -165,7 +165,16 @@ def of_votes(votes: Votes) -> Marks:
         order = np.lexsort((author, contest, judge))
         judge, author, contest, value = judge[order], author[order], contest[order], value[order]
     names = tuple(map(str, contests))
-    return Marks(votes.judges, votes.players, names, judge, author, contest, value, np.full(size, np.nan))
+    return Marks(
+        judges=votes.judges,
+        authors=votes.players,
+        contests=names,
+        judge=judge,
+        author=author,
+        contest=contest,
+        value=value,
+        chars=np.full(size, np.nan),
+    )
 
 
 def in_orders(marks: Marks, unjudged: Flags | None = None) -> Votes:
@@ -202,7 +211,16 @@ def in_orders(marks: Marks, unjudged: Flags | None = None) -> Votes:
         marks = marks if judges.all() else marks.only(judges)
     history = duels(len(table.authors), first, second, score, weight)
     nobody = np.zeros(len(first), np.int64)
-    return Votes(table.authors, history, table.judges, table.judge[one], contest, nobody, worth, marks)
+    return Votes(
+        players=table.authors,
+        history=history,
+        judges=table.judges,
+        judge=table.judge[one],
+        matches=contest,
+        shown=nobody,
+        worth=worth,
+        scores=marks,
+    )
 
 
 class Errors(NamedTuple):

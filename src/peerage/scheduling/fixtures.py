@@ -60,7 +60,17 @@ class Scheduler:
         slots: Slots = "mean",
     ) -> Scheduler:
         settings = rules.model_dump(mode="json") | {name: [] for name in spec.files}
-        return cls(spec, rules, settings, secret, policy, series, weight, release_of(spec.name), slots)
+        return cls(
+            spec=spec,
+            rules=rules,
+            settings=settings,
+            secret=secret,
+            policy=policy,
+            series=series,
+            weight=weight,
+            release=release_of(spec.name),
+            slots=slots,
+        )
 
 
 def by_need(schedulers: Iterable[Scheduler], histories: Mapping[str, History]) -> list[Scheduler]:

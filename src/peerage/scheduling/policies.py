@@ -114,7 +114,16 @@ class Policy(NamedTuple):
             if self.name != "swiss":
                 width = self.width * (self.name == "round-robin")
                 seated = [one._replace(mu=0.0) for one in standings]
-            return groups.group(seated, history, lot, seats, width, outside, fewest, slots)
+            return groups.group(
+                standings=seated,
+                history=history,
+                seed=lot,
+                seats=seats,
+                width=width,
+                outside=outside,
+                fewest=fewest,
+                slots=slots,
+            )
         size = groups.size(len(standings), seats, outside)
         count = 1 if self.player else groups.tables(len(standings), seats, outside, fewest)
         found = self._learnt(standings, history, results, lot, True, size, max(1, count))

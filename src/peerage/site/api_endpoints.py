@@ -105,16 +105,16 @@ def _arena(site: Site) -> Arena:
     settings = site.settings
     issued = max(site.ledger.heads()[0], site.number)
     return Arena(
-        settings.name,
-        __version__,
-        settings.game,
-        site.tracks,
-        tuple([player.name for player in settings.players]),
-        site.number,
-        issued,
-        site.chain,
-        site.votes.count(),
-        tuple(settings.lineup),
+        name=settings.name,
+        version=__version__,
+        game=settings.game,
+        tracks=site.tracks,
+        players=tuple([player.name for player in settings.players]),
+        settled=site.number,
+        issued=issued,
+        head=site.chain,
+        votes=site.votes.count(),
+        games=tuple(settings.lineup),
     )
 
 
@@ -249,18 +249,18 @@ def _challenges(site: Site, before: Before = 0, limit: Few = 20) -> list[Challen
             draft = next((draft for draft in match.drafts if draft.accepted), None)
             found.append(
                 Challenge(
-                    match.number,
-                    match.fixture.game,
-                    match.fixture.topic,
-                    texts,
-                    {
+                    match=match.number,
+                    game=match.fixture.game,
+                    topic=match.fixture.topic,
+                    texts=texts,
+                    authors={
                         block.name or "task": ", ".join(match.players[label] for label in block.by)
                         for block in match.blocks
                         if isinstance(block, Task) and block.by
                     },
-                    draft.approval if draft else None,
-                    match.status,
-                    {match.players[label]: score for label, score in match.outcome.scores.items()},
+                    approval=draft.approval if draft else None,
+                    status=match.status,
+                    scores={match.players[label]: score for label, score in match.outcome.scores.items()},
                 )
             )
     return found

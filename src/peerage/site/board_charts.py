@@ -99,20 +99,20 @@ def _plane(
     best = [one for one in reversed(offers) if one["best"]]
     priced = columns[next(iter(columns))]
     return chart(
-        title,
-        about.strip(),
-        name,
-        offers,
-        {
+        title=title,
+        about=about.strip(),
+        name=name,
+        rows=offers,
+        written={
             "Player": lambda row: str(row["player"]),
             **columns,
             axis[:1].upper() + axis[1:]: lambda row: rating(row["rating"]),
             "95%": lambda row: _interval(row, rating),
             "On the line": lambda row: "yes" if row["best"] else "no",
         },
-        frontier(offers, axis, price, unit, zero=zero),
-        frontier(offers, axis, price, unit, zero=zero, width=WHOLE) if wide else None,
-        [(one["player"], priced(one)) for one in best] if len(best) > 1 else (),
+        plane=frontier(offers, axis, price, unit, zero=zero),
+        wide=frontier(offers, axis, price, unit, zero=zero, width=WHOLE) if wide else None,
+        key=[(one["player"], priced(one)) for one in best] if len(best) > 1 else (),
     )
 
 

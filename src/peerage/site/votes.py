@@ -115,14 +115,16 @@ def _rows(fitted: BradleyTerry, names: list[str], counted: list[_Counted]) -> tu
             tallies[player][int(2 - 2 * one.points(label))] += 1
     rows = [
         AudienceRow(
-            row.rank,
-            row.rank_range,
-            name,
-            row.rating,
-            low,
-            high,
-            sum(tallies[name]),
-            *tallies[name],
+            rank=row.rank,
+            rank_range=row.rank_range,
+            player=name,
+            rating=row.rating,
+            lower=low,
+            upper=high,
+            votes=sum(tallies[name]),
+            wins=tallies[name][0],
+            draws=tallies[name][1],
+            losses=tallies[name][2],
         )
         for name, row, low, high in zip(
             names, fitted.rows, known(fitted.lower), known(fitted.upper), strict=True

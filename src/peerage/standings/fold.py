@@ -106,7 +106,14 @@ class Standings(msgspec.Struct, frozen=True, dict=True):
         """A player as pairing sees it."""
         rated, skill = self.of(player.name, initial), self.skill(player.name)
         return Standing(
-            player.name, player.family, *rated, skill.mu, player.slots, player.priority, group_of(player)
+            player=player.name,
+            family=player.family,
+            raw=rated.raw,
+            cost=rated.cost,
+            mu=skill.mu,
+            slots=player.slots,
+            priority=player.priority,
+            group=group_of(player),
         )
 
     @classmethod

@@ -194,7 +194,16 @@ class HousePlayers:
 def call(ask: Ask, seed: str = "seed") -> Call:
     mark = fence(seed, ask.key)
     messages = tuple((message.speaker, render(message, mark)) for message in ask.messages)
-    return Call(ask.key, ask.role, messages, ask.expects, ask.max_tokens, ask.temperature, seed, ask.oracle)
+    return Call(
+        key=ask.key,
+        role=ask.role,
+        messages=messages,
+        expects=ask.expects,
+        max_tokens=ask.max_tokens,
+        temperature=ask.temperature,
+        seed=seed,
+        oracle=ask.oracle,
+    )
 
 
 def check(spec: GameSpec[Any], played: Played, secrets: Iterable[str] = ()) -> None:

@@ -137,4 +137,16 @@ def asks(rules: ColorObfuscationRules, fixture: Fixture) -> tuple[Asks, ...]:
     quoted = limits.max_chars + limits.max_instructions * (limits.instruction_chars + 6) + 2 * QUOTE
     prompts, usual = (OBFUSCATE, RECOVER, ATTACK), 2 + (1 + attempts) / 2
     calls, most, quoted = 2 + attempts, limits.max_tokens, quoted + 5 * attempts
-    return (Asks("contestant", prompts, rules.encoding(), calls, most, quoted, usual, 100, 700),)
+    return (
+        Asks(
+            to="contestant",
+            prompts=prompts,
+            expects=rules.encoding(),
+            calls=calls,
+            max_tokens=most,
+            quoted=quoted,
+            usual=usual,
+            usual_quoted=100,
+            usual_output=700,
+        ),
+    )

@@ -182,15 +182,15 @@ def asks(rules: LastArenaRules, fixture: Fixture) -> Iterator[Asks]:
     question = rules.question_limit.max_chars + QUOTE
     write, per_call = calls(wanted, rules.writing()), min(written, rules.questions_per_call)
     yield Asks(
-        "contestant",
-        [prompts.write, prompts.meta, prompts.trick],
-        Questions(per_call, categories=rules.categories),
-        write,
-        rules.question_limit.max_tokens,
-        (written + (SPARE_CALLS + 1) * rules.questions_per_call) * question + len(prompts.again),
-        write - SPARE_CALLS,
-        written * QUESTION_TOKENS // 2,
-        per_call * QUESTION_TOKENS,
+        to="contestant",
+        prompts=[prompts.write, prompts.meta, prompts.trick],
+        expects=Questions(per_call, categories=rules.categories),
+        calls=write,
+        max_tokens=rules.question_limit.max_tokens,
+        quoted=(written + (SPARE_CALLS + 1) * rules.questions_per_call) * question + len(prompts.again),
+        usual=write - SPARE_CALLS,
+        usual_quoted=written * QUESTION_TOKENS // 2,
+        usual_output=per_call * QUESTION_TOKENS,
     )
     yield _scored(rules.rating(), (players - 1) * written, question, QUESTION_TOKENS)
     yield Asks(
@@ -214,15 +214,15 @@ def asks(rules: LastArenaRules, fixture: Fixture) -> Iterator[Asks]:
 def _scored(rules: ScoringRules, items: int, quoted: int, tokens: int) -> Asks:
     parcels, together = -(-items // rules.per_call), min(items, rules.per_call)
     return Asks(
-        "contestant",
-        (rules.prompt, rules.many),
-        Scores(together, explain=rules.explain, reason_chars=rules.reason_chars),
-        parcels + (items if rules.per_call > 1 else 0),
-        rules.max_tokens,
-        together * quoted,
-        parcels,
-        together * tokens,
-        together * SCORE_TOKENS,
+        to="contestant",
+        prompts=(rules.prompt, rules.many),
+        expects=Scores(together, explain=rules.explain, reason_chars=rules.reason_chars),
+        calls=parcels + (items if rules.per_call > 1 else 0),
+        max_tokens=rules.max_tokens,
+        quoted=together * quoted,
+        usual=parcels,
+        usual_quoted=together * tokens,
+        usual_output=together * SCORE_TOKENS,
     )
 
 
