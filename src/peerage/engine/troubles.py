@@ -93,9 +93,7 @@ class Troubles:
     def returned(self, pending: Pending) -> None:
         self._since.pop(pending, None)
 
-    def _count(
-        self, player: str, reason: str = "", *, answered: int = 0, cut: int = 0, failed: int = 0
-    ) -> bool:
+    def _count(self, player: str, reason: str = "", *, cut: int = 0, failed: int = 0) -> bool:
         """Add to what is known of a player; whether that is the first of its kind."""
         was = self._known.get(player) or Trouble(player, attempts=self._attempts)
         self._known[player] = was._replace(

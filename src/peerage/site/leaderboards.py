@@ -149,11 +149,10 @@ def leaderboard(site: Site, wanted: Filter) -> View:
     )
 
 
-def judged(site: Site, game: str = "") -> bool:
-    """Whether judges decide in one of the games that were played here, or in that one: roles of their own, or
+def judged(site: Site) -> bool:
+    """Whether judges decide in one of the games that were played here: roles of their own, or
     contestants whose scores can be counted without some of them."""
-    games = [game] if game else list(site.tally.games)
-    specs = [(installed(game), game) for game in games if game in site.settings.lineup]
+    specs = [(installed(game), game) for game in site.tally.games if game in site.settings.lineup]
     return any(
         spec.judging.recounted
         or any(bench.role == "judge" for bench in spec.officials(rules_of(site.settings, game)))

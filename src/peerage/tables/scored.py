@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence, Set
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -30,12 +30,11 @@ class Scored(NamedTuple):
         return in_orders(self.marks, self.unjudged)
 
 
-def scored(ledger: Ledger, decided: Sequence[Summary], silenced: Set[str] = frozenset()) -> Scored:
-    """The scores given in decided matches, in number order, without those by the judges `silenced`. Raises
-    LedgerError."""
+def scored(ledger: Ledger, decided: Sequence[Summary]) -> Scored:
+    """The scores given in decided matches, in number order. Raises LedgerError."""
     rows, missing = Rows(MARKS), list[Mark]()
     for fixture, outcome in _played(ledger, decided):
-        given = [mark for mark in scores(fixture, outcome, {}) if mark.judge not in silenced]
+        given = list(scores(fixture, outcome, {}))
         add_marks(rows, given)
         missing += _unjudged(fixture, outcome, dict.fromkeys([mark.judge for mark in given]))
     add_marks(rows, missing)

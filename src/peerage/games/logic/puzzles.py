@@ -67,6 +67,6 @@ def drawn(families: Mapping[str, Family], count: int, level: int, rng: Random) -
     return found
 
 
-def listed(items: list[str], last: str = "and") -> str:
+def listed(items: list[str]) -> str:
     """Items in a sentence: a, b and c."""
-    return items[0] if len(items) == 1 else f"{', '.join(items[:-1])} {last} {items[-1]}"
+    return items[0] if len(items) == 1 else f"{', '.join(items[:-1])} and {items[-1]}"
