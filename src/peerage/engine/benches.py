@@ -86,11 +86,6 @@ class Benches:
             return ""
         return f"as a contestant no reply in {failed:,} of {seated:,} matches"
 
-    @property
-    def paused(self) -> list[str]:
-        """Who is paused now."""
-        return [name for name, entry in self.out.items() if entry.event == "paused"]
-
     @classmethod
     def of(cls, rows: Iterable[Amendment]) -> Benches:
         found = cls()

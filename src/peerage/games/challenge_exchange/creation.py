@@ -116,7 +116,6 @@ class Creation(Struct, frozen=True):
     steps: tuple[str, ...] = ()
     votes: Mapping[str, str] = {}
     approval: float | None = None
-    replies: tuple[Reply, ...] = ()
 
 
 def answering(
@@ -173,9 +172,9 @@ def creating(author: Seat, committee: Sequence[Seat], rules: ChallengeExchangeRu
         author.label, "draft", "author", WRITE.messages(fill), expects, rules.write_tokens
     )
     if not draft.ok:
-        return Creation(author.label, draft.status, replies=(draft,))
+        return Creation(author.label, draft.status)
     challenge: Proposed = draft.value
-    made = Creation(author.label, "accepted", challenge, replies=(draft,))
+    made = Creation(author.label, "accepted", challenge)
     program = rules.proof != "blind" and bool(challenge.solution.strip())
     if rules.proof == "solution" and not program:
         return replace(made, status="no solution")
@@ -185,7 +184,7 @@ def creating(author: Seat, committee: Sequence[Seat], rules: ChallengeExchangeRu
             return replace(made, status="solution failed")
     if rules.proof != "solution":
         replies = yield from _solve_blind(author, challenge, rules)
-        made = replace(made, proof="both" if program else "blind", replies=(draft, *replies))
+        made = replace(made, proof="both" if program else "blind")
         if any(reply.status == "void" for reply in replies):
             return replace(made, status="void")
         results = [graded(reply, challenge.answer) for reply in replies]
@@ -212,11 +211,10 @@ class Dispute(Struct, frozen=True):
 
 class Ruling(Struct, frozen=True):
     """What came of a dispute: the answer that is upheld, None when none is; how each claim's program ended,
-    empty without one, and what each blind solver's reply was, by label."""
+    empty without one."""
 
     answer: int | None
     programs: tuple[str, ...]
-    solved: Mapping[str, Reply]
 
 
 def settling(dispute: Dispute, players: Sequence[Seat], rules: ChallengeExchangeRules) -> Steps[Ruling]:
@@ -254,7 +252,7 @@ def settling(dispute: Dispute, players: Sequence[Seat], rules: ChallengeExchange
     standing = {answer for answer, how in zip(answers, ran, strict=True) if how in _STANDING}
     number, times = max(Counter(numbers).items(), key=lambda one: one[1], default=(None, 0))
     upheld = number if number in standing and 2 * times > len(numbers) else None
-    return Ruling(upheld, ran, solved)
+    return Ruling(upheld, ran)
 
 
 def _program(key: str, source: str, given: str) -> Run:
