@@ -50,7 +50,7 @@ def test_before_the_first_result_each_part_of_the_view_has_lines_of_its_own(tmp_
     screen = io.StringIO()
     console = Console(file=screen, force_terminal=True, width=130, height=40, color_system=None)
     with open_arena(tmp_path) as arena:
-        spectator = Spectator(arena, 8, None, console)
+        spectator = Spectator(arena, None, console)
         arena.run(0, beside=spectator.watch)
         assert spectator._runner is not None
         progress = replace(spectator._runner.progress(), limit=8, decided=4)
@@ -65,7 +65,7 @@ def test_a_terminal_shows_progress_table_and_verdicts(tmp_path: Path) -> None:
     screen = io.StringIO()
     console = Console(file=screen, force_terminal=True, width=100, height=40, color_system=None)
     with open_arena(tmp_path) as arena:
-        spectator = Spectator(arena, 8, None, console)
+        spectator = Spectator(arena, None, console)
         arena.run(8, observe=spectator.observe, beside=spectator.watch)
         runner = spectator._runner
         assert runner is not None
@@ -96,7 +96,7 @@ def test_it_shows_what_it_takes_to_be_sure_and_what_a_dollar_brought(
     more = f"\npairing: {{policy: {policy}}}\n" + f"until: {until}\n" * bool(until)
     (tmp_path / "arena.yaml").write_text(demo_text(1) + more, "utf-8")
     with open_arena(tmp_path) as arena:
-        spectator = Spectator(arena, 40, None, Console(file=io.StringIO()))
+        spectator = Spectator(arena, None, Console(file=io.StringIO()))
         table = spectator.table
         arena.run(40, observe=spectator.observe, beside=spectator.watch)
         table._ahead_at = 0.0
@@ -157,7 +157,7 @@ def test_after_the_first_ctrl_c_it_says_what_it_waits_for(tmp_path: Path) -> Non
         return PacedClient(HouseClient(player), lambda call, answer: 1.2)
 
     with open_arena(tmp_path) as arena:
-        spectator = Spectator(arena, None, None, Console(file=screen))
+        spectator = Spectator(arena, None, Console(file=screen))
 
         async def stop_soon(runner: Runner) -> None:
             watching = asyncio.ensure_future(spectator.watch(runner))
@@ -180,7 +180,7 @@ def test_nobody_leads_where_all_are_level(tmp_path: Path) -> None:
     (tmp_path / "arena.yaml").write_text(demo_text(1), "utf-8")
     screen = io.StringIO()
     with open_arena(tmp_path) as arena:
-        spectator = Spectator(arena, 0, None, Console(file=screen))
+        spectator = Spectator(arena, None, Console(file=screen))
 
         async def look(runner: Runner) -> None:
             spectator._say(spectator._line(runner.progress(), 0))
@@ -193,7 +193,7 @@ def test_one_call_is_not_calls(tmp_path: Path) -> None:
     (tmp_path / "arena.yaml").write_text(demo_text(1), "utf-8")
     told: list[str] = []
     with open_arena(tmp_path) as arena:
-        spectator = Spectator(arena, 0, None, Console(file=io.StringIO()))
+        spectator = Spectator(arena, None, Console(file=io.StringIO()))
 
         async def look(runner: Runner) -> None:
             found = [replace(runner.progress(), calls_in_flight=calls) for calls in (1, 2)]

@@ -65,7 +65,7 @@ def seen(folder: Path, cast: Cast, seconds: float) -> tuple[Progress, str]:
     found: list[tuple[Progress, str]] = []
     screen = Console(file=io.StringIO(), force_terminal=True, width=100, height=40, color_system=None)
     with open_arena(folder) as arena:
-        spectator = Spectator(arena, None, None, screen)
+        spectator = Spectator(arena, None, screen)
 
     async def look(runner: Runner) -> None:
         await asyncio.sleep(seconds)

@@ -37,9 +37,8 @@ TROUBLED = 6
 class Spectator:
     """What is shown while a run goes on."""
 
-    def __init__(self, arena: Arena, limit: int | None, batch: int | None, console: Console) -> None:
+    def __init__(self, arena: Arena, batch: int | None, console: Console) -> None:
         self._arena = arena
-        self._limit = limit
         self._batch = batch
         self._console = console
         self._recent: deque[str] = deque(maxlen=RECENT)
@@ -223,7 +222,7 @@ def play(
     about = f"{settings.name}: {games}, {counted(len(settings.players), 'player')}, {until}"
     if not said(console, about):
         raise BrokenPipeError
-    spectator = Spectator(arena, limit, batch, console)
+    spectator = Spectator(arena, batch, console)
     probing = settings.engine.probe and any(player.provider != "house" for player in settings.players)
     with console.status(f"opening {'and probing ' * probing}the players") as opening:
 
