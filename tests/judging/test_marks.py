@@ -66,17 +66,6 @@ def test_marks_of_one_answer_by_one_judge_become_their_mean() -> None:
     assert once.single is once
 
 
-def test_pairs_are_where_a_judge_marked_two() -> None:
-    marks = [
-        *[Mark("x", author, "1", 1) for author in "ab"],
-        *[Mark("x", author, "2", 1) for author in "abc"],
-        Mark("y", "a", "1", 1),
-        *[Mark("y", author, "2", 1) for author in "bc"],
-    ]
-    first, second = tabled(marks).pairs
-    assert (first.tolist(), second.tolist()) == ([0, 6], [1, 7])
-
-
 def test_kinship_is_asked_once_for_a_pair() -> None:
     asked: list[tuple[str, str]] = []
 
@@ -89,6 +78,6 @@ def test_kinship_is_asked_once_for_a_pair() -> None:
     assert sorted(asked) == [("x", "a"), ("x", "b")]
 
 
-@pytest.mark.parametrize("name", ["answer", "sheet", "pairs", "single"])
+@pytest.mark.parametrize("name", ["answer", "sheet", "single"])
 def test_no_marks(name: str) -> None:
-    assert not len(getattr(tabled([]), name)[0] if name == "pairs" else getattr(tabled([]), name))
+    assert not len(getattr(tabled([]), name))

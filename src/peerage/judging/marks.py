@@ -70,13 +70,6 @@ class Marks:
         same = self.judge * len(self.contests) + self.contest
         return np.asarray(np.cumsum(np.diff(same, prepend=same[:1]) != 0), np.int64)
 
-    @cached_property
-    def pairs(self) -> tuple[Ints, Ints]:
-        """Where a judge marked exactly two answers of a contest, as votes do: the places of both marks."""
-        size = np.bincount(self.sheet)
-        first = (np.cumsum(size) - size)[size == 2]
-        return first, first + 1
-
     def same_family(self, same_family: SameFamily) -> Flags:
         """For each mark, whether judge and author are of one family."""
         pairs = [[same_family(judge, author) for author in self.authors] for judge in self.judges]
