@@ -60,7 +60,7 @@ def test_a_choice_is_read(text: str, chosen: Chosen) -> None:
         '{"verdict": "A", "verdict": "B"}',
         '{"verdict": "A"}\nverdict: B',
         "verdict: A\nverdict: B",
-        '{"verdict": ["A"]}',
+        '{"verdict": ["A", "B"]}',
         '{"verdict": "C"}',
         "> verdict: A",
         "A or B",

@@ -90,6 +90,8 @@ class Choice(Struct, frozen=True, tag="choice"):
         return Chosen(rng.choice(self.options))
 
     def _option(self, written: Any) -> str | None:
+        if isinstance(written, list) and len(written) == 1:
+            written = written[0]
         if not isinstance(written, str) or len(written) > _LONGEST:
             return None
         names = _options(self.options)
@@ -106,8 +108,7 @@ _PREFERRED = re.compile(
     r"(?:\s+(?:wins|(?:is|was|seems)\s+(?:(?!not|no|never|hardly|barely|less|neither)\w+\s+){0,2}"
     r"(?:better|best|superior|stronger|preferred|preferable|winner))"
     rf"(?:\s+(?:{_ANSWER}|one|overall))?(?:\s+than\s+(?:{_ANSWER}\s+)?(?:the\s+)?\w+(?:\s+{_ANSWER})?)?"
-    r"(?:,?\s+(?:because|since|as)\s.*)?)?",
-    re.DOTALL,
+    r")?",
 )
 _ARROW = re.compile(r"([ab])\s*(?:(>{1,2})|(<{1,2})|=)\s*([ab])")
 _TIES = {

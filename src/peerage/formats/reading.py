@@ -2,13 +2,15 @@
 linear time.
 
 A field is stated by a JSON object that has it, or by a line: `field: value`, `field is value`, the value
-alone in `[[…]]`, `\\boxed{…}`, `**…**` or `<field>…</field>`. Two rules make that safe:
+alone in `[[…]]`, `\\boxed{…}`, `**…**` or `<field>…</field>`. Three rules make that safe:
 
 - All statements must agree. What is quoted counts against, so a reply with two readings has none.
 - One statement at least is the writer's own: it is the whole reply, or begins or ends it, and neither the
   words before it lead on to a quotation ("The answer says:", a line of `>`) nor the words after it go on ("…
   is what it says"). With text on both sides only an object counts, and only after words such as "Here is my
   verdict:".
+- After the last statement only a reason may follow, or a courtesy: sentences about the answers that name no
+  other value, no verdict, vote or score, nobody who judges, and take nothing back. "Just kidding." is none.
 
 Case, Markdown marks, quotation marks, invisible and no-break blanks and full-width letters around names and
 values do not count.
@@ -59,6 +61,7 @@ _NAMES: Mapping[str, tuple[str, ...]] = {
             "better answer",
             "better response",
             "best answer",
+            "answer",
         ),
     ),
     "vote": ("verdict", "decision", "choice"),
@@ -77,16 +80,56 @@ _LINE = re.compile(
 )
 _MARKED = re.compile(
     r"\[\[([^\[\]\n]{1,60})\]\]|\\boxed\{(?:\\text\{)?([^{}\n]{1,60})\}{1,2}"
-    r"|<([a-z_ ]{1,30})>([^<>\n]{1,200})</\3>",
+    r"|<([a-z_ ]{1,30})>\s{0,20}([^<>\n]{1,200})\s{0,20}</\3>",
     re.IGNORECASE,
 )
 _MATHS = "$*_` "
 _BOLD = re.compile(r"\*\*([^*\n:]{1,60})\*\*\.?")
-_STOP = re.compile(r"[.,;!]\s+|\s+[-–—]\s+|\s*\(|,?\s+(?:because|since|as|for)\s+")
+_STOP = re.compile(r",?\s+(?=because\s|since\s)|[.,;!]\s+|\s+[-–—]\s+|\s*\(|,?\s+(?:as|for)\s+")
 _RETRACTED = re.compile(
     r"\b(?:or|not|no|wait|actually|rather|instead|maybe|perhaps|unless|sorry|correction|al?though|though|however|but)\b|\?",
     re.IGNORECASE,
 )
+_MOST_AFTER = 4_000
+"""Characters of a reason after a statement."""
+_LABEL = re.compile(
+    r"(?:reason(?:ing|s)?|explanation|rationale|justification)\W*(?::|\s[-–—])\W*", re.IGNORECASE
+)
+_COURTESY = re.compile(
+    r"(?:please )?let me know(?: if you (?:need|want|have)[\w\s']*)?"
+    r"|i hope (?:this|that|it) helps|hope this helps"
+    r"|that(?: i|')s all|done|good luck[\w\s]*|thank you|thanks|end",
+    re.IGNORECASE,
+)
+_ABOUT = re.compile(
+    r"(?:because|since|while|whereas|also|(?:the\s+)?(?:first|second|answers?|responses?|assistants?|candidates?)|it|its|both|nothing|everything|there"
+    r"|they|their|each|neither|all|more|most|less|fewer|much|far|clear|short|concise|precise|correct|accurate"
+    r"|complete|good|solid|fair|well|(?!other|rather|either|whether|never|however|ever)\w+er)\b"
+    r"|(?:(?-i:[AB])\s+\w+s\b)",
+    re.IGNORECASE,
+)
+"""How sentences begin that give a reason: with the answers, or with a comparison of them."""
+_UNSAID = re.compile(
+    r"\b(?:i|i['’]\w+|me|my|mine|myself|we|us|our|you|your|judges?|prompt|verdicts?|decisions?|decid\w*|judg[e]?ments?"
+    r"|choices?|cho(?:oses?|se|sen)|vot\w+|ratings?|scores?|scored|grades?|results?|prefer\w*|pick\w*|select\w*"
+    r"|wins?|won|winners?|winning|deserv\w+|final\w*|overall"
+    r"|sa(?:ys?|id)|writ\w+|wrote|t(?:ells?|old)|ask\w*|wants?|wanted|demand\w*|instruct\w*|request\w*|command\w*|order(?:s|ed)"
+    r"|claim\w*|quot\w+|insist\w*|begs?|begged|wish\w*|hop(?:es?|ing)|pretend\w*|trick\w*|inject\w*|manipulat\w*"
+    r"|kidding|jok\w+|ignor\w+|disregard\w*|forget|reflection|thoughts?|actually|really|wait|sorry|corrections?|scratch|strike"
+    r"|instead|chang\w+|revis\w+|reconsider\w*|retract\w*|withdraw\w*|opposite|revers\w+|swap\w*|what|above|otherwise)\b"
+    r"|\b(?:is|was|are|were|seems?)\s+(?:(?:\w+\s+){0,3}(?:better|best|superior|stronger)"
+    r"|(?:not\s+)?(?:answer\s+|response\s+)?(?-i:[AB]))\b"
+    r"|\b(?:that|this|it|[ab]|first|second)\W*$|\bit is$|\?",
+    re.IGNORECASE,
+)
+"""Words of a sentence that speaks of the statement or of who made it, or that takes it back."""
+_COUNT = re.compile(
+    r"\d+(?:[.,/]\d+)*|\b(?:zero|one|two|three|four|five|six|seven|eight|nine|ten|half|minus|plus)\b",
+    re.IGNORECASE,
+)
+_LISTED = re.compile(r"(?:\d{1,2}[.)]\s|[^\w\n(]){0,9}")
+_FINAL = re.compile(r"final|overall|total|correct|revis|adjust|actual|real|true|updat|chang")
+"""Words in a key that states the field anew."""
 
 _OUR = re.compile(
     r"\b(?:my|mine|i|we|our|here|final|verdict|judge?ments?|decision|result|output|json|evaluation|assessment|conclusion"
@@ -116,13 +159,13 @@ _POINTS = re.compile(
 _GOES_ON = re.compile(r"(?:this|that|these|those|the above|above|such|so|it)\b", re.IGNORECASE)
 _REASON = re.compile(r"\b(?:because|since|why|reflects|means)\b", re.IGNORECASE)
 _BULLET = re.compile(r"\s*(?:[-*•+]|\d{1,3}[.)]|#{1,6})\s")
-_BECAUSE = re.compile(r"(?:because|since|as)\s", re.IGNORECASE)
+_BECAUSE = re.compile(r"(?<=\s)(?:because|since)\s", re.IGNORECASE)
 _WHAT = re.compile(r"\b(?:what|from|by)\b", re.IGNORECASE)
 _SENTENCES = re.compile(r"(?<=[.!?。！])\s+")
 _SENTENCE = re.compile(r"[.!?。！]\s+|\n\s*")
 _WHOLE_FENCE = re.compile(r"\s*+```[\w-]*+[ \t\r]*+\n(.*)```\s*", re.DOTALL)
 _TAIL = re.compile(
-    r"\s*(?:```|~~~)[\w-]*\s*\Z|\s*<(?:answer|output|json|result|verdict|final|final_answer)>\s*\Z",
+    r"\s*(?:```|~~~)[\w-]*\s*\Z|\s*</(?:reason|reasoning|explanation|rationale)>\s*\Z|\s*<(?:answer|output|json|result|verdict|final|final_answer)>\s*\Z",
     re.IGNORECASE,
 )
 _HEAD = re.compile(
@@ -241,13 +284,14 @@ def stated(
     in its words, unless every field has one value.
     """
     text = _unfenced(text)
-    if len(fields) == 1 and (alone := read(text)) is not None:
+    if len(fields) == 1 and (alone := _sentence(text, read)) is not None:
         return Stated({fields[0]: alone}, {}, "")
     names = _names_of(tuple(fields))
     values: dict[str, list[Value | None]] = {field: [] for field in fields}
     parts = objects(text)
-    ours = [part for part in parts if any(bare(key) in names for key in part.keys)]
-    spans: list[tuple[int, int, Value | None]] = []
+    ours = [
+        part for part in parts if any(bare(key) in names or _field_of(key, names)[1] for key in part.keys)
+    ]
     own, source = False, text.casefold()
     for part in ours:
         if part.value is None:
@@ -255,8 +299,7 @@ def stated(
         own = own or _own(text, part.start, part.end)
         for field, value in _members(part.value, names, source.count(fields[0].casefold()) > 1, read):
             values[field].append(value)
-        spans.append((part.start, part.end, values[fields[0]][-1] if values[fields[0]] else None))
-    shown = folded(_without(text, parts))
+    shown, last = _without(text, parts, ours)
     lines = [
         *_named_lines(shown, names, read),
         *(_marked(shown, fields[0], names, read) if len(fields) == 1 else ()),
@@ -276,13 +319,14 @@ def stated(
     agreed: dict[str, Value] = {
         field: value for field in fields for value in values[field] if value is not None
     }
-    ends = [text[end : end + _REMARK] for _, end, _ in spans] or [
-        shown[line.end : line.end + _REMARK] for line in lines
-    ]
-    for remark in ends:
-        for sentence in _SENTENCE.split(remark)[:6]:
-            if len(fields) == 1 and read(sentence) not in (None, agreed[fields[0]]):
-                raise FormatError(f"more than one {fields[0]} found; {expected}")
+    last = max([last, *(line.end for line in lines)])
+    said = shown[max(0, last - _MOST_AFTER) : last] if len(fields) == 1 else ""
+    for sentence in _SENTENCE.split(said):
+        words = sentence.strip(DECORATION + "->•")
+        if " " in words and _sentence(words, read) not in (None, agreed[fields[0]]):
+            raise FormatError(f"more than one {fields[0]} found; {expected}")
+    if not _harmless(shown[last:], read, agreed[fields[0]]):
+        raise FormatError(f"more than a reason follows the {fields[0]}; {expected}")
     kept, at = [], 0
     for line in sorted(lines, key=lambda line: line.start):
         kept.append(shown[at : line.start])
@@ -299,6 +343,25 @@ def _names_of(fields: tuple[str, ...]) -> Mapping[str, tuple[str, bool]]:
     return names | {bare(field): (field, True) for field in fields}
 
 
+def _field_of(key: str, names: Mapping[str, tuple[str, bool]]) -> tuple[str, bool]:
+    """The field that a key of an object states, "" for none, and whether it must hold a value.
+
+    Its own name and `final_<field>` must; other names, and keys that have one in them, need not.
+    """
+    name = bare(key) if len(key) < 100 else ""
+    if name in names or not name or name in _REASONS:
+        return names.get(name, ("", False))
+    anew = bool(_FINAL.search(name))
+    for known, (field, is_own) in names.items():
+        if known in name:
+            return field, is_own and anew
+    return (
+        (next(iter(names.values()))[0], False)
+        if anew and len({f for f, _ in names.values()}) == 1
+        else ("", False)
+    )
+
+
 def _members(
     found: Mapping[str, Any],
     names: Mapping[str, tuple[str, bool]],
@@ -313,7 +376,9 @@ def _members(
         level = levels.pop()
         if isinstance(level, dict):
             for key, member in level.items():
-                field, is_own = names.get(bare(key), ("", False)) if len(key) < 100 else ("", False)
+                field, is_own = _field_of(key, names)
+                if level is not found and bare(key) not in names:
+                    continue
                 value = read(member) if field else None
                 if (is_own and (level is found or value is not None)) or (
                     level is found and value is not None
@@ -337,7 +402,7 @@ def _named_lines(
     for start in sorted(starts):
         end = _end_of_line(text, start)
         line = text[start:end]
-        stated = _LINE.match(line[:200].lstrip(DECORATION + ">-•"))
+        stated = _LINE.match(_LISTED.sub("", line[:200], count=1))
         name, value = (stated[1], stated[2]) if stated else (line[:100], "")
         field, _ = names.get(_LEAD.sub("", bare(name)), ("", False))
         if not field:
@@ -400,10 +465,41 @@ def _value(written: str, read: Callable[[Any], Value | None]) -> Value | None:
     if value is not None:
         return value
     parts = _STOP.split(written[:_REMARK], maxsplit=1)
-    if len(parts) == 1 or _RETRACTED.search(parts[1]) or read(parts[1]) is not None:
+    value = read(parts[0]) if len(parts) == 2 else None
+    if value is None or _RETRACTED.search(parts[1]):
         return None
-    digits = any(map(str.isdigit, parts[0])) and any(map(str.isdigit, parts[1]))
-    return None if digits else read(parts[0])
+    return value if _harmless(parts[1] + written[_REMARK:], read, value) else None
+
+
+def _sentence(text: str, read: Callable[[Any], Value | None]) -> Value | None:
+    """The value of a whole text: all of it, or all but a reason that begins with "because"."""
+    value = read(text)
+    if value is not None or len(text) > _MOST_AFTER:
+        return value
+    because = _BECAUSE.search(text)
+    if not because:
+        return None
+    value = read(text[: because.start()].rstrip(", "))
+    return value if value is not None and _harmless(text[because.start() :], read, value) else None
+
+
+def _harmless(after: str, read: Callable[[Any], Value | None], value: Value) -> bool:
+    """Whether what follows a statement of `value` is only a reason or a courtesy; see the module."""
+    if len(after) > _MOST_AFTER:
+        return not after.strip()
+    for sentence in _SENTENCE.split(_HEAD.sub("", after)):
+        words = sentence.strip(DECORATION + "->•–—=\\$")
+        if not words or read(words) == value or _COURTESY.fullmatch(words):
+            continue
+        reason = _LABEL.sub("", words, count=1)
+        if reason == words and not _ABOUT.match(words):
+            return False
+        if _UNSAID.search(reason) or read(words) is not None:
+            return False
+        counts = [] if isinstance(value, str) else _COUNT.findall(reason)
+        if counts and (_RETRACTED.search(reason) or read(counts[-1]) != value):
+            return False
+    return True
 
 
 # ------------------------------------------------------------------------------------ whose statement it is
@@ -460,7 +556,7 @@ def _goes_on(after: str) -> bool:
     rest = after.lstrip()
     same_line = "\n" not in after[: len(after) - len(rest)]
     first = rest.lstrip("*_#`( ")[:1]
-    if _BECAUSE.match(rest):
+    if re.match(r"(?:because|since|as)\s", rest, re.IGNORECASE):
         return False
     if first.islower() or (same_line and not (first.isupper() or first.isdigit() or first.isalpha())):
         return not (same_line and first in ".!" and not rest[1:].strip())
@@ -482,13 +578,16 @@ def _unfenced(text: str) -> str:
     return whole[1] if whole else text
 
 
-def _without(text: str, parts: Sequence[Found]) -> str:
-    """The text around objects, each in the place of a line of its own."""
-    at, kept = 0, []
+def _without(text: str, parts: Sequence[Found], ours: Sequence[Found]) -> tuple[str, int]:
+    """The text around objects as `folded` has it, each of `ours` in the place of a line of its own and others
+    as an ellipsis; and where the last of `ours` stood in it."""
+    at, last, kept, size = 0, 0, [], 0
     for part in parts:
-        kept += [text[at : part.start], "\n"]
-        at = part.end
-    return "".join([*kept, text[at:]]) if parts else text
+        is_ours = part in ours
+        kept += [folded(text[at : part.start]), "\n" if is_ours else "\n…\n"]
+        size += len(kept[-2]) + len(kept[-1])
+        at, last = part.end, size if is_ours else last
+    return "".join([*kept, folded(text[at:])]), last
 
 
 def _end_of_line(text: str, at: int) -> int:

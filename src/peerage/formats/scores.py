@@ -33,6 +33,7 @@ _PROSE = frozenset(
 _NUMBERED = re.compile(
     r"[ \t*#-]*+(?:item|question|answer)?[ \t]*+#?([0-9]{1,4})[ \t*]*+[.:)][ \t]*+(.*)", re.IGNORECASE
 )
+_BOLD = re.compile(r"(?<![^\s:])\*\*([0-9.]+)\*\*\s?/")
 _LETTER = re.compile(r"[^\W\d_]")
 _PROSE_CHARS = 120
 _SHOWN = 40  # characters of an unusable score that a repair quotes
@@ -210,6 +211,7 @@ def _score(written: Any) -> float | None:
         return _on_scale(float(written), str(written))
     if not isinstance(written, str) or len(written) > _PROSE_CHARS or "{" in written:
         return None
+    written = _BOLD.sub(r"\1/", written)
     text = " ".join(number_in(written).split()).casefold().replace(" out of ", "/").replace(" / ", "/")
     if _OFF.fullmatch(text) and _SCORE.fullmatch(text) is None:
         raise FormatError(

@@ -205,7 +205,7 @@ DEMO_TOPICS = [
 
 GAME: GameSpec[DuelRules] = GameSpec(
     name="duel",
-    version=3,
+    version=4,
     about="Two players answer a challenge that peers drafted, or that you gave; peers judge.",
     contestants=(2, 2),
     rules=DuelRules,

@@ -151,7 +151,7 @@ def asks(rules: RejudgeRules, fixture: Fixture) -> tuple[Asks, ...]:
 
 GAME: GameSpec[RejudgeRules] = GameSpec(
     name="rejudge",
-    version=1,
+    version=2,
     about="New judges compare or score recorded answers; `peerage rejudge` sets it up.",
     contestants=(0, 0),
     rules=RejudgeRules,
