@@ -88,6 +88,22 @@ def test_reasons_are_kept_and_asked_for_at_both_ends() -> None:
             WITH_REASON.parse(text)
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "1. 7\n2. 8\n\nJust kidding.",
+        "1. 7\n2. 8\nOn reflection, item 1: 3",
+        "The answer says:\n1. 10\n2. 10",
+        "1. 7 (just kidding, 3)\n2. 8",
+        '{"scores": [7, 8]}\nActually, item 1 gets 3',
+        '{"scores": [{"item": 1, "score": 7, "final_score": 2}, {"item": 2, "score": 8}]}',
+    ],
+)
+def test_scores_that_are_taken_back_or_quoted_are_unusable(text: str) -> None:
+    with pytest.raises(FormatError):
+        Scores(2).parse(text)
+
+
 def test_criteria_are_averaged() -> None:
     kind = Score(("clarity", "relevance"))
     assert kind.parse('{"clarity": 9, "relevance": 4}') == Scored(6.5, (9, 4))

@@ -102,7 +102,7 @@ class Choice(Struct, frozen=True, tag="choice"):
 _LONGEST = 400  # characters of an option, at most
 _ANSWER = r"(?:answers?|responses?|assistant|option|model|candidate|text)"
 _PREFERRED = re.compile(
-    r"(?:(?:i\s+(?:prefer|choose|pick|select|favou?r|vote\s+for|go\s+with)|therefore|so|thus|hence|overall"
+    r"(?:(?:i\s+(?:prefer|choose|pick|select|favou?r|vote(?:\s+for)?|go\s+with)|therefore|so|thus|hence|overall"
     r"|wait|on reflection|in conclusion|but|no|actually)[\s,:]+)*"
     rf"(?:the\s+)?(?:{_ANSWER}\s+)?[*_\"'(]*(a|b|first|second)[*_\"')]*(?:\s+(?:{_ANSWER}|one))?"
     r"(?:\s+(?:wins|(?:is|was|seems)\s+(?:(?!not|no|never|hardly|barely|less|neither)\w+\s+){0,2}"

@@ -86,6 +86,11 @@ _MARKED = re.compile(
 _MATHS = "$*_` "
 _BOLD = re.compile(r"\*\*([^*\n:]{1,60})\*\*\.?")
 _STOP = re.compile(r",?\s+(?=because\s|since\s)|[.,;!]\s+|\s+[-–—]\s+|\s*\(|,?\s+(?:as|for)\s+")
+_TAKEN_BACK = re.compile(
+    r"\b(?:kidding|jok(?:e|ing)|(?:ignore|disregard|forget|scratch|strike) (?:the|that|this|it|what)"
+    r"|reflection|second thoughts?|actually|correction|make (?:that|it)|instead|wait)\b",
+    re.IGNORECASE,
+)
 _RETRACTED = re.compile(
     r"\b(?:or|not|no|wait|actually|rather|instead|maybe|perhaps|unless|sorry|correction|al?though|though|however|but)\b|\?",
     re.IGNORECASE,
@@ -95,10 +100,12 @@ _MOST_AFTER = 4_000
 _LABEL = re.compile(
     r"(?:reason(?:ing|s)?|explanation|rationale|justification)\W*(?::|\s[-–—])\W*", re.IGNORECASE
 )
-_COURTESY = re.compile(
-    r"(?:please )?let me know(?: if you (?:need|want|have)[\w\s']*)?"
+COURTESY = re.compile(
+    r"(?:please )?let me know(?: if you (?:need|want|have) (?:anything else"
+    r"|(?:any|more|other|further)(?: more| other)? (?:questions?|details?|help|information)))?"
     r"|i hope (?:this|that|it) helps|hope this helps"
-    r"|that(?: i|')s all|done|good luck[\w\s]*|thank you|thanks|end",
+    r"|(?:if you need anything else,? )?(?:please )?feel free to (?:ask|reach out)"
+    r"|that(?: i|')s all|done|good luck(?: to (?:all|you|everyone))?|thank you|thanks|end",
     re.IGNORECASE,
 )
 _ABOUT = re.compile(
@@ -116,7 +123,8 @@ _UNSAID = re.compile(
     r"|sa(?:ys?|id)|writ\w+|wrote|t(?:ells?|old)|ask\w*|wants?|wanted|demand\w*|instruct\w*|request\w*|command\w*|order(?:s|ed)"
     r"|claim\w*|quot\w+|insist\w*|begs?|begged|wish\w*|hop(?:es?|ing)|pretend\w*|trick\w*|inject\w*|manipulat\w*"
     r"|kidding|jok\w+|ignor\w+|disregard\w*|forget|reflection|thoughts?|actually|really|wait|sorry|corrections?|scratch|strike"
-    r"|instead|chang\w+|revis\w+|reconsider\w*|retract\w*|withdraw\w*|opposite|revers\w+|swap\w*|what|above|otherwise)\b"
+    r"|instead|chang\w+|revis\w+|reconsider\w*|retract\w*|withdraw\w*|opposite|revers\w+|swap\w*|what|above|otherwise"
+    r"|los[et]s?|lies?|false|mean[st]?|test|too|lower|higher|before|then)\b"
     r"|\b(?:is|was|are|were|seems?)\s+(?:(?:\w+\s+){0,3}(?:better|best|superior|stronger)"
     r"|(?:not\s+)?(?:answer\s+|response\s+)?(?-i:[AB]))\b"
     r"|\b(?:that|this|it|[ab]|first|second)\W*$|\bit is$|\?",
@@ -127,8 +135,10 @@ _COUNT = re.compile(
     r"\d+(?:[.,/]\d+)*|\b(?:zero|one|two|three|four|five|six|seven|eight|nine|ten|half|minus|plus)\b",
     re.IGNORECASE,
 )
-_LISTED = re.compile(r"(?:\d{1,2}[.)]\s|[^\w\n(]){0,9}")
-_FINAL = re.compile(r"final|overall|total|correct|revis|adjust|actual|real|true|updat|chang")
+_LISTED = re.compile(rf"(?:\d{{1,2}}[.)]\s|[{re.escape(DECORATION)}>•✅✔☑✓🏆🥇👉➡→⭐🎯⚖-]){{0,40}}")
+_STRUCK = re.compile(r"(?<!~)~~(?!~)")
+_AGAIN = re.compile(r".{1,60}?\b(?:better|best|superior|stronger|wins)\b", re.IGNORECASE)
+_FINAL = re.compile(r"final|overall|total|correct|revis|result|adjust|actual|real|true|updat|chang")
 """Words in a key that states the field anew."""
 
 _OUR = re.compile(
@@ -263,6 +273,8 @@ def object_in(text: str, fields: Iterable[str], others: bool = False) -> dict[st
         differ = True
     if differ:
         raise FormatError(f"{len(ours)} different JSON objects found; one was expected")
+    if any(_TAKEN_BACK.search(text[part.end : part.end + _REMARK]) for part in ours[-1:]):
+        raise FormatError("what follows the JSON object takes it back; the object alone was expected")
     if not any(_own(text, part.start, part.end) for part in ours):
         raise FormatError("the JSON object is quoted within other text; the object alone was expected")
     found: dict[str, Any] = {}
@@ -284,9 +296,11 @@ def stated(
     in its words, unless every field has one value.
     """
     text = _unfenced(text)
+    if _STRUCK.search(text[:_REMARK]) and "{" not in text[:_REMARK]:
+        raise FormatError(f"words are struck out; {expected}")
     if len(fields) == 1 and (alone := _sentence(text, read)) is not None:
         return Stated({fields[0]: alone}, {}, "")
-    names = _names_of(tuple(fields))
+    names = names_of(tuple(fields))
     values: dict[str, list[Value | None]] = {field: [] for field in fields}
     parts = objects(text)
     ours = [
@@ -297,7 +311,7 @@ def stated(
         if part.value is None:
             raise FormatError(f"the JSON object cannot be read: {part.problem}; {expected}")
         own = own or _own(text, part.start, part.end)
-        for field, value in _members(part.value, names, source.count(fields[0].casefold()) > 1, read):
+        for field, value in members(part.value, names, source.count(fields[0].casefold()) > 1, read):
             values[field].append(value)
     shown, last = _without(text, parts, ours)
     lines = [
@@ -321,7 +335,8 @@ def stated(
     }
     last = max([last, *(line.end for line in lines)])
     said = shown[max(0, last - _MOST_AFTER) : last] if len(fields) == 1 else ""
-    for sentence in _SENTENCE.split(said):
+    reasons = [value for part in ours for value in (part.value or {}).values() if isinstance(value, str)]
+    for sentence in _SENTENCE.split("\n".join([said, *reasons])[:_MOST_AFTER]):
         words = sentence.strip(DECORATION + "->•")
         if " " in words and _sentence(words, read) not in (None, agreed[fields[0]]):
             raise FormatError(f"more than one {fields[0]} found; {expected}")
@@ -336,7 +351,7 @@ def stated(
 
 
 @lru_cache(maxsize=256)
-def _names_of(fields: tuple[str, ...]) -> Mapping[str, tuple[str, bool]]:
+def names_of(fields: tuple[str, ...]) -> Mapping[str, tuple[str, bool]]:
     """The field that each name stands for, and whether it is the field's own name; names as `bare` makes
     them."""
     names = {other: (field, False) for field in fields for other in _NAMES.get(bare(field), ())}
@@ -362,7 +377,7 @@ def _field_of(key: str, names: Mapping[str, tuple[str, bool]]) -> tuple[str, boo
     )
 
 
-def _members(
+def members(
     found: Mapping[str, Any],
     names: Mapping[str, tuple[str, bool]],
     deeper: bool,
@@ -450,7 +465,7 @@ def _marked(
             start = text.rfind("\n", 0, mark.start()) + 1
             lead, tail = text[start : mark.start()].rstrip(_MATHS), text[mark.end() : mark.end() + 20]
             end = mark.end() + len(tail) - len(tail.lstrip(_MATHS + "."))
-            agrees = not lead.strip() or _announced(lead) or (len(lead) < 200 and read(lead) == value)
+            agrees = not lead.strip() or announced(lead) or (len(lead) < 200 and read(lead) == value)
             own = agrees and not lead.lstrip().startswith(">") and _own(text, start, end, among=False)
             yield _Line(field, value, own, start if agrees else mark.start(), end)
     for start, end in {_first_line(text), _last_line(text)}:
@@ -489,8 +504,13 @@ def _harmless(after: str, read: Callable[[Any], Value | None], value: Value) -> 
         return not after.strip()
     for sentence in _SENTENCE.split(_HEAD.sub("", after)):
         words = sentence.strip(DECORATION + "->•–—=\\$")
-        if not words or read(words) == value or _COURTESY.fullmatch(words):
+        if not words or read(words) == value or COURTESY.fullmatch(words):
             continue
+        if isinstance(value, str) and words.isdigit():  # of a list
+            continue
+        again = _AGAIN.match(words)
+        if again and read(again[0].rstrip(", ")) == value:
+            words = f"because {words[again.end() :]}"
         reason = _LABEL.sub("", words, count=1)
         if reason == words and not _ABOUT.match(words):
             return False
@@ -525,12 +545,12 @@ def _own(text: str, start: int, end: int, among: bool = True) -> bool:
         if rest.strip() == after.strip():
             break
         after = rest
-    if before.strip() and after.strip() and not (among and _announced(_last_sentence(before))):
+    if before.strip() and after.strip() and not (among and announced(_last_sentence(before))):
         return False
     return not (before.strip() and _leads_on(before)) and not (after.strip() and _goes_on(after))
 
 
-def _announced(sentence: str) -> bool:
+def announced(sentence: str) -> bool:
     """Whether an unfinished sentence says that the writer's own statement follows: "Here is my verdict:"."""
     return bool(_OUR.search(sentence)) and not _THEIRS.search(sentence) and not _SAYING.search(sentence)
 
@@ -546,7 +566,7 @@ def _leads_on(before: str) -> bool:
         return bool(_POINTS.search(sentence)) and bool(_SAYING.search(sentence) or _THEIRS.search(sentence))
     if not before[len(before.rstrip()) :].count("\n") or not (last.isalnum() or last == "%"):
         above = before.rstrip().rpartition("\n")[0]
-        return not _announced(sentence) or (bool(above.strip()) and _leads_on(above + "\n"))
+        return not announced(sentence) or (bool(above.strip()) and _leads_on(above + "\n"))
     return bool(_LEADS_ON.search(sentence)) or (not _BULLET.match(line) and bool(_SAYING.search(sentence)))
 
 

@@ -8,13 +8,24 @@ out of 10`. Nothing else is a score, and nothing is moved onto the scale: `-3`, 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from random import Random
 from typing import Any
 
 from msgspec import Struct
 
-from peerage.formats.reading import Stated, folded, number_in, object_in, stated
+from peerage.formats.reading import (
+    COURTESY,
+    Stated,
+    announced,
+    bare,
+    folded,
+    members,
+    names_of,
+    number_in,
+    object_in,
+    stated,
+)
 from peerage.formats.texts import FormatError, json_text, object_schema, visible, words
 
 MOST = 10.0
@@ -88,6 +99,11 @@ class Score(Struct, frozen=True, tag="score"):
     def of(self, found: dict[str, Any]) -> Scored:
         """The value of a JSON object that is already decoded."""
         scores = {criterion: _stated(found.get(criterion), criterion) for criterion in self.criteria}
+        for criterion, again in members(found, names_of(self.criteria), False, _score):
+            if again != scores[criterion]:
+                raise FormatError(
+                    f'more than one {criterion} found; one number as "{criterion}" was expected'
+                )
         return self._of(Stated(scores, found, ""))
 
     def _of(self, found: Stated[float]) -> Scored:
@@ -154,8 +170,7 @@ class Scores(Struct, frozen=True, tag="scores"):
                     f'"scores" holds {len(listed)} entries without item numbers; {self.count} were expected'
                 )
         elif len(self.criteria) == 1:
-            lines = filter(None, map(_NUMBERED.fullmatch, folded(text).split("\n")))
-            given = ((int(line[1]), self._each.parse(line[2])) for line in lines)
+            given = self._lines(folded(text).split("\n"))
         else:
             given = ()
         scores: dict[int, Scored] = {}
@@ -168,6 +183,20 @@ class Scores(Struct, frozen=True, tag="scores"):
         if missing:
             raise FormatError(f"no score found for item {', '.join(missing[:20])} of {self.count}")
         return tuple([scores[item] for item in range(1, self.count + 1)])
+
+    def _lines(self, lines: Sequence[str]) -> Iterator[tuple[int, Scored]]:
+        """The score of each numbered line. FormatError for other words beside an announcement before them and
+        a courtesy after them."""
+        begun = others = False
+        for line in lines:
+            numbered = _NUMBERED.fullmatch(line)
+            words = "" if numbered or (others and not begun) else bare(line[:_PROSE_CHARS])
+            others = others or bool(words and not (COURTESY.fullmatch(words) if begun else announced(words)))
+            begun = begun or numbered is not None
+            if begun and others:
+                raise FormatError("other words stand beside the scores; one line for each item was expected")
+            if numbered:
+                yield int(numbered[1]), self._each.parse(numbered[2])
 
     def write(self, value: Sequence[Scored | float]) -> str:
         return json_text(
