@@ -163,31 +163,24 @@ def told_at(address: str) -> str:
 
 
 @pytest.mark.skipif(not available(), reason="this system has no Landlock")
-@pytest.mark.parametrize("series", [None, "tasks"])
-def test_an_agent_that_watches_the_live_pages_sees_what_is_over_and_no_color_in_play(
-    tmp_path: Path, series: str | None
-) -> None:
+def test_an_agent_that_watches_the_live_pages_sees_what_is_over_and_no_color_in_play(tmp_path: Path) -> None:
     (tmp_path / "watcher.py").write_text(WATCHER)
     settings = {
         "seed": 0,
         "game": "color-obfuscation",
         "rules": {"ally_failure": "ignore"},
         "players": ["house:0.9"],
-        "pairing": {"series": series},
         "engine": {"probe": False, "concurrency": 1},
     }
     (tmp_path / "arena.yaml").write_text(yaml.safe_dump(settings))
-    others, patience = ["house:0.9", "house:0.5"], "0"
-    if series:  # two tables play each pair of colors, one after the other; the server looks twice a second
-        others, patience = [*others, "house:0.2"], "1.2"
-        settings["rules"] = {"ally_failure": "ignore", "shares": [1]}
+    others = ["house:0.9", "house:0.5"]
     serve = [sys.executable, "-m", "peerage", "serve", "--dir", str(tmp_path), "--port", "0"]
     unbuffered = {**os.environ, "PYTHONUNBUFFERED": "1"}
     with subprocess.Popen(serve, stdout=subprocess.PIPE, text=True, env=unbuffered) as served:
         try:
             assert served.stdout is not None
             address = served.stdout.readline().split(", at ")[1].strip()
-            command = [sys.executable, "watcher.py", address, patience]
+            command = [sys.executable, "watcher.py", address, "0"]
             watcher = {"command": command, "name": "watcher", "price": {"input": 0, "output": 0}}
             (tmp_path / "arena.yaml").write_text(yaml.safe_dump({**settings, "players": [watcher, *others]}))
             said = CliRunner().invoke(app, ["run", "--dir", str(tmp_path), "--max-matches", "4", "--yes"])
@@ -201,7 +194,6 @@ def test_an_agent_that_watches_the_live_pages_sees_what_is_over_and_no_color_in_
     texts = by_hex(ledger.texts())
     fixtures = [read_fixture(one.body, texts) for one in ledger.fixtures(1)]
     drawn = {one.number: one.drawn["colors"] for one in fixtures}
-    first = {one.number: one.series for one in fixtures}
     asked = [one.match for one in ledger.exchanges(1) if one.player == "watcher"]
     ledger.close()
     assert len(seen) == len(asked) >= 4, said.output
@@ -209,7 +201,4 @@ def test_an_agent_that_watches_the_live_pages_sees_what_is_over_and_no_color_in_
         assert not [color for color in drawn[match] if color in pages]
     shown = [f"LIVE/{match}" in pages for match, pages in zip(asked, seen, strict=True)]
     assert any(shown), "matches in play are shown"
-    if series:
-        assert any(first[match] < match for match in asked), "its colors were played at another table before"
-        assert all(drawn[one] == drawn[first[one]] for one in drawn)
     assert [color for color in drawn[1] if color in over], "what is over is shown"

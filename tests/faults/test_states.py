@@ -151,8 +151,9 @@ def test_replies_that_the_game_no_longer_asks_for_are_not_passed_over(tmp_path: 
     )
     sql(
         tmp_path,
-        "INSERT INTO replies (intent, body, cost_nano, at_ms, checksum) "
-        'SELECT last.id, CAST(\'{"status":"ok"}\' AS BLOB), 0, 1, crc32(CAST(\'{"status":"ok"}\' AS BLOB)) '
+        "INSERT INTO replies (intent, body, cost_nano, at_ms, latency_ms, checksum) "
+        'SELECT last.id, CAST(\'{"status":"ok"}\' AS BLOB), 0, 1, 1, '
+        'crc32(CAST(\'{"status":"ok"}\' AS BLOB)) '
         "FROM (SELECT max(id) AS id FROM intents) AS last",
     )
     with pytest.raises(LedgerError, match="not as it was written"):
