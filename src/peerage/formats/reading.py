@@ -98,7 +98,8 @@ _RETRACTED = re.compile(
 _MOST_AFTER = 4_000
 """Characters of a reason after a statement."""
 _LABEL = re.compile(
-    r"(?:reason(?:ing|s)?|explanation|rationale|justification)\W*(?::|\s[-–—])\W*", re.IGNORECASE
+    r"(?:reason(?:ing|s)?|explanation|rationale|justification|check|proof|verification)\W*(?::|\s[-–—])\W*",
+    re.IGNORECASE,
 )
 COURTESY = re.compile(
     r"(?:please )?let me know(?: if you (?:need|want|have) (?:anything else"
@@ -127,6 +128,7 @@ _UNSAID = re.compile(
     r"|los[et]s?|lies?|false|mean[st]?|test|too|lower|higher|before|then)\b"
     r"|\b(?:is|was|are|were|seems?)\s+(?:(?:\w+\s+){0,3}(?:better|best|superior|stronger)"
     r"|(?:not\s+)?(?:answer\s+|response\s+)?(?-i:[AB]))\b"
+    r"|\bgets?\s+(?:it|the)\b"
     r"|\b(?:that|this|it|[ab]|first|second)\W*$|\bit is$|\?",
     re.IGNORECASE,
 )
@@ -137,6 +139,7 @@ _COUNT = re.compile(
 )
 _LISTED = re.compile(rf"(?:\d{{1,2}}[.)]\s|[{re.escape(DECORATION)}>•✅✔☑✓🏆🥇👉➡→⭐🎯⚖-]){{0,40}}")
 _STRUCK = re.compile(r"(?<!~)~~(?!~)")
+_RIGHT = re.compile(r"\b([AB])\s+(?:is|was)\s+(?:\w+\s+){0,2}(?:right|correct)\b")
 _AGAIN = re.compile(r".{1,60}?\b(?:better|best|superior|stronger|wins)\b", re.IGNORECASE)
 _FINAL = re.compile(r"final|overall|total|correct|revis|result|adjust|actual|real|true|updat|chang")
 """Words in a key that states the field anew."""
@@ -515,6 +518,8 @@ def _harmless(after: str, read: Callable[[Any], Value | None], value: Value) -> 
         if reason == words and not _ABOUT.match(words):
             return False
         if _UNSAID.search(reason) or read(words) is not None:
+            return False
+        if any(read(answer) not in (None, value) for answer in _RIGHT.findall(reason)):
             return False
         counts = [] if isinstance(value, str) else _COUNT.findall(reason)
         if counts and (_RETRACTED.search(reason) or read(counts[-1]) != value):
