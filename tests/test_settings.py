@@ -151,7 +151,7 @@ def test_settings_are_frozen_and_hold_their_ground_in_python() -> None:
         ),
         ("name: 'x\nseed: 1", "arena.yaml, line 2, column 8: the quote opened in line 1 is never closed"),
         ("name: \x00", "arena.yaml, line 1: found the control character U+0000; remove it"),
-        ("1: 2", "arena.yaml, line 1, 1: a key must be text; put it in quotes"),
+        ("1: 2", "arena.yaml, line 1: found '1' as a key; a key must be text, so put it in quotes"),
         (
             'name: "a\\u202eb"\nplayers: [{model: house:0.1, name: "a\\u202eb"}]',
             "arena.yaml, line 2, players[1].name: 'a\ufffdb' holds characters that cannot be seen; retype it",

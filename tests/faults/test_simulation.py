@@ -125,7 +125,7 @@ BUGS = {
     "the runner's lock is not taken": (SqliteFile, "_lock", _unlocked, range(1, 4)),
     "a write that failed is taken for done": (Journal, "_write", _taken_for_written, range(1, 4)),
     "matches are folded in the order they end": (Folding, "end", _as_they_end, range(1, 4)),
-    "nothing is reserved for calls in flight": (Budget, "_hold", _nothing_held, range(1, 9)),
+    "nothing is reserved for calls in flight": (Budget, "_hold", _nothing_held, range(1, 25)),
     "a reservation is given back twice": (Budget, "pay", _given_back_twice, range(1, 5)),
     "a budget begins anew with every process": (Budget, "__init__", _new_budget, range(1, 5)),
     "what a crash left open counts nothing": (Budget, "__init__", _left_open_is_free, range(1, 5)),

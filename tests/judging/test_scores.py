@@ -23,7 +23,6 @@ RULES = ScoringRules(
     4,
     Prompt("", "{question} {work} {format}"),
     Prompt("", "{items} {count} {format}"),
-    ("score",),
     False,
     100,
     200,

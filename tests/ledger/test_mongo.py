@@ -31,8 +31,9 @@ def test_a_body_beyond_the_limit_of_a_document(ledger: Ledger) -> None:
         ledger.write(Batch(fixtures=[FixtureRow(1, 1, b"{}")], intents=[IntentRow(1, "k", 1, "p", b"{}", 1)]))
         ledger.write(Batch(replies=[ReplyRow(1, "k", 1, reply, 1, 1)]))
         ledger.write(Batch(records=[RecordRow(1, body, b"c" * 32, 4)]))
-    assert next(ledger.records()).body == body
-    found = ledger.match(1)
+    stored = ledger.as_stored()  # no record that anybody chained
+    assert next(stored.records()).body == body
+    found = stored.match(1)
     assert found is not None
     assert found.record is not None
     assert (found.record.body, found.exchanges[0].reply) == (body, reply)
@@ -45,7 +46,8 @@ def test_matches_of_many_attempts_are_read_few_at_a_time(
     asked = [IntentRow(number, f"k{at}", 1, "p", b"{}", 1) for number in numbers for at in range(3)]
     with ledger.runner():
         ledger.write(Batch(fixtures=[FixtureRow(number, 1, b"{}") for number in numbers], intents=asked))
-    expected = list(ledger.exchanges(1))
+    stored = ledger.as_stored()
+    expected = list(stored.exchanges(1))
     assert [(row.match, row.key) for row in expected] == [(row.match, row.key) for row in asked]
     sizes: list[int] = []
     real = MongoRows._attempts
@@ -56,7 +58,7 @@ def test_matches_of_many_attempts_are_read_few_at_a_time(
 
     monkeypatch.setattr("peerage.ledger.mongo_rows.ATTEMPTS", 12)
     monkeypatch.setattr(MongoRows, "_attempts", attempts)
-    assert list(ledger.exchanges(1)) == expected
+    assert list(stored.exchanges(1)) == expected
     assert sizes[0] > 4
     assert {*sizes[1:-1]} == {4}, "twelve attempts each"
 
@@ -82,7 +84,7 @@ def test_pieces_that_no_row_holds_are_swept(
             pass
         assert base["chunks"].count_documents({}) == 3
         assert base["runner"].count_documents({}) == 1
-    assert [row.body for row in ledger.records()] == [kept]
+    assert [row.body for row in ledger.as_stored().records()] == [kept]
 
 
 def test_sums_and_counts_are_asked_again_where_the_line_broke(

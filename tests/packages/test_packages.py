@@ -48,6 +48,8 @@ CASES = {
     "site init results": "",
     "challenges list --dir arena": "",
     "tournament page tournament.html --dir arena": SITE,
+    "checkpoint --new-key": "",
+    "checkpoint --dir own": "",
     "disclose --dir own --yes": "",
     "demo --game trivia --matches 1 --dir trivia": "peerage[facts]",
     "demo --game code-golf --matches 1 --dir golf": "peerage[sandbox]",

@@ -13,7 +13,6 @@ from tests.engine.arenas import house, play, write_arena
 from tests.engine.clients import Cast
 from tests.site.arenas import EVIL
 from tests.site.test_pages import Read
-from tests.tables.test_leaderboard import copied
 
 from peerage.blocks import (
     Bar,
@@ -43,20 +42,15 @@ def test_what_is_shown_is_escaped_and_visible(text: str) -> None:
 
 
 def test_of_several_attempts_the_answered_one_is_told(tmp_path: Path) -> None:
+    def busy(call: Call, attempt: int) -> PlayerError | None:
+        return PlayerError("busy") if call.key == "answer/A" and attempt == 0 else None
+
     folder = write_arena(tmp_path / "arena", house(6))
-    play(folder, 1)
-    again = (
-        "INSERT INTO intents (match, key, attempt, player, worst_nano, checksum, body) "
-        "SELECT match, key, 2, player, worst_nano, checksum, body FROM intents WHERE id = {}"
-    )
-    copy = copied(folder, tmp_path / "copy", again.format(2), "DELETE FROM replies WHERE intent = 2")
-    answered = copied(folder, tmp_path / "answered", again.format(2))
-    first, second = [_only(at) for at in (copy, answered)]
-    assert [step.status for step in first.asked.values()].count("waiting") == 1
-    assert "waiting" not in [step.status for step in second.asked.values()]
-    for match in (first, second):
-        assert "2 attempts" in stages(match)
-        assert stages(match).count("attempts") == 1
+    play(folder, 1, clients=Cast(busy))
+    match = _only(folder)
+    assert "waiting" not in [step.status for step in match.asked.values()]
+    assert "2 attempts" in stages(match)
+    assert stages(match).count("attempts") == 1
 
 
 def _only(folder: Path) -> Match:

@@ -339,7 +339,8 @@ def disclose(
     if strange:
         _problems([f"match {number}: its key does not follow from the secret" for number in strange])
         raise typer.Exit(1)
-    say(f"the keys of matches 1 to {done} follow from it")
+    if done:
+        say(f"the keys of matches 1 to {done} follow from it")
 
 
 def _pieces(ledger: Ledger, shape: Document, people: PeopleVotes) -> Iterator[str]:
