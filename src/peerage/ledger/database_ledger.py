@@ -188,6 +188,8 @@ class DatabaseLedger:
             _, recorded = self.heads()
             if last is None or last >= recorded:
                 for place, row in enumerate(islice(self.narrow(), last), 1):
+                    if place > recorded:  # a run may have folded it meanwhile
+                        _, recorded = self.heads()
                     if place > recorded:
                         raise damaged(
                             self._database.place, f"its narrow table holds a match {row.number} more"
