@@ -1,7 +1,7 @@
 """The JSON objects in a reply, as models write them, in time linear in its length. Pure.
 
-Read beside JSON, where one reading is there: raw line feeds in a text, invalid escapes, comments, a comma
-before a closing bracket, single and typographic quotation marks, keys and words without any, full-width
+Besides JSON it reads, where there is one reading: raw line feeds in a text, invalid escapes, comments, a
+comma before a closing bracket, single and typographic quotation marks, keys and words without any, full-width
 colons and commas, invisible characters between values, and quotation marks within a text that no colon
 follows.
 """
@@ -41,7 +41,7 @@ _ESCAPE = re.compile(r'\\(?:u[0-9a-fA-F]{4}|["\\/bfnrt])|(\\)|(")', re.DOTALL)
 
 
 class Found(NamedTuple):
-    """What stands at `start:end` of a reply: an object, or (`value` None) one that breaks off or is no JSON.
+    """An object at `start:end` of a reply, or (`value` None) one that breaks off or is no JSON.
 
     `keys` are its own, as written; `problem` says why it cannot be read.
     """

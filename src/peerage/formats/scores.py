@@ -14,19 +14,9 @@ from typing import Any
 
 from msgspec import Struct
 
-from peerage.formats.reading import (
-    COURTESY,
-    Stated,
-    announced,
-    bare,
-    folded,
-    members,
-    names_of,
-    number_in,
-    object_in,
-    stated,
-)
-from peerage.formats.texts import FormatError, json_text, object_schema, visible, words
+from peerage.formats.authorship import COURTESY, announced
+from peerage.formats.reading import Stated, bare, members, names_of, number_in, object_in, stated
+from peerage.formats.texts import FormatError, folded, json_text, object_schema, visible, words
 
 MOST = 10.0
 """The best score; the worst is 0."""

@@ -14,6 +14,16 @@ class FormatError(Exception):
     """A reply is not in the declared format; the message says what was expected, for the repair."""
 
 
+DECORATION = " \t\r\n*_`~#\"'“”‘’«»()[]{}.,!;:"
+"""Marks around a name or a value that do not count."""
+_FOLDED = {
+    **{0xFF01 + at: 0x21 + at for at in range(94)},
+    **dict.fromkeys(map(ord, "\u00a0\u1680\u202f\u205f\u3000"), " "),
+    **dict.fromkeys(range(0x2000, 0x200B), " "),
+    **dict.fromkeys(map(ord, "\u2028\u2029\x85\x0b\x0c"), "\n"),
+    **dict.fromkeys(map(ord, "\u200b\u200c\u200d\u2060\ufeff\u00ad\u180e\ufe0e\ufe0f\r"), None),
+}
+_UNFOLDED = re.compile("[" + re.escape("".join(map(chr, _FOLDED))) + "]")
 _UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 
 
@@ -32,7 +42,8 @@ _ESCAPED = re.compile(
 
 
 def read_json(text: str | bytes) -> Any:
-    """What JSON text says. Half of a surrogate pair, escaped or not, and bytes that are no UTF-8 are U+FFFD.
+    """Return the value of JSON text, with U+FFFD for half of a surrogate pair, escaped or not, and for bytes
+    that are no UTF-8.
 
     Models cut at their limit and servers that stream by the byte write such halves; all else that is no JSON
     raises msgspec.DecodeError, and what is too deep RecursionError.
@@ -73,6 +84,12 @@ def visible(text: str) -> str:
     if text.replace("\n", "").replace("\t", "").isprintable() and not _SUSPECT.search(text):
         return text
     return _INVISIBLE.sub("\ufffd", text)
+
+
+def folded(text: str) -> str:
+    """Return `text` as a person sees it: full-width letters as usual ones, any blank as a blank,
+    nothing invisible."""
+    return text.translate(_FOLDED) if _UNFOLDED.search(text) else text
 
 
 def blocks(text: str) -> Iterator[str]:

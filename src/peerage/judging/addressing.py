@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 
 from peerage.formats import visible
-from peerage.formats.reading import folded
+from peerage.formats.texts import folded
 
 MOST = 60_000
 """Characters of an answer that are looked at: more than judges are shown."""
