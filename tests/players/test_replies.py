@@ -17,7 +17,7 @@ from peerage.players.agent_protocol import reply_from
 from peerage.players.client import Answer, Call, PlayerError
 from peerage.players.finish_reasons import FINISH_REASONS, ending
 from peerage.players.provider import ProviderClient
-from peerage.players.replies import Usage, reported_error, usage_of
+from peerage.players.replies import Usage, anthropic_message, google_response, reported_error, usage_of
 from peerage.protocol import Text
 from peerage.settings import PlayerSettings
 
@@ -191,6 +191,8 @@ async def test_what_nobody_uses_cannot_spoil_a_reply(server: OpenAIServer, broke
             {"prompt_tokens": 100, "completion_tokens": 20.5},
             {"prompt_tokens": 100, "completion_tokens": True},
             {"prompt_tokens": 100, "completion_tokens": 1e300},
+            {"prompt_tokens": {"text_tokens": 100}, "completion_tokens": 20},
+            {"prompt_tokens": 100, "completion_tokens": [{"text_tokens": 20}]},
             {"prompt_tokens": 100, "completion_tokens": 20,
              "completion_tokens_details": {"reasoning_tokens": -1}},
         )],
@@ -327,9 +329,32 @@ async def test_an_error_beside_a_part_of_a_reply_may_have_cost_something(server:
         assert (failed.value.kind, failed.value.maybe_paid) == ("transient", True)
 
 
+@pytest.mark.parametrize("code", ["²", "4" * 5_000, "４０４", -1, 10**400])
+def test_a_code_that_is_no_status_stands_for_none(code: Any) -> None:
+    reported = reported_error({"error": {"code": code, "message": "gone"}})
+    assert reported is not None
+    assert (reported.status, reported.message) == (502, "gone")
+
+
+def test_counts_that_are_objects_are_unknown_in_every_language() -> None:
+    nested = {"text_tokens": 100}
+    message = {"content": [{"type": "text", "text": "said"}]}
+    read = anthropic_message(message | {"usage": {"input_tokens": nested, "output_tokens": 20}})
+    assert read["usage"] == {"input_tokens": 0, "output_tokens": 0}
+    candidate = {"content": {"parts": [{"text": "said"}]}}
+    counts = {"promptTokenCount": nested, "candidatesTokenCount": 20}
+    assert google_response({"candidates": [candidate], "usageMetadata": counts})["usageMetadata"] == {}
+
+
 def test_a_reply_without_an_error_reports_none() -> None:
     for body in (None, [], "x", {}, completion("said"), completion("said") | {"error": {"code": 200}}):
         assert reported_error(body) is None
+
+
+@pytest.mark.parametrize("choices", [5, True, "said", {"delta": {"content": "said"}}])
+async def test_a_stream_whose_choices_are_no_list_holds_no_reply(server: OpenAIServer, choices: Any) -> None:
+    with pytest.raises(PlayerError, match="no choice at all"):
+        await asked(server, sse({"choices": choices}), content_type="text/event-stream")
 
 
 async def test_a_stream_is_read_as_the_reply_it_amounts_to(server: OpenAIServer) -> None:

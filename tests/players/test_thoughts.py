@@ -82,7 +82,8 @@ def test_thoughts_and_nothing_else_are_no_answer() -> None:
 
 @pytest.mark.parametrize("text", ["<think>" * 30_000, "</think> " * 25_000, " " * 200_000 + "</think>",
                                   "analysisx" + "assistantfina" * 15_000, "<|channel|> " * 16_000,
-                                  "`</think>" * 22_000, "```" + "</think>\n" * 22_000])  # fmt: skip
+                                  "`</think>" * 22_000, "```" + "</think>\n" * 22_000,
+                                  "<think></think>" * 500_000])  # fmt: skip
 def test_hostile_texts_take_no_time(text: str) -> None:
     began = time.perf_counter()
     part(text)

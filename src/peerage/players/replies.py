@@ -94,7 +94,7 @@ def _status(codes: Iterable[int | str], message: str) -> int:
     those of its message; 502 for no other."""
     codes = list(codes)
     for code in codes:
-        if str(code).isdigit() and 400 <= int(code) < 600:
+        if re.fullmatch("[45][0-9]{2}", str(code)):
             return int(code)
     if _NO_CREDIT.search(message.casefold()):
         return 402
@@ -148,7 +148,8 @@ def usage_of(stated: Any, wrote: bool) -> Usage:
 
 
 def _count(stated: Mapping[str, Any], names: Iterable[str]) -> int | None:
-    return next((int(stated[name]) for name in names if stated.get(name) is not None), None)
+    counts = (stated.get(name) for name in names)
+    return next((int(count) for count in counts if isinstance(count, int | float)), None)
 
 
 def is_usage(stated: Any) -> bool:
@@ -341,7 +342,7 @@ def anthropic_message(body: Mapping[str, Any]) -> dict[str, Any]:
         content = [{"type": "text", "text": body["content"]}]
     reason = body.get("stop_reason")
     stated = body["usage"] if is_usage(body.get("usage")) else {}
-    counts = {name: int(stated[name]) for name in _COUNTED if stated.get(name)}
+    counts = {name: count for name in _COUNTED if (count := _count(stated, [name]))}
     if (content and not counts.get("output_tokens")) or not any(counts.get(name) for name in _COUNTED[1:]):
         counts = {}
     details = body.get("stop_details")

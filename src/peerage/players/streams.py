@@ -36,7 +36,8 @@ def read_stream(content: bytes) -> dict[str, Any]:
         if chunk.get("error") or kind == b"error" or chunk.get("object") == "error":
             return {"error": chunk.get("error") or chunk, "choices": [choice] if chosen else []}
         whole |= {name: value for name, value in chunk.items() if value is not None and name != "choices"}
-        for part in chunk.get("choices") or ():
+        choices = chunk.get("choices")
+        for part in choices if isinstance(choices, list) else ():
             if not isinstance(part, dict) or part.get("index", 0) != 0:
                 continue
             chosen = True

@@ -56,6 +56,7 @@ def _tag(mark: str) -> str:
 
 _OPENING = [re.compile(_tag(marks.opening), re.IGNORECASE) for marks in MARKS]
 _CLOSING = [re.compile(_tag(marks.closing), re.IGNORECASE) for marks in MARKS]
+_SPACE = re.compile(r"\s*")
 _WRAPPED = re.compile(
     r"\s*(?:<\|START_RESPONSE\|>(?P<a>.*?)(?:<\|END_RESPONSE\|>\s*)?"
     r"|<\|begin_of_solution\|>(?P<b>.*?)(?:<\|end_of_solution\|>\s*)?)",
@@ -82,17 +83,16 @@ def part(text: str) -> Parted:
         return Parted(bare["answer"].strip(), len(bare["thought"].strip()), marked=True)
     if not any(mark in text for mark in "<[◁") or _is_json(text):
         return Parted(text)
-    answer, thought, marked, nested = text, 0, False, False
-    while pair := _opened(answer):
-        opening, closing = pair
-        begin = len(answer) - len(answer.lstrip())
-        body = opening.sub("", answer[begin:], count=1)
-        end = closing.search(body)
+    at, thought, marked, nested = 0, 0, False, False
+    while pair := _opened(text, at):
+        begin, closing = pair
+        end = closing.search(text, begin.end())
         if end is None:
-            return Parted("", thought + len(body.strip()), marked=True, closed=False)
-        thoughts, answer, marked = body[: end.start()], body[end.end() :], True
-        thought += len(thoughts.strip())
-        nested = nested or opening.search(thoughts) is not None
+            return Parted("", thought + len(text[begin.end() :].strip()), marked=True, closed=False)
+        at, marked = end.end(), True
+        thought += len(text[begin.end() : end.start()].strip())
+        nested = nested or begin.re.search(text, begin.end(), end.start()) is not None
+    answer = text[at:]
     end = _lone_closing(answer) if nested or not marked else None
     if end is not None:
         thought += len(answer[: end.start()].strip())
@@ -100,11 +100,14 @@ def part(text: str) -> Parted:
     return Parted(_unwrapped(answer), thought, marked=True) if marked else Parted(text)
 
 
-def _opened(text: str) -> tuple[re.Pattern[str], re.Pattern[str]] | None:
-    """The marks of the thoughts that a text begins with."""
-    begin = len(text) - len(text.lstrip())
-    pairs = zip(_OPENING, _CLOSING, strict=True)
-    return next(((opening, closing) for opening, closing in pairs if opening.match(text, begin)), None)
+def _opened(text: str, at: int) -> tuple[re.Match[str], re.Pattern[str]] | None:
+    """Return the opening mark that comes next after `at`, and the pattern of the closing one."""
+    begin = _SPACE.match(text, at)
+    assert begin is not None
+    for opening, closing in zip(_OPENING, _CLOSING, strict=True):
+        if mark := opening.match(text, begin.end()):
+            return mark, closing
+    return None
 
 
 def _unwrapped(answer: str) -> str:
