@@ -226,6 +226,23 @@ def test_what_is_no_goal_is_told(text: str, told: str) -> None:
     assert str(wrong.value).startswith(told)
 
 
+@pytest.mark.parametrize(
+    "player",
+    [
+        {"model": "openai:m", "base_url": "http://h:99999/v1"},
+        {"model": "openai:m", "base_url": "http://user:secret@[h/v1"},
+        {"model": "http://h:port/answer"},
+        {"model": "openai:m", "base_url": "http://user:secret/1@h/v1"},
+        {"model": "https://user:secret@[h/answer"},
+    ],
+)
+def test_an_address_that_is_none_is_told_without_what_it_holds(player: Any) -> None:
+    with pytest.raises(ValidationError) as wrong:
+        PlayerSettings.model_validate(player)
+    assert said(wrong.value).startswith("its host or port is none; write an address such as")
+    assert "secret" not in said(wrong.value)
+
+
 HOSTED = {"model": "gguf:a.gguf", "name": "a", "host": "gpu"}
 
 

@@ -91,6 +91,11 @@ def test_programs_that_differ_keep_their_families(one: Any, other: Any, tmp_path
     assert families(tmp_path, one | {"family": "a"}, other | {"family": "b"}) == ["a", "b"]
 
 
+def test_a_program_that_no_file_can_be_is_itself(tmp_path: Path) -> None:
+    long = "a" * 5_000
+    assert families(tmp_path, {"command": [long], "family": "a"}, {"command": [f"./{long}"]})[0] == "a"
+
+
 def test_an_agent_entered_ten_times_never_judges_itself_where_families_are_kept_apart(tmp_path: Path) -> None:
     sybils = []
     for at in range(10):  # ten copies of one file, each said to be of a family of its own

@@ -123,6 +123,7 @@ def test_a_late_reply_halves_the_calls_for_good() -> None:
         ("http://attic.local/v1", True),
         ("https://api.openai.com/v1", False),
         ("http://8.8.8.8/v1", False),
+        ("http://[bad", False),
         ("", False),
     ],
 )

@@ -86,8 +86,9 @@ def found_keys(env: Mapping[str, str]) -> dict[str, str]:
 
 def is_local(address: str) -> bool:
     """Return whether an address is of this machine or of a private network."""
-    host = (urlsplit(address).hostname or "").rstrip(".")
+    host = ""
     with suppress(ValueError):
+        host = (urlsplit(address).hostname or "").rstrip(".")
         return ip_address(host).is_private
     return host == "localhost" or host.endswith((".localhost", ".local", ".lan", ".internal"))
 

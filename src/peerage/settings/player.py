@@ -9,7 +9,7 @@ from importlib.metadata import entry_points
 from typing import Annotated, Literal
 from urllib.parse import urlsplit, urlunsplit
 
-from pydantic import BeforeValidator, Field, field_validator, model_validator
+from pydantic import BeforeValidator, Field, ValidationInfo, field_validator, model_validator
 
 from peerage.figures import suggest
 from peerage.games.section import Section, Share
@@ -218,6 +218,19 @@ class PlayerSettings(Section):
     def _hours(cls, value: str) -> str:
         if value:
             read_hours(value)
+        return value
+
+    @field_validator("base_url", "model")
+    @classmethod
+    def _address(cls, value: str, info: ValidationInfo) -> str:
+        if info.field_name == "model" and not value.startswith(("http:", "https:")):
+            return value
+        try:
+            _ = urlsplit(value).port
+        except ValueError:  # what it says may hold a password
+            raise ValueError(
+                "its host or port is none; write an address such as `http://127.0.0.1:8000/v1`"
+            ) from None
         return value
 
     @model_validator(mode="after")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import os
 import shutil
 from collections.abc import Hashable, Iterator, Sequence
 from hashlib import sha256
@@ -44,7 +45,7 @@ def program_of(player: PlayerSettings, folder: Path) -> Hashable:
     if player.provider == "command":
         program, *words = player.words
         here = folder / program
-        found = here if here.is_file() else Path(shutil.which(program) or program)
+        found = here if os.path.isfile(here) else Path(shutil.which(program) or program)
         return "command", _file(found, program), *[_file(folder / word, word) for word in words]
     _, _, rest = player.model.partition(":")
     if player.provider in ("http", "https"):
