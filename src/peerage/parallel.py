@@ -25,7 +25,7 @@ Given = ParamSpec("Given")
 
 
 POLITE = 10
-"""How far below the priority of the process that asks."""
+"""Steps by which the priority of a polite helper is below that of the process that asks."""
 
 
 class Lost(Exception):

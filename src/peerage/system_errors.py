@@ -23,7 +23,7 @@ REMEDIES = {
 """By error number; see errno(3)."""
 
 SCARCE = frozenset({errno.EMFILE, errno.ENFILE, errno.EAGAIN, errno.ENOMEM})
-"""What this machine lacks for now: no fault of whoever was to be asked."""
+"""Errors of what this machine lacks for now: no fault of the player that was to be asked."""
 
 _FILES = 4
 """Files that a ledger on SQLite has open at once: the database, its log, that log's index, its lock."""

@@ -1,4 +1,4 @@
-"""Who is benched or paused: left out of pairing because nothing gets through to it; as entries of the log.
+"""Players that are benched or paused, left out of pairing since nothing gets through; as entries of the log.
 
 An entry says who, why, from which round on pairing leaves the player out, or brings it back. A benched player
 needs somebody to fix it, and its matches end without it; the matches of a paused one wait until it answers.
@@ -108,5 +108,5 @@ class Benches:
 
 
 def benched(ledger: Ledger) -> Mapping[str, Bench]:
-    """Who is benched or paused now, and why."""
+    """Return the entry of each player that is benched or paused now, by name."""
     return Benches.of(ledger.amendments(TOPIC)).out

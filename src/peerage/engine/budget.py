@@ -148,7 +148,7 @@ class Budget:
         return nano
 
     def has_room(self, player: str, nano: int) -> bool:
-        """Whether a call of no match may cost so much."""
+        """Return whether the limits leave so much for a call outside of matches."""
         if self.limit is not None and nano > self.left - self.held:
             return False
         by_player = self.spent_by.get(player, 0) + self._held_by.get(player, 0) + nano

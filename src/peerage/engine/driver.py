@@ -343,8 +343,8 @@ def _parsed(ask: Ask, key: str, raw: Reply) -> tuple[Reply, str]:
 
 
 def unusable_reason(cut: int, text: str, note: str, unusable: FormatError) -> str:
-    """Why a reply is `unusable`. The format is not to blame where it ended at its limit of `cut` tokens, nor
-    where no text came: then its client's `note` says what did."""
+    """Return why a reply is `unusable`. The format is not to blame where it ended at its limit of `cut`
+    tokens, nor where no text came: then its client's `note` says what did."""
     if cut:
         return f"cut at its limit of {cut} tokens"
     return str(unusable) if text.strip() or not note else note

@@ -33,7 +33,7 @@ LEAST_S = 1.0
 LOOK_S = 0.2
 """Seconds between two looks whether a starting host is ready."""
 ANSWER_S = 10.0
-"""How long a starting host has to answer such a look."""
+"""Seconds that a starting host has to answer such a look."""
 STOPPING_SHARE = 0.1
 """Part of the longest time that is kept for stopping, which is paid too, where that may take longer."""
 

@@ -54,7 +54,7 @@ def priced(runtime: PlayerRuntime, answer: Answer, limit: Limit = UNKNOWN) -> Re
 
 
 def _stated(settings: PlayerSettings) -> bool:
-    """Whether a price is stated for the player itself; one on a host costs its share of the host's hour."""
+    """Return whether a price is stated for the player; on a host it costs its share of the host's hour."""
     return not settings.host and not (settings.price is None and settings.gpu_hour_price is None)
 
 

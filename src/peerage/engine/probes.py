@@ -21,7 +21,7 @@ from peerage.protocol import storable
 from peerage.standings.accounts import NOTHING, Account
 
 TRIES = 3
-"""How often a player is probed that is down."""
+"""Probes of a player that is down, in all."""
 BETWEEN_S = 0.5
 """Seconds between the first two of these probes; twice as many before the third."""
 
@@ -42,7 +42,7 @@ def worst_probe(price: Price) -> int | None:
 
 
 Record: TypeAlias = Callable[[ProbeEntry], Awaitable[None]]
-"""What puts an entry on record, durably."""
+"""Puts an entry on record, durably."""
 
 
 async def probe_players(

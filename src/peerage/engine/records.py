@@ -21,7 +21,7 @@ ENGINE = "engine"
 
 
 NOT_ITS_FAULT = ("deadline", "withdrawn", "daily_budget", "match_budget", "player_budget", "arena_budget")
-"""How the reasons begin for which the run did not ask a player."""
+"""First words of the reasons for which a run did not ask a player."""
 
 
 class MatchTally:

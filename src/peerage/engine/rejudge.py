@@ -40,7 +40,7 @@ BATCH = 200
 """Fixtures written down at a time."""
 
 IsAuthor = Callable[[PlayerSettings, str], bool]
-"""Whether a judge is the author of that name, and so does not judge its answers."""
+"""Tells whether a judge is the author of that name, whose answers it then does not judge."""
 
 
 def rules_like(game: str, rules: BaseModel) -> RejudgeRules:

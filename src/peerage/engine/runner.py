@@ -380,7 +380,7 @@ class Runner:
                 self._end("waiting" if waits else "limit", self._hosts.problems)
 
     def _needs_host(self, idle: bool) -> bool:
-        """Whether the run stays for a host, which is started or stopped as is needed now."""
+        """Start or stop hosts as is needed now. Return whether the run stays for one."""
         waiting = self._waiting.by_player(self._reached)
         return self._hosts.look(Needed(waiting, self._matches.seated, idle))
 

@@ -1,4 +1,4 @@
-"""How many calls a local server is sent at once: its slots where it states them, else what it bears. Pure.
+"""Calls at once to a local server: as many as its slots where it states them, else what it bears. Pure.
 
 A server that has fewer slots than calls lets the others wait, beyond their time limit perhaps; they would be
 asked again while it still works on the first. So one that states nothing is first sent one call at a time.
@@ -15,7 +15,7 @@ FIRST = 1
 BATCH = 4
 """Replies at least between two changes."""
 SLOWER = 1.5
-"""How much longer replies may take, as a multiple of the quickest mean so far, for more calls at once."""
+"""Longest mean time of replies for which more calls are tried, as a multiple of the quickest so far."""
 REST = 8
 """Batches of replies after which more is tried again."""
 

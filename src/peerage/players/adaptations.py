@@ -42,7 +42,7 @@ _REFUSED = (
     r"|unrecogni[sz]ed|unknown|unexpected|extra[_ ](?:inputs|fields|forbidden)|additional propert|deprecated"
     r"|no longer|instead|不支持|invalid (?:parameter|argument|field|role)"
 )
-"""How servers say that they do not take a thing, as opposed to its value."""
+"""Words of servers that do not take a thing, as opposed to its value."""
 _STREAM = r"(?<![a-z_])stream(?:ing|ed)?(?![a-z_])"
 
 
@@ -137,7 +137,7 @@ _NO_REFUSALS = (
 
 
 def is_refusal(error: Exception) -> bool:
-    """Whether a server turned a request down, or broke on it, for what may be in its settings or its form."""
+    """Return whether a server turned a request down, or broke on it, for its settings or its form."""
     return (
         isinstance(error, ModelHTTPError)
         and error.status_code in (400, 422, 500, 501)

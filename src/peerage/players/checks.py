@@ -159,10 +159,11 @@ def _stated_base(settings: PlayerSettings, env: Mapping[str, str]) -> str:
 
 
 async def wrong_address(settings: PlayerSettings, env: Mapping[str, str]) -> tuple[str, str]:
-    """Whether nothing answers where a match asks, though a server is there: what was found, and what to do.
+    """Return what is wrong with the address of a server that is there, and what to do about it.
 
-    Both are empty where the address is right, or is no server of one's own. What is sent has neither a model
-    nor a message, so that nobody can reply to it; takes at most `TIMEOUT_S` seconds for each address tried.
+    Both are empty where something is at the address that a match asks, and for providers' own servers. The
+    request has neither a model nor a message, so that nobody can reply to it; it takes at most `TIMEOUT_S`
+    seconds for each address tried.
     """
     base, path = _stated_base(settings, env).rstrip("/"), "/chat/completions"
     if settings.provider == "anthropic":
@@ -186,7 +187,7 @@ async def wrong_address(settings: PlayerSettings, env: Mapping[str, str]) -> tup
 
 
 async def _takes_calls(url: str, settings: PlayerSettings, env: Mapping[str, str]) -> bool | None:
-    """Whether a server has something at an address of calls; None where it does not say."""
+    """Return whether a server has something at an address of calls; None where it does not tell."""
     status, content = await _ask(url, _headers(settings, env), empty_call=True)
     if status is None or status >= 500:
         return None
@@ -226,8 +227,8 @@ def near_models(settings: PlayerSettings, models: Iterable[str] = ()) -> str:
 
 
 async def advice(settings: PlayerSettings, env: Mapping[str, str], failure: str) -> str:
-    """What to do about a model that its server turned down: the right address or name, when its own seems to
-    be wrong.
+    """Return what to do about a model that its server turned down: the right address or name, when its own
+    seems to be wrong.
 
     Empty when the server lists the model or nothing is known.
     """
@@ -323,8 +324,8 @@ async def _open(settings: PlayerSettings, env: Mapping[str, str], folder: Path) 
 
 
 class Probed(Struct, frozen=True):
-    """What a probe found: an answer, or a failure and what to do about it; `requests` is how many it took, of
-    which `maybe_paid` came to nothing and may be billed all the same."""
+    """Result of a probe: an answer, or a failure and what to do about it; `requests` is how many it took, of
+    which `maybe_paid`, the last one apart, came to nothing and may be billed all the same."""
 
     player: str
     requests: int
@@ -343,8 +344,8 @@ class Probed(Struct, frozen=True):
 
     @property
     def down(self) -> bool:
-        """Whether nobody is there: no connection, a server that fails. One that is slow, at a limit, or says
-        when to ask again is there."""
+        """Return whether nobody is there: no connection, a server that fails. One that is slow, at a limit,
+        or tells when to ask again is there."""
         failure = self.failure
         if failure is None or isinstance(failure, Later) or failure.busy or failure.retry_after_s:
             return False
@@ -372,7 +373,7 @@ def together(problems: Mapping[str, str]) -> list[str]:
 
 
 def needs_probe(settings: PlayerSettings) -> bool:
-    """Whether a player is behind a network: a model of a provider or at a `base_url`, an agent's address."""
+    """Return whether a player is behind a network: a model of a provider or server, an agent's address."""
     return settings.provider in (*PROVIDERS, "http", "https")
 
 

@@ -62,7 +62,7 @@ _FILTERED_MESSAGES = (
     "prompt was flagged",
     "敏感内容",
 )
-"""What such errors say where no code tells: Azure, Anthropic, DeepSeek, DashScope, Moonshot, OpenAI, xAI,
+"""Messages of such errors where no code tells: Azure, Anthropic, DeepSeek, DashScope, Moonshot, OpenAI, xAI,
 OpenRouter, Zhipu."""
 
 
@@ -168,7 +168,7 @@ def _text(error: ModelAPIError | UnexpectedModelBehavior) -> str:
 
 
 def _undone(error: Exception) -> bool:
-    """Whether a reply of status 200 reported the error in place of all that it could have held."""
+    """Return whether a reply of status 200 reported the error in place of all that it could have held."""
     responses = (getattr(cause, "response", None) for cause in _causes(error))
     return any(getattr(response, "extensions", {}).get(UNDONE, False) for response in responses)
 

@@ -9,7 +9,7 @@ import re
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 Ending: TypeAlias = Literal["whole", "cut", "refused", "broken", "unstated", "unknown"]
-"""How a reply ended. `whole`: the model was done; `cut`: at a limit of tokens; `refused`: the provider or the
+"""End of a reply. `whole`: the model was done; `cut`: at a limit of tokens; `refused`: the provider or the
 model declined; `broken`: the provider broke off, so there is no reply; `unstated`: the server does not say;
 `unknown`: it gives a reason that is not in the table."""
 

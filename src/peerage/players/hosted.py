@@ -128,7 +128,7 @@ class Power:
 
 
 class Meter:
-    """What the calls of one uptime cost: a share of the hour each. `clock` gives seconds."""
+    """Costs of the calls of one uptime: a share of the hour each. `clock` gives seconds."""
 
     def __init__(self, nano_per_hour: int, clock: Callable[[], float]) -> None:
         self._per_s = nano_per_hour / HOUR_S
@@ -187,7 +187,7 @@ class HostedClient:
 
     @property
     def queues(self) -> bool:
-        """Whether calls wait in its own client until a slot is free."""
+        """Return whether calls wait in its own client until a slot is free."""
         return self._own
 
     @property

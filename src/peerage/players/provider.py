@@ -73,7 +73,7 @@ if TYPE_CHECKING:
 
 _PLAIN = ModelRequestParameters()
 _NATIVE_REPLIES = {"/messages": anthropic_message, ":generateContent": google_response}
-"""What of a reply is read of Anthropic's and Google's APIs, by the end of their addresses."""
+"""Readers of the replies of Anthropic's and Google's APIs, by the ends of their addresses."""
 _AS_ONE_TEXT = {"thinking_tags": ("\0<", "\0>")}
 """A setting of the model library's: it leaves thoughts in a text to `thoughts.part`."""
 
@@ -319,7 +319,7 @@ class ProviderClient:
 
     @property
     def left_out(self) -> list[str]:
-        """What the server refused so far: settings as they were sent, or other keys of `ADAPTATIONS`."""
+        """Return what the server refused so far: settings as they were sent, or keys of `ADAPTATIONS`."""
         return sorted(self._refused)
 
     def leave_out(self, names: Iterable[str]) -> None:
@@ -561,7 +561,7 @@ def read(
 
 
 def _only(characters: int, thought: object, calls: Sequence[str]) -> str:
-    """What came in place of a text, for people; empty where nothing did."""
+    """Return what came in place of a text, for people; empty where nothing did."""
     if calls:
         return f"no text came, only a tool call of {sum(map(len, calls)):,} characters"
     return f"no text came, only {characters:,} characters of reasoning" if thought else ""
@@ -582,7 +582,7 @@ def _has_system(messages: Sequence[ModelMessage]) -> bool:
 
 
 def _adapted_to(name: str) -> str:
-    """What the server does not take, and what it is sent instead."""
+    """Return what the server does not take, and what it is sent instead, for people."""
     known = ADAPTATIONS.get(name)
     return f"{known.taken}; {known.instead}" if known is not None else f"{name}; it is left out"
 

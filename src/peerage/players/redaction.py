@@ -134,7 +134,7 @@ def _worth_hiding(secrets: Iterable[str]) -> list[str]:
 
 @lru_cache(maxsize=256)
 def _forms(secret: str) -> re.Pattern[str]:
-    """What a key looks like: plain or percent-encoded, backwards, in hex, in base64."""
+    """Return a pattern for the forms of a key: plain or percent-encoded, backwards, in hex, in base64."""
     stored = secret.encode("utf-8", "replace")
     blanks = _BLANKS if len(secret) >= LONG_SECRET else ""
     case = "" if secret.isalpha() and secret.islower() and not blanks else "i"
@@ -155,7 +155,7 @@ def _forms(secret: str) -> re.Pattern[str]:
 
 
 _BLANKS = r"[\s\u00ad\u200b-\u200d\u2060\ufeff]*"
-"""What a server may insert between the characters of a key; `\\s` has no-break blanks too."""
+"""Pattern of what a server may insert between the characters of a key; `\\s` has no-break blanks too."""
 _BETWEEN_HEX = r"(?:\\x|\\u00|0x|[\s:,])*"
 
 

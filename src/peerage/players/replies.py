@@ -153,13 +153,13 @@ def _count(stated: Mapping[str, Any], names: Iterable[str]) -> int | None:
 
 
 def is_usage(stated: Any) -> bool:
-    """Whether the tokens that a provider reports can be such, in whatever parts of `stated` they are; else
-    what the reply cost is unknown, and the reply as good."""
+    """Return whether the tokens that a provider reports can be such, in whatever parts of `stated` they are;
+    else the cost of the reply is unknown, and the reply as good."""
     return isinstance(stated, dict) and _counts(stated)
 
 
 def _counts(part: Any) -> bool:
-    """Whether all that is called tokens in an object is a count of them, or null."""
+    """Return whether all that is called tokens in an object is a count of them, or null."""
     if not isinstance(part, dict):
         return not isinstance(part, list) or all(map(_counts, part))
     return all(
@@ -232,7 +232,7 @@ _SHORT = {
 
 
 def _finish_reason(choice: Mapping[str, Any]) -> Any:
-    """Why a choice ended: as stated, or as a gateway passes on what it made `stop` of."""
+    """Return why a choice ended: as stated, or as a gateway passes on what it made `stop` of."""
     own = choice.get("finish_reason", choice.get("finishReason"))
     if isinstance(own, dict):
         own = own.get("type")
@@ -247,7 +247,7 @@ def _finish_reason(choice: Mapping[str, Any]) -> Any:
 
 
 def _cost(usage: Mapping[str, Any]) -> dict[str, float]:
-    """What OpenRouter bills, and what the provider does in addition where the key is the owner's own."""
+    """Return what OpenRouter bills, and the provider in addition where the key is the owner's own."""
     cost, details = _amount(usage.get("cost")), usage.get("cost_details")
     if cost is None:
         return {}

@@ -1,4 +1,4 @@
-"""How many replies a local server writes at once, as it says itself."""
+"""Replies that a local server writes at once, as it states itself."""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@ from peerage.players.client import PlayerError
 
 
 def is_stream(content: bytes) -> bool:
-    """Whether a body is a stream of events and not one JSON value, whatever its content type says."""
+    """Return whether a body is a stream of events and not one JSON value, whatever its content type."""
     return content.lstrip()[:8].startswith((b"data:", b":", b"event:", b"id:", b"retry:"))
 
 

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 
 class Marks(NamedTuple):
-    """What a model writes before and after its thoughts, and its models."""
+    """Marks that models write before and after their thoughts, and the names of these models."""
 
     opening: str
     closing: str
@@ -136,7 +136,7 @@ def _lone_closing(text: str) -> re.Match[str] | None:
 
 
 def _is_quoted(mark: re.Match[str], text: str, fences: list[int]) -> bool:
-    """Whether a mark is in quotation marks, in the middle of a line, or in code between `fences`."""
+    """Return whether a mark is in quotation marks, in the middle of a line, or in code between `fences`."""
     before, after = text[mark.start() - 1 : mark.start()], text[mark.end() : mark.end() + 1]
     if before in _QUOTES or after in _AFTER_QUOTED or (before in _BLANK and after in _BLANK):
         return True
@@ -144,7 +144,7 @@ def _is_quoted(mark: re.Match[str], text: str, fences: list[int]) -> bool:
 
 
 def _is_json(text: str) -> bool:
-    """Whether a text is one JSON object, whose strings may hold what they like."""
+    """Return whether a text is one JSON object, whose strings may hold any marks."""
     if not text.lstrip().startswith("{"):
         return False
     try:

@@ -1,4 +1,4 @@
-"""Which models are related: who made a model, by its own name. Pure."""
+"""Families of models: the maker of a model, by its own name. Pure."""
 
 from __future__ import annotations
 

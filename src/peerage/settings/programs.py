@@ -39,7 +39,7 @@ def of_one_family(players: Sequence[PlayerSettings], folder: Path) -> Iterator[P
 
 
 def program_of(player: PlayerSettings, folder: Path) -> Hashable:
-    """What answers under a player's name: equal for two players that are the same program."""
+    """Return a key of the program that answers under a player's name: equal for two that are the same."""
     if player.provider == "house" or player.is_person:
         return player.name
     if player.provider == "command":

@@ -182,8 +182,8 @@ def _walk(
 
 
 def _expanded(node: yaml.Node, where: str, known: dict[int, int]) -> int:
-    """How many values a node comes to where every alias is written out. Raises SettingsError for one within
-    itself, and for aliases of aliases that come to more than anybody means."""
+    """Count the values of a node with every alias written out. Raises SettingsError for one within itself,
+    and for aliases of aliases that come to more than anybody means."""
     if id(node) in known:
         if known[id(node)] == 0:
             line = node.start_mark.line + 1

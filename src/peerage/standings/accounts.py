@@ -1,4 +1,4 @@
-"""What every player has done and cost so far: a fold of finished matches, kept beside the ratings.
+"""Sums of what every player has done and cost so far: a fold of finished matches, kept next to the ratings.
 
 The sums go into each rating snapshot, so that a table reads one snapshot and the few matches after it,
 never all records. They are derived: where no snapshot holds them they are folded from the first record.
@@ -63,7 +63,7 @@ NOTHING = Account()
 
 
 class Sums:
-    """What players did and cost, while it is summed up over many matches."""
+    """Sums of what players did and cost, while they are added up over many matches."""
 
     def __init__(self, accounts: Mapping[str, Account] = {}) -> None:
         self._sums: dict[str, list[Any]] = {player: [*astuple(was)] for player, was in accounts.items()}
@@ -123,15 +123,15 @@ def count(accounts: dict[str, Account], summary: Summary, totals: Mapping[str, T
 
 
 class Position(NamedTuple):
-    """Where an arena stands after match `standings.number`: ratings and sums."""
+    """State of an arena after match `standings.number`: ratings and sums."""
 
     standings: Standings
     accounts: dict[str, Account]
 
 
 def possibly_billed(ledger: Ledger, elo: EloSettings) -> dict[str, int]:
-    """What players may have been billed for finished matches beyond what is known, in 1e-9 dollars: failed
-    calls and calls left open by a crash at their worst, replies of unknown cost. Others are not named.
+    """Return what players may have been billed for finished matches beyond what is known, in 1e-9 dollars:
+    failed calls and calls left open by a crash at their worst, replies of unknown cost. Others are not named.
 
     Raises LedgerError.
     """
@@ -145,7 +145,7 @@ def possibly_billed(ledger: Ledger, elo: EloSettings) -> dict[str, int]:
 
 
 def spent_by(ledger: Ledger) -> dict[str, int]:
-    """What each player cost by now, in 1e-9 dollars, matches under way included: the sums of
+    """Return what each player cost by now, in 1e-9 dollars, matches under way included: the sums of
     `Ledger.spent_by`, most of them by the records.
 
     Raises LedgerError.
@@ -213,7 +213,7 @@ def read_snapshot(body: bytes) -> Position:
 
 
 def totals_of(record: RecordRow) -> Mapping[str, Totals]:
-    """What everybody did and cost in one match, by its record. Raises LedgerError if it cannot be read."""
+    """Return what everybody did and cost in one match, by its record. Raises LedgerError."""
     try:
         return _read_light(record.body).totals
     except msgspec.MsgspecError as error:
@@ -223,7 +223,7 @@ def totals_of(record: RecordRow) -> Mapping[str, Totals]:
 
 
 def position(ledger: Ledger, elo: EloSettings) -> Position:
-    """Where the arena stands after its last record: the newest snapshot and the matches after it.
+    """Return the state of an arena after its last record: the newest snapshot and the matches after it.
 
     Raises LedgerError when the ledger lacks rows.
     """

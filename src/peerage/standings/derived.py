@@ -1,4 +1,4 @@
-"""What follows from the records, computed again: rating snapshots, and the ratings beside void matches.
+"""Rating snapshots, and the ratings of void matches: computed again from the records they follow from.
 
 A run and every table build on the newest snapshot, so `verify` and every run that begins fold all matches
 once more and compare. Of earlier snapshots the log holds the digest; those that no log holds nobody reads.
@@ -29,8 +29,8 @@ Found = tuple[int, str]
 def problems(
     ledger: Ledger, matches: Iterable[Walked], last: int, elo: EloSettings, logged: Mapping[int, bytes]
 ) -> Iterator[Found]:
-    """What is wrong with snapshots and with ratings of void matches among the first `last`, which `matches`
-    are in order.
+    """Yield what is wrong with snapshots and with ratings of void matches among the first `last`, which
+    `matches` are in order.
 
     `logged` are the digests of snapshots by match. It rests on records and narrow table being right.
     """
@@ -83,7 +83,7 @@ def problems(
 
 
 def _snapshot(stored: Position, due: Standings, accounts: Mapping[str, Account]) -> Iterator[str]:
-    """Where a snapshot says something else than what the matches come to."""
+    """Yield in what a snapshot differs from what the matches come to."""
     found = stored.standings
     if (found.number, found.players) != (due.number, due.players):
         yield "the snapshot after it is of other players, or another match"

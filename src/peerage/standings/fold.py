@@ -1,4 +1,4 @@
-"""Where everybody stands: the fold of finished matches into ratings. Pure.
+"""Ratings of all players: the fold of finished matches. Pure.
 
 A player enters the pool with its first finished match; until then it stands at the initial rating and no
 propagation moves it. Void matches move nobody. So the standings after match n follow from the summaries
@@ -68,14 +68,14 @@ class Rated(NamedTuple):
 
 
 class Skill(NamedTuple):
-    """What TrueSkill knows of a player: its mean skill and how unsure that is."""
+    """TrueSkill's estimate of a player: its mean skill and the standard deviation of that."""
 
     mu: float = 25.0
     sigma: float = 25.0 / 3
 
     @property
     def rating(self) -> float:
-        """What tables show: the skill that the player has all but surely."""
+        """Return the skill that tables show: one that the player has all but surely."""
         return self.mu - 3 * self.sigma
 
 
@@ -147,7 +147,7 @@ def after_match(
 
 
 def moves_elo(game: str, scores: Sequence[float], unrated: Container[str]) -> bool:
-    """Whether a match moved the Elo ratings; a game that is neither installed nor `unrated` is a duel."""
+    """Return whether a match moved the Elo ratings; a game neither installed nor `unrated` is a duel."""
     return len(scores) == 2 and game not in unrated and "raw" in tracks_of(game)
 
 
