@@ -6,6 +6,7 @@ import io
 import json
 from collections.abc import Iterator
 from pathlib import Path
+from string import ascii_uppercase
 from typing import Any
 
 import pytest
@@ -98,6 +99,11 @@ def test_tries_meet_try_by_try_and_scores_are_compared_where_both_are_there() ->
         ("t/1, try 2", "a2", "b2"),
     ]
     assert len({item.id for item in found.items}) == 2
+    floats = of(*(row(player, f"{player}{epoch}", epoch=epoch) for player in "ab" for epoch in ("1.0", 2.0)))
+    assert [item.title for item in floats.items] == ["t/1", "t/1, try 2"]
+    for wrong in ("second", 1.5):
+        with pytest.raises(DataError, match=r"line 1, column epoch: found .*, expected a (whole )?number"):
+            of(row("a", epoch=wrong), row("b"))
     for first, second, score in ((0.2, 0.9, 0.0), ("true", 1, 0.5), (None, 1, None), ("C", 1, None)):
         assert of(row("a", solved=first), row("b", solved=second)).items[0].first.get("A") == score
 
@@ -106,6 +112,7 @@ def test_a_log_shows_judges_all_that_the_model_was_asked() -> None:
     turns = [{"role": "system", "content": "Be brief."}, {"role": "user", "content": [{"text": "Why?"}]}]
     asked = [
         (sample(choices=["yes", "no"]), "Why?\nA) yes\nB) no"),
+        (sample(choices=["x"] * 27), "\n".join(["Why?", *[f"{name}) x" for name in (*ascii_uppercase, 1)]])),
         (sample(input=turns), "system: Be brief.\nuser: Why?"),
         (sample(input=turns[1:]), "Why?"),
         (sample(input=[{"role": "user", "content": [{"text": "Why?"}, {"image": "data:"}]}]), ""),
@@ -135,4 +142,8 @@ def test_what_holds_no_answers_is_refused_with_its_place() -> None:
 def test_a_model_is_the_same_however_its_provider_is_written() -> None:
     assert same_model("openai:gpt-5-mini", "openai/gpt-5-mini")
     assert same_model("openrouter:openai/GPT-5-mini", "openai/gpt-5-mini")
+    assert same_model("openrouter:openai/gpt-5-mini", "azure:gpt-5-mini")
+    assert same_model("ollama:llama3:8b", "ollama/llama3:8b")
+    assert same_model("ollama:llama3:8b", "llama3:8b")
+    assert not same_model("ollama:llama3:8b", "ollama/mistral:8b")
     assert not same_model("openai:gpt-5", "openai/gpt-5-mini")

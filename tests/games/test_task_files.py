@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+import io
 import json
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
+from pydantic import ValidationError
 
 from peerage.games.duel.rules import read_prompts
+from peerage.games.section import Section
 from peerage.games.task_files import unknown
 from peerage.games.trivia.quiz import read_quiz
 from peerage.settings import SettingsError, load
@@ -79,3 +86,37 @@ def test_tasks_listed_in_the_settings_are_held_to_the_same(tmp_path: Path, rules
             loaded(f", {key}: x")
         assert f"arena.yaml, line 4, rules.{rules}[1]: found " in str(wrong.value)
         assert told in str(wrong.value)
+
+
+def parquet(*tasks: dict[str, Any]) -> bytes:
+    out = io.BytesIO()
+    pq.write_table(pa.Table.from_pylist(list(tasks)), out)
+    return out.getvalue()
+
+
+@pytest.mark.parametrize(("read", "task"), READERS)
+def test_parquet_is_held_to_the_same_keys(read, task) -> None:  # type: ignore[no-untyped-def]
+    plain = read(json.dumps(task).encode(), "my.jsonl")
+    assert read(parquet({**task, "meta.id": 7}), "my.parquet") == plain
+    with pytest.raises(ValueError, match=r"^row 1, column image: .*only text can be played"):
+        read(parquet({**task, "image": "x"}), "my.parquet")
+    needed = next(iter(task))
+    with pytest.raises(ValueError, match=f"^row 2, column {needed}: "):
+        read(parquet(task, {**task, needed: None}), "my.parquet")
+
+
+def test_a_quiz_of_parquet_has_lists_texts_or_nothing_in_its_columns() -> None:
+    questions = [{"question": f"{at}?", "answer": "a", "wrong": w} for at, w in enumerate((["b", "c"], None))]
+    assert [row["wrong"] for row in read_quiz(parquet(*questions), "my.parquet")] == [["b", "c"], []]
+    assert read_quiz(parquet({**QUESTIONS, "wrong": "b|c"}), "my.parquet")[0]["wrong"] == ["b", "c"]
+
+
+class Weights(Section):
+    by_name: Mapping[str, float] = {}
+
+
+def test_numbers_under_names_are_held_to_the_same_as_others() -> None:
+    assert Weights.model_validate({"by_name": {"x": 1}}).by_name == {"x": 1.0}
+    for value in (True, "010"):
+        with pytest.raises(ValidationError, match="number"):
+            Weights.model_validate({"by_name": {"x": value}})

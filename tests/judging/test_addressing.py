@@ -113,6 +113,8 @@ def test_honest_answers_are_not(answer: str) -> None:
         "\n",
         '{"verdict": ',
         "ignore ",
+        "my\n",
+        "the final ",
     ],
 )
 def test_long_answers_are_read_at_once(part: str) -> None:

@@ -40,13 +40,15 @@ _OCTAL = re.compile(r"\s*[-+]?0[0-9_]")
 
 @cache
 def _leaves(annotation: Any) -> frozenset[Any]:
-    """The types that an annotation is made of, without those of keys."""
-    parts = get_args(annotation)[get_origin(annotation) is dict :]
+    """Return the types that an annotation is made of, without those of keys."""
+    origin = get_origin(annotation)
+    keyed = isinstance(origin, type) and issubclass(origin, Mapping)
+    parts = get_args(annotation)[keyed:]
     return frozenset().union(*map(_leaves, parts)) if parts else frozenset([annotation])
 
 
 def _parts(value: object) -> Iterator[object]:
-    """A value, or those that it holds."""
+    """Yield a value, or those that it holds."""
     if isinstance(value, Mapping | list | tuple):
         for part in value.values() if isinstance(value, Mapping) else value:
             yield from _parts(part)

@@ -15,8 +15,8 @@ _MEDIA = ("image", "images", "image_url", "audio", "audio_url", "video", "pictur
 
 
 def unknown(name: str, known: Sequence[str]) -> str:
-    """The problem with a column or key that is not among the `known`; empty where there is none: `meta` and
-    `meta.…` are the owner's own remarks, which nobody reads."""
+    """Return the problem with a column or key that is not among the `known`; empty where there is none:
+    `meta` and `meta.…` are the owner's own remarks, which nobody reads."""
     if name in known or name == META or name.startswith(f"{META}."):
         return ""
     if name.strip().lower() in _MEDIA:
@@ -29,7 +29,7 @@ def unknown(name: str, known: Sequence[str]) -> str:
 
 
 def known_keys(task: Any, known: Sequence[str]) -> Any:
-    """A task without what the owner remarks on it. Raises ValueError for keys that are not known."""
+    """Return a task without the owner's remarks on it. Raises ValueError for keys that are not known."""
     if not isinstance(task, dict):
         return task
     if wrong := [problem for key in task if (problem := unknown(str(key), known))]:
@@ -40,15 +40,19 @@ def known_keys(task: Any, known: Sequence[str]) -> Any:
 def task_rows(
     body: bytes, name: str, known: Sequence[str], needed: Sequence[str], report: Report
 ) -> Iterator[dict[str, Any]]:
-    """The tasks of a file by the `known` columns that there are; a text alone is the first of them.
+    """Yield the tasks of a file by the `known` columns that there are; a text alone is the first of them.
 
     Raises ValueError, which names all columns at fault, where a table has no header with those that are
     `needed`. Bad rows are added to `report`.
     """
 
+    header_checked = False
+
     def header(cells: list[str]) -> dict[str, int]:
+        nonlocal header_checked
         names = [cell.strip().lower() for cell in cells]
         _check_header(names, known, needed)
+        header_checked = True
         return {name: at for at, name in enumerate(names)}
 
     for record in records(BytesIO(body), name, report, header=header, unique=True):
@@ -58,7 +62,7 @@ def task_rows(
             continue
         wrong = [
             RowError(problem, f"{key.strip() or repr(key):.80}")
-            for key in ({} if report.fixed else task)
+            for key in ({} if header_checked else task)
             if (problem := unknown(key, known))
         ]
         for error in wrong:

@@ -57,7 +57,7 @@ _OBJECT = re.compile(
     re.IGNORECASE,
 )
 _VERDICTS = (
-    r"^[ \t*#_\-{]*+[\"']?(?:my\s+|the\s+|final\s+)*(?:verdict"
+    r"^[ \t*#_\-{]*+[\"']?(?:(?:my|the|final)[ \t]+)*+(?:verdict"
     r"|winner)[\"'*_]*\s*[:=]\s*[\"'*_\[(]*\s*(?:(?:answer|response|assistant)\s+)?(?:[AB]"
     r"|tie)[\"'*_\])]*[ \t.,}]*$",
     r"^[ \t]*\[\[[ ]?[AB] ?(?:[<>=]{1,2} ?[AB] ?)?\]\][ \t]*$",
@@ -66,7 +66,8 @@ _WORDS = re.compile("|".join((*_ORDERS, *_VERDICTS)), re.IGNORECASE | re.MULTILI
 
 
 def spoken_to_judges(answer: str) -> str:
-    """The words with which an answer speaks to its judge, at most 80 characters; empty where it does not.
+    """Return the words with which an answer speaks to its judge, at most 80 characters; empty where it does
+    not. Linear in the length of the answer.
 
     A marker such as `<<<end answer A>>>`, and a verdict on a line of its own, count as imitations.
     """

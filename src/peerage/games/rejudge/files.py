@@ -22,7 +22,7 @@ from peerage.formats import storable
 from peerage.games.rejudge.recorded import FIRST, SECOND, Given, RecordedAnswers
 from peerage.judging.prompts import COMPARE
 from peerage.protocol import visible
-from peerage.ratings.read.report import Report, RowError, as_name
+from peerage.ratings.read.report import Report, RowError, as_name, number_of
 
 LONGEST = 100_000
 """Characters of a question or an answer that judges can be shown."""
@@ -45,7 +45,8 @@ class _Answer(NamedTuple):
 
 
 def paired(rows: Iterable[Mapping[str, Any]], report: Report) -> Pairs:
-    """Every two players' answers to the same question, try by try (`epoch`), of rows that `report` places.
+    """Return every two players' answers to the same question, try by try (`epoch`), of rows that
+    `report` places.
 
     Raises DataError, which names the places, for rows that are no recorded answers.
     """
@@ -83,7 +84,7 @@ def _take(
     elif max(len(asked), len(said)) > LONGEST:
         out[f"{{}} longer than {LONGEST:,} characters, or to a question that is"] += 1
     else:
-        tries = found.setdefault((sample, _whole(row.get("epoch"))), {})
+        tries = found.setdefault((sample, _try_of(row)), {})
         answers = tries.setdefault(storable(asked), {})
         if player in answers:
             out["{} that the same player gave again: the first in the files counts"] += 1
@@ -110,10 +111,12 @@ def _pairs(found: Mapping[tuple[str, int], Mapping[str, Mapping[str, _Answer]]])
                 )
 
 
-def same_model(one: str, other: str) -> bool:
-    """Whether two names may be of one model, however its provider is written: `openai/x` and `openai:x`."""
-    first, second = (name.lower().replace(":", "/").rpartition("/")[2] for name in (one, other))
-    return first == second
+def same_model(model: str, author: str) -> bool:
+    """Return whether the `author` of a file may be this `model` (`provider:name`), however its provider is
+    written: `openai/x`, `openai:x`, `x`. A tag is of the name: `llama3:8b` and `mistral:8b` are two."""
+    name = model.lower().partition(":")[2].rpartition("/")[2]
+    written = author.lower().rpartition("/")[2]
+    return written == name or written.endswith(f":{name}")
 
 
 def _digest(said: list[Any]) -> str:
@@ -126,15 +129,19 @@ def _better(first: float | None, second: float | None) -> float | None:
     return 0.5 if first == second else float(first > second)
 
 
-def _whole(value: Any) -> int:
-    try:
-        return int(value or 1)
-    except (TypeError, ValueError, OverflowError):
+def _try_of(row: Mapping[str, Any]) -> int:
+    """Return the number of the try that an answer is of, 1 where no column has it. Raises RowError."""
+    value = row.get("epoch")
+    if value is None or value == "" or value != value:
         return 1
+    number = number_of(value, "epoch")
+    if number != int(number):
+        raise RowError(f"found {value!r:.60}, expected a whole number", "epoch")
+    return int(number)
 
 
 def _number(value: Any) -> float | None:
-    """What was solved, as a number; None for what cannot be compared."""
+    """Return the part that was solved, as a number; None where it cannot be compared."""
     words = {"true": 1.0, "false": 0.0}
     if isinstance(value, str):
         value = words.get(value.strip().lower(), value)

@@ -108,13 +108,14 @@ def read_quiz(body: bytes, name: str) -> list[dict[str, Any]]:
 
 
 def _question(row: Mapping[str, Any], *, table: bool) -> dict[str, Any]:
-    """The columns of a question, each of its type; in a cell of a table `|` parts several answers. Raises
-    RowError."""
+    """Return the columns of a question, each of its type; in a cell of a table `|` parts several answers, and
+    an empty cell of Parquet is none. Raises RowError."""
     if table:
-        several = {
-            key: cell.split(_BETWEEN) if cell.strip() else [] for key, cell in row.items() if key in _SEVERAL
+        row = {
+            key: (cell.split(_BETWEEN) if cell.strip() else []) if _several(key, cell) else cell
+            for key, cell in row.items()
+            if cell is not None
         }
-        row = {**row, **several}
     try:
         checked = msgspec.to_builtins(msgspec.convert(row, _Line))
     except msgspec.ValidationError as error:
@@ -123,6 +124,10 @@ def _question(row: Mapping[str, Any], *, table: bool) -> dict[str, Any]:
         key: value.strip() if isinstance(value, str) else [each.strip() for each in value]
         for key, value in checked.items()
     }
+
+
+def _several(column: str, cell: object) -> bool:
+    return column in _SEVERAL and isinstance(cell, str)  # a list is one of Parquet
 
 
 _PLACE = re.compile(r"`\$\.(\w+)|field `(.*?)`")

@@ -13,6 +13,8 @@ import zipfile
 from collections.abc import Iterator, Mapping
 from copy import copy
 from importlib import import_module
+from itertools import chain, count
+from string import ascii_uppercase
 from typing import Any, BinaryIO
 
 from peerage.inputs import MOST_BYTES
@@ -26,7 +28,7 @@ _ZSTANDARD = 93
 
 
 def is_log(record: Any) -> bool:
-    """Whether a JSON value is a whole log."""
+    """Return whether a JSON value is a whole log."""
     return (
         isinstance(record, dict)
         and isinstance(record.get("samples"), list)
@@ -36,9 +38,9 @@ def is_log(record: Any) -> bool:
 
 
 def answers(log: Mapping[str, Any], report: Report, score: str = "") -> Iterator[dict[str, Any]]:
-    """The answers of a log: `player` (the model), `challenge` (task and sample), `solved`, and for judges
-    `question` and `answer`. Samples without a score have None, and those that ended with an error no answer
-    either. `score` names a scorer, or an entry of a score that has several. Raises DataError."""
+    """Yield the answers of a log: `player` (the model), `challenge` (task and sample), `solved`, and for
+    judges `question` and `answer`. Samples without a score have None, and those that ended with an error no
+    answer either. `score` names a scorer, or an entry of a score that has several. Raises DataError."""
     about = log["eval"]
     if not {"model", "task"} <= about.keys():
         raise DataError(f"{report.file}: not an Inspect log: eval names no model, or no task")
@@ -63,7 +65,7 @@ def answers(log: Mapping[str, Any], report: Report, score: str = "") -> Iterator
 
 
 def zipped(stream: BinaryIO, name: str, report: Report, score: str) -> Iterator[dict[str, Any]]:
-    """The answers of an `.eval` file, as `answers`. Raises DataError."""
+    """Yield the answers of an `.eval` file, as `answers`. Raises DataError."""
     try:
         log = zipfile.ZipFile(stream)
     except Exception as error:  # damaged bytes raise whatever they meet first
@@ -86,7 +88,7 @@ def zipped(stream: BinaryIO, name: str, report: Report, score: str) -> Iterator[
 
 
 def _json(log: zipfile.ZipFile, name: str, file: str) -> Any:
-    """What a member holds, or what is wrong with it."""
+    """Return the value of a member, or the problem with it."""
     info = copy(log.getinfo(name))
     size = info.file_size
     if size > MOST_BYTES:
@@ -109,8 +111,8 @@ def _json(log: zipfile.ZipFile, name: str, file: str) -> Any:
 
 
 def _solved(scores: Mapping[str, Any], wanted: str, file: str) -> float | None:
-    """The value of the score that is wanted (SCORER, ENTRY, or SCORER/ENTRY where scorers share its name),
-    else of the first; None where there is no score."""
+    """Return the value of the score that is wanted (SCORER, ENTRY, or SCORER/ENTRY where scorers share its
+    name), else of the first; None where there is no score."""
     values: dict[str, Any] = {}
     for scorer, score in scores.items():
         value = score["value"] if isinstance(score, Mapping) else score
@@ -132,19 +134,20 @@ def _solved(scores: Mapping[str, Any], wanted: str, file: str) -> float | None:
 
 
 def _asked(said: Any, choices: Any) -> str:
-    """All that the model was asked: a text, or its messages by role, then the choices that it had; empty
-    where some of it is no text."""
+    """Return all that the model was asked: a text, or its messages by role, then the choices that it had;
+    empty where some of it is no text."""
     turns = [{"content": said}] if isinstance(said, str) else said or ()
     texts = [_text(turn.get("content", "")) for turn in turns]
     if not all(texts):
         return ""
     if len(texts) > 1:
         texts = [f"{turn.get('role', '')}: {text}" for turn, text in zip(turns, texts, strict=True)]
-    return "\n".join([*texts, *map("{}) {}".format, "ABCDEFGHIJKLMNOPQRSTUVWXYZ", choices or ())])
+    names = chain(ascii_uppercase, map(str, count(1)))  # as Inspect names choices
+    return "\n".join([*texts, *map("{}) {}".format, names, choices or ())])
 
 
 def _text(content: Any) -> str:
-    """The text of a message; empty where it holds something else, such as a picture."""
+    """Return the text of a message; empty where it holds something else, such as a picture."""
     parts = [{"text": content}] if isinstance(content, str) else content or ()
     texts = [part.get("text") if isinstance(part, Mapping) else None for part in parts]
     return "\n".join(map(str, texts)) if all(text and isinstance(text, str) for text in texts) else ""
