@@ -140,7 +140,7 @@ async def play(
                 roomy = _with_room(ledger, runtimes)
                 away = [name for name in runtimes if availability.away(name) is not None]
                 asked = {name: runtime for name, runtime in runtimes.items() if name not in {*over, *away}}
-                probed = await _probe(folder, settings, ledger, asked, recovered)
+                probed = await _probe(folder, settings, ledger, asked, recovered, availability)
                 _warn(runtimes, told)
                 if replan is not None and roomy != _with_room(ledger, runtimes):
                     replan()
@@ -377,8 +377,9 @@ async def _probe(
     ledger: Ledger,
     runtimes: Mapping[str, PlayerRuntime],
     recovered: Recovered,
+    availability: Availability,
 ) -> Mapping[str, Probed]:
-    """Probe the players; what was found, by name.
+    """Probe the players; return what was found, by name.
 
     Nothing but the probes themselves is on record when too few are left: ArenaError then.
     """
@@ -386,8 +387,10 @@ async def _probe(
 
     def affordable(player: str, nano: int) -> bool:
         most = whole_nano(limits.arena), whole_nano(limits.player)
-        spent = recovered.spent_nano + held.total(), recovered.spent_by.get(player, 0)
+        spent = recovered.spent_nano + held.total(), recovered.spent_by.get(player, 0) + held[player]
         if any(limit is not None and one + nano > limit for limit, one in zip(most, spent, strict=True)):
+            return False
+        if not availability.may_probe(player, held[player] + nano):
             return False
         held[player] += nano
         return True
@@ -399,7 +402,9 @@ async def _probe(
         amend(ledger, PROBES, [entry], now_ms())
 
     probed = await probe_players(runtimes, env, affordable=affordable, record=record)
-    recovered.charge(probe_costs(ledger, after=before))
+    costs = probe_costs(ledger, after=before)
+    recovered.charge(costs)
+    availability.charge({player: cost.most_nano for player, cost in costs.items()})
     failed = [one for one in probed.values() if one.unusable or one.down]
     left = settings.model_copy(
         update={

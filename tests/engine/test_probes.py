@@ -211,6 +211,58 @@ def test_a_probe_that_a_crash_cut_short_counts_at_its_worst(tmp_path: Path) -> N
     ledger.close()
 
 
+def test_probes_that_are_under_way_at_the_same_time_count_once(tmp_path: Path) -> None:
+    with open_arena(write_arena(tmp_path)):
+        pass
+    ledger = ledger_of(tmp_path)
+    said = [
+        ProbeEntry(sent={"a": 70}),
+        ProbeEntry(sent={"b": 60}),
+        ProbeEntry(found={"a": ProbeResult("ok", cost_nano=9)}),
+        ProbeEntry(found={"b": ProbeResult("ok", cost_nano=8)}),
+    ]
+    with ledger.runner():
+        amend(ledger, TOPIC, said, 0)
+    assert probe_costs(ledger) == {
+        "a": ProbeCost(probes=1, billed_nano=9),
+        "b": ProbeCost(probes=1, billed_nano=8),
+    }
+    ledger.close()
+
+
+@pytest.mark.parametrize("limit", ["none", "arena", "player", "daily"])
+async def test_probes_of_paused_players_count_as_the_ledger_has_them_and_keep_every_limit(
+    tmp_path: Path, server: OpenAIServer, monkeypatch: pytest.MonkeyPatch, limit: str
+) -> None:
+    monkeypatch.setattr("peerage.engine.probes.BETWEEN_S", 0.0)
+    monkeypatch.setattr("peerage.engine.paused_players.FIRST_S", 0.01)
+    server.always(behave.status(500))
+    price = {"input": 1, "output": 2}
+    dead: list[dict[str, Any]] = [
+        {"name": name, "model": "openai:tiny", "base_url": server.url, "key_env": "GOOD", "price": price}
+        for name in ("ann", "bob")
+    ]
+    most = 0.05
+    if limit == "daily":
+        dead = [player | {"daily_budget": most} for player in dead]
+    budget = {limit: most} if limit in ("arena", "player") else {}
+    engine = {"probe": True, "pause_max_s": 0.01}
+    folder = write_arena(tmp_path, [*_house(6), *dead], engine=engine, budget=budget)
+    report = await run(folder, 100)
+    ledger = ledger_of(folder)
+    costs = probe_costs(ledger)
+    ledger.close()
+    by_player = {name: costs[name].most_nano for name in ("ann", "bob")}
+    assert report.billed_nano + report.possibly_nano == sum(by_player.values()) > 0
+    if limit == "none":
+        assert min(cost.probes for cost in costs.values()) > TRIES + 1, "they are asked again in the run"
+        assert min(by_player.values()) > most * 1e9, "a limit would be reached"
+    elif limit == "arena":
+        assert sum(by_player.values()) <= most * 1e9
+    else:
+        assert max(by_player.values()) <= most * 1e9
+
+
 def test_a_budget_and_a_misspelled_model_get_the_name_that_was_meant(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

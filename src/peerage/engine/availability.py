@@ -133,6 +133,12 @@ class Availability:
         for player in costs.keys() & self._daily.keys():
             today[player] += costs[player]
 
+    def may_probe(self, player: str, nano: int) -> bool:
+        """Return whether a probe may be sent now that costs so much at most."""
+        limit = self._daily.get(player)
+        affordable = limit is None or self._today()[player] + self._held[player] + nano <= limit
+        return affordable and self.out_of_hours(player) is None
+
     def recall(self, unwanted: Callable[[Pending], bool]) -> list[Pending]:
         """Take waiting calls back."""
         taken = [one for one in chain.from_iterable(self._short.values()) if unwanted(one)]

@@ -147,12 +147,16 @@ class Budget:
         self.held += nano
         return nano
 
-    def has_room(self, player: str, nano: int) -> bool:
-        """Return whether the limits leave so much for a call outside of matches."""
-        if self.limit is not None and nano > self.left - self.held:
+    def hold(self, player: str, nano: int) -> bool:
+        """Reserve so much for a call outside of matches; False where the limits leave less. Negative: give it
+        back."""
+        if self.limit is not None and nano > max(0, self.left - self.held):
             return False
         by_player = self.spent_by.get(player, 0) + self._held_by.get(player, 0) + nano
-        return self.per_player is None or by_player <= self.per_player
+        if self.per_player is not None and by_player > self.per_player and nano > 0:
+            return False
+        self._hold_for(player, nano)
+        return True
 
     def charge(self, costs: Mapping[str, int]) -> None:
         """Count what was billed outside of calls, by player."""
@@ -371,5 +375,8 @@ class Budget:
 
     def _hold(self, match: _Open, player: str, nano: int) -> None:
         match.held += nano
+        self._hold_for(player, nano)
+
+    def _hold_for(self, player: str, nano: int) -> None:
         self.held += nano
         self._held_by[player] = self._held_by.get(player, 0) + nano

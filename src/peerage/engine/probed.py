@@ -89,18 +89,16 @@ def probe_costs(ledger: Ledger, *, after: int = 0) -> dict[str, ProbeCost]:
             unknown=was.unknown + (possibly is None),
         )
 
-    def cut_short() -> None:
-        for player, worst in under_way.items():
-            add(player, 0, worst, 1)
-        under_way.clear()
+    def cut_short(players: Iterable[str]) -> None:
+        for player in players:
+            add(player, 0, under_way.pop(player), 1)
 
     for entry in islice(entries(ledger), after, None):
-        if entry.sent:
-            cut_short()
-            under_way.update(entry.sent)
+        cut_short(entry.sent.keys() & under_way.keys())  # others may be asked at the same time
+        under_way.update(entry.sent)
         for player, found in entry.found.items():
             under_way.pop(player, None)
             failed = found.requests if found.status in ("failed", "void") else 0
             add(player, found.cost_nano or 0, found.worst_nano, failed)
-    cut_short()
+    cut_short([*under_way])
     return costs

@@ -283,7 +283,14 @@ class Runner:
 
     async def _answers(self, player: str) -> bool:
         """Probe a paused player."""
-        runtime = self._runtimes[player]
+        runtime, held = self._runtimes[player], 0
+
+        def affordable(player: str, nano: int) -> bool:
+            nonlocal held
+            if not (self._availability.may_probe(player, nano) and self._budget.hold(player, nano)):
+                return False
+            held = nano
+            return True
 
         async def record(entry: ProbeEntry) -> None:
             self._journal.rows.amend(Amendment(PROBES, msgspec.json.encode(entry), self._clock()))
@@ -291,11 +298,15 @@ class Runner:
             self._journal.then(lambda: None if durable.done() else durable.set_result(None))
             await durable
             for found in entry.found.values():
-                self._budget.charge({player: found.cost_nano or 0})
-                self._budget.doubt(player, found.worst_nano or 0 if found.cost_nano is None else 0)
+                billed, possibly = found.cost_nano or 0, found.worst_nano or 0
+                self._budget.hold(player, -held)
+                self._budget.charge({player: billed})
+                self._budget.doubt(player, possibly)
+                self._budget.unpriced += found.worst_nano is None
+                self._availability.charge({player: billed + possibly})
 
         probed = await probe_players(
-            {player: runtime}, self._env, affordable=self._budget.has_room, record=record, tries=1
+            {player: runtime}, self._env, affordable=affordable, record=record, tries=1
         )
         found = probed.get(player)
         return found is not None and not found.down and not found.unusable
