@@ -66,8 +66,9 @@ def test_lmarena_140k_is_the_same_nested_as_json_and_a_repeated_id_counts_once()
     assert twice.notes[0] == "1 row repeats a battle_id, which counts once"
 
 
-def test_metadata_that_is_neither_is_named() -> None:
-    row = {"model_a": "a", "model_b": "b", "winner": "a", "conv_metadata": "__import__('os')"}
+@pytest.mark.parametrize("metadata", ["__import__('os')", "{[]: 1}", "[1]", "{" * 5_000])
+def test_metadata_that_is_neither_is_named(metadata: str) -> None:
+    row = {"model_a": "a", "model_b": "b", "winner": "a", "conv_metadata": metadata}
     with pytest.raises(DataError, match="conv_metadata has no sum_assistant_a_tokens"):
         battles(rows([row]), controls=("length",))
 

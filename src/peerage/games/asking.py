@@ -10,7 +10,7 @@ from peerage.protocol import Ask, Prompt, Quote
 
 
 class Limits(Protocol):
-    """What settings say of a reply: its tokens."""
+    """The limits that settings put on a reply: its tokens."""
 
     @property
     def max_tokens(self) -> int: ...

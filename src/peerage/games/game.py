@@ -1,4 +1,4 @@
-"""What every game says about itself."""
+"""The declaration that every game makes of itself, with the types in it."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ Rules = TypeVar("Rules", bound=BaseModel)
 
 
 class RoleRequirement(NamedTuple):
-    """How many players of one role a match wants, and the fewest it can be played with.
+    """The players of one role that a match wants, and the fewest that it can be played with.
 
     `order` is how they are chosen among the eligible: `top` the highest raw Elo first; `top_quarter`
     at random from the best quarter; `contestants` the contestants themselves, higher seeded first.
@@ -98,7 +98,7 @@ class CallBound(NamedTuple):
 
 
 class Memory(Protocol):
-    """What the matches of an arena teach later ones: a fold over their facts and over amendments."""
+    """Knowledge from the matches of an arena for later ones: a fold over their facts and over amendments."""
 
     def learn(self, match: int, facts: Sequence[Mapping[str, Any]]) -> None:
         """Take in the facts of a finished match; matches come in number order."""
@@ -107,12 +107,12 @@ class Memory(Protocol):
         """Take in an amendment of the game's stream."""
 
     def draw(self, secret: str, number: int, place: int, sealing: str) -> Mapping[str, Any]:
-        """What is drawn for match `number`, from the arena's secret and its sealing key; plain JSON. Its
-        `place` in its round, from 0, says what it shares with no other match of the round."""
+        """Return the draw for match `number`, from the arena's secret and its sealing key, as plain JSON. Its
+        `place` in its round, from 0, makes it different from the other matches of the round."""
 
 
 class Again(NamedTuple):
-    """How others judge again what a game's judges judged: see `peerage rejudge`.
+    """Another judging of the answers that a game's judges judged: see `peerage rejudge`.
 
     `rules` turns the game's rules into those of another panel that judges as the first did. `items` are what
     is scored again of a finished match: its fixture, its outcome, the SHA-256 (hex) of its record, and all
@@ -148,13 +148,13 @@ Said = TypeVar("Said")
 
 
 def answered(fixture: Fixture, said: Mapping[str, Said]) -> dict[str, Said]:
-    """What each contestant said to the request `answer/LABEL`, by label."""
+    """Return each contestant's reply to the request `answer/LABEL`, by label."""
     return {seat.label: said[key] for seat in fixture.seats if (key := f"answer/{seat.label}") in said}
 
 
 @dataclass(frozen=True, kw_only=True)
 class Seating:
-    """Who may sit where in a game's matches.
+    """Seats of a game's matches, and who may take them.
 
     With `slots` a player may hold several seats of a match of more than two. Where `rotates` is true of the
     rules, players may meet a task again in other seats and gain nothing by it, unless they remember it; all
@@ -202,7 +202,7 @@ class Needs:
 
 @dataclass(frozen=True, kw_only=True)
 class Judging:
-    """How a game's judges are read after the match.
+    """Readings of a game's judges after the match.
 
     `judged` are the texts that judges saw, by what votes or scores call them, from all that was said by
     request key; the default knows `answer/LABEL`. `again` is how other judges judge them, by default a panel
@@ -217,7 +217,7 @@ class Judging:
 
 @dataclass(frozen=True, kw_only=True)
 class GameRating:
-    """What a game's matches are rated by.
+    """Ratings of a game's matches, and their settings.
 
     `tracks` are the ratings it feeds, the first shown first (see `GameSpec.tracks`). `settings` are keys of
     the arena's `rating:` whose default is another in this game. `costs` are the roles in which a contestant's
@@ -267,7 +267,7 @@ class GameSpec(Generic[Rules]):
     """Goes up whenever the same replies could give another outcome or other requests."""
     rules: type[Rules] = GameRules  # type: ignore[assignment]
     presets: Mapping[str, Preset] = field(default_factory=dict)
-    """What the words of its rule `preset` stand for; where its rules have one, they expand themselves."""
+    """The settings that each word of its rule `preset` stands for; rules with that key expand it."""
     files: Mapping[str, Callable[[bytes, str], Sequence[Any]]] = field(default_factory=dict)
     """Rules that are lists of the arena's owner, for which a file may be named, and what makes the list of
     its bytes and name; ValueError says what is wrong with it, and where. Only `draw` and `officials` read
@@ -279,19 +279,19 @@ class GameSpec(Generic[Rules]):
     officials: Callable[[Rules], tuple[RoleRequirement, ...]] = lambda rules: ()
     """Whom it needs besides contestants."""
     draw: Callable[[Rules, str, int], Mapping[str, Any]] = lambda rules, secret, number: {}
-    """What is drawn for match `number` from the arena's secret; plain JSON, kept in the fixture."""
+    """Draws the task of match `number` from the arena's secret; plain JSON, kept in the fixture."""
     survives: bool = False
     """A void reply of a contestant is the game's own matter; else the match is void, "no_answer"."""
 
     house: House = usual
-    """How a player of known skill replies; the default plays from `Ask.oracle`."""
+    """A player of known skill; the default plays from `Ask.oracle`."""
     show: Show = plain
     """A finished match in blocks (`peerage.blocks`); the default tells any game."""
     page: str = ""
-    """What `peerage games about` shows, in Markdown, of a game without a page in its folder."""
+    """The page, in Markdown, that `peerage games about` shows of a game without one in its folder."""
     demo: Demo = Demo()
     original: Original | None = None
-    """What writes its matches as the benchmark it comes from publishes them."""
+    """A writer of its matches in the form in which the benchmark it comes from publishes them."""
 
     seating: Seating = Seating()
     secrecy: Secrecy = Secrecy()
@@ -314,15 +314,15 @@ class GameSpec(Generic[Rules]):
 
     @property
     def listed(self) -> bool:
-        """Whether anybody may start it by name."""
+        """Return whether anybody may start it by name."""
         return self.contestants[1] > 0
 
     def seats(self, rules: Rules) -> int:
-        """How many contestants a match has when enough players are there."""
+        """Return the number of contestants of a match when enough players are there."""
         return int(getattr(rules, "seats", self.contestants[0]))
 
     def bounds(self, rules: Rules, fixture: Fixture) -> tuple[CallBound, ...]:
-        """What each seat may be asked, from what the game declares, its templates and its formats."""
+        """Return the bounds on each seat's requests, from the game's declaration, templates and formats."""
         shown = {key: value for key, value in fixture.drawn.items() if key not in self.secrecy.unshown}
         drawn = len(msgspec.json.encode(shown)) if shown else 0
         return tuple(

@@ -107,7 +107,7 @@ def with_python(ask: Ask, most_runs: int) -> Steps[Worked]:
 
 
 def _shown(reply: Reply, ran: Reply, left: int, answer: Format) -> tuple[Message, Message]:
-    """What the player's next turn adds to the conversation: its program, and what came of it.
+    """Return the messages that the next turn adds to the conversation: the program, and its result.
 
     Both are references to what is on record, so they are stored once, and sealed where that is sealed.
     """
@@ -122,7 +122,7 @@ def _shown(reply: Reply, ran: Reply, left: int, answer: Format) -> tuple[Message
 
 
 def turns(asks: Asks, most_runs: int) -> Asks:
-    """What a game asks that asks the same with `most_runs` runs of Python.
+    """Return the bounds `asks` of a game whose players may run `most_runs` programs before they answer.
 
     Every turn adds at most the player's reply, cut, and what its program printed to the next request.
     """

@@ -1,4 +1,4 @@
-"""Do the judges fall into two blocks that contradict each other?
+"""Two blocks of judges that contradict each other.
 
 Each judge has an order of the players in mind. What it gives one player over another in half of the matches
 is multiplied with what each judge gives in the other half, so that neither the luck of a match nor its places
@@ -39,8 +39,8 @@ class Blocks(NamedTuple):
 
 
 class Minds:
-    """How far the judges of votes agree: `alike` are sums of products for each two of them, from halves of
-    the matches that share none, and `unsure` their variances where they agree by chance alone."""
+    """Agreement of the judges of votes: `alike` are sums of products for each two of them, from halves of the
+    matches that share none, and `unsure` their variances where they agree by chance alone."""
 
     def __init__(self, votes: Votes) -> None:
         self.judges = votes.judges
@@ -52,8 +52,8 @@ class Minds:
         self._scale = np.sqrt(np.maximum(doubt.sum(axis=(0, 2)), 1e-9))
 
     def blocks(self) -> Blocks | None:
-        """The two blocks, of at least two judges each; None where the judges are of one mind, or too little
-        is known."""
+        """Return the two blocks, of at least two judges each; None where the judges are of one mind, or too
+        little is known."""
         judges = len(self.judges)
         if judges < 4:
             return None
@@ -70,15 +70,15 @@ class Minds:
         return self._named(one, other) if contradict.all() else None
 
     def against(self, few: Flags, heard: Flags) -> Blocks | None:
-        """The `few`, who do not see what the others `heard` see, as a block, where they agree among
+        """Return the `few`, who do not see what the others `heard` see, as a block, where they agree among
         themselves."""
         if few.sum() < 2 or self._agree(few, few, apart=True) < _USUAL:
             return None
         return self._named(heard & ~few, few)
 
     def alone(self, judge: int) -> bool:
-        """Whether a judge agrees with no other one beyond chance, as one who tosses a coin does, and is not
-        with another on the smaller of two sides."""
+        """Return whether a judge agrees with no other one beyond chance, as one who tosses a coin does, and
+        is not with another on the smaller of two sides."""
         for side in self._parted(_CLEAR):
             if side[judge] and 1 < side.sum() < len(side) / 2:
                 return False
@@ -87,14 +87,14 @@ class Minds:
         return float(z.max()) < -NormalDist().inv_cdf(_LEVEL / max(len(z) - 1, 1))
 
     def _parted(self, least: float) -> tuple[Flags, Flags]:
-        """The judges on either side, by the first eigenvector, without those that lean less than such a part
-        of what the median judge does."""
+        """Return the judges on either side, by the first eigenvector, without those that lean less than such
+        a part of what the median judge does."""
         first = np.linalg.eigh(self.alike / np.outer(self._scale, self._scale))[1][:, -1]
         clear = np.abs(first) >= least * float(np.median(np.abs(first)))
         return clear & (first > 0), clear & (first < 0)
 
     def _without_each(self, one: Flags, other: Flags) -> tuple[Floats, Floats]:
-        """By how much two sets of judges agree, and the variance of that, over all pairs of players but those
+        """Return the agreement of two sets of judges, and its variance, over all pairs of players but those
         of each player in turn: judges who differ about one player alone are of one mind about the rest."""
         met = sum(np.bincount(end, minlength=self._players) for end in self._pairs)
         found = []
@@ -106,8 +106,8 @@ class Minds:
         return found[0], np.maximum(found[1], 0.0)
 
     def _agree(self, one: Flags, other: Flags, *, apart: bool = False) -> float:
-        """How many standard deviations two sets of judges agree beyond chance; where `apart`, leaving out how
-        each agrees with itself."""
+        """Return by how many standard deviations two sets of judges agree beyond chance; where `apart`,
+        without the agreement of each judge with itself."""
         alike, unsure = (part[np.ix_(one, other)] for part in (self.alike, self.unsure))
         if apart:
             alike, unsure = alike - np.diag(np.diag(alike)), unsure - np.diag(np.diag(unsure))
@@ -119,8 +119,8 @@ class Minds:
 
 
 def _leanings(votes: Votes) -> tuple[Floats, Floats, tuple[Ints, Ints]]:
-    """What each judge gave the one of two players over the other in each half of the matches, in votes, and
-    the variance of that: shape (2, judges, pairs of players); and both players of each pair."""
+    """Return the votes that each judge gave one of two players over the other in each half of the matches,
+    and their variance: shape (2, judges, pairs of players); and both players of each pair."""
     history, judges = votes.history, len(votes.judges)
     n = history.players
     half = coded(votes.matches)[1] % 2

@@ -52,7 +52,7 @@ class View(NamedTuple):
 
     @property
     def covariance(self) -> Floats:
-        """How strengths vary together, for each judge."""
+        """Return the covariance of strengths, for each judge."""
         return np.asarray(np.linalg.inv(self.information))
 
 
@@ -92,8 +92,8 @@ def logistic(gap: Floats) -> Floats:
 
 
 def others(cells: Cells, trusted: np.ndarray, start: View | None = None) -> View:
-    """What all other judges see, for each judge; a vote counts where both its players are `trusted` with the
-    judge, a matrix of judges and players. `start` is a view near this one."""
+    """Return the view of all other judges, for each judge; a vote counts where both its players are
+    `trusted` with the judge, a matrix of judges and players. `start` is a view near this one."""
     both = trusted[:, :, None] & trusted[:, None, :]
     games, points = cells.games * both, cells.points * both
     all_games, all_points = games.sum(axis=0), points.sum(axis=0)
@@ -179,7 +179,7 @@ class JudgeAware:
 
     @cached_property
     def above(self) -> np.ndarray:
-        """Who is above whom at 95%, for all pairs together."""
+        """Return who is above whom at 95%, for all pairs together."""
         return separated(self.rating, self.covariance, self.freedom)
 
     @cached_property
@@ -271,8 +271,8 @@ def fit_coded(
 
 
 def reliabilities(cells: Cells, aside: np.ndarray) -> tuple[Floats, Floats]:
-    """How discerning each judge is, 1 on average, with its standard error; votes on players `aside` for a
-    judge tell nothing. All are 1 where nobody discerns."""
+    """Return the discernment of each judge, 1 on average, with its standard error; votes on players `aside`
+    for a judge do not count. All are 1 where nobody discerns."""
     games = cells.games
     if not games.any():
         return np.ones(len(games)), np.full(len(games), SPREAD)
@@ -323,8 +323,8 @@ def _climb(cells: Cells, quality: Floats, prior_games: float) -> tuple[Floats, F
 
 
 def leaders_without(history: Duels, judge: Ints, judges: int) -> tuple[int | None, list[int | None]]:
-    """Who is first by all votes, by number, and without those of each of the `judges`; None where the votes
-    left do not compare everybody. Who is first by all stays so until another is ahead."""
+    """Return who is first by all votes, by number, and without those of each of the `judges`; None where the
+    votes left do not compare everybody. The first by all votes stays so until another is ahead."""
     whole = _first(history, np.ones(len(history), np.bool_), None)
     return whole, [_first(history, judge != at, whole) for at in range(judges)]
 

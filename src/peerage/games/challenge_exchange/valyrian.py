@@ -23,7 +23,7 @@ from peerage.ratings.history import Game, games
 from peerage.sealing import Sealed, unseal
 
 METHOD = "TrueSkill, draw probability 0, in the exact limit of ties (not the trueskill package's rounding)"
-"""What `leaderboard.json` says of its skills."""
+"""The method by which `leaderboard.json` has its skills, in words."""
 _PREVIEW = 100
 """Characters of a challenge that a summary shows."""
 

@@ -24,7 +24,7 @@ THOUGHT_CHARS = 6_000
 
 
 class ColorLimits(Section):
-    """How long replies may be."""
+    """The longest replies that count."""
 
     max_tokens: int = Field(
         4_000, ge=1, le=10_000_000, description="Tokens an answer may take, not counting thinking before it."
@@ -35,7 +35,7 @@ class ColorLimits(Section):
 
 
 class ColorObfuscationRules(GameRules):
-    """How battles are played."""
+    """Rules of battles."""
 
     preset: Literal["default", "original"] = Field(
         "default",
@@ -103,11 +103,11 @@ COLORS = {"fresh": "Each round has a color of its own.", "same": "Both rounds ha
 ORDER: Mapping[str, str] = texts(__package__)["order"]
 BROKEN: Mapping[str, str] = texts(__package__)["broken"]
 LEAK: Mapping[str, str] = texts(__package__)["leak"]
-"""What the rules make of the colors, of equals, of a broken encoding and of a leak, in words."""
+"""The rules about colors, equals, broken encodings and leaks, in words."""
 
 
 def fills(rules: ColorObfuscationRules) -> dict[str, str]:
-    """What fills the places of every prompt: the rules of the battle, in words."""
+    """Return the fillings of every prompt's places: the rules of the battle, in words."""
     percent = [f"{share:.0%}" for share in rules.shares]
     reveal = f"{percent[0]} of the instructions for a single attempt"
     if len(percent) > 1:
@@ -117,7 +117,7 @@ def fills(rules: ColorObfuscationRules) -> dict[str, str]:
 
 
 def forgets(rules: ColorObfuscationRules) -> str:
-    """Why nobody may play who remembers what it was asked; empty: who does gains nothing by it."""
+    """Return why players that remember their requests may not play; empty: they gain nothing by it."""
     if rules.color == "same":
         return (
             "`color: same` hides the same color in both rounds, so who hid it knows what to find. "

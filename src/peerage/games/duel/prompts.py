@@ -1,5 +1,4 @@
-"""What players of a duel are told, by kind of challenge. Templates are data: changing one raises its
-version."""
+"""Prompts of a duel, by kind of challenge. Templates are data: a change raises the duel's version."""
 
 from __future__ import annotations
 
@@ -22,7 +21,7 @@ class Kind(NamedTuple):
     merits: str
 
     def referred(self) -> Kind:
-        """This kind with a reference answer by the author of its question, for committee and judges."""
+        """Return this kind with a reference answer by the author of its question, for its roles."""
         *stages, last = self.stages
         asking = Stage(last.name, _and_answer(last.first), _and_answer(last.again))
         case = "".join([f"The {one.name}:\n{{{one.name}}}\n\n" for one in stages])
@@ -72,7 +71,7 @@ OWN_ANSWER = Prompt("Your answer is cut after {limit} characters. {judging}", "{
 
 
 def judging(merits: str, panel: PanelRules, reference: bool = False) -> str:
-    """How answers are judged, as contestants are told; with a `reference` answer by the question's author."""
+    """Return what contestants are told of the judging; with a `reference` answer by the question's author."""
     orders = "in both orders" if panel.order == "both" else "in one order, drawn at random"
     softmax = f"the higher a judge's rating, the more its vote weighs (softmax, {panel.weight_temperature:g}"
     weights = {

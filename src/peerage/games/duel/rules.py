@@ -39,7 +39,7 @@ class OwnPrompt(Section):
 
 
 def read_prompts(body: bytes, name: str) -> list[dict[str, Any]]:
-    """The owner's tasks of a file: rows of a table or JSON objects with `prompt` and, if wanted, `category`.
+    """Return the owner's tasks of a file: rows of a table, or JSON, with `prompt` and, if wanted, `category`.
 
     Raises ValueError for what cannot be used, with line and column: the first ten lines of it.
     """
@@ -70,7 +70,7 @@ LIMITS = {
 
 
 class DuelRules(GameRules):
-    """How duels are played."""
+    """Rules of duels."""
 
     preset: Literal["general", "clinical", "uner"] = Field(
         "general",
@@ -177,7 +177,7 @@ class DuelRules(GameRules):
         return self
 
     def drafting(self) -> DraftingRules:
-        """What the drafting loop needs."""
+        """Return the rules of drafting."""
         return DraftingRules(
             max_drafts=self.max_drafts,
             approval=self.approval,
@@ -191,7 +191,7 @@ class DuelRules(GameRules):
         )
 
     def panel(self) -> PanelRules:
-        """What the panel of judges needs."""
+        """Return the rules of the panel of judges."""
         return PanelRules(
             order=self.order,
             binary=self.binary,
@@ -207,12 +207,12 @@ class DuelRules(GameRules):
 
 
 def _challenge(stated: dict[str, Any]) -> object:
-    """The kind of challenge that the preset named there asks for; None where that is left to the default."""
+    """Return the kind of challenge of the preset that is named there; None where none or no known one is."""
     preset = presets(__package__).get(str(stated.get("preset")))
     return preset.rules.get("challenge") if preset else None
 
 
 @lru_cache(maxsize=8)
 def default_topics(name: str) -> tuple[str, ...]:
-    """The strata of a list, `general` or `clinical`, one a line of its file."""
+    """Return the strata of a list, `general` or `clinical`, one a line of its file."""
     return tuple(files("peerage.games.duel").joinpath(f"topics/{name}.txt").read_text("utf-8").splitlines())

@@ -1,4 +1,4 @@
-"""How much texts have in common: near-duplicates, and how widely an author's texts are spread.
+"""Similarity of texts: near-duplicates, and the spread of an author's texts.
 
 Both compare sequences of four characters (Damashek, "Gauging similarity with n-grams", Science 267, 1995):
 no download, no word list, and no language for which they do not work.
@@ -18,15 +18,15 @@ _GAP = re.compile(r"[\W_]+")
 
 
 def grams(text: str) -> Counter[str]:
-    """How often each sequence of `GRAM` characters stands in `text`: without case, and with every run of
-    anything but letters and digits as one space."""
+    """Count each sequence of `GRAM` characters in `text`: without case, and with every run of anything but
+    letters and digits as one space."""
     plain = f" {_GAP.sub(' ', text.casefold()).strip()} "
     return Counter(plain[at : at + GRAM] for at in range(max(1, len(plain) - GRAM + 1)))
 
 
 def fresh(texts: Sequence[str], threshold: float, known: Sequence[str] = ()) -> list[bool]:
-    """Whether each text, in this order, overlaps by less than `threshold` with all of `known` and with all
-    fresh ones before it.
+    """Return whether each text, in this order, overlaps by less than `threshold` with all of `known` and with
+    all fresh ones before it.
 
     Texts overlap by the share of sequences that they have in common, from 0 (none) to 1 (the same): Σ min /
     Σ max of their counts (Jaccard's index of multisets; Ružička). Two that overlap so much share one of their
@@ -61,7 +61,7 @@ def _jaccard(first: frozenset[str], second: frozenset[str]) -> float:
 
 
 def spread(texts: Mapping[str, Sequence[str]]) -> dict[str, float | None]:
-    """How widely each author's texts are spread, from 0 (all alike) to 1 (nothing in common).
+    """Return the spread of each author's texts, from 0 (all alike) to 1 (nothing in common).
 
     One minus the mean cosine between two different texts of the author, where a text is the vector of its
     sequences weighted by TF-IDF: count · ln(N / n), N all texts of all authors, n those that hold the

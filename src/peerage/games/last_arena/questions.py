@@ -36,7 +36,7 @@ class Wanted(NamedTuple):
 
 
 class WritingRules(NamedTuple):
-    """How questions are written.
+    """Rules of writing questions.
 
     Up to `per_call` in a reply. An author gets as many calls as that takes and `spare` more, for what was
     missing, unusable or there already. `overlap` is the share of common sequences (`diversity`) from
@@ -66,7 +66,7 @@ class Question(Struct, frozen=True):
 
 
 class AuthorQuestions(NamedTuple):
-    """What one author's writing came to: calls made, those without a usable reply, near-duplicates removed;
+    """The result of one author's writing: calls made, those without a usable reply, near-duplicates removed;
     `hidden`, what house players' questions are really worth, by id; `void`, the calls its provider failed."""
 
     calls: int
@@ -77,7 +77,7 @@ class AuthorQuestions(NamedTuple):
 
     @property
     def lost(self) -> bool:
-        """Whether the provider failed every call."""
+        """Return whether the provider failed every call."""
         return 0 < self.calls == self.void
 
 
@@ -213,8 +213,8 @@ def _ask(
 
 
 def quotas(categories: Sequence[str], own: Sequence[str], count: int) -> dict[str, int]:
-    """How many of the next `count` questions fall to each category, so that they come out even; those of
-    which there are none are left out."""
+    """Return the categories of the next `count` questions with a number for each, so that they come out even;
+    categories without any are left out."""
     have = {category: own.count(category) for category in categories}
     wanted = dict.fromkeys(categories, 0)
     for _ in range(count):

@@ -36,7 +36,7 @@ CATEGORIES = (
 
 
 class Prompts(NamedTuple):
-    """What players are told, phase by phase; `again` is added where an author has written before."""
+    """Prompts of players, phase by phase; `again` is added where an author has written before."""
 
     write: Prompt
     meta: Prompt
@@ -167,23 +167,23 @@ class LastArenaRules(GameRules):
 
     @property
     def texts(self) -> Prompts:
-        """What players are told, phase by phase."""
+        """Return the prompts of players, phase by phase."""
         own = texts(__package__)["own"]
         return Prompts(**(own if self.prompts == "own" else own | texts(__package__)["published"]))
 
     def dropped(self, questions: int) -> int:
-        """How many of so many questions of one sort are dropped."""
+        """Return the number of dropped questions of so many of one sort."""
         # a share such as 0.3 of 10 must not become 2 by a rounding error
         return int(questions * self.drop + 1e-9) if self.quality == "filter" else 0
 
     def wanted(self) -> tuple[Wanted, ...]:
-        """What each player writes."""
+        """Return the questions that each player is to write, by sort."""
         sorts = (("plain", self.questions), ("meta", self.meta), ("trick", self.tricks))
         prompts = {"plain": self.texts.write, "meta": self.texts.meta, "trick": self.texts.trick}
         return tuple([Wanted(sort, number, prompts[sort]) for sort, number in sorts if number])
 
     def writing(self) -> WritingRules:
-        """How questions are written."""
+        """Return the rules of writing questions."""
         limit = self.question_limit
         return WritingRules(
             per_call=self.questions_per_call,
@@ -198,7 +198,7 @@ class LastArenaRules(GameRules):
         )
 
     def _stakes(self) -> str:
-        """What becomes of questions, to those who write them."""
+        """Return the fate of questions in words, for their authors."""
         rated = "Players rate the questions of others for clarity and relevance"
         told = {
             "filter": f"{rated}, and the worst {self.drop:.0%} are dropped.",
@@ -214,7 +214,7 @@ class LastArenaRules(GameRules):
         return told
 
     def rating(self) -> ScoringRules:
-        """How questions are rated."""
+        """Return the rules of rating questions."""
         limit = self.rating_limit
         return ScoringRules(
             phase="rate",
@@ -228,7 +228,7 @@ class LastArenaRules(GameRules):
         )
 
     def judging(self) -> ScoringRules:
-        """How answers are judged."""
+        """Return the rules of judging answers."""
         limit = self.judge_limit
         return ScoringRules(
             phase="judge",

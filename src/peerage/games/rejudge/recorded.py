@@ -73,7 +73,7 @@ def author_of(answer: str) -> str:
 
 
 class RejudgeRules(Section):
-    """How recorded answers are judged again; `peerage rejudge` takes them from the arena they come from."""
+    """Rules of judging recorded answers again; `peerage rejudge` takes them from the arena they come from."""
 
     by: Literal["panel", "scores"] = Field(
         "panel", description="A panel compares two answers, or each judge scores all answers to a question."

@@ -70,7 +70,7 @@ def forms() -> tuple[Form, ...]:
 
 
 def form_of(row: Mapping[str, Any], name: str, layout: Layout = "auto") -> Form:
-    """The form of a file by its first row, of those that `layout` names. Raises DataError without one."""
+    """Return the form of a file by its first row, of those that `layout` names. Raises DataError."""
     named = [form for form in forms() if layout in ("auto", form.layout)]
     for form in named:
         signs = [(sign.lstrip("!").split("|"), sign[0] == "!") for sign in form.signs.split()]
@@ -95,13 +95,13 @@ class Mapper:
         self._moves = lru_cache(16)(self._moves_of)
 
     def index(self, cells: Mapping[str, int]) -> dict[str, int]:
-        """Where cells of a table are, given by its columns, by those and ours: its rows need no other map."""
+        """Return the places of a table's cells by its own columns and by ours: its rows need no other map."""
         self.by_header = True
         moves = self._moves(tuple(cells))
         return {**cells, **{column: cells[places[0]] for column, places in moves if places[0] in cells}}
 
     def __call__(self, row: dict[str, Any]) -> dict[str, Any]:
-        """The row by our columns."""
+        """Return the row by our columns."""
         moves = () if self.by_header else self._moves(tuple(row))
         mapped = dict(row) if moves or self.form.flags else row
         for column, places in moves:
@@ -116,7 +116,7 @@ class Mapper:
         return mapped
 
     def _moves_of(self, columns: tuple[str, ...]) -> tuple[tuple[str, list[str]], ...]:
-        """Where our columns are in rows that have these, of those that are elsewhere."""
+        """Return the places of our columns in rows that have these, of those that are elsewhere."""
         moves = []
         for column, places in self.form.columns.items():
             there = [place for place in places if {place, re.split(r"[.\[/]", place)[0]} & {*columns}]
@@ -130,7 +130,7 @@ _SET = ("1", "true", "1.0")
 
 
 def _value(row: Mapping[str, Any], place: str) -> Any:
-    """The value at a place of a row; None where nothing is."""
+    """Return the value at a place of a row; None where nothing is."""
     if place in row:
         return row[place]
     if "[" in place:
@@ -146,7 +146,7 @@ def _value(row: Mapping[str, Any], place: str) -> Any:
 
 
 def at(value: Any, path: str) -> Any:
-    """The value at a path; None where nothing is."""
+    """Return the value at a path; None where nothing is."""
     steps = path.split(".") if path else []
     for number, step in enumerate(steps):
         if isinstance(value, dict):

@@ -161,7 +161,7 @@ class BattlesRead:
 
 
 class Used(NamedTuple):
-    """What a team's play in a game took: dollars, tokens, seconds; None where it is not known."""
+    """The dollars, tokens and seconds that a team's play in a game took; None where they are not known."""
 
     cost: float | None = None
     tokens: float | None = None
@@ -270,7 +270,7 @@ _SEAT = ("rank", "score", "team", "weight", "timestamp", "at_ms")
 
 
 def _used(row: Row, teams: int) -> tuple[Used, ...]:
-    """What each team's play took; empty where no column says."""
+    """Return the use of each team's play; empty where no column has it."""
     took = [
         [None if value is None else amount(value, column, 0.0) for value in _listed(row, column, teams)]
         or [None] * teams
@@ -365,7 +365,7 @@ class AnswersRead:
 
 
 def _part(value: Any) -> float | None:
-    """What was solved, from 0 to 1; None where nothing says."""
+    """Return the part that was solved, from 0 to 1; None where the cell is empty."""
     if value is None or value == "" or value != value:
         return None
     if isinstance(value, str):

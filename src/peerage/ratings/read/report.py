@@ -58,7 +58,7 @@ def problems_of(problems: Sequence[str], count: int = 0) -> str:
 
 
 class Report:
-    """What a reader tells: its place (`file`; `unit`, a line or a row; `number` from 1), bad rows, and notes.
+    """A reader's report: its place (`file`; `unit`, a line or a row; `number` from 1), bad rows, and notes.
 
     As a context it takes in RowErrors, so that all rows are read; `check` raises what it took in. `titles`
     are the file's own names of columns, by ours. In a `fixed` table a column that a `row` lacks is in no row:
@@ -113,7 +113,7 @@ class Report:
             raise DataError(problems_of([": ".join(problem) for problem in self.problems], self._count))
 
     def repeats(self, column: str, identity: object, content: object) -> bool:
-        """Whether a row with this identity came before. Raises RowError where that had other content."""
+        """Return whether a row with this identity came before. Raises RowError for one with other content."""
         if identity is None or identity == "":
             return False
         before = self._known.setdefault(str(identity), content)
@@ -205,11 +205,12 @@ def control_of(row: Row, control: str, side: str) -> float:
 
 @lru_cache(1)  # several controls are of one row
 def _literal(text: str) -> Any:
-    """What JSON says, or Python, as a data frame's mapping is written to CSV; None for anything else."""
+    """Return the value of JSON, or of Python, as which a mapping of a data frame is in CSV; None for anything
+    else."""
     for reading in (json.loads, ast.literal_eval):
         try:
             return reading(text)
-        except (ValueError, SyntaxError, MemoryError, RecursionError):
+        except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
             pass
     return None
 

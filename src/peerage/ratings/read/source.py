@@ -40,12 +40,12 @@ _MARKED = (
     (rb"\xff\xfe\0\0|\0\0\xfe\xff", "utf-32"), (rb"\xff\xfe|\xfe\xff", "utf-16"),
     (rb"\0.", "utf-16-be"), (rb".\0", "utf-16-le"),
 )  # fmt: skip
-"""How files of other encodings than UTF-8 begin."""
+"""Beginnings of files of other encodings than UTF-8."""
 _BATCH = 5_000
 _NO_BYTE = re.compile("[\udc80-\udcff]")
 """Bytes that are no UTF-8, as Python escapes them."""
 _HALF = re.compile(r"\\u(?:[dD]|0000)")
-"""What JSON may escape and no store takes: halves of surrogate pairs, and NUL."""
+"""Escapes of JSON that no store takes: halves of surrogate pairs, and NUL."""
 _BETWEEN = re.compile(r"[\s,]*")
 
 
@@ -200,7 +200,7 @@ def _json(text: TextIO, lines: Iterator[str], listed: bool, report: Report, hook
 
 
 def _value(line: str, hook: Hook) -> Any:
-    """What a line of JSON says. NaN and numbers of any length are read, as Python writes them."""
+    """Return the value of a line of JSON. NaN and numbers of any length are read, as Python writes them."""
     if hook is None and not _HALF.search(line):
         try:
             return msgspec.json.decode(line)
