@@ -7,6 +7,7 @@ import os
 import resource
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -29,12 +30,17 @@ def test_each_has_a_remedy_and_others_are_as_the_system_says() -> None:
 @pytest.mark.parametrize("files", range(4, 13))
 def test_a_limit_of_few_open_files_is_named_as_such(tmp_path: Path, files: int) -> None:
     write_arena(tmp_path, 6)
+    limit = partial(resource.setrlimit, resource.RLIMIT_NOFILE, (files, files))
+    # What the environment imports first (.pth files) may need more files than this.
+    bare = subprocess.run([sys.executable, "-c", ""], capture_output=True, preexec_fn=limit)
+    if bare.returncode or bare.stderr:
+        pytest.skip(f"Python itself does not start with {files} files")
     done = subprocess.run(
         [sys.executable, "-m", "peerage", "run", "--yes", "--max-matches", "2", "--dir", str(tmp_path)],
         capture_output=True,
         text=True,
         timeout=60,
-        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (files, files)),
+        preexec_fn=limit,
     )
     if done.returncode:
         assert done.stderr.rstrip().endswith("`ulimit -n 4096`"), done.stderr
