@@ -18,6 +18,7 @@ from typer.testing import CliRunner
 
 from peerage.arena import ArenaError, open_arena
 from peerage.cli.main import app
+from peerage.engine.benches import benched
 from peerage.engine.probed import TOPIC, ProbeCost, ProbeEntry, ProbeResult, entries, probe_costs
 from peerage.engine.probes import TRIES
 from peerage.engine.report import RunReport
@@ -246,8 +247,8 @@ async def test_probes_of_paused_players_count_as_the_ledger_has_them_and_keep_ev
     if limit == "daily":
         dead = [player | {"daily_budget": most} for player in dead]
     budget = {limit: most} if limit in ("arena", "player") else {}
-    engine = {"probe": True, "pause_max_s": 0.01}
-    folder = write_arena(tmp_path, [*_house(6), *dead], engine=engine, budget=budget)
+    monkeypatch.setattr("peerage.engine.paused_players.LONGEST_S", 0.01)
+    folder = write_arena(tmp_path, [*_house(6), *dead], engine={"probe": True}, budget=budget)
     report = await run(folder, 100)
     ledger = ledger_of(folder)
     costs = probe_costs(ledger)
@@ -420,6 +421,54 @@ async def test_a_paused_player_that_answers_again_is_paired_in_the_same_run(
         assert opened.replay().ok
 
 
+async def _stop_with_a_call_out(runner: Any) -> None:
+    while runner.progress().calls_in_flight == 0:
+        await asyncio.sleep(0.001)
+    runner.stop()
+    runner.stop()
+
+
+@pytest.mark.parametrize("when", ["in the run", "at the next run"])
+async def test_a_paused_player_that_somebody_has_to_fix_is_benched(
+    tmp_path: Path,
+    server: OpenAIServer,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+    when: str,
+) -> None:
+    monkeypatch.setattr("peerage.engine.probes.BETWEEN_S", 0.0)
+    monkeypatch.setattr("peerage.engine.paused_players.FIRST_S", 0.02 if when == "in the run" else 60.0)
+    late = {"name": "late", "model": "openai:tiny", "base_url": server.url, "key_env": "BAD"}
+    folder = write_arena(tmp_path, [*_house(6), late], engine={"probe": True, "backoff_s": 0.01})
+    server.always(behave.sensible)
+    with open_arena(folder) as opened:
+        await opened.play(40, beside=_stop_with_a_call_out)
+    down = [behave.status(500)] * (2 * TRIES)  # each try asks once more without the format
+    server.next(*down)
+    server.always(behave.status(401))
+    report = await run(folder, 400)
+    if when == "at the next run":
+        assert _paused(folder) == [("late", "paused")]
+        assert not report.benched
+        report = await run(folder, 430)
+    assert report.decided > 40
+    assert _paused(folder) == [("late", "paused"), ("late", "benched")]
+    assert "check the key in BAD" in report.benched["late"]
+    assert "may use this model; benched" in caplog.text
+    assert not report.waiting, "its matches end without it"
+    ledger = ledger_of(folder)
+    assert benched(ledger)["late"].event == "benched"
+    assert "benched: late" in {row.status for row in ledger.summaries()}
+    entry = next(json.loads(row.body) for row in list(ledger.amendments("benches"))[1:])
+    first = next(json.loads(row.body) for row in ledger.amendments("benches"))["from_round"]
+    assert not {row.round for row in ledger.fixtures() if b'"late"' in row.body and row.round >= first}
+    assert max(row.round for row in ledger.fixtures()) > entry["from_round"]
+    assert verify(ledger).ok
+    ledger.close()
+    with open_arena(folder) as opened:
+        assert opened.replay().ok
+
+
 async def test_the_matches_of_a_paused_player_wait_and_go_on_when_it_is_back(
     tmp_path: Path, server: OpenAIServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -427,15 +476,8 @@ async def test_the_matches_of_a_paused_player_wait_and_go_on_when_it_is_back(
     monkeypatch.setattr("peerage.engine.paused_players.FIRST_S", 0.05)
     player = {"name": "late", "model": "openai:tiny", "base_url": server.url, "key_env": "GOOD"}
     folder = write_arena(tmp_path, [*_house(6), player], engine={"probe": True, "backoff_s": 0.01})
-
-    async def stop(runner: Any) -> None:
-        while runner.progress().calls_in_flight == 0:
-            await asyncio.sleep(0.001)
-        runner.stop()
-        runner.stop()
-
     with open_arena(folder) as opened:
-        await opened.play(40, beside=stop)
+        await opened.play(40, beside=_stop_with_a_call_out)
     server.next(*[behave.status(500)] * (2 * TRIES + 1))  # each try asks once more without the format
     await run(folder, 400)
     assert _paused(folder) == [("late", "paused"), ("late", "returned")]

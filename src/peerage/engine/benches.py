@@ -14,6 +14,7 @@ from typing import Literal
 
 import msgspec
 from msgspec import Struct
+from msgspec.structs import replace
 
 from peerage.ledger import places
 from peerage.ledger.store import Amendment, Ledger
@@ -103,6 +104,8 @@ class Benches:
         if entry.event == "returned":
             self.out.pop(entry.player, None)
             self.since[entry.player] = entry.seated, entry.failed
+        elif (was := self.out.get(entry.player)) is not None:  # from paused to benched: it stays out between
+            self.out[entry.player] = replace(entry, from_round=min(was.from_round, entry.from_round))
         else:
             self.out[entry.player] = entry
 

@@ -107,11 +107,11 @@ class Folding:
             self._next += not late
             summary = self._write(fixture, digest, tally, outcome)
             for player, why in tally.benched.items():
-                self._bench(player, why)
+                self.bench(player, why)
             for player, why in tally.failed.items():
                 least = self._failures
                 if often := self._benches.too_often(self._accounts.get(player, NOTHING), player, least):
-                    self._bench(player, f"{often}; the last: {why}"[:500])
+                    self.bench(player, f"{often}; the last: {why}"[:500])
             if tally.models and fixture.release:
                 self._watch_models(fixture.number, tally)
             self._count(outcome)
@@ -120,15 +120,32 @@ class Folding:
                 self.snapshot()
                 self.bind_votes()
 
-    def _bench(self, player: str, why: str) -> None:
-        """Put on record that a player failed for good in the last match, and from when on pairing leaves it
+    def bench(self, player: str, why: str) -> None:
+        """Put on record that a player fails for good since the last match, and from when on pairing leaves it
         out."""
-        if player in self._benches.out:
-            return
-        entry = Bench(player, "benched", self._rounds.first_without, self.standings.number, why)
+        was = self._benches.out.get(player)
+        if was is None or was.event == "paused":
+            self._enter(Bench(player, "benched", self._rounds.first_without, self.standings.number, why))
+            self._benched(player, why)
+
+    def bring_back(self, player: str, why: str) -> None:
+        """Put on record that pairing has a player again, and from when on."""
+        account = self._accounts.get(player, NOTHING)
+        self._enter(
+            Bench(
+                player=player,
+                event="returned",
+                from_round=self._rounds.first_without,
+                after_match=self.standings.number,
+                why=why,
+                seated=account.seated,
+                failed=account.failed,
+            )
+        )
+
+    def _enter(self, entry: Bench) -> None:
         self._journal.rows.amend(self._benches.enter(entry, self._clock()))
         self._journal.touch()
-        self._benched(player, why)
 
     def _watch_models(self, number: int, tally: MatchTally) -> None:
         """Put on record, and tell, that a provider names another model than before."""

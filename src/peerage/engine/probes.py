@@ -104,8 +104,9 @@ async def bench_by_probes(
     pausing: bool = True,
     accounts: Mapping[str, Account] = {},
 ) -> list[Amendment]:
-    """Bench who failed its probe, bring back who was benched and answers again; the rows to be written.
-    Where a run can be `pausing` players, one that is down is paused. `accounts` are everybody's sums by now.
+    """Bench who failed its probe, also where it was paused; bring back who answers again. Return the rows to
+    be written. Where a run can be `pausing` players, one that is down is paused. `accounts` are everybody's
+    sums by now.
 
     A benched player that costs nothing to ask is asked here, be it one of `free` or, without that, one that
     is behind no network; a person, and one that may cost something and was not probed, comes back untried;
@@ -126,10 +127,10 @@ async def bench_by_probes(
             _log.warning("%s; paused until it answers, which it is asked from time to time", found.problem)
             why = f"no probe got through; the last: {found.problem.removeprefix(f'{name}: ')}"
             entry = Bench(name, "paused", *when, storable(why)[:500])
-        elif was is None and found is not None and found.unusable:
+        elif (was is None or was.event == "paused") and found is not None and found.unusable:
             failed[name] = f"{found.problem}; benched"
             entry = Bench(name, "benched", *when, storable(found.problem)[:500])
-        elif was is not None and found is not None and not isinstance(found.failure, Later | None):
+        elif was is not None and found is not None and not _plays_again(was, found):
             failed[name] = f"{found.problem}; still {was.event}"
             continue
         elif was is not None:
@@ -151,6 +152,11 @@ async def bench_by_probes(
     for told in together(failed):
         _log.warning("%s", told)
     return rows
+
+
+def _plays_again(was: Bench, probed: Probed) -> bool:
+    """Return whether a probe ends a bench or a pause; a server that is only busy ends a pause."""
+    return isinstance(probed.failure, Later | None) or (was.event == "paused" and not probed.down)
 
 
 async def _ask(runtime: PlayerRuntime, env: Mapping[str, str]) -> Probed:

@@ -10,6 +10,7 @@ the log.
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections import deque
 from collections.abc import Callable, Collection, Mapping
 from functools import partial
@@ -20,19 +21,16 @@ import msgspec
 
 from peerage.engine.admission import Admission
 from peerage.engine.availability import Availability
-from peerage.engine.benches import Bench, want_of
+from peerage.engine.benches import want_of
 from peerage.engine.budget import ARENA_BUDGET, Budget, whole_nano
 from peerage.engine.driving import Drive, Stuck
 from peerage.engine.folding import Folding
 from peerage.engine.hosts import Hosts, Needed
 from peerage.engine.journal import Journal
 from peerage.engine.memory import remembered
-from peerage.engine.paused_players import ask_until_back
+from peerage.engine.paused_players import ask_again, probe_in_run
 from peerage.engine.plans import Plans, schedulers
 from peerage.engine.player_runtime import PlayerRuntime
-from peerage.engine.probed import TOPIC as PROBES
-from peerage.engine.probed import ProbeEntry
-from peerage.engine.probes import probe_players
 from peerage.engine.records import ENGINE, MatchTally, answered_first
 from peerage.engine.recovery import Recovered, all_ended
 from peerage.engine.report import Progress, RunReport
@@ -47,16 +45,17 @@ from peerage.ledger.waits import Wait
 from peerage.match import Fixture, MatchRecord, Outcome
 from peerage.players.client import Awaited
 from peerage.players.hosted import NOT_UP
-from peerage.protocol import SANDBOX
+from peerage.protocol import SANDBOX, storable
 from peerage.scheduling.goal import Known
 from peerage.settings import ArenaSettings
 from peerage.settings.shape import InFlight
 from peerage.standings import pinned_elo
-from peerage.standings.accounts import NOTHING
 
 GRACE_S = 60.0
 """How long a stopped run waits for calls in flight: they are paid for, so their replies are worth having."""
 LEFT_OPEN = "left open when an earlier run ended"
+
+_log = logging.getLogger("peerage")
 
 
 class Runner:
@@ -66,7 +65,7 @@ class Runner:
     called for each match as it is folded. `inline` journals on the loop's own thread, for virtual time.
     `secret` is the arena's. `votes` gives the head of the audience's votes, which the log binds. `hosts`
     serve some of the players; `availability` says who may be asked when. `env` holds the keys of
-    paused players, which are probed until they answer.
+    paused players, which are probed from time to time.
     """
 
     def __init__(
@@ -145,7 +144,7 @@ class Runner:
             clock,
             patience=settings.engine.give_up_after,
             failures=max(1, settings.engine.bench_after // 2),
-            benched=self._matches.bench,
+            benched=self._bench,
             observe=observe,
             votes=votes,
         )
@@ -193,14 +192,14 @@ class Runner:
             self._issue()
             self._admit()
             if self._availability.paused:
-                longest = self._settings.engine.pause_max_s
-                asking = ask_until_back([*self._availability.paused], self._answers, self._back, longest)
+                asking = ask_again([*self._availability.paused], self._still_paused)
                 self._asking = self._loop.create_task(asking)
                 self._asking.add_done_callback(self._asked)
             reason = await self._done
         finally:
             if self._asking is not None:
                 self._asking.cancel()
+                await asyncio.gather(self._asking, return_exceptions=True)
             self._waiting.stop()
             await self._matches.stop(0.0 if self._journal.broken else GRACE_S)
             await self._hosts.close()
@@ -281,51 +280,33 @@ class Runner:
 
     # ------------------------------------------------------------------------------------ paused players
 
-    async def _answers(self, player: str) -> bool:
-        """Probe a paused player."""
-        runtime, held = self._runtimes[player], 0
-
-        def affordable(player: str, nano: int) -> bool:
-            nonlocal held
-            if not (self._availability.may_probe(player, nano) and self._budget.hold(player, nano)):
-                return False
-            held = nano
+    async def _still_paused(self, player: str) -> bool:
+        """Probe a paused player. One that answers is paired again, one that somebody has to fix is benched;
+        its matches go on then, or end without it."""
+        probed = await probe_in_run(
+            self._runtimes[player],
+            self._env,
+            journal=self._journal,
+            budget=self._budget,
+            availability=self._availability,
+            clock=self._clock,
+        )
+        if probed is None or probed.down:
             return True
-
-        async def record(entry: ProbeEntry) -> None:
-            self._journal.rows.amend(Amendment(PROBES, msgspec.json.encode(entry), self._clock()))
-            durable: asyncio.Future[None] = self._loop.create_future()
-            self._journal.then(lambda: None if durable.done() else durable.set_result(None))
-            await durable
-            for found in entry.found.values():
-                billed, possibly = found.cost_nano or 0, found.worst_nano or 0
-                self._budget.hold(player, -held)
-                self._budget.charge({player: billed})
-                self._budget.doubt(player, possibly)
-                self._budget.unpriced += found.worst_nano is None
-                self._availability.charge({player: billed + possibly})
-
-        probed = await probe_players(
-            {player: runtime}, self._env, affordable=affordable, record=record, tries=1
-        )
-        found = probed.get(player)
-        return found is not None and not found.down and not found.unusable
-
-    def _back(self, player: str) -> None:
-        """A paused player answers: it is paired again, and its matches go on."""
-        account = self._recovered.accounts.get(player, NOTHING)
-        entry = Bench(
-            player=player,
-            event="returned",
-            from_round=self._rounds.first_without,
-            after_match=self._folding.standings.number,
-            why="it answers again",
-            seated=account.seated,
-            failed=account.failed,
-        )
-        self._journal.rows.amend(self._recovered.benches.enter(entry, self._clock()))
-        self._journal.touch()
+        if probed.unusable:
+            _log.warning("%s; benched", probed.problem)
+            self._folding.bench(player, storable(probed.problem)[:500])
+        else:
+            _log.info("%s is back", player)
+            self._folding.bring_back(player, "it answers again")
         del self._availability.paused[player]
+        self._waiting.back([player])
+        self.look_soon()
+        return False
+
+    def _bench(self, player: str, why: str) -> None:
+        """Ask a player no more, as is on record; the matches that wait for it end."""
+        self._matches.bench(player, why)
         self._waiting.back([player])
         self.look_soon()
 

@@ -152,7 +152,7 @@ class WaitingMatches:
             return None
         saved = [away for number, away in self._away.items() if number not in self._unsaved]
         known = [away for away in saved if away.player in self._players]
-        ready = [away for away in saved if away.player not in self._players]
+        ready = [away for away in saved if away.player not in self._players or self._ends_without(away)]
         ready += [
             away
             for away in known
@@ -175,6 +175,10 @@ class WaitingMatches:
         if self._none_before < inf:
             self._timer = self._loop.call_at(self._none_before, self._look)
         return None
+
+    def _ends_without(self, away: Away) -> bool:
+        """Return whether a match has nothing to wait for: its player is benched, and no person."""
+        return away.player in self._benched and away.player not in self._people
 
     def _turn(self, away: Away) -> tuple[int, int]:
         known = self._priorities
