@@ -138,6 +138,25 @@ class Prompt(Struct, frozen=True):
             return (user,)
         return Message("system", self.system, {place: fill[place] for place in places(self.system)}), user
 
+    def ask(
+        self,
+        to: str,
+        key: str,
+        expects: Format,
+        fill: Mapping[str, str | Quote],
+        max_tokens: int,
+        *,
+        role: Role = "contestant",
+        temperature: float | None = None,
+        oracle: Any = None,
+    ) -> Ask:
+        """Return a request with this prompt; its place `format` is filled with the instruction of `expects`.
+
+        See `Ask` for the rest.
+        """
+        messages = self.messages({"format": expects.instruction(), **fill})
+        return Ask(to, key, role, messages, expects, max_tokens, temperature, oracle=oracle)
+
 
 def fence(seed: str, key: str) -> str:
     """The marker of one request: eight hex digits that no player has seen before the request is sent."""

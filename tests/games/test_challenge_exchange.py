@@ -12,7 +12,7 @@ from tests.offline import Played, call, check, fixture, play, scripted
 from peerage.challenges.wording import identity, likeness, mark
 from peerage.formats import FormatError, Json
 from peerage.games.challenge_exchange import GAME as CHALLENGE_EXCHANGE
-from peerage.games.challenge_exchange.creation import proposal
+from peerage.games.challenge_exchange.creation import PROPOSAL
 from peerage.games.challenge_exchange.rules import ChallengeExchangeRules, points
 from peerage.protocol import Ask, Choice, Quote, Reply
 from peerage.sealing import SALT, seal, unseal
@@ -285,7 +285,6 @@ def test_something_must_be_there_to_solve() -> None:
 
 
 WHOLE = {"description": "Add 1 and 2.", "reference_answer": 3, "solution": "print(3)", "tests": []}
-PROPOSAL = proposal(ChallengeExchangeRules())
 
 
 def test_a_proposal_is_read() -> None:

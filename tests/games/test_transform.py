@@ -18,7 +18,7 @@ from peerage.games.transform.output import Output, canonical, output
 from peerage.games.transform.show import differences
 from peerage.games.transform.step import Family, Step
 from peerage.games.transform.tables import DataTable
-from peerage.games.transform.tasks import TransformTask, task
+from peerage.games.transform.tasks import TransformTask, task_of
 from peerage.match import Fixture, Outcome
 from peerage.protocol import Ask, Reply
 
@@ -217,7 +217,7 @@ def test_every_family_is_drawn_and_no_task_comes_twice(monkeypatch: pytest.Monke
 def test_a_task_has_as_many_steps_as_asked_for() -> None:
     for steps in (1, 4, 8):
         for seed in range(40):
-            made = task(Random(f"{steps}/{seed}"), steps)
+            made = task_of(Random(f"{steps}/{seed}"), steps)
             assert f"\n{steps}. " in made.text
             assert f"\n{steps + 1}. " not in made.text.partition("Do these steps")[2]
             assert len(made.expected) < 6_000

@@ -18,7 +18,7 @@ from peerage.games.transform.families import FAMILIES
 from peerage.games.transform.output import canonical
 from peerage.games.transform.rows import dedupe, sort
 from peerage.games.transform.tables import INPUTS, JSON, LINES, drawn
-from peerage.games.transform.tasks import task
+from peerage.games.transform.tasks import task_of
 
 Row = dict[str, Any]
 
@@ -291,7 +291,7 @@ def solved(text: str) -> str:
 @pytest.mark.parametrize("steps", [1, 2, 3, 5, 8])
 def test_whoever_follows_the_words_comes_to_the_output(steps: int) -> None:
     for seed in range(150):
-        made = task(Random(f"{steps}/{seed}"), steps)
+        made = task_of(Random(f"{steps}/{seed}"), steps)
         mine = solved(made.text)
         assert canonical(mine, made.json) == canonical(made.expected, made.json), f"{seed}\n{made.text}"
         assert made.expected.strip() == made.expected or not made.json

@@ -13,10 +13,8 @@ import pytest
 from tests.sandbox.conftest import QUICK, Sandboxes
 
 from peerage.engine.programs import Programs
-from peerage.games.run_tests import RunLimits, Test, trial
+from peerage.games.run_tests import Test, trial
 from peerage.protocol import Ran, Reply, Run, ran
-
-RULES = RunLimits(QUICK.fuel, QUICK.memory, QUICK.seconds)
 
 NAIVE = """
 import json, sys
@@ -62,10 +60,11 @@ def tried(program: str, tests: Sequence[Test], sandbox: Sandboxes) -> tuple[str,
     programs = Programs(sandbox.pool(), 2)
 
     def performed(run: Run) -> Reply:
-        reply = sandbox.wait(programs.perform(run))
+        quick = {"fuel": QUICK.fuel, "memory": QUICK.memory, "seconds": QUICK.seconds}
+        reply = sandbox.wait(programs.perform(msgspec.structs.replace(run, **quick)))
         return msgspec.structs.replace(reply, value=ran(reply.text))
 
-    steps = trial(program, tests, RULES)
+    steps = trial(program, tests)
     asked: Any = next(steps)
     while True:
         try:
@@ -92,7 +91,7 @@ def test_it_does_not_fool_ours(cheat: str, sandbox: Sandboxes) -> None:
 
 
 def test_a_run_is_given_its_input_alone() -> None:
-    steps = trial("print(input())", [("3", "the answer"), ("5", "the answer")], RULES)
+    steps = trial("print(input())", [("3", "the answer"), ("5", "the answer")])
     first = next(steps)
     others = steps.send(Reply("ok", value=Ran("ok", "3\n", "", 1)))
     assert isinstance(first, Run)

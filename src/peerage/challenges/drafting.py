@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 from msgspec import Struct
@@ -21,6 +21,8 @@ from peerage.match import Outcome, Seat
 from peerage.protocol import Ask, Choice, Prompt, Quote, Reply, Steps, Text, Works
 
 _TOLERANCE = 1e-9
+VOTES = ("approve", "object")
+"""What a committee may vote."""
 REFERENCE = "reference"
 """The stage in which the author answers its own challenge, for committee and judges, not for contestants."""
 
@@ -117,11 +119,24 @@ def drafting(
             players = {author.player for author in authors}
             members = [member for member in committee if member.player not in players]
             hidden = {stage.name: reply.hidden for stage, reply in zip(stages, replies, strict=True)}
-            told: dict[str, str | Quote] = {**texts, "topic": topic, "approval": f"{rules.approval:.0%}"}
-            votes = yield from _vote(members, vote, at, told, hidden, rules)
-            approval = approved_share(list(votes.values()), rules.quorum)
-            accepted = approval is not None and approval >= rules.approval - _TOLERANCE
-            said = {label: reply.value.choice if reply.ok else reply.status for label, reply in votes.items()}
+            works = [worth for stage, worth in hidden.items() if stage != REFERENCE]
+            review = yield from reviewed(
+                [
+                    vote.ask(
+                        member.label,
+                        f"vote/{at}/{member.label}",
+                        Choice("vote", VOTES, rules.objection_chars),
+                        {**texts, "topic": topic, "approval": f"{rules.approval:.0%}"},
+                        rules.vote_tokens,
+                        role="committee",
+                        temperature=rules.vote_temperature,
+                        oracle=Works(tuple(works), hidden.get(REFERENCE)),
+                    )
+                    for member in members
+                ],
+                rules.quorum,
+                rules.approval,
+            )
             drafts.append(
                 Draft(
                     turn=turn,
@@ -129,23 +144,42 @@ def drafting(
                     authors=labels,
                     keys=keys,
                     status="ok",
-                    votes=said,
-                    approval=approval,
-                    accepted=accepted,
+                    votes=review.votes,
+                    approval=review.share,
+                    accepted=review.approved,
                 )
             )
-            if accepted:
+            if review.approved:
                 return Drafting(texts, tuple(drafts), hidden)
-            earlier, objections = texts, _objections(votes.values(), rules.objection_chars)
+            earlier, objections = texts, _objections(review.replies, rules.objection_chars)
     return Drafting(None, tuple(drafts))
 
 
-def approved_share(votes: Sequence[Reply], quorum: float) -> float | None:
-    """The share of valid votes that approve; None when fewer than `quorum` of the votes are valid."""
-    valid = [reply.value.choice for reply in votes if reply.ok]
-    if len(valid) < max(1, math.ceil(quorum * len(votes) - _TOLERANCE)):
-        return None
-    return valid.count("approve") / len(valid)
+class Review(NamedTuple):
+    """A committee's votes: its replies, by label what each vote is (or what the reply was instead), and the
+    share of valid votes that approve, None without a quorum."""
+
+    replies: Sequence[Reply]
+    votes: Mapping[str, str]
+    share: float | None
+    approved: bool
+
+
+def reviewed(asks: Sequence[Ask], quorum: float, approval: float) -> Steps[Review]:
+    """Put `asks` to a committee, one to each member, which expect a vote of `VOTES`.
+
+    Fewer than `quorum` of the votes being valid, or fewer than `approval` of these approving, is no approval.
+    """
+    replies: list[Reply] = yield asks
+    votes = {
+        ask.to: reply.value.choice if reply.ok else reply.status
+        for ask, reply in zip(asks, replies, strict=True)
+    }
+    valid = [reply.value.choice for reply in replies if reply.ok]
+    if len(valid) < max(1, math.ceil(quorum * len(replies) - _TOLERANCE)):
+        return Review(replies, votes, None, approved=False)
+    share = valid.count("approve") / len(valid)
+    return Review(replies, votes, share, approved=share >= approval - _TOLERANCE)
 
 
 def _write(
@@ -172,13 +206,13 @@ def _write(
             last = earlier[stage.name]
             fill["draft"] = Quote(f"last {stage.name}", last.text, last.key)
         prompt = stage.again if earlier else stage.first
-        reply: Reply = yield Ask(
-            to=author.label,
-            key=f"{stage.name}/{at}",
+        reply: Reply = yield prompt.ask(
+            author.label,
+            f"{stage.name}/{at}",
+            Text(rules.draft_chars),
+            fill,
+            rules.draft_tokens,
             role="author",
-            messages=prompt.messages(fill),
-            expects=Text(rules.draft_chars),
-            max_tokens=rules.draft_tokens,
             temperature=rules.draft_temperature,
             oracle={"topic": topic},
         )
@@ -187,34 +221,6 @@ def _write(
             break
         fill[stage.name] = Quote.of(stage.name, reply, rules.draft_chars)
     return replies
-
-
-def _vote(
-    members: Sequence[Seat],
-    prompt: Prompt,
-    at: str,
-    fill: Mapping[str, str | Quote],
-    hidden: Mapping[str, Any],
-    rules: DraftingRules,
-) -> Steps[dict[str, Reply]]:
-    expects = Choice("vote", ("approve", "object"), rules.objection_chars)
-    messages = prompt.messages({**fill, "format": expects.instruction()})
-    works = [worth for stage, worth in hidden.items() if stage != REFERENCE]
-    oracle = Works(tuple(works), hidden.get(REFERENCE))
-    replies: list[Reply] = yield [
-        Ask(
-            to=member.label,
-            key=f"vote/{at}/{member.label}",
-            role="committee",
-            messages=messages,
-            expects=expects,
-            max_tokens=rules.vote_tokens,
-            temperature=rules.vote_temperature,
-            oracle=oracle,
-        )
-        for member in members
-    ]
-    return dict(zip([member.label for member in members], replies, strict=True))
 
 
 def _objections(votes: Iterable[Reply], chars: int) -> str:

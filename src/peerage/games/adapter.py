@@ -23,7 +23,6 @@ from pydantic import Field
 
 from peerage.blocks import Block, Board, Heading, Replies, Sentence, Task, names, result
 from peerage.formats import Choice, Chosen
-from peerage.games.asking import request
 from peerage.games.game import Asks, Demo, GameRules, GameSpec, Needs, Secrecy
 from peerage.games.house import House
 from peerage.games.ranking import by_rank
@@ -233,7 +232,7 @@ def _ask(
         "view": world.view(player).rstrip()[-VIEW_CHARS:],
     }
     key = f"deal/{number}/{move}" if entry.together else f"deal/{number}/{move}/{label}"
-    return request(rules, label, key, MOVE, expects, fill, world.oracle(player))
+    return MOVE.ask(label, key, expects, fill, rules.max_tokens, oracle=world.oracle(player))
 
 
 def deals_of(rules: TwoRules, entry: Entry) -> int:

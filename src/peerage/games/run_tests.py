@@ -5,12 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TypeAlias
 
-from msgspec import Struct
-
 from peerage.games.same_tasks import asked_alike
 from peerage.match import Seat
 from peerage.protocol import Ask, Ran, Reply, Run, Steps, Together
-from peerage.sandbox.program import FUEL, MEMORY, SECONDS, environment
 
 Test: TypeAlias = tuple[str, str]
 """What a program reads from stdin, and what it must print."""
@@ -19,23 +16,8 @@ NOT_RUN = "not run"
 _LIMITS = ("timeout", "fuel", "memory", "output")
 
 
-class RunLimits(Struct, frozen=True):
-    """What one run of a program may use; see `protocol.Run`."""
-
-    fuel: int = FUEL
-    memory: int = MEMORY
-    seconds: float = SECONDS
-
-    def environment(self) -> str:
-        """What a program may use, as players are told."""
-        return environment(self.fuel, self.memory)
-
-    def run(self, key: str, source: str, stdin: str) -> Run:
-        return Run(key, source, stdin, fuel=self.fuel, memory=self.memory, seconds=self.seconds)
-
-
 def tried(
-    seats: Sequence[Seat], ask: Ask, tests: Sequence[Test], limits: RunLimits
+    seats: Sequence[Seat], ask: Ask, tests: Sequence[Test]
 ) -> Steps[dict[str, tuple[Reply, tuple[str, ...]]]]:
     """Ask every seat for a program and try each on `tests`: replies with the tests' verdicts, none for one
     without a program, by label.
@@ -46,23 +28,23 @@ def tried(
     if not came:
         return {}
     verdicts: Mapping[str, tuple[str, ...]] = yield Together(
-        {label: trial(reply.value, tests, limits) for label, (reply,) in came.items() if reply.ok}
+        {label: trial(reply.value, tests) for label, (reply,) in came.items() if reply.ok}
     )
     return {label: (reply, verdicts.get(label, ())) for label, (reply,) in came.items()}
 
 
-def trial(source: str, tests: Sequence[Test], limits: RunLimits) -> Steps[tuple[str, ...]]:
+def trial(source: str, tests: Sequence[Test]) -> Steps[tuple[str, ...]]:
     """Run `source` on every test; each test's verdict, in order.
 
     A verdict is passed, wrong, or how the run ended (error, timeout, fuel, memory, output). A program that
     meets a limit in the first test is not run on the others and fails them. What is expected stays here.
     """
-    first = yield limits.run("test/1", source, tests[0][0] + "\n")
+    first = yield Run("test/1", source, tests[0][0] + "\n")
     verdicts = [_verdict(first, tests[0])]
     if verdicts[0] in _LIMITS:
         return (*verdicts, *[NOT_RUN] * (len(tests) - 1))
     others: list[Reply] = yield [
-        limits.run(f"test/{at}", source, given + "\n") for at, (given, _) in enumerate(tests[1:], 2)
+        Run(f"test/{at}", source, given + "\n") for at, (given, _) in enumerate(tests[1:], 2)
     ]
     return (*verdicts, *map(_verdict, others, tests[1:]))
 

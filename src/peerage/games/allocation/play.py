@@ -30,7 +30,6 @@ from peerage.games.allocation.tasks import (
     worth,
 )
 from peerage.games.allocation.tasks import drawn as task_of
-from peerage.games.asking import request
 from peerage.games.game import Demo, GameRules
 from peerage.games.house import Call
 from peerage.games.ranking import SCORE
@@ -79,11 +78,9 @@ def drawn(rules: AllocationRules, rng: Random) -> list[AllocationTask]:
 def asked(rules: AllocationRules, tasks: Sequence[AllocationTask]) -> list[Ask]:
     """All tasks of the match."""
     return [
-        request(
-            rules,
+        ALLOCATE.ask(
             "",
             str(number),
-            ALLOCATE,
             Json(Plan, plan=Meta(min_length=len(task.rows), max_length=len(task.rows))),
             {
                 "number": str(number),
@@ -92,7 +89,8 @@ def asked(rules: AllocationRules, tasks: Sequence[AllocationTask]) -> list[Ask]:
                 "share": SHARES[FAMILIES[task.family].costs],
                 "score": SCORE,
             },
-            task,
+            rules.max_tokens,
+            oracle=task,
         )
         for number, task in enumerate(tasks, 1)
     ]

@@ -21,17 +21,17 @@ import msgspec
 from pydantic import Field
 
 from peerage.formats import Code
-from peerage.games.asking import request
 from peerage.games.bug_hunt.show import show
 from peerage.games.bug_hunt.tasks import MOST_BUGS, BuggyTask, buggy, repairs
 from peerage.games.game import Asks, Demo, GameRules, GameSpec, Needs, Seating, Secrecy
 from peerage.games.house import programmer
 from peerage.games.ranking import SCORE, by_rank
-from peerage.games.run_tests import RunLimits, tried
+from peerage.games.run_tests import tried
 from peerage.games.section import MaxTokens, Seats
 from peerage.games.texts import texts
 from peerage.match import Fixture, Outcome, Table
 from peerage.protocol import Prompt, Reply, Steps
+from peerage.sandbox.program import environment
 
 HUNT: Prompt = texts(__package__)["hunt"]
 
@@ -53,18 +53,17 @@ def play(table: Table) -> Steps[Outcome]:
     """One hunt of all seats of `table` in the same program."""
     rules: BugHuntRules = table.rules
     task = msgspec.convert(table.drawn, BuggyTask)
-    expects = Code(MOST_BYTES)
-    limits = RunLimits()
     fill = {
         "bugs": "one bug" if len(task.bugs) == 1 else f"{len(task.bugs)} bugs",
         "statement": task.statement,
         "source": task.source.rstrip(),
         "tests": str(len(task.tests)),
-        "environment": limits.environment(),
+        "environment": environment(),
         "score": SCORE,
     }
-    asked = request(rules, "", "repair", HUNT, expects, fill, {"programs": repairs(task)})
-    found = yield from tried(table.seats, asked, task.tests, limits)
+    oracle = {"programs": repairs(task)}
+    asked = HUNT.ask("", "repair", Code(MOST_BYTES), fill, rules.max_tokens, oracle=oracle)
+    found = yield from tried(table.seats, asked, task.tests)
     if not found:
         return Outcome(void="no_answer")
     programs = {label: _result(task, *one) for label, one in found.items()}

@@ -21,7 +21,7 @@ from typing import Annotated, TypeAlias
 from msgspec import Meta, Struct
 from msgspec.structs import replace
 
-from peerage.challenges.drafting import approved_share
+from peerage.challenges.drafting import VOTES, reviewed
 from peerage.challenges.pool import Claim, Result
 from peerage.formats import Choice, Integer, Json, visible
 from peerage.formats.integer import DIGITS, whole_number
@@ -39,8 +39,7 @@ from peerage.games.challenge_exchange.rules import (
 )
 from peerage.games.tools import with_python
 from peerage.match import Seat
-from peerage.protocol import Ask, Quote, Ran, Reply, Role, Run, Steps, Together, Works
-from peerage.sandbox.program import FUEL, MEMORY, SECONDS
+from peerage.protocol import Quote, Ran, Reply, Role, Run, Steps, Together, Works
 from peerage.sealing import unseal
 
 _TOLERANCE = 1e-9
@@ -94,10 +93,10 @@ class Proposed(Struct, frozen=True):
         return int(self.reference_answer)
 
 
-def proposal(rules: ChallengeExchangeRules) -> Json[Proposed]:
-    """The format of a draft."""
-    lengths = {"description": DESCRIPTION_CHARS, "solution": SOLUTION_CHARS}
-    return Json(Proposed, **{field: Meta(max_length=most) for field, most in lengths.items()})
+PROPOSAL = Json(
+    Proposed, description=Meta(max_length=DESCRIPTION_CHARS), solution=Meta(max_length=SOLUTION_CHARS)
+)
+"""The format of a draft."""
 
 
 class Creation(Struct, frozen=True):
@@ -127,24 +126,12 @@ def answering(
     rules: ChallengeExchangeRules,
 ) -> Steps[Reply]:
     """The final reply to the question for a challenge's answer, which shows its description alone."""
-    expects = Integer()
-    fill: dict[str, str | Quote] = {
+    fill: Mapping[str, str | Quote] = {
         "challenge": Quote("challenge", challenge.description),
         "stakes": stakes,
-        "format": expects.instruction(),
     }
     oracle = {"description": challenge.description, "answer": challenge.answer}
-    messages = SOLVE.messages(fill)
-    ask = Ask(
-        to=to,
-        key=key,
-        role=role,
-        messages=messages,
-        expects=expects,
-        max_tokens=rules.solve_tokens,
-        temperature=None,
-        oracle=oracle,
-    )
+    ask = SOLVE.ask(to, key, Integer(), fill, rules.solve_tokens, role=role, oracle=oracle)
     if rules.tools == "python":
         return (yield from with_python(ask, rules.tool_runs)).reply
     reply: Reply = yield ask
@@ -162,15 +149,8 @@ def graded(reply: Reply, reference_answer: int) -> Result:
 
 def creating(author: Seat, committee: Sequence[Seat], rules: ChallengeExchangeRules) -> Steps[Creation]:
     """One challenge by `author`, from the draft to its acceptance. No author votes on its own."""
-    expects = proposal(rules)
-    fill: dict[str, str | Quote] = {
-        "solving": solving(rules),
-        "proof": proving(rules),
-        "format": expects.instruction(),
-    }
-    draft: Reply = yield Ask(
-        author.label, "draft", "author", WRITE.messages(fill), expects, rules.write_tokens
-    )
+    fill = {"solving": solving(rules), "proof": proving(rules)}
+    draft: Reply = yield WRITE.ask(author.label, "draft", PROPOSAL, fill, rules.write_tokens, role="author")
     if not draft.ok:
         return Creation(author.label, draft.status)
     challenge: Proposed = draft.value
@@ -194,11 +174,24 @@ def creating(author: Seat, committee: Sequence[Seat], rules: ChallengeExchangeRu
     members = [member for member in committee if member.player != author.player]
     if not members:
         return made
-    votes = yield from _vote(members, challenge, draft.hidden, rules)
-    approval = approved_share(list(votes.values()), QUORUM)
-    said = {label: reply.value.choice if reply.ok else reply.status for label, reply in votes.items()}
-    clear = approval is not None and approval >= rules.approval - _TOLERANCE
-    return replace(made, votes=said, approval=approval, status="accepted" if clear else "objected")
+    review = yield from reviewed(
+        [
+            VOTE.ask(
+                member.label,
+                f"vote/{member.label}",
+                Choice("vote", VOTES),
+                {"challenge": Quote("challenge", challenge.description)},
+                rules.vote_tokens,
+                role="committee",
+                oracle=Works((draft.hidden,)),
+            )
+            for member in members
+        ],
+        QUORUM,
+        rules.approval,
+    )
+    status = "accepted" if review.approved else "objected"
+    return replace(made, votes=review.votes, approval=review.share, status=status)
 
 
 class Dispute(Struct, frozen=True):
@@ -230,7 +223,7 @@ def settling(dispute: Dispute, players: Sequence[Seat], rules: ChallengeExchange
     ran: tuple[str, ...] = ("",) * len(answers)
     if rules.proof != "blind":
         runs: list[Reply] = yield [
-            _program(f"run/{at}", source, "") for at, source in enumerate(programs, 1) if source
+            Run(f"run/{at}", source) for at, source in enumerate(programs, 1) if source
         ]
         left = iter(runs)
         ran = tuple(
@@ -255,16 +248,12 @@ def settling(dispute: Dispute, players: Sequence[Seat], rules: ChallengeExchange
     return Ruling(upheld, ran)
 
 
-def _program(key: str, source: str, given: str) -> Run:
-    return Run(key, source, given, FUEL, MEMORY, seconds=SECONDS)
-
-
 def _run(challenge: Proposed, rules: ChallengeExchangeRules) -> Steps[tuple[str, ...]]:
     """A verdict for the reference answer, then one for each test: passed, wrong, no number, missing package,
     or how the run ended."""
     cases = [("", challenge.answer), *[(case.input, int(case.output)) for case in challenge.tests]]
     replies: list[Reply] = yield [
-        _program(f"run/{at}", challenge.solution, given) for at, (given, _) in enumerate(cases, 1)
+        Run(f"run/{at}", challenge.solution, given) for at, (given, _) in enumerate(cases, 1)
     ]
     return tuple([_verdict(reply.value, wanted) for reply, (_, wanted) in zip(replies, cases, strict=True)])
 
@@ -286,28 +275,3 @@ def _solve_blind(author: Seat, challenge: Proposed, rules: ChallengeExchangeRule
         }
     )
     return list(replies.values())
-
-
-def _vote(
-    members: Sequence[Seat], challenge: Proposed, hidden: object, rules: ChallengeExchangeRules
-) -> Steps[dict[str, Reply]]:
-    expects = Choice("vote", ("approve", "object"))
-    fill: dict[str, str | Quote] = {
-        "challenge": Quote("challenge", challenge.description),
-        "format": expects.instruction(),
-    }
-    messages = VOTE.messages(fill)
-    replies: list[Reply] = yield [
-        Ask(
-            to=member.label,
-            key=f"vote/{member.label}",
-            role="committee",
-            messages=messages,
-            expects=expects,
-            max_tokens=rules.vote_tokens,
-            temperature=None,
-            oracle=Works((hidden,)),
-        )
-        for member in members
-    ]
-    return dict(zip([member.label for member in members], replies, strict=True))

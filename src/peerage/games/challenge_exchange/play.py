@@ -21,10 +21,12 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
+from peerage.challenges.drafting import VOTES
 from peerage.challenges.pool import STREAM, ChallengePool, Result
 from peerage.challenges.wording import identity, likeness, mark
 from peerage.formats import Choice, Integer
 from peerage.games.challenge_exchange.creation import (
+    PROPOSAL,
     Challenge,
     Creation,
     Dispute,
@@ -32,7 +34,6 @@ from peerage.games.challenge_exchange.creation import (
     answering,
     creating,
     graded,
-    proposal,
     settling,
 )
 from peerage.games.challenge_exchange.house import house
@@ -312,7 +313,7 @@ def asks(rules: ChallengeExchangeRules, fixture: Fixture) -> Iterator[Asks]:
     In a dispute both may be asked for the answer."""
     shown, written = DESCRIPTION_CHARS + QUOTE, rules.write * len(fixture.seats)
     told = len(solving(rules)) + len(proving(rules))
-    yield Asks("contestant", WRITE, proposal(rules), rules.write, rules.write_tokens, told, usual_output=600)
+    yield Asks("contestant", WRITE, PROPOSAL, rules.write, rules.write_tokens, told, usual_output=600)
     blind = rules.write * rules.attempts if rules.proof != "solution" else 0
     calls = {"contestant": (blind, min(rules.assigned, written + rules.pool)), "committee": ()}
     dispute = 0 if fixture.drawn["dispute"] is None else 1
@@ -321,7 +322,7 @@ def asks(rules: ChallengeExchangeRules, fixture: Fixture) -> Iterator[Asks]:
             answer = Asks(to, SOLVE, Integer(), count, rules.solve_tokens, shown + len(stakes(rules)))
             answer = answer._replace(usual_output=600)
             yield turns(answer, rules.tool_runs) if rules.tools == "python" else answer
-    vote = Choice("vote", ("approve", "object"))
+    vote = Choice("vote", VOTES)
     yield Asks("committee", VOTE, vote, written, rules.vote_tokens, shown, usual_output=150)
 
 

@@ -21,10 +21,11 @@ from peerage.challenges.drafting import Draft
 from peerage.formats import Json, visible
 from peerage.games.code_golf.tasks import Task, solutions
 from peerage.games.numbers import drawn, line, statement
-from peerage.games.run_tests import RunLimits, Test
+from peerage.games.run_tests import Test
 from peerage.games.texts import texts
 from peerage.match import Seat
-from peerage.protocol import Ask, Prompt, Ran, Reply, Run, Steps
+from peerage.protocol import Prompt, Ran, Reply, Run, Steps
+from peerage.sandbox.program import environment
 
 INPUT_CHARS, OUTPUT_CHARS = 1_000, 2_000
 """The longest input that a generator may make, and the longest right answer."""
@@ -56,15 +57,6 @@ class Drafted(Struct, frozen=True):
 TASK = Json(Drafted)
 
 
-class DraftRules(Struct, frozen=True):
-    """What a task is drafted by: how many examples and tests, the limits of a reply and of one run."""
-
-    examples: int
-    tests: int
-    max_tokens: int
-    limits: RunLimits
-
-
 class Offer(Struct, frozen=True):
     """A task that a house player may write, since it has no ideas of its own, and programs that solve it."""
 
@@ -82,34 +74,32 @@ class Written(Struct, frozen=True):
 
 
 def written(
-    authors: Sequence[Seat], rules: DraftRules, numbers: Random, offers: Iterable[Offer]
+    authors: Sequence[Seat],
+    examples: int,
+    tests: int,
+    max_tokens: int,
+    numbers: Random,
+    offers: Iterable[Offer],
 ) -> Steps[Written]:
-    """A task by the first of `authors` whose draft stands.
+    """A task by the first of `authors` whose draft stands, with so many examples and hidden tests.
 
     `numbers` draws what generators are given. `offers`, one for each author, are what house players write.
     """
     drafts: list[Draft] = []
-    needed = rules.examples + rules.tests
+    needed = examples + tests
     fill = {
-        "examples": str(rules.examples),
+        "examples": str(examples),
         "input_chars": str(INPUT_CHARS),
         "output_chars": str(OUTPUT_CHARS),
         "numbers": str(_SPARE * needed),
         "needed": str(needed),
-        "environment": rules.limits.environment(),
-        "format": TASK.instruction(),
+        "environment": environment(),
     }
     for turn, (author, offer) in enumerate(zip(authors, offers, strict=False), 1):
         key = f"task/{turn}"
-        reply: Reply = yield Ask(
-            to=author.label,
-            key=key,
-            role="author",
-            messages=WRITE.messages(fill),
-            expects=TASK,
-            max_tokens=rules.max_tokens,
-            temperature=None,
-            oracle={"draft": offer.draft},
+        oracle = {"draft": offer.draft}
+        reply: Reply = yield WRITE.ask(
+            author.label, key, TASK, fill, max_tokens, role="author", oracle=oracle
         )
         labels, keys = {"task": author.label}, {"task": reply.key} if reply.ok else {}
         if not reply.ok:
@@ -117,37 +107,36 @@ def written(
             continue
         draft: Drafted = reply.value
         seeds = numbers.sample(range(_NUMBERS), _SPARE * needed)
-        proof = yield from _proof(key, draft, seeds, rules)
+        proof = yield from _proof(key, draft, seeds, examples, tests)
         if isinstance(proof, str):
             drafts.append(Draft(turn, 1, labels, keys, proof))
             continue
         drafts.append(Draft(turn, 1, labels, keys, "ok", accepted=True))
-        shown, hidden = tuple(proof[: rules.examples]), tuple(proof[rules.examples :])
+        shown, hidden = tuple(proof[:examples]), tuple(proof[examples:])
         known = offer.programs if draft == offer.draft else (draft.solution,)
         return Written(Task((), draft.statement, shown, hidden), known, tuple(drafts))
     return Written(None, (), tuple(drafts))
 
 
-def _proof(key: str, draft: Drafted, seeds: Sequence[int], rules: DraftRules) -> Steps[list[Test] | str]:
+def _proof(
+    key: str, draft: Drafted, seeds: Sequence[int], examples: int, tests: int
+) -> Steps[list[Test] | str]:
     """Examples, then hidden tests; or why the draft does not stand."""
 
-    def run(step: str, source: str, stdin: str) -> Run:
-        return rules.limits.run(f"{key}/{step}", source, stdin + "\n")
-
-    generated = [run(f"input/{at}", draft.generator, str(seed)) for at, seed in enumerate(seeds, 1)]
+    generated = [Run(f"{key}/input/{at}", draft.generator, f"{seed}\n") for at, seed in enumerate(seeds, 1)]
     made = yield from _printed("generator", generated, INPUT_CHARS)
     if isinstance(made, str):
         return made
     if not all(made):
         return "the generator printed nothing"
-    inputs = list(dict.fromkeys(made))[: rules.examples + rules.tests]
-    if len(inputs) < rules.examples + rules.tests:
+    inputs = list(dict.fromkeys(made))[: examples + tests]
+    if len(inputs) < examples + tests:
         return f"the generator made only {len(inputs)} different inputs"
-    solved = [run(f"output/{at}", draft.solution, one) for at, one in enumerate(inputs, 1)]
+    solved = [Run(f"{key}/output/{at}", draft.solution, f"{given}\n") for at, given in enumerate(inputs, 1)]
     answers = yield from _printed("solution", solved, OUTPUT_CHARS)
     if isinstance(answers, str):
         return answers
-    if len(set(answers[rules.examples :])) < 2:
+    if len(set(answers[examples:])) < 2:
         return "the solution answers every hidden test alike"
     return list(zip(inputs, answers, strict=True))
 

@@ -22,15 +22,12 @@ import msgspec
 from pydantic import Field
 
 from peerage.formats import Code
-from peerage.games.asking import request
 from peerage.games.code_golf.drafts import (
     INPUT_CHARS,
     OUTPUT_CHARS,
     TASK,
     TASK_CHARS,
     WRITE,
-    DraftRules,
-    Written,
     offers,
     written,
 )
@@ -50,11 +47,12 @@ from peerage.games.game import (
     Secrecy,
 )
 from peerage.games.ranking import SCORE, by_rank
-from peerage.games.run_tests import RunLimits, tried
+from peerage.games.run_tests import tried
 from peerage.games.section import MaxTokens, Seats
 from peerage.games.texts import texts
 from peerage.match import Fixture, Outcome, Table
 from peerage.protocol import Prompt, Quote, Reply, Steps
+from peerage.sandbox.program import environment
 
 GOLF: Prompt = texts(__package__)["golf"]
 GOLF_BY_PLAYERS: Prompt = texts(__package__)["golf_by_players"]
@@ -85,11 +83,9 @@ def play(table: Table) -> Steps[Outcome]:
     """One round of golf between all seats of `table`."""
     rules: CodeGolfRules = table.rules
     detail: dict[str, Any] = {}
-    expects = Code(MOST_BYTES)
-    limits = RunLimits()
     fill: dict[str, str | Quote] = {
         "tests": str(rules.tests),
-        "environment": limits.environment(),
+        "environment": environment(),
         "score": SCORE,
     }
     known: Sequence[str]
@@ -98,15 +94,18 @@ def play(table: Table) -> Steps[Outcome]:
         fill |= {"statement": task.statement, "examples": _shown(task)}
         known = solutions(task.plan)
     else:
-        made = yield from _written(table, rules, limits)
+        ideas = offers(table.rng("offers"), rules.steps, 4 * (EXAMPLES + rules.tests))
+        authors, numbers = table.officials["author"], table.rng("inputs")
+        made = yield from written(authors, EXAMPLES, rules.tests, rules.max_tokens, numbers, ideas)
         detail["drafts"] = [msgspec.to_builtins(draft) for draft in made.drafts]
         if made.task is None:
             return Outcome(void="no_challenge", detail=detail)
         task, prompt, known = made.task, GOLF_BY_PLAYERS, made.programs
         detail["task"] = task.statement
         fill |= {"statement": Quote("task", task.statement), "examples": Quote("examples", _shown(task))}
-    asked = request(rules, "", "program", prompt, expects, fill, {"programs": known})
-    found = yield from tried(table.seats, asked, task.tests, limits)
+    oracle = {"programs": known}
+    asked = prompt.ask("", "program", Code(MOST_BYTES), fill, rules.max_tokens, oracle=oracle)
+    found = yield from tried(table.seats, asked, task.tests)
     if not found:
         return Outcome(void="no_answer", detail=detail)
     programs = {label: _result(*one) for label, one in found.items()}
@@ -118,12 +117,6 @@ def play(table: Table) -> Steps[Outcome]:
         # nobody but its author has shown that the statement says what is to be done
         return Outcome(void="unsolved", detail=detail)
     return Outcome(scores=scores, detail=detail)
-
-
-def _written(table: Table, rules: CodeGolfRules, limits: RunLimits) -> Steps[Written]:
-    drafting = DraftRules(EXAMPLES, rules.tests, rules.max_tokens, limits)
-    ideas = offers(table.rng("offers"), rules.steps, 4 * (EXAMPLES + rules.tests))
-    return (yield from written(table.officials["author"], drafting, table.rng("inputs"), ideas))
 
 
 def _shown(task: Task) -> str:

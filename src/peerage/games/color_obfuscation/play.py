@@ -19,7 +19,6 @@ from typing import Any, NamedTuple, cast
 import msgspec
 
 from peerage.formats import Encoded
-from peerage.games.asking import request
 from peerage.games.color_obfuscation.data_json import write_battles
 from peerage.games.color_obfuscation.house import house
 from peerage.games.color_obfuscation.rules import (
@@ -101,7 +100,8 @@ def _obfuscate(rules: ColorObfuscationRules, begun: _Begun, key: str) -> Ask:
         "leak": LEAK[rules.leaks],
     }
     oracle = {"color": begun.color}
-    return request(rules.limits, begun.obfuscator, key, OBFUSCATE, rules.encoding(), fill, oracle)
+    most = rules.limits.max_tokens
+    return OBFUSCATE.ask(begun.obfuscator, key, rules.encoding(), fill, most, oracle=oracle)
 
 
 def _lost(said: list[Reply]) -> bool:
@@ -134,6 +134,7 @@ def _attacks(
 ) -> Steps[Round]:
     """The rest of round `number`, which ends when `said` shows that a provider failed."""
     obfuscator, attacker, color = done.obfuscator, done.attacker, done.color
+    most = rules.limits.max_tokens
     if not hidden.ok:
         return done
     made: Encoded = hidden.value
@@ -157,13 +158,11 @@ def _attacks(
         }
         know = oracle | {"share": shown / done.count}
         key = f"{number}/attack/{attempt}"
-        requests = [request(rules.limits, attacker, key, ATTACK, rules.answer(), seen | about, know)]
+        requests = [ATTACK.ask(attacker, key, rules.answer(), seen | about, most, oracle=know)]
         if attempt == 1:
             everything = seen | {"instructions": _instructions(made, done.count)}
             key = f"{number}/recover"
-            requests.append(
-                request(rules.limits, obfuscator, key, RECOVER, rules.answer(), everything, oracle)
-            )
+            requests.append(RECOVER.ask(obfuscator, key, rules.answer(), everything, most, oracle=oracle))
         replies: list[Reply] = yield requests
         guesses.append(_guess(replies[0], shown, color))
         if attempt == 1:

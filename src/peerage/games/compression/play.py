@@ -16,7 +16,6 @@ from typing import Any
 
 import msgspec
 
-from peerage.games.asking import request
 from peerage.games.compression.house import house
 from peerage.games.compression.reports import Reports, reports, right, summarized
 from peerage.games.compression.rules import (
@@ -66,7 +65,7 @@ class _Match:
     def ask(
         self, label: str, key: str, prompt: Prompt, expects: Format, oracle: Any, **fill: str | Quote
     ) -> Ask:
-        return request(self.rules, label, key, prompt, expects, self._told | fill, oracle)
+        return prompt.ask(label, key, expects, self._told | fill, self.rules.max_tokens, oracle=oracle)
 
     def write(self, label: str) -> Ask:
         lossless, report = self.rules.mode == "lossless", self.reports[label]

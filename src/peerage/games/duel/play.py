@@ -21,7 +21,7 @@ from typing import Any
 
 import msgspec
 
-from peerage.challenges.drafting import REFERENCE, drafting
+from peerage.challenges.drafting import REFERENCE, VOTES, drafting
 from peerage.games.duel.house import house
 from peerage.games.duel.prompts import CHALLENGES, OWN_ANSWER, Kind, judging
 from peerage.games.duel.rules import DuelRules, read_prompts
@@ -32,7 +32,7 @@ from peerage.games.rejudge import RejudgeRules
 from peerage.games.section import Limit
 from peerage.judging.panel import panel
 from peerage.match import Fixture, Outcome, Seat, Table
-from peerage.protocol import Ask, Choice, Quote, Reply, Role, Steps, Text
+from peerage.protocol import Choice, Quote, Reply, Role, Steps, Text
 
 
 def play(table: Table) -> Steps[Outcome]:
@@ -64,16 +64,14 @@ def play(table: Table) -> Steps[Outcome]:
 
     limit = rules.contestant_limit
     told = {"limit": str(limit.max_chars), "judging": judging(kind.merits, rules.panel(), rules.reference)}
-    messages = to_answer.messages({**challenge, **told})
     replies: list[Reply] = yield [
-        Ask(
+        to_answer.ask(
             seat.label,
             f"answer/{seat.label}",
-            "contestant",
-            messages,
             Text(limit.max_chars),
+            {**challenge, **told},
             limit.max_tokens,
-            limit.temperature,
+            temperature=limit.temperature,
         )
         for seat in table.seats
     ]
@@ -130,7 +128,7 @@ def asks(rules: DuelRules, fixture: Fixture) -> tuple[Asks, ...]:
     objections = members * (rules.committee_limit.max_chars + 2) + QUOTE
     answer = rules.contestant_limit.max_chars + QUOTE
     judged, drafts = 2 if rules.order == "both" else 1, rules.max_drafts
-    vote, verdict = Choice("vote", ("approve", "object")), Choice("verdict", ("A", "B"))
+    vote, verdict = Choice("vote", VOTES), Choice("verdict", ("A", "B"))
 
     def sort(role: Role, prompts: Any, expects: Any, calls: int, usual: float, quoted: int) -> Asks:
         limit: Limit = getattr(rules, f"{role}_limit")

@@ -20,7 +20,6 @@ from pydantic import Field
 from peerage.facts import DOMAINS, Difficulty, Domains, missing
 from peerage.facts import drawn as facts_of
 from peerage.formats import Json
-from peerage.games.asking import request
 from peerage.games.fact_check.show import show
 from peerage.games.game import Demo, Forecast, GameRating, GameRules, Needs
 from peerage.games.house import Call
@@ -104,7 +103,8 @@ def asked(rules: FactCheckRules, statements: Sequence[Statement]) -> list[Ask]:
         "unusable": SURELY_WRONG if rules.confidence else WRONG,
         "statements": "\n".join([f"{at}. {one.said}" for at, one in enumerate(statements, 1)]),
     }
-    return [request(rules, "", "check", CHECK, expects, fill, [one.true for one in statements])]
+    oracle = [statement.true for statement in statements]
+    return [CHECK.ask("", "check", expects, fill, rules.max_tokens, oracle=oracle)]
 
 
 def scored(rules: FactCheckRules, statements: Sequence[Statement], came: Came) -> Scored:

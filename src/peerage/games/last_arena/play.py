@@ -15,6 +15,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from random import Random
 
+from msgspec.structs import replace
+
 from peerage.formats import Questions, Scores, Text
 from peerage.games.game import QUOTE, Asks, Demo, GameSpec, Judging
 from peerage.games.last_arena.again import AGAIN
@@ -133,18 +135,15 @@ def _answers(
 
     def asks() -> Iterator[Ask]:
         for label, one, budget in todo:
-            fill: dict[str, str | Quote] = {"question": Quote("question", one.text)}
-            fill["limit"] = str(limit.max_chars)
-            yield Ask(
+            ask = prompt.ask(
                 label,
                 f"answer/{label}/{one.id}" + (f"/{budget}" if budget else ""),
-                "contestant",
-                prompt.messages(fill),
                 expects,
+                {"question": Quote("question", one.text), "limit": str(limit.max_chars)},
                 budget or limit.max_tokens,
-                limit.temperature,
-                exact=bool(budget),
+                temperature=limit.temperature,
             )
+            yield replace(ask, exact=True) if budget else ask
 
     replies: list[Reply] = yield asks()
     return [Answer(*about, reply) for about, reply in zip(todo, replies, strict=True)]

@@ -18,7 +18,6 @@ from msgspec import Meta, Struct
 from pydantic import Field, field_validator
 
 from peerage.formats import Json
-from peerage.games.asking import request
 from peerage.games.game import Demo, GameRules, Needs
 from peerage.games.house import Call
 from peerage.games.logic.families import chosen, lacking
@@ -82,7 +81,7 @@ def asked(rules: LogicRules, puzzles: Sequence[Puzzle]) -> list[Ask]:
         "score": SCORE,
     }
     oracle = [puzzle.answer for puzzle in puzzles]
-    return [request(rules, "", "answers", SOLVE, answers_to(len(puzzles)), fill, oracle)]
+    return [SOLVE.ask("", "answers", answers_to(len(puzzles)), fill, rules.max_tokens, oracle=oracle)]
 
 
 def scored(rules: LogicRules, puzzles: Sequence[Puzzle], came: Came) -> Scored:

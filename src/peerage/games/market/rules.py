@@ -15,7 +15,6 @@ from pydantic import Field, model_validator
 
 from peerage.blocks import Cell
 from peerage.formats import Format
-from peerage.games.asking import request
 from peerage.games.game import GameRules
 from peerage.games.ranking import SCORE
 from peerage.games.section import MaxTokens
@@ -149,8 +148,13 @@ def moves(
     provider failed are added to `lost`."""
     common = rules.common_fills()
     replies: list[Reply] = yield [
-        request(
-            rules, label, f"{number}/{label}", prompt, move.expects, {**common, **move.fill}, move.perfect
+        prompt.ask(
+            label,
+            f"{number}/{label}",
+            move.expects,
+            {**common, **move.fill},
+            rules.max_tokens,
+            oracle=move.perfect,
         )
         for label, move in asked.items()
     ]

@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence
 from pydantic import Field
 
 from peerage.formats import Text
-from peerage.games.asking import request
 from peerage.games.game import GameRules
 from peerage.games.ranking import SCORE
 from peerage.games.section import MaxTokens, Seats
@@ -55,7 +54,7 @@ def asked(rules: TextMetricsRules, tasks: Sequence[TextTask]) -> list[Ask]:
         "score": SCORE,
     }
     return [
-        request(rules, "", f"text/{at}", FORM, _expects(task), fill | _told(task), task)
+        FORM.ask("", f"text/{at}", _expects(task), fill | _told(task), rules.max_tokens, oracle=task)
         for at, task in enumerate(tasks, 1)
     ]
 

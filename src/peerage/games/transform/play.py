@@ -17,7 +17,6 @@ from random import Random
 
 from pydantic import Field
 
-from peerage.games.asking import request
 from peerage.games.game import Demo, GameRules
 from peerage.games.house import Call
 from peerage.games.ranking import SCORE
@@ -32,7 +31,7 @@ from peerage.games.transform.output import (
     output,
 )
 from peerage.games.transform.show import show
-from peerage.games.transform.tasks import TABLES, TransformTask, task
+from peerage.games.transform.tasks import TABLES, TransformTask, task_of
 from peerage.protocol import Ask, Prompt
 
 TRANSFORM: Prompt = texts(__package__)["transform"]
@@ -51,7 +50,7 @@ class TransformRules(GameRules):
 
 def drawn(rules: TransformRules, rng: Random) -> list[TransformTask]:
     """The tasks of a match, with the right outputs."""
-    return [task(rng, rules.steps) for _ in range(rules.tasks)]
+    return [task_of(rng, rules.steps) for _ in range(rules.tasks)]
 
 
 def asked(rules: TransformRules, tasks: Sequence[TransformTask]) -> list[Ask]:
@@ -62,16 +61,15 @@ def asked(rules: TransformRules, tasks: Sequence[TransformTask]) -> list[Ask]:
         "score": SCORE,
     }
     return [
-        request(
-            rules,
+        TRANSFORM.ask(
             "",
             f"task/{at}",
-            TRANSFORM,
-            Output(one.json),
-            {**fill, "task": one.text, "reading": JSON_READING if one.json else LINES_READING},
-            one.expected,
+            Output(task.json),
+            {**fill, "task": task.text, "reading": JSON_READING if task.json else LINES_READING},
+            rules.max_tokens,
+            oracle=task.expected,
         )
-        for at, one in enumerate(tasks, 1)
+        for at, task in enumerate(tasks, 1)
     ]
 
 

@@ -26,7 +26,7 @@ class TransformTask(Struct, frozen=True):
     json: bool
 
 
-def task(rng: Random, steps: int) -> TransformTask:
+def task_of(rng: Random, steps: int) -> TransformTask:
     """A task of so many steps of different families; no step leaves the table as it was."""
     while True:
         table = before = drawn(rng, 4 + 2 * steps)

@@ -22,7 +22,6 @@ from pydantic import Field, model_validator
 from peerage.facts import DOMAINS, Difficulty, Domains, Fact, missing, plain
 from peerage.facts import drawn as facts_of
 from peerage.formats import Json
-from peerage.games.asking import request
 from peerage.games.game import Demo, GameRules, Needs
 from peerage.games.house import Call
 from peerage.games.same_tasks import TASKS, Came, Scored, same_tasks
@@ -91,11 +90,8 @@ def asked(rules: TriviaRules, questions: Sequence[Question]) -> list[Ask]:
         "questions": "\n\n".join([one.numbered(at) for at, one in enumerate(questions, 1)]),
     }
     count = Meta(min_length=len(questions), max_length=len(questions))
-    return [
-        request(
-            rules, "", "answer", QUIZ, Json(Sheet, answers=count), fill, [one.known() for one in questions]
-        )
-    ]
+    oracle = [question.known() for question in questions]
+    return [QUIZ.ask("", "answer", Json(Sheet, answers=count), fill, rules.max_tokens, oracle=oracle)]
 
 
 def scored(rules: TriviaRules, questions: Sequence[Question], came: Came) -> Scored:

@@ -17,7 +17,6 @@ from collections.abc import Collection, Iterable, Sequence
 from typing import Any, NamedTuple
 
 from peerage.formats import Chosen, Text
-from peerage.games.asking import request
 from peerage.games.game import Demo, GameSpec, Seating, Secrecy
 from peerage.games.ranking import by_rank
 from peerage.games.werewolf.house import Scene, house
@@ -117,7 +116,7 @@ class Village:
             **{f"e{at}": what for at, what in enumerate(known)},
         }
         oracle = self.scene.of(label, self.parts[label], self.living)
-        return request(self.rules, label, f"{key}/{label}", prompt, expects, fill, oracle)
+        return prompt.ask(label, f"{key}/{label}", expects, fill, self.rules.max_tokens, oracle=oracle)
 
     def choose(
         self, label: str, key: str, question: str, field: str, among: Sequence[str], **told: str
