@@ -16,14 +16,14 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
+from tests.golden import matches
+from tests.golden.matches import difference, short
 from tests.offline import ITEM, SCORED, Answering, fixture, house
 
 from peerage.formats import FormatError, Text, stored
 from peerage.games import GAMES
 from peerage.match import Fixture, Seat
 from peerage.protocol import Ask, Format, Reply
-from peerage.testing import golden
-from peerage.testing.golden import difference, short
 
 HERE = Path(__file__).parent
 
@@ -232,11 +232,11 @@ def transcript(name: str, recorded: Mapping[str, Any] | None = None) -> dict[str
         _asked_for.setdefault(known, (format, {}))[1][spec.name] = spec.version
 
     if recorded is not None:
-        return golden.again(spec, recorded, asked_for)
+        return matches.again(spec, recorded, asked_for)
     new = made(name)
     players = house(PLAYERS, new.seed).of(spec)
     answering = troubled(players, new.seed) if name.endswith("troubled") else players
-    return golden.transcript(spec, new, answering, asked_for=asked_for)
+    return matches.transcript(spec, new, answering, asked_for=asked_for)
 
 
 _asked_for: dict[str, tuple[Format, dict[str, int]]] = {}

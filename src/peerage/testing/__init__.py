@@ -4,7 +4,6 @@ from peerage.testing import findings, fixture, house, play
 """
 
 from peerage.testing.conformance import CHECKS, Finding, findings
-from peerage.testing.golden import again, difference, transcript
 from peerage.testing.memory import Memory
 from peerage.testing.offline import (
     Played,
@@ -22,13 +21,10 @@ __all__ = [
     "Memory",
     "Played",
     "Unfair",
-    "again",
     "check",
-    "difference",
     "findings",
     "fixture",
     "house",
     "play",
     "scripted",
-    "transcript",
 ]
