@@ -71,7 +71,7 @@ VARIANTS: dict[str, list[dict[str, Any]]] = {
         },
     ],
     "logic": [{}, {"seats": 2, "puzzles": 2, "families": ["knights", "urn"], "difficulty": 1}],
-    "compression": [{}, {"seats": 5, "facts": 5, "readers": 3}, {"mode": "lossless"}],
+    "compression": [{}, {"seats": 5, "facts": 5, "readers": 3}],
     "werewolf": [{"seats": 5, "talk": 1, "days": 2}, {"seats": 9}],
     "text-metrics": [{"seats": 4, "texts": 5}, {"seats": 2, "metric": "f1"}],
     "transform": [{}, {"seats": 2, "tasks": 1, "steps": 1}],

@@ -77,7 +77,6 @@ OTHER: dict[str, dict[str, tuple[Rules, Any]]] = {
         "limits.instruction_chars": ({}, 20),
     },
     "compression": {
-        "mode": ({}, "lossless"),
         "seats": ({}, 5),
         "facts": ({}, 5),
         "readers": ({}, 2),

@@ -12,9 +12,8 @@ from hypothesis import strategies as st
 from tests.offline import call, fixture, house, play, scripted
 
 from peerage.games.compression import GAME as COMPRESSION
-from peerage.games.compression.house import decode, encode
-from peerage.games.compression.reports import MOST_FACTS, Report, Reports, reports, right, words
-from peerage.games.compression.rules import Answers, forgets
+from peerage.games.compression.reports import MOST_FACTS, Reports, reports, right, words
+from peerage.games.compression.rules import Answers
 from peerage.match import Fixture, Outcome
 from peerage.protocol import Ask, Reply
 
@@ -304,57 +303,3 @@ def test_a_saboteur_gains_nothing(skills: list[float]) -> None:
     honestly = sabotaged("honest", skills, 60)
     for how in ("all", "players", "one"):
         assert sabotaged(how, skills, 60) <= honestly + 0.015, how
-
-
-# -------------------------------------------------------------------------------------------- lossless
-
-
-@given(seed=st.integers(0, 10**6), share=st.floats(0, 1))
-def test_what_house_players_encode_decodes_exactly(seed: int, share: float) -> None:
-
-    drawn = reports(Random(seed), 2, 8)
-    first, second = drawn.reports
-    assert decode(encode(first.text, second.text, share), second.text) == first.text
-
-
-def lossless(said: Mapping[str, tuple[str, str]]) -> Outcome:
-    """A match in which each contestant sends a message and its ally writes a text, "@" for the right one."""
-    found, drawn = made(mode="lossless")
-
-    def answer(ask: Ask, player: str) -> str:
-        message, text = said[ask.to]
-        report: Report = drawn.reports[LABELS.index(ask.to)]
-        if ask.key.startswith("write/"):
-            return message
-        return text.replace("@", report.text)
-
-    return play(COMPRESSION, found, scripted(answer)).outcome
-
-
-def test_the_fewest_bytes_that_decode_exactly_win() -> None:
-    said = {
-        "A": ("éé", " @\n"),
-        "B": ("abc", "@"),
-        "C": ("1234", "@"),
-        "D": ("x", "@."),
-        "E": ("x", "Something else."),
-        "F": ("\u200b", "@"),
-    }
-    outcome = lossless(said)
-    assert outcome.scores == {"B": 1, "A": 0.7, "C": 0.7, "D": 0.4, "E": 0.2, "F": 0}
-    results = outcome.detail["summaries"]
-    assert results["A"]["length"] == 4
-    assert results["D"]["recovered"] > results["E"]["recovered"] == 0
-
-
-def test_an_ally_sees_its_own_message_alone_and_a_player_with_a_memory_is_refused() -> None:
-    found, drawn = made(mode="lossless")
-    played = play(COMPRESSION, found, house(dict.fromkeys(PLAYERS, "house:0.9")))
-    for step in played.steps:
-        prompt = "\n".join(text for _, text in call(step.ask).messages)
-        own = drawn.reports[LABELS.index(step.ask.to)].text
-        assert (own in prompt) is step.ask.key.startswith("write/")
-        assert drawn.spare.text in prompt
-    rules = COMPRESSION.rules
-    assert "mode: summary" in forgets(rules.model_validate({"mode": "lossless"}))
-    assert forgets(rules.model_validate({})) == ""

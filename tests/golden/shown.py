@@ -30,7 +30,6 @@ SHOWN = (
     "color-obfuscation",
     "compression",
     "text-metrics",
-    "compression-lossless",
     "code-golf",
     "code-golf-players",
     "bug-hunt",

@@ -66,7 +66,6 @@ MATCHES: dict[str, tuple[str, dict[str, Any], int]] = {
         26,
     ),
     "compression": ("compression", {"seats": 5, "facts": 6, "readers": 3}, 3),
-    "compression-lossless": ("compression", {"mode": "lossless", "seats": 5}, 2),
     "compression-troubled": ("compression", {"seats": 6, "facts": 5}, 4),
     "text-metrics": ("text-metrics", {"seats": 3, "texts": 5}, 3),
     "text-metrics-troubled": ("text-metrics", {"seats": 5, "metric": "rouge-2"}, 4),

@@ -5,7 +5,7 @@
 
 Each contestant has a report of its own, alike in length and in what is asked about it, so nobody can answer
 from anything but the summary. A control summary of the arena's, not to be told from the others, shows which
-readers count. Or `mode: lossless`: the same model, asked again, must write the whole text (decode/A).
+readers count.
 """
 
 from __future__ import annotations
@@ -19,8 +19,6 @@ import msgspec
 from peerage.games.compression.house import house
 from peerage.games.compression.reports import Reports, reports, right, summarized
 from peerage.games.compression.rules import (
-    DECODE,
-    ENCODE,
     READ,
     TRUST,
     WRITE,
@@ -28,15 +26,14 @@ from peerage.games.compression.rules import (
     Formats,
     asks,
     fills,
-    forgets,
 )
 from peerage.games.compression.show import show
 from peerage.games.game import Demo, GameSpec, Secrecy
 from peerage.games.ranking import by_rank
 from peerage.match import Outcome, Table
-from peerage.protocol import Ask, Format, Prompt, Quote, Reply, Steps
+from peerage.protocol import Ask, Quote, Reply, Steps
 
-FEWEST = {"summary": 3, "lossless": 2}
+FEWEST = 3
 """Contestants without whom there is no match: of two, each rival would be the other's only reader."""
 
 
@@ -47,9 +44,9 @@ def play(table: Table) -> Steps[Outcome]:
     written: list[Reply] = yield [match.write(label) for label in match.labels]
     said = dict(zip(match.labels, written, strict=True))
     left = [label for label, reply in said.items() if reply.status != "void"]
-    if len(left) < FEWEST[rules.mode]:
+    if len(left) < FEWEST:
         return Outcome(void="no_answer")
-    return (yield from (_decoded if rules.mode == "lossless" else _read)(match, said, left))
+    return (yield from _read(match, said, left))
 
 
 class _Match:
@@ -62,20 +59,14 @@ class _Match:
         self.formats = Formats(drawn)
         self._told: dict[str, str | Quote] = {**fills(rules, drawn, len(self.labels))}
 
-    def ask(
-        self, label: str, key: str, prompt: Prompt, expects: Format, oracle: Any, **fill: str | Quote
-    ) -> Ask:
-        return prompt.ask(label, key, expects, self._told | fill, self.rules.max_tokens, oracle=oracle)
-
     def write(self, label: str) -> Ask:
-        lossless, report = self.rules.mode == "lossless", self.reports[label]
-        prompt = ENCODE if lossless else WRITE
-        oracle = self.drawn, report, lossless
-        return self.ask(label, f"write/{label}", prompt, self.formats.short, oracle, report=report.text)
+        report, most = self.reports[label], self.rules.max_tokens
+        fill, oracle = self._told | {"report": report.text}, (self.drawn, report)
+        return WRITE.ask(label, f"write/{label}", self.formats.short, fill, most, oracle=oracle)
 
     def read(self, label: str, key: str, summary: Quote, answers: Sequence[str]) -> Ask:
-        oracle = self.drawn, answers, summary.text
-        return self.ask(label, key, READ, self.formats.answers, oracle, summary=summary)
+        fill, oracle = self._told | {"summary": summary}, (self.drawn, answers, summary.text)
+        return READ.ask(label, key, self.formats.answers, fill, self.rules.max_tokens, oracle=oracle)
 
 
 def _read(match: _Match, said: Mapping[str, Reply], left: list[str]) -> Steps[Outcome]:
@@ -161,41 +152,6 @@ def _result(summary: str, read: Mapping[str, Sequence[bool]], rules: Compression
     }
 
 
-def _decoded(match: _Match, said: Mapping[str, Reply], left: list[str]) -> Steps[Outcome]:
-    """Everybody's ally writes the text."""
-    messages = {label: reply.value.strip() for label, reply in said.items() if reply.ok}
-    replies: list[Reply] = yield [
-        match.ask(
-            label,
-            f"decode/{label}",
-            DECODE,
-            match.formats.decoded,
-            (match.drawn, message),
-            message=Quote("message", message),
-        )
-        for label, message in messages.items()
-    ]
-    decoded = dict(zip(messages, replies, strict=True))
-    results: dict[str, Any] = {label: {"result": said[label].status} for label in left}
-    for label, message in messages.items():
-        text, reply = match.reports[label].text, decoded[label]
-        wrote = reply.value.strip() if reply.ok else ""
-        words, size = text.split(), len(message.encode())
-        same = sum(one == other for one, other in zip(words, wrote.split(), strict=False))
-        exact = wrote == text
-        results[label] = {
-            "length": size,
-            "recovered": same,
-            "valid": exact,
-            "result": f"{size} bytes, decoded exactly"
-            if exact
-            else f"not decoded: {same} of {len(words)} words right",
-        }
-    lost = {label for label, reply in decoded.items() if reply.status == "void"}
-    detail = {"decided": "by length", "summaries": results}
-    return _ranked({label: one for label, one in results.items() if label not in lost}, detail)
-
-
 def _ranked(results: Mapping[str, Mapping[str, Any]], detail: dict[str, Any]) -> Outcome:
     if len(results) < 2:
         return Outcome(void="no_answer", detail=detail)
@@ -228,6 +184,6 @@ GAME: GameSpec[CompressionRules] = GameSpec(
     survives=True,
     house=house,
     show=show,
-    secrecy=Secrecy(hides=True, forgets=forgets, unshown=("questions", "reports", "spare", "follows")),
+    secrecy=Secrecy(hides=True, unshown=("questions", "reports", "spare", "follows")),
     demo=Demo(120),
 )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Annotated, Literal
+from typing import Annotated
 
 import msgspec
 from msgspec import Meta, Struct
@@ -26,11 +26,6 @@ _ANSWER_CHARS = 60
 class CompressionRules(GameRules):
     """How texts are compressed."""
 
-    mode: Literal["summary", "lossless"] = Field(
-        "summary",
-        description="`summary`: the fewest characters from which the others answer the questions; "
-        "`lossless`: the fewest bytes from which the same model, asked again, writes the text exactly.",
-    )
     seats: int = Field(
         6, ge=5, le=10, description="Players in a match, when there are enough; else as many as there are."
     )
@@ -52,7 +47,6 @@ class Formats:
         longest, facts = len(drawn.spare.text), len(drawn.questions)
         self.short = Text(longest)
         self.answers = Json(Answers, answers=Meta(min_length=facts, max_length=facts))
-        self.decoded = Text(2 * longest)
 
 
 _COMPARED = """\
@@ -67,11 +61,6 @@ WRITE: Prompt = texts(__package__)["write"]
 READ: Prompt = texts(__package__)["read"]
 
 
-ENCODE: Prompt = texts(__package__)["encode"]
-
-DECODE: Prompt = texts(__package__)["decode"]
-
-
 def fills(rules: CompressionRules, drawn: Reports, players: int) -> dict[str, str]:
     """What fills the places of prompts, the same for everybody."""
     questions = "\n".join(f"{at}. {question}" for at, question in enumerate(drawn.questions, 1))
@@ -81,32 +70,17 @@ def fills(rules: CompressionRules, drawn: Reports, players: int) -> dict[str, st
         "questions": questions,
         "readers": str(min(rules.readers, players - 1)),
         "needed": f"all {facts} facts",
-        "earlier": drawn.spare.text,
         "compared": _COMPARED,
         "control": _CONTROL.format(trust=f"{TRUST:.0%}"),
         "score": SCORE,
     }
 
 
-def forgets(rules: CompressionRules) -> str:
-    """Why nobody may play who remembers what it was asked; empty: who does gains nothing by it."""
-    if rules.mode == "summary":
-        return ""
-    return (
-        "under `mode: lossless` a player is its own ally, and one that remembers its text proves nothing by "
-        "writing it again. Under `mode: summary` only others read what a player wrote"
-    )
-
-
 def asks(rules: CompressionRules, fixture: Fixture) -> Iterator[Asks]:
-    """Each contestant writes once; then it reads what others wrote and a control, or decodes its own."""
+    """Each contestant writes once; then it reads what others wrote, and a control."""
     drawn = msgspec.convert(fixture.drawn, Reports)
     formats, seats, longest = Formats(drawn), len(fixture.seats), len(drawn.spare.text)
     shown = 2 * longest + sum(map(len, drawn.questions)) + 6 * len(drawn.questions) + QUOTE
-    if rules.mode == "lossless":
-        yield Asks("contestant", ENCODE, formats.short, 1, rules.max_tokens, shown, usual_output=120)
-        yield Asks("contestant", DECODE, formats.decoded, 1, rules.max_tokens, shown, usual_output=250)
-        return
     reading = min(rules.readers, seats - 1) + 1
     yield Asks("contestant", WRITE, formats.short, 1, rules.max_tokens, shown, usual_output=100)
     yield Asks("contestant", READ, formats.answers, reading, rules.max_tokens, shown, usual_output=100)

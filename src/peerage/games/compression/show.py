@@ -31,21 +31,18 @@ def show(fixture: Fixture, outcome: Outcome, replies: Replies) -> Iterator[Block
     """The reports, what was made of them, and how much of it came back."""
     drawn = convert(fixture.drawn, Reports)
     results: Mapping[str, Any] = outcome.detail.get("summaries", {})
-    lossless = fixture.settings["mode"] == "lossless"
-    yield Heading("The text that everybody saw" if lossless else "The questions that a summary must answer")
+    yield Heading("The questions that a summary must answer")
     listed = [f"{at}. {question}" for at, question in enumerate(drawn.questions, 1)]
-    yield Task(drawn.spare.text if lossless else "\n".join(listed))
+    yield Task("\n".join(listed))
     for seat, report in zip(fixture.seats, drawn.reports, strict=False):
         reply = replies.get(f"write/{seat.label}")
         if reply is None:
             continue
-        yield Heading(f"{seat.player} ({seat.label}) had to {'pass on' if lossless else 'sum up'}")
+        yield Heading(f"{seat.player} ({seat.label}) had to sum up")
         yield Task(report.text, name=f"{len(report.text)} characters")
         one = results.get(seat.label, {})
         tone: Tone = "good" if one.get("valid") else "bad"
         yield said(reply, one.get("result", ""), tone)
-        if lossless and (decoded := replies.get(f"decode/{seat.label}")) is not None:
-            yield said(decoded, note="what its ally wrote")
         if "facts" in one:
             yield Table(
                 ("Question", "Right answer", f">Right, of {len(one['readers'])} readers"),
@@ -54,8 +51,6 @@ def show(fixture: Fixture, outcome: Outcome, replies: Replies) -> Iterator[Block
     if readers := outcome.detail.get("readers"):
         yield from _readers(fixture, readers)
     wins = "The shortest summary from which the others knew enough facts wins."
-    if lossless:
-        wins = "The fewest bytes from which the ally wrote the text exactly win."
     why = {label: one["result"] for label, one in results.items()}
     yield from result(fixture, outcome, wins, why, _NO_RESULT)
 
