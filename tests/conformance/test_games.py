@@ -46,7 +46,6 @@ VARIANTS: dict[str, list[dict[str, Any]]] = {
         {"market": "first-price", "rotate": False, "boards": 4, "rounds": 12},
         {"market": "second-price"},
         {"market": "negotiation"},
-        {"market": "public-goods"},
         {"market": "prisoners-dilemma"},
         {"market": "voting"},
     ],

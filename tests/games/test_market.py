@@ -14,15 +14,16 @@ from tests.offline import call, fixture, house, play, scripted
 
 from peerage.games.market import GAME as MARKET
 from peerage.games.market.auctions import ideal, sold
+from peerage.games.market.dilemma import draw as draw_dilemma
+from peerage.games.market.dilemma import gain
 from peerage.games.market.negotiation import fair
-from peerage.games.market.repeated import draw_dilemma, draw_goods, gain
 from peerage.games.market.voting import DECISIONS, OPTIONS, answer, chosen
 from peerage.match import Fixture
 from peerage.protocol import Ask, Reply
 from peerage.testing.offline import Played
 
 PLAYERS = [f"p{at}" for at in range(10)]
-MARKETS = ("first-price", "second-price", "negotiation", "public-goods", "prisoners-dilemma", "voting")
+MARKETS = ("first-price", "second-price", "negotiation", "prisoners-dilemma", "voting")
 
 Play = Callable[[Ask], Any]
 """What a player replies to a request: the fields of its move, or a reply."""
@@ -100,7 +101,7 @@ def test_a_private_value_stands_in_the_requests_of_its_player_alone(market: str)
     assert len(seen) == 2 * len(seatings) * len(seatings[0]), "everybody is in every role of every board"
 
 
-@pytest.mark.parametrize("market", ["negotiation", "public-goods", "prisoners-dilemma", "voting"])
+@pytest.mark.parametrize("market", ["negotiation", "prisoners-dilemma", "voting"])
 def test_no_request_depends_on_a_move_of_its_own_round(market: str) -> None:
     """The moves of one round are changed: requests of that round and those before stay as they are."""
     rounds = 3
@@ -116,8 +117,6 @@ def test_no_request_depends_on_a_move_of_its_own_round(market: str) -> None:
                 }
             if market == "voting":
                 return {"votes": [2 if other else 1] * DECISIONS}
-            if market == "public-goods":
-                return {"puts": [3 if other else 4] * size(ask, "puts")}
             return {"moves": ["defect" if other else "cooperate"] * size(ask, "moves")}
 
         return move
@@ -240,7 +239,7 @@ def test_a_fair_price_is_never_at_a_loss() -> None:
         assert value <= fair("seller", value, 100, 2, 3) <= fair("seller", value, 100, 0, 3) <= 100
 
 
-# --------------------------------------------------------------------------------------- common goods
+# --------------------------------------------------------------------------------- prisoner's dilemma
 
 
 def cooperator(ask: Ask) -> Any:
@@ -298,7 +297,7 @@ def test_an_unusable_reply_cooperates_and_pairs_with_a_lost_player_do_not_count(
 
 
 @given(st.randoms(use_true_random=False), st.integers(2, 10))
-def test_every_dilemma_is_one_and_every_pot_tempts(rng: Any, seats: int) -> None:
+def test_every_dilemma_is_one(rng: Any, seats: int) -> None:
     board = draw_dilemma(rng, seats, 5)
     payoffs = [
         gain(board, *both)
@@ -306,49 +305,6 @@ def test_every_dilemma_is_one_and_every_pot_tempts(rng: Any, seats: int) -> None
     ]
     assert payoffs == sorted({*payoffs}, reverse=True)
     assert 2 * payoffs[1] > payoffs[0] + payoffs[3]
-    assert 10 < draw_goods(rng, seats, 5)["factor"] < 10 * max(2, seats - 1)
-
-
-def sharing(free: bool) -> Play:
-    """Put in all, or nothing; who is not free puts in what the least of the others was."""
-
-    def put(ask: Ask) -> Any:
-        told = text(ask).partition("the oldest round first: ")[2].partition(".\n")[0]
-        puts = []
-        for pot in told.split("; "):
-            last = [int(one.split()[-1]) for one in pot.split(", ") if " put " in one and one[0] != ask.to]
-            puts.append(0 if free else min(last, default=30))
-        return {"puts": puts}
-
-    return put
-
-
-def test_a_free_rider_is_first_once_and_last_where_others_answer() -> None:
-    def scores(rounds: int) -> list[float]:
-        made = fixture(MARKET, PLAYERS, {"market": "public-goods", "rounds": rounds})
-        plays = {"A": sharing(False), "B": sharing(False), "C": sharing(False), "D": sharing(True)}
-        return list(played(made, plays).outcome.scores.values())
-
-    assert scores(1) == [1 / 3] * 3 + [1]
-    assert scores(8) == [2 / 3] * 3 + [0]
-
-
-def test_coins_are_kept_or_multiplied_and_shared() -> None:
-    board = {"coins": 10, "factor": 15}
-    match = played(
-        with_boards({"market": "public-goods", "seats": 3, "rounds": 1}, board),
-        {
-            "A": lambda ask: {"puts": [30, 4]},
-            "B": lambda ask: Reply("refused"),
-            "C": lambda ask: {"puts": [0, 0]},
-        },
-    )
-    pots = {(row[0], row[1]): row[3] for row in match.outcome.detail["boards"]["1/1"]["rows"]}
-    assert pots == {
-        ("A", "all but B"): 7.5, ("C", "all but B"): 17.5,  # A put in 10: more than there are count as all
-        ("A", "all but C"): 6 + 10.5, ("B", "all but C"): 10.5,  # A put in 4, B all
-        ("B", "all but A"): 7.5, ("C", "all but A"): 17.5,
-    }  # fmt: skip
 
 
 # --------------------------------------------------------------------------------------------- voting
@@ -427,7 +383,7 @@ def test_no_board_comes_twice(market: str) -> None:
 
 def test_who_remembers_may_play_where_nothing_is_private() -> None:
     said = {market: MARKET.secrecy.forgets(MARKET.rules(market=market)) for market in MARKETS}
-    assert [market for market, why in said.items() if not why] == ["public-goods", "prisoners-dilemma"]
+    assert [market for market, why in said.items() if not why] == ["prisoners-dilemma"]
     assert not MARKET.secrecy.forgets(MARKET.rules(market="voting", rotate=False))
 
 
@@ -444,19 +400,12 @@ def test_the_ideal_bid_gives_way_to_more_bidders() -> None:
             {"temptation": 21, "reward": 14, "punishment": 8, "sucker": 2},
             "14 each where both cooperate, 8 each where both defect; 21 for the one who defects alone, 2 for",
         ),
-        (
-            "public-goods",
-            {"coins": 17, "factor": 20},
-            "17 coins for each pot. What is put in is multiplied by 1.6",
-        ),
     ],
 )
 def test_a_match_is_shown_with_the_numbers_it_was_played_by(
     market: str, board: dict[str, int], said: str
 ) -> None:
-    """Among three a pot has two members, so a factor of 2 is lowered to 1.6."""
-    seats = 3 if market == "public-goods" else 2
-    made = with_boards({"market": market, "seats": seats}, board)
+    made = with_boards({"market": market, "seats": 2}, board)
     match = play(MARKET, made, house(dict.fromkeys(PLAYERS, "house:0.6"), made.seed))
     blocks = MARKET.show(match.fixture, match.outcome, {})
     assert any(said in getattr(block, "text", "") for block in blocks)

@@ -39,7 +39,6 @@ SHOWN = (
     "allocation",
     "market-second-price",
     "market-negotiation",
-    "market-public-goods",
     "market-voting",
     "werewolf",
     "trivia",

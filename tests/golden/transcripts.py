@@ -100,8 +100,6 @@ MATCHES: dict[str, tuple[str, dict[str, Any], int]] = {
     "market-second-price": ("market", {"market": "second-price", "seats": 2, "rounds": 3}, 3),
     "market-negotiation": ("market", {"market": "negotiation", "boards": 2}, 5),
     "market-negotiation-troubled": ("market", {"market": "negotiation", "seats": 3, "boards": 1}, 7),
-    "market-public-goods": ("market", {"market": "public-goods", "rounds": 3}, 1),
-    "market-public-goods-two": ("market", {"market": "public-goods", "seats": 2, "rounds": 2}, 1),
     "market-dilemma-troubled": ("market", {"market": "prisoners-dilemma", "rounds": 4}, 10),
     "market-voting": ("market", {"market": "voting"}, 1),
     "market-voting-once": ("market", {"market": "voting", "rounds": 1, "rotate": False}, 2),

@@ -1,4 +1,4 @@
-"""Markets: bids, bargains, common goods and votes with simultaneous moves.
+"""Markets: bids, bargains, dilemmas and votes with simultaneous moves.
 
     A, B, C, D > {"bids": [42, 17, 63, 8, 30]}       (1/1/1/A, …: board 1, seating 1, round 1)
     A, B, C, D > {"bids": [30, 51, 8, 77, 12]}       (1/2/1/A, …: the same board, everybody in another role)
@@ -6,7 +6,7 @@
 Who gains most over the match wins; in an auction who misses least of what it could have gained. Each board is
 played in all seatings at once, so that everybody is in every role once and the luck of values cancels. What a
 player alone may know stands in its own requests alone. Whose provider fails is unranked, while two are left;
-pairs and pots with it do not count.
+pairs with it do not count.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from typing import Any
 from peerage.games.game import Asks, Demo, GameSpec, Seating, Secrecy
 from peerage.games.house import Call
 from peerage.games.market.auctions import AUCTION
+from peerage.games.market.dilemma import PRISONERS_DILEMMA
 from peerage.games.market.negotiation import NEGOTIATION, Offer, Secret
-from peerage.games.market.repeated import PRISONERS_DILEMMA, PUBLIC_GOODS
 from peerage.games.market.rules import AUCTIONS, BoardPlayed, Family, MarketRules
 from peerage.games.market.show import show
 from peerage.games.market.voting import VOTING
@@ -32,7 +32,6 @@ FAMILIES: Mapping[str, Family] = {
     "first-price": AUCTION,
     "second-price": AUCTION,
     "negotiation": NEGOTIATION,
-    "public-goods": PUBLIC_GOODS,
     "prisoners-dilemma": PRISONERS_DILEMMA,
     "voting": VOTING,
 }
@@ -82,7 +81,7 @@ def asks(rules: MarketRules, fixture: Fixture) -> tuple[Asks, ...]:
 
 def forgets(rules: MarketRules) -> str:
     """Why nobody may remember one seating of a board in another; empty where nothing is private."""
-    if not rules.rotate or rules.market in ("public-goods", "prisoners-dilemma"):
+    if not rules.rotate or rules.market == "prisoners-dilemma":
         return ""
     return (
         "a board is played with everybody in every role, so who remembers one role knows the private values "
@@ -104,7 +103,7 @@ def house(call: Call, skill: float, rng: Random) -> Any:
 GAME: GameSpec[MarketRules] = GameSpec(
     name="market",
     version=3,
-    about="Auctions, negotiation, common goods and votes with simultaneous moves; most gained wins.",
+    about="Auctions, bargains, prisoner's dilemmas and votes with simultaneous moves; most gained wins.",
     contestants=(2, 10),
     rules=MarketRules,
     play=play,

@@ -20,14 +20,11 @@ from peerage.games.ranking import SCORE
 from peerage.games.section import MaxTokens
 from peerage.protocol import Prompt, Quote, Reply, Steps
 
-MarketName: TypeAlias = Literal[
-    "first-price", "second-price", "negotiation", "public-goods", "prisoners-dilemma", "voting"
-]
+MarketName: TypeAlias = Literal["first-price", "second-price", "negotiation", "prisoners-dilemma", "voting"]
 USUAL: Mapping[str, tuple[int, int, int]] = {
     "first-price": (4, 1, 5),
     "second-price": (4, 1, 5),
     "negotiation": (2, 5, 3),
-    "public-goods": (4, 1, 8),
     "prisoners-dilemma": (4, 1, 10),
     "voting": (3, 1, 2),
 }
@@ -66,7 +63,7 @@ class MarketRules(GameRules):
         ge=1,
         le=20,
         description="Lots of an auction, ballots of a vote, else rounds; by default 5, 2, and 3 in "
-        "negotiation, 8 with public goods, 10 in the prisoner's dilemma.",
+        "negotiation, 10 in the prisoner's dilemma.",
     )
     rotate: bool = Field(
         True, description="Play each board once with every player in every role; false: only once."

@@ -6,7 +6,6 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from peerage.blocks import Block, Heading, Quoted, Replies, Sentence, Table, names, result, said
-from peerage.games.market.repeated import goods_factor
 from peerage.games.market.rules import AUCTIONS
 from peerage.games.texts import texts
 from peerage.match import Fixture, Outcome
@@ -29,7 +28,7 @@ def show(fixture: Fixture, outcome: Outcome, replies: Replies) -> Iterator[Block
     for key in keys:
         number, seating = key.split("/")
         yield Heading(f"Board {number}, seating {seating}")
-        if terms := _terms(market, fixture.drawn["boards"][int(number) - 1], len(fixture.seats)):
+        if terms := _terms(market, fixture.drawn["boards"][int(number) - 1]):
             yield Sentence(terms, "quiet")
         if key in boards:
             columns = [players.get(name, name) for name in boards[key]["columns"]]
@@ -47,7 +46,7 @@ def show(fixture: Fixture, outcome: Outcome, replies: Replies) -> Iterator[Block
     yield from result(fixture, outcome, WINS[missed], why)
 
 
-def _terms(market: str, board: Mapping[str, Any], seats: int) -> str:
+def _terms(market: str, board: Mapping[str, Any]) -> str:
     """What the table of a board cannot be read without."""
     match market:
         case "prisoners-dilemma":
@@ -55,12 +54,6 @@ def _terms(market: str, board: Mapping[str, Any], seats: int) -> str:
                 "c cooperated, d defected. A round gains {reward} each where both cooperate, {punishment} "
                 "each where both defect; {temptation} for the one who defects alone, {sucker} for the other."
             ).format_map(board)
-        case "public-goods":
-            factor = goods_factor(board, seats - (seats > 2))
-            return (
-                f"Each round gives {board['coins']} coins for each pot. What is put in is multiplied by "
-                f"{float(factor):g} and shared equally by the pot's members; the rest is kept."
-            )
         case "first-price" | "second-price":
             return "At most: what other bids could have gained against those of the others."
         case _:

@@ -1,0 +1,110 @@
+"""The repeated prisoner's dilemma of everybody with everybody. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import combinations
+from random import Random
+from typing import Annotated, Any, Literal
+
+from msgspec import Meta, Struct
+
+from peerage.blocks import Cell
+from peerage.formats import Json
+from peerage.games.market.rules import BoardPlayed, Family, MarketRules, Move, Part, as_they_are, moves
+from peerage.games.texts import texts
+from peerage.protocol import Prompt, Steps
+
+
+class Choices(Struct, frozen=True):
+    """Your moves."""
+
+    moves: Annotated[
+        list[Literal["cooperate", "defect"]],
+        Meta(description="your move towards each player listed, in order"),
+    ]
+
+
+DILEMMA: Prompt = texts(__package__)["dilemma"]
+
+
+def draw(rng: Random, seats: int, rounds: int) -> dict[str, Any]:
+    """Temptation above reward above punishment above sucker; two rewards above a temptation and a sucker."""
+    sucker = rng.randint(0, 5)
+    punishment = sucker + rng.randint(3, 6)
+    reward = punishment + rng.randint(3, 6)
+    temptation = reward + rng.randint(3, reward - sucker - 1)
+    return {"temptation": temptation, "reward": reward, "punishment": punishment, "sucker": sucker}
+
+
+def play(rules: MarketRules, board: Mapping[str, int], seating: Sequence[str]) -> Steps[BoardPlayed]:
+    """All rounds of everybody with everybody."""
+    lost: set[str] = set()
+    done: dict[tuple[str, str], list[str]] = {(me, other): [] for me in seating for other in seating}
+    for number in range(1, rules.rounds + 1):
+        left = [label for label in seating if label not in lost]
+        if len(left) < 2:
+            break
+        expects = Json(Choices, moves=Meta(min_length=len(left) - 1, max_length=len(left) - 1))
+        others = {me: [other for other in left if other != me] for me in left}
+        asked = {
+            me: Move(
+                {
+                    **{name: str(gain) for name, gain in board.items()},
+                    "rounds": str(rules.rounds),
+                    "number": str(number),
+                    "me": me,
+                    "history": "; ".join([_told(one, done[me, one], done[one, me]) for one in mine]) + ".",
+                },
+                expects,
+                Choices([grim(done[other, me], number == rules.rounds) for other in mine]),
+            )
+            for me, mine in others.items()
+        }
+        said = yield from moves(rules, number, DILEMMA, asked, lost)
+        for me, mine in others.items():
+            chosen = said[me].moves if said[me] is not None else ["cooperate"] * len(mine)
+            for other, move in zip(mine, chosen, strict=True):
+                done[me, other].append(move)
+    parts, rows = list[Part](), list[tuple[Cell, ...]]()
+    for pair in combinations(seating, 2):
+        both = [*zip(done[pair], done[pair[::-1]], strict=False)]
+        gains = {
+            pair[0]: sum([gain(board, mine, theirs) for mine, theirs in both]),
+            pair[1]: sum([gain(board, theirs, mine) for mine, theirs in both]),
+        }
+        parts.append(Part(pair, gains))
+        rows += [(me, other, _letters(done[me, other]), gains[me]) for me, other in (pair, pair[::-1])]
+    return BoardPlayed(parts, lost, ("Player", "With", "Cooperated or defected", ">Gain"), rows)
+
+
+def grim(theirs: Sequence[str], last: bool) -> Literal["cooperate", "defect"]:
+    """The move of a perfect player: it cooperates until the other defects, and defects in the last round,
+    which nobody can answer."""
+    return "defect" if last or "defect" in theirs else "cooperate"
+
+
+def gain(board: Mapping[str, int], mine: str, theirs: str) -> int:
+    """What one round gains."""
+    if mine == "cooperate":
+        return board["reward" if theirs == "cooperate" else "sucker"]
+    return board["temptation" if theirs == "cooperate" else "punishment"]
+
+
+def _told(other: str, mine: Sequence[str], theirs: Sequence[str]) -> str:
+    return f"{other}, you {_letters(mine)}, it {_letters(theirs)}" if mine else f"{other}, nothing yet"
+
+
+def _letters(chosen: Sequence[str]) -> str:
+    return " ".join([move[0] for move in chosen])
+
+
+PRISONERS_DILEMMA = Family(
+    draw,
+    play,
+    as_they_are,
+    DILEMMA,
+    Json(Choices),
+    lambda players, rounds: rounds,
+    lambda players, rounds: players * (20 + 4 * rounds),
+)
