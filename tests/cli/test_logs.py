@@ -12,6 +12,7 @@ import pytest
 from tests.engine.arenas import write_arena
 from tests.servers import openai_server as behave
 from tests.servers.openai_server import OpenAIServer
+from tests.servers.quirks import QUICK
 
 from peerage.cli.logs import log_to_stderr
 from peerage.settings import PlayerSettings
@@ -36,11 +37,11 @@ async def logged(folder: Path, server: OpenAIServer, level: str) -> str:
         }
         for place in range(6)
     ]
-    write_arena(folder, players, engine={"backoff_s": 0.01, "retries": 1})
+    write_arena(folder, players, engine={"retries": 1})
     (folder / ".env").write_text(f"TINY_KEY={KEY}\n")
     words = ["run", "--yes", "--max-matches", "1", "--log-level", level, "--dir", str(folder)]
     run = await asyncio.create_subprocess_exec(
-        *[sys.executable, "-m", "peerage", *words],
+        *[sys.executable, str(QUICK), *words],
         stdout=asyncio.subprocess.DEVNULL,
         stderr=asyncio.subprocess.PIPE,
     )

@@ -16,6 +16,7 @@ from pathlib import Path
 
 import pytest
 import yaml
+from tests.engine.arenas import patience
 from typer.testing import CliRunner
 
 from peerage.cli.main import app
@@ -334,11 +335,10 @@ def agents(tmp_path: Path, text: str, more: str = "") -> None:
     (tmp_path / "agent.py").write_text(text)
     one = {"command": [sys.executable, "agent.py"], "price": {"input": 9, "output": 9}}
     lines = yaml.safe_dump({"players": [{"name": f"a{at}", **one} for at in range(5)]})
-    (tmp_path / "arena.yaml").write_text(
-        f"engine: {{retries: 0, backoff_s: 0.01, pause_max_s: 0.05, bench_after: 1}}\n{more}{lines}"
-    )
+    (tmp_path / "arena.yaml").write_text(f"engine: {{retries: 0}}\n{more}{lines}")
 
 
+@patience(BENCH_AFTER=1)
 def test_a_run_of_which_nothing_came_says_why_and_leaves_with_1(tmp_path: Path) -> None:
     agents(tmp_path, "import sys; sys.exit('the search service is down')")
     told = peerage("run", "--yes", "--max-matches", "2", "--dir", str(tmp_path), code=1)
@@ -394,7 +394,7 @@ def test_a_broken_program_is_benched_soon_and_the_others_play_on(tmp_path: Path)
     house = "".join(f"  - house:0.{at}\n" for at in range(2, 9))
     command = f"[{sys.executable!r}, no-such-file.py]"
     broken = f"  - {{command: {command}, name: broken, price: {{input: 0, output: 0}}}}\n"
-    text = f"players:\n{house}{broken}rules: {{committee: 2, judges: 2}}\nengine: {{backoff_s: 0.1}}\n"
+    text = f"players:\n{house}{broken}rules: {{committee: 2, judges: 2}}\n"
     (tmp_path / "arena.yaml").write_text(text)
     said = peerage("run", "--yes", "--max-matches", "4", "--dir", str(tmp_path))
     assert "broken" in said

@@ -6,8 +6,10 @@ import asyncio
 import random
 from collections import Counter
 from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import yaml
 
@@ -19,6 +21,9 @@ from peerage.ledger import Ledger, open_ledger
 from peerage.players.client import Answer, Call, Client
 from peerage.players.house import HouseClient, PacedClient
 from peerage.settings import PlayerSettings
+
+patience = partial(patch.multiple, "peerage.engine.patience")
+"""Runs whose patience is another one: `@patience(BENCH_AFTER=1000)`, or with a `with`."""
 
 SMALL: Mapping[str, Any] = {
     "committee": 2,

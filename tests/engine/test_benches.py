@@ -17,6 +17,7 @@ from tests.engine.arenas import (
     head,
     house,
     ledger_of,
+    patience,
     play,
     play_stopping_at,
     statuses,
@@ -251,9 +252,10 @@ def test_with_too_few_players_left_the_run_ends_and_says_so(tmp_path: Path) -> N
     sound(tmp_path)
 
 
+@patience(BENCH_AFTER=8)
 def test_a_player_that_is_down_pauses_ever_longer_and_is_benched_in_the_end(tmp_path: Path) -> None:
     clients = Failing(lambda _: PlayerError("p3: the provider failed (503)"))
-    report = play(arena(tmp_path, 4, retries=50, bench_after=8), 30, clients=clients)
+    report = play(arena(tmp_path, 4, retries=50), 30, clients=clients)
     assert report.decided == 30
     assert report.benched[DEAD].endswith("; the last: p3: the provider failed (503)")
     times = sorted({when for when, _ in clients.asked})
@@ -278,6 +280,7 @@ def test_the_providers_own_wait_goes_before_ours_and_it_comes_back(tmp_path: Pat
     sound(tmp_path)
 
 
+@patience(BENCH_AFTER=20)
 def test_a_server_that_dies_midway_and_comes_back_costs_no_match(tmp_path: Path) -> None:
     """Down for two minutes: its calls wait, none of its matches is lost, and nobody is benched."""
 
@@ -285,13 +288,14 @@ def test_a_server_that_dies_midway_and_comes_back_costs_no_match(tmp_path: Path)
         down = 20 < asyncio.get_running_loop().time() < 140
         return PlayerError("p3: the connection broke off") if down else None
 
-    report = play(arena(tmp_path, 8, bench_after=20, retries=20), 60, clients=Failing(error))
+    report = play(arena(tmp_path, 8, retries=20), 60, clients=Failing(error))
     assert (report.decided, report.benched) == (60, {})
     calm = arena(tmp_path / "calm", 8)
     play(calm, 60, clients=Failing(lambda _: None))
     assert head(calm) == head(tmp_path)
 
 
+@patience(BENCH_AFTER=50)
 def test_matches_that_only_wait_for_a_player_give_their_places_to_others(tmp_path: Path) -> None:
     most = [0]
 
@@ -303,7 +307,7 @@ def test_matches_that_only_wait_for_a_player_give_their_places_to_others(tmp_pat
     def error(_: Call) -> PlayerError | None:
         return PlayerError("p3: 503") if asyncio.get_running_loop().time() < 60 else None
 
-    play(arena(tmp_path, 2, bench_after=50, retries=50), 30, clients=Failing(error), beside=watch)
+    play(arena(tmp_path, 2, retries=50), 30, clients=Failing(error), beside=watch)
     assert 2 < most[0] <= 12
 
 
@@ -339,18 +343,20 @@ def test_so_many_decided_matches_are_played_as_were_asked_for(tmp_path: Path) ->
     assert head(tmp_path / "1") == head(tmp_path / "16")
 
 
+@patience(GIVE_UP_AFTER=9)
 def test_an_arena_in_which_nothing_works_ends(tmp_path: Path) -> None:
     everybody = tuple(f"p{n}" for n in range(7))
 
     def error(call: Call) -> PlayerError | None:
         return PlayerError("too long", kind="request") if call.key == "answer/A" else None
 
-    report = play(arena(tmp_path, give_up_after=9), None, clients=Failing(error, everybody))
+    report = play(arena(tmp_path), None, clients=Failing(error, everybody))
     assert report.reason == "no_result"
     assert report.note == "the last 9 matches came to no result"
     assert (report.settled, report.decided) == (9, 0)
 
 
+@patience(GIVE_UP_AFTER=9)
 def test_matches_without_a_result_are_counted_over_runs(tmp_path: Path) -> None:
     everybody = tuple(f"p{n}" for n in range(7))
     works = [False]
@@ -359,8 +365,9 @@ def test_matches_without_a_result_are_counted_over_runs(tmp_path: Path) -> None:
         failing = call.key == "answer/A" and not works[0]
         return PlayerError("too long", kind="request") if failing else None
 
-    play(arena(tmp_path, 1, give_up_after=5), 30, clients=Failing(error, everybody))
-    folder = arena(tmp_path, 1, give_up_after=9)
+    folder = arena(tmp_path, 1)
+    with patience(GIVE_UP_AFTER=5):
+        play(folder, 30, clients=Failing(error, everybody))
     report = play(folder, 30, clients=Failing(error, everybody))
     assert (report.reason, report.played, len(statuses(folder))) == ("no_result", 4, 9)
     report = play(folder, 30, clients=Failing(error, everybody))

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.engine.arenas import head, ledger_of, play, statuses, write_arena
+from tests.engine.arenas import head, ledger_of, patience, play, statuses, write_arena
 from tests.engine.clients import Cast, says
 from tests.engine.games import ask
 
@@ -16,9 +17,8 @@ from peerage.games.house import usual
 from peerage.ledger.codec import read_reply
 from peerage.players.client import Answer, Call, PlayerError
 from peerage.protocol import Reply
-from peerage.settings import Engine
 
-FAST = {"concurrency": 4, "retries": 2, "backoff_s": 1.0, "match_deadline_s": 3600.0, "give_up_after": 6}
+FAST = {"concurrency": 4, "retries": 2, "match_deadline_s": 3600.0}
 
 
 def replies(folder: Path) -> dict[tuple[int, str], tuple[int, Reply]]:
@@ -42,25 +42,30 @@ def failures(folder: Path) -> list[Any]:
         ledger.close()
 
 
+@pytest.fixture(autouse=True)
+def hasty() -> Iterator[None]:
+    with patience(GIVE_UP_AFTER=6):
+        yield
+
+
 @pytest.fixture
 def arena(tmp_path: Path) -> Path:
     return write_arena(tmp_path, 6, engine=FAST)
 
 
 def test_backoff_doubles_with_seeded_jitter_up_to_its_limit_and_never_undercuts_retry_after() -> None:
-    engine = Engine(backoff_s=1.0, backoff_max_s=10.0)
     waits: dict[str, list[float]] = {}
     for seed in ("a", "b", "a"):
         pending = Pending(1, seed, "ada", ask("k"), b"", usual, 0)
         waits[seed] = []
-        for tries in range(1, 8):
+        for tries in range(1, 9):
             pending.tries = tries
-            wait = backoff(engine, pending, 0.0)
+            wait = backoff(pending, 0.0)
             waits[seed].append(wait)
-            whole = min(10.0, 2.0 ** (tries - 1))
+            whole = min(60.0, 2.0 ** (tries - 1))
             assert whole / 2 <= wait <= whole
-            assert backoff(engine, pending, 33.0) == 33.0
-            assert backoff(engine, pending, 0.0) == wait
+            assert backoff(pending, 333.0) == 333.0
+            assert backoff(pending, 0.0) == wait
     assert waits["a"] != waits["b"]
 
 
@@ -203,10 +208,11 @@ def test_an_absurd_retry_after_does_not_stop_the_arena(tmp_path: Path, asked: fl
     assert seen[0] <= 4 * 600
 
 
+@patience(GIVE_UP_AFTER=8)
 def test_a_match_past_its_deadline_is_void_even_while_its_calls_only_wait(tmp_path: Path) -> None:
     """One request an hour: the queue alone takes longer than the deadline."""
     slow = [{"model": f"house:0.{n}", "requests_per_minute": 1 / 60} for n in range(2, 8)]
-    write_arena(tmp_path, slow, engine=FAST | {"match_deadline_s": 5000, "give_up_after": 8})
+    write_arena(tmp_path, slow, engine=FAST | {"match_deadline_s": 5000})
     moments: list[float] = []
 
     async def watch(runner: Any) -> None:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from tests.engine.arenas import patience
+
 from peerage.engine.health import Health
 
 
+@patience(PAUSE_MAX_S=10.0, BENCH_AFTER=7)
 def test_pauses_begin_with_the_second_failure_and_double_up_to_the_longest() -> None:
-    health = Health(first_s=1.0, longest_s=10.0, bench_after=7)
+    health = Health()
     pauses, now = [], 0.0
     for _ in range(7):
         assert not health.hopeless
@@ -17,7 +20,7 @@ def test_pauses_begin_with_the_second_failure_and_double_up_to_the_longest() -> 
 
 
 def test_calls_that_were_under_way_together_fail_once() -> None:
-    health = Health(1.0, 300.0, 3)
+    health = Health()
     assert [health.failed(10.0 + n / 10, sent=float(n)) for n in range(9)] == [0.0] * 9
     assert health.failures == 1
     assert not health.down
@@ -26,7 +29,7 @@ def test_calls_that_were_under_way_together_fail_once() -> None:
 
 
 def test_whoever_answers_begins_again_and_a_call_sent_before_that_counts_for_nothing() -> None:
-    health = Health(1.0, 300.0, 3)
+    health = Health()
     health.failed(1.0, sent=0.0)
     health.failed(3.0, sent=2.0)
     health.worked(5.0)
@@ -38,7 +41,7 @@ def test_whoever_answers_begins_again_and_a_call_sent_before_that_counts_for_not
 
 
 def test_one_call_in_twenty_never_pauses_a_player_that_answers_the_others() -> None:
-    health = Health(1.0, 300.0, 3)
+    health = Health()
     for n in range(1, 2000):
         if n % 20:
             health.worked(float(n))

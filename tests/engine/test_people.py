@@ -15,7 +15,7 @@ from random import Random
 from typing import Any
 
 import pytest
-from tests.engine.arenas import house, ledger_of, write_arena
+from tests.engine.arenas import house, ledger_of, patience, write_arena
 from tests.engine.test_waits import sound
 
 from peerage.arena import open_arena
@@ -215,9 +215,10 @@ def test_a_killed_run_asks_for_nothing_twice(tmp_path: Path) -> None:
     sound(tmp_path)
 
 
+@patience(BENCH_AFTER=1_000)
 def test_when_its_time_is_up_a_person_is_a_lost_player_and_no_loser(tmp_path: Path) -> None:
     # never benched, so that it comes to be a contestant in every arena
-    arena(tmp_path, [{"model": ME, "timeout_s": 0.1}], engine={"bench_after": 1_000})
+    arena(tmp_path, [{"model": ME, "timeout_s": 0.1}])
     report = until(tmp_path, lambda _: "no_answer" in statuses(tmp_path))
     mine = [read_reply(one) for one in answered_by(tmp_path, "me")]
     assert mine

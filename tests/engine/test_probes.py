@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from aiohttp import web
-from tests.engine.arenas import head, ledger_of, play, write_arena
+from tests.engine.arenas import head, ledger_of, patience, play, write_arena
 from tests.servers import openai_server as behave
 from tests.servers.openai_server import OpenAIServer
 from typer.testing import CliRunner
@@ -38,6 +38,12 @@ def keys(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("BAD", BAD)
 
 
+@pytest.fixture(autouse=True)
+def quick() -> Iterator[None]:
+    with patience(BACKOFF_S=0.01):
+        yield
+
+
 @pytest.fixture
 async def server() -> AsyncIterator[OpenAIServer]:
     async def behaviour(request: web.Request, asked: dict[str, Any]) -> web.StreamResponse:
@@ -62,7 +68,7 @@ def arena(folder: Path, server: OpenAIServer, players: list[str], **sections: An
             "price": {"input": 1, "output": 2},
         }
 
-    engine = {"probe": True, "backoff_s": 0.01, **sections.pop("engine", {})}
+    engine = {"probe": True, **sections.pop("engine", {})}
     return write_arena(folder, [player(name) for name in players], engine=engine, **sections)
 
 
@@ -247,7 +253,7 @@ async def test_probes_of_paused_players_count_as_the_ledger_has_them_and_keep_ev
     if limit == "daily":
         dead = [player | {"daily_budget": most} for player in dead]
     budget = {limit: most} if limit in ("arena", "player") else {}
-    monkeypatch.setattr("peerage.engine.paused_players.LONGEST_S", 0.01)
+    monkeypatch.setattr("peerage.engine.patience.PAUSE_MAX_S", 0.01)
     folder = write_arena(tmp_path, [*_house(6), *dead], engine={"probe": True}, budget=budget)
     report = await run(folder, 100)
     ledger = ledger_of(folder)
@@ -394,7 +400,7 @@ async def test_a_server_that_is_busy_is_there_and_plays(
 ) -> None:
     server.next(busy)
     slow = {"name": "slow", "model": "openai:tiny", "base_url": server.url, "key_env": "GOOD"}
-    folder = write_arena(tmp_path, [*_house(6), slow], engine={"probe": True, "backoff_s": 0.01})
+    folder = write_arena(tmp_path, [*_house(6), slow], engine={"probe": True})
     await run(folder, 2)
     assert _paused(folder) == []
 
@@ -406,7 +412,7 @@ async def test_a_paused_player_that_answers_again_is_paired_in_the_same_run(
     monkeypatch.setattr("peerage.engine.paused_players.FIRST_S", 0.05)
     server.next(*[behave.status(500)] * (2 * TRIES + 1))  # each try asks once more without the format
     late = {"name": "late", "model": "openai:tiny", "base_url": server.url, "key_env": "GOOD"}
-    folder = write_arena(tmp_path, [*_house(6), late], engine={"probe": True, "backoff_s": 0.01})
+    folder = write_arena(tmp_path, [*_house(6), late], engine={"probe": True})
     report = await run(folder, 400)
     assert _paused(folder) == [("late", "paused"), ("late", "returned")]
     ledger = ledger_of(folder)
@@ -439,7 +445,7 @@ async def test_a_paused_player_that_somebody_has_to_fix_is_benched(
     monkeypatch.setattr("peerage.engine.probes.BETWEEN_S", 0.0)
     monkeypatch.setattr("peerage.engine.paused_players.FIRST_S", 0.02 if when == "in the run" else 60.0)
     late = {"name": "late", "model": "openai:tiny", "base_url": server.url, "key_env": "BAD"}
-    folder = write_arena(tmp_path, [*_house(6), late], engine={"probe": True, "backoff_s": 0.01})
+    folder = write_arena(tmp_path, [*_house(6), late], engine={"probe": True})
     server.always(behave.sensible)
     with open_arena(folder) as opened:
         await opened.play(40, beside=_stop_with_a_call_out)
@@ -475,7 +481,7 @@ async def test_the_matches_of_a_paused_player_wait_and_go_on_when_it_is_back(
     monkeypatch.setattr("peerage.engine.probes.BETWEEN_S", 0.0)
     monkeypatch.setattr("peerage.engine.paused_players.FIRST_S", 0.05)
     player = {"name": "late", "model": "openai:tiny", "base_url": server.url, "key_env": "GOOD"}
-    folder = write_arena(tmp_path, [*_house(6), player], engine={"probe": True, "backoff_s": 0.01})
+    folder = write_arena(tmp_path, [*_house(6), player], engine={"probe": True})
     with open_arena(folder) as opened:
         await opened.play(40, beside=_stop_with_a_call_out)
     server.next(*[behave.status(500)] * (2 * TRIES + 1))  # each try asks once more without the format

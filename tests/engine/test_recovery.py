@@ -14,6 +14,7 @@ from tests.engine.arenas import (
     house,
     ledger_of,
     paced,
+    patience,
     play,
     play_stopping_at,
     total_spent,
@@ -88,9 +89,10 @@ def test_each_open_call_is_reported_by_the_next_run_alone_and_stays_reserved(tmp
     assert play(tmp_path, 41).possibly_paid_twice == 0
 
 
+@patience(BENCH_AFTER=100)
 def test_what_pending_matches_have_cost_is_known_by_match_and_player(tmp_path: Path) -> None:
     failing = house(6, price=PRICE, faults={"failing": 0.2})
-    write_arena(tmp_path, failing, engine={"concurrency": 8, "bench_after": 100})
+    write_arena(tmp_path, failing, engine={"concurrency": 8})
     play_stopping_at(tmp_path, 100, random.Random(0).uniform(8, 9), paced())
     found = recovered(tmp_path)
     failed = 0

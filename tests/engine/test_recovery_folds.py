@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, cast
 
 import pytest
-from tests.engine.arenas import SMALL, head, house, ledger_of, paced, play_stopping_at, write_arena
+from tests.engine.arenas import SMALL, head, house, ledger_of, paced, patience, play_stopping_at, write_arena
 
 from peerage.engine.probed import ProbeCost
 from peerage.engine.recovery import (
@@ -108,9 +108,10 @@ def stopped(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """An arena that was given up in the middle, with matches in play and some without a result."""
     folder = tmp_path_factory.mktemp("stopped")
     failing = house(6, price={"input": 1.0, "output": 10.0}, faults={"failing": 0.3})
-    engine: dict[str, Any] = {"concurrency": 4, "bench_after": 1000, "retries": 0}
+    engine: dict[str, Any] = {"concurrency": 4, "retries": 0}
     write_arena(folder, failing, rules=SMALL, pairing={"window": 6}, engine=engine)
-    play_stopping_at(folder, 60, 60.0, paced())
+    with patience(BENCH_AFTER=1000):
+        play_stopping_at(folder, 60, 60.0, paced())
     probe = {"status": "ok", "cost_nano": 40}
     lost = {"status": "void", "cost_nano": None, "worst_nano": 7}
     held = {"host": "gpu", "started_ms": 0, "stopped_ms": 3_600_000, "why": "done", "nano_per_hour": 1_000}

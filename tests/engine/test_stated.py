@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
-from tests.engine.arenas import SMALL, house, ledger_of, play, write_arena
+from tests.engine.arenas import SMALL, house, ledger_of, patience, play, write_arena
 
 from peerage.ledger.codec import read_reply
 from peerage.players.client import Answer, Call, Client, PlayerError
@@ -158,10 +158,12 @@ def test_no_more_matches_than_stated_are_under_way(tmp_path: Path, matches: int)
 
 
 @pytest.mark.parametrize(("retries", "tries"), [(0, 1), (3, 4)])
-def test_a_call_is_tried_so_often_and_waits_as_stated(tmp_path: Path, retries: int, tries: int) -> None:
+def test_a_call_is_tried_so_often_and_waits_longer_each_time(
+    tmp_path: Path, retries: int, tries: int
+) -> None:
     seen = Recorder(failing=True)
-    engine = {"retries": retries, "backoff_s": 8.0, "backoff_max_s": 12.0}
-    play(write_arena(tmp_path, engine=engine), 1, clients=seen)
+    with patience(BACKOFF_S=8.0, BACKOFF_MAX_S=12.0):
+        play(write_arena(tmp_path, engine={"retries": retries}), 1, clients=seen)
     attempts: dict[str, list[Sent]] = defaultdict(list)
     for one in seen.sent:
         if one.call.seed == seen.sent[0].call.seed:  # later matches wait for players that are paused

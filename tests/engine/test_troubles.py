@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from rich.console import Console
-from tests.engine.arenas import play, write_arena
+from tests.engine.arenas import patience, play, write_arena
 from tests.engine.clients import Cast
 
 from peerage.arena import open_arena
@@ -21,7 +21,7 @@ from peerage.engine.troubles import Trouble, in_short
 from peerage.players.client import Answer, Call, PlayerError
 
 CUT = Answer("half of an ans", 0.1, 5, 5, 0.0, truncated=True)
-KEPT = {"concurrency": 2, "retries": 4, "backoff_s": 8.0, "backoff_max_s": 8.0}
+KEPT = {"concurrency": 2, "retries": 4}
 
 
 @pytest.mark.parametrize(
@@ -80,6 +80,7 @@ def seen(folder: Path, cast: Cast, seconds: float) -> tuple[Progress, str]:
     return found[0]
 
 
+@patience(BACKOFF_S=8.0, BACKOFF_MAX_S=8.0)
 def test_a_spectator_sees_who_is_waited_for_and_why(tmp_path: Path) -> None:
     def act(call: Call, attempt: int) -> Answer | PlayerError | None:
         return PlayerError("down (503): later") if "answer/A" in call.key else None
@@ -125,7 +126,7 @@ def test_the_log_tells_calls_retries_and_waits_and_warns_once_of_each_trouble(
             return PlayerError("closed (401)", kind="request")
         return CUT if call.key.startswith("question/") else None
 
-    folder = write_arena(tmp_path, 6, engine={**KEPT, "concurrency": 1, "give_up_after": 4})
+    folder = write_arena(tmp_path, 6, engine={**KEPT, "concurrency": 1})
     with caplog.at_level(logging.INFO, "peerage"):
         play(folder, 4, clients=Cast(act, lambda: 0.5))
     said = caplog.messages

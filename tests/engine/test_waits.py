@@ -21,6 +21,7 @@ from tests.engine.arenas import (
     asked_again,
     house,
     ledger_of,
+    patience,
     play,
     play_stopping_at,
     total_spent,
@@ -250,6 +251,7 @@ def test_a_player_that_says_come_back_in_hours_holds_up_only_its_own_matches(
     sound(tmp_path)
 
 
+@patience(PAUSE_MAX_S=400, BENCH_AFTER=50)
 def test_a_player_that_fails_for_long_holds_up_only_its_own_matches(tmp_path: Path, clock: Clock) -> None:
     """Half an hour without a server: its matches leave, one at a time tries again, and all go on."""
 
@@ -257,8 +259,7 @@ def test_a_player_that_fails_for_long_holds_up_only_its_own_matches(tmp_path: Pa
         now = asyncio.get_running_loop().time()
         return PlayerError("p3: no connection") if 20 < now < 1_800 else None
 
-    engine = {"concurrency": 8, "pause_max_s": 400, "bench_after": 50, "retries": 1000}
-    write_arena(tmp_path, engine=engine, pairing={"window": 12})
+    write_arena(tmp_path, engine={"concurrency": 8, "retries": 1000}, pairing={"window": 12})
     report = play(tmp_path, 60, clients=Failing(down, ("p3",)))
     assert (report.reason, report.decided, report.waiting) == ("limit", 60, ())
     order = order_of(tmp_path)
@@ -321,6 +322,7 @@ def test_one_that_waited_may_end_before_others_of_an_earlier_round(tmp_path: Pat
     sound(tmp_path)
 
 
+@patience(GIVE_UP_AFTER=500)
 @pytest.mark.parametrize("seed", range(2))
 def test_no_more_matches_pile_up_for_a_player_that_is_away(tmp_path: Path, clock: Clock, seed: int) -> None:
     """It is left out of rounds while as many wait for it as the window holds, by what the log held when the
@@ -328,7 +330,7 @@ def test_no_more_matches_pile_up_for_a_player_that_is_away(tmp_path: Path, clock
     rng, window, players = random.Random(seed), 6, 8
     away = sleepers(lambda name, call: 50.0 * (name == "p1"), clock)
     for limit in (*range(5, 40, 3), 80):
-        engine = {"concurrency": rng.choice([1, 8, 64]), "give_up_after": 500}
+        engine = {"concurrency": rng.choice([1, 8, 64])}
         write_arena(tmp_path, players, engine=engine, pairing={"window": window})
         play_stopping_at(tmp_path, limit, rng.choice([20, 1e6]) if limit < 80 else 1e6, away)
         clock.passes(0.1)

@@ -38,7 +38,7 @@ from typing import Any, NamedTuple
 from unittest.mock import patch
 
 import msgspec
-from tests.engine.arenas import SMALL, asked_again, head, write_arena
+from tests.engine.arenas import SMALL, asked_again, head, patience, write_arena
 from tests.faults.disk import Disk, Fault
 from tests.faults.provider import TIMEOUT_S, Providers, Weather
 
@@ -355,7 +355,10 @@ class World:
         self.found.processes += 1
         report: RunReport | None = None
         try:
-            with asyncio.Runner(loop_factory=lambda: loop) as runner:
+            with (
+                asyncio.Runner(loop_factory=lambda: loop) as runner,
+                patience(BENCH_AFTER=1_000, PAUSE_MAX_S=60),
+            ):
                 report = runner.run(self._played(fate))
         except LedgerError as error:
             struck = self.disk.struck or self.disk.dead
@@ -439,8 +442,6 @@ class World:
             engine={
                 "concurrency": concurrency,
                 "calls": 16,
-                "bench_after": 1_000,
-                "pause_max_s": 60,
                 "match_deadline_s": DEADLINE_S,
             },
             pairing={"window": kind.window},

@@ -7,6 +7,7 @@ import json
 import random
 import re
 from collections import Counter
+from collections.abc import Iterator
 from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,7 @@ from typing import Any
 import pytest
 import yaml
 from aiohttp import web
-from tests.engine.arenas import ledger_of, spent_by_match, statuses, total_spent, write_arena
+from tests.engine.arenas import ledger_of, patience, spent_by_match, statuses, total_spent, write_arena
 from tests.servers import openai_server as server_does
 from tests.servers.openai_server import Behaviour, OpenAIServer, sensible
 
@@ -38,6 +39,12 @@ def key(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TINY_KEY", "sk-test")
 
 
+@pytest.fixture(autouse=True)
+def quick() -> Iterator[None]:
+    with patience(BACKOFF_S=0.01, BACKOFF_MAX_S=0.05):
+        yield
+
+
 def arena(folder: Path, server: OpenAIServer, timeout_s: float = 5.0, **sections: Any) -> Path:
     players = [
         {
@@ -50,7 +57,7 @@ def arena(folder: Path, server: OpenAIServer, timeout_s: float = 5.0, **sections
         }
         for place in range(6)
     ]
-    engine = {"concurrency": 6, "retries": 3, "backoff_s": 0.01, "backoff_max_s": 0.05}
+    engine = {"concurrency": 6, "retries": 3}
     return write_arena(folder, players, engine=engine, **sections)
 
 
@@ -192,6 +199,7 @@ async def test_retry_after_is_waited_for_and_nothing_is_lost(tmp_path: Path) -> 
     assert len(early) <= 6 * 4
 
 
+@patience(BENCH_AFTER=50)
 async def test_a_server_that_dies_midway_and_comes_back_is_waited_for(tmp_path: Path) -> None:
     async with OpenAIServer() as server:
         asked = [0]
@@ -204,7 +212,7 @@ async def test_a_server_that_dies_midway_and_comes_back_is_waited_for(tmp_path: 
         server.always(behave)
         folder = arena(tmp_path, server)
         stated = (folder / "arena.yaml").read_text()
-        (folder / "arena.yaml").write_text(stated.replace("retries: 3", "retries: 50\n  bench_after: 50"))
+        (folder / "arena.yaml").write_text(stated.replace("retries: 3", "retries: 50"))
         report = await run(folder, 12)
     assert (report.reason, report.decided, report.benched) == ("limit", 12, {})
     assert "no_answer" not in statuses(tmp_path)

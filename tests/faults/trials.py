@@ -18,6 +18,7 @@ from tests.engine.arenas import ledger_of, write_arena
 from tests.engine.clients import Scripted
 
 from peerage.arena import open_arena
+from peerage.engine import patience
 from peerage.engine.benches import Bench, Benches
 from peerage.games import GAMES
 from peerage.ledger.store import Batch
@@ -137,9 +138,6 @@ def arena(
     stated = {
         "concurrency": concurrency,
         "calls": 512 if dollars is None else 64,
-        "backoff_s": 0.01,
-        "pause_max_s": 0.05,
-        "bench_after": 1_000,
         **(engine or {}),
     }
     folder.mkdir(parents=True, exist_ok=True)
@@ -170,6 +168,8 @@ class Booking:
     """
 
     def __init__(self, settings: PlayerSettings, trial: Trial, folder: Path, told: int) -> None:
+        # Each run is a process of its own, at the latest here.
+        patience.BACKOFF_S, patience.PAUSE_MAX_S, patience.BENCH_AFTER = 0.01, 0.05, 1_000
         self._house = HouseClient(settings)
         self._price = price_of(settings, datetime.now(UTC).date())
         shaky = settings.name == SHAKY

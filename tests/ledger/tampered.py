@@ -36,7 +36,7 @@ def duels(folder: Path) -> Path:
         rules={**SMALL, "max_drafts": 2},
         budget={"match": 50.0},
         pairing={"window": 6},
-        engine={"retries": 2, "backoff_s": 0.1},
+        engine={"retries": 2},
     )
     play(folder, 9, clients=Cast(_clumsy))
     with closing(ledger_of(folder)) as ledger:

@@ -27,6 +27,8 @@ from typing import Any
 
 Spec = Mapping[str, Any]
 
+QUICK = Path(__file__).with_name("quick.py")
+
 ARENA = """
 name: case
 game: duel
@@ -35,7 +37,7 @@ players:
   - house:0.5
   - {{model: "{model}", base_url: "{url}", name: Q, price: {{input: 1, output: 2}}, timeout_s: 10{stated}}}
 rules: {{prompts: ["Explain in one sentence why a bicycle stays upright."], judges: 1}}
-engine: {{retries: 1, backoff_s: 0.01}}
+engine: {{retries: 1}}
 budget: 1.0
 """
 
@@ -197,7 +199,7 @@ def peerage(
 ) -> subprocess.CompletedProcess[str]:
     """Run a command in an arena's folder."""
     return subprocess.run(
-        [sys.executable, "-m", "peerage", *arguments],
+        [sys.executable, str(QUICK), *arguments],
         cwd=folder,
         env={**os.environ, **(env or {})},
         capture_output=True,

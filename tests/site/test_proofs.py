@@ -41,8 +41,9 @@ def key(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory: pytest.TempPathFactory, key: Path) -> Path:
     """Six matches, of which four are signed."""
-    engine = {"retries": 2, "backoff_s": 0.1}
-    folder = write_arena(tmp_path_factory.mktemp("proven") / "arena", house(4), rules=SMALL, engine=engine)
+    folder = write_arena(
+        tmp_path_factory.mktemp("proven") / "arena", house(4), rules=SMALL, engine={"retries": 2}
+    )
     play(folder, 4)
     assert peerage(folder, "checkpoint", "--key", str(key)).exit_code == 0
     play(folder, 6)

@@ -7,7 +7,7 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from tests.engine.arenas import paced, play, play_stopping_at, write_arena
+from tests.engine.arenas import paced, patience, play, play_stopping_at, write_arena
 from tests.engine.clients import Cast
 from tests.tables.conftest import recorded
 
@@ -169,8 +169,9 @@ def test_money_spent_before_a_match_ends_is_in_the_statistics(tmp_path: Path) ->
     assert done + under_way == pytest.approx(report.spent_nano / 1e9)
 
 
+@patience(BENCH_AFTER=1000)
 def test_failures_are_counted_by_role_and_said_in_words(tmp_path: Path) -> None:
-    write_arena(tmp_path, 6, engine={"bench_after": 1000})
+    write_arena(tmp_path, 6)
 
     def clients(settings: PlayerSettings) -> Client:
         gone = PlayerError("gone", kind="request")

@@ -99,7 +99,7 @@ class Calls:
         self._dispatcher: Dispatcher[Pending] = Dispatcher(engine.calls, self._leave)
         self._tasks: set[asyncio.Task[None]] = set()
         self._backing_off: dict[Pending, asyncio.TimerHandle] = {}
-        self.pauses = Pauses(engine, self._dispatcher, self._loop.time, matches.look_soon)
+        self.pauses = Pauses(self._dispatcher, self._loop.time, matches.look_soon)
         self.benched: dict[str, str] = {}
         self.stopped = False
         self._abandoned = False
@@ -403,7 +403,7 @@ class Calls:
         self.retried += 1
         asked = stated_wait(error.retry_after_s)
         # A player in this process computes its reply: nothing is won by waiting for it.
-        wait = 0.0 if player in self._instant else backoff(self._engine, pending, asked)
+        wait = 0.0 if player in self._instant else backoff(pending, asked)
         self._troubles.retried(pending, reason, wait)
         self._backing_off[pending] = self._loop.call_later(wait, self._again, pending)
         self.decide()

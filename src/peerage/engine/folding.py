@@ -11,6 +11,7 @@ from collections import deque
 from collections.abc import Callable
 from functools import partial
 
+from peerage.engine import patience
 from peerage.engine.benches import Bench
 from peerage.engine.journal import Journal
 from peerage.engine.records import ENGINE, MatchTally, settle
@@ -34,10 +35,10 @@ class Folding:
     """The matches of a run that have ended, and what is on record.
 
     `standings`, `decided` and `without_result` are of the whole arena, `played` counts matches of this run.
-    After `patience` matches in a row without a result, those of earlier runs counted, nothing is folded any
-    more and `hopeless` says so. `failures` is in how many matches a contestant gives no reply before their
-    share can bench it. `benched(player, why)` tells that a player is on record as benched, `observe` gives
-    each match once it is durable, and `votes` the head of the audience's votes, which the log binds.
+    After `GIVE_UP_AFTER` matches in a row without a result, those of earlier runs counted, nothing is folded
+    any more and `hopeless` says so. `benched(player, why)` tells that a player is on record as benched,
+    `observe` gives each match once it is durable, and `votes` the head of the audience's votes, which the log
+    binds.
     """
 
     def __init__(
@@ -48,8 +49,6 @@ class Folding:
         elo: EloSettings,
         clock: Callable[[], int],
         *,
-        patience: int,
-        failures: int,
         benched: Callable[[str, str], None],
         observe: Callable[[MatchRecord, Summary], None] | None,
         votes: Callable[[], tuple[int, bytes] | None],
@@ -63,8 +62,6 @@ class Folding:
         self._rounds = rounds
         self._elo = elo
         self._clock = clock
-        self._patience = patience
-        self._failures = failures
         self._benched = benched
         self._observe = observe
         self._votes = votes
@@ -79,7 +76,8 @@ class Folding:
         self._ended: dict[int, Ended] = {}
         self._late: deque[Ended] = deque()
         # What failed may be fixed by now: one match at least is played that no earlier run had begun.
-        self._fruitless = max(0, min(recovered.fruitless, patience - 1 - len(recovered.exchanges)))
+        most = patience.GIVE_UP_AFTER - 1 - len(recovered.exchanges)
+        self._fruitless = max(0, min(recovered.fruitless, most))
 
     @property
     def newest(self) -> int:
@@ -97,7 +95,7 @@ class Folding:
 
     def fold(self) -> None:
         """Write the records of matches whose turn it is."""
-        while self._fruitless < self._patience:
+        while self._fruitless < patience.GIVE_UP_AFTER:
             while self._next in self._left:
                 self._next += 1
             late = bool(self._late)
@@ -109,7 +107,7 @@ class Folding:
             for player, why in tally.benched.items():
                 self.bench(player, why)
             for player, why in tally.failed.items():
-                least = self._failures
+                least = max(1, patience.BENCH_AFTER // 2)
                 if often := self._benches.too_often(self._accounts.get(player, NOTHING), player, least):
                     self.bench(player, f"{often}; the last: {why}"[:500])
             if tally.models and fixture.release:
@@ -163,7 +161,7 @@ class Folding:
             self._fruitless = 0
         elif outcome.detail.get("by") != ENGINE:
             self._fruitless += 1
-            if self._fruitless >= self._patience:
+            if self._fruitless >= patience.GIVE_UP_AFTER:
                 self.hopeless = f"the last {self._fruitless} matches came to no result"
 
     def _write(self, fixture: Fixture, digest: str, tally: MatchTally, outcome: Outcome) -> Summary:

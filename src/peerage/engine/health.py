@@ -10,18 +10,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 from math import inf
 
+from peerage.engine import patience
+
 
 @dataclass(slots=True)
 class Health:
     """One player's. Times in seconds of any one clock.
 
-    `failures` in a row so far; at `bench_after` of them the player is benched. From the second on each is
-    followed by a pause: `first_s` seconds, doubling up to `longest_s`.
+    `failures` in a row so far. From the second on each is followed by a pause, which doubles up to the
+    longest.
     """
 
-    first_s: float
-    longest_s: float
-    bench_after: int
     failures: int = 0
     _since: float = 0.0
     _worked_at: float = -inf
@@ -40,7 +39,9 @@ class Health:
         self.failures += 1
         if self.failures == 1:
             self._since = now
-        return 0.0 if self.failures < 2 else min(self.longest_s, self.first_s * 2.0 ** (self.failures - 2))
+        if self.failures < 2:
+            return 0.0
+        return min(patience.PAUSE_MAX_S, patience.BACKOFF_S * 2.0 ** (self.failures - 2))
 
     def down_s(self, now: float) -> float:
         """For how long it has been failing."""
@@ -53,4 +54,4 @@ class Health:
 
     @property
     def hopeless(self) -> bool:
-        return self.failures >= self.bench_after
+        return self.failures >= patience.BENCH_AFTER

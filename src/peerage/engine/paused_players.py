@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable, Collection, Mapping
 
 import msgspec
 
+from peerage.engine import patience
 from peerage.engine.availability import Availability
 from peerage.engine.budget import Budget
 from peerage.engine.journal import Journal
@@ -18,18 +19,16 @@ from peerage.players.checks import Probed
 
 FIRST_S = 5.0
 """Seconds before the first question; each next one comes after twice as long."""
-LONGEST_S = 300.0
-"""Seconds between two questions at most."""
 
 
 async def ask_again(players: Collection[str], still_paused: Callable[[str], Awaitable[bool]]) -> None:
     """Ask each of these players from time to time while it is `still_paused`."""
 
     async def ask(player: str) -> None:
-        wait = min(FIRST_S, LONGEST_S)
+        wait = min(FIRST_S, patience.PAUSE_MAX_S)
         await asyncio.sleep(wait)
         while await still_paused(player):
-            wait = min(2 * wait, LONGEST_S)
+            wait = min(2 * wait, patience.PAUSE_MAX_S)
             await asyncio.sleep(wait)
 
     await asyncio.gather(*[ask(player) for player in players])

@@ -9,7 +9,6 @@ from peerage.engine.dispatch import Dispatcher
 from peerage.engine.health import Health
 from peerage.engine.pending import stated_wait
 from peerage.players.client import PlayerError
-from peerage.settings import Engine
 
 LONG_PAUSE_S = 600.0
 """How long a player must have failed, its pause included, for matches to leave their rounds."""
@@ -28,12 +27,10 @@ class Pauses:
 
     def __init__(
         self,
-        engine: Engine,
         dispatcher: Dispatcher[Any],
         clock: Callable[[], float],
         paused: Callable[[], None],
     ) -> None:
-        self._engine = engine
         self._dispatcher = dispatcher
         self._clock = clock
         self._paused = paused
@@ -43,8 +40,7 @@ class Pauses:
 
     def watch(self, player: str) -> None:
         """From now on this player may pause."""
-        engine = self._engine
-        self._health[player] = Health(engine.backoff_s, engine.pause_max_s, engine.bench_after)
+        self._health[player] = Health()
 
     def worked(self, player: str, role: str) -> None:
         """A call got through to a player in this role: failures in others still count."""
@@ -62,9 +58,7 @@ class Pauses:
         if health is not None:
             now, group = self._clock(), role_group(role)
             pause = health.failed(now, sent)
-            in_role = self._by_role.setdefault(
-                (player, group), Health(health.first_s, health.longest_s, health.bench_after)
-            )
+            in_role = self._by_role.setdefault((player, group), Health())
             in_role.failed(now, sent)
             self._dispatcher.singly(player, health.down)
             if asked or (pause and error.kind == "transient"):

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from hashlib import sha256
 from typing import overload
 
+from peerage.engine import patience
 from peerage.games.house import House
 from peerage.protocol import Answered, Ask, Speaker, fence, render
-from peerage.settings import Engine
 
 
 class Rendering(Sequence[tuple[Speaker, str]]):
@@ -76,9 +76,9 @@ def stated_wait(seconds: float | None) -> float:
     return min(seconds, 86_400.0) if seconds is not None and seconds > 0 else 0.0
 
 
-def backoff(engine: Engine, pending: Pending, retry_after_s: float) -> float:
+def backoff(pending: Pending, retry_after_s: float) -> float:
     """Seconds to wait: exponential, half of it seeded jitter, never under the provider's retry-after."""
-    whole = min(engine.backoff_max_s, engine.backoff_s * 2.0 ** (pending.tries - 1))
+    whole = min(patience.BACKOFF_MAX_S, patience.BACKOFF_S * 2.0 ** (pending.tries - 1))
     digest = sha256(f"{pending.seed}/{pending.ask.key}/{pending.tries}".encode()).digest()
     share = int.from_bytes(digest[:8], "big") / 2**64
     return max(whole * (0.5 + 0.5 * share), retry_after_s)

@@ -19,6 +19,7 @@ from pathlib import Path
 
 import msgspec
 
+from peerage.engine import patience
 from peerage.engine.admission import Admission
 from peerage.engine.availability import Availability
 from peerage.engine.benches import want_of
@@ -142,8 +143,6 @@ class Runner:
             recovered,
             pinned_elo(ledger.meta(), settings.rating),
             clock,
-            patience=settings.engine.give_up_after,
-            failures=max(1, settings.engine.bench_after // 2),
             benched=self._bench,
             observe=observe,
             votes=votes,
@@ -388,8 +387,8 @@ class Runner:
 
     def _everybody_left(self) -> bool:
         """Whether match after match left its round and none was folded: more of them would do the same."""
-        engine = self._settings.engine
-        return self._left_in_a_row >= engine.give_up_after + engine.concurrency + self._rounds.awaits
+        most = patience.GIVE_UP_AFTER + self._settings.engine.concurrency + self._rounds.awaits
+        return self._left_in_a_row >= most
 
     def _begin(self) -> bool:
         """Begin the next match in number order, or end it without a result; False when it must wait."""

@@ -177,28 +177,10 @@ class Engine(Section):
     retries: int = Field(
         5, ge=0, le=1_000, description="Further attempts after a transient failure; then there is no reply."
     )
-    backoff_s: Positive = Field(1.0, description="First wait before a retry; doubles each time, with jitter.")
-    backoff_max_s: Positive = Field(60.0, description="Longest wait before a retry.")
     probe: bool = Field(
         True,
         description="Ask each player behind a network one small question before the first match of a run, so "
         "that a wrong key, a misspelled model or a setting it does not take is found before money is spent.",
-    )
-    pause_max_s: Positive = Field(
-        300.0, description="Longest pause of a player that keeps failing; begins at backoff_s and doubles."
-    )
-    bench_after: int = Field(
-        10,
-        ge=1,
-        le=1_000,
-        description="Failures of a player in a row, over all its calls or those in one role, that bench it; "
-        "half as many matches without its reply do where they are over a quarter of those it contests.",
-    )
-    give_up_after: int = Field(
-        20,
-        ge=1,
-        le=1_000_000,
-        description="Matches played in a row without a result, after which the run ends.",
     )
     match_deadline_s: Positive = Field(3600.0, description="A match that takes longer has no result.")
 
