@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from peerage.judging.ballots import BALLOTS, SEATED, Ballots, PanelRecord, add_panel, ballots_in
+from peerage.judging.ballots import BALLOTS, Ballots, PanelRecord, add_panel, ballots_in
 from peerage.judging.columns import Rows
 from peerage.judging.marks import MARKS, Mark, Marks, add_marks, marks_in
 
@@ -18,7 +18,7 @@ def tabled(marks: Iterable[Mark]) -> Marks:
 
 def listed(panels: Iterable[PanelRecord]) -> Ballots:
     """The ballots of panels, in their order."""
-    ballots, seated = Rows(BALLOTS), Rows(SEATED)
+    ballots = Rows(BALLOTS)
     for number, panel in enumerate(panels):
-        add_panel(ballots, seated, f"{number:09}", panel)
-    return ballots_in(ballots.columns(), seated.columns())
+        add_panel(ballots, f"{number:09}", panel)
+    return ballots_in(ballots.columns())

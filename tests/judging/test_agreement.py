@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from peerage.judging.agreement import ChoicesByUnit, alpha, effective_votes, fleiss_kappa, spelt
+from peerage.judging.agreement import ChoicesByUnit, alpha, effective_votes, spelt
 from peerage.judging.estimates import jackknife, ratio
 
 # Krippendorff 2011, example C: four observers, twelve units, values missing.
@@ -18,24 +18,6 @@ OBSERVERS = [
     [1, 2, 3, 3, 2, 4, 4, 1, 2, 5, 1, None],
 ]
 UNITS = [[float(value) for value in column if value is not None] for column in zip(*OBSERVERS, strict=True)]
-
-# Fleiss' κ: fourteen raters, ten subjects, five categories (Wikipedia, "Fleiss' kappa", worked example).
-SUBJECTS = [
-    (0, 0, 0, 0, 14),
-    (0, 2, 6, 4, 2),
-    (0, 0, 3, 5, 6),
-    (0, 3, 9, 2, 0),
-    (2, 2, 8, 1, 1),
-    (7, 7, 0, 0, 0),
-    (3, 2, 6, 3, 0),
-    (2, 5, 3, 2, 2),
-    (6, 5, 2, 1, 0),
-    (0, 2, 2, 3, 7),
-]
-
-
-def said(counts: Sequence[int]) -> list[str]:
-    return [choice for choice, times in zip("abcde", counts, strict=True) for _ in range(times)]
 
 
 def rated(units: Sequence[Sequence[float]]) -> ChoicesByUnit:
@@ -73,21 +55,9 @@ def test_alpha_by_hand() -> None:
     assert value(alpha(rated([[1.0, 3.0], [5.0, 5.0]]), "interval")) == pytest.approx(1 - 3 * 8 / 88)
 
 
-def test_kappa_as_published() -> None:
-    assert value(fleiss_kappa(spelt([said(counts) for counts in SUBJECTS]))) == pytest.approx(
-        0.210, abs=0.0005
-    )
-
-
-def test_kappa_by_hand() -> None:
-    """AA, AB, BB: P = (1 + 0 + 1)/3, P_e = ½; so κ = (2/3 - 1/2) / (1/2)."""
-    assert value(fleiss_kappa(spelt([["A", "A"], ["A", "B"], ["B", "B"]]))) == pytest.approx(1 / 3)
-
-
 @pytest.mark.parametrize("units", [[], [["A"]], [["A", "A"], ["A", "A"]]])
 def test_where_nothing_could_differ_nothing_is_claimed(units: list[list[str]]) -> None:
     assert alpha(spelt(units)) is None
-    assert fleiss_kappa(spelt(units)) is None
     assert alpha(rated([[1.0] * len(unit) for unit in units]), "interval") is None
 
 
@@ -136,12 +106,11 @@ VOTES = st.lists(st.lists(st.sampled_from("ABC"), min_size=1, max_size=5), max_s
 def test_neither_the_order_nor_the_names_of_votes_matter(units: list[list[str]], rng: object) -> None:
     shuffled = [rng.sample(unit, len(unit)) for unit in rng.sample(units, len(units))]  # type: ignore[attr-defined]
     renamed = [[{"A": "z", "B": "y", "C": "x"}[vote] for vote in unit] for unit in shuffled]
-    for measure in (alpha, fleiss_kappa):
-        found, again = measure(spelt(units)), measure(spelt(renamed))
-        assert (found is None) == (again is None)
-        if found is not None and again is not None:
-            assert again.value == pytest.approx(found.value)
-            assert found.value <= 1
+    found, again = alpha(spelt(units)), alpha(spelt(renamed))
+    assert (found is None) == (again is None)
+    if found is not None and again is not None:
+        assert again.value == pytest.approx(found.value)
+        assert found.value <= 1
 
 
 @given(VOTES)

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.judging.gathered import listed
 
-from peerage.judging.ballots import BALLOTS, SEATED, PanelRecord, add_panel, ballots_in
+from peerage.judging.ballots import BALLOTS, PanelRecord, add_panel, ballots_in
 from peerage.judging.columns import Rows
 from peerage.judging.panel import Ballot
 
@@ -43,11 +43,6 @@ def test_columns_hold_what_panels_do(seed: int, size: int) -> None:
     assert found.decided.tolist() == [sum(vote in ("A", "C") for vote in one.values()) for one in said]
     assert found.first.tolist() == [(one["A-C"] == "A") + (one["C-A"] == "C") for one in said]
     for at, one in enumerate(panels):
-        seats = slice(*found.seats[at : at + 2])
-        assert [found.votes[label] for label in found.label[seats]] == list(one.contestants)
-        assert [found.players[author] for author in found.author[seats]] == [
-            PLAYERS[label] for label in one.contestants
-        ]
         votes = [ballot.vote for ballot in one.ballots]
         assert found.given[at].tolist() == [votes.count(vote) for vote in found.votes]
 
@@ -55,16 +50,16 @@ def test_columns_hold_what_panels_do(seed: int, size: int) -> None:
 def test_a_vote_gives_an_answer_one_half_or_nothing() -> None:
     votes = [Ballot("judge/1", vote, {}, False) for vote in ("A", "tie", "B")]
     found = listed([PanelRecord(PLAYERS, ("A", "B"), (vote,)) for vote in votes])
-    assert found.points(found.label[found.seats[found.panel]]).tolist() == [1, 0.5, 0]
+    assert found.points("A").tolist() == [1, 0.5, 0]
 
 
 def test_panels_are_told_apart_by_name_in_whatever_order_they_come() -> None:
     one, two = (PanelRecord(PLAYERS, ("A", "B"), (Ballot("judge/1", vote, {}, False),)) for vote in "AB")
     orders = []
     for order in ((("1", one), ("2", two)), (("2", two), ("1", one))):
-        ballots, seated = Rows(BALLOTS), Rows(SEATED)
+        ballots = Rows(BALLOTS)
         for name, record in order:
-            add_panel(ballots, seated, name, record)
-        found = ballots_in(ballots.columns(), seated.columns())
+            add_panel(ballots, name, record)
+        found = ballots_in(ballots.columns())
         orders.append([found.votes[vote] for vote in found.vote])
     assert orders == [["A", "B"], ["A", "B"]]

@@ -85,7 +85,7 @@ def agreements() -> Any:
     worth = agreement.effective_votes(
         np.arange(60) // 3, wrong.noise[judges], wrong.discernment[judges], wrong.correlation
     )
-    found = agreement.alpha(nominal), agreement.alpha(interval, "interval"), agreement.fleiss_kappa(nominal)
+    found = agreement.alpha(nominal), agreement.alpha(interval, "interval")
     return [found, list(wrong), worth]
 
 

@@ -1,5 +1,6 @@
 import math
 from random import Random
+from statistics import mean
 
 import pytest
 from hypothesis import given
@@ -17,7 +18,6 @@ from peerage.judging.preference import (
     one_sided,
     positions,
 )
-from peerage.judging.statistics import judge_statistics
 
 PLAYERS = {"judge/1": "kit", "judge/2": "lou", "judge/3": "max", "A": "ann", "B": "bob"}
 FAMILIES = {"kit": "k", "ann": "k", "lou": "l", "max": "m", "bob": "b"}
@@ -72,12 +72,13 @@ def test_kin_preference_by_hand() -> None:
     assert kin_preferences(tabled(marks), lambda judge, author: judge == author) == {}
 
 
-def test_without_other_kin_on_the_panel_it_is_the_kin_lean_of_the_statistics() -> None:
+def test_without_other_kin_on_the_panel_it_is_what_it_gives_its_own_beyond_the_rest() -> None:
     rng = Random(5)
     panels = [panel(*[ballot(f"judge/{at}", *[rng.choice("AB")] * 2) for at in (1, 2, 3)]) for _ in range(40)]
     marks = [mark for at, one in enumerate(panels) for mark in marks_of(one, str(at), {})]
     found = kin_preferences(tabled(marks), family)["kit"]
-    assert found.value == pytest.approx(judge_statistics(listed(panels), FAMILIES)["kit"].kin_lean)
+    points = [[{"A": 1.0, "B": 0.0}[ballot.vote] for ballot in one.ballots] for one in panels]
+    assert found.value == pytest.approx(mean(own - mean(rest) for own, *rest in points))
     assert found.lower is not None
     assert found.upper is not None
     assert found.lower < found.value < found.upper

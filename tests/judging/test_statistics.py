@@ -1,16 +1,16 @@
 import pytest
-from tests.judging.gathered import listed
+from tests.judging.gathered import listed, tabled
 from tests.offline import fixture, house, play
 
 from peerage.games.duel import GAME as DUEL
-from peerage.judging.ballots import PanelRecord, ballots_of, panel_record
+from peerage.judging.ballots import PanelRecord, ballots_of, marks_of, panel_record
 from peerage.judging.panel import Ballot
+from peerage.judging.preference import kin_preferences
 from peerage.judging.statistics import judge_statistics
 from peerage.match import Outcome
 from peerage.settings import PlayerSettings
 
 PLAYERS = {"judge/1": "kit", "judge/2": "lou", "judge/3": "max", "A": "ann", "B": "bob"}
-FAMILIES = {"kit": "k", "ann": "k", "lou": "l", "max": "m", "bob": "b"}
 
 
 def record(*ballots: Ballot) -> PanelRecord:
@@ -30,8 +30,7 @@ def test_agreement_flips_and_abstentions() -> None:
                 record(steady("judge/1", "A"), flip, gone),
                 record(steady("judge/1", "B"), steady("judge/2", "B")),
             ]
-        ),
-        FAMILIES,
+        )
     )
     assert list(found) == ["kit", "lou", "max"]
     assert (found["kit"].votes, found["kit"].agreement, found["kit"].flip_share) == (2, 0.5, 0)
@@ -39,15 +38,6 @@ def test_agreement_flips_and_abstentions() -> None:
     assert found["lou"].first_share == 0.75, "A first in A-B, B first in B-A, then B second and first"
     assert (found["max"].abstentions, found["max"].unusable, found["max"].agreement) == (1, 1, None)
     assert found["max"].flip_share is None
-
-
-def test_kin_lean_is_measured_against_the_rest_of_the_panel() -> None:
-    found = judge_statistics(
-        listed([record(steady("judge/1", "A"), steady("judge/2", "B"), steady("judge/3", "tie"))]), FAMILIES
-    )
-    assert found["kit"].kin_lean == pytest.approx(1 - 0.25)
-    assert found["kit"].kin_votes == 1
-    assert found["lou"].kin_lean is None
 
 
 def test_planted_faults_are_seen_in_play() -> None:
@@ -70,10 +60,12 @@ def test_planted_faults_are_seen_in_play() -> None:
         found = panel_record(made, ballots_of(play(DUEL, made, house(settings, f"s{number}")).outcome))
         assert found is not None
         panels.append(found)
-    found_all = judge_statistics(listed(panels), {name: player.family for name, player in settings.items()})
-    lean, flips = found_all["kit"].kin_lean, {name: found_all[name].flip_share or 0 for name in found_all}
-    assert lean is not None
-    assert lean > 0.2
+    found_all = judge_statistics(listed(panels))
+    flips = {name: found_all[name].flip_share or 0 for name in found_all}
+    families = {name: player.family for name, player in settings.items()}
+    marks = [mark for at, panel in enumerate(panels) for mark in marks_of(panel, str(at), {})]
+    leans = kin_preferences(tabled(marks), lambda judge, author: families[judge] == families[author])
+    assert leans["kit"].value > 0.2
     assert flips["lou"] > 0.6
     assert max(flips["max"], flips["nia"]) < 0.45
     assert found_all["lou"].first_share == pytest.approx(0.9, abs=0.06)

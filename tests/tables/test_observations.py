@@ -28,7 +28,7 @@ def test_stretches_together_tell_what_the_whole_does(arena: Arena, whole: Observ
     kept = msgspec.msgpack.decode(msgspec.msgpack.encode(parts), type=list[Observations])
     assert together(kept) == whole
     assert whole.matches == last
-    assert len(ballots_in(whole.ballots, whole.seated)) > last
+    assert len(ballots_in(whole.ballots)) > last
     assert len(marks_in(whole.marks)) > last
 
 

@@ -10,7 +10,7 @@ import typer
 
 from peerage.cli.leaderboard import Game, Topic, told_scope
 from peerage.cli.options import HERE, MOST_MATCHES, Folder, Format, Shape, arena_in, prose
-from peerage.cli.output import Titled, hundredths, numbers, show_json, show_parts, signed, texts, titled
+from peerage.cli.output import Titled, hundredths, numbers, show_json, show_parts, texts, titled
 from peerage.cli.streams import exact
 from peerage.figures import dollars, percent, rounded, seconds, whole
 
@@ -103,15 +103,12 @@ _STATS: Mapping[str, Titled] = {
         *numbers(whole, votes="Votes", ties="Ties", abstentions="Abstained", unusable="Unusable ~2"),
         *numbers(whole, flips="Flipped ~5"),
         *numbers(percent, flip_share="Flips", agreement="Agreement", first_share="Prefers the first ~3"),
-        *numbers(signed, kin_lean="Prefers its family ~4"),
         notes=(
             "Unusable: verdicts that could not be read.",
             "Flipped: votes that changed with the order of the answers.",
             "Flips: their share of the votes that saw both orders.",
             "Agreement: how often it votes as another judge of the same match does.",
             "Prefers the first: how often it picks the answer shown first; a judge without bias has 50%.",
-            "Prefers its family: by how many points more than the rest of its panels it gives models of its "
-            "own maker; a judge without bias has 0.",
         ),
     ),
     "authors": titled(

@@ -2,7 +2,6 @@
 
     votes = spelt([["A", "A", "tie"], ["B", "B", "B"], ["A", "B"]])  # a list a match: the valid votes on it
     alpha(votes)                                                     # Krippendorff's α, nominal
-    fleiss_kappa(votes)                                              # Fleiss' κ
     alpha(Votes(np.array([0, 0, 1, 1]), np.array([7.0, 8.0, 2.0, 4.0])), "interval")
 
 1 is perfect agreement and 0 what chance alone would bring; below 0 judges disagree more than that. Panels may
@@ -75,27 +74,6 @@ def _interval(total: Floats) -> Floats:
     size, differ, linear, square = total.T
     chance = 2 * (size * square - linear**2)
     return np.asarray(1 - (size - 1) * differ / np.where(chance > 1e-12 * size * square, chance, np.nan))
-
-
-def fleiss_kappa(votes: ChoicesByUnit) -> Estimate | None:
-    """Fleiss' κ = (P - P_e) / (1 - P_e); None when every vote is the same, where it is not defined.
-
-    P is the mean over units of the share of pairs of votes that agree, P_e = Σ_c p_c², with p_c the mean over
-    units of the share of votes that are c. For panels of one size this is Fleiss, "Measuring Nominal Scale
-    Agreement Among Many Raters", Psychological Bulletin 1971; for others its extension by Gwet, "Handbook of
-    Inter-Rater Reliability", 2014.
-    """
-    counts = _counts(votes.paired())
-    size = counts.sum(axis=1)
-    agree = ((counts**2).sum(axis=1) - size) / (size * (size - 1))
-    shares = counts / size[:, None]
-
-    def kappa(total: Floats) -> Floats:
-        units, agreeing, by_choice = total[:, 0], total[:, 1], total[:, 2:]
-        chance = ((by_choice / units[:, None]) ** 2).sum(axis=1)
-        return np.asarray((agreeing / units - chance) / np.where(chance < 1 - 1e-12, 1 - chance, np.nan))
-
-    return jackknife(np.column_stack([np.ones(len(counts)), agree, shares]), kappa, highest=1.0)
 
 
 def _counts(votes: ChoicesByUnit) -> Floats:

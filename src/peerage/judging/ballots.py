@@ -19,8 +19,6 @@ from peerage.ratings.kernels import Floats, Ints
 BALLOTS = Layout(codes=3, counts=5, numbers=1)
 """Ballots as columns: panel, judge and vote by name; whether the judge flipped, and of its verdicts how many
 were usable, were not, were for one answer, and were for the one shown first; the weight."""
-SEATED = Layout(codes=3, counts=0, numbers=0)
-"""The answers that panels compared, as columns: panel, label and author by name."""
 UNUSABLE = ("invalid", "refused", "void")
 
 
@@ -70,9 +68,6 @@ class Ballots:
     `votes`: TIE, ABSTAIN and then the labels of answers. `weight`: the vote's share of the valid weight.
     `flipped` is 0 or 1; `usable`, `unusable`, `decided` and `first` count verdicts: as they should be, or
     not; for one answer, and of those for the one shown first.
-
-    The answers that panel p compared stand at `seats[p]:seats[p + 1]` of `label` (a place in `votes`) and
-    `author` (one in `players`), in the panel's order.
     """
 
     panels: tuple[str, ...]
@@ -87,9 +82,6 @@ class Ballots:
     unusable: Ints
     decided: Ints
     first: Ints
-    seats: Ints
-    label: Ints
-    author: Ints
 
     def __len__(self) -> int:
         return len(self.panel)
@@ -105,18 +97,17 @@ class Ballots:
         shape = len(self.panels), len(self.votes)
         return np.bincount(self.panel * shape[1] + self.vote, minlength=shape[0] * shape[1]).reshape(shape)
 
-    def points(self, label: Ints) -> Floats:
-        """What each ballot gives the answer `label` (one a ballot): 1, ½ for a tie, or 0."""
-        return np.where(self.vote == TIED, 0.5, self.vote == label)
+    def points(self, label: str) -> Floats:
+        """What each ballot gives the answer with that label: 1, ½ for a tie, or 0."""
+        return np.where(self.vote == TIED, 0.5, np.array(self.votes)[self.vote] == label)
 
 
 TIED, ABSTAINED = 0, 1
 """The places of TIE and ABSTAIN in `Ballots.votes`."""
 
 
-def add_panel(ballots: Rows, seated: Rows, name: str, panel: PanelRecord) -> None:
-    """Add a panel, by a name that no other has, to rows of the layouts `BALLOTS` and `SEATED`."""
-    seated.add([text for label in panel.contestants for text in (name, label, panel.players[label])])
+def add_panel(ballots: Rows, name: str, panel: PanelRecord) -> None:
+    """Add a panel, by a name that no other has, to rows of the layout `BALLOTS`."""
     names: list[str] = []
     counts: list[int] = []
     for ballot in panel.ballots:
@@ -131,40 +122,22 @@ def add_panel(ballots: Rows, seated: Rows, name: str, panel: PanelRecord) -> Non
     ballots.add(names, counts, [ballot.weight for ballot in panel.ballots])
 
 
-def ballots_in(ballots: Columns, seated: Columns) -> Ballots:
-    """The ballots that columns of the layouts `BALLOTS` and `SEATED` hold, panels in the order of their
-    names."""
-    panels = _names(ballots, 0, seated, 0)
-    players = _names(ballots, 1, seated, 2)
-    votes = (TIE, ABSTAIN, *[label for label in _names(ballots, 2, seated, 1) if label not in (TIE, ABSTAIN)])
-    panel, sitting = _places(ballots, 0, panels), _places(seated, 0, panels)
-    order, seats = np.argsort(panel, kind="stable"), np.argsort(sitting, kind="stable")
+def ballots_in(ballots: Columns) -> Ballots:
+    """The ballots that columns of the layout `BALLOTS` hold, panels in the order of their names."""
+    (panels, panel), (players, judge), (named, vote) = (ballots.named(column) for column in range(3))
+    votes = (TIE, ABSTAIN, *[label for label in named if label not in (TIE, ABSTAIN)])
+    order = np.argsort(panel, kind="stable")
     return Ballots(
         panels=panels,
         players=players,
         votes=votes,
         panel=panel[order],
-        judge=_places(ballots, 1, players)[order],
-        vote=_places(ballots, 2, votes)[order],
+        judge=judge[order],
+        vote=np.array([votes.index(label) for label in named], np.int64)[vote][order],
         weight=ballots.number(0)[order],
         flipped=ballots.count(0)[order],
         usable=ballots.count(1)[order],
         unusable=ballots.count(2)[order],
         decided=ballots.count(3)[order],
         first=ballots.count(4)[order],
-        seats=np.concatenate([[0], np.cumsum(np.bincount(sitting, minlength=len(panels)))]),
-        label=_places(seated, 1, votes)[seats],
-        author=_places(seated, 2, players)[seats],
     )
-
-
-def _names(ballots: Columns, column: int, seated: Columns, other: int) -> tuple[str, ...]:
-    """All names that stand in these two columns, in order."""
-    return tuple(sorted({*ballots.named(column)[0], *seated.named(other)[0]}))
-
-
-def _places(columns: Columns, column: int, names: tuple[str, ...]) -> Ints:
-    """A column of names as places in `names`."""
-    at = {name: place for place, name in enumerate(names)}
-    own, code = columns.named(column)
-    return np.array([at[name] for name in own], np.int64)[code]

@@ -40,8 +40,7 @@ def kin_preferences(marks: Marks, same_family: SameFamily) -> dict[str, Estimate
     The mean excess of its marks for them, less its mean excess overall: strictness cancels. Only contests
     with both family and others in them count, and judges who had such a contest appear. Self-preference with
     `same_family` the judge itself, family preference with its family. Others of the author's family are no
-    measure here, while the `kin_lean` of `judging.statistics` compares with the rest of the panel, of any
-    family.
+    measure here.
     """
     mine = marks.same_family(same_family)
     if not mine.any():

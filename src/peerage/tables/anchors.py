@@ -9,7 +9,7 @@ import numpy as np
 from msgspec import Struct
 
 from peerage.figures import counted
-from peerage.judging.ballots import ABSTAINED, TIED, Ballots
+from peerage.judging.ballots import ABSTAINED, Ballots
 from peerage.judging.people import FEWEST, Agreement, Pair, agreement, among
 from peerage.tables.people_votes import Said, by_match, inverse_share
 
@@ -29,10 +29,9 @@ class Anchors(NamedTuple):
 def against_people(ballots: Ballots, verdicts: Iterable[Said]) -> Anchors:
     """Judges' ballots next to what people said of the same answers."""
     said = by_match(verdicts)
-    first = ballots.label[ballots.seats[:-1]]  # of each panel, the label of the answer that scores are of
     valid = np.flatnonzero(ballots.vote != ABSTAINED)
     panel = ballots.panel[valid]
-    score = np.where(ballots.vote[valid] == TIED, 0.5, ballots.vote[valid] == first[panel])
+    score = ballots.points("A")[valid]  # of the answer that people's scores are of
     judged = np.bincount(panel, minlength=len(ballots.panels))
     mean = np.bincount(panel, score, len(ballots.panels)) / np.maximum(judged, 1)
     drawn = {match for match, opinions in said.items() if any(one.take == 1 for one in opinions)}

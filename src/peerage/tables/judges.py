@@ -13,7 +13,7 @@ from dataclasses import replace
 import numpy as np
 
 from peerage.engine.registration import families_of
-from peerage.judging.agreement import ChoicesByUnit, alpha, effective_votes, fleiss_kappa
+from peerage.judging.agreement import ChoicesByUnit, alpha, effective_votes
 from peerage.judging.ballots import Ballots, ballots_in
 from peerage.judging.columns import Columns
 from peerage.judging.comparisons import errors, in_orders
@@ -65,7 +65,7 @@ def judges_of(
 ) -> JudgesReport:
     """`judges`, where what the matches of `ledger` tell was read before."""
     families = families_of(ledger, settings.players)
-    marks, ballots = marks_in(read.marks), ballots_in(read.ballots, read.seated)
+    marks, ballots = marks_in(read.marks), ballots_in(read.ballots)
     if len(ballots):
         voted = set(ballots.panels)
         wanted = np.array([name in voted for name in marks.contests], np.bool_)[marks.contest]
@@ -105,7 +105,6 @@ def _measures(marks: Marks, ballots: Ballots) -> Iterator[Measure]:
         yield _measure(
             "alpha", alpha(votes), "Krippendorff's α: agreement on the vote, 0 by chance, 1 perfect"
         )
-        yield _measure("kappa", fleiss_kappa(votes), "Fleiss' κ: the same with chance counted in another way")
         shares = np.where(ballots.weight[valid] > 0, ballots.weight[valid], 1.0)
         judged, of, names = votes.unit, ballots.judge[valid], ballots.players
         said, size = "votes", "valid votes a match"
@@ -164,7 +163,7 @@ def _rows(
         lambda judge, author: judge != author and "" != families.get(judge, "") == families.get(author, ""),
     )
     length, order = length_leans(marks), positions(ballots)
-    counted, reliable = judge_statistics(ballots, families), _reliabilities(marks, cast)
+    counted, reliable = judge_statistics(ballots), _reliabilities(marks, cast)
     sizes = np.bincount(marks.judge, minlength=len(marks.judges))
     means = np.bincount(marks.judge, marks.value, len(marks.judges)) / np.maximum(sizes, 1)
     listed = zip(marks.judges, sizes.tolist(), means.tolist(), strict=True)

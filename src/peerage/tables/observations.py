@@ -16,7 +16,7 @@ from msgspec.structs import astuple
 from peerage.engine.driver import REPAIR, ROOM, first_key
 from peerage.games import installed
 from peerage.judging.addressing import spoken_to_judges
-from peerage.judging.ballots import BALLOTS, SEATED, add_panel, marks_of, panel_record
+from peerage.judging.ballots import BALLOTS, add_panel, marks_of, panel_record
 from peerage.judging.columns import Columns, Layout, Rows
 from peerage.judging.marks import MARKS, Mark, add_marks
 from peerage.judging.scores import recorded
@@ -56,7 +56,7 @@ class Drafts(Struct):
 
 class Observations(Struct):
     """What `matches` finished matches tell: void ones by reason, everybody's replies and drafts by name, the
-    `ballots` of panels, who was `seated` before them and on what `challenges`, the `marks` that judges gave
+    `ballots` of panels and on what `challenges`, the `marks` that judges gave
     (of votes, or else of scores), readings, `forecasts` (see `tables.calibration`), and the matches in which
     a player's answers `spoken` to their judges (see `judging.addressing`). What there is most of
     stands in columns: see `judging.ballots`, `judging.marks`."""
@@ -66,7 +66,6 @@ class Observations(Struct):
     replies: dict[str, Replies] = {}
     authors: dict[str, Drafts] = {}
     ballots: Columns = Rows(BALLOTS).columns()
-    seated: Columns = Rows(SEATED).columns()
     marks: Columns = Rows(MARKS).columns()
     challenges: Columns = Rows(CHALLENGES).columns()
     readings: list[Read] = []
@@ -74,13 +73,13 @@ class Observations(Struct):
     spoken: dict[str, list[int]] = {}
 
 
-_COLUMNS = {"ballots": BALLOTS, "seated": SEATED, "marks": MARKS, "challenges": CHALLENGES}
+_COLUMNS = {"ballots": BALLOTS, "marks": MARKS, "challenges": CHALLENGES}
 
 
 def observe(matches: Iterable[Match]) -> Observations:
     """What these matches tell."""
     found = Observations()
-    ballots, seated, marks, challenges = Rows(BALLOTS), Rows(SEATED), Rows(MARKS), Rows(CHALLENGES)
+    ballots, marks, challenges = Rows(BALLOTS), Rows(MARKS), Rows(CHALLENGES)
     said: Counter[tuple[str, str, str, bool, bool]] = Counter()
     thought: Counter[str] = Counter()
     waits: Counter[tuple[str, int]] = Counter()
@@ -110,7 +109,7 @@ def observe(matches: Iterable[Match]) -> Observations:
             found.spoken.setdefault(player, []).append(fixture.number)
         panel = panel_record(fixture, match.ballots)
         if panel is not None:
-            add_panel(ballots, seated, name, panel)
+            add_panel(ballots, name, panel)
             add_marks(marks, marks_of(panel, name, chars))
             challenges.add((name, fixture.topic, _drafter(match)))
         add_marks(marks, scores(fixture, outcome, chars))
@@ -126,7 +125,7 @@ def observe(matches: Iterable[Match]) -> Observations:
         replies = found.replies[player]
         replies.asked[role] = replies.asked.get(role, 0) + count
         replies.failed[role] = replies.failed.get(role, 0) + count * failed
-    found.ballots, found.seated, found.marks = ballots.columns(), seated.columns(), marks.columns()
+    found.ballots, found.marks = ballots.columns(), marks.columns()
     found.challenges = challenges.columns()
     return found
 

@@ -103,8 +103,6 @@ class JudgeStats(Shown, frozen=True):
     flip_share: float | None
     agreement: float | None
     first_share: float | None
-    kin_lean: float | None
-    kin_votes: int
 
 
 class AuthorStats(Shown, frozen=True):
@@ -194,8 +192,7 @@ def stats_of(
     readings = Readings()
     for reading in read.readings:
         readings.count(*reading)
-    families = {name: family for name, (_, family) in identities.items()}
-    judges = judge_statistics(ballots_in(read.ballots, read.seated), families)
+    judges = judge_statistics(ballots_in(read.ballots))
     players = [player.name for player in settings.players]
     names = [*players, *sorted((accounts.keys() | read.replies.keys()) - {*players})]
     hosted, found, probes = hosted_stats(ledger), gained(played), probe_costs(ledger)
