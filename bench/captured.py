@@ -16,8 +16,8 @@ import numpy as np
 from bench import pools
 from bench.pools import Setup, drawn, honest
 from peerage.judging.favours import favours
+from peerage.judging.marks import Votes
 from peerage.judging.simulation import tau
-from peerage.judging.votes import Votes
 from peerage.ratings.bradley_terry import fit_duels
 from peerage.ratings.judges import JudgeAware, fit_coded
 from peerage.ratings.table import POINTS

@@ -22,9 +22,8 @@ import numpy as np
 from peerage.judging.ballots import BALLOTS, SEATED, PanelRecord, add_panel, marks_of
 from peerage.judging.columns import Rows
 from peerage.judging.corrections import CORRECTIONS, corrected
-from peerage.judging.marks import MARKS, add_marks
+from peerage.judging.marks import MARKS, Votes, add_marks
 from peerage.judging.panel import Ballot
-from peerage.judging.votes import Votes
 from peerage.ledger import open_ledger
 from peerage.ratings.history import duels
 from peerage.settings import ArenaSettings

@@ -22,8 +22,8 @@ from bench.pools import Luck, Plant, Pool, Setup
 from bench.tournaments import Chances, Scored, ScorePlant, ScorePool
 from peerage.judging.corrections import CORRECTIONS, Corrected, Correction, corrected
 from peerage.judging.favours import LEVEL
+from peerage.judging.marks import Votes
 from peerage.judging.preference import ONE_SIDED, _leans
-from peerage.judging.votes import Votes
 from peerage.ratings.bradley_terry import BradleyTerry
 from peerage.ratings.kernels import Floats
 

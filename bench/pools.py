@@ -13,9 +13,8 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 from msgspec import Struct
 
-from peerage.judging.marks import Flags
-from peerage.judging.style import STYLE
-from peerage.judging.votes import Votes
+from peerage.judging.corrections import STYLE
+from peerage.judging.marks import Flags, Votes
 from peerage.ratings.bradley_terry import fit_duels
 from peerage.ratings.history import duels
 from peerage.ratings.kernels import Floats, Ints

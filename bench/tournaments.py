@@ -19,9 +19,8 @@ from msgspec import Struct
 
 from bench.pools import RING, Pairs
 from peerage.judging.comparisons import in_orders
-from peerage.judging.marks import Flags, Marks
-from peerage.judging.style import STYLE
-from peerage.judging.votes import Votes
+from peerage.judging.corrections import STYLE
+from peerage.judging.marks import Flags, Marks, Votes
 from peerage.ratings.bradley_terry import fit_duels
 from peerage.ratings.history import duels
 from peerage.ratings.kernels import Floats

@@ -5,9 +5,8 @@ from typing import Any
 import msgspec
 import pytest
 
-from peerage.challenges.difficulty import estimates
 from peerage.challenges.flags import found_flags
-from peerage.challenges.pool import Attempt, ChallengePool
+from peerage.challenges.pool import Attempt, ChallengePool, estimates
 from peerage.sealing import seal
 
 LEAST = 4

@@ -14,7 +14,7 @@ from tests.site.test_match_markup import HOSTILE
 
 from peerage.blocks import Board, Quoted
 from peerage.cli.match import FOLD, markdown, text
-from peerage.games.cost import CostUnit
+from peerage.games.section import CostUnit
 from peerage.protocol import visible
 
 

@@ -57,8 +57,8 @@ VARIANTS: dict[str, list[dict[str, Any]]] = {
         {"seats": 2, "tools": "python", "tool_runs": 2},
     ],
     "last-arena": [
-        {"preset": "development", "seats": 3, "questions": 2, "confidence": 0.8},
-        {"preset": "original", "seats": 3, "questions": 1, "quality": "none", "confidence": 0.5},
+        {"preset": "development", "seats": 3, "questions": 2},
+        {"preset": "original", "seats": 3, "questions": 1, "quality": "none"},
         {
             "preset": "development",
             "seats": 3,

@@ -28,7 +28,6 @@ from peerage.protocol import Ask, Message, Quote, render
 
 WHO = "who meets, writes, answers or judges, and how often; not what a reply is worth"
 COMBINED = "how verdicts are combined once they are given, the same for everybody judged"
-VALID = "when a match counts at all, whoever leads"
 LIMIT = "a bound against runaway programs and replies, which usual ones do not meet"
 PROVIDER = "a bound or a setting of the request itself, which the provider is given"
 COST = "what a reply costs is no reward of the game: the cost rating alone counts it, alike for all"
@@ -61,8 +60,6 @@ SILENT: dict[str, dict[str, str]] = {
     "transform": {"seats": WHO},
     "fact-check": {"seats": WHO},
     "last-arena": {
-        "normalisation": COMBINED,
-        "confidence": VALID,
         **dict.fromkeys(("rating_limit.max_chars", "judge_limit.max_chars"), LIMIT),
     },
 }

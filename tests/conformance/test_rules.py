@@ -30,7 +30,7 @@ Rules = dict[str, Any]
 DRAFTS: Rules = {"tasks": "players", "seats": 2, "tests": 2}
 TOOL: Rules = {"tools": "python", "seats": 2}
 VOTES: Rules = {"committee": 4, "seats": 2}
-SMALL: Rules = {"preset": "development", "seats": 3, "questions": 2, "confidence": 0.6}
+SMALL: Rules = {"preset": "development", "seats": 3, "questions": 2}
 CLOSE: Rules = {"weights": "equal", "binary": False}
 
 OTHER: dict[str, dict[str, tuple[Rules, Any]]] = {
@@ -173,13 +173,10 @@ OTHER: dict[str, dict[str, tuple[Rules, Any]]] = {
         "ratings_per_call": (SMALL, 2),
         "judgements_per_call": (SMALL, 2),
         "explain": (SMALL, True),
-        "normalisation": (SMALL, "none"),
         "quality": (SMALL, "weight"),
         "drop": (SMALL, 0.5),
-        "own_questions": (SMALL, False),
         "answer_budgets": (SMALL, [50, 100]),
         "diversity_bonus": (SMALL, 3),
-        "confidence": ({**SMALL, "confidence": 0.01}, 0.999),
         "question_limit.max_tokens": (SMALL, 777),
         "question_limit.max_chars": (SMALL, 60),
         "rating_limit.max_tokens": (SMALL, 777),

@@ -280,7 +280,7 @@ def test_the_last_bits_of_another_machine_are_no_difference(
         return math.nextafter(math.exp(x), math.inf)
 
     library = SimpleNamespace(exp=elsewhere, isfinite=math.isfinite, fsum=math.fsum)
-    monkeypatch.setattr("peerage.judging.weights.math", library)
+    monkeypatch.setattr("peerage.judging.panel.math", library)
     with open_arena(tmp_path, create=False) as arena:
         assert arena.replay().differences == ()
 

@@ -14,11 +14,10 @@ from typing import Any
 
 import pytest
 
-from peerage.games.transform.families import FAMILIES
 from peerage.games.transform.output import canonical
 from peerage.games.transform.rows import dedupe, sort
 from peerage.games.transform.tables import INPUTS, JSON, LINES, drawn
-from peerage.games.transform.tasks import task_of
+from peerage.games.transform.tasks import FAMILIES, task_of
 
 Row = dict[str, Any]
 

@@ -7,8 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from peerage.judging.agreement import ChoicesByUnit, alpha, effective_votes, spelt
-from peerage.judging.estimates import jackknife, ratio
+from peerage.judging.agreement import ChoicesByUnit, alpha, effective_votes, jackknife, ratio, spelt
 
 # Krippendorff 2011, example C: four observers, twelve units, values missing.
 OBSERVERS = [

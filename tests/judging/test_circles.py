@@ -7,9 +7,9 @@ import pytest
 from tests.judging.gathered import tabled
 
 from peerage.judging import vote_evidence
-from peerage.judging.circles import circles
 from peerage.judging.favours import favours
 from peerage.judging.marks import Mark, Marks
+from peerage.judging.vote_evidence import circles
 from peerage.ratings.history import Duels, duels
 
 

@@ -9,9 +9,8 @@ import pytest
 from bench.planted import KINDS, Found, SimulatedArena, planted
 from bench.pools import Setup, drawn, honest
 
-from peerage.judging.corrections import CORRECTIONS, Correction, corrected
-from peerage.judging.style import style_of
-from peerage.judging.votes import Votes
+from peerage.judging.corrections import CORRECTIONS, Correction, corrected, style_of
+from peerage.judging.marks import Votes
 from peerage.ratings.history import duels
 
 SETUP = Setup(10, 600, seed=16)

@@ -2,46 +2,38 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from peerage.judging.normalisation import normalised
+from peerage.judging.scores_standing import normalised
 
 RATINGS = st.lists(st.none() | st.integers(0, 10).map(float), max_size=20)
 
 
 def test_by_hand() -> None:
     assert normalised([8, 9, 10]) == (4, 5, 6)
-    assert normalised([2, 4, 6], "multiplicative") == (2.5, 5, 7.5)
-    assert normalised([1, 3], "multiplicative") == (2.5, 7.5)
-    assert normalised([1, 3], "none") == (1, 3)
 
 
 def test_missing_ratings_stay_missing_and_do_not_count() -> None:
     assert normalised([1, None, 3]) == (4, None, 6)
-    assert normalised([None, 1, 3, None], "multiplicative") == (None, 2.5, 7.5, None)
     assert normalised([None, None]) == (None, None)
     assert normalised([]) == ()
 
 
-@pytest.mark.parametrize("mode", ["additive", "multiplicative"])
 @pytest.mark.parametrize("always", [0, 7, 0.1])
-def test_a_constant_judge_gives_five(mode: str, always: float) -> None:
-    assert normalised([always, None, always, always], mode) == (5, None, 5, 5)  # type: ignore[arg-type]
+def test_a_constant_judge_gives_five(always: float) -> None:
+    assert normalised([always, None, always, always]) == (5, None, 5, 5)
 
 
 def test_what_leaves_the_scale_is_not_clamped() -> None:
     assert max(normalised([0, 0, 0, 10])) == 12.5  # type: ignore[type-var]
-    assert max(normalised([0, 0, 0, 10], "multiplicative")) == 20  # type: ignore[type-var]
 
 
 def test_ratings_that_cannot_be_meant_are_refused() -> None:
     with pytest.raises(ValueError, match="finite"):
         normalised([1, float("nan")])
-    with pytest.raises(ValueError, match="from 0 upwards"):
-        normalised([-1, 3], "multiplicative")
 
 
-@given(RATINGS, st.sampled_from(["additive", "multiplicative"]))
-def test_the_mean_is_five_and_the_order_kept(ratings: list[float | None], mode: str) -> None:
-    found = normalised(ratings, mode)  # type: ignore[arg-type]
+@given(RATINGS)
+def test_the_mean_is_five_and_the_order_kept(ratings: list[float | None]) -> None:
+    found = normalised(ratings)
     assert [value is None for value in found] == [value is None for value in ratings]
     pairs = [(a, b) for a, b in zip(ratings, found, strict=True) if a is not None and b is not None]
     if pairs:

@@ -20,9 +20,8 @@ from peerage.judging import agreement, preference
 from peerage.judging.comparisons import errors, of_votes
 from peerage.judging.corrections import CORRECTIONS, Corrected, corrected
 from peerage.judging.favours import Examined, favours
-from peerage.judging.marks import Marks
+from peerage.judging.marks import Marks, Votes
 from peerage.judging.simulation import Setup, simulated
-from peerage.judging.votes import Votes
 
 FILE = Path(__file__).with_name("numbers.json")
 SMALL = PoolSetup(8, 120, seed=5)

@@ -26,16 +26,15 @@ GRADES = [
 
 
 def test_each_judge_gives_five_on_average() -> None:
-    values = {gain.grade[:3]: gain.value for gain in normalised_grades(GRADES, "additive")}
+    values = {gain.grade[:3]: gain.value for gain in normalised_grades(GRADES)}
     assert values["A", "B", "q1/B"] == 6
     assert values["A", "C", "q1/C"] == 4
     assert values["B", "A", "q1/A"] == 6
-    assert zeros(GRADES, "additive") == {"A": -3, "B": 3, "C": 0}
-    assert zeros(GRADES, "multiplicative") == {"A": 0, "B": 0, "C": 0}
+    assert zeros(GRADES) == {"A": -3, "B": 3, "C": 0}
 
 
 def test_what_an_item_received() -> None:
-    found = received(normalised_grades(GRADES, "additive"))
+    found = received(normalised_grades(GRADES))
     assert found["q1/B"].mean == 5
     assert found["q1/B"].sd == pytest.approx(math.sqrt(2))
     assert found["q1/A"] == (6, 0, 2)
@@ -98,13 +97,13 @@ def test_the_matrix_shows_favour_whatever_strictness_and_worth() -> None:
         if author != judge
         for n in range(5)
     ]
-    cells = matrix(normalised_grades(grades, "additive"))
+    cells = matrix(normalised_grades(grades))
     favours = {(judge, author): cell.favour for judge, row in cells.items() for author, cell in row.items()}
     assert max(favours, key=lambda pair: favours[pair] or 0) == ("A", "B")
     assert favours["A", "B"] > 1  # type: ignore[operator]
     for row in cells.values():
         assert math.fsum((cell.favour or 0) * cell.grades for cell in row.values()) == pytest.approx(0)
-    alone = matrix(normalised_grades(GRADES[:1], "none"))
+    alone = matrix(normalised_grades(GRADES[:1]))
     assert alone["A"]["B"].favour is None
 
 

@@ -3,10 +3,9 @@ from tests.judging.gathered import listed, tabled
 from tests.offline import fixture, house, play
 
 from peerage.games.duel import GAME as DUEL
-from peerage.judging.ballots import PanelRecord, ballots_of, marks_of, panel_record
+from peerage.judging.ballots import PanelRecord, ballots_of, judge_statistics, marks_of, panel_record
 from peerage.judging.panel import Ballot
 from peerage.judging.preference import kin_preferences
-from peerage.judging.statistics import judge_statistics
 from peerage.match import Outcome
 from peerage.settings import PlayerSettings
 

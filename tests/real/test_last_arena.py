@@ -15,7 +15,6 @@ RULES = {
     "questions": 1,
     "quality": "none",
     "categories": ["science", "language"],
-    "own_questions": False,
     "ratings_per_call": 2,
     "judgements_per_call": 1,
     "question_limit": {"max_tokens": 60, "max_chars": 120},

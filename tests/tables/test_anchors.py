@@ -9,7 +9,7 @@ import pytest
 from tests.engine.arenas import play, write_arena
 
 from peerage.arena import Arena, open_arena
-from peerage.judging.people import FEWEST
+from peerage.judging.agreement import FEWEST
 from peerage.ledger.votes import PeopleVotes, Vote, expert_voter
 from peerage.tables.judge_rows import JudgesReport
 from peerage.tables.judges import judges

@@ -19,9 +19,8 @@ from peerage.arena import open_arena
 from peerage.cli.main import app
 from peerage.judging.ballots import UNUSABLE
 from peerage.judging.comparisons import in_orders
-from peerage.judging.corrections import CORRECTIONS
-from peerage.judging.style import style_of
-from peerage.judging.votes import Votes
+from peerage.judging.corrections import CORRECTIONS, style_of
+from peerage.judging.marks import Votes
 from peerage.tables.corrected import _styles, judges_matter
 from peerage.tables.matches import Matches
 from peerage.tables.played import EVERYTHING, PlayedMatches

@@ -16,10 +16,10 @@ from peerage.arena import open_arena
 from peerage.cli.main import app
 from peerage.games.last_arena import GAME as LAST_ARENA
 from peerage.judging.comparisons import in_orders
+from peerage.judging.corrections import style_of
 from peerage.judging.marks import marks_in
 from peerage.judging.scores import recorded
 from peerage.judging.scores_standing import standings
-from peerage.judging.style import style_of
 from peerage.ratings.judges import leaders_without
 from peerage.tables.corrected import _styles
 from peerage.tables.judges import judges

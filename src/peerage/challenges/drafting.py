@@ -11,14 +11,15 @@ votes on its own draft.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import msgspec
 from msgspec import Struct
 
+from peerage.blocks import Block, Heading, Quoted, Replies, Sentence, Task, Tone, said
 from peerage.match import Outcome, Seat
-from peerage.protocol import Ask, Choice, Prompt, Quote, Reply, Steps, Text, Works
+from peerage.protocol import Ask, Choice, Chosen, Prompt, Quote, Reply, Steps, Text, Works
 
 _TOLERANCE = 1e-9
 VOTES = ("approve", "object")
@@ -231,3 +232,44 @@ def _objections(votes: Iterable[Reply], chars: int) -> str:
         if reply.ok and reply.value.choice == "object" and reply.value.reason.strip()
     ]
     return "\n".join(f"- {reason}" for reason in dict.fromkeys(reasons)) or "(no reason was given)"
+
+
+# -------------------------------------------------------------------------------------------------- shown
+
+
+_TONES: Mapping[str, Tone] = {"approve": "good", "object": "bad"}
+
+
+def drafts_shown(drafts: Sequence[Draft], replies: Replies) -> Iterator[Block]:
+    """The drafts that were rejected, and the question that was accepted."""
+    fallen = [draft for draft in drafts if not draft.accepted]
+    if fallen:
+        yield Heading("Rejected drafts")
+    for draft in fallen:
+        for stage in draft.authors:
+            reply = replies.get(f"{stage}/{draft.turn}/{draft.draft}")
+            if reply is not None:
+                yield said(reply, f"{stage}, draft {draft.draft} of turn {draft.turn}")
+        yield from _votes(draft, replies)
+        if draft.status != "ok":
+            yield Sentence(f"The turn ended: the reply was {draft.status}.")
+    for draft in drafts:
+        if draft.accepted:
+            yield Heading("The question")
+            for stage, label in draft.authors.items():
+                reply = replies[f"{stage}/{draft.turn}/{draft.draft}"]
+                if stage == REFERENCE:  # nobody who answers was given it
+                    yield said(reply, "reference answer", "quiet", "shown to committee and judges alone")
+                else:
+                    yield Task(reply.text, stage, (label,), reply.key)
+            yield from _votes(draft, replies)
+
+
+def _votes(draft: Draft, replies: Replies) -> Iterator[Block]:
+    if draft.approval is not None:
+        yield Sentence(f"{draft.approval:.0%} of the valid votes approve.")
+    for label, vote in draft.votes.items():
+        reply = replies.get(f"vote/{draft.turn}/{draft.draft}/{label}")
+        if reply is not None:
+            reason = reply.value.reason if isinstance(reply.value, Chosen) else reply.text
+            yield Quoted(label, reason, reply.key, vote, _TONES.get(vote, "bad"), reply.reason)

@@ -15,15 +15,14 @@ is dealt to nobody until a match has ruled; one whose answer was not upheld is w
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import islice
 from random import Random
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 import msgspec
 from msgspec import Struct
 
-from peerage.challenges.difficulty import Estimate, estimates
 from peerage.challenges.flags import found_flags
 from peerage.challenges.wording import likeness, mark
 from peerage.sealing import SALT, Sealed, salt, unseal
@@ -312,3 +311,37 @@ def _opened(found: Mapping[str, str]) -> int | None:
     except Sealed:
         return None
     return value
+
+
+class Estimate(NamedTuple):
+    """`difficulty` and `discrimination` are b and a of `ratings.irt`, with their standard errors."""
+
+    difficulty: float
+    difficulty_error: float
+    discrimination: float
+    discrimination_error: float
+
+
+def estimates(answers: Mapping[str, Mapping[str, Sequence[bool]]]) -> dict[str, Estimate]:
+    """Estimate from challenge → player → whether it solved it, attempt by attempt."""
+    if not answers:
+        return {}
+    # A command that reads no pool must not wait for NumPy.
+    import numpy as np
+
+    from peerage.ratings.irt import fit
+
+    players = {name: at for at, name in enumerate(sorted({name for met in answers.values() for name in met}))}
+    matrix = np.full((len(players), len(answers)), np.nan)
+    for column, met in enumerate(answers.values()):
+        for name, solved in met.items():
+            matrix[players[name], column] = sum(solved) / len(solved)
+    fitted = fit(matrix)
+    columns = zip(
+        fitted.difficulty,
+        fitted.difficulty_error,
+        fitted.discrimination,
+        fitted.discrimination_error,
+        strict=True,
+    )
+    return {name: Estimate(*map(float, column)) for name, column in zip(answers, columns, strict=True)}

@@ -13,8 +13,8 @@ from typing import Any
 
 import msgspec
 
-from peerage.games.cost import cost
 from peerage.games.game import GameSpec, asked_of
+from peerage.games.section import cost
 from peerage.games.tools import answers
 from peerage.match import Fixture, Outcome, Table
 from peerage.protocol import (

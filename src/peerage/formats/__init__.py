@@ -8,7 +8,6 @@ is one too.
 from __future__ import annotations
 
 from peerage.formats.color import Color, Encoded, Encoding
-from peerage.formats.format import Format
 from peerage.formats.integer import Integer
 from peerage.formats.plain import Choice, Chosen, Code, Text, Turn, WithTool
 from peerage.formats.questions import Questions, Written
@@ -16,7 +15,7 @@ from peerage.formats.reading import between, object_in
 from peerage.formats.scores import Score, Scored, Scores
 from peerage.formats.stored import Fields, Recorded, recorded, stored
 from peerage.formats.structured import Json
-from peerage.formats.texts import FormatError, read_json, storable, visible
+from peerage.formats.texts import Format, FormatError, read_json, storable, visible
 
 __all__ = [
     "Choice",

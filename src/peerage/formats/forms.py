@@ -10,10 +10,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, Literal, NamedTuple, TypeAlias
 
-from peerage.formats.format import Format
 from peerage.formats.integer import Integer
 from peerage.formats.plain import Code, Text
-from peerage.formats.texts import FormatError, json_text
+from peerage.formats.texts import Format, FormatError, json_text
 
 MOST_FIELDS = 60
 """A format of more fields than a person would fill in is written as it is."""

@@ -10,9 +10,8 @@ from typing import Any
 
 from msgspec import Struct
 
-from peerage.formats.format import Format
 from peerage.formats.reading import bare, stated
-from peerage.formats.texts import FormatError, blocks, json_text, object_schema, unix, visible, words
+from peerage.formats.texts import Format, FormatError, blocks, json_text, object_schema, unix, visible, words
 
 
 class Text(Struct, frozen=True, tag="text"):

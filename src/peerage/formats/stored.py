@@ -13,14 +13,13 @@ import msgspec
 from msgspec import Struct
 
 from peerage.formats.color import Color, Encoding
-from peerage.formats.format import Format
 from peerage.formats.integer import Integer
 from peerage.formats.plain import Choice, Code, Text, WithTool
 from peerage.formats.questions import Questions
 from peerage.formats.schemas import sampled
 from peerage.formats.scores import Score, Scores
 from peerage.formats.structured import Json, read_object
-from peerage.formats.texts import FormatError, json_text
+from peerage.formats.texts import Format, FormatError, json_text
 
 _OURS: Mapping[Any, Any] = {
     kind.__struct_config__.tag: kind

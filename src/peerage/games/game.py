@@ -12,10 +12,9 @@ from pydantic import BaseModel, Field
 
 from peerage.blocks import Show, plain
 from peerage.formats import Format
-from peerage.games.cost import CostUnit
 from peerage.games.house import House, usual
 from peerage.games.presets import Preset
-from peerage.games.section import Section
+from peerage.games.section import CostUnit, Section
 from peerage.match import Fixture, Outcome, Table
 from peerage.protocol import Prompt, Reply, Role, Steps
 

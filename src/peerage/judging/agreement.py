@@ -10,13 +10,65 @@ be of unequal size; a unit with fewer than two votes says nothing about agreemen
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Literal, NamedTuple, TypeAlias
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from peerage.judging.estimates import Estimate, jackknife
 from peerage.ratings.kernels import Floats, Ints
+from peerage.ratings.student import quantile
+
+Statistic: TypeAlias = Callable[[Floats], Floats]
+"""From totals, one set a row, to one value each; not a number where it is undefined."""
+
+
+class Estimate(NamedTuple):
+    """A value with its bounds at 95%, from `units` matches or questions.
+
+    The bounds are None where the sample cannot tell how far off the value may be: with fewer than two units,
+    or when leaving any one of them out changes nothing.
+    """
+
+    value: float
+    lower: float | None
+    upper: float | None
+    units: int
+
+
+def jackknife(
+    sums: ArrayLike, statistic: Statistic, lowest: float = -np.inf, highest: float = np.inf
+) -> Estimate | None:
+    """`statistic` of the column totals of `sums` (units × columns); None where it is undefined.
+
+    The delete-one jackknife over units (Tukey 1958; Efron and Stein, Annals of Statistics 1981): with n units
+    and the values θ_i found without unit i, the variance is (n - 1)/n · Σ (θ_i - mean θ)², and the interval
+    that of Student's t with n - 1 degrees, cut to what the statistic can be. An approximation that holds
+    from some twenty units upwards.
+    """
+    table = np.atleast_2d(np.asarray(sums, np.float64))
+    units = len(table) if table.size else 0
+    if not units:
+        return None
+    total = table.sum(axis=0)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        value = float(statistic(total[None, :])[0])
+        without = statistic(total[None, :] - table)
+    if not np.isfinite(value):
+        return None
+    without = without[np.isfinite(without)]  # one unit may hold all there is of something
+    left = len(without)
+    spread = float(np.sqrt((left - 1) / left * ((without - without.mean()) ** 2).sum())) if left > 1 else 0.0
+    if spread <= 1e-12:
+        return Estimate(value, None, None, units)
+    wide = quantile(0.95, left - 1) * spread
+    return Estimate(value, max(lowest, value - wide), min(highest, value + wide), units)
+
+
+def ratio(sums: ArrayLike, lowest: float = -np.inf, highest: float = np.inf) -> Estimate | None:
+    """Column 0 over column 1, in total: a share, a mean, a slope."""
+    return jackknife(sums, lambda total: total[:, 0] / total[:, 1], lowest, highest)
+
 
 Metric: TypeAlias = Literal["nominal", "interval"]
 
@@ -103,3 +155,66 @@ def effective_votes(unit: Ints, weight: Floats, discernment: Floats, correlation
     alone = np.bincount(unit, share**2 * np.maximum(1 - shared * discernment**2, 0.0))
     noise = shared * signal + alone
     return np.asarray(np.divide(signal, noise, out=np.zeros(len(signal)), where=noise > 0))
+
+
+# -------------------------------------------------------------------------------------------- with people
+
+
+FEWEST = 20
+"""Duels judged by both from which on anything is said."""
+
+
+class Pair(NamedTuple):
+    """Two sides' scores of the first answer on one duel (1, ½, 0), and what the duel weighs."""
+
+    duel: int
+    one: float
+    other: float
+    weight: float
+
+
+class Agreement(NamedTuple):
+    """The share of equal verdicts, and κ; None where fewer than `FEWEST` duels tell. `duels` are those that
+    both sides judged."""
+
+    duels: int
+    share: Estimate | None
+    kappa: Estimate | None
+
+
+def agreement(pairs: Iterable[Pair]) -> Agreement:
+    """How far two sides agree; each duel counts once, as the mean of the pairs on it.
+
+    Two verdicts agree when they are the same of A, B and tie. Which answer is called A is chance, so the
+    agreement that chance alone would bring follows from how often each side ties: with shares t and u of ties
+    it is t u + (1 - t)(1 - u)/2, and κ = (agreement - chance)/(1 - chance) (Cohen 1960, with A and B alike).
+    Duels are what is resampled, and each weighs by one over the share of its sort that people judged.
+    """
+    sums: dict[int, list[float]] = {}
+    for duel, one, other, weight in pairs:
+        row = sums.setdefault(duel, [weight, 0.0, 0.0, 0.0, 0.0])
+        row[1] += one == other
+        row[2] += one == 0.5
+        row[3] += other == 0.5
+        row[4] += 1
+    if len(sums) < FEWEST:
+        return Agreement(len(sums), None, None)
+    table = np.array(list(sums.values()), np.float64)
+    rows = np.column_stack([table[:, :1], table[:, 1:4] * (table[:, :1] / table[:, 4:])])
+    return Agreement(len(sums), ratio(rows[:, [1, 0]], 0.0, 1.0), jackknife(rows, _kappa, highest=1.0))
+
+
+def _kappa(total: Floats) -> Floats:
+    whole, agreed, ties, tied = total.T
+    chance = ties / whole * tied / whole + (1 - ties / whole) * (1 - tied / whole) / 2
+    return np.asarray((agreed / whole - chance) / np.where(chance < 1 - 1e-12, 1 - chance, np.nan))
+
+
+def among(duel: int, scores: Sequence[float], weight: float) -> list[Pair]:
+    """Every two of several people's scores of a duel, both ways round."""
+    return [
+        Pair(duel, one, other, weight)
+        for at, one in enumerate(scores)
+        for place, other in enumerate(scores)
+        if at != place
+    ]

@@ -9,8 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from peerage.judging.marks import Flags, Marks
-from peerage.judging.votes import Votes
+from peerage.judging.marks import Flags, Marks, Votes
 from peerage.ratings.history import duels
 from peerage.ratings.judges import Cells, others, slopes
 from peerage.ratings.kernels import Floats, Ints

@@ -11,6 +11,7 @@ nothing. docs/judging-figures.md says what that comes to.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Literal, NamedTuple, TypeAlias, get_args
@@ -19,8 +20,7 @@ import numpy as np
 
 from peerage.judging.evidence import JUDGES
 from peerage.judging.favours import Examined, favours
-from peerage.judging.style import STYLE
-from peerage.judging.votes import Votes
+from peerage.judging.marks import Votes
 from peerage.ratings.bradley_terry import BradleyTerry, fit_duels
 from peerage.ratings.history import Duels, duels
 from peerage.ratings.judges import SPREAD, counted, reliabilities
@@ -357,3 +357,26 @@ _NOTHING_IN_SCORES: Mapping[Correction, str] = {
     "own": "nobody scored its own work",
     "family": "nobody scored its own family and others",
 }
+
+
+class Style(NamedTuple):
+    """Counts of an answer in Markdown: its characters, headings, list items and bold spans."""
+
+    length: int
+    headings: int
+    lists: int
+    bold: int
+
+
+STYLE = Style._fields
+
+_HEADING = re.compile(r"^ {0,3}#{1,6}[ \t]", re.MULTILINE)
+_ITEM = re.compile(r"^[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]", re.MULTILINE)
+_BOLD = re.compile(r"\*\*[^*\n]+\*\*|__[^_\n]+__")
+
+
+def style_of(text: str) -> Style:
+    """Count an answer's style as style control does (LMSYS 2024). Blocks of code count by length alone."""
+    prose = "\n".join(text.split("```")[::2])
+    found = [sum(1 for _ in pattern.finditer(prose)) for pattern in (_HEADING, _ITEM, _BOLD)]
+    return Style(len(text), *found)

@@ -29,11 +29,10 @@ import numpy as np
 
 from peerage.judging.comparisons import in_orders
 from peerage.judging.evidence import JUDGES, Evidence, Mute, Scores, matched, median_of
-from peerage.judging.marks import Flags, Marks
+from peerage.judging.marks import Flags, Marks, Votes
 from peerage.judging.score_evidence import ScoreEvidence
 from peerage.judging.two_minds import Blocks, Minds
 from peerage.judging.vote_evidence import VoteEvidence
-from peerage.judging.votes import Votes
 from peerage.ratings.kernels import Floats
 from peerage.ratings.student import quantile
 

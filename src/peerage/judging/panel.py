@@ -12,19 +12,21 @@ never a tie.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from random import Random
-from typing import Any, Literal
+from typing import Any, Literal, TypeAlias
 
 from msgspec import Struct
 
+from peerage.blocks import Bar, Block, Heading, Quoted, Replies, Table, Tone
 from peerage.judging.prompts import COMPARE, NO_TIES, TIES
-from peerage.judging.weights import Scheme, weights
 from peerage.match import Seat
-from peerage.protocol import Ask, Choice, Prompt, Quote, Reply, Steps, Works
+from peerage.protocol import Ask, Choice, Chosen, Prompt, Quote, Reply, Steps, Works
 
 TIE = "tie"
 ABSTAIN = "abstain"
+UNUSABLE = ("invalid", "refused", "void")
+"""What a reply is instead of a verdict."""
 _TOLERANCE = 1e-9  # shares are sums of rounded weights; a difference below this is none
 
 
@@ -176,7 +178,7 @@ def count(
 def _ballot(judge: str, verdicts: Mapping[str, str], binary: bool) -> Ballot:
     """The vote that a judge's verdicts, one or two, come to."""
     found = list(verdicts.values())
-    if any(verdict in ("invalid", "refused", "void") for verdict in found):
+    if any(verdict in UNUSABLE for verdict in found):
         return Ballot(judge, ABSTAIN, verdicts, False)
     flipped = len(set(found)) > 1
     vote = found[0] if not flipped else ABSTAIN if binary else TIE
@@ -198,3 +200,90 @@ def _exhibit(label: str, answer: str | Reply, rules: PanelRules) -> Quote:
 
 def _hidden(answer: str | Reply) -> Any:
     return answer.hidden if isinstance(answer, Reply) else None
+
+
+Scheme: TypeAlias = Literal["softmax", "proportional", "equal"]
+
+
+def weights(ratings: Sequence[float], scheme: Scheme, temperature: float = 300.0) -> tuple[float, ...]:
+    """One weight per rating, not negative, summing to 1 (none for no ratings).
+
+    `softmax`: w_k = e^(R_k/τ) / Σ e^(R_j/τ), UNER's federated judgement, with τ = `temperature` in Elo
+    points (at 300, a judge 300 points above another weighs e times as much). `proportional`: w_k ∝ R_k, a
+    rating below 0 counting as 0. `equal`: 1/n. Safe for ratings of any finite size. Raises ValueError for a
+    rating that is not finite or a temperature that is not above 0.
+    """
+    if not ratings:
+        return ()
+    if not all(map(math.isfinite, ratings)):
+        raise ValueError(f"judges' ratings are {list(ratings)}: expected finite numbers")
+    if scheme == "softmax":
+        if not temperature > 0:
+            raise ValueError(f"weight temperature is {temperature}: expected Elo points above 0")
+        top = max(ratings)
+        shares = [math.exp((rating - top) / temperature) for rating in ratings]
+    elif scheme == "proportional":
+        top = max(max(ratings), 0.0)
+        shares = [max(rating, 0.0) / top for rating in ratings] if top else [1.0] * len(ratings)
+    else:
+        shares = [1.0] * len(ratings)
+    total = math.fsum(shares)
+    return tuple([share / total for share in shares])
+
+
+# -------------------------------------------------------------------------------------------------- shown
+
+
+def panel_shown(
+    ballots: Sequence[Ballot], replies: Replies, players: Mapping[str, str], share: float | None
+) -> Iterator[Block]:
+    """The panel's ballots; `players` are by label, of answers and judges; `share` is that of the first answer
+    in the valid weight."""
+    if not ballots:
+        return
+    yield Heading("The judges")
+    orders = list(dict.fromkeys(order for ballot in ballots for order in ballot.verdicts))
+    yield Table(
+        ("Judge", *[f"{order[0]} shown first" for order in orders], "Counts as", ">Weight"),
+        tuple(
+            [
+                (
+                    f"{players[ballot.judge]} ({ballot.judge})",
+                    *[_preferred(ballot.verdicts.get(order, ""), players) for order in orders],
+                    _vote(ballot, players),
+                    ballot.weight,
+                )
+                for ballot in ballots
+            ]
+        ),
+    )
+    for ballot in ballots:
+        for order, verdict in ballot.verdicts.items():
+            reply = replies.get(f"{ballot.judge}/{order}")
+            if reply is None:
+                continue
+            reason = reply.value.reason if isinstance(reply.value, Chosen) else reply.text
+            note = f"{order[0]} shown first"
+            if verdict in UNUSABLE and reply.reason:
+                note += f"; {reply.reason}"
+            tone: Tone = "bad" if verdict in UNUSABLE else ""
+            yield Quoted(ballot.judge, reason, reply.key, _preferred(verdict, players), tone, note)
+    if share is None:
+        return
+    first, second = orders[0].split("-")
+    yield Bar(f"of the judges' weight is for {players[first]} ({first})", share)
+    yield Bar(f"of the judges' weight is for {players[second]} ({second})", 1 - share)
+
+
+def _preferred(verdict: str, players: Mapping[str, str]) -> str:
+    if verdict in ("", TIE, *UNUSABLE):
+        return verdict
+    return f"for {players[verdict]} ({verdict})"
+
+
+def _vote(ballot: Ballot, players: Mapping[str, str]) -> str:
+    if ballot.flipped:
+        return f"{'no vote' if ballot.vote == ABSTAIN else 'a tie'}: flipped with the order"
+    if ballot.vote == ABSTAIN:
+        return "no vote: a reply could not be used"
+    return _preferred(ballot.vote, players)

@@ -13,8 +13,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from peerage.judging.agreement import Estimate, jackknife, ratio
 from peerage.judging.ballots import Ballots
-from peerage.judging.estimates import Estimate, jackknife, ratio
 from peerage.judging.marks import Flags, Marks, SameFamily
 from peerage.ratings.kernels import Floats, Ints
 from peerage.ratings.merging import numbered

@@ -1,6 +1,6 @@
 """From grades to a ranking: normalised judge by judge, averaged, with standard errors and ties within error.
 
-    gains = normalised_grades(grades, "additive")          # each judge gives 5 on average
+    gains = normalised_grades(grades)                      # each judge gives 5 on average
     answers = received(gains)                              # each answer's mean and standard deviation
     standings({"A": {"q1": 6.0, "q2": 5.5}, "B": {…}})     # each player's score, error and open ranks
 
@@ -16,9 +16,32 @@ from typing import Any, NamedTuple
 
 from msgspec import Struct
 
-from peerage.judging.normalisation import MEAN, Mode, normalised
 from peerage.judging.scores import Grade
 from peerage.ratings.student import quantile
+
+MEAN = 5.0
+"""What every judge gives on average, once normalised."""
+
+
+def normalised(ratings: Sequence[float | None]) -> tuple[float | None, ...]:
+    """Return the ratings that one judge gave, in the same order, each plus `MEAN` less the judge's own mean:
+    differences keep their size, and strict and generous judges say the same.
+
+    A missing rating (None: invalid, refused, void, or not asked for) stays missing and does not count. A
+    judge that gave everything the same told nothing apart, and gives 5 throughout. Nothing is clamped: a
+    normalised rating may lie outside of 0 to 10. Raises ValueError for a rating that is not finite.
+
+    Judges that skip their own work are centred over different items. With n players who rate all the others
+    and differ only in strictness, this shrinks the players' differences by 1 - 1/(n - 1)² and keeps their
+    order. With two players nothing is left of them: each judge sees one author alone.
+    """
+    given = [rating for rating in ratings if rating is not None]
+    if not all(map(math.isfinite, given)):
+        raise ValueError(f"found the ratings {given}: expected finite numbers")
+    if len(set(given)) < 2:
+        return tuple([None if rating is None else MEAN for rating in ratings])
+    own = math.fsum(given) / len(given)
+    return tuple([None if rating is None else rating - own + MEAN for rating in ratings])
 
 
 class Gain(NamedTuple):
@@ -28,21 +51,21 @@ class Gain(NamedTuple):
     value: float
 
 
-def normalised_grades(grades: Iterable[Grade], mode: Mode) -> list[Gain]:
-    """All grades, each judge's normalised over all that it gave (`judging.normalisation`)."""
+def normalised_grades(grades: Iterable[Grade]) -> list[Gain]:
+    """All grades, each judge's normalised over all that it gave."""
     return [
         Gain(grade, value)
         for own in _by_judge(grades).values()
-        for grade, value in zip(own, normalised([one.raw for one in own], mode), strict=True)
+        for grade, value in zip(own, normalised([one.raw for one in own]), strict=True)
         if value is not None
     ]
 
 
-def zeros(grades: Iterable[Grade], mode: Mode) -> dict[str, float]:
-    """What a raw 0 would be worth from each judge, which its own mean does not count: 5 - m in the additive
-    form, 0 in the others. Work that could not be judged (unusable, refused) is given it."""
+def zeros(grades: Iterable[Grade]) -> dict[str, float]:
+    """The worth of a raw 0 from each judge, which its own mean does not count. Work that could not be judged
+    (unusable, refused) is given it."""
     return {
-        judge: MEAN - math.fsum([one.raw for one in own]) / len(own) if mode == "additive" else 0.0
+        judge: MEAN - math.fsum([grade.raw for grade in own]) / len(own)
         for judge, own in _by_judge(grades).items()
     }
 
@@ -100,13 +123,12 @@ def standings(
     scores: Mapping[str, Mapping[str, float]],
     weights: Mapping[str, float] | None = None,
     bonus: Mapping[str, float] | None = None,
-    confidence: float = 0.95,
 ) -> dict[str, ScoreStanding]:
     """Rank players by their `scores`, each a mapping from question to score, at least one question each.
 
     `weights` are those of the questions (all 1 where not given; only their ratios count), `bonus` is added
     to a player's mean. A player is ahead of another when the mean of the differences, over the questions that
-    both have, plus the difference of their bonuses, exceeds t · SE at `confidence`, two-sided; with fewer
+    both have, plus the difference of their bonuses, exceeds t · SE at 95%, two-sided; with fewer
     than two common questions nobody is ahead.
     """
     extra = bonus or {}
@@ -120,7 +142,7 @@ def standings(
                 [mine[question] - theirs[question] for question in common], _weights(common, weights)
             )
             lead += extra.get(player, 0.0) - extra.get(other, 0.0)
-            if lead > _EQUAL and lead > quantile(confidence, len(common) - 1) * error:
+            if lead > _EQUAL and lead > quantile(0.95, len(common) - 1) * error:
                 ahead[player].append(other)
     found: dict[str, ScoreStanding] = {}
     for player, mine in scores.items():

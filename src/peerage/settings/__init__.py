@@ -8,7 +8,7 @@ Whatever is wrong is a `SettingsError` that names the file, the line, the key, w
 """
 
 from peerage.figures import suggest
-from peerage.games.cost import CostUnit
+from peerage.games.section import CostUnit
 from peerage.settings.families import family_of
 from peerage.settings.host import HostSettings
 from peerage.settings.lineup import enough_players, extra_installed, lacks_extra, own_keys, rules_of, too_few

@@ -9,8 +9,8 @@ import numpy as np
 from msgspec import Struct
 
 from peerage.figures import counted
+from peerage.judging.agreement import FEWEST, Agreement, Pair, agreement, among
 from peerage.judging.ballots import ABSTAINED, Ballots
-from peerage.judging.people import FEWEST, Agreement, Pair, agreement, among
 from peerage.tables.people_votes import Said, by_match, inverse_share
 
 

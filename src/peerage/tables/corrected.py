@@ -8,10 +8,9 @@ import numpy as np
 
 from peerage.engine.registration import families_of
 from peerage.figures import listed
-from peerage.judging.corrections import CORRECTIONS, Correction, corrected
+from peerage.judging.corrections import CORRECTIONS, STYLE, Correction, corrected, style_of
 from peerage.judging.favours import Favour, favours
-from peerage.judging.style import STYLE, style_of
-from peerage.judging.votes import Votes
+from peerage.judging.marks import Votes
 from peerage.ledger.store import Ledger
 from peerage.ratings.kernels import Floats
 from peerage.settings import ArenaSettings, suggest

@@ -26,7 +26,7 @@ class JudgeRow(Struct, frozen=True):
     bounds; None where fewer than five matches (or questions) were there to count.
 
     - `mean`: of its marks, 0 to 1 for votes (always ½), 0 to 10 for scores: how generous it is.
-    - `abstentions`, `agreement`, `flip_share`, `first_share`: see `judging.statistics.JudgeStatistics`.
+    - `abstentions`, `agreement`, `flip_share`, `first_share`: see `judging.ballots.JudgeStatistics`.
     - `self_preference`, `kin_preference`: by how much more than the others it gives its own work, and
       that of its family.
     - `length_lean`: by how much more than the others it gives an answer twice as long.

@@ -13,14 +13,13 @@ from dataclasses import replace
 import numpy as np
 
 from peerage.engine.registration import families_of
-from peerage.judging.agreement import ChoicesByUnit, alpha, effective_votes
-from peerage.judging.ballots import Ballots, ballots_in
+from peerage.judging.agreement import ChoicesByUnit, Estimate, alpha, effective_votes
+from peerage.judging.ballots import Ballots, JudgeStatistics, ballots_in, judge_statistics
 from peerage.judging.columns import Columns
 from peerage.judging.comparisons import errors, in_orders
-from peerage.judging.estimates import Estimate
 from peerage.judging.favours import FEWEST, LEVEL, favours
 from peerage.judging.marks import Marks, marks_in
-from peerage.judging.normalisation import normalised
+from peerage.judging.marks import Votes as Cast
 from peerage.judging.preference import (
     Positions,
     kin_preferences,
@@ -29,8 +28,7 @@ from peerage.judging.preference import (
     one_sided,
     positions,
 )
-from peerage.judging.statistics import JudgeStatistics, judge_statistics
-from peerage.judging.votes import Votes as Cast
+from peerage.judging.scores_standing import normalised
 from peerage.ledger.store import Ledger
 from peerage.ledger.votes import PeopleVotes
 from peerage.ratings.judges import counted, leaders_without, reliabilities

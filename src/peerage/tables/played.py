@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike
 
 from peerage.games import installed
 from peerage.games.game import GameSpec
-from peerage.judging.votes import Votes
+from peerage.judging.marks import Votes
 from peerage.ledger.codec import by_hex, read_fixture, read_record
 from peerage.ledger.series import in_series
 from peerage.ledger.store import Columns, Ledger, LedgerError, Summary

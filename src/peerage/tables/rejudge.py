@@ -15,10 +15,9 @@ from msgspec.structs import replace
 from peerage.blocks import names
 from peerage.games.rejudge import FIRST, GAME, SECOND, RecordedAnswers, author_of, recorded_in
 from peerage.judging.agreement import alpha, spelt
-from peerage.judging.normalisation import MEAN, Mode
 from peerage.judging.panel import TIE
 from peerage.judging.scores import Grade, recorded
-from peerage.judging.scores_standing import normalised_grades, of, received
+from peerage.judging.scores_standing import MEAN, normalised_grades, of, received
 from peerage.ledger.codec import by_hex, read_fixture, read_record
 from peerage.ledger.store import Ledger
 from peerage.match import Fixture, Outcome
@@ -241,19 +240,19 @@ def _by_scores(report: RejudgeReport, decided: Iterator[_Decided]) -> RejudgeRep
     matches = 0
     first: dict[_Answer, float] = {}
     authors: dict[_Answer, str] = {}
-    grades: dict[tuple[str, Mode], list[Grade]] = {}
+    grades: dict[str, list[Grade]] = {}
     for fixture, outcome, answers in decided:
         matches += 1
         judges = names(fixture)
-        of_record = grades.setdefault((answers.record, fixture.settings["normalisation"]), [])
+        of_record = grades.setdefault(answers.record, [])
         for grade in recorded(outcome, "judge"):
             of_record.append(grade._replace(judge=judges[grade.judge]))
             first[answers.record, grade.item] = answers.first[grade.item]
             authors[answers.record, grade.item] = answers.authors[author_of(grade.item)]
     again = {
         (record, answer): given.mean
-        for (record, mode), of_record in grades.items()
-        for answer, given in received(normalised_grades(of_record, mode)).items()
+        for record, of_record in grades.items()
+        for answer, given in received(normalised_grades(of_record)).items()
     }
     first = {answer: first[answer] for answer in again}
     before, after = _means(authors, first), _means(authors, again)

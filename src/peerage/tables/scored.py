@@ -9,9 +9,8 @@ import numpy as np
 
 from peerage.judging.columns import Rows
 from peerage.judging.comparisons import in_orders
-from peerage.judging.marks import MARKS, Mark, Marks, add_marks, marks_in
+from peerage.judging.marks import MARKS, Mark, Marks, Votes, add_marks, marks_in
 from peerage.judging.scores import recorded
-from peerage.judging.votes import Votes
 from peerage.ledger.codec import by_hex, read_fixture, read_record
 from peerage.ledger.store import Ledger, Summary
 from peerage.match import Fixture, Outcome

@@ -9,8 +9,8 @@ from typing import NamedTuple
 import msgspec
 import numpy as np
 
+from peerage.judging.marks import Votes
 from peerage.judging.simulation import Setup, simulated
-from peerage.judging.votes import Votes
 from peerage.ledger.store import Ledger
 from peerage.ratings.bradley_terry import BradleyTerry, fit_duels
 from peerage.ratings.judges import counted, reliabilities

@@ -11,8 +11,7 @@ from msgspec import Struct
 from peerage.engine.probed import ProbeCost, probe_costs
 from peerage.engine.registration import models_and_families, registered
 from peerage.figures import dollars, percent, seconds, whole
-from peerage.judging.ballots import ballots_in
-from peerage.judging.statistics import judge_statistics
+from peerage.judging.ballots import ballots_in, judge_statistics
 from peerage.ledger.codec import read_reply
 from peerage.ledger.store import Ledger
 from peerage.protocol import SANDBOX
@@ -91,7 +90,7 @@ class PlayerStats(Shown, frozen=True):
 
 
 class JudgeStats(Shown, frozen=True):
-    """One player as a judge; see `judging.statistics.JudgeStatistics`. `flips` counts what changed with the
+    """One player as a judge; see `judging.ballots.JudgeStatistics`. `flips` counts what changed with the
     order of the answers, `agreement` is with the other judges of the same matches."""
 
     player: str

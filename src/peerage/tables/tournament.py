@@ -181,7 +181,7 @@ def _public(ledger: Ledger, match: FinishedTournament) -> dict[str, list[float]]
         if item in known
     ]
     found: dict[str, list[float]] = {}
-    for gain in normalised_grades(grades, "additive"):
+    for gain in normalised_grades(grades):
         found.setdefault(gain.grade.author, []).append(gain.value)
     return found
 

@@ -9,9 +9,8 @@ import msgspec
 import numpy as np
 
 from peerage.games.rejudge import GAME as REJUDGE
-from peerage.judging.ballots import UNUSABLE
-from peerage.judging.panel import ABSTAIN, TIE, Ballot
-from peerage.judging.votes import Votes
+from peerage.judging.marks import Votes
+from peerage.judging.panel import ABSTAIN, TIE, UNUSABLE, Ballot
 from peerage.ledger.store import Ledger, LedgerError, Summary
 from peerage.match import DONE
 from peerage.ratings.history import duels

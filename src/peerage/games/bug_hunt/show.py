@@ -9,7 +9,7 @@ from msgspec import convert
 
 from peerage.blocks import Block, Heading, Program, Replies, Task, Tone, result
 from peerage.games.bug_hunt.tasks import BuggyTask
-from peerage.games.programs import programs_shown, verdicts_shown
+from peerage.games.run_tests import programs_shown, verdicts_shown
 from peerage.match import Fixture, Outcome
 
 _NO_RESULT = {"no_answer": "Too few programs came, since providers failed; there is no result."}

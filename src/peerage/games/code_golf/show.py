@@ -17,7 +17,7 @@ from peerage.blocks import (
 )
 from peerage.challenges.drafting import drafts_of
 from peerage.formats import Fields
-from peerage.games.programs import programs_shown, verdicts_shown
+from peerage.games.run_tests import programs_shown, verdicts_shown
 from peerage.games.texts import texts
 from peerage.match import Fixture, Outcome
 

@@ -14,7 +14,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from peerage.games.made_up import made_up
+from peerage.games.names import made_up
 from peerage.games.texts import toml
 
 MOST_FACTS = 16

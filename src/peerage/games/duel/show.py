@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from peerage.blocks import Block, Heading, Replies, Task, names, result, said
-from peerage.challenges.drafting import drafts_of
-from peerage.challenges.shown import drafts_shown
+from peerage.challenges.drafting import drafts_of, drafts_shown
 from peerage.judging.ballots import ballots_of
-from peerage.judging.shown import panel_shown
+from peerage.judging.panel import panel_shown
 from peerage.match import Fixture, Outcome
 
 _NO_RESULT = {

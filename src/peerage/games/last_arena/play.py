@@ -19,17 +19,15 @@ from msgspec.structs import replace
 
 from peerage.formats import Questions, Scores, Text
 from peerage.games.game import QUOTE, Asks, Demo, GameSpec, Judging
-from peerage.games.last_arena.again import AGAIN
 from peerage.games.last_arena.house import house
 from peerage.games.last_arena.questions import Collected, Question, calls, collect
-from peerage.games.last_arena.report import Answer, Tournament, by_author, recounted, report
+from peerage.games.last_arena.report import AGAIN, Answer, Tournament, by_author, recounted, report
 from peerage.games.last_arena.rules import MOST_LOST, SCORE_TOKENS, SPARE_CALLS, LastArenaRules
 from peerage.games.last_arena.show import show
 from peerage.games.last_arena.tables import answers_of
 from peerage.games.presets import presets
-from peerage.judging.normalisation import MEAN
 from peerage.judging.scores import Item, Scoring, ScoringRules, scoring
-from peerage.judging.scores_standing import normalised_grades, received
+from peerage.judging.scores_standing import MEAN, normalised_grades, received
 from peerage.match import Fixture, Outcome, Seat, Table
 from peerage.protocol import Ask, Quote, Reply, Steps
 
@@ -54,7 +52,7 @@ def play(table: Table) -> Steps[Outcome]:
     left = [seat for seat in left if seat.label not in rated.silent]
     if _too_few(left, table):
         return Outcome(void="no_answer", detail={"authors": by_author(collected)})
-    gains = normalised_grades(rated.grades, rules.normalisation)
+    gains = normalised_grades(rated.grades)
     worth = {item: given.mean for item, given in received(gains).items()}
     weights = _weights(collected.questions, worth, rules, table.rng("quality"))
     answers: list[Answer] = yield from _answers(
@@ -129,7 +127,6 @@ def _answers(
         (seat.label, one, budget)
         for one in questions
         for seat in seats
-        if rules.own_questions or one.author != seat.label
         for budget in rules.answer_budgets or (0,)
     ]
 
@@ -176,7 +173,6 @@ def asks(rules: LastArenaRules, fixture: Fixture) -> Iterator[Asks]:
     players, wanted, prompts = len(fixture.seats), rules.wanted(), rules.texts
     written = sum([one.number for one in wanted])
     kept = sum([players * one.number - rules.dropped(players * one.number) for one in wanted])
-    answered = kept if rules.own_questions else min(kept, (players - 1) * written)
     limits = rules.answer_budgets or (rules.answer_limit.max_tokens,)
     question = rules.question_limit.max_chars + QUOTE
     write, per_call = calls(wanted, rules.writing()), min(written, rules.questions_per_call)
@@ -196,7 +192,7 @@ def asks(rules: LastArenaRules, fixture: Fixture) -> Iterator[Asks]:
         "contestant",
         prompts.answer,
         Text(),
-        answered * len(limits),
+        kept * len(limits),
         max(limits),
         question,
         usual_quoted=QUESTION_TOKENS,
@@ -204,7 +200,7 @@ def asks(rules: LastArenaRules, fixture: Fixture) -> Iterator[Asks]:
     )
     yield _scored(
         rules.judging(),
-        (players - 1) * answered * len(limits),
+        (players - 1) * kept * len(limits),
         question + rules.answer_limit.max_chars + QUOTE,
         QUESTION_TOKENS // 2 + ANSWER_TOKENS,
     )

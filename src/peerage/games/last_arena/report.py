@@ -5,15 +5,18 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import msgspec
 
 from peerage.formats.scores import MOST
+from peerage.games.game import Again
 from peerage.games.last_arena.diversity import spread
 from peerage.games.last_arena.questions import Collected, Question
 from peerage.games.last_arena.rules import QUORUM, LastArenaRules
+from peerage.games.last_arena.tables import answers_of
+from peerage.games.rejudge import Given, RecordedAnswers, RejudgeRules
 from peerage.judging.scores import Grade, Scoring, facts, recorded
 from peerage.judging.scores_standing import (
     Received,
@@ -66,9 +69,9 @@ def report(
     `seats` are the players who were there to the end, `lost` those without whom it went on.
     """
     labels = [seat.label for seat in seats]
-    gains = normalised_grades(played.judged.grades, rules.normalisation)
+    gains = normalised_grades(played.judged.grades)
     unusable = [one.id for one in played.answers if one.reply.status in ("invalid", "refused")]
-    given = received(gains) | _unjudged(unusable, played.judged.grades, rules, labels)
+    given = received(gains) | _unjudged(unusable, played.judged.grades, labels)
     detail: dict[str, Any] = {
         "authors": by_author(played.collected),
         "questions": [_question(one, played) for one in played.collected.questions],
@@ -95,7 +98,7 @@ def report(
         return Outcome(void="inconclusive", facts=recorded, detail=plain(detail))
     written = {label: [q.text for q in played.collected.questions if q.author == label] for label in labels}
     detail["diversity"] = spread(written)
-    ranked = standings(scores, played.weights, _bonus(detail["diversity"], rules), rules.confidence)
+    ranked = standings(scores, played.weights, _bonus(detail["diversity"], rules))
     detail |= {
         "decided": "by the scores of all others, ties within error",
         "standings": msgspec.to_builtins(ranked),
@@ -117,7 +120,7 @@ def recounted(fixture: Fixture, outcome: Outcome, without: Collection[str]) -> d
     left = [grade for grade in grades if grade.judge not in without]
     asked = {grade.item for grade in grades}
     unusable = [item for item in detail["answers"] if item not in asked]
-    given = received(normalised_grades(left, rules.normalisation)) | _unjudged(unusable, left, rules, labels)
+    given = received(normalised_grades(left)) | _unjudged(unusable, left, labels)
     scores = {label: _by_question(label, given) for label in labels}
     judges = [label for label in labels if label not in without]
     usable = {label: detail["statuses"][label].get("ok", 0) for label in labels}
@@ -125,7 +128,7 @@ def recounted(fixture: Fixture, outcome: Outcome, without: Collection[str]) -> d
     if not all(scores.values()) or not left or len(left) < QUORUM * judgeable:
         return {}
     weights = {question["id"]: question["weight"] for question in detail["questions"]}
-    ranked = standings(scores, weights, _bonus(detail["diversity"], rules), rules.confidence)
+    ranked = standings(scores, weights, _bonus(detail["diversity"], rules))
     return {label: standing.result for label, standing in ranked.items()}
 
 
@@ -157,12 +160,10 @@ def _question(one: Question, played: Tournament) -> dict[str, Any]:
     return found | asked
 
 
-def _unjudged(
-    unusable: Iterable[str], grades: Iterable[Grade], rules: LastArenaRules, labels: Sequence[str]
-) -> dict[str, Received]:
+def _unjudged(unusable: Iterable[str], grades: Iterable[Grade], labels: Sequence[str]) -> dict[str, Received]:
     """An answer that is unusable or refused was shown to nobody: it counts as a 0 from each of the others,
     left out of the judges' own averages."""
-    worth = zeros(grades, rules.normalisation)
+    worth = zeros(grades)
     found: dict[str, Received] = {}
     for item in unusable:
         from_judges = [worth[judge] for judge in labels if judge != _who(item)[1] and judge in worth]
@@ -281,3 +282,46 @@ def _words(text: str) -> list[str]:
 def _marks(counted: Mapping[str, int], users: Mapping[str, int], judges: int) -> list[str]:
     mark = {word: count * math.log(judges / users[word]) for word, count in counted.items()}
     return sorted([word for word in mark if mark[word] > 0], key=lambda word: (-mark[word], word))[:WORDS]
+
+
+def _rules(rules: LastArenaRules) -> RejudgeRules:
+    return RejudgeRules(
+        by="scores",
+        per_call=rules.judgements_per_call,
+        explain=rules.explain,
+        quorum=QUORUM,
+        max_tokens=rules.judge_limit.max_tokens,
+        reason_chars=rules.judge_limit.max_chars,
+        temperature=rules.judge_limit.temperature,
+    )
+
+
+def _items(
+    fixture: Fixture, outcome: Outcome, record: str, said: Mapping[str, Reply]
+) -> Iterator[RecordedAnswers]:
+    """The scored answers, question by question."""
+    rules = LastArenaRules.model_validate(fixture.settings)
+    one, many, chars = rules.texts.judge, rules.texts.judge_many, rules.answer_limit.max_chars
+    replies, means = answers_of(fixture, said), outcome.detail.get("answers", {})
+    scored: dict[str, dict[str, Reply]] = {}
+    for answer in means:
+        reply = replies.get(answer)
+        if reply is not None and reply.status == "ok" and reply.text.strip():
+            scored.setdefault(answer.split("/")[0], {})[answer] = reply
+    for asked in outcome.detail.get("questions", ()):
+        if given := scored.get(asked["id"], {}):
+            sort = "trick question" if asked["sort"] == "trick" else "question"
+            yield RecordedAnswers(
+                source=fixture.number,
+                record=record,
+                id=asked["id"],
+                asked=(one.system, one.user, many.system, many.user),
+                given={"question": Given(asked["text"], sort)},
+                authors=fixture.authors,
+                answers={answer: reply.text[:chars] for answer, reply in given.items()},
+                hidden={answer: reply.hidden for answer, reply in given.items()},
+                first={answer: means[answer][0] for answer in given},
+            )
+
+
+AGAIN = Again(_rules, _items)

@@ -11,7 +11,6 @@ from peerage.games.last_arena.questions import Wanted, WritingRules
 from peerage.games.presets import expanded, laid_over, presets
 from peerage.games.section import Limit, Line
 from peerage.games.texts import texts
-from peerage.judging.normalisation import Mode
 from peerage.judging.scores import ScoringRules
 from peerage.protocol import Prompt
 
@@ -91,9 +90,6 @@ class LastArenaRules(GameRules):
         10, ge=1, le=200, description="Answers judged in one reply; 1: one at a time."
     )
     explain: bool = Field(False, description="A 0 or a 10 needs a reason; reasons are summed up by judge.")
-    normalisation: Mode = Field(
-        "additive", description="How each judge's scores are brought to an average of 5."
-    )
     quality: Literal["filter", "weight", "none"] = Field(
         "filter",
         description="What ratings of questions do: the worst are dropped, or all count by their rating, or "
@@ -102,7 +98,6 @@ class LastArenaRules(GameRules):
     drop: float = Field(
         1 / 3, ge=0, lt=1, description="Share of the questions of each sort that `filter` drops."
     )
-    own_questions: bool = Field(True, description="Whether players answer their own questions too.")
     answer_budgets: tuple[Annotated[int, Field(ge=1, le=10_000_000)], ...] = Field(
         (),
         max_length=10,
@@ -116,7 +111,6 @@ class LastArenaRules(GameRules):
         description="Points between a player whose questions have nothing in common and one whose questions "
         "are all alike.",
     )
-    confidence: float = Field(0.95, gt=0, lt=1, description="From which on a lead is no tie.")
     question_limit: Limit = Field(description="Limits of questions; characters: of each.")
     rating_limit: Limit = Field(description="Limits of ratings; characters: of a reason.")
     answer_limit: Limit = Field(description="Limits of an answer.")
@@ -205,7 +199,6 @@ class LastArenaRules(GameRules):
             "weight": f"{rated}, and answers count by their question's rating.",
             "none": "All questions count alike.",
         }[self.quality]
-        told += "" if self.own_questions else " Nobody answers its own questions."
         if self.diversity_bonus:
             told += (
                 " Between a player whose questions have nothing in common and one whose questions are all "

@@ -18,9 +18,8 @@ from peerage.games.rejudge.recorded import (
     recorded_in,
 )
 from peerage.judging.ballots import ballots_of
-from peerage.judging.panel import panel
+from peerage.judging.panel import panel, panel_shown
 from peerage.judging.scores import Item, facts, recorded, scoring
-from peerage.judging.shown import panel_shown
 from peerage.match import Fixture, Outcome, Table
 from peerage.protocol import Choice, Prompt, Quote, Reply, Steps
 

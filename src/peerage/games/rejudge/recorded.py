@@ -10,7 +10,6 @@ from msgspec import Struct
 from pydantic import Field
 
 from peerage.games.section import Section
-from peerage.judging.normalisation import Mode
 from peerage.judging.panel import PanelRules
 from peerage.judging.scores import ScoringRules
 from peerage.match import Fixture, Table
@@ -86,9 +85,6 @@ class RejudgeRules(Section):
         0.05, ge=0, lt=0.5, description="A share of a panel's votes within ε of one half is a tie."
     )
     per_call: int = Field(10, ge=1, le=200, description="Answers scored in one reply; 1: one at a time.")
-    normalisation: Mode = Field(
-        "additive", description="How each judge's scores are brought to an average of 5."
-    )
     explain: bool = Field(False, description="A score of 0 or 10 needs a reason.")
     quorum: float = Field(
         0.5, ge=0, le=1, description="Share of the panel's votes, or of the scores, that must be valid."

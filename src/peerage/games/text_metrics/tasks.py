@@ -13,7 +13,7 @@ from typing import Any, TypeAlias
 
 from msgspec import Struct
 
-from peerage.games.made_up import made_up
+from peerage.games.names import made_up
 from peerage.games.texts import toml
 
 KINDS = ("prose", "notation", "convert", "rewrite", "paraphrase")

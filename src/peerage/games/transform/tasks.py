@@ -7,8 +7,8 @@ from random import Random
 from msgspec import Struct
 
 from peerage.games.texts import texts
-from peerage.games.transform.families import FAMILIES
-from peerage.games.transform.step import Step
+from peerage.games.transform import columns, rows
+from peerage.games.transform.step import Family, Step
 from peerage.games.transform.tables import INPUTS, JSON, LINES, DataTable, Written, drawn
 
 TABLES: str = texts(__package__)["tables"]
@@ -53,3 +53,31 @@ def _told(rng: Random, table: DataTable, steps: list[Step]) -> TransformTask:
     listed = "\n".join([f"{at}. {step.says}" for at, step in enumerate(steps, 1)])
     text = f"{inputs}\n\n{STEPS}\n\n{listed}\n\nThen write the table as {wanted.says}."
     return TransformTask(text, wanted.text, is_json)
+
+
+FAMILIES: tuple[Family, ...] = (
+    rows.keep_numbers,
+    rows.keep_words,
+    rows.sort,
+    rows.dedupe,
+    rows.explode,
+    rows.aggregate,
+    rows.pivot,
+    rows.thin,
+    columns.rename,
+    columns.select,
+    columns.compute,
+    columns.units,
+    columns.write_dates,
+    columns.move_dates,
+    columns.date_part,
+    columns.clean,
+    columns.split_names,
+    columns.join,
+    columns.running,
+    columns.share,
+    columns.number_rows,
+    columns.fill,
+    columns.recode,
+    columns.label,
+)
