@@ -207,16 +207,16 @@ def test_the_score_of_logs_that_counts_is_named(tmp_path: Path) -> None:
         path.write_text(json.dumps({**log, "samples": [{"id": 1, "scores": scores}]}), "utf-8")
         logs.append(str(path))
     where = ["--dir", str(tmp_path / "arena")]
-    assert "name one with --score: judge/exact, judge/tidy" in run("import", *logs, *where, code=1)
-    assert "score tidy of each sample" in run("import", *logs, *where, "--score", "tidy")
+    assert "--score names another column" in run("import", *logs, *where, code=1)
+    assert "score judge/tidy of each sample" in run("import", *logs, *where, "--score", "judge/tidy")
     table = json.loads(run("leaderboard", "--source", "outside", "--format", "json", *where))
     assert [(row["player"], row["wins"]) for row in table] == [("a", 1), ("b", 0)]
-    rated = json.loads(run("rate", *logs, "--score", "tidy", "--of", "players", "--output", "json"))
+    rated = json.loads(run("rate", *logs, "--score", "judge/tidy", "--of", "players", "--output", "json"))
     assert [row["player"] for row in rated] == ["a", "b"]
-    assert "is no log of Inspect" in run("rate", str(FILE), "--score", "tidy", code=1)
-    assert "was entered before (the same bytes)" in run("import", *logs, *where, "--score", "tidy")
-    other = run("import", *logs, *where, "--score", "exact", code=1)
-    assert "by score tidy of each sample; by score exact of each sample too" in other
+    assert "there is no column judge/tidy" in run("rate", str(FILE), "--score", "judge/tidy", code=1)
+    assert "was entered before (the same bytes)" in run("import", *logs, *where, "--score", "judge/tidy")
+    other = run("import", *logs, *where, "--score", "judge/exact", code=1)
+    assert "by score judge/tidy of each sample; by score judge/exact of each sample too" in other
     assert "--dir ANOTHER" in other
 
 

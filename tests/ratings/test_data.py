@@ -12,7 +12,7 @@ import pytest
 
 from peerage.ratings.read.forms import Layout
 from peerage.ratings.read.histories import Answers, Battles, PlayedGames, Used
-from peerage.ratings.read.report import ColumnMissing, DataError, Report, RowError, control_of
+from peerage.ratings.read.report import DataError, Report
 from peerage.ratings.read.results import read, rows
 
 RECORDED = Path(__file__).parents[1] / "data"
@@ -257,7 +257,7 @@ HEAD = "model_a,model_b,winner\n"
         (
             '[{"players": ["x", "y"], "ranks": [1, 2], "scores": [3, 5]}]',
             "x.json",
-            "ranks and scores disagree about players 1 and 2",
+            r"ranks and scores disagree \(\[1, 2\], \[3, 5\]\)",
         ),
         ("game,player,rank\n1,x,1\n", "x.csv", "game '1' has one side only"),
         ("game,player,rank,team\n1,x,1,t\n1,y,2,t\n", "x.csv", "team 't' has two different ranks"),
@@ -404,17 +404,23 @@ def test_controls_are_found_nested_as_lmarena_has_them() -> None:
         "bold_count_b": {"**": 2},
     }  # fmt: skip
     row = {"conv_metadata": metadata}
-    for nested in (row, {"conv_metadata": json.dumps(metadata)}):
-        found = [control_of(nested, name, "a") for name in ("length", "headings", "lists", "bold")]
-        assert found == [300, 3, 4, 6]
-    assert control_of({**row, "length_b": "7"}, "length", "b") == 7, "a column of its own comes first"
-    with pytest.raises(RowError, match="conv_metadata has no list_count_c"):
-        control_of(row, "lists", "c")
-    with pytest.raises(ColumnMissing) as lacking:
-        control_of(row, "wit", "a")
-    assert lacking.value.column == "wit_a"
-    both = [{**row, "model_a": a, "model_b": b, "winner": "both_bad"} for a, b in ("xy", "yx")]
-    text = "\n".join(map(json.dumps, both)).encode()
-    data = read([("x.jsonl", io.BytesIO(text))], controls=("length",))
-    assert isinstance(data, Battles)
-    assert len(data.controls["length"]) == 2
+    first, second = [{**row, "model_a": a, "model_b": b, "winner": "both_bad"} for a, b in ("xy", "yx")]
+    second["conv_metadata"] = json.dumps({**metadata, "bold_count_b": {"**": 9}})
+    names = ("length", "headings", "lists", "bold")
+    nested = battles("\n".join(map(json.dumps, [first, second])), "x.jsonl", controls=names)
+    sides = [[300, 100, 3, 0, 4, 0, 6, 2], [300, 100, 3, 0, 4, 0, 6, 9]]
+    head = ",".join([f"{name}_{side}" for name in names for side in "ab"])
+    rows = [
+        f"{a},{b},tie,{','.join(map(str, side))}\n" for (a, b), side in zip(("xy", "yx"), sides, strict=True)
+    ]
+    plain = battles(f"model_a,model_b,winner,{head}\n{''.join(rows)}", controls=names)
+    assert {name: list(found) for name, found in nested.controls.items()} == {
+        name: list(found) for name, found in plain.controls.items()
+    }
+    own = battles("\n".join(map(json.dumps, [{**first, "length_b": "7"}, second])), "x.jsonl", controls=names)
+    assert list(own.controls["length"]) != list(plain.controls["length"]), "a column of its own comes first"
+    with pytest.raises(DataError, match="there is no column wit_a"):
+        battles(json.dumps(first), "x.jsonl", controls=("wit",))
+    del metadata["list_count_b"]
+    with pytest.raises(DataError, match=r"line 1, column conv_metadata\.list_count_b: empty"):
+        battles(json.dumps(first), "x.jsonl", controls=("lists",))

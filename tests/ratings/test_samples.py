@@ -28,7 +28,7 @@ def single(model: str, number: int | str, **more: Any) -> dict[str, Any]:
 
 def played(model: str, number: int, score: float, name: str = "") -> dict[str, Any]:
     """As our own export writes them."""
-    about = {"peerage_player": name or model}
+    about = {"peerage_player": name or model, "at_ms": str(1_000 + number)}
     return single(model, number, evaluation={"score": score, "is_correct": score == 1}, metadata=about)
 
 

@@ -49,8 +49,8 @@ def test_tries_again_count_by_their_mean() -> None:
     ("row", "words"),
     [
         ("x,c,2", "line 2, column solved: found '2', expected true, false or a part from 0 to 1"),
-        ("x,c,nan", "line 2, column solved: found 'nan', expected a number"),
-        ("x,c,perhaps", "line 2, column solved: found 'perhaps', expected a number"),
+        ("x,c,nan", "line 2, column solved: found 'nan', expected true, false or a part"),
+        ("x,c,perhaps", "line 2, column solved: found 'perhaps', expected true, false or a part"),
         (",c,1", "line 2, column player: empty"),
         ("x,,1", "line 2, column challenge: empty"),
     ],

@@ -65,9 +65,10 @@ def enter(
         for path in paths:
             _enter_cob(path, folder, ally_failure)
     else:
-        single = [_read(path, kind) for path, kind in zip(paths, kinds, strict=True) if kind != "answers"]
-        answers = [path for path, kind in zip(paths, kinds, strict=True) if kind == "answers"]
-        _enter_outside([*single, *([_together(answers, score)] if answers else [])], folder, again=again)
+        sources = [([path], kind) for path, kind in zip(paths, kinds, strict=True) if kind != "answers"]
+        answers = sorted({path for path, kind in zip(paths, kinds, strict=True) if kind == "answers"})
+        sources += [(answers, "answers")] * bool(answers)
+        _enter_outside([_read(*source, score) for source in sources], folder, again=again)
 
 
 @contextlib.contextmanager
@@ -89,51 +90,33 @@ def _kind(path: Path, score: str) -> str:
     return layout
 
 
-def _read(path: Path, kind: str) -> tuple[Source, Battles | PlayedGames]:
-    """A file's results, with what is kept of the file itself."""
-    from hashlib import file_digest
-
-    from peerage.formats import storable
-    from peerage.ledger.outside import LABELS, Source
-    from peerage.ratings.read.histories import Answers, Battles
-    from peerage.ratings.read.results import read
-
-    with _told(), opened(path) as stream:
-        digest = file_digest(stream, "sha256").hexdigest()
-        stream.seek(0)
-        data = read([(str(path), stream)], kind, kept=LABELS)  # type: ignore[arg-type]
-    assert not isinstance(data, Answers)
-    count = len(data.duels) if isinstance(data, Battles) else len(data.games)
-    return Source(storable(path.name), digest, data.layout, data.names, count, data.notes), data
-
-
-def _together(paths: list[Path], score: str) -> tuple[Source, PlayedGames]:
-    """The answers of several files as games. One digest for all: that of their digests, sorted."""
+def _read(paths: list[Path], kind: str, score: str) -> tuple[Source, Battles | PlayedGames]:
+    """The results of files as one source, of which the digest of their digests, sorted, is kept."""
     from contextlib import ExitStack
     from hashlib import file_digest, sha256
 
     from peerage.formats import storable
-    from peerage.ledger.outside import SCORED_BY, Source
+    from peerage.ledger.outside import LABELS, SCORED_BY, Source
     from peerage.ratings.read.histories import Answers, Battles, as_games
     from peerage.ratings.read.results import read
 
-    paths = sorted(dict.fromkeys(paths))
     with _told(), ExitStack() as stack:
         streams = [(str(path), stack.enter_context(opened(path))) for path in paths]
         digests = sorted([file_digest(stream, "sha256").hexdigest() for _, stream in streams])
         for _, stream in streams:
             stream.seek(0)
-        found = read(streams, "answers", score=score)
-        assert not isinstance(found, Battles)
-        data = as_games(found) if isinstance(found, Answers) else found
-        if not data.games:
-            raise ImportRefused(
-                f"{paths[0]}: no challenge was answered by two players; name several models' files at once"
-            )
+        found = read(streams, kind, kept=LABELS, score=score)  # type: ignore[arg-type]
+    data = as_games(found) if isinstance(found, Answers) else found
+    count = len(data.duels) if isinstance(data, Battles) else len(data.games)
+    if not count:
+        raise ImportRefused(
+            f"{paths[0]}: no row is a result, or no challenge was answered by two players; name several "
+            "models' files at once"
+        )
     notes = (*data.notes, *((SCORED_BY.format(storable(score)),) if score else ()))
     name = paths[0].name if len(paths) == 1 else f"{paths[0].name} and {len(paths) - 1} more"
     digest = digests[0] if len(paths) == 1 else sha256("".join(digests).encode()).hexdigest()
-    return Source(storable(name), digest, "answers", data.names, len(data.games), notes), data
+    return Source(storable(name), digest, data.layout, data.names, count, notes), data
 
 
 def _enter_outside(found: list[tuple[Source, Battles | PlayedGames]], folder: Path, *, again: bool) -> None:

@@ -29,8 +29,8 @@ Score = Annotated[
     str,
     typer.Option(
         metavar="NAME",
-        help="Inspect's logs: the score that counts: a scorer, or an entry of a score that has several.",
-        show_default="the first",
+        help="answers: the column that counts; of Inspect's logs a scorer, or SCORER/ENTRY.",
+        show_default="solved, or the first score",
     ),
 ]
 

@@ -48,12 +48,12 @@ def task_rows(
 
     header_checked = False
 
-    def header(cells: list[str]) -> dict[str, int]:
+    def header(cells: list[str]) -> list[str]:
         nonlocal header_checked
         names = [cell.strip().lower() for cell in cells]
         _check_header(names, known, needed)
         header_checked = True
-        return {name: at for at, name in enumerate(names)}
+        return names
 
     for record in records(BytesIO(body), name, report, header=header, unique=True):
         task = {known[0]: record} if isinstance(record, str) else record

@@ -142,6 +142,7 @@ def _samples(ledger: Ledger, name: str) -> Mapping[str, list[dict[str, Any]]]:
                         "game": fixture.game,
                         "topic": fixture.topic,
                         "score": json.dumps(own),
+                        "at_ms": str(document["at_ms"]),
                     },
                 }
             )

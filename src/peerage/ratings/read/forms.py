@@ -1,13 +1,16 @@
 """The forms in which others keep results, as mappings of their columns to ours: data, in `forms.toml`.
 
 A form tells the columns that mark it (`signs`: `a|b` is either, `!a` not there) and, for each of our
-columns, where it is in a row of that form, the first place that has a value. A path names keys inside objects
-(`a.b`), an element of a list (`a.0`), the only one (`a.only`) or all (`a.*`); `a[b].c` looks each name at `b`
-up in the object at `a`; `a/b` joins texts. Rows of a kind have common columns, which a form may move.
+columns, where it is in a row of that form, the first place that has a value. A place is a column, or a path:
+it names keys inside objects (`a.b`), an element of a list (`a.0`), the only one (`a.only`) or all (`a.*`);
+`a[b].c` looks each name at `b` up in the object at `a`; `a/b` joins texts. Rows of a kind have common
+columns, which a form may move.
 """
 
 from __future__ import annotations
 
+import ast
+import json
 import re
 import tomllib
 from collections.abc import Mapping
@@ -29,44 +32,35 @@ class Form(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """One form of rows.
 
     `words` are its verdicts in ours, `ending` follows a winner's name, `flags` are columns of which one is
-    set, and its verdict. A row counts where the value at `counted[0]` is one of the others. `log` says
-    that a file holds more than votes: what is no vote between two models is left out. A `private` column
-    becomes a number, in order of appearance. `refused` says why no row of this form can be rated.
+    set, and its verdict. A row counts where the value at `counted[0]` is one of the others. `controls` are
+    the places of what can be held equal, `{}` being the side. A `private` column becomes a number, in order
+    of appearance. `refused` says why no row of this form can be rated.
     """
 
     kind: Literal["battles", "games", "answers"]
     signs: str
     layout: Layout = "auto"
     columns: dict[str, list[str]] = {}
+    controls: dict[str, str] = {}
     words: dict[str, str] = {}
     flags: dict[str, str] = {}
     ending: str = ""
     counted: list[str] = []
-    log: bool = False
     private: str = ""
     refused: str = ""
-
-
-class _Forms(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    common: dict[str, dict[str, list[str]]]
-    form: list[Form]
 
 
 @cache
 def forms() -> tuple[Form, ...]:
     """Return every form that is read, in the order in which they are tried."""
     text = resources.files(__package__).joinpath("forms.toml").read_text("utf-8")
-    given = msgspec.convert(tomllib.loads(text), _Forms)
-    return tuple(
-        [
-            msgspec.structs.replace(
-                form,
-                layout=form.kind if form.layout == "auto" else form.layout,
-                columns={**given.common[form.kind], **form.columns},
-            )
-            for form in given.form
-        ]
-    )
+    given = tomllib.loads(text)
+    whole = []
+    for own in given["form"]:
+        common = given["common"][own["kind"]]
+        columns = {**common["columns"], **own.get("columns", {})}
+        whole.append({"layout": own["kind"], **common, **own, "columns": columns})
+    return msgspec.convert(tuple(whole), tuple[Form, ...])
 
 
 def form_of(row: Mapping[str, Any], name: str, layout: Layout = "auto") -> Form:
@@ -74,7 +68,7 @@ def form_of(row: Mapping[str, Any], name: str, layout: Layout = "auto") -> Form:
     named = [form for form in forms() if layout in ("auto", form.layout)]
     for form in named:
         signs = [(sign.lstrip("!").split("|"), sign[0] == "!") for sign in form.signs.split()]
-        if all(row.keys().isdisjoint(names) == absent for names, absent in signs):
+        if all(any(_there(row, name) for name in names) != absent for names, absent in signs):
             if form.refused:
                 raise DataError(f"{name} {form.refused}")
             return form
@@ -86,30 +80,31 @@ def form_of(row: Mapping[str, Any], name: str, layout: Layout = "auto") -> Form:
     )
 
 
+def _there(row: Mapping[str, Any], place: str) -> bool:
+    return place in row or at(row, place) is not None
+
+
 class Mapper:
-    """Maps rows of one form to our columns; columns that have no place in it stay as they are."""
+    """Maps rows of one form to our columns; columns that have no place in it stay as they are. `score` is the
+    column of what was solved, where one is named; in a `table` rows have the same columns."""
 
-    def __init__(self, form: Form) -> None:
-        self.form, self.by_header = form, False
-        self.titles = {column: places[0] for column, places in form.columns.items()}
+    def __init__(self, form: Form, score: str = "", table: tuple[str, ...] = ()) -> None:
+        self.form = form
+        self._columns = {**form.columns, **({"solved": [score]} if score else {})}
+        self.titles = {column: places[0] for column, places in self._columns.items()}
         self._moves = lru_cache(16)(self._moves_of)
-
-    def index(self, cells: Mapping[str, int]) -> dict[str, int]:
-        """Return the places of a table's cells by its own columns and by ours: its rows need no other map."""
-        self.by_header = True
-        moves = self._moves(tuple(cells))
-        return {**cells, **{column: cells[places[0]] for column, places in moves if places[0] in cells}}
+        self._of_table = self._moves_of(table)
 
     def __call__(self, row: dict[str, Any]) -> dict[str, Any]:
         """Return the row by our columns."""
-        moves = () if self.by_header else self._moves(tuple(row))
+        moves = self._of_table or self._moves(tuple(row))
         mapped = dict(row) if moves or self.form.flags else row
         for column, places in moves:
-            if len(places) == 1 and places[0] in row:
-                mapped[column] = row[places[0]]
-            else:
-                values = (_value(row, place) for place in places)
-                mapped[column] = next((value for value in values if value is not None), None)
+            for place in places:
+                value = row[place] if place in row else at(row, place)
+                if value is not None and value != "":
+                    break
+            mapped[column] = value
         if flags := self.form.flags:
             given = [word for column, word in flags.items() if str(row.get(column)).lower() in _SET]
             mapped["winner"] = " and ".join(given)
@@ -118,7 +113,7 @@ class Mapper:
     def _moves_of(self, columns: tuple[str, ...]) -> tuple[tuple[str, list[str]], ...]:
         """Return the places of our columns in rows that have these, of those that are elsewhere."""
         moves = []
-        for column, places in self.form.columns.items():
+        for column, places in self._columns.items():
             there = [place for place in places if {place, re.split(r"[.\[/]", place)[0]} & {*columns}]
             if there and there != [column]:
                 self.titles[column] = there[0]
@@ -129,34 +124,38 @@ class Mapper:
 _SET = ("1", "true", "1.0")
 
 
-def _value(row: Mapping[str, Any], place: str) -> Any:
-    """Return the value at a place of a row; None where nothing is."""
-    if place in row:
-        return row[place]
-    if "[" in place:
-        of, by, path = re.split(r"\[|\]\.?", place)
-        known, names = at(row, of), at(row, by)
-        if not isinstance(known, dict) or not isinstance(names, list):
-            return None
-        return [at(known.get(name) if isinstance(name, str) else None, path) for name in names]
-    if "/" in place:
-        parts = [at(row, path) for path in place.split("/")]
-        return "/".join(["" if part is None else str(part) for part in parts])
-    return at(row, place)
-
-
 def at(value: Any, path: str) -> Any:
-    """Return the value at a path; None where nothing is."""
-    steps = path.split(".") if path else []
-    for number, step in enumerate(steps):
-        if isinstance(value, dict):
-            value = value.get(step)
-        elif not isinstance(value, list):
-            return None
-        elif step == "*":
-            return [at(each, ".".join(steps[number + 1 :])) for each in value]
-        elif step == "only":
-            value = value[0] if len(value) == 1 else None
-        else:
-            value = value[int(step)] if step.isdecimal() and int(step) < len(value) else None
-    return value
+    """Return the value at a place; None where nothing is. Objects and lists may be written as texts."""
+    if not path:
+        return value
+    if isinstance(value, str):
+        value = _literal(value)
+    step, _, rest = path.partition(".")
+    if isinstance(value, list):
+        if step == "*":
+            return [at(each, rest) for each in value]
+        number = 0 if step == "only" and len(value) == 1 else int(step) if step.isdecimal() else len(value)
+        return at(value[number], rest) if number < len(value) else None
+    if not isinstance(value, dict) or path in value:
+        return value[path] if isinstance(value, dict) else None
+    if "[" in path:
+        known, by, rest = re.split(r"\[|\]\.?", path)
+        names = at(value, by)
+        each = names if isinstance(names, list) else ()
+        return [at(at(at(value, known), str(name)), rest) for name in each] or None
+    if "/" in path:
+        parts = [at(value, part) for part in path.split("/")]
+        return None if None in parts else "/".join(map(str, parts))
+    return at(value.get(step), rest)
+
+
+@lru_cache(1)  # several columns may be of one text
+def _literal(text: str) -> Any:
+    """Return the value of JSON, or of Python, as which a data frame writes objects to CSV; None for anything
+    else."""
+    for reading in (json.loads, ast.literal_eval):
+        try:
+            return reading(text)
+        except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
+            pass
+    return None

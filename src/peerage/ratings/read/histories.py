@@ -6,8 +6,7 @@ import math
 from array import array
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from itertools import pairwise
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -25,7 +24,6 @@ from peerage.ratings.read.report import (
     RowError,
     amount,
     as_name,
-    control_of,
     needed,
     number_of,
     plain,
@@ -46,23 +44,23 @@ _WORDS = {
 }  # fmt: skip
 
 
-def verdict_of(row: Row, column: str, a: str, b: str, form: Form) -> str:
-    """The verdict in a column: a key of `SCORES`, or `NO_RESULT`.
+def verdict_of(row: Row, a: str, b: str, form: Form) -> str:
+    """Return the verdict of a row: a key of `SCORES`, or `NO_RESULT`.
 
     A model called `a` is meant by its name, but one called `tie`, or like another word that only verdicts
     use, is not: no name turns ties into wins. Raises RowError.
     """
-    value = row.get(column)
-    known = _PLAIN.get(value) if isinstance(value, str) else None
-    if known:
-        return known
-    word, end = plain(value), form.ending
-    known = _PLAIN.get(word) or form.words.get(word) or {b + end: "model_b", a + end: "model_a"}.get(word)
-    if known or word.lower() in _WORDS:
-        return known or _WORDS[word.lower()]
-    words = ", ".join(form.words or ("model_a", "model_b", TIE, BOTH_BAD))
-    expected = f"tie or a name followed by {end}" if end else f"{words} or a name"
-    raise RowError(f"found {short(word)}, expected {expected}", column)
+    if "winner" not in row:
+        raise ColumnMissing("winner")
+    value, end = row["winner"], form.ending
+    word = value if isinstance(value, str) and value in _PLAIN else plain(value)
+    verdict = _PLAIN.get(word) or form.words.get(word) or {b + end: "model_b", a + end: "model_a"}.get(word)
+    verdict = verdict or _WORDS.get(word.lower())
+    if verdict is None:
+        words = ", ".join(form.words or ("model_a", "model_b", TIE, BOTH_BAD))
+        expected = f"tie or a name followed by {end}" if end else f"{words} or a name"
+        raise RowError(f"found {short(word)}, expected {expected}", "winner")
+    return verdict
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,20 +97,18 @@ class BattlesRead:
 
     def add(self, row: Row, form: Form, report: Report) -> None:
         """Take one row in. Raises RowError that names what is missing or cannot be."""
-        log = form.log
-        if log and (row.get("model_a") == row.get("model_b") or str(row.get("winner")) not in form.words):
+        state = str(at(row, form.counted[0])) if form.counted else ""
+        if form.counted and (state not in form.counted[1:] or row.get("model_a") == row.get("model_b")):
             end = "between two models, and left out"
             report.left_out[f"line is no vote {end}", f"lines are no votes {end}"] += 1
             return
         a, b = self._name(row, "model_a"), self._name(row, "model_b")
         if a == b:
             raise RowError(f"{a!r} plays against itself; model_a and model_b must differ")
-        if "winner" not in row:
-            raise ColumnMissing("winner")
-        verdict = verdict_of(row, "winner", a, b, form)
+        verdict = verdict_of(row, a, b, form)
         values = [time_of(row)]
         values += [amount(row[name], name, none) if name in row else none for name, none in _AMOUNTS.items()]
-        values += [control_of(row, control, side) for control in self._controls for side in "ab"]
+        values += [_control(row, control, side, form) for control in self._controls for side in "ab"]
         labels = [self._label(row, label, form) for label in self._labels]
         if verdict == NO_RESULT:
             report.left_out["row without a winner is left out", "rows without a winner are left out"] += 1
@@ -160,6 +156,17 @@ class BattlesRead:
         )
 
 
+def _control(row: Row, control: str, side: str, form: Form) -> float:
+    """Return the amount of a control on one side: a column of its own, or where the form has it nested, as a
+    number or as counts by kind."""
+    column, place = f"{control}_{side}", form.controls.get(control, "").format(side)
+    if column in row or place.partition(".")[0] not in row:
+        return number_of(needed(row, column), column)
+    value = needed({place: at(row, place)}, place)
+    counts = value.values() if isinstance(value, dict) else [value]
+    return sum([number_of(count, place) for count in counts if count is not None])
+
+
 class Used(NamedTuple):
     """The dollars, tokens and seconds that a team's play in a game took; None where they are not known."""
 
@@ -182,12 +189,12 @@ class PlayedGames:
 
 
 class PlayedRead:
-    """Games as they are read; one in rows of seats stays open until the file ends."""
+    """Games as they are read; one in rows of seats stays open until all is read."""
 
     def __init__(self) -> None:
         self._players: dict[str, int] = {}
         self._games: list[tuple[float, Game, tuple[Used, ...]]] = []
-        self._seats: dict[str, list[tuple[int, Row]]] = {}
+        self._seats: dict[tuple[str, str], list[tuple[str, int, Row]]] = {}
         self._undecided: set[tuple[str, str]] = set()
 
     def add(self, row: Row, form: Form, report: Report) -> None:
@@ -204,7 +211,9 @@ class PlayedRead:
             if form.counted and isinstance(game, str) and FORMULA.match(str(player)):
                 player = str(player).removeprefix("'")  # put before it in CSV, against spreadsheets
             kept = {column: row[column] for column in _SEAT if column in row}
-            self._seats.setdefault(str(game), []).append((report.number, {**kept, "player": player}))
+            file = "" if form.layout == "answers" else report.file  # those are in a file of each player
+            seats = self._seats.setdefault((file, str(game)), [])
+            seats.append((report.file, report.number, {**kept, "player": player}))
             return
         content = repr([row.get(key) for key in ("players", "ranks", "scores", "teams", "date")])
         if report.repeats("game_id", row.get("game_id"), content):
@@ -212,30 +221,34 @@ class PlayedRead:
         listed = needed(row, "players")
         if not isinstance(listed, list) or len(listed) < 2:
             raise RowError(f"found {short(listed)}, expected a list of two or more", "players")
-        teams = [entry if isinstance(entry, list) else [entry] for entry in listed]
-        self._append(teams, _ranks(row, len(teams)), row)
+        self._append([entry if isinstance(entry, list) else [entry] for entry in listed], row)
 
     def close(self, report: Report) -> None:
-        """The end of a file: games in rows of seats are whole."""
-        for game, seats in self._seats.items():
+        """Take the end of all files in: games in rows of seats are whole. Raises DataError."""
+        for (file, game), seats in self._seats.items():
             teams: dict[str, list[Any]] = {}
             placed: dict[str, float] = {}
-            column = "score" if all(row.get("rank") in (None, "") for _, row in seats) else "rank"
+            column = "score" if all(row.get("rank") in (None, "") for *_, row in seats) else "rank"
             with report:
-                for report.number, row in seats:
+                for report.file, report.number, row in seats:
                     team = str(row["team"]) if row.get("team") not in (None, "") else f"\0{len(teams)}"
-                    value = number_of(needed(row, column), column) * (-1 if column == "score" else 1)
+                    value = number_of(needed(row, column), column)
                     if placed.setdefault(team, value) != value:
                         raise RowError(f"team {team!r} has two different {column}s in this game")
                     teams.setdefault(team, []).append(row["player"])
-                report.number, row = seats[0]
+                report.file, report.number, row = seats[0]
+                if len(teams) < 2 and not file:
+                    report.left_out[_ALONE] += 1
+                    continue
                 if len(teams) < 2:
                     raise RowError(f"game {game!r} has one side only, expected two or more")
-                self._append(list(teams.values()), list(placed.values()), row)
-        self._seats = {}
+                self._append([*teams.values()], {**row, f"{column}s": [*placed.values()]})
+        report.check()
+        if self._seats and not self._games:
+            raise DataError("no match has two of its players here: name the files of all, or their folder")
 
     def made(self, layout: Layout, notes: tuple[str, ...]) -> PlayedGames:
-        """All games, in the order of their times where all have one."""
+        """Return all games, in the order of their times where all have one."""
         left = len(self._undecided)
         words = ("match without a result is left out", "matches without a result are left out")
         order, times, note = _in_order([time for time, _, _ in self._games], "some games have no date")
@@ -249,9 +262,10 @@ class PlayedRead:
             tuple([used for _, _, used in games]) if any(used for _, _, used in games) else (),
         )
 
-    def _append(self, teams: list[list[Any]], ranks: list[float], row: Row) -> None:
+    def _append(self, teams: list[list[Any]], row: Row) -> None:
         if not all(teams):
             raise RowError("a team has no players", "players")
+        ranks = _ranks(row, len(teams))
         named = [[as_name(member, "players") for member in team] for team in teams]
         seats = Counter(member for team in named for member in team)
         name, times = seats.most_common(1)[0]
@@ -260,12 +274,15 @@ class PlayedRead:
         if times > 1 and any(len(team) > 1 for team in named):
             raise RowError(f"{name!r} plays in two teams, or twice in one")
         used, time, weight = _used(row, len(teams)), time_of(row), amount(row.get("weight"), "weight", 1.0)
-        seated = tuple(
-            tuple(self._players.setdefault(member, len(self._players)) for member in team) for team in named
-        )
+        number = {member: self._players.setdefault(member, len(self._players)) for member in seats}
+        seated = tuple([tuple([number[member] for member in team]) for team in named])
         self._games.append((time, Game(seated, tuple(ranks), None, weight), used))
 
 
+_ALONE = (
+    "match has one of its players here and is left out",
+    "matches have one of their players here and are left out",
+)
 _SEAT = ("rank", "score", "team", "weight", "timestamp", "at_ms")
 
 
@@ -288,22 +305,24 @@ def _listed(row: Row, column: str, teams: int) -> list[Any]:
     return listed or []
 
 
+def _places(values: list[float]) -> list[int]:
+    order = sorted(set(values))
+    return [order.index(value) for value in values]
+
+
 def _ranks(row: Row, teams: int) -> list[float]:
-    """The ranks, which scores may tell or confirm."""
+    """Return the ranks, which scores may tell or confirm."""
     ranks, scores = [
         [number_of(value, column) for value in _listed(row, column, teams)] for column in ("ranks", "scores")
     ]
     if not (ranks or scores):
         raise ColumnMissing("ranks or scores")
-    order = sorted(range(teams), key=lambda team: (ranks[team], -scores[team])) if ranks and scores else ()
-    for before, after in pairwise(order):
-        if (ranks[before] < ranks[after]) != (scores[before] > scores[after]):
-            i, j = sorted((before, after))
-            raise RowError(
-                f"ranks and scores disagree about players {i + 1} and {j + 1} (ranks {row['ranks'][i]} and "
-                f"{row['ranks'][j]}, scores {row['scores'][i]} and {row['scores'][j]}); leave one of them out"
-            )
-    return ranks or [-score for score in scores]
+    by_score = [-score for score in scores]
+    if ranks and scores and _places(ranks) != _places(by_score):
+        raise RowError(
+            f"ranks and scores disagree ({short(row['ranks'])}, {short(row['scores'])}); leave one out"
+        )
+    return ranks or by_score
 
 
 _MOST_CELLS = 50_000_000
@@ -322,22 +341,20 @@ class Answers:
 
 
 class AnswersRead:
-    """Answers as they are read: compact columns that grow. `met` once those of a challenge met in a match."""
+    """Answers as they are read: compact columns that grow."""
 
     def __init__(self) -> None:
-        self.met = False
         self._players: dict[str, int] = {}
         self._challenges: dict[str, int] = {}
         self._player, self._challenge, self._solved = array("q"), array("q"), array("d")
 
-    def add(self, row: Row, report: Report) -> None:
+    def add(self, row: Row, _: Form, report: Report) -> None:
         """Take one row in. Raises RowError that names what is missing or cannot be."""
         player, challenge = [plain(needed(row, column)) for column in ("player", "challenge")]
         if not (player and challenge):
             raise RowError("empty; expected a value", "challenge" if player else "player")
         if "solved" not in row:
             raise ColumnMissing("solved")
-        self.met = self.met or bool(row.get("met"))
         solved = _part(row["solved"])
         if solved is None:
             report.left_out[_NO_SCORE] += 1
@@ -346,8 +363,8 @@ class AnswersRead:
         self._challenge.append(self._challenges.setdefault(challenge, len(self._challenges)))
         self._solved.append(solved)
 
-    def made(self, notes: tuple[str, ...]) -> Answers | PlayedGames:
-        """The table; games where it is of matches. Raises DataError when it would not fit into memory."""
+    def made(self, _: Layout, notes: tuple[str, ...]) -> Answers:
+        """Return the table. Raises DataError when it would not fit into memory."""
         shape = len(self._players), len(self._challenges)
         if math.prod(shape) > _MOST_CELLS:
             raise DataError(
@@ -360,8 +377,7 @@ class AnswersRead:
             words = counted(again, "answer is a further try", "answers are further tries")
             notes += (f"{words} at a challenge: the mean of its tries counts",)
         solved = np.where(tries > 0, total / np.maximum(tries, 1), np.nan).reshape(shape)
-        answers = Answers(tuple(self._players), tuple(self._challenges), solved, notes)
-        return _matches(answers) if self.met else answers
+        return Answers(tuple(self._players), tuple(self._challenges), solved, notes)
 
 
 def _part(value: Any) -> float | None:
@@ -370,9 +386,13 @@ def _part(value: Any) -> float | None:
         return None
     if isinstance(value, str):
         value = _SOLVED.get(value.strip().lower(), value)
-    part = float(value) if isinstance(value, bool) else number_of(value, "solved")
+    try:
+        part = float(value)
+    except (TypeError, ValueError, OverflowError):
+        part = math.nan
     if not 0 <= part <= 1:
-        raise RowError(f"found {short(value)}, expected true, false or a part from 0 to 1", "solved")
+        expected = "expected true, false or a part from 0 to 1; --score names another column"
+        raise RowError(f"found {short(value)}, {expected}", "solved")
     return part
 
 
@@ -389,21 +409,6 @@ def as_games(answers: Answers) -> PlayedGames:
         words = counted(left, "challenge was", "challenges were")
         notes += (f"{words} answered by one player alone, and left out",)
     return PlayedGames(answers.names, tuple(games), notes, "answers")
-
-
-def _matches(answers: Answers) -> PlayedGames:
-    """Answers in matches, as games in the order of their numbers."""
-
-    def number(at: int) -> tuple[int, str]:
-        evaluation, _, last = answers.challenges[at].rpartition("/")
-        return int(last) if last.isdecimal() and len(last) < 20 else 0, evaluation
-
-    order = sorted(range(len(answers.challenges)), key=number)
-    challenges = tuple([answers.challenges[at] for at in order])
-    games = as_games(replace(answers, challenges=challenges, solved=answers.solved[:, order]))
-    if not games.games:
-        raise DataError("no match has two of its players here: name the files of all, or their folder")
-    return games
 
 
 def _in_order(times: ArrayLike, note: str) -> tuple[np.ndarray, Floats | None, list[str]]:

@@ -1,8 +1,7 @@
 """Logs of Inspect (UK AI Security Institute), `.eval` and JSON, as answers: who solved which sample.
 
-An `.eval` file is a ZIP of JSON: `header.json`, and `samples/ID_epoch_N.json` each. A sample's score is that
-of the first scorer, or the one that is named; C, P, I and N (correct, partly, incorrect, no answer) are 1, ½,
-0 and 0, as in Inspect.
+An `.eval` file is a ZIP of JSON: `header.json`, and `samples/ID_epoch_N.json` each. C, P, I and N (correct,
+partly, incorrect, no answer) are 1, ½, 0 and 0, as in Inspect.
 """
 
 from __future__ import annotations
@@ -10,7 +9,7 @@ from __future__ import annotations
 import json
 import re
 import zipfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from copy import copy
 from importlib import import_module
 from itertools import chain, count
@@ -18,10 +17,8 @@ from string import ascii_uppercase
 from typing import Any, BinaryIO
 
 from peerage.inputs import MOST_BYTES
-from peerage.ratings.read.forms import at
 from peerage.ratings.read.report import DataError, Report, RowError
 
-NO_LOG = "is no log of Inspect: --score names a score of such logs"
 _VALUES = {"C": 1.0, "P": 0.5, "I": 0.0, "N": 0.0}
 _ZSTANDARD = 93
 """ZIP's number for the compression of newer logs, which Python's own `zipfile` does not read."""
@@ -29,42 +26,50 @@ _ZSTANDARD = 93
 
 def is_log(record: Any) -> bool:
     """Return whether a JSON value is a whole log."""
-    return (
-        isinstance(record, dict)
-        and isinstance(record.get("samples"), list)
-        and isinstance(record.get("eval"), dict)
-        and "status" in record
-    )
+    return isinstance(record, dict) and isinstance(record.get("samples"), list) and "status" in record
 
 
-def answers(log: Mapping[str, Any], report: Report, score: str = "") -> Iterator[dict[str, Any]]:
-    """Yield the answers of a log: `player` (the model), `challenge` (task and sample), `solved`, and for
-    judges `question` and `answer`. Samples without a score have None, and those that ended with an error no
-    answer either. `score` names a scorer, or an entry of a score that has several. Raises DataError."""
-    about = log["eval"]
-    if not {"model", "task"} <= about.keys():
-        raise DataError(f"{report.file}: not an Inspect log: eval names no model, or no task")
+def answers(log: Any, samples: Iterable[Any], report: Report) -> Iterator[dict[str, Any]]:
+    """Yield the answers of a log: `player` (the model), `challenge` (task and sample), `question`, `answer`,
+    and each score by its scorer, or SCORER/ENTRY where it has several. `solved` is the first, None where a
+    sample has no score. Raises DataError."""
+    about = log.get("eval") if isinstance(log, dict) else None
+    if not isinstance(about, dict) or not {"model", "task"} <= about.keys():
+        raise DataError(f"{report.file}: not an Inspect log: its eval names no model, or no task")
     report.unit = "sample"
-    for report.number, sample in enumerate(log["samples"], 1):
+    for report.number, sample in enumerate(samples, 1):
         with report:
             if isinstance(sample, RowError):
                 raise sample
             try:
                 answer = {
+                    **_scores(sample.get("scores") or {}),
                     "player": about["model"],
                     "challenge": f"{about['task']}/{sample['id']}",
-                    "solved": _solved(sample.get("scores") or {}, score, report.file),
                     "epoch": sample.get("epoch", 1),
                     "question": _asked(sample.get("input"), sample.get("choices")),
                     "answer": (sample.get("output") or {}).get("completion", ""),
+                    "error": sample.get("error"),
                 }
-            except (KeyError, TypeError, AttributeError, OverflowError):
+            except (KeyError, TypeError, AttributeError):
                 expected = "expected an object with id, input, output and scores"
                 raise RowError(f"not as Inspect writes them: {expected}") from None
-            yield {**answer, "answer": None} if sample.get("error") else answer
+            yield answer
 
 
-def zipped(stream: BinaryIO, name: str, report: Report, score: str) -> Iterator[dict[str, Any]]:
+def _scores(scores: Mapping[str, Any]) -> dict[str, Any]:
+    values: dict[str, Any] = {}
+    for scorer, score in scores.items():
+        value = score["value"] if isinstance(score, Mapping) else score
+        entries = value if isinstance(value, Mapping) else {"": value}
+        for entry, one in entries.items():
+            name = scorer if len(entries) == 1 else f"{scorer}/{entry}"
+            values[name] = _VALUES.get(one, one) if isinstance(one, str) else one
+    first = next(iter(scores), "")
+    return {**values, "solved": values.get(first, scores.get(first))}
+
+
+def zipped(stream: BinaryIO, name: str, report: Report) -> Iterator[dict[str, Any]]:
     """Yield the answers of an `.eval` file, as `answers`. Raises DataError."""
     try:
         log = zipfile.ZipFile(stream)
@@ -80,11 +85,8 @@ def zipped(stream: BinaryIO, name: str, report: Report, score: str) -> Iterator[
         header = _json(log, start, name)
         if isinstance(header, RowError):
             raise DataError(f"{name}: {header}")
-        for part, value in ((start, header), ("eval", at(header, "eval"))):
-            if not isinstance(value, dict):
-                raise DataError(f"{name}: not an Inspect log: {part} is no object")
         samples = (_json(log, each, name) for each in names if re.match("samples/.*[^/]$", each))
-        yield from answers({**header, "samples": samples}, report, score)
+        yield from answers(header, samples, report)
 
 
 def _json(log: zipfile.ZipFile, name: str, file: str) -> Any:
@@ -108,29 +110,6 @@ def _json(log: zipfile.ZipFile, name: str, file: str) -> Any:
         return RowError(f"{name}: lists or objects too deep")
     except Exception as error:  # each way of compressing, and none that is known, has errors of its own
         return RowError(f"{name} cannot be read: {f'{error}'.partition(';')[0]}")
-
-
-def _solved(scores: Mapping[str, Any], wanted: str, file: str) -> float | None:
-    """Return the value of the score that is wanted (SCORER, ENTRY, or SCORER/ENTRY where scorers share its
-    name), else of the first; None where there is no score."""
-    values: dict[str, Any] = {}
-    for scorer, score in scores.items():
-        value = score["value"] if isinstance(score, Mapping) else score
-        entries = value if isinstance(value, Mapping) and value else {"": value}
-        values |= {f"{scorer}/{entry}".removesuffix("/"): each for entry, each in entries.items()}
-    if not values:
-        return None
-    sought, part = (wanted, -1) if wanted else (next(iter(scores)), 0)
-    names = [name for name in values if name == sought or name.split("/", 1)[part] == sought]
-    if len(names) != 1:
-        listed = ", ".join([name[:60] for name in names or values][:10])
-        count = len(names) or "no"
-        raise DataError(f"{file}: {count} scores are called {sought!r}; name one with --score: {listed}")
-    value = values[names[0]]
-    value = _VALUES.get(value, value) if isinstance(value, str) else value
-    if not isinstance(value, bool | int | float):
-        raise RowError(f"a score is {value!r:.60}; expected C, P, I, N or a number")
-    return float(value)
 
 
 def _asked(said: Any, choices: Any) -> str:

@@ -5,14 +5,11 @@ A bad value raises RowError with its column and what was expected.
 
 from __future__ import annotations
 
-import ast
-import json
 import math
 import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
-from functools import lru_cache
 from types import TracebackType
 from typing import Any
 
@@ -25,11 +22,6 @@ MOST_PROBLEMS = 10
 _KEPT = 1_000
 _MOST = 1e12  # of an amount: sums of squares of a million of them keep their digits
 _LONGEST_NAME = 1_000  # characters; a table of longer ones takes minutes to draw
-_METADATA = {
-    "length": "sum_assistant_{}_tokens", "headings": "header_count_{}", "lists": "list_count_{}",
-    "bold": "bold_count_{}",
-}  # fmt: skip
-"""Columns that LMArena's releases have nested in `conv_metadata`: a number, or counts by kind."""
 
 
 class DataError(ValueError):
@@ -187,32 +179,6 @@ def time_of(row: Row) -> float:
     except (ValueError, OverflowError, OSError):
         expected = "expected seconds or a date like 2025-09-02T18:02:54Z"
         raise RowError(f"found {short(value)}, {expected}", "timestamp") from None
-
-
-def control_of(row: Row, control: str, side: str) -> float:
-    """The amount of a control on one side: a column of its own, or nested as in LMArena's releases."""
-    column, nested = f"{control}_{side}", row.get("conv_metadata")
-    if column in row or control not in _METADATA or nested is None:
-        return number_of(needed(row, column), column)
-    nested = _literal(nested) if isinstance(nested, str) else nested
-    inside = _METADATA[control].format(side)
-    value = nested.get(inside) if isinstance(nested, dict) else None
-    if value is None:
-        raise RowError(f"conv_metadata has no {inside}, and there is no column {column}")
-    counts = value.values() if isinstance(value, dict) else [value]
-    return sum([number_of(count, f"conv_metadata.{inside}") for count in counts if count is not None])
-
-
-@lru_cache(1)  # several controls are of one row
-def _literal(text: str) -> Any:
-    """Return the value of JSON, or of Python, as which a mapping of a data frame is in CSV; None for anything
-    else."""
-    for reading in (json.loads, ast.literal_eval):
-        try:
-            return reading(text)
-        except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
-            pass
-    return None
 
 
 def short(value: Any) -> str:

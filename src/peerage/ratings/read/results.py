@@ -14,36 +14,31 @@ from peerage.ratings.read.histories import (
     PlayedGames,
     PlayedRead,
 )  # fmt: skip
-from peerage.ratings.read.report import DataError, Report, Row, RowError
-from peerage.ratings.read.source import distinct, records
+from peerage.ratings.read.report import ColumnMissing, DataError, Report, Row, RowError
+from peerage.ratings.read.source import records
 
 
 def rows(
     stream: BinaryIO, name: str, report: Report, layout: Layout = "auto", score: str = ""
 ) -> Iterator[tuple[Row, Form]]:
-    """The rows of a file by our columns, with their form, one for all; `report` has the place of each.
+    """Yield the rows of a file by our columns, with their form, one for all; `report` has the place of each.
 
-    `score` names the score of Inspect's logs that is read. Raises DataError for a file of no form that is
-    known, and where a score is named and there is no log; bad rows are added to `report`.
+    `score` names the column of answers that says what was solved. Raises DataError for a file of no form that
+    is known; bad rows are added to `report`.
     """
     report.file = name
     mapper: Mapper | None = None
-
-    def header(cells: list[str]) -> dict[str, int]:
-        nonlocal mapper
-        columns = distinct(cells)
-        if not columns:
-            return columns
-        mapper, report.row = Mapper(form_of(columns, name, layout)), list(columns)
-        return mapper.index(columns)
-
-    for record in records(stream, name, report, header=header, score=score):
+    for record in records(stream, name, report):
         if not isinstance(record, dict):
             report.add(RowError(f"found {type(record).__name__}, expected an object with named fields"))
             continue
         if mapper is None:
-            mapper = Mapper(form_of(record, name, layout))
-        report.row, report.titles = report.row if mapper.by_header else record, mapper.titles
+            form = form_of(record, name, "answers" if score else layout)
+            mapper = Mapper(form, score, tuple(record) if report.fixed else ())
+        report.row, report.titles = record, mapper.titles
+        if score and score not in record and record.get("solved", "") is not None:
+            report.add(ColumnMissing(score))
+            continue
         yield mapper(record), mapper.form
 
 
@@ -59,11 +54,16 @@ def read(
     """Read opened files, each with the name that errors give it, as one history.
 
     `labels` and `controls` name columns that must be there, `kept` labels that need not (empty where they
-    are missing); `score` names the score of Inspect's logs that counts.
+    are missing); `score` names the column of answers that says what was solved.
     With `auto` the first row of a file decides. Rows with timestamps are put in their order, and so are games
     with dates. Raises DataError.
     """
-    battles, played, answers = BattlesRead(labels, controls, kept), PlayedRead(), AnswersRead()
+    played = PlayedRead()
+    kinds: dict[str, BattlesRead | PlayedRead | AnswersRead] = {
+        "battles": BattlesRead(labels, controls, kept),
+        "games": played,
+        "answers": AnswersRead(),
+    }
     report = Report()
     first: Form | None = None
     for name, stream in streams:
@@ -72,21 +72,13 @@ def read(
             try:  # a context for each row would take longer
                 if form.kind != first.kind:
                     raise RowError(f"found {form.kind}, and {first.kind} before; rate them apart")
-                if form.kind == "battles":
-                    battles.add(row, form, report)
-                elif form.kind == "games":
-                    played.add(row, form, report)
-                else:
-                    answers.add(row, report)
+                kinds[form.kind].add(row, form, report)
             except RowError as error:
                 report.add(error)
-        played.close(report)
-    report.check()
+    played.close(report)
     if first is None:
         raise DataError("there are no rows to rate: every file is empty")
-    if first.kind == "answers":
-        return answers.made(report.notes)
-    return (battles if first.kind == "battles" else played).made(first.layout, report.notes)
+    return kinds[first.kind].made(first.layout, report.notes)
 
 
 def layout_of(stream: BinaryIO, name: str, score: str = "") -> Layout | None:

@@ -15,7 +15,6 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from importlib import import_module
 from itertools import chain
-from operator import itemgetter
 from typing import Any, BinaryIO, TextIO, cast
 
 import msgspec
@@ -25,8 +24,8 @@ from peerage.formats import storable
 from peerage.ratings.read import inspect
 from peerage.ratings.read.report import DataError, Report, RowError
 
-Header = Callable[[list[str]], dict[str, int]]
-"""Turns the first line of a table into names of columns and where their cells are. Raises RowError."""
+Header = Callable[[list[str]], list[str]]
+"""Turns the first line of a table into names of columns. Raises RowError."""
 Hook = Callable[[list[tuple[str, Any]]], dict[str, Any]] | None
 
 _ENDINGS = {
@@ -50,20 +49,13 @@ _BETWEEN = re.compile(r"[\s,]*")
 
 
 def records(
-    stream: BinaryIO,
-    name: str,
-    report: Report,
-    *,
-    header: Header | None = None,
-    unique: bool = False,
-    score: str = "",
+    stream: BinaryIO, name: str, report: Report, *, header: Header | None = None, unique: bool = False
 ) -> Iterator[Any]:
     """The records of a file, whose places `report` then knows: rows of a table by column, values of JSON,
     answers of a log.
 
-    `header` names the columns of a table, `unique` refuses a key that an object has twice, `score` names the
-    score of Inspect's logs that counts. Raises DataError for a file that is nothing of the kind; bad records
-    are added to `report`.
+    `header` names the columns of a table, `unique` refuses a key that an object has twice. Raises DataError
+    for a file that is nothing of the kind; bad records are added to `report`.
     """
     source = stream if isinstance(stream, io.BufferedReader) else io.BufferedReader(cast(Any, stream))
     head = source.peek(64)[:64]
@@ -74,13 +66,9 @@ def records(
     encoding = next((encoding for mark, encoding in _MARKED if re.match(mark, head, re.DOTALL)), "utf-8-sig")
     first = head.decode(encoding, "ignore").lstrip("\ufeff \t\r\n")[:1]
     kind = _MAGIC.get(head[:4]) or _ENDINGS.get(ending) or ("json" if first and first in "[{" else "table")
-    if score and kind in ("parquet", "table"):
-        raise DataError(f"{name} {inspect.NO_LOG}")
     if kind in ("parquet", "zip"):
         whole = source if source.seekable() else io.BytesIO(source.read(inputs.MOST_BYTES))
-        yield from (
-            _parquet(whole, name, report) if kind == "parquet" else inspect.zipped(whole, name, report, score)
-        )
+        yield from (_parquet if kind == "parquet" else inspect.zipped)(whole, name, report)
         return
     errors = "surrogateescape" if encoding == "utf-8-sig" else "strict"
     text, report.unit = io.TextIOWrapper(source, encoding, errors, newline=""), "line"
@@ -89,13 +77,8 @@ def records(
         if kind == "table":
             yield from _table(lines, "\t,;|" if ending == ".tsv" else ",;\t|", report, header or distinct)
             return
-        for value in _json(text, lines, first == "[", report, _once if unique else None):
-            if inspect.is_log(value):
-                yield from inspect.answers(value, report, score)
-            elif score:
-                raise DataError(f"{name} {inspect.NO_LOG}")
-            else:
-                yield value
+        for value in _json(text, lines, report, _once if unique else None, listed=first == "["):
+            yield from inspect.answers(value, value["samples"], report) if inspect.is_log(value) else (value,)
     except UnicodeDecodeError as error:
         raise DataError(f"{report.place}: found bytes that are not {error.encoding.upper()}") from None
     finally:
@@ -116,13 +99,12 @@ def _clean(text: str, report: Report) -> str:
     return storable(text)
 
 
-def distinct(cells: list[str]) -> dict[str, int]:
-    """The columns of a table and where they are. Raises RowError for one that is named twice."""
+def distinct(cells: list[str]) -> list[str]:
+    """The columns of a table. Raises RowError for one that is named twice."""
     names = [cell.strip() for cell in cells]
-    twice = sorted({column for column in names if names.count(column) > 1})
-    if twice:
+    if twice := sorted({column for column in names if names.count(column) > 1}):
         raise RowError(f"the header names {', '.join(twice):.200} twice")
-    return {name: at for at, name in enumerate(names)}
+    return names
 
 
 _MARKS = {",": "a comma", ";": "a semicolon", "\t": "a tab", "|": "a bar"}
@@ -136,44 +118,39 @@ def _table(lines: Iterator[str], marks: str, report: Report, header: Header) -> 
         first = next((line for line in lines if not line.isspace()), "")
         stated = re.fullmatch(r"sep=(.)\s*", first)  # as Excel reads and writes it
         if stated:
-            first = next(lines, "")
-        before = report.number - 1
-        mark = (
-            stated[1]
-            if stated
-            else max(marks, key=lambda mark: len(next(csv.reader([first], delimiter=mark), ())))
-        )
+            marks, first = stated[1], next(lines, "")
+        mark = max(marks, key=lambda mark: len(next(csv.reader([first], delimiter=mark), ())))
         quote = f"put cells with quotes or {_MARKS.get(mark, mark)} in quotes"
+        before = report.number - 1
         reader = csv.reader(chain([first] * bool(first), lines), delimiter=mark, strict=True)
-        columns: dict[str, int] = {}
         names: list[str] = []
-        line, ended = before + 1, False
+        ended = False
         while not ended:
+            line = before + reader.line_num + 1
             with report:
                 try:
-                    columns = columns or header(names := next(reader, []))
-                    same = [*columns.values()] == [*range(len(names))]
-                    pick: Any = None if same else itemgetter(*columns.values())
+                    names = names or header(next(reader, []))
                     line = before + reader.line_num + 1
                     for cells in reader:
                         report.number, line = line, before + reader.line_num + 1
                         if len(cells) == len(names) and any(cells):
-                            yield dict(zip(columns, pick(cells) if pick else cells, strict=True))
+                            yield dict(zip(names, cells, strict=True))
                         elif any(map(str.strip, cells)):
                             at = names[len(cells)] if len(cells) < len(names) else str(len(names) + 1)
                             problem = f"found {len(cells)} cells, expected {len(names)}; {quote}"
                             report.add(RowError(problem, at))
                     ended = True
                 except csv.Error as error:
-                    report.number, line = line, before + reader.line_num + 1
+                    report.number = line
                     raise RowError(f"no CSV ({error}); {quote}") from None
-            if not columns:  # nothing can be read without a sound header
+            if not names:  # nothing can be read without a sound header
                 report.check()
     finally:
         csv.field_size_limit(limit)
 
 
-def _json(text: TextIO, lines: Iterator[str], listed: bool, report: Report, hook: Hook) -> Iterator[Any]:
+def _json(text: TextIO, lines: Iterator[str], report: Report, hook: Hook, *, listed: bool) -> Iterator[Any]:
+    """The values of JSON lines; those of a list, or the objects of a file that holds some in a row."""
     begun, line = False, ""
     for line in () if listed else lines:
         if line.isspace():
