@@ -1,0 +1,167 @@
+"""An order of players that follows from the evidence alone, so that names and rows leave no trace in draws.
+
+Each player's colour is a hash of its results against coloured opponents, refined until no colour divides
+further (Weisfeiler and Leman 1968); between players whom colours do not tell apart, one is set apart and
+colours are refined again.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from peerage.ratings.history import Games
+from peerage.ratings.kernels import Floats, Ints
+from peerage.ratings.strength.likelihood import Pairs, Segments
+
+Hashes = NDArray[np.uint64]
+_APART = 300
+"""Players up to whom those of one colour are set apart."""
+_SALTS = (np.array([11, 23, 37, 41, 59], np.uint64) << np.uint64(40)) + np.uint64(0x9E3779B97F4A7C15)
+
+
+class Canonical(NamedTuple):
+    """`number` is each player's place in the order; `kind` numbers those whom the evidence does not tell
+    apart, in the order of players as they were given."""
+
+    number: Ints
+    kind: Ints
+
+    def averaged(self, values: Floats) -> Floats:
+        """Values of players, the mean of each kind for all of it."""
+        if self.alone:
+            return values
+        return np.asarray((np.bincount(self.kind, values) / np.bincount(self.kind))[self.kind])
+
+    def averaged_pairs(self, values: Floats, pairs: Pairs) -> Floats:
+        """Values of ordered pairs, the mean of each kind of pair for all of it; pairs of two records are of
+        two kinds."""
+        if self.alone:
+            return values
+        n = len(self.kind)
+        record = np.zeros((n, n), np.uint64)
+        record[pairs.a, pairs.b] = _of_columns(pairs.wins_a, pairs.wins_b, pairs.ties)
+        record[pairs.b, pairs.a] = _of_columns(pairs.wins_b, pairs.wins_a, pairs.ties)
+        kinds: Hashes = (self.kind[:, None] * n + self.kind).astype(np.uint64)
+        key = _mixed(record + kinds)
+        np.fill_diagonal(key, 0)
+        _, place = np.unique(key.ravel(), return_inverse=True)
+        mean = np.bincount(place, values.ravel()) / np.bincount(place)
+        return np.asarray(mean[place].reshape(n, n))
+
+    @property
+    def alone(self) -> bool:
+        """Whether the evidence tells every player apart."""
+        return len(self.kind) == int(self.kind.max(initial=-1)) + 1
+
+
+def canonical(pairs: Pairs, rankings: Games) -> Canonical:
+    """The order of players that evidence gives them."""
+    n = pairs.players
+    structure = _Structure(pairs, rankings)
+    colour = structure.refined(np.zeros(n, np.uint64))
+    kind = np.unique(colour, return_inverse=True)[1].astype(np.int64)
+    mark = np.uint64(1)
+    while n <= _APART:
+        order = np.argsort(colour, kind="stable")
+        same = np.flatnonzero(colour[order][1:] == colour[order][:-1])
+        if not len(same):
+            break
+        # Nothing that a player without results is set apart by reaches another: all of these at once.
+        idle = np.flatnonzero(~structure.played & (colour == colour[order[same[0]]]))
+        if len(idle):
+            marks: Hashes = np.arange(1, len(idle) + 1).astype(np.uint64)
+            colour[idle] = _mixed(np.add(colour[idle], marks, dtype=np.uint64))
+            continue
+        one = order[same[0]]
+        colour[one] = _mixed(colour[one : one + 1] + mark)[0]
+        colour = structure.refined(colour)
+        mark += np.uint64(1)
+    number = np.empty(n, np.int64)
+    number[np.argsort(colour, kind="stable")] = np.arange(n)
+    return Canonical(number, kind)
+
+
+class _Structure:
+    """Results as edges by which colours are refined."""
+
+    def __init__(self, pairs: Pairs, rankings: Games) -> None:
+        self.players = pairs.players
+        own = np.concatenate([pairs.a, pairs.b])
+        self.other = np.concatenate([pairs.b, pairs.a])
+        self.record = np.concatenate(
+            [
+                _of_columns(pairs.wins_a, pairs.wins_b, pairs.ties),
+                _of_columns(pairs.wins_b, pairs.wins_a, pairs.ties),
+            ]
+        )
+        self.edges = Segments.of(own)
+        self.seat = rankings.seat
+        self.part = _of_columns(rankings.share)
+        teams = np.repeat(np.arange(len(rankings.rank)), np.diff(rankings.team))
+        games = np.repeat(np.arange(len(rankings)), np.diff(rankings.game))
+        self.of_team, self.of_game = Segments.of(teams), Segments.of(games)
+        self.by_seat = Segments.of(rankings.seat)
+        self.place = _of_columns(_places(rankings, games))
+        self.weight = _of_columns(rankings.weight)
+        self.team, self.game = teams, games
+        self.played = np.zeros(self.players, bool)
+        self.played[own] = True
+        self.played[rankings.seat] = True
+
+    def refined(self, colour: Hashes) -> Hashes:
+        """Colours that no further results divide."""
+        kinds = len(np.unique(colour))
+        for _ in range(self.players):
+            finer = self._once(colour)
+            now = len(np.unique(finer))
+            colour = finer
+            if now == kinds:
+                break
+            kinds = now
+        return colour
+
+    def _once(self, colour: Hashes) -> Hashes:
+        total = np.zeros((self.players, 1), np.uint64)
+        _sum(self.edges, total, _mixed(_mixed(colour[self.other] + _SALTS[0]) + self.record))
+        if len(self.seat):
+            team = np.zeros((len(self.place), 1), np.uint64)
+            _sum(self.of_team, team, _mixed(colour[self.seat] + self.part))
+            game = np.zeros((len(self.weight), 1), np.uint64)
+            _sum(self.of_game, game, _mixed(_mixed(team[:, 0] + _SALTS[1]) + self.place))
+            whole = _mixed(game[:, 0] + self.weight)[self.game]
+            mine = _mixed(_mixed(whole + self.place) + _mixed(team[:, 0] + _SALTS[2]))
+            _sum(self.by_seat, total, _mixed(mine[self.team] + self.part))
+        return _mixed(_mixed(colour + _SALTS[3]) + total[:, 0])
+
+
+def _places(rankings: Games, games: Ints) -> Floats:
+    """Each team's place in its game, from 0, equal for equal ranks."""
+    if not len(games):
+        return np.zeros(0)
+    new = np.concatenate([[1], (games[1:] != games[:-1]) | (rankings.rank[1:] != rankings.rank[:-1])])
+    count = np.cumsum(new)
+    return np.asarray(count - count[rankings.game[:-1]][games], np.float64)
+
+
+def _sum(segments: Segments, total: Hashes, rows: Hashes) -> None:
+    if len(segments.starts):
+        total[segments.whom, 0] += np.add.reduceat(rows[segments.order], segments.starts)
+
+
+def _of_columns(*columns: Floats) -> Hashes:
+    found = np.zeros(len(columns[0]), np.uint64)
+    for salt, column in zip(_SALTS, columns, strict=False):
+        found = _mixed(found * np.uint64(3) + (column + 0.0).view(np.uint64) + salt)
+    return found
+
+
+def _mixed(values: Hashes) -> Hashes:
+    """Hashes of whole numbers (Steele, Lea, Flood, "Fast splittable pseudorandom number generators",
+    OOPSLA 2014)."""
+    found = values + np.uint64(0x9E3779B97F4A7C15)
+    found = (found ^ (found >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    found = (found ^ (found >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return np.asarray(found ^ (found >> np.uint64(31)))

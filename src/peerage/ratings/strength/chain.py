@@ -1,0 +1,219 @@
+"""Draws from the posterior of strengths: short chains side by side.
+
+For a few spreads τ the posterior's top is climbed, and the normal there (Laplace) is where chains start and
+by which they step: Hamiltonian Monte Carlo (Neal, "MCMC using Hamiltonian dynamics", 2011) over strengths and
+ln ν given τ and the share q, both of which are then drawn given the strengths. Strengths and τ are also
+scaled together, which leads out of the funnel near τ = 0 (Yu and Meng, JCGS 2011).
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from peerage.ratings.kernels import Floats, Ints
+from peerage.ratings.strength import prior
+from peerage.ratings.strength.likelihood import Counts
+
+CHAINS = 32
+WARM, KEPT = 12, 16
+"""Sweeps before the first that is kept, and those kept."""
+_LEAPS = 4
+_EVERY = 5  # of the grid of spreads, one Laplace fit each
+_ANCHORS = np.arange(0, len(prior.SPREADS), _EVERY)
+
+
+class Draws(NamedTuple):
+    """Draws, one a column: `strength` in log-odds, shape (players, draws), `tie` = ln ν, `spread` τ and
+    `share` q, shape (draws,)."""
+
+    strength: Floats
+    tie: Floats
+    spread: Floats
+    share: Floats
+
+
+class Normal(NamedTuple):
+    """Laplace's normal at one spread: top, a root of the covariance, and the same of ln ν."""
+
+    strength: Floats
+    root: Floats
+    tie: float
+    tie_width: float
+    log_weight: float
+
+
+def draws(counts: Counts, rng: np.random.Generator) -> Draws:
+    """Draws from the posterior, CHAINS x KEPT of them."""
+    normals = _normals(counts)
+    weight = np.array([normal.log_weight for normal in normals])
+    weight = np.exp(weight - weight.max())
+    anchor = np.sort(rng.choice(len(normals), CHAINS, p=weight / weight.sum()))
+    state = _State(counts, rng, normals, anchor)
+    kept: list[Draws] = []
+    for sweep in range(WARM + KEPT):
+        state.leap()
+        state.scale()
+        state.set_spread()
+        state.set_share()
+        if sweep >= WARM:
+            kept.append(
+                Draws(state.strength.copy(), state.tie.copy(), prior.SPREADS[state.at], state.share.copy())
+            )
+    return Draws(*(np.concatenate(column, axis=-1) for column in zip(*kept, strict=True)))
+
+
+def normal(
+    counts: Counts, spread: float, near: Normal | None = None, share: float = prior.SHARE_MEAN
+) -> Normal:
+    """Laplace's normal at a spread and a share, climbing from that of a spread nearby."""
+    n = counts.players
+    strength, tie = np.zeros(n), prior.TIE[0] if counts.tied else -np.inf
+    if near is not None:
+        strength, tie = near.strength, near.tie
+    for _ in range(30):
+        information, in_tie = counts.information(strength, tie)
+        pull = prior.precision(strength, spread, share)
+        information[range(n), range(n)] += pull
+        slope, tie_slope = counts.slope(strength[:, None], np.array([tie]))
+        step = np.linalg.solve(information, slope[:, 0] - pull * strength)
+        tie_step = 0.0
+        in_tie += prior.TIE[1] ** -2
+        if counts.tied:
+            tie_step = float(tie_slope[0] - (tie - prior.TIE[0]) / prior.TIE[1] ** 2) / in_tie
+        far = max(float(np.abs(step).max(initial=0.0)), abs(tie_step))
+        strength, tie = strength + step / max(1.0, far), tie + tie_step / max(1.0, far)
+        if far < 1e-2:
+            break
+    factor = np.linalg.cholesky(information)
+    log_weight = (
+        float(counts.log_likelihood(strength[:, None], np.array([tie]))[0])
+        + float(prior.log_prior(strength, spread, share).sum())
+        - float(np.log(np.diag(factor)).sum())
+        + float(np.log(spread) - (spread / prior.WIDTH) ** 2 / 2)
+    )
+    return Normal(strength, np.linalg.inv(factor).T, tie, in_tie**-0.5, log_weight)
+
+
+def _normals(counts: Counts) -> list[Normal]:
+    """Laplace's normal at each anchor."""
+    found: list[Normal] = []
+    for spread in prior.SPREADS[_ANCHORS[::-1]].tolist():
+        found.append(normal(counts, spread, found[-1] if found else None))
+    return found[::-1]
+
+
+class _State:
+    """The chains: `strength`, shape (players, chains), `tie`, `share`, and `at`, the place of each chain's
+    spread on the grid."""
+
+    def __init__(self, counts: Counts, rng: np.random.Generator, normals: list[Normal], anchor: Ints) -> None:
+        self.counts, self.rng, self.normals = counts, rng, normals
+        chains = len(anchor)
+        self.at = _ANCHORS[anchor]
+        self.share = rng.beta(*prior.SHARE, chains)
+        self.share = np.clip(self.share, 1e-6, 1 - 1e-6)
+        luck = rng.standard_normal((counts.players, chains))
+        self.strength = np.stack([normals[k].strength for k in anchor], axis=1) + self._rooted(luck)
+        self.tie = np.array([normals[k].tie for k in anchor])
+        if counts.tied:
+            self.tie = self.tie + self._tie_widths() * rng.standard_normal(chains)
+        else:
+            self.tie = np.full(chains, -np.inf)
+        self.likelihood = counts.log_likelihood(self.strength, self.tie)
+
+    def _anchor(self) -> Ints:
+        return np.minimum((self.at + _EVERY // 2) // _EVERY, len(_ANCHORS) - 1)
+
+    def _tie_widths(self) -> Floats:
+        return np.array([self.normals[k].tie_width for k in self._anchor()])
+
+    def _rooted(self, columns: Floats, *, turned: bool = False) -> Floats:
+        """Each chain's column by the root of its anchor's covariance, or the root turned."""
+        anchor, found = self._anchor(), np.empty_like(columns)
+        for k in np.unique(anchor):
+            root = self.normals[k].root
+            mine = anchor == k
+            found[:, mine] = (root.T if turned else root) @ columns[:, mine]
+        return found
+
+    def _slope(self, strength: Floats, tie: Floats) -> tuple[Floats, Floats]:
+        slope, in_tie = self.counts.slope(strength, tie)
+        slope -= prior.precision(strength, prior.SPREADS[self.at], self.share) * strength
+        if self.counts.tied:
+            in_tie = in_tie - (tie - prior.TIE[0]) / prior.TIE[1] ** 2
+        return slope, in_tie
+
+    def _density(self, strength: Floats, tie: Floats, likelihood: Floats) -> Floats:
+        found = likelihood + prior.log_prior(strength, prior.SPREADS[self.at], self.share).sum(axis=0)
+        if self.counts.tied:
+            found = found - ((tie - prior.TIE[0]) / prior.TIE[1]) ** 2 / 2
+        return np.asarray(found)
+
+    def leap(self) -> None:
+        """One trajectory of Hamiltonian Monte Carlo in whitened coordinates."""
+        chains, free = len(self.tie), bool(self.counts.tied)
+        width = self._tie_widths() if free else np.zeros(chains)
+        speed, tie_speed = self.rng.standard_normal(self.strength.shape), self.rng.standard_normal(chains)
+        pace = self.rng.uniform(0.25, 0.55, chains)
+        begun = self._density(self.strength, self.tie, self.likelihood)
+        begun = begun - (speed**2).sum(axis=0) / 2 - (tie_speed**2) / 2
+        strength, tie = self.strength, self.tie
+        slope, in_tie = self._slope(strength, tie)
+        for leap in range(_LEAPS):
+            half = pace / 2 if leap == 0 else pace
+            speed = speed + half * self._rooted(slope, turned=True)
+            strength = strength + pace * self._rooted(speed)
+            if free:
+                tie_speed = tie_speed + half * width * in_tie
+                tie = tie + pace * width * tie_speed
+            slope, in_tie = self._slope(strength, tie)
+        speed = speed + pace / 2 * self._rooted(slope, turned=True)
+        if free:
+            tie_speed = tie_speed + pace / 2 * width * in_tie
+        likelihood = self.counts.log_likelihood(strength, tie)
+        ended = self._density(strength, tie, likelihood)
+        ended = ended - (speed**2).sum(axis=0) / 2 - (tie_speed**2) / 2
+        self._take(np.log(self.rng.random(chains)) < ended - begun, strength, tie, likelihood)
+
+    def scale(self) -> None:
+        """Strengths and spread by one factor of up to three steps of the grid."""
+        chains = len(self.tie)
+        steps = self.rng.integers(1, 4, chains) * self.rng.choice([-1, 1], chains)
+        inside = (self.at + steps >= 0) & (self.at + steps < len(prior.SPREADS))
+        steps = np.where(inside, steps, 0)
+        strength = self.strength * np.exp(prior.STEP * steps)
+        likelihood = self.counts.log_likelihood(strength, self.tie)
+        before = self._density(self.strength, self.tie, self.likelihood) + prior.LOG_SPREADS[self.at]
+        at, self.at = self.at, self.at + steps
+        after = self._density(strength, self.tie, likelihood) + prior.LOG_SPREADS[self.at]
+        after = after + self.counts.players * prior.STEP * steps
+        taken = np.log(self.rng.random(chains)) < after - before
+        self._take(taken, strength, self.tie, likelihood)
+        self.at = np.where(taken, self.at, at)
+
+    def set_spread(self) -> None:
+        """Draw the spread given strengths and share, on the whole grid."""
+        log = np.stack(
+            [
+                prior.log_prior(self.strength, spread, self.share).sum(axis=0) + weight
+                for spread, weight in zip(prior.SPREADS, prior.LOG_SPREADS, strict=True)
+            ]
+        )
+        luck = -np.log(-np.log(self.rng.random(log.shape)))
+        self.at = np.argmax(log + luck, axis=0)
+
+    def set_share(self) -> None:
+        """Draw the share by way of who is of the second part."""
+        far = self.rng.random(self.strength.shape) < prior.far(
+            self.strength, prior.SPREADS[self.at], self.share
+        )
+        count = far.sum(axis=0)
+        drawn = self.rng.beta(prior.SHARE[0] + count, prior.SHARE[1] + self.counts.players - count)
+        self.share = np.clip(drawn, 1e-6, 1 - 1e-6)
+
+    def _take(self, taken: np.ndarray, strength: Floats, tie: Floats, likelihood: Floats) -> None:
+        self.strength = np.where(taken, strength, self.strength)
+        self.tie = np.where(taken, tie, self.tie)
+        self.likelihood = np.where(taken, likelihood, self.likelihood)

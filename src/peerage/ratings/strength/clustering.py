@@ -1,0 +1,58 @@
+"""By how much matches that hang together say less than as many matches by themselves.
+
+The design effect (Kish, "Survey Sampling", 1965): the variance of the estimates when whole clusters are
+drawn, over that when single matches are. It divides the weight of every match.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from peerage.ratings.kernels import Ints
+from peerage.ratings.strength import chain
+from peerage.ratings.strength.evidence import Evidence
+from peerage.ratings.strength.likelihood import Counts
+
+_LENT = 5.0
+"""Clusters with which the effect is guessed before any is seen, and how alike the matches of one are then."""
+_ALIKE = 0.2
+
+
+def design_effect(evidence: Evidence, counts: Counts, number: Ints) -> float:
+    """The design effect of the evidence's clusters, 1 or more; 1 without clusters of several matches.
+
+    Player i has `number[i]` in the counts. Rankings count as clusters of their own.
+    """
+    m = len(evidence.first)
+    if evidence.cluster is None or m < 2:
+        return 1.0
+    label = np.unique(evidence.cluster[:m], return_inverse=True)[1]
+    size = np.bincount(label, evidence.weight)
+    if len(size) == m:
+        return 1.0
+    most = float((size**2).sum() / (evidence.weight**2).sum())
+    normal = chain.normal(counts, spread=1.0)
+    first, second = number[evidence.first], number[evidence.second]
+    apart = normal.strength[first] - normal.strength[second]
+    up, nu = np.exp(np.clip(apart, -200, 200) / 2), np.exp(normal.tie)
+    total = up + 1 / up + nu
+    expected = (up + nu / 2) / total
+    variance = (up + nu / 4) / total - expected**2
+    residual = evidence.weight * (evidence.score - expected)
+    reach = np.zeros((len(size), len(normal.root)))
+    lone = 0.0
+    for part in np.array_split(np.arange(m), -(-m * evidence.players // 4_000_000)):
+        toward = normal.root[first[part]] - normal.root[second[part]]
+        np.add.at(reach, label[part], residual[part, None] * toward)
+        lone += float((evidence.weight[part] ** 2 * variance[part]) @ (toward**2).sum(axis=1))
+    found = float((reach**2).sum()) / max(lone, 1e-300)
+    found *= m / max(m - evidence.players, m / 2)  # a fit draws near to what it is measured against
+    clusters = float(size.sum() ** 2 / (size**2).sum())
+    guess = 1 + _ALIKE * (most - 1)
+    return float(np.clip((clusters * found + _LENT * guess) / (clusters + _LENT), 1.0, max(most, 1.0)))
+
+
+def thinned(evidence: Evidence, counts: Counts, number: Ints) -> Counts:
+    """Counts in which each match says as much as its clusters leave it."""
+    effect = design_effect(evidence, counts, number)
+    return counts if effect == 1 else counts.scaled(1 / effect)

@@ -1,0 +1,167 @@
+"""How strong players are, and how sure that is: one posterior behind every number about strength.
+
+    >>> from peerage.ratings.history import duels
+    >>> from peerage.ratings.strength.evidence import of_duels
+    >>> seen = strengths(of_duels(duels(2, [0] * 20, [1] * 20, [1] * 17 + [0] * 3)), seed=1)
+    >>> bool(seen.best[0] > 0.98), bool(0.7 < seen.wins[0, 1] < 0.95)
+    (True, True)
+
+`prior` has the prior, `likelihood` the model, `chain` draws from both; `docs/ratings.md` explains. A
+posterior depends on results alone, not on who was chosen to meet whom or when one looked (Rubin, "Inference
+and missing data", Biometrika 1976).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from peerage.ratings.blas import one_thread
+from peerage.ratings.kernels import Floats
+from peerage.ratings.strength import chain, laplace
+from peerage.ratings.strength.canonical import Canonical, canonical
+from peerage.ratings.strength.clustering import thinned
+from peerage.ratings.strength.conditional import Conditionals, Grid
+from peerage.ratings.strength.evidence import Evidence
+from peerage.ratings.strength.likelihood import Pairs, counted, paired
+from peerage.ratings.table import POINTS
+
+CHAINED = 300
+"""Players up to whom the posterior is drawn by chains; of more, it is normal (Laplace)."""
+_WINS = 128  # draws over which the chances to win are taken
+_SIDE = np.linspace(-4.5, 4.5, 37)  # standard deviations between which the bounds are looked for
+_AT_ONCE = 2_000_000  # numbers held at a time
+
+
+@dataclass(frozen=True, eq=False)
+class Strengths:
+    """The posterior of strengths, in log-odds, and in Elo points with mean 1500.
+
+    `draws` has shape (draws, players), each draw centred to mean 0; `tie_draws` are those of Davidson's ν, 0
+    where no two ever tied.
+    """
+
+    draws: Floats
+    tie_draws: Floats
+    _conditionals: Conditionals
+    _order: Canonical
+    _pairs: Pairs
+
+    @property
+    def players(self) -> int:
+        return int(self.draws.shape[1])
+
+    @property
+    def ties(self) -> float:
+        """The mean of ν."""
+        return float(self.tie_draws.mean())
+
+    @cached_property
+    def rating(self) -> Floats:
+        """The mean of each strength, in points; that of all players is 1500."""
+        return np.asarray(1500 + POINTS * self._order.averaged(self.draws.mean(axis=0)))
+
+    @cached_property
+    def lower(self) -> Floats:
+        """The 2.5% quantile of each strength, in points."""
+        return np.asarray(self._bounds[0])
+
+    @cached_property
+    def upper(self) -> Floats:
+        """The 97.5% quantile of each strength, in points."""
+        return np.asarray(self._bounds[1])
+
+    @cached_property
+    def best(self) -> Floats:
+        """The chance of each player to be the best, shape (players,), small ones right in proportion too."""
+        strength = self._conditionals.strength
+        n = len(strength)
+        if n < 2:
+            return np.ones(n)
+        top, second = np.argmax(strength, axis=0), np.partition(strength, n - 2, axis=0)[n - 2]
+        others = np.broadcast_to(strength.max(axis=0), strength.shape).copy()
+        others[top, np.arange(len(top))] = second
+        chance = self._conditionals.above(slice(None), others).mean(axis=-1)
+        return self._order.averaged((chance / chance.sum())[self._order.number])
+
+    @cached_property
+    def better(self) -> Floats:
+        """The chance that i is stronger than j, shape (players, players), ½ on the diagonal."""
+        found = self._conditionals.better()
+        found = (found + 1 - found.T) / 2
+        np.fill_diagonal(found, 0.5)
+        return self._order.averaged_pairs(found[np.ix_(self._order.number, self._order.number)], self._pairs)
+
+    @cached_property
+    def wins(self) -> Floats:
+        """The chance that i beats j in one match, a tie half a win, shape (players, players)."""
+        n = self.players
+        some = np.linspace(0, len(self.draws) - 1, min(_WINS, len(self.draws))).astype(np.int64)
+        found = np.zeros((n, n))
+        for draw in np.array_split(some, -(-len(some) * n * n // _AT_ONCE) or 1):
+            up = np.exp(self.draws[draw] / 2)
+            ratio = up[:, :, None] / up[:, None, :]
+            nu = self.tie_draws[draw, None, None]
+            found += ((ratio + nu / 2) / (ratio + 1 / ratio + nu)).sum(axis=0)
+        found /= max(len(some), 1)
+        return self._order.averaged_pairs(found, self._pairs)
+
+    def gives_up(self, player: int) -> float:
+        """How many points the best player is above this one at most: the 95% bound of that gap."""
+        return float(self._gaps[player])
+
+    @cached_property
+    def _gaps(self) -> Floats:
+        if not self.players:
+            return np.zeros(0)
+        gap = self.draws.max(axis=1, keepdims=True) - self.draws
+        return np.asarray(POINTS * self._order.averaged(np.quantile(gap, 0.95, axis=0)))
+
+    @cached_property
+    def _bounds(self) -> Floats:
+        """Bounds of the centred strengths, each from its player's distribution given the others'."""
+        strength = self._conditionals.strength
+        n = len(strength)
+        if n < 2:
+            wide = POINTS * np.quantile(self.draws, [0.025, 0.975], axis=0)
+            return np.asarray(1500 + wide)
+        mine, wide = self.draws.mean(axis=0), np.maximum(self.draws.std(axis=0), 1e-6)
+        order = np.argsort(self._order.number)
+        rest = (strength.sum(axis=0) - strength) / (n - 1)
+        chance = np.empty((len(_SIDE), n))
+        at = mine[order] + _SIDE[:, None] * wide[order]
+        for row, place in enumerate(at):
+            chance[row] = self._conditionals.above(slice(None), rest + (place * n / (n - 1))[:, None]).mean(
+                -1
+            )
+        found = np.empty((2, n))
+        for i, number in enumerate(self._order.number.tolist()):
+            rising = np.maximum.accumulate(1 - chance[:, number])
+            found[:, i] = np.interp([0.025, 0.975], rising, at[:, number])
+        return np.array([1500 + POINTS * self._order.averaged(side) for side in found])
+
+
+@one_thread
+def strengths(evidence: Evidence, *, seed: int | np.random.Generator) -> Strengths:
+    """The posterior of strengths from evidence. The same evidence, in any order of matches and with the
+    players in any order, gives the same numbers for the same seed (up to 300 players)."""
+    rng = np.random.default_rng(seed)
+    pairs = paired(evidence)
+    order = canonical(pairs, evidence.rankings)
+    counts = thinned(evidence, counted(pairs, evidence.rankings, order.number), order.number)
+    conditionals: Conditionals
+    if counts.players <= CHAINED:
+        drawn = chain.draws(counts, rng)
+        conditionals = Grid.of(counts, drawn)
+    else:
+        drawn, conditionals = laplace.draws(counts, rng)
+    strength = drawn.strength[order.number]
+    return Strengths(
+        draws=np.ascontiguousarray((strength - strength.sum(axis=0) / max(counts.players, 1)).T),
+        tie_draws=np.exp(drawn.tie),
+        _conditionals=conditionals,
+        _order=order,
+        _pairs=pairs,
+    )

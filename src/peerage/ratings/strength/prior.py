@@ -1,0 +1,55 @@
+"""The prior of strengths: most near each other, a few perhaps far away.
+
+    s ~ (1 - q) N(0, τ²) + q N(0, τ² + 3²),  τ half-normal of SD 1.5,  q ~ Beta(1, 9),  ln ν ~ N(ln ½, 1)
+
+in log-odds; 1 is 174 Elo. The second part is for a player far ahead of, or behind, all others: with the first
+alone, pairing that follows results ends in intervals that miss such a leader.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from peerage.ratings.kernels import Floats
+
+FAR = 3.0
+"""What the second part adds to the spread, in log-odds: 521 Elo."""
+WIDTH = 1.5
+"""The half-normal's SD of the spread τ, in log-odds: 261 Elo."""
+SHARE = (1.0, 9.0)
+"""Beta's parameters of the share q."""
+SHARE_MEAN = SHARE[0] / sum(SHARE)
+TIE = float(np.log(0.5)), 1.0
+"""Mean and SD of ln ν."""
+SPREADS = np.geomspace(0.02, 6.0, 41)
+"""The grid of τ, even in its logarithm."""
+LOG_SPREADS = np.log(SPREADS) - (SPREADS / WIDTH) ** 2 / 2
+"""The log prior of each, with the grid's measure."""
+STEP = float(np.log(SPREADS[1] / SPREADS[0]))
+
+
+def parts(strength: Floats, spread: Floats | float, share: Floats | float) -> tuple[Floats, Floats]:
+    """The log densities of the two parts, each with its weight, but for a constant."""
+    squares = strength**2
+    near, far = spread**2, spread**2 + FAR**2
+    return (
+        np.asarray(np.log((1 - share) / spread) - squares / (2 * near)),
+        np.asarray(np.log(share / np.sqrt(far)) - squares / (2 * far)),
+    )
+
+
+def log_prior(strength: Floats, spread: Floats | float, share: Floats | float) -> Floats:
+    """The log density of each strength, but for a constant."""
+    return np.asarray(np.logaddexp(*parts(strength, spread, share)))
+
+
+def far(strength: Floats, spread: Floats | float, share: Floats | float) -> Floats:
+    """The chance that each strength is of the second part."""
+    near, wide = parts(strength, spread, share)
+    return np.asarray(1 / (1 + np.exp(np.clip(near - wide, -700, 700))))
+
+
+def precision(strength: Floats, spread: Floats | float, share: Floats | float) -> Floats:
+    """How strongly each strength is drawn to 0, by its distance: the negative slope is this times it."""
+    wide = far(strength, spread, share)
+    return np.asarray((1 - wide) / spread**2 + wide / (spread**2 + FAR**2))
