@@ -87,6 +87,12 @@ bench-numbers: $(VENV)/.bench ## simulate how far ratings and judgements can be 
 	$(BIN)/python -m bench.captured
 	$(BIN)/python -m bench.planted 20 --write
 	$(BIN)/python -m bench.references 40
+	$(BIN)/python -m bench.validity
+	$(BIN)/python -m bench.overall
+	for game in allocation bug-hunt code-golf color-obfuscation compression duel logic market text-metrics transform; do \
+		$(BIN)/python -m bench.separation $$game || exit 1; done
+	$(BIN)/python -m bench.separation werewolf --rounds 1000
+	$(BIN)/python -m bench.separation last-arena '{"questions": 10}' --rounds 16
 	$(BIN)/python -m bench.elo_error
 	$(BIN)/python -m bench.series
 	$(BIN)/python -m bench.policies
@@ -95,6 +101,7 @@ bench-numbers: $(VENV)/.bench ## simulate how far ratings and judgements can be 
 	$(BIN)/python -m bench.topics
 	$(BIN)/python -m bench.further
 	$(BIN)/python -m bench.goals
+	$(BIN)/python -m bench.cluster
 
 real: $(VENV)/.dev           ## play a whole arena on a real language model (SmolLM2-135M)
 	$(BIN)/python -m pytest -m real tests/real

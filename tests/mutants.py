@@ -76,7 +76,7 @@ PARTS = {
         [
             *("ledger/test_verify.py", "ledger/test_findings.py"),
             *("ledger/test_since.py", "ledger/test_checkpoints.py"),
-            *("ledger/test_golden_ledgers.py", "engine/test_settings_log.py"),
+            "engine/test_settings_log.py",
         ],
     ),
     "prices": Part(["players/prices.py"], ["players/test_prices.py"]),

@@ -165,10 +165,10 @@ def disclosed(ledger: Ledger) -> Collection[str]:
     return frozenset(salts - {""})
 
 
-def texts_between(ledger: Ledger, first: int, last: int) -> dict[bytes, str]:
-    """The long texts to which the matches at places first..last refer, in the order of their digests: those
-    of matches under way, which hold what their players must not know, are not among them."""
-    return _texts(ledger, ledger.fixtures(first, last), ledger.exchanges(first, last))
+def texts_until(ledger: Ledger, last: int) -> dict[bytes, str]:
+    """The long texts to which the matches at places 1..last refer, in the order of their digests: those of
+    matches under way, which hold what their players must not know, are not among them."""
+    return _texts(ledger, ledger.fixtures(1, last), ledger.exchanges(1, last))
 
 
 def _texts(ledger: Ledger, fixtures: Iterable[FixtureRow], exchanges: Iterable[Exchange]) -> dict[bytes, str]:

@@ -28,10 +28,10 @@ class InSeries(msgspec.Struct):
 _read = msgspec.json.Decoder(InSeries).decode
 
 
-def in_series(ledger: Ledger, first: int = 1, last: int | None = None) -> Iterator[InSeries]:
-    """Those of the matches at places first..last that are in a series."""
+def in_series(ledger: Ledger, first: int = 1) -> Iterator[InSeries]:
+    """Those of the matches from place `first` on that are in a series."""
     if ledger.meta().get(SERIES):
-        yield from (said for row in ledger.fixtures(first, last) if (said := _read(row.body)).series)
+        yield from (said for row in ledger.fixtures(first) if (said := _read(row.body)).series)
 
 
 def shown(ledger: Ledger) -> int:

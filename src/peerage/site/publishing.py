@@ -36,7 +36,7 @@ from peerage.games import installed
 from peerage.inputs import read_bytes
 from peerage.ledger import LedgerError, open_ledger
 from peerage.ledger.checkpoints import FOLDER as CHECKPOINTS
-from peerage.ledger.disclosure import texts_between
+from peerage.ledger.disclosure import texts_until
 from peerage.ledger.export import documents
 from peerage.ledger.log import finished
 from peerage.ledger.store import (
@@ -218,7 +218,7 @@ def _attempt(row: Exchange) -> _Attempt:
 
 def _rest(site: Site) -> Iterator[tuple[str, bytes]]:
     moment = site.moment
-    for digest, text in texts_between(moment, 1, site.number).items():
+    for digest, text in texts_until(moment, site.number).items():
         yield f"texts/{digest.hex()}", text.encode()
     meta = {key: value for key, value in moment.meta().items() if key != "schema"}
     log = list(moment.log())
