@@ -15,10 +15,10 @@ from peerage.ratings.strength.evidence import Evidence, of_duels, of_games
 from peerage.ratings.strength.posterior import strengths
 from peerage.ratings.table import POINTS
 
-EDGES = np.sinh(np.linspace(-3.0, 3.0, 82))  # narrow cells near 0, where narrow priors have all their mass
+EDGES = np.sinh(np.linspace(-3.0, 3.0, 60))  # narrow cells near 0, where narrow priors have all their mass
 SIDE = (EDGES[1:] + EDGES[:-1]) / 2
 S = np.stack(np.meshgrid(SIDE, SIDE, SIDE, indexing="ij")).reshape(3, -1)
-TIES = np.linspace(-4.5, 4.5, 19)
+TIES = np.linspace(-4.5, 4.5, 13)
 
 
 class Summed(NamedTuple):
@@ -37,7 +37,7 @@ def cells(deviation: float) -> np.ndarray:
 def log_prior() -> np.ndarray:
     """Of each place of the grid, spread and share summed over."""
     total = np.zeros(S.shape[1])
-    for spread in np.geomspace(0.02, 6, 25).tolist():
+    for spread in np.geomspace(0.02, 6, 20).tolist():
         weight = spread * np.exp(-((spread / prior.WIDTH) ** 2) / 2)
         near, wide = cells(spread), cells(np.hypot(spread, prior.FAR))
         for share in (np.arange(15) + 0.5) / 30:  # to 0.5
@@ -83,8 +83,8 @@ def summed(log_likelihood: dict[float, np.ndarray]) -> Summed:
 
 
 def agree(evidence: Evidence, exact: Summed) -> None:
-    found = [strengths(evidence, seed=seed) for seed in range(6)]
-    assert np.mean([each.rating for each in found], axis=0) == pytest.approx(exact.rating, abs=15)
+    found = [strengths(evidence, seed=seed) for seed in range(8)]
+    assert np.mean([each.rating for each in found], axis=0) == pytest.approx(exact.rating, abs=20)
     assert np.mean([each.best for each in found], axis=0) == pytest.approx(exact.best, abs=0.02)
     assert np.mean([each.better for each in found], axis=0) == pytest.approx(exact.better, abs=0.02)
     assert np.mean([each.wins for each in found], axis=0) == pytest.approx(exact.wins, abs=0.02)

@@ -7,6 +7,7 @@ colours are refined again.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -57,10 +58,10 @@ class Canonical(NamedTuple):
         return len(self.kind) == int(self.kind.max(initial=-1)) + 1
 
 
-def canonical(pairs: Pairs, rankings: Games) -> Canonical:
-    """The order of players that evidence gives them."""
-    n = pairs.players
-    structure = _Structure(pairs, rankings)
+def canonical(*parts: tuple[Pairs, Games]) -> Canonical:
+    """The order of players that the evidence of one or more parts gives them."""
+    n = parts[0][0].players
+    structure = _Structures(parts)
     colour = structure.refined(np.zeros(n, np.uint64))
     kind = np.unique(colour, return_inverse=True)[1].astype(np.int64)
     mark = np.uint64(1)
@@ -84,8 +85,30 @@ def canonical(pairs: Pairs, rankings: Games) -> Canonical:
     return Canonical(number, kind)
 
 
+class _Structures:
+    """The results of all parts, by which colours are refined."""
+
+    def __init__(self, parts: Sequence[tuple[Pairs, Games]]) -> None:
+        self.parts = [_Structure(*part) for part in parts]
+        self.played = np.any([part.played for part in self.parts], axis=0)
+
+    def refined(self, colour: Hashes) -> Hashes:
+        """Colours that no further results divide."""
+        kinds = len(np.unique(colour))
+        for _ in range(len(colour)):
+            before, now = colour, np.zeros_like(colour)
+            for part in self.parts:
+                now = _mixed(now + part.seen(before))
+            colour = _mixed(_mixed(before + _SALTS[3]) + now)
+            finer = len(np.unique(colour))
+            if finer == kinds:
+                break
+            kinds = finer
+        return colour
+
+
 class _Structure:
-    """Results as edges by which colours are refined."""
+    """Results as edges."""
 
     def __init__(self, pairs: Pairs, rankings: Games) -> None:
         self.players = pairs.players
@@ -111,19 +134,8 @@ class _Structure:
         self.played[own] = True
         self.played[rankings.seat] = True
 
-    def refined(self, colour: Hashes) -> Hashes:
-        """Colours that no further results divide."""
-        kinds = len(np.unique(colour))
-        for _ in range(self.players):
-            finer = self._once(colour)
-            now = len(np.unique(finer))
-            colour = finer
-            if now == kinds:
-                break
-            kinds = now
-        return colour
-
-    def _once(self, colour: Hashes) -> Hashes:
+    def seen(self, colour: Hashes) -> Hashes:
+        """A hash of each player's results by the colours of those it met."""
         total = np.zeros((self.players, 1), np.uint64)
         _sum(self.edges, total, _mixed(_mixed(colour[self.other] + _SALTS[0]) + self.record))
         if len(self.seat):
@@ -134,7 +146,7 @@ class _Structure:
             whole = _mixed(game[:, 0] + self.weight)[self.game]
             mine = _mixed(_mixed(whole + self.place) + _mixed(team[:, 0] + _SALTS[2]))
             _sum(self.by_seat, total, _mixed(mine[self.team] + self.part))
-        return _mixed(_mixed(colour + _SALTS[3]) + total[:, 0])
+        return total[:, 0]
 
 
 def _places(rankings: Games, games: Ints) -> Floats:

@@ -23,6 +23,7 @@ _LEAST = 600.0  # of a log density
 _NEAR = 1e-9  # slopes below this are none
 _WORK = 8_000_000  # numbers to be computed, which bounds the draws
 _FEWEST = 24
+_MANY = 300  # players from which on a pair's difference is taken to be normal
 _ERFC = (
     *(0.17087277, -0.82215223, 1.48851587, -1.13520398, 0.27886807),
     *(-0.18628806, 0.09678418, 0.37409196, 1.00002368, -1.26551223),
@@ -100,25 +101,28 @@ class Grid:
 @dataclass(frozen=True, eq=False)
 class Normals:
     """Normal distributions: each player's `mean` given the others of each draw, shape (players, draws), and
-    its `width`, shape (players,)."""
+    its `width`, of that shape or (players, 1)."""
 
     strength: Floats
     mean: Floats
     width: Floats
 
     def above(self, player: slice | int, strength: Floats) -> Floats:
-        return upper_tail((strength - self.mean[player]) / self.width[player, None])
+        return upper_tail((strength - self.mean[player]) / self.width[player])
 
     def better(self) -> Floats:
         n, draws = self.strength.shape
+        if n <= _MANY:
+            found = [self.above(i, self.strength).mean(axis=-1) for i in range(n)]
+            return np.array(found, np.float64).reshape(n, n)
         mean = self.strength.mean(axis=1)
         apart = self.strength - mean[:, None]
-        own, found = (apart**2).sum(axis=1), np.empty((n, n))
+        own, table = (apart**2).sum(axis=1), np.empty((n, n))
         for some in np.array_split(np.arange(n), -(-n * n // 1_000_000)):
             variance = own[some, None] + own - 2 * apart[some] @ apart.T
             error = np.sqrt(np.maximum(variance / (draws - 1), 1e-12))
-            found[some] = upper_tail((mean - mean[some, None]) / error)
-        return found
+            table[some] = upper_tail((mean - mean[some, None]) / error)
+        return table
 
 
 def upper_tail(score: Floats) -> Floats:

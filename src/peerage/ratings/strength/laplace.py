@@ -59,7 +59,7 @@ def draws(counts: Counts, rng: np.random.Generator) -> tuple[Draws, Normals]:
     apart = drawn - strength[:, None]
     mean = drawn - _times(counts, edge, pull, apart) / precision[:, None]
     drawn_all = Draws(drawn, ties, np.full(DRAWS, spread), np.full(DRAWS, share))
-    return drawn_all, Normals(drawn, mean, precision**-0.5)
+    return drawn_all, Normals(drawn, mean, precision[:, None] ** -0.5)
 
 
 def _weights(counts: Counts, strength: Floats, tie: float) -> tuple[Floats, Floats, Floats]:

@@ -149,7 +149,7 @@ def strengths(evidence: Evidence, *, seed: int | np.random.Generator) -> Strengt
     players in any order, gives the same numbers for the same seed (up to 300 players)."""
     rng = np.random.default_rng(seed)
     pairs = paired(evidence)
-    order = canonical(pairs, evidence.rankings)
+    order = canonical((pairs, evidence.rankings))
     counts = thinned(evidence, counted(pairs, evidence.rankings, order.number), order.number)
     conditionals: Conditionals
     if counts.players <= CHAINED:
