@@ -6,13 +6,14 @@ from random import Random
 from typing import Any
 
 import pytest
+from tests.golden.matches import again, difference, transcript
 
 from peerage.formats import Choice, Color, Text
 from peerage.games.game import QUOTE, Asks, GameSpec
 from peerage.games.ranking import by_rank
 from peerage.match import Outcome, Table
 from peerage.protocol import Ask, Message, Prompt, Quote, Reply, Steps
-from peerage.testing import Unfair, again, difference, fixture, house, play, transcript
+from peerage.testing import Unfair, fixture, house, play
 from peerage.testing.conformance import (
     it_can_be_shown,
     it_ends_and_ranks_every_contestant,

@@ -27,7 +27,6 @@ HOUSE = {
 RAW = {name: 1200.0 + 80 * at for at, name in enumerate(PLAYERS)}
 
 Rules = dict[str, Any]
-DRAFTS: Rules = {"tasks": "players", "seats": 2, "tests": 2}
 TOOL: Rules = {"tools": "python", "seats": 2}
 VOTES: Rules = {"committee": 4, "seats": 2}
 SMALL: Rules = {"preset": "development", "seats": 3, "questions": 2}
@@ -90,7 +89,6 @@ OTHER: dict[str, dict[str, tuple[Rules, Any]]] = {
     },
     "code-golf": {
         "seats": ({}, 2),
-        "tasks": ({}, "players"),
         "steps": ({}, 1),
         "tests": ({}, 3),
         "max_tokens": ({}, 777),
@@ -270,7 +268,7 @@ def test_each_setting_changes_a_match(game: str, path: str) -> None:
 
 @pytest.mark.parametrize(("game", "path"), SAMPLED)
 def test_each_temperature_is_asked_for_zero_too(game: str, path: str) -> None:
-    rules = {"last-arena": SMALL, "code-golf": DRAFTS}.get(game, {})
+    rules = {"last-arena": SMALL}.get(game, {})
     assert len({said(game, laid(rules, path, value)) for value in (None, 0.0, 0.25)}) == 3
 
 

@@ -49,7 +49,7 @@ def test_a_stated_window_and_that_of_other_games_stay(tmp_path: Path) -> None:
 
 def test_a_pool_learns_from_its_own_game_alone(tmp_path: Path) -> None:
     """Facts of a tournament are of another shape: neither a run nor a list may stumble over them."""
-    small = {"preset": "development", "seats": 3, "questions": 1, "confidence": 0.5}
+    small = {"preset": "development", "seats": 3, "questions": 1}
     folder = write_arena(tmp_path, 4, game="last-arena", rules=small, pairing={"window": 1})
     play(folder, 1)
     write_arena(tmp_path, 4, game="challenge-exchange", rules=RULES, pairing={"window": 1})

@@ -31,7 +31,6 @@ SHOWN = (
     "compression",
     "text-metrics",
     "code-golf",
-    "code-golf-players",
     "bug-hunt",
     "challenge-exchange",
     "last-arena",

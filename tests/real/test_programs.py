@@ -47,37 +47,3 @@ def test_a_match(tmp_path: Path, game: str, rules: dict[str, object]) -> None:
         assert match.scores[label] == max(match.scores.values())
         assert opened.verify().ok
         assert opened.replay().ok
-
-
-def test_tasks_that_a_model_writes_stand_or_give_way(tmp_path: Path) -> None:
-    pytest.importorskip("wasmtime")
-    arena = {
-        "game": "code-golf",
-        "seed": 3,
-        "rules": {"tasks": "players", "seats": 2, "examples": 1, "tests": 2, "max_tokens": 200},
-        "players": [
-            {"name": "cool", "model": PLAYER, "temperature": 0.2},
-            {"name": "expert", "model": "house:1"},
-            {"name": "master", "model": "house:0.9"},
-            {"name": "warm", "model": PLAYER, "temperature": 0.8},
-        ],
-        "engine": {"concurrency": 1, "calls": 2},
-    }
-    (tmp_path / "arena.yaml").write_text(yaml.safe_dump(arena), "utf-8")
-    with open_arena(tmp_path) as opened:
-        assert opened.run(max_matches=2).settled == 2
-        authors = set()
-        for number in (1, 2):
-            match = opened.match(number)
-            assert match.status in ("done", "no_challenge", "unsolved")
-            drafts = match.detail["drafts"]
-            assert drafts
-            assert [draft["accepted"] for draft in drafts] == sorted(draft["accepted"] for draft in drafts)
-            assert (match.status == "no_challenge") == (not drafts[-1]["accepted"])
-            writing = {match.player(draft["authors"]["task"]) for draft in drafts}
-            seated = {seat.player for seat in match.seats if seat.role == "contestant"}
-            assert writing.isdisjoint(seated)
-            authors |= writing
-        assert authors & {"cool", "warm"}
-        assert opened.verify().ok
-        assert opened.replay().ok

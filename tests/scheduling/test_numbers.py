@@ -366,7 +366,7 @@ CASES: recorded.Cases = {
     "fixtures of the duel, in series": issued(
         "duel", POOL, {"topics": ["law", "tides"]}, series="seats", policy=Policy("order")
     ),
-    "fixtures of many": issued("code-golf", POOL, {"seats": 4, "tasks": "players"}),
+    "fixtures of many": issued("challenge-exchange", POOL, {"seats": 4, "committee": 2}),
     "fixtures of many, by order": issued("code-golf", POOL, {"seats": 3}, policy=Policy("order")),
     "fixtures of several seats": issued("werewolf", POOL[:5], {"seats": 6}, slots="mean"),
     "turns of games": turns,

@@ -12,7 +12,7 @@ from tests.engine.clients import Cast
 from tests.tables.conftest import recorded
 
 from peerage.arena import Arena, open_arena
-from peerage.players.client import Answer, Call, Client, PlayerError
+from peerage.players.client import Client, PlayerError
 from peerage.ratings.elo import EloSettings
 from peerage.settings import PlayerSettings
 from peerage.standings.accounts import position
@@ -128,21 +128,6 @@ def test_an_arena_not_yet_played_has_empty_statistics(tmp_path: Path) -> None:
     assert (found.matches, found.voids, found.judges, found.authors, found.readings) == (0, {}, (), (), ())
     assert [player.calls for player in found.players] == [0] * 7
     assert found.players[0].latency_p50_s is None
-
-
-def test_a_draft_whose_program_fails_is_written_and_not_approved(tmp_path: Path) -> None:
-    pytest.importorskip("wasmtime")
-    broken = {"statement": "Print the number.", "generator": "1 / 0", "solution": "print(input())"}
-
-    def act(call: Call, attempt: int) -> Answer | None:
-        return Answer(json.dumps(broken), 1.0) if call.key.startswith("task/") else None
-
-    write_arena(tmp_path, game="code-golf", rules={"tasks": "players", "seats": 2})
-    with open_arena(tmp_path) as arena:
-        arena.run(1, clients=Cast(act, lambda: 0.0))
-        authors = arena.stats().authors
-    assert sum(author.drafts for author in authors) > 0
-    assert all((author.approved, author.turns_lost) == (0, 0) for author in authors)
 
 
 def test_statistics_name_a_model_as_it_may_be_shown(tmp_path: Path) -> None:

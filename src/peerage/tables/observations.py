@@ -218,7 +218,6 @@ def _drafter(match: Match) -> str:
 
 def _drafts(found: Observations, match: Match) -> None:
     for draft in match.drafts:
-        # A draft can be written and fall all the same: a program of its author that does not run.
         silent = [match.players[label] for stage, label in draft.authors.items() if stage not in draft.keys]
         if silent:
             found.authors.setdefault(silent[0], Drafts()).turns_lost += 1

@@ -11,7 +11,7 @@ from peerage.games.run_tests import Test
 
 
 class Task(Struct, frozen=True):
-    """A task as it is embedded in a fixture; `plan` is empty where a player wrote it."""
+    """A task as it is embedded in a fixture."""
 
     plan: Plan
     statement: str
