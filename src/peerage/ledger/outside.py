@@ -1,25 +1,25 @@
 """Results that others recorded, kept in the ledger as entries on a topic of their own.
 
 A file that is imported becomes a **source**: one amendment that names it (file name, SHA-256 of its bytes,
-what it holds, who plays), followed by its results in parts. They are no matches: nobody can replay them, and
-no table counts them unless it says so. `peerage verify` covers them, and that each source is complete.
+what it holds, who plays), followed by its results, as rows that `ratings.read` reads like those of any file.
+They are no matches: nobody can replay them, and no table counts them unless it says so. `peerage verify`
+covers them, and that each source is complete.
 """
 
 from __future__ import annotations
 
+import io
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from typing import Any
 
 import msgspec
-import numpy as np
-from msgspec import Struct
-from msgspec.structs import astuple
+from msgspec import Raw, Struct
 
 from peerage.ledger.store import Amendment, Ledger, LedgerError, amend
-from peerage.ratings.history import Game, duels
-from peerage.ratings.kernels import Floats
 from peerage.ratings.read.forms import Layout
-from peerage.ratings.read.histories import BOTH_BAD, Battles, PlayedGames, Used
+from peerage.ratings.read.histories import BOTH_BAD, Answers, Battles, PlayedGames
+from peerage.ratings.read.results import read as read_files
 
 TOPIC = "outside"
 LABELS = ("judge", "question")
@@ -31,8 +31,8 @@ _PART = 5_000
 class Source(Struct, frozen=True):
     """A file that was imported.
 
-    `sha256` is that of its bytes, in hex. `players` are everybody in it, by whose place its results name
-    them; `results` counts them. `notes` say what was done to the data when they were read.
+    `sha256` is that of its bytes, in hex. `players` are everybody in it; `results` counts its results.
+    `notes` say what was done to the data when they were read.
     """
 
     name: str
@@ -43,36 +43,11 @@ class Source(Struct, frozen=True):
     notes: tuple[str, ...] = ()
 
 
-class _Part(Struct, omit_defaults=True):
-    """Some results of the source before it, as columns.
-
-    Battles have `first`, `second` and `points` of the first (2 won, 1 tied, 0 lost); games have `teams` and
-    `ranks` (lower is better). What follows is empty where the source has no such column, or every weight
-    is 1; `time` is in seconds since 1970, `used` what each team's play in a game took, `bad` whether it tied
-    two answers said to be bad.
-    """
-
-    first: list[int] = []
-    second: list[int] = []
-    points: list[int] = []
-    teams: list[tuple[tuple[int, ...], ...]] = []
-    ranks: list[tuple[float, ...]] = []
-    weight: list[float] = []
-    time: list[float] = []
-    judge: list[str] = []
-    question: list[str] = []
-    used: list[tuple[Used, ...]] = []
-    bad: list[bool] = []
-
-    def __len__(self) -> int:
-        return len(self.first) + len(self.teams)
-
-
 class _Entry(Struct, omit_defaults=True):
-    """The body of an amendment: a source begins, or a part of its results."""
+    """The body of an amendment: a source begins, or some rows of the one before it."""
 
     source: Source | None = None
-    part: _Part | None = None
+    rows: list[Raw] = []
 
 
 _decode = msgspec.json.Decoder(_Entry).decode
@@ -85,7 +60,9 @@ def enter(ledger: Ledger, source: Source, data: Battles | PlayedGames, at_ms: in
     """
     if any(known.sha256 == source.sha256 for known in sources(ledger)):
         return False
-    amend(ledger, TOPIC, [_Entry(source), *[_Entry(part=part) for part in _parts(data)]], at_ms)
+    written = [Raw(msgspec.json.encode(row)) for row in _rows(data)]
+    parts = [_Entry(rows=written[at : at + _PART]) for at in range(0, len(written), _PART)]
+    amend(ledger, TOPIC, [_Entry(source), *parts], at_ms)
     return True
 
 
@@ -94,157 +71,110 @@ SCORED_BY = "score {} of each sample"
 
 
 def scored_by(source: Source) -> str:
-    """That note of a source; empty where no score was named."""
+    """Return that note of a source; empty where no score was named."""
     before, after = SCORED_BY.split("{}")
     return next((note for note in source.notes if note.startswith(before) and note.endswith(after)), "")
 
 
-def _parts(data: Battles | PlayedGames) -> Iterator[_Part]:
-    if isinstance(data, PlayedGames):
-        weight = [game.weight for game in data.games]
-        whole = _Part(teams=[game.teams for game in data.games], ranks=[game.ranks for game in data.games])
-        whole.used = list(data.used)
-    else:
-        history, weight = data.duels, data.duels.weight.tolist()
-        whole = _Part(history.first.tolist(), history.second.tolist())
-        whole.points = (history.score * 2).astype(np.int64).tolist()
-        whole.bad = [] if data.both_bad is None else data.both_bad.tolist()
-        for label in LABELS:
-            if any(data.labels.get(label, ())):
-                setattr(whole, label, list(data.labels[label]))
-    whole.weight = weight if any(each != 1 for each in weight) else []
-    whole.time = [] if data.times is None else data.times.tolist()
-    for start in range(0, len(whole), _PART):
-        yield _Part(*[column[start : start + _PART] for column in astuple(whole)])
-
-
 def sources(ledger: Ledger) -> list[Source]:
-    """Every source, in the order in which they were imported."""
-    return list(_sources(ledger.amendments(TOPIC)))
-
-
-def _sources(said: Iterable[Amendment]) -> Iterator[Source]:
-    for row in said:
-        if row.body.startswith(b'{"source":'):
-            entry = _decode(row.body)
-            if entry.source is not None:
-                yield entry.source
+    """Return every source, in the order in which they were imported."""
+    found = [
+        _decode(row.body).source for row in ledger.amendments(TOPIC) if row.body.startswith(b'{"source":')
+    ]
+    return [source for source in found if source is not None]
 
 
 def read(ledger: Ledger) -> list[tuple[Source, Battles | PlayedGames]]:
-    """Every source with its results as they were read from the file. Raises LedgerError when one is not
-    complete, or its results name somebody who is not there.
+    """Return every source with its results as they were read from the file. Raises LedgerError when they
+    cannot be read, or name somebody who is not there.
     """
     found: list[tuple[Source, Battles | PlayedGames]] = []
-    for source, whole in _joined(ledger.amendments(TOPIC)):
+    for source, written in _joined(ledger.amendments(TOPIC)):
         try:
-            found.append((source, (_battles if whole.first else _games)(source, whole)))
-        except (ValueError, IndexError) as error:
+            data = read_files([("", io.BytesIO(b"\n".join(written)))], kept=LABELS)
+            strangers = {*data.names} - {*source.players}
+            if isinstance(data, Answers) or strangers:
+                raise ValueError(f"they are no results of its {len(source.players)} players")
+        except ValueError as error:
             raise LedgerError(
                 f"outside results of {source.name}: {error}; `peerage verify` says what still stands"
             ) from None
+        found.append((source, replace(data, layout=source.layout, notes=source.notes)))
     return found
 
 
 def problems(said: Iterable[Amendment]) -> list[str]:
-    """What is wrong with the sources beside what the log holds: results missing, or too many."""
+    """Return what is wrong with the sources beside what the log holds: results missing, or too many."""
     found: list[str] = []
     try:
-        for source, whole in _joined(said):
-            if len(whole) != source.results:
-                there = f"{len(whole)} are there, {source.results} were imported"
+        for source, written in _joined(said):
+            if len(written) != source.results:
+                there = f"{len(written)} are there, {source.results} were imported"
                 found.append(f"outside results of {source.name}: {there}")
     except msgspec.MsgspecError as error:
         found.append(f"outside results cannot be read: {error}")
     return found
 
 
-def _joined(said: Iterable[Amendment]) -> Iterator[tuple[Source, _Part]]:
-    """Every source with the parts of its results as one."""
-    source, whole = None, _Part()
+def _joined(said: Iterable[Amendment]) -> Iterator[tuple[Source, list[Raw]]]:
+    """Yield every source with its rows."""
+    source, written = None, list[Raw]()
     for row in said:
         entry = _decode(row.body)
         if entry.source is not None:
             if source is not None:
-                yield source, whole
-            source, whole = entry.source, _Part()
-        if entry.part is not None:
-            for column, more in zip(astuple(whole), astuple(entry.part), strict=True):
-                column.extend(more)
+                yield source, written
+            source, written = entry.source, []
+        written += entry.rows
     if source is not None:
-        yield source, whole
-
-
-def _battles(source: Source, whole: _Part) -> Battles:
-    score = np.array(whole.points, np.float64) / 2
-    history = duels(len(source.players), whole.first, whole.second, score, whole.weight or None)
-    if len(whole.bad) not in (0, len(history)):
-        raise ValueError(f"{len(whole.bad)} results say whether both answers were bad, of {len(history)}")
-    labels = {label: tuple(getattr(whole, label)) for label in LABELS if getattr(whole, label)}
-    return Battles(
-        source.players,
-        history,
-        labels,
-        notes=source.notes,
-        layout=source.layout,
-        times=_times(whole),
-        both_bad=np.array(whole.bad, np.bool_) if whole.bad else None,
-    )
-
-
-def _games(source: Source, whole: _Part) -> PlayedGames:
-    everybody = range(len(source.players))
-    if any(player not in everybody for teams in whole.teams for team in teams for player in team):
-        raise ValueError(f"a player is not from 0 to {len(everybody) - 1}")
-    weights = whole.weight or [1.0] * len(whole.teams)
-    games = [
-        Game(teams, ranks, None, weight)
-        for teams, ranks, weight in zip(whole.teams, whole.ranks, weights, strict=True)
-    ]
-    return PlayedGames(
-        source.players, tuple(games), source.notes, source.layout, _times(whole), tuple(whole.used)
-    )
-
-
-def _times(whole: _Part) -> Floats | None:
-    return np.array(whole.time, np.float64) if whole.time else None
+        yield source, written
 
 
 def rows(ledger: Ledger) -> Iterator[dict[str, Any]]:
-    """Every outside result as a row that `peerage rate` and `peerage import` read, marked with its source."""
-    for source, data in read(ledger):
-        mark = {"source": source.name, "sha256": source.sha256}
-        for number, result in enumerate(_results(data)):
-            when = {} if data.times is None else {"timestamp": float(data.times[number])}
-            yield mark | result | when
+    """Yield every outside result as a row that `peerage rate` and `peerage import` read, marked with its
+    source."""
+    for source, written in _joined(ledger.amendments(TOPIC)):
+        for row in written:
+            yield {"source": source.name, "sha256": source.sha256, **msgspec.json.decode(row)}
 
 
 def lines(ledger: Ledger) -> Iterator[str]:
-    """`rows` as JSON lines."""
+    """Yield `rows` as JSON lines."""
     for row in rows(ledger):
         yield f"{msgspec.json.encode(row).decode()}\n"
 
 
-def _results(data: Battles | PlayedGames) -> Iterator[dict[str, Any]]:
-    names = data.names
-    if isinstance(data, PlayedGames):
-        for number, game in enumerate(data.games):
-            teams = [[names[player] for player in team] for team in game.teams]
-            players = [team[0] if len(team) == 1 else team for team in teams]
-            took = data.used[number] if data.used else ()
-            columns = dict(
-                zip(("costs", "tokens", "seconds"), map(list, zip(*took, strict=True)), strict=False)
-            )
-            yield {"players": players, "ranks": list(game.ranks), "weight": game.weight, **columns}
-        return
+def _rows(data: Battles | PlayedGames) -> Iterator[dict[str, Any]]:
+    """Yield the results of a history as rows, without columns that say nothing."""
+    results = _games(data) if isinstance(data, PlayedGames) else _battles(data)
+    for number, (row, weight) in enumerate(results):
+        if weight != 1:
+            row["weight"] = weight
+        if data.times is not None:
+            row["timestamp"] = float(data.times[number])
+        yield row
+
+
+def _games(data: PlayedGames) -> Iterator[tuple[dict[str, Any], float]]:
+    for number, game in enumerate(data.games):
+        teams = [[data.names[player] for player in team] for team in game.teams]
+        row: dict[str, Any] = {"players": [team[0] if len(team) == 1 else team for team in teams]}
+        row["ranks"] = list(game.ranks)
+        if data.used and data.used[number]:
+            took = map(list, zip(*data.used[number], strict=True))
+            row.update(zip(("costs", "tokens", "seconds"), took, strict=True))
+        yield row, game.weight
+
+
+def _battles(data: Battles) -> Iterator[tuple[dict[str, Any], float]]:
     words = {1.0: "model_a", 0.0: "model_b", 0.5: "tie"}
     history = data.duels
-    bad = np.zeros(len(history), np.bool_) if data.both_bad is None else data.both_bad
     for number, score in enumerate(history.score.tolist()):
-        yield {
-            "model_a": names[history.first[number]],
-            "model_b": names[history.second[number]],
-            "winner": BOTH_BAD if bad[number] else words[score],
-            "weight": float(history.weight[number]),
-            **{label: values[number] for label, values in data.labels.items()},
+        bad = data.both_bad is not None and data.both_bad[number]
+        row = {
+            "model_a": data.names[history.first[number]],
+            "model_b": data.names[history.second[number]],
+            "winner": BOTH_BAD if bad else words[score],
         }
+        row |= {label: values[number] for label, values in data.labels.items() if values[number]}
+        yield row, float(history.weight[number])
