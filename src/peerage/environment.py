@@ -37,15 +37,7 @@ def environment(folder: Path, env: Mapping[str, str]) -> dict[str, str]:
 
     from dotenv import dotenv_values
 
-    from peerage.inputs import InputRefused, read_bytes
+    from peerage.inputs import read_text
 
-    try:
-        text = read_bytes(path, MOST_BYTES).decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        line = error.object.count(b"\n", 0, error.start) + 1
-        raise InputRefused(
-            f"{path}, line {line}: found the byte 0x{error.object[error.start]:02x}, which is not UTF-8; "
-            "save the file as UTF-8"
-        ) from None
-    stated = dotenv_values(stream=StringIO(text), interpolate=False)
+    stated = dotenv_values(stream=StringIO(read_text(path, MOST_BYTES)), interpolate=False)
     return {name: value for name, value in stated.items() if value} | dict(env)

@@ -74,6 +74,23 @@ def read_bytes(file: Path, most: int = MOST_BYTES) -> bytes:
     return body
 
 
+def read_text(file: Path, most: int = MOST_BYTES) -> str:
+    """All of a text in UTF-8, without a byte-order mark. Raises InputRefused for other bytes, which it names,
+    else as `read_bytes`."""
+    body = read_bytes(file, most)
+    if body.startswith((b"\xff\xfe", b"\xfe\xff")) or b"\0" in body[:2]:
+        raise InputRefused(f"{file} is written in UTF-16; save it as UTF-8")
+    try:
+        return body.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        before = body[: error.start]
+        line, column = before.count(b"\n") + 1, error.start - (before.rfind(b"\n") + 1) + 1
+        raise InputRefused(
+            f"{file}, line {line}, column {column}: found the byte 0x{body[error.start]:02x}, which is not "
+            "UTF-8; save the file as UTF-8"
+        ) from None
+
+
 def lines(text: TextIO, name: str) -> Iterator[str]:
     """The lines of a text of that name. Raises InputRefused for one longer than `LONGEST_LINE`."""
     number = 0

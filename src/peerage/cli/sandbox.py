@@ -99,9 +99,6 @@ def _line(found: ModeCheck) -> str:
 
 
 def _text(file: Path) -> str:
-    from peerage.inputs import read_bytes
+    from peerage.inputs import read_text
 
-    try:
-        return read_bytes(file).decode("utf-8-sig").replace("\r\n", "\n").replace("\r", "\n")
-    except UnicodeDecodeError as error:
-        raise typer.BadParameter(f"{file} is not UTF-8: {error}") from error
+    return read_text(file).replace("\r\n", "\n").replace("\r", "\n")

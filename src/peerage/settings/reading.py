@@ -17,7 +17,7 @@ from peerage.settings.lineup import ARENAS
 from peerage.settings.mistakes import explain
 from peerage.settings.programs import of_one_family
 from peerage.settings.shape import READING, ArenaSettings
-from peerage.settings.source import MOST_BYTES, SettingsError, Source, bytes_of, parsed, text_of
+from peerage.settings.source import SettingsError, Source, bytes_of, parsed, text_of
 
 FILE_NAME = "arena.yaml"
 _log = logging.getLogger("peerage")
@@ -33,7 +33,7 @@ def load(folder: str | os.PathLike[str], *, reading: bool = False) -> ArenaSetti
     With `reading` its game need not be installed: what is on record can be read without it, not gone on with.
     """
     path = Path(folder) / FILE_NAME
-    return loads(text_of(path, MOST_BYTES), where=str(path), folder=folder, reading=reading)
+    return loads(text_of(path), where=str(path), folder=folder, reading=reading)
 
 
 def loads(

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeVar
 
 import yaml
 
-from peerage.inputs import MOST_BYTES as INPUT_BYTES
-from peerage.inputs import InputRefused, read_bytes
+from peerage.inputs import InputRefused, read_bytes, read_text
 from peerage.protocol import storable
 from peerage.system_errors import reason
+
+_T = TypeVar("_T")
 
 
 class SettingsError(Exception):
@@ -56,15 +58,19 @@ MOST_BYTES = 1 << 20
 """Bytes of an `arena.yaml`; YAML is read slowly."""
 
 
-def text_of(path: Path, most: int = INPUT_BYTES) -> str:
-    """The text of a file of at most so many bytes. Raises SettingsError."""
-    return _decoded(bytes_of(path, most), path)
+def text_of(path: Path) -> str:
+    """The text of an `arena.yaml`. Raises SettingsError."""
+    return _of(path, partial(read_text, most=MOST_BYTES))
 
 
-def bytes_of(path: Path, most: int = INPUT_BYTES) -> bytes:
-    """The bytes of a file of at most so many. Raises SettingsError."""
+def bytes_of(path: Path) -> bytes:
+    """The bytes of a file that settings name. Raises SettingsError."""
+    return _of(path, read_bytes)
+
+
+def _of(path: Path, read: Callable[[Path], _T]) -> _T:
     try:
-        return read_bytes(path, most)
+        return read(path)
     except FileNotFoundError:
         raise SettingsError(
             f"{path} does not exist. `peerage init` writes one; `--dir FOLDER` names an arena elsewhere"
@@ -73,20 +79,6 @@ def bytes_of(path: Path, most: int = INPUT_BYTES) -> bytes:
         raise SettingsError(str(error)) from None
     except OSError as error:
         raise SettingsError(f"{path} cannot be read: {reason(error)}") from None
-
-
-def _decoded(body: bytes, path: Path) -> str:
-    if body.startswith((b"\xff\xfe", b"\xfe\xff")) or b"\0" in body[:2]:
-        raise SettingsError(f"{path} is written in UTF-16; save it as UTF-8")
-    try:
-        return body.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        before = body[: error.start]
-        line, column = before.count(b"\n") + 1, error.start - (before.rfind(b"\n") + 1) + 1
-        raise SettingsError(
-            f"{path}, line {line}, column {column}: found the byte 0x{body[error.start]:02x}, "
-            "which is not UTF-8; save the file as UTF-8"
-        ) from None
 
 
 class _Loader(yaml.SafeLoader):
