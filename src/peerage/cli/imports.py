@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from peerage.ledger.outside import Source
     from peerage.ratings.read.histories import Battles, PlayedGames
 
+    Entry = tuple[Source, Battles | PlayedGames]
+
 _OUTSIDE = """\
 # Results of others, entered by `peerage import`; name players here and `peerage run` adds matches of its own.
 name: outside results
@@ -90,13 +92,13 @@ def _kind(path: Path, score: str) -> str:
     return layout
 
 
-def _read(paths: list[Path], kind: str, score: str) -> tuple[Source, Battles | PlayedGames]:
+def _read(paths: list[Path], kind: str, score: str) -> Entry:
     """The results of files as one source, of which the digest of their digests, sorted, is kept."""
     from contextlib import ExitStack
     from hashlib import file_digest, sha256
 
     from peerage.formats import storable
-    from peerage.ledger.outside import LABELS, SCORED_BY, Source
+    from peerage.ledger.outside import LABELS, Source
     from peerage.ratings.read.histories import Answers, Battles, as_games
     from peerage.ratings.read.results import read
 
@@ -113,28 +115,26 @@ def _read(paths: list[Path], kind: str, score: str) -> tuple[Source, Battles | P
             f"{paths[0]}: no row is a result, or no challenge was answered by two players; name several "
             "models' files at once"
         )
-    notes = (*data.notes, *((SCORED_BY.format(storable(score)),) if score else ()))
+    notes = (*data.notes, *((f"score {storable(score)} of each sample",) if score else ()))
     name = paths[0].name if len(paths) == 1 else f"{paths[0].name} and {len(paths) - 1} more"
     digest = digests[0] if len(paths) == 1 else sha256("".join(digests).encode()).hexdigest()
     return Source(storable(name), digest, data.layout, data.names, count, notes), data
 
 
-def _enter_outside(found: list[tuple[Source, Battles | PlayedGames]], folder: Path, *, again: bool) -> None:
+def _enter_outside(found: list[Entry], folder: Path, *, again: bool) -> None:
     from peerage.ledger.outside import enter as write
 
     if not again:
-        _refuse_same(found)
+        _refuse_repeated(found, [])  # before an arena is made for them
     with _arena(folder, _OUTSIDE) as arena, arena.ledger.runner():
         there = _there(arena)
         known = {source.sha256: source for source, _ in there}
-        for source, _ in found:
-            _refuse_another_score(known.get(source.sha256, source), source)
-        fresh = [one for one in found if one[0].sha256 not in known]
         if not again:
-            _refuse_repeated(fresh, there)
+            _refuse_repeated([one for one in found if one[0].sha256 not in known], there)
         for source, data in found:
             if not write(arena.ledger, source, data, now_ms()):
-                say(f"{source.name}: was entered before (the same bytes), nothing changed")
+                before = "; ".join(["the same bytes", *known.get(source.sha256, source).notes])
+                say(f"{source.name}: was entered before ({before}), nothing changed")
                 continue
             say(
                 f"{source.name}: {counted(source.results, 'result')} of "
@@ -143,11 +143,11 @@ def _enter_outside(found: list[tuple[Source, Battles | PlayedGames]], folder: Pa
             for note in source.notes:
                 say(f"  {note}")
         say(f"ledger: {arena.ledger.address}")
-        if fresh:
+        if any(source.sha256 not in known for source, _ in found):
             say(f"see them: {program()} leaderboard --source outside{at(folder)}")
 
 
-def _there(arena: Arena) -> list[tuple[Source, Battles | PlayedGames]]:
+def _there(arena: Arena) -> list[Entry]:
     """The results that an arena has: those of others, and its own matches' (from a source without a name)."""
     from io import BytesIO
 
@@ -165,49 +165,22 @@ def _there(arena: Arena) -> list[tuple[Source, Battles | PlayedGames]]:
     return there
 
 
-def _refuse_same(found: list[tuple[Source, Battles | PlayedGames]]) -> None:
-    """Raise ImportRefused where two files have the same results."""
-    from peerage.ratings.repeats import FEWEST, repeated
-
-    whole = [one for one in found if one[0].results >= FEWEST]
-    for number, (source, data) in enumerate(whole):
-        for other, before in whole[:number]:
-            if source.sha256 != other.sha256 and (count := repeated([data], [before])):
-                raise _twice(source.name, count, source.results, other.name)
-
-
-def _refuse_repeated(
-    fresh: list[tuple[Source, Battles | PlayedGames]], there: list[tuple[Source, Battles | PlayedGames]]
-) -> None:
-    """Raise ImportRefused where results are in the arena already."""
+def _refuse_repeated(found: list[Entry], there: list[Entry]) -> None:
+    """Raise ImportRefused where the results of a file are there already, or in a file before it."""
     from peerage.ratings.repeats import repeated
 
-    new = [data for _, data in fresh]
-    if count := repeated(new, [data for _, data in there]):
-        where, _ = max(there, key=lambda one: repeated(new, [one[1]]))
-        name = fresh[0][0].name if len(fresh) == 1 else f"{fresh[0][0].name} and {len(fresh) - 1} more"
-        raise _twice(name, count, sum([source.results for source, _ in fresh]), where.name)
-
-
-def _twice(name: str, count: int, whole: int, where: str) -> ImportRefused:
-    results = "its results" if count == whole else f"{count:,} of its {whole:,} results"
-    return ImportRefused(
-        f"{name}: {results} are those of {where or 'matches of this arena'} (the same players and outcomes), "
-        "and would count twice; `--again` enters them all the same"
-    )
-
-
-def _refuse_another_score(known: Source, source: Source) -> None:
-    """Raise ImportRefused where the same answers are entered by another score: both would count."""
-    from peerage.ledger.outside import scored_by
-
-    before, now = scored_by(known) or "its first score", scored_by(source) or "its first score"
-    if before != now:
-        raise ImportRefused(
-            f"{source.name} is in this arena already, by {before}; by {now} too its answers would count "
-            f"twice. `{program()} import … --dir ANOTHER` makes an arena for it, `{program()} rate …` shows "
-            "the table without one"
-        )
+    for source, data in found:
+        others = [one for one in there if one[0].sha256 != source.sha256]
+        if count := repeated([data], [other for _, other in others]):
+            where, _ = max(others, key=lambda one: repeated([data], [one[1]]))
+            results = (
+                "its results" if count == source.results else f"{count:,} of its {source.results:,} results"
+            )
+            raise ImportRefused(
+                f"{source.name}: {results} are those of {where.name or 'matches of this arena'} (the same "
+                "players and outcomes), and would count twice; `--again` enters them all the same"
+            )
+        there = [*there, (source, data)]
 
 
 def _enter_cob(file: Path, folder: Path, ally_failure: Reading) -> None:

@@ -66,16 +66,6 @@ def enter(ledger: Ledger, source: Source, data: Battles | PlayedGames, at_ms: in
     return True
 
 
-SCORED_BY = "score {} of each sample"
-"""The note of a source of which score counts, where one was named."""
-
-
-def scored_by(source: Source) -> str:
-    """Return that note of a source; empty where no score was named."""
-    before, after = SCORED_BY.split("{}")
-    return next((note for note in source.notes if note.startswith(before) and note.endswith(after)), "")
-
-
 def sources(ledger: Ledger) -> list[Source]:
     """Return every source, in the order in which they were imported."""
     found = [
