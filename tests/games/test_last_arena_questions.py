@@ -8,14 +8,18 @@ from typing import Any
 import pytest
 from tests.judging.asking import ask_all
 
-from peerage.games.last_arena.questions import Collected, Wanted, WritingRules, calls, collect, quotas
+from peerage.games.last_arena.questions import Author, Question, calls, collect, quotas
+from peerage.games.last_arena.rules import LastArenaRules
 from peerage.match import Seat
-from peerage.protocol import Ask, Prompt, Quote, Reply
+from peerage.protocol import Ask, Quote, Reply
 
 SEATS = tuple(Seat(label, f"player {label}") for label in "ABC")
-RULES = WritingRules(4, 2, 80, ("math", "ethics"), 0.7, 500, None, "You wrote:\n{written}")
-PLAIN = Wanted("plain", 6, Prompt("", "Write {count} of {quota}. {format}"))
-TRICK = Wanted("trick", 1, Prompt("", "Write {count} tricks. {format}"))
+RULES = {
+    "questions": 6,
+    "questions_per_call": 4,
+    "categories": ["math", "ethics"],
+    "question_limit": {"max_chars": 80, "max_tokens": 500},
+}
 WORDS = ("violin", "glacier", "tariff", "enzyme", "orbit", "sonnet", "harbour", "quorum", "lichen", "ballast")
 
 
@@ -30,29 +34,32 @@ def different(ask: Ask) -> str:
 
 
 def collected(
-    answer: Callable[[Ask], str | Reply], wanted: tuple[Wanted, ...] = (PLAIN,), **rules: Any
-) -> tuple[Collected, list[Ask]]:
-    found, asked = ask_all(collect(SEATS, wanted, RULES._replace(**rules), Random(1)), answer)
-    assert len(asked) <= len(SEATS) * calls(wanted, RULES._replace(**rules))
-    return found, asked
+    answer: Callable[[Ask], str | Reply], seed: int = 1, **rules: Any
+) -> tuple[dict[str, Author], list[Ask]]:
+    laid = LastArenaRules.model_validate(RULES | rules)
+    authors, asked = ask_all(collect(SEATS, laid, Random(seed)), answer)
+    assert len(asked) <= len(SEATS) * calls(laid)
+    return authors, asked
+
+
+def by(author: Author) -> list[Question]:
+    return [question for question, _ in author.questions]
 
 
 def test_everybody_writes_what_is_wanted_in_batches() -> None:
-    found, asked = collected(different, (PLAIN, TRICK))
-    assert [one.id for one in found.questions[:7]] == [f"A-{at}" for at in range(1, 8)]
-    assert [one.sort for one in found.questions if one.author == "B"] == ["plain"] * 6 + ["trick"]
+    found, asked = collected(different, tricks=1)
+    assert [question.id for question in by(found["A"])] == [f"A-{at}" for at in range(1, 8)]
+    assert [question.sort for question in by(found["B"])] == ["plain"] * 6 + ["trick"]
     assert sorted(ask.key for ask in asked if ask.to == "A") == [f"question/A/{at}" for at in (1, 2, 3)]
     counts = {ask.key: ask.expects.count for ask in asked}  # type: ignore[union-attr]
     assert (counts["question/A/1"], counts["question/A/2"], counts["question/A/3"]) == (4, 2, 1)
-    assert {one.calls for one in found.by_author.values()} == {3}
+    assert {author.calls for author in found.values()} == {3}
 
 
 def test_an_author_is_told_how_many_of_each_category_are_wanted() -> None:
-    categories = Prompt("", "Of {categories}: {quota}, each below {limit} characters.")
-    _, asked = collected(different, (Wanted("plain", 4, categories),), per_call=4)
+    _, asked = collected(different, questions=4)
     first = next(ask for ask in asked if ask.key == "question/A/1").messages[-1]
-    assert {name: first.fill[name] for name in ("categories", "quota", "limit")} == {
-        "categories": "math, ethics",
+    assert {name: first.fill[name] for name in ("quota", "limit")} == {
         "quota": "math (2), ethics (2)",
         "limit": "80",
     }
@@ -77,11 +84,11 @@ def test_near_duplicates_go_and_are_replaced() -> None:
             return said(*[text.upper() if ask.to == "B" else f"{text} " for text in named])
         return different(ask)
 
-    found, _ = collected(answer, (Wanted("plain", 4, PLAIN.prompt),))
-    texts = [one.text.casefold() for one in found.questions]
+    found, _ = collected(answer, questions=4)
+    texts = [question.text.casefold() for author in found.values() for question in by(author)]
     assert len(texts) == len(set(texts)) == 12
-    assert sum(one.duplicates for one in found.by_author.values()) == 8
-    assert sorted(one.calls for one in found.by_author.values()) == [1, 2, 2]
+    assert sum(len(author.dropped) for author in found.values()) == 8
+    assert sorted(author.calls for author in found.values()) == [1, 2, 2]
 
 
 def test_who_keeps_what_two_wrote_is_drawn() -> None:
@@ -90,9 +97,8 @@ def test_who_keeps_what_two_wrote_is_drawn() -> None:
 
     kept = set()
     for seed in range(20):
-        wanted = (Wanted("plain", 1, PLAIN.prompt),)
-        found, _ = ask_all(collect(SEATS, wanted, RULES, Random(seed)), answer)
-        kept |= {one.author for one in found.questions if "violin older" in one.text}
+        found, _ = collected(answer, seed, questions=1)
+        kept |= {label for label, author in found.items() if "violin older" in by(author)[0].text}
     assert kept == {"A", "B", "C"}
 
 
@@ -102,18 +108,18 @@ def test_an_author_that_cannot_write_ends_with_nothing_and_holds_nobody_up(statu
         return Reply(status) if ask.to == "B" else different(ask)
 
     found, _ = collected(answer)
-    assert {one.author for one in found.questions} == {"A", "C"}
-    assert found.by_author["B"].unusable == found.by_author["B"].calls == calls((PLAIN,), RULES)
+    assert [label for label, author in found.items() if author.accepted] == ["A", "C"]
+    assert found["B"].unusable == found["B"].calls == 6
 
 
 def test_an_author_that_repeats_itself_ends_with_what_is_new() -> None:
     found, _ = collected(lambda ask: said("Why?", "Who is it?") if ask.to == "A" else different(ask))
-    assert [one.text for one in found.questions if one.author == "A"] == ["Why?", "Who is it?"]
+    assert [question.text for question in by(found["A"])] == ["Why?", "Who is it?"]
 
 
 def test_fewer_than_wanted_are_asked_for_again() -> None:
-    found, asked = collected(lambda ask: said(json.loads(different(ask))["questions"][0]), spare=9)
-    assert len(found.questions) == 18
+    found, asked = collected(lambda ask: said(json.loads(different(ask))["questions"][0]))
+    assert {len(author.accepted) for author in found.values()} == {6}
     assert len([ask for ask in asked if ask.to == "A"]) == 6
 
 
@@ -124,7 +130,7 @@ def test_the_hidden_worth_of_a_question_follows_it() -> None:
         return Reply("ok", text, hidden=worth)
 
     found, _ = collected(answer)
-    assert found.by_author["A"].hidden["A-2"] == {"quality": 1}
+    assert [hidden for _, hidden in found["A"].questions][1] == {"quality": 1}
 
 
 @pytest.mark.parametrize(

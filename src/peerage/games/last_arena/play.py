@@ -20,7 +20,7 @@ from msgspec.structs import replace
 from peerage.formats import Questions, Scores, Text
 from peerage.games.game import QUOTE, Asks, Demo, GameSpec, Judging
 from peerage.games.last_arena.house import house
-from peerage.games.last_arena.questions import Collected, Question, calls, collect
+from peerage.games.last_arena.questions import Author, Question, calls, collect
 from peerage.games.last_arena.report import AGAIN, Answer, Tournament, by_author, recounted, report
 from peerage.games.last_arena.rules import MOST_LOST, SCORE_TOKENS, SPARE_CALLS, LastArenaRules
 from peerage.games.last_arena.show import show
@@ -40,29 +40,32 @@ QUESTION_TOKENS, ANSWER_TOKENS = 60, 250
 def play(table: Table) -> Steps[Outcome]:
     """One tournament between all seats of `table`."""
     rules: LastArenaRules = table.rules
-    collected: Collected = yield from collect(
-        table.seats, rules.wanted(), rules.writing(), table.rng("questions")
-    )
-    if not collected.questions:
-        return Outcome(void="no_questions", detail={"authors": by_author(collected)})
-    left = [seat for seat in table.seats if not collected.by_author[seat.label].lost]
+    authors: dict[str, Author] = yield from collect(table.seats, rules, table.rng("questions"))
+    written = [each for author in authors.values() for each in author.questions]
+    questions = [question for question, _ in written]
+    if not questions:
+        return Outcome(void="no_questions", detail={"authors": by_author(authors)})
+    too_few = Outcome(void="no_answer", detail={"authors": by_author(authors)})
+    left = [seat for seat in table.seats if not authors[seat.label].lost]
     if _too_few(left, table):
-        return Outcome(void="no_answer", detail={"authors": by_author(collected)})
-    rated: Scoring = yield from scoring(left, _to_rate(collected), rules.rating(), _orders(table, "rate"))
+        return too_few
+    to_rate = [
+        Item(question.id, question.author, Quote("question", question.text), None, hidden)
+        for question, hidden in written
+    ]
+    rated: Scoring = yield from scoring(left, to_rate, rules.rating(), _orders(table, "rate"))
     left = [seat for seat in left if seat.label not in rated.silent]
     if _too_few(left, table):
-        return Outcome(void="no_answer", detail={"authors": by_author(collected)})
-    gains = normalised_grades(rated.grades)
-    worth = {item: given.mean for item, given in received(gains).items()}
-    weights = _weights(collected.questions, worth, rules, table.rng("quality"))
-    answers: list[Answer] = yield from _answers(
-        left, [one for one in collected.questions if one.id in weights], rules
-    )
+        return too_few
+    worth = {item: given.mean for item, given in received(normalised_grades(rated.grades)).items()}
+    weights = _weights(questions, worth, rules, table.rng("quality"))
+    asked = [question for question in questions if question.id in weights]
+    answers: list[Answer] = yield from _answers(left, asked, rules)
     left = [seat for seat in left if _lost(answers, seat.label) <= MOST_LOST]
     if _too_few(left, table):
-        return Outcome(void="no_answer", detail={"authors": by_author(collected)})
+        return too_few
     there = {seat.label for seat in left}
-    answers = [one for one in answers if one.label in there]
+    answers = [answer for answer in answers if answer.label in there]
     judged: Scoring = yield from scoring(
         left,
         _to_judge(answers, rules.answer_limit.max_chars),
@@ -70,31 +73,18 @@ def play(table: Table) -> Steps[Outcome]:
         _orders(table, "judge"),
         singly=[label for label, how in rated.batching.items() if how.lost],
     )
-    tournament = Tournament(collected, rated, worth, weights, answers, judged)
+    tournament = Tournament(authors, questions, rated, worth, weights, answers, judged)
     lost = [seat.label for seat in table.seats if seat.label not in there]
     return report(rules, left, tournament, lost)
 
 
 def _too_few(left: Sequence[Seat], table: Table) -> bool:
-    """Whether too few are left: three for ranks, or, of a tournament of two, which gives none, both."""
+    """Return whether too few are left: three for ranks, or both of a tournament of two, which gives none."""
     return len(left) < min(RANKED, len(table.seats))
 
 
 def _orders(table: Table, phase: str) -> dict[str, Random]:
     return {seat.label: table.rng(f"{phase}/{seat.label}") for seat in table.seats}
-
-
-def _to_rate(collected: Collected) -> list[Item]:
-    return [
-        Item(
-            one.id,
-            one.author,
-            Quote("question", one.text),
-            None,
-            collected.by_author[one.author].hidden[one.id],
-        )
-        for one in collected.questions
-    ]
 
 
 def _weights(
@@ -147,7 +137,7 @@ def _answers(
 
 
 def _to_judge(answers: Sequence[Answer], chars: int) -> list[Item]:
-    """What can be judged. Judges are told which questions were meant as tricks; who answered was not."""
+    """Return what can be judged. Judges see which questions were meant as tricks; who answered did not."""
     return [
         Item(
             one.id,
@@ -175,7 +165,7 @@ def asks(rules: LastArenaRules, fixture: Fixture) -> Iterator[Asks]:
     kept = sum([players * one.number - rules.dropped(players * one.number) for one in wanted])
     limits = rules.answer_budgets or (rules.answer_limit.max_tokens,)
     question = rules.question_limit.max_chars + QUOTE
-    write, per_call = calls(wanted, rules.writing()), min(written, rules.questions_per_call)
+    write, per_call = calls(rules), min(written, rules.questions_per_call)
     yield Asks(
         to="contestant",
         prompts=[prompts.write, prompts.meta, prompts.trick],

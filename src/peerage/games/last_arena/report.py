@@ -13,7 +13,7 @@ import msgspec
 from peerage.formats.scores import MOST
 from peerage.games.game import Again
 from peerage.games.last_arena.diversity import spread
-from peerage.games.last_arena.questions import Collected, Question
+from peerage.games.last_arena.questions import Author, Question
 from peerage.games.last_arena.rules import QUORUM, LastArenaRules
 from peerage.games.last_arena.tables import answers_of
 from peerage.games.rejudge import Given, RecordedAnswers, RejudgeRules
@@ -50,7 +50,8 @@ class Tournament(NamedTuple):
     """All that was said: questions, their ratings and normalised means, the weights of those that were
     asked, answers, judgements."""
 
-    collected: Collected
+    authors: Mapping[str, Author]
+    questions: Sequence[Question]
     rated: Scoring
     worth: Mapping[str, float]
     weights: Mapping[str, float]
@@ -73,8 +74,15 @@ def report(
     unusable = [one.id for one in played.answers if one.reply.status in ("invalid", "refused")]
     given = received(gains) | _unjudged(unusable, played.judged.grades, labels)
     detail: dict[str, Any] = {
-        "authors": by_author(played.collected),
-        "questions": [_question(one, played) for one in played.collected.questions],
+        "authors": by_author(played.authors),
+        "questions": [
+            {
+                **msgspec.to_builtins(question),
+                "weight": played.weights.get(question.id, 0.0),
+                "quality": played.worth.get(question.id),
+            }
+            for question in played.questions
+        ],
         "answers": {one.id: list(given[one.id]) for one in played.answers if one.id in given},
         "statuses": {label: _statuses(played.answers, label) for label in labels},
         "batching": {
@@ -96,7 +104,7 @@ def report(
     judgeable = sum(one.reply.ok for one in played.answers) * (len(labels) - 1)
     if not all(scores.values()) or len(played.judged.grades) < QUORUM * judgeable:
         return Outcome(void="inconclusive", facts=recorded, detail=plain(detail))
-    written = {label: [q.text for q in played.collected.questions if q.author == label] for label in labels}
+    written = {label: [q.text for q in played.questions if q.author == label] for label in labels}
     detail["diversity"] = spread(written)
     ranked = standings(scores, played.weights, _bonus(detail["diversity"], rules))
     detail |= {
@@ -140,24 +148,17 @@ def _bonus(diversity: Mapping[str, float | None], rules: LastArenaRules) -> dict
     return {label: rules.diversity_bonus * (found - mean) for label, found in known.items()}
 
 
-def by_author(collected: Collected) -> dict[str, Any]:
-    """How each author's writing went."""
-    written = Counter(one.author for one in collected.questions)
+def by_author(authors: Mapping[str, Author]) -> dict[str, Any]:
+    """Return how each author's writing went."""
     return {
         label: {
-            "questions": written[label],
-            "calls": one.calls,
-            "unusable": one.unusable,
-            "duplicates": one.duplicates,
+            "questions": len(author.accepted),
+            "calls": author.calls,
+            "unusable": author.unusable,
+            "duplicates": len(author.dropped),
         }
-        for label, one in collected.by_author.items()
+        for label, author in authors.items()
     }
-
-
-def _question(one: Question, played: Tournament) -> dict[str, Any]:
-    asked = {"weight": played.weights.get(one.id, 0.0), "quality": played.worth.get(one.id)}
-    found: dict[str, Any] = msgspec.to_builtins(one)
-    return found | asked
 
 
 def _unjudged(unusable: Iterable[str], grades: Iterable[Grade], labels: Sequence[str]) -> dict[str, Received]:

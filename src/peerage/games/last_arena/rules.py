@@ -7,7 +7,6 @@ from typing import Annotated, Any, Literal, NamedTuple
 from pydantic import Field, field_validator, model_validator
 
 from peerage.games.game import GameRules
-from peerage.games.last_arena.questions import Wanted, WritingRules
 from peerage.games.presets import expanded, laid_over, presets
 from peerage.games.section import Limit, Line
 from peerage.games.texts import texts
@@ -46,6 +45,18 @@ class Prompts(NamedTuple):
     judge: Prompt
     judge_many: Prompt
     again: str
+
+
+class Wanted(NamedTuple):
+    """So many questions of one sort (`plain`, `meta`, `trick`), and what their authors are told.
+
+    The prompt's places: `count`, `categories`, `quota` (how many of each category), `limit`, `stakes` (the
+    fate of questions), `format`.
+    """
+
+    sort: str
+    number: int
+    prompt: Prompt
 
 
 class LastArenaRules(GameRules):
@@ -176,58 +187,37 @@ class LastArenaRules(GameRules):
         prompts = {"plain": self.texts.write, "meta": self.texts.meta, "trick": self.texts.trick}
         return tuple([Wanted(sort, number, prompts[sort]) for sort, number in sorts if number])
 
-    def writing(self) -> WritingRules:
-        """Return the rules of writing questions."""
-        limit = self.question_limit
-        return WritingRules(
-            per_call=self.questions_per_call,
-            spare=SPARE_CALLS,
-            max_chars=limit.max_chars,
-            categories=self.categories,
-            overlap=self.overlap,
-            max_tokens=limit.max_tokens,
-            temperature=limit.temperature,
-            again=self.texts.again,
-            stakes=self._stakes(),
-        )
-
-    def _stakes(self) -> str:
+    def stakes(self) -> str:
         """Return the fate of questions in words, for their authors."""
         rated = "Players rate the questions of others for clarity and relevance"
-        told = {
+        fate = {
             "filter": f"{rated}, and the worst {self.drop:.0%} are dropped.",
             "weight": f"{rated}, and answers count by their question's rating.",
             "none": "All questions count alike.",
         }[self.quality]
         if self.diversity_bonus:
-            told += (
+            fate += (
                 " Between a player whose questions have nothing in common and one whose questions are all "
                 f"alike lie {self.diversity_bonus:g} points."
             )
-        return told
+        return fate
 
     def rating(self) -> ScoringRules:
         """Return the rules of rating questions."""
-        limit = self.rating_limit
-        return ScoringRules(
-            phase="rate",
-            per_call=self.ratings_per_call,
-            prompt=self.texts.rate,
-            many=self.texts.rate_many,
-            explain=self.explain,
-            reason_chars=limit.max_chars,
-            max_tokens=limit.max_tokens,
-            temperature=limit.temperature,
-        )
+        texts, per_call = self.texts, self.ratings_per_call
+        return self._scoring("rate", per_call, texts.rate, texts.rate_many, self.rating_limit)
 
     def judging(self) -> ScoringRules:
         """Return the rules of judging answers."""
-        limit = self.judge_limit
+        texts, per_call = self.texts, self.judgements_per_call
+        return self._scoring("judge", per_call, texts.judge, texts.judge_many, self.judge_limit)
+
+    def _scoring(self, phase: str, per_call: int, one: Prompt, many: Prompt, limit: Limit) -> ScoringRules:
         return ScoringRules(
-            phase="judge",
-            per_call=self.judgements_per_call,
-            prompt=self.texts.judge,
-            many=self.texts.judge_many,
+            phase=phase,
+            per_call=per_call,
+            prompt=one,
+            many=many,
             explain=self.explain,
             reason_chars=limit.max_chars,
             max_tokens=limit.max_tokens,
