@@ -86,9 +86,8 @@ def judging(merits: str, panel: PanelRules, reference: bool = False) -> str:
     return (
         f"Judges, who are other players and see no names, read both answers {orders} and say which is "
         f"better. {shown if reference else ''}What counts, in this order: {merits}; complete where it "
-        "matters; clear. Length and style are no merit. They may "
-        f"{'not ' if panel.binary else ''}call a tie. In the count "
-        f"{weights[panel.weights]}; within {panel.epsilon:.0%} of one half of the weight it is a tie, and "
-        f"with fewer than {panel.quorum:.0%} of the verdicts valid there is no result. An answer that is "
-        "empty or refuses loses to one that does not, without judges; two such answers tie."
+        f"matters; clear. Length and style are no merit. They may {'not ' if panel.binary else ''}call a "
+        f"tie. In the count {weights[panel.weights]}; within {panel.epsilon:.0%} of one half of the weight "
+        f"it is a tie, and with fewer than {panel.quorum:.0%} of the verdicts valid there is no result. An "
+        "answer that is empty or refuses loses to one that does not, without judges; two such answers tie."
     )

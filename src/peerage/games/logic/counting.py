@@ -94,8 +94,7 @@ def recurrence(rng: Random, level: int) -> tuple[str, int]:
     p, q, r, place = rng.randint(2, 4), rng.randint(1, 4), rng.randint(1, 30), 4 + 2 * level
     text = (
         f"A sequence begins with {a}, {b}. Each later term is {p} times the term before it, minus {q} times "
-        "the term "
-        f"before that, plus {r}. What is term number {place}, where {a} is term number 1?"
+        f"the term before that, plus {r}. What is term number {place}, where {a} is term number 1?"
     )
     for _ in range(place - 2):
         a, b = b, p * b - q * a + r
@@ -168,10 +167,9 @@ def grid_paths(rng: Random, level: int) -> tuple[str, int]:
         if ways[columns, rows]:
             return (
                 f"A piece stands on square (1, 1) of a board with {columns} columns and {rows} rows. A move "
-                "takes it "
-                "from (x, y) to (x+1, y) or to (x, y+1). The squares "
-                f"{listed([f'({x}, {y})' for x, y in blocked])} "
-                f"are blocked and may not be entered. How many different ways lead to ({columns}, {rows})?"
+                "takes it from (x, y) to (x+1, y) or to (x, y+1). The squares "
+                f"{listed([f'({x}, {y})' for x, y in blocked])} are blocked and may not be entered. How many "
+                f"different ways lead to ({columns}, {rows})?"
             ), ways[columns, rows]
 
 
@@ -193,8 +191,7 @@ def sets(rng: Random, level: int) -> tuple[str, int]:
     asked, answer = ("none", none) if rng.random() < 0.5 else ("exactly one", sum(one))
     return (
         f"Of {total} students {in_clubs}; {in_both}; and {all_three} are in all three clubs (and are counted "
-        "in each of "
-        f"the numbers before). How many students are in {asked} of the three clubs?"
+        f"in each of the numbers before). How many students are in {asked} of the three clubs?"
     ), answer
 
 
@@ -216,8 +213,7 @@ def dice(rng: Random, level: int) -> tuple[str, Fraction]:
     good = sums[bound] if exactly else sum([ways for total, ways in sums.items() if total >= bound])
     return (
         f"{len(thrown)} fair dice are thrown once: {'; '.join(told)}. What is the probability that the sum "
-        "of what they "
-        f"show is {'exactly' if exactly else 'at least'} {bound}? Answer with a fraction."
+        f"of what they show is {'exactly' if exactly else 'at least'} {bound}? Answer with a fraction."
     ), Fraction(good, sums.total())
 
 
@@ -234,8 +230,7 @@ def urn(rng: Random, level: int) -> tuple[str, Fraction]:
     exactly = listed([f"exactly {many} {color}" for color, many in wanted.items()])
     return (
         f"A bag holds {balls}. {drawn} balls are drawn at random without being put back. What is the "
-        "probability "
-        f"that {exactly} balls are drawn? Answer with a fraction."
+        f"probability that {exactly} balls are drawn? Answer with a fraction."
     ), Fraction(good, comb(sum(counts.values()), drawn))
 
 

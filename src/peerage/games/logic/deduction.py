@@ -51,8 +51,7 @@ def knights(rng: Random, level: int) -> tuple[str, str]:
     honest = [name for name, is_knight in zip(people, truth, strict=True) if is_knight]
     return (
         f"Each of {listed(people)} is either a knight, who always tells the truth, or a knave, who always "
-        f"lies. {said} "
-        "Who are the knights? List their names in alphabetical order, separated by commas."
+        f"lies. {said} Who are the knights? List their names in alphabetical order, separated by commas."
     ), ", ".join(honest)
 
 
@@ -121,10 +120,9 @@ def zebra(rng: Random, level: int) -> tuple[str, str]:
     last = [item for _, item in sorted(zip(truth[-1], items[-1], strict=True))]
     return (
         f"{listed(sorted(names))} live in a row of {houses} houses, numbered from 1 to {houses} from left to "
-        "right, "
-        f"one person in each house. Everybody has {has}, and no two people have the same. {' '.join(clues)} "
-        "List the "
-        f"{kinds[-1].name} in the order of the houses, from house 1 to house {houses}, separated by commas."
+        f"right, one person in each house. Everybody has {has}, and no two people have the same. "
+        f"{' '.join(clues)} List the {kinds[-1].name} in the order of the houses, from house 1 to house "
+        f"{houses}, separated by commas."
     ), ", ".join(last)
 
 
@@ -208,8 +206,7 @@ def cryptarithm(rng: Random, level: int) -> tuple[str, int]:
     known = "".join([f" {letter} stands for {told[letter]}." for letter in sorted(told)])
     return (
         f"In the sum {words[0]} + {words[1]} = {words[2]} each letter stands for one digit, different "
-        "letters for different "
-        f"digits, and no number begins with 0.{known} Which number is {words[2]}?"
+        f"letters for different digits, and no number begins with 0.{known} Which number is {words[2]}?"
     ), a + b
 
 
@@ -266,10 +263,8 @@ def weighing(rng: Random, level: int) -> tuple[str, str]:
     chosen = [str(weight) for at, weight in enumerate(weights) if ways[total][1] >> at & 1]
     return (
         f"There is one weight each of {listed([f'{weight} g' for weight in weights])}. Some of them together "
-        "weigh exactly "
-        f"{total} g, and no other choice of them does. Which? List the numbers from the smallest to the "
-        "greatest, "
-        "separated by commas."
+        f"weigh exactly {total} g, and no other choice of them does. Which? List the numbers from the "
+        "smallest to the greatest, separated by commas."
     ), ", ".join(chosen)
 
 
@@ -294,8 +289,7 @@ def roads(rng: Random, level: int) -> tuple[str, int]:
     told = rng.sample([f"{a}-{b} {length} km" for (a, b), length in lengths.items()], len(lengths))
     return (
         f"Roads, all of which may be used in both directions, join these towns: {', '.join(told)}. How many "
-        "kilometers "
-        f"long is the shortest way from {start} to {goal}?"
+        f"kilometers long is the shortest way from {start} to {goal}?"
     ), best[goal]
 
 
@@ -309,8 +303,7 @@ def circle(rng: Random, level: int) -> tuple[str, str]:
         left.pop(at)
     return (
         f"{listed(names)} stand in a circle in this order, and after {names[-1]} comes {names[0]} again. "
-        "They count round the "
-        f"circle from 1 to {step}, beginning with {names[0]}; whoever is number {step} leaves the circle, "
-        "and the next "
-        f"person after the one who left begins again with 1. They go on until one person is left. Who is it?"
+        f"They count round the circle from 1 to {step}, beginning with {names[0]}; whoever is number {step} "
+        "leaves the circle, and the next person after the one who left begins again with 1. They go on until "
+        "one person is left. Who is it?"
     ), left[0]

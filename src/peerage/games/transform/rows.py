@@ -7,7 +7,7 @@ from operator import ge, gt, le, lt
 from random import Random
 from typing import Any
 
-from peerage.games.transform.step import Step, kept
+from peerage.games.transform.step import Step, of
 from peerage.games.transform.tables import Cell, DataColumn, DataTable
 
 _COMPARED: dict[str, Callable[[Any, Any], bool]] = {
@@ -16,47 +16,42 @@ _COMPARED: dict[str, Callable[[Any, Any], bool]] = {
     "greater than": gt,
     "less than": lt,
 }
+_ORDERS = {
+    "number": ("from the smallest to the greatest", "from the greatest to the smallest"),
+    "word": ("in alphabetical order", "in reverse alphabetical order"),
+    "date": ("from the earliest to the latest", "from the latest to the earliest"),
+}
 
 
-def keep_numbers(rng: Random, table: DataTable) -> Step | None:
+@of("number")
+def keep_numbers(rng: Random, table: DataTable, at: int) -> Step:
     """Rows by a number."""
-    if not (places := table.of("number")):
-        return None
-    at = rng.choice(places)
     bound: Any = rng.choice(table.column(at))
     words, holds = rng.choice([*_COMPARED.items()])
     says = f"Keep only the rows whose {table.columns[at].name} is {words} {bound}."
-    return Step(says, kept(table, lambda row: holds(row[at], bound)))
+    return Step(says, table.kept(lambda row: holds(row[at], bound)))
 
 
-def keep_words(rng: Random, table: DataTable) -> Step | None:
+@of("word")
+def keep_words(rng: Random, table: DataTable, at: int) -> Step:
     """Rows by a word."""
-    if not (places := table.of("word")):
-        return None
-    at = rng.choice(places)
     values = [*dict.fromkeys(table.column(at))]
     name, chosen = table.columns[at].name, rng.sample(values, min(2, len(values)))
     if rng.random() < 0.5:
         says = f"Keep only the rows whose {name} is {' or '.join(map(str, chosen))}."
-        return Step(says, kept(table, lambda row: row[at] in chosen))
-    return Step(
-        f"Remove the rows whose {name} is {chosen[0]}.", kept(table, lambda row: row[at] != chosen[0])
-    )
+        return Step(says, table.kept(lambda row: row[at] in chosen))
+    says = f"Remove the rows whose {name} is {chosen[0]}."
+    return Step(says, table.kept(lambda row: row[at] != chosen[0]))
 
 
-def sort(rng: Random, table: DataTable) -> Step | None:
+@of("number", "word", "date")
+def sort(rng: Random, table: DataTable, at: int) -> Step:
     """Another order of rows."""
-    if not (places := table.of("number", "word", "date")):
-        return None
-    column = table.columns[at := rng.choice(places)]
-    ways = {
-        "number": ("from the smallest to the greatest", "from the greatest to the smallest"),
-        "word": ("in alphabetical order", "in reverse alphabetical order"),
-        "date": ("from the earliest to the latest", "from the latest to the earliest"),
-    }
-    turned = rng.random() < 0.5
-    way = ways[column.kind][turned]
-    says = f"Sort the rows by {column.name}, {way}; rows that are equal in it keep their order."
+    column, turned = table.columns[at], rng.random() < 0.5
+    says = (
+        f"Sort the rows by {column.name}, {_ORDERS[column.kind][turned]}; rows that are equal in it keep "
+        "their order."
+    )
     rows = sorted(table.rows, key=lambda row: row[at], reverse=turned)
     return Step(says, table._replace(rows=tuple(rows)))
 
@@ -70,70 +65,59 @@ def dedupe(rng: Random, table: DataTable) -> Step | None:
     seen: dict[tuple[Cell, ...], tuple[Cell, ...]] = {}
     for row in table.rows:
         seen.setdefault(tuple([row[at] for at in chosen]), row)
-    return Step(
-        f"Of all rows with the same {names} keep only the first.", table._replace(rows=tuple(seen.values()))
-    )
+    says = f"Of all rows with the same {names} keep only the first."
+    return Step(says, table._replace(rows=tuple(seen.values())))
 
 
-def explode(rng: Random, table: DataTable) -> Step | None:
+@of("list")
+def explode(rng: Random, table: DataTable, at: int) -> Step:
     """A row for each word of a list."""
-    if not (places := table.of("list")):
-        return None
-    at = rng.choice(places)
-    rows = [(*row[:at], word, *row[at + 1 :]) for row in table.rows for word in str(row[at]).split(";")]
-    column = table.columns[at]
+    pairs = [(row, word) for row in table.rows for word in str(row[at]).split(";")]
+    name = table.columns[at].name
     says = (
-        f"{column.name} holds words with semicolons between them. Replace each row by one row for each of "
-        "these words, in "
-        f"their order, with that word alone in {column.name} and everything else as it is."
+        f"{name} holds words with semicolons between them. Replace each row by one row for each of these "
+        f"words, in their order, with that word alone in {name} and everything else as it is."
     )
-    return Step(
-        says,
-        DataTable((*table.columns[:at], column._replace(kind="word"), *table.columns[at + 1 :]), tuple(rows)),
-    )
+    repeated = table._replace(rows=tuple([row for row, _ in pairs]))
+    return Step(says, repeated.changed(at, [word for _, word in pairs], kind="word"))
 
 
 def aggregate(rng: Random, table: DataTable) -> Step | None:
     """A row for each group."""
     if not (words := table.of("word")) or not (numbers := table.of("number")):
         return None
-    at, of = rng.choice(words), rng.choice(numbers)
+    at, summed = rng.choice(words), rng.choice(numbers)
     word, does = rng.choice((("sum", sum), ("smallest", min), ("greatest", max)))
     groups: dict[Cell, list[int]] = {}
     for row in table.rows:
-        groups.setdefault(row[at], []).append(int(row[of]))
-    name, number = table.columns[at].name, table.columns[of].name
+        groups.setdefault(row[at], []).append(int(row[summed]))
+    name, number = table.columns[at].name, table.columns[summed].name
     made = f"{word}_{number}"
     says = (
         f"Replace the table by one with a row for each different {name}, in the order in which they first "
-        "appear, and with "
-        f"the columns {name}, count (how many rows had it) and {made} (the {word} of their {number})."
+        f"appear, and with the columns {name}, count (how many rows had it) and {made} (the {word} of their "
+        f"{number})."
     )
+    columns = (table.columns[at], DataColumn("count", "number"), DataColumn(made, "number"))
     rows = [(key, len(cells), does(cells)) for key, cells in groups.items()]
-    return Step(
-        says,
-        DataTable(
-            (table.columns[at], DataColumn("count", "number"), DataColumn(made, "number")), tuple(rows)
-        ),
-    )
+    return Step(says, DataTable(columns, tuple(rows)))
 
 
 def pivot(rng: Random, table: DataTable) -> Step | None:
     """Groups by rows and columns."""
     if len(words := table.of("word")) < 2 or not (numbers := table.of("number")):
         return None
-    (down, across), of = rng.sample(words, 2), rng.choice(numbers)
+    (down, across), summed = rng.sample(words, 2), rng.choice(numbers)
     tops, sums = sorted({str(cell) for cell in table.column(across)}), dict[Cell, dict[str, int]]()
     for row in table.rows:
         line = sums.setdefault(row[down], dict.fromkeys(tops, 0))
-        line[str(row[across])] += int(row[of])
+        line[str(row[across])] += int(row[summed])
     a, b = table.columns[down].name, table.columns[across].name
     says = (
         f"Replace the table by one with a row for each different {a}, in the order in which they first "
-        "appear. Its columns "
-        f"are {a} and then every different {b}, in alphabetical order; in each cell is the sum of "
-        f"{table.columns[of].name} "
-        f"over the rows with that {a} and that {b}, and 0 where there are none."
+        f"appear. Its columns are {a} and then every different {b}, in alphabetical order; in each cell is "
+        f"the sum of {table.columns[summed].name} over the rows with that {a} and that {b}, and 0 where "
+        "there are none."
     )
     columns = (table.columns[down], *[DataColumn(top, "number") for top in tops])
     return Step(says, DataTable(columns, tuple([(key, *line.values()) for key, line in sums.items()])))
@@ -144,7 +128,5 @@ def thin(rng: Random, table: DataTable) -> Step | None:
     if rng.random() < 0.5:
         most = rng.randint(len(table.rows) // 2, len(table.rows))
         return Step(f"Keep only the first {most} rows.", table._replace(rows=table.rows[:most]))
-    return Step(
-        "Remove every second row: keep the first, the third, the fifth and so on.",
-        table._replace(rows=table.rows[::2]),
-    )
+    says = "Remove every second row: keep the first, the third, the fifth and so on."
+    return Step(says, table._replace(rows=table.rows[::2]))

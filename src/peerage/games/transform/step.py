@@ -1,4 +1,4 @@
-"""What a step of a transformation is, and what steps are made with. Pure.
+"""What a step of a transformation is. Pure.
 
 A family is a function of a random generator and a table; it returns a `Step`, or None where the table has no
 columns for it. `tests/games/test_transform_reading.py` follows the words alone and must
@@ -7,11 +7,12 @@ come to the same table.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
+from functools import wraps
 from random import Random
 from typing import NamedTuple, TypeAlias
 
-from peerage.games.transform.tables import Cell, DataColumn, DataTable
+from peerage.games.transform.tables import DataTable
 
 
 class Step(NamedTuple):
@@ -25,19 +26,20 @@ class Step(NamedTuple):
 Family: TypeAlias = Callable[[Random, DataTable], Step | None]
 
 
-def kept(table: DataTable, keep: Callable[[tuple[Cell, ...]], bool]) -> DataTable:
-    """The table with these of its rows."""
-    return table._replace(rows=tuple(filter(keep, table.rows)))
+ColumnStep: TypeAlias = Callable[[Random, DataTable, int], Step | None]
 
 
-def replaced(table: DataTable, at: int, column: DataColumn, cells: Iterable[Cell]) -> DataTable:
-    """The table with another column in this place."""
-    columns = (*table.columns[:at], column, *table.columns[at + 1 :])
-    rows = [(*row[:at], cell, *row[at + 1 :]) for row, cell in zip(table.rows, cells, strict=True)]
-    return DataTable(columns, tuple(rows))
+def of(*kinds: str, new: tuple[str, ...] = ()) -> Callable[[ColumnStep], Family]:
+    """Make a family of a step at a drawn column of these kinds, in a table that has no column `new` yet."""
 
+    def family(step: ColumnStep) -> Family:
+        @wraps(step)
+        def drawn(rng: Random, table: DataTable) -> Step | None:
+            places = table.of(*kinds)
+            if not places or {*new} & {*table.names()}:
+                return None
+            return step(rng, table, rng.choice(places))
 
-def extended(table: DataTable, column: DataColumn, cells: Iterable[Cell]) -> DataTable:
-    """The table with a column more at the end."""
-    rows = [(*row, cell) for row, cell in zip(table.rows, cells, strict=True)]
-    return DataTable((*table.columns, column), tuple(rows))
+        return drawn
+
+    return family

@@ -33,11 +33,28 @@ class DataTable(NamedTuple):
         return [column.name for column in self.columns]
 
     def of(self, *kinds: str) -> list[int]:
-        """The places of the columns of these kinds."""
+        """Return the places of the columns of these kinds."""
         return [at for at, column in enumerate(self.columns) if column.kind in kinds]
 
     def column(self, at: int) -> list[Cell]:
         return [row[at] for row in self.rows]
+
+    def kept(self, keep: Callable[[tuple[Cell, ...]], bool]) -> DataTable:
+        """Return the table with these of its rows."""
+        return self._replace(rows=tuple(filter(keep, self.rows)))
+
+    def put(self, at: int, columns: Sequence[DataColumn], cells: Iterable[Sequence[Cell]]) -> DataTable:
+        """Return the table with other columns in the place of this one, filled row by row."""
+        rows = [(*row[:at], *some, *row[at + 1 :]) for row, some in zip(self.rows, cells, strict=True)]
+        return DataTable((*self.columns[:at], *columns, *self.columns[at + 1 :]), tuple(rows))
+
+    def changed(self, at: int, cells: Iterable[Cell], **column: str) -> DataTable:
+        """Return the table with other cells in this column, and another name or kind of it."""
+        return self.put(at, [self.columns[at]._replace(**column)], [(cell,) for cell in cells])
+
+    def added(self, name: str, kind: str, cells: Iterable[Cell]) -> DataTable:
+        """Return the table with a column more at the end."""
+        return self.put(len(self.columns), [DataColumn(name, kind)], [(cell,) for cell in cells])
 
 
 class Written(NamedTuple):
@@ -162,8 +179,7 @@ def json_groups(rng: Random, table: DataTable) -> Written:
     by = rng.choice(table.of("word") or [0])
     says = (
         f"a JSON object with a key for each different value of {table.columns[by].name} (as a string), whose "
-        "value is "
-        "the array of the rows with it, in their order, each an object of all other columns"
+        "value is the array of the rows with it, in their order, each an object of all other columns"
     )
     groups: dict[str, list[Any]] = {}
     for row, one in zip(table.rows, _objects(table, by), strict=True):
@@ -177,8 +193,7 @@ def separated(rng: Random, table: DataTable) -> Written:
     name, sign = rng.choice((("comma", ","), ("semicolon", ";")))
     says = (
         f"CSV with {name}s: a line of the names of the columns, then one line for each row, with a {name} "
-        "between "
-        f"fields; a field that holds a {name} is put in double quotes, and no other field is"
+        f"between fields; a field that holds a {name} is put in double quotes, and no other field is"
     )
     out = io.StringIO()
     csv.writer(out, delimiter=sign, lineterminator="\n").writerows([table.names(), *table.rows])
@@ -189,8 +204,7 @@ def markdown(rng: Random, table: DataTable) -> Written:
     """A Markdown table."""
     says = (
         "a Markdown table in lines of the form | a | b |: one of the names of the columns, one with --- for "
-        "each column, "
-        "then one for each row, with one space on each side of every value"
+        "each column, then one for each row, with one space on each side of every value"
     )
     lines = [table.names(), ["---"] * len(table.columns), *table.rows]
     return Written(says, "\n".join([f"| {' | '.join(map(str, line))} |" for line in lines]))
@@ -200,8 +214,7 @@ def blocks(rng: Random, table: DataTable) -> Written:
     """A block of lines for each row."""
     says = (
         "a block of lines for each row, with one empty line between blocks; a block has one line for each "
-        "column, in "
-        "their order, in the form name: value"
+        "column, in their order, in the form name: value"
     )
     made = ["\n".join([f"{name}: {cell}" for name, cell in one.items()]) for one in _objects(table)]
     return Written(says, "\n\n".join(made))
