@@ -23,7 +23,7 @@ from peerage.protocol import Ask, Choice, Chosen, Prompt, Quote, Reply, Steps, T
 
 _TOLERANCE = 1e-9
 VOTES = ("approve", "object")
-"""What a committee may vote."""
+"""Votes of a committee."""
 REFERENCE = "reference"
 """The stage in which the author answers its own challenge, for committee and judges, not for contestants."""
 
@@ -37,7 +37,7 @@ class Stage(Struct, frozen=True):
 
 
 class DraftingRules(Struct, frozen=True):
-    """When a draft stands, and the limits of drafts and votes.
+    """Conditions under which a draft stands, and the limits of drafts and votes.
 
     `approval` is the share of valid votes that must approve; `quorum` the share of the seated committee
     whose votes must be valid (always at least one).
@@ -74,7 +74,7 @@ class Draft(Struct, frozen=True):
 
 
 class Drafting(Struct, frozen=True):
-    """What drafting came to: the texts by stage when one draft stood, else None; and every draft. `hidden` is
+    """Outcome of drafting: the texts by stage when one draft stood, else None; and every draft. `hidden` is
     what a house player's texts of that draft are really worth, by stage."""
 
     texts: Mapping[str, Quote] | None

@@ -1,4 +1,4 @@
-"""What is wrong with a challenge, as its attempts show it. Pure.
+"""Faults of a challenge, as its attempts show them. Pure.
 
 | flag | when |
 |---|---|
@@ -45,7 +45,7 @@ chance; shorter ones are: the 100th, up to 1000, in base 256."""
 
 
 class Tried(Protocol):
-    """What a flag needs of an attempt by another player than the author."""
+    """Part of an attempt that flags need, by another player than the author."""
 
     @property
     def llm_id(self) -> str: ...
@@ -85,7 +85,8 @@ def found_flags(
 
 
 def _states(description: str, reference: int) -> bool:
-    """Whether a text gives its answer: says that it is the answer, or holds it, too long to be a bound."""
+    """Return whether a text gives its answer: says that it is the answer, or holds it, too long to be a
+    bound."""
     text = re.sub(r"(?<=[0-9])[,_' ](?=[0-9]{3}\b)", "", description)
     text = text.casefold()
     stated = (*_STATED.findall(text), *_STATED_FIRST.findall(text))

@@ -46,7 +46,7 @@ class Attempt(Struct, frozen=True):
 
 
 class Claim(Struct, frozen=True):
-    """What somebody says the answer of a challenge is; `solution` is the program that shows it, sealed."""
+    """Answer that somebody claims a challenge has; `solution` is the program that shows it, sealed."""
 
     author_llm: str
     reference_answer: Mapping[str, str]
@@ -54,7 +54,7 @@ class Claim(Struct, frozen=True):
 
 
 class Review(Struct, frozen=True):
-    """What reviewers said of a challenge: its committee, or people later."""
+    """Reviews of a challenge: its committee, or people later."""
 
     by: Literal["committee", "people"]
     verdict: Verdict
@@ -93,12 +93,12 @@ class PoolChallenge(Struct):
 
     @property
     def review(self) -> Verdict | None:
-        """What people said of it last."""
+        """Return what people said of it last."""
         return next((one.verdict for one in reversed(self.reviews) if one.by == "people"), None)
 
     @property
     def state(self) -> Literal["in use", "disputed", "flagged", "objected", "retired", "withdrawn"]:
-        """Where it is; withdrawn and retired are for ever."""
+        """Return where it is; withdrawn and retired are for ever."""
         if self.withdrawn is not None:
             return "withdrawn"
         if self.retired is not None:
@@ -111,7 +111,7 @@ class PoolChallenge(Struct):
 
     @property
     def in_use(self) -> bool:
-        """Whether it may come into a match; where the ledger is redacted nothing may."""
+        """Return whether it may come into a match; where the ledger is redacted nothing may."""
         return self.state == "in use" and self.answer is not None
 
     @property
@@ -255,8 +255,8 @@ class ChallengePool:
         tally[1] += by
 
     def estimates(self) -> dict[str, Estimate]:
-        """How hard and how telling each attempted challenge is, as its attempts by others say; withdrawn ones
-        are left out."""
+        """Return how hard and how telling each attempted challenge is, as its attempts by others say;
+        withdrawn ones are left out."""
         answers: dict[str, dict[str, list[bool]]] = {}
         for name, entry in self.entries.items():
             if entry.withdrawn is not None:
@@ -267,8 +267,9 @@ class ChallengePool:
         return estimates(answers)
 
     def draw(self, secret: str, number: int, place: int, sealing: str) -> dict[str, Any]:
-        """What match `number` is given: a secret of its own, `count` challenges in use at random, and of the
-        disputes the one at its `place` in its round, so that no two matches of a round settle the same.
+        """Return what match `number` is given: a secret of its own, `count` challenges in use at random, and
+        of the disputes the one at its `place` in its round, so that no two matches of a round settle the
+        same.
 
         `secret` is the arena's, `sealing` the key that salts follow from.
         """

@@ -1,4 +1,4 @@
-"""When two challenges are the same, by their wording. Pure.
+"""Sameness of two challenges, by their wording. Pure.
 
 An exact wording has one id (`identity`). Beyond it, two challenges are the same when they have the same words
 and numbers but for filler ("please", "what is", "find the"), or the same numbers in the same order and the

@@ -1,4 +1,4 @@
-"""What a fact is, when two answers are the same, and which entries are how well known. Pure."""
+"""Facts, sameness of answers, and the fame of entries. Pure."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class Fact(Struct, frozen=True):
 
 @lru_cache(maxsize=8192)
 def plain(text: str) -> str:
-    """What of an answer counts: two that are plainly equal are the same answer.
+    """Return what of an answer counts: two that are plainly equal are the same answer.
 
     Case, accents, white space, punctuation, a leading article, leading zeros, the endings of ordinals and the
     separators of thousands do not count; small numbers may be written as words. Other symbols do: C, C++ and

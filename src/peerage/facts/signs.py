@@ -15,7 +15,7 @@ from peerage.facts.world import codes, names, written
 
 _LANGUAGES = 48
 _SPELT = {"Al": "aluminium", "S": "sulphur", "Cs": "caesium"}
-"""What `periodictable` spells as Americans do."""
+"""Names that `periodictable` spells as Americans do."""
 _LETTERS = "BC"
 """Boron and carbon: their symbols could be taken for the letter of an option."""
 _RANGES = ((0x21, 0x24F), (0x370, 0x5FF), (0x600, 0x2FFF))
@@ -43,7 +43,7 @@ def _languages() -> Mapping[str, str]:
 
 
 def languages(rng: Random, level: int) -> Fact:
-    """What languages call themselves, weekdays, months and countries; their codes."""
+    """Return what languages call themselves, weekdays, months and countries; their codes."""
     from babel import Locale
 
     listed = _languages()
@@ -109,7 +109,8 @@ def _names(code: str, what: str) -> Mapping[int, str]:
 
 
 def _own(data: Any) -> Mapping[Any, Any]:
-    """What a language says itself, where data may be an alias for other data, or an alias with a mapping."""
+    """Return what a language says itself, where data may be an alias for other data, or an alias with a
+    mapping."""
     found = data[1] if isinstance(data, tuple) else data
     return found if isinstance(found, Mapping) else {}
 

@@ -27,7 +27,7 @@ _CAPITALS = frozenset(re.findall("..", "BIBJBOCIGQIDILKZLKMEMYNLSZTZYEZA"))
 """Countries with several seats of government, or a capital that is disputed, moving or lately renamed."""
 _CLAIMED = frozenset(re.findall("..", "AMAZCYEHGEILMDPSSOTWUAXK"))
 _CLAIMED_PARTS = {("IN", "12"), ("IN", "30"), ("IN", "41"), ("PK", "06"), ("PK", "07")}
-"""Where cities lie that two states claim: countries, and first-level divisions of GeoNames."""
+"""Places of cities that two states claim: countries, and first-level divisions of GeoNames."""
 _TWO_CLOCKS = "Asia/Urumqi"
 _ARTICLE = re.compile(
     "(United|Republic|Democratic|Dominican Rep|Central African|Philippines|Maldives|Bahamas|Gambia|Comoros)"
@@ -272,7 +272,7 @@ _zone = cache(ZoneInfo)
 
 
 def clocks(rng: Random, level: int) -> Fact:
-    """What clocks in a city show at a moment of the past years."""
+    """Return what clocks in a city show at a moment of the past years."""
     city = rng.choice(third(_cities()[:1_500], level))
     moment = datetime(2015, 1, 1, tzinfo=UTC) + timedelta(minutes=5 * rng.randrange(10 * 365 * 288))
     local = moment.astimezone(_zone(city.zone))

@@ -101,7 +101,7 @@ def reply(expects: Format, values: Mapping[str, str]) -> str:
 
 
 def misfit(field: Field, said: str) -> str:
-    """What is wrong with what a person typed for a number or a choice, in words; empty: nothing is."""
+    """Return what is wrong with what a person typed for a number or a choice, in words; empty: nothing is."""
     bare, least, most = said.strip(), field.least, field.most
     if field.kind not in ("number", "choice") or not (bare or field.needed):
         return ""
@@ -166,14 +166,14 @@ def _fields(schema: Mapping[str, Any], name: str, label: str) -> Iterator[Field]
 
 
 def _sheet(schema: Mapping[str, Any]) -> bool:
-    """Whether a list is a sheet: so many short texts, numbers or choices, neither more nor fewer."""
+    """Return whether a list is a sheet: so many short texts, numbers or choices, neither more nor fewer."""
     one = schema.get("items", {})
     short = one.get("type") in ("boolean", "integer", "number") or one.get("maxLength", LINE + 1) <= LINE
     return bool(schema.get("minItems")) and schema.get("minItems") == schema.get("maxItems") and short
 
 
 def _value(schema: Mapping[str, Any], name: str, form: Mapping[str, Field], values: Mapping[str, str]) -> Any:
-    """What the filled fields say for a part of the schema; `_NOTHING` where all of them are empty."""
+    """Return what the filled fields say for a part of the schema; `_NOTHING` where all of them are empty."""
     inner, may_lack = _without_null(schema)
     if name in form:
         said = values.get(name, "").replace("\r\n", "\n")
@@ -200,7 +200,7 @@ def _value(schema: Mapping[str, Any], name: str, form: Mapping[str, Field], valu
 
 
 def _read(said: str, schema: Mapping[str, Any], field: Field) -> Any:
-    """What stands in one field, as JSON has it."""
+    """Return what stands in one field, as JSON has it."""
     bare = said.strip()
     if field.kind == "choice":
         option = next((one for one in field.options if one.casefold() == bare.casefold()), None)
@@ -231,7 +231,7 @@ def _without_null(schema: Mapping[str, Any]) -> tuple[Mapping[str, Any], bool]:
 
 
 def _counts(key: str, schema: Mapping[str, Any], within: str) -> bool:
-    """Whether a property numbers the entries of a list, as `Scores` has it: nobody fills that in."""
+    """Return whether a property numbers the entries of a list, as `Scores` has it: nobody fills that in."""
     return bool(within) and key == "item" and schema.get("type") == "integer"
 
 

@@ -172,7 +172,7 @@ def _name(form: Any) -> str:
 
 
 def expected(schema: Schema) -> str:
-    """What a schema accepts, in words: "a whole number from 0 to 100"."""
+    """Return what a schema accepts, in words: "a whole number from 0 to 100"."""
     if "anyOf" in schema:
         return " or ".join([expected(one) for one in schema["anyOf"]])
     if "enum" in schema:
@@ -294,7 +294,7 @@ def _fitted_object(
 
 
 def _accepted(value: Any, kind: Any, schema: Schema) -> bool:
-    """Whether a value that is not made of others is what the schema says."""
+    """Return whether a value that is not made of others is what the schema says."""
     if isinstance(value, bool) or value is None:
         return bool(kind == ("null" if value is None else "boolean"))
     if "enum" in schema:

@@ -29,7 +29,7 @@ _JSON = "json"
 
 
 class Fields(dict[str, Any]):
-    """What a reply in the form of a struct holds: `bid["amount"]`, also `bid.amount`."""
+    """Fields of a reply in the form of a struct: `bid["amount"]`, also `bid.amount`."""
 
     def __getattr__(self, name: str) -> Any:
         try:
@@ -93,8 +93,8 @@ _PLAIN = (str, int, float, tuple, dict, type(None))
 
 
 def stored(kind: Format) -> dict[str, Any]:
-    """What a ledger stores of a format: `instruction`, `schema` (null for free text), and of ours `type` and
-    settings."""
+    """Return what a ledger stores of a format: `instruction`, `schema` (null for free text), and of ours
+    `type` and settings."""
     if isinstance(kind, Recorded):
         return kind.found
     told = {"instruction": kind.instruction(), "schema": kind.schema()}

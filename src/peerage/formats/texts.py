@@ -149,7 +149,7 @@ class Format(Protocol):
         """The value of a reply. Total: raises `FormatError` for whatever it cannot read."""
 
     def write(self, value: Any) -> str:
-        """How a perfect player writes the reply that says `value`: `parse` gives it back."""
+        """Return how a perfect player writes the reply that says `value`: `parse` gives it back."""
 
     def sample(self, rng: Random) -> Any:
         """A random well-formed value, for players without ideas of their own."""

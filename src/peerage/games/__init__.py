@@ -19,7 +19,7 @@ _ADAPTED = {"openspiel": "open_spiel", "textarena": "text_arena"}
 """The modules whose games are called by a first word, as openspiel-hex is: they are found, and not listed."""
 
 FILE = "sha256:"
-"""How the digest of a game's file begins where a fixture names what plays it."""
+"""Beginning of the digest of a game's file where a fixture names what plays it."""
 
 
 class GameFile(NamedTuple):
@@ -64,8 +64,8 @@ GAMES: Mapping[str, GameSpec[Any]] = Games()
 
 
 def release_of(game: str) -> str:
-    """What plays a game here: this release as pip names it, and the package, or the file with its digest, of
-    a game not our own."""
+    """Return what plays a game here: this release as pip names it, and the package, or the file with its
+    digest, of a game not our own."""
     ours = f"peerage=={__version__}"
     if game in _FILES:
         return f"{ours} {_FILES[game].release}"
@@ -122,15 +122,15 @@ def installed(name: str) -> GameSpec[Any] | None:
 
 
 def hides(name: str) -> bool:
-    """Whether contestants of that game must not see what is on record of a match under way; of one that is
-    not installed here nobody knows, so they must not."""
+    """Return whether contestants of that game must not see what is on record of a match under way; of one
+    that is not installed here nobody knows, so they must not."""
     spec = installed(name)
     return spec is None or spec.secrecy.hides
 
 
 def withholds(name: str, settings: Mapping[str, Any]) -> bool:
-    """Whether contestants of a match with these settings must not see what is on record of it while it is
-    under way; of settings that are not this release's nobody knows, so they must not."""
+    """Return whether contestants of a match with these settings must not see what is on record of it while it
+    is under way; of settings that are not this release's nobody knows, so they must not."""
     spec = installed(name)
     if spec is None or spec.secrecy.hides:
         return True
@@ -147,8 +147,8 @@ def tracks_of(name: str) -> tuple[str, ...]:
 
 
 def plays(spec: GameSpec[Any], game: str, version: int, release: str) -> bool:
-    """Whether `spec` is what a fixture was made for, by what that says of its game: the same version, and of
-    a game in a file the same file."""
+    """Return whether `spec` is what a fixture was made for, by what that says of its game: the same version,
+    and of a game in a file the same file."""
     file = release.partition(" ")[2] if FILE in release else ""
     here = _FILES[game].release if game in _FILES else ""
     return (game, version, file) == (spec.name, spec.version, here)

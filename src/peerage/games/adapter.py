@@ -1,4 +1,4 @@
-"""What games of other libraries share: rules in our own words, deals, moves by name, who loses how.
+"""Shared parts of games of other libraries: rules in our own words, deals, moves by name, who loses how.
 
     A > {"reason": "a king, and they passed", "move": "Bet"}            (deal/1/2/A)
 
@@ -77,19 +77,19 @@ class World(Protocol):
         """The legal moves of a player, by name."""
 
     def view(self, player: int) -> str:
-        """What a player sees."""
+        """Return what a player sees."""
 
     def act(self, moves: Mapping[int, str]) -> None:
         """Let the players who move do so."""
 
     def points(self) -> Sequence[float] | None:
-        """What every player has; None where a deal that was broken off counts nothing."""
+        """Return what every player has; None where a deal that was broken off counts nothing."""
 
     def end(self) -> str:
-        """How it looks to one who sees everything."""
+        """Return how it looks to one who sees everything."""
 
     def oracle(self, player: int) -> Any:
-        """What a house player's search begins with: plain data, equal where the deal is."""
+        """Return what a house player's search begins with: plain data, equal where the deal is."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -124,14 +124,14 @@ def entries(name: str) -> Mapping[str, Entry]:
 
 
 class TwoRules(GameRules):
-    """How a game of another library for two is played."""
+    """Settings of a game of another library for two."""
 
     deals: int = Field(0, ge=0, le=100, description="Deals in a match; 0: as many as suit the game.")
     max_tokens: MaxTokens = 1_000
 
 
 class ManyRules(TwoRules):
-    """How a game of another library for several is played."""
+    """Settings of a game of another library for several."""
 
     seats: Seats = 4
 
@@ -178,7 +178,7 @@ def _detail(lost: Sequence[str], gained: Mapping[str, float], record: Sequence[A
 
 
 def _by_itself(steps: Steps[Mapping[str, float]]) -> Steps[float | None]:
-    """What one contestant reaches by itself; None where it named no legal move."""
+    """Yield what one contestant reaches by itself; None where it named no legal move."""
     try:
         points = yield from steps
     except Forfeit:
@@ -236,7 +236,7 @@ def _ask(
 
 
 def deals_of(rules: TwoRules, entry: Entry) -> int:
-    """How many deals a match has."""
+    """Return how many deals a match has."""
     return 1 if entry.together else rules.deals or entry.deals
 
 
@@ -284,12 +284,12 @@ def show(fixture: Fixture, outcome: Outcome, replies: Replies, entry: Entry) -> 
 
 
 def draw(rules: TwoRules, secret: str, number: int) -> dict[str, Any]:
-    """What all chance of match `number` follows from."""
+    """Return what all chance of match `number` follows from."""
     return {"seed": sha256(f"{secret}/deals/{number}".encode()).hexdigest()[:32]}
 
 
 def forgets(rules: TwoRules, entry: Entry) -> str:
-    """Why nobody may play who remembers what it was asked; empty: it may."""
+    """Return why nobody may play who remembers what it was asked; empty: it may."""
     if not entry.together:
         return ""
     return "each contestant plays both hands by itself, and one that remembers has seen the other's cards"

@@ -276,7 +276,7 @@ class GameSpec(Generic[Rules]):
     """The fewest and the most in a match; where `rules` has `seats`, as many as that says. None at most: a
     command of its own makes its fixtures."""
     officials: Callable[[Rules], tuple[RoleRequirement, ...]] = lambda rules: ()
-    """Whom it needs besides contestants."""
+    """Players needed besides contestants."""
     draw: Callable[[Rules, str, int], Mapping[str, Any]] = lambda rules, secret, number: {}
     """Draws the task of match `number` from the arena's secret; plain JSON, kept in the fixture."""
     survives: bool = False

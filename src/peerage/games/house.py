@@ -1,4 +1,4 @@
-"""How a player of known skill replies: the default of every game, and what games make their own of. Pure.
+"""Replies of a player of known skill: the default of every game, and what games make their own of. Pure.
 
     def house(call, skill, rng):
         return Bid(amount=round(call.oracle * rng.gauss(0.9, 0.2 * (1 - skill))))
@@ -18,7 +18,7 @@ from peerage.games.texts import toml
 from peerage.protocol import Role, Speaker
 
 CHARS_PER_TOKEN = 4
-"""How long a token of a house player is."""
+"""Length of a house player's token."""
 SPREAD, DRAFT_SPREAD = 0.12, 0.25
 """Standard deviation of the quality of what a player writes around its skill, in answers and in drafts."""
 
@@ -38,7 +38,7 @@ _COMMENT = "# it reads the input, works through it as the task says and prints t
 
 
 class Call(Protocol):
-    """What a house player is asked: the request as a model would read it, and its oracle."""
+    """Request to a house player: the request as a model would read it, and its oracle."""
 
     @property
     def key(self) -> str: ...
@@ -74,7 +74,7 @@ def usual(call: Call, skill: float, rng: Random) -> Any:
 
 
 def worth(quality: float) -> dict[str, Any]:
-    """What house judges know of a house player's work: its quality, from 0 to 1 as a rule."""
+    """Return what house judges know of a house player's work: its quality, from 0 to 1 as a rule."""
     return {"quality": round(quality, 4)}
 
 
@@ -111,7 +111,8 @@ def program(call: Call, quality: float, rng: Random) -> str:
 
 
 def subject(call: Call) -> str:
-    """What a house question is about: it stands in “quotation marks”; else the beginning of the prompt."""
+    """Return what a house question is about: it stands in “quotation marks”; else the beginning of the
+    prompt."""
     text = call.messages[-1][1] if len(call.messages) < 3 else call.messages[1][1]
     start = text.find("“") + 1
     end = text.find("”", start, start + 120) if start else -1

@@ -57,7 +57,7 @@ def drawn(rng: Random, steps: int) -> Plan:
 
 
 def statement(plan: Plan) -> str:
-    """What players read."""
+    """Return what players read."""
     listed = [f"{place}. {_filled(step, 'says', {})}" for place, step in enumerate(plan, 1)]
     return "\n".join([_READ["says"], *listed])
 
@@ -85,7 +85,8 @@ def line(rng: Random) -> str:
 
 
 def outputs(source: str, inputs: Sequence[str]) -> tuple[str, ...]:
-    """What one of these programs prints for each input. They end by construction; no other may come here."""
+    """Return what one of these programs prints for each input. They end by construction; no other may come
+    here."""
     return tuple([_output(_compiled(source), given) for given in inputs])
 
 

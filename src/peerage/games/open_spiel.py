@@ -12,15 +12,15 @@ from peerage.games.adapter import Entry, Library, entries
 from peerage.games.house import Call
 
 SEARCH, ROLLOUTS = 30, 12
-"""How far a perfect house player looks: simulations of a search, and games played out for each move where
-all move at once."""
+"""Reach of a perfect house player: simulations of a search, and games played out for each move where all move
+at once."""
 _NO_CARD = "-10000"
-"""How the library writes a card that is not there."""
+"""Spelling of a card that is not there."""
 
 
 class Position(NamedTuple):
-    """What a house player searches: a game, all that was done in it, chance included, the player to move, its
-    moves by name."""
+    """Position that a house player searches: a game, all that was done in it, chance included, the player to
+    move, its moves by name."""
 
     load: str
     done: tuple[tuple[int, ...], ...]
@@ -95,7 +95,7 @@ def _act(state: Any, actions: Sequence[int]) -> None:
 
 
 def _drawn(state: Any, rng: Random) -> int:
-    """What chance does."""
+    """Return what chance does."""
     actions, weights = zip(*state.chance_outcomes(), strict=True)
     return int(rng.choices(actions, weights)[0])
 
@@ -138,8 +138,8 @@ def searched(position: Position, seed: int) -> int:
 
 
 def _played_out(state: Any, player: int, action: int, rng: Random, alone: bool) -> float:
-    """What a move of one player comes to when everybody else, and later everybody, moves at random; for a
-    player `alone` the most points on the way."""
+    """Return what a move of one player comes to when everybody else, and later everybody, moves at random;
+    for a player `alone` the most points on the way."""
     first: int | None = action
     best = float("-inf")
     while not state.is_terminal():

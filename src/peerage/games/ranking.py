@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 SCORE = "Your score is the share of the other players that you are ahead of; a tie counts half."
-"""How ranks become scores, as players are told."""
+"""Rule by which ranks become scores, as players see it."""
 
 
 def by_rank(achieved: Mapping[str, Any]) -> dict[str, float]:

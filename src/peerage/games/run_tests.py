@@ -11,7 +11,7 @@ from peerage.match import Fixture, Seat
 from peerage.protocol import Ask, Ran, Reply, Run, Steps, Together
 
 Test: TypeAlias = tuple[str, str]
-"""What a program reads from stdin, and what it must print."""
+"""Input of a program from stdin, and the output it must print."""
 
 NOT_RUN = "not run"
 _LIMITS = ("timeout", "fuel", "memory", "output")
@@ -74,7 +74,8 @@ MOST = 120
 
 
 def programs_shown(key: str, programs: Mapping[str, Any], replies: Replies) -> Iterator[Block]:
-    """What every seat wrote under KEY/LABEL; `programs` hold the bytes and the result of each, by label."""
+    """Yield what every seat wrote under KEY/LABEL; `programs` hold the bytes and the result of each, by
+    label."""
     for name, reply in replies.items():
         if name != f"{key}/{reply.label}":
             continue
@@ -93,8 +94,8 @@ def verdicts_shown(
     tests: Sequence[Sequence[str]],
     bugs: Mapping[int, str] | None = None,
 ) -> Iterator[Block]:
-    """How each program did on each hidden test, in a table; `tests` are input and output, where they are
-    known, `bugs` says which bug a test shows, by its place."""
+    """Yield how each program did on each hidden test, in a table; `tests` are input and output, where they
+    are known, `bugs` says which bug a test shows, by its place."""
     tried = {label: one["tests"] for label, one in programs.items() if one["tests"]}
     if not tried:
         return

@@ -24,7 +24,7 @@ from peerage.sealing import unseal
 FEWEST = 2
 """Contestants without whom there is nobody to be ahead of."""
 TASKS = "tasks"
-"""What a fixture holds them under."""
+"""Key under which a fixture holds them."""
 
 Rules = TypeVar("Rules", bound=GameRules)
 Task = TypeVar("Task")
@@ -33,7 +33,7 @@ Came: TypeAlias = Mapping[str, Sequence[Reply]]
 
 
 class Scored(NamedTuple):
-    """What each label achieved, the greater the better, and what goes on record."""
+    """Achievement of each label, the greater the better, and what goes on record."""
 
     achieved: Mapping[str, Any]
     detail: Mapping[str, Any]

@@ -1,4 +1,4 @@
-"""What the rules of several games share: their base, and fields that mean the same in each."""
+"""Shared parts of the rules of several games: their base, and fields that mean the same in each."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ Line = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max
 
 
 class Limit(Section):
-    """How long one role's replies may be, and how they are sampled."""
+    """Limits of one role's replies, and their sampling."""
 
     max_tokens: int = Field(
         ge=1, le=10_000_000, description="Tokens an answer may take, not counting thinking before it."
@@ -81,7 +81,8 @@ class Limit(Section):
 
 
 class CostUnit(Section):
-    """What counts as cost: dollars, seconds of latency and kilowatt-hours, each with its weight."""
+    """Weights of what counts as cost: dollars, seconds of latency and kilowatt-hours, each with its
+    weight."""
 
     dollars: float = Field(default=1.0, ge=0, le=1e9, description="Weight of a dollar.")
     seconds: float = Field(default=0.0, ge=0, le=1e9, description="Weight of a second of latency.")
@@ -89,7 +90,7 @@ class CostUnit(Section):
 
     @property
     def name(self) -> str:
-        """What a cost of 1 is one of: `dollars`, `seconds`, `0.01 × seconds + dollars`."""
+        """Return what a cost of 1 is one of: `dollars`, `seconds`, `0.01 × seconds + dollars`."""
         weights = {"dollars": self.dollars, "seconds": self.seconds, "kWh": self.kwh}
         counted = sorted((weight, what) for what, weight in weights.items() if weight)
         return " + ".join([what if weight == 1 else f"{weight:g} × {what}" for weight, what in counted])

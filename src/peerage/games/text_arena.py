@@ -24,15 +24,16 @@ from peerage.games.adapter import Entry, Library, entries
 from peerage.games.house import Call
 
 WIDE, ROLLOUTS, TRIES, DEEP = 12, 4, 8, 150
-"""How a perfect house player looks ahead: from so many moves at most, so many games played on from
-each and from all together, so many tries deep."""
+"""Search of a perfect house player: from so many moves at most, so many games played on from each and from
+all together, so many tries deep."""
 _GROUP = re.compile(r"\{([^}]*)\}")
 _UNSEEN = {"PROMPT", "PLAYER_ACTION", "GAME_ADMIN"}
 """Messages of an environment that players are not shown: they have our rules, and moves by name."""
 
 
 class Position(NamedTuple):
-    """What a house player searches: a deal from its seed, all moves made, who moves, the legal moves."""
+    """Position that a house player searches: a deal from its seed, all moves made, who moves, the legal
+    moves."""
 
     entry: Entry
     seats: int
@@ -161,7 +162,7 @@ def copies(env: Any) -> Callable[[], Any]:
 
 
 def _takes(env: Any, name: str) -> bool:
-    """Whether an environment, which is spoilt by it, takes a move."""
+    """Return whether an environment, which is spoilt by it, takes a move."""
     refused = list[object]()
     env.state.set_invalid_move = lambda *told, **more: refused.append(told)
     try:

@@ -17,14 +17,14 @@ _INCLUDED = re.compile(r"\{([A-Z_]+)\}")
 
 @cache
 def toml(package: str, name: str) -> Mapping[str, Any]:
-    """What NAME.toml of a package says."""
+    """Return what NAME.toml of a package says."""
     return tomllib.loads(files(package).joinpath(f"{name}.toml").read_text("utf-8"))
 
 
 @cache
 def texts(package: str) -> Mapping[str, Any]:
-    """What `texts.toml` of a package says: a table with a `user` text is a `Prompt`. In every text `{NAME}`
-    stands for the text `name` of the same file, `{MATERIAL}` for that of `judging.prompts`."""
+    """Return what `texts.toml` of a package says: a table with a `user` text is a `Prompt`. In every text
+    `{NAME}` stands for the text `name` of the same file, `{MATERIAL}` for that of `judging.prompts`."""
     found = {"material": MATERIAL, **toml(package, "texts")}
 
     def whole(said: Any) -> Any:

@@ -1,4 +1,4 @@
-"""How far judges of the same thing agree, beyond chance, and how many of them their votes are worth.
+"""Agreement of judges of the same thing, beyond chance, and how many of them their votes are worth.
 
     votes = spelt([["A", "A", "tie"], ["B", "B", "B"], ["A", "B"]])  # a list a match: the valid votes on it
     alpha(votes)                                                     # Krippendorff's α, nominal
@@ -136,7 +136,7 @@ def _counts(votes: ChoicesByUnit) -> Floats:
 
 
 def effective_votes(unit: Ints, weight: Floats, discernment: Floats, correlation: float) -> Floats:
-    """How many independent votes of the median judge say as much as those on each unit.
+    """Return how many independent votes of the median judge say as much as those on each unit.
 
     `unit` numbers from 0, without gaps, what each vote is on. (Σ w g)² / (ρ (Σ w g)² + Σ w² (1 - ρ g²)), with
     weights in proportion to w: the precision of a weighted mean of votes of `discernment` g (how far they
@@ -183,7 +183,7 @@ class Agreement(NamedTuple):
 
 
 def agreement(pairs: Iterable[Pair]) -> Agreement:
-    """How far two sides agree; each duel counts once, as the mean of the pairs on it.
+    """Return how far two sides agree; each duel counts once, as the mean of the pairs on it.
 
     Two verdicts agree when they are the same of A, B and tie. Which answer is called A is chance, so the
     agreement that chance alone would bring follows from how often each side ties: with shares t and u of ties

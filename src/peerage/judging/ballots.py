@@ -1,4 +1,4 @@
-"""What the ballots on record hold: panel by panel to write down, and as columns to compute with."""
+"""Contents of the ballots on record: panel by panel to write down, and as columns to compute with."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ class Ballots:
 
     @cached_property
     def valid(self) -> Flags:
-        """Which ballots are no abstentions."""
+        """Return which ballots are no abstentions."""
         return np.asarray(self.vote != ABSTAINED)
 
     @cached_property
@@ -98,7 +98,7 @@ class Ballots:
         return np.bincount(self.panel * shape[1] + self.vote, minlength=shape[0] * shape[1]).reshape(shape)
 
     def points(self, label: str) -> Floats:
-        """What each ballot gives the answer with that label: 1, ½ for a tie, or 0."""
+        """Return what each ballot gives the answer with that label: 1, ½ for a tie, or 0."""
         return np.where(self.vote == TIED, 0.5, np.array(self.votes)[self.vote] == label)
 
 
@@ -147,7 +147,7 @@ def ballots_in(ballots: Columns) -> Ballots:
 
 
 class JudgeStatistics(Struct, frozen=True):
-    """What one player did as a judge.
+    """Record of one player as a judge.
 
     `votes` is the ballots asked of it, `abstentions` those without a valid vote, `ties` the valid ones that
     called a tie; `unusable` counts verdicts that were invalid, refused or void, `flips` ballots that the

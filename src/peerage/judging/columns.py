@@ -23,8 +23,8 @@ _CODE, _COUNT, _NUMBER = "<i4", "<i2", "<f8"
 
 
 class Layout(NamedTuple):
-    """How many columns of each kind rows have: `codes` stand for names, `counts` are whole numbers from 0 to
-    32,767, `numbers` any."""
+    """Numbers of columns of each kind: `codes` stand for names, `counts` are whole numbers from 0 to 32,767,
+    `numbers` any."""
 
     codes: int
     counts: int

@@ -43,8 +43,8 @@ def _compared(marks: Marks) -> Iterator[tuple[Ints, Ints, Floats]]:
 
 
 class Orders(NamedTuple):
-    """How often each judge put each author above each other one, of those that it marked in one contest: all
-    comparisons, a tie being half a one, and those alone in which it told the two apart."""
+    """Counts of how often each judge put each author above each other one, of those that it marked in one
+    contest: all comparisons, a tie being half a one, and those alone in which it told the two apart."""
 
     all: Cells
     decided: Cells
@@ -223,10 +223,10 @@ def in_orders(marks: Marks, unjudged: Flags | None = None) -> Votes:
 
 
 class Errors(NamedTuple):
-    """What judges get wrong: each judge's `discernment`, by how much its votes follow strength for what they
+    """Errors of judges: each judge's `discernment`, by how much its votes follow strength for what they
     scatter (1 for the median judge); that scatter, the `noise` (standard deviation of an error); and how far
-    the errors of two of them on one answer go together (`correlation`, of two median judges: what one of
-    them takes for merit moves others by as much as merit does)."""
+    the errors of two of them on one answer go together (`correlation`, of two median judges: what one of them
+    takes for merit moves others by as much as merit does)."""
 
     discernment: Floats
     noise: Floats

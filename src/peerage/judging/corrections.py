@@ -148,7 +148,7 @@ def _unit(term: str) -> str:
 
 
 def _always(term: np.ndarray, score: Floats, heard: np.ndarray) -> bool:
-    """Whether all votes that a term is about go its way: no finite effect explains them."""
+    """Return whether all votes that a term is about go its way: no finite effect explains them."""
     some = False
     for at in range(0, len(term), _AT_ONCE):
         part = slice(at, at + _AT_ONCE)
@@ -165,8 +165,8 @@ def _only(history: Duels, rows: np.ndarray, weight: Floats) -> Duels:
 
 
 def _even_ties(history: Duels, judges: np.ndarray, judge: Ints, mute: Collection[str]) -> tuple[Floats, str]:
-    """What each vote weighs for every judge to call ties as readily as the median one of those who tell
-    answers apart and are not `mute`, and a note.
+    """Return what each vote weighs for every judge to call ties as readily as the median one of those who
+    tell answers apart and are not `mute`, and a note.
 
     By Davidson's model (JASA 1970) the odds of a tie are ν / 2 cosh(d / 2), d being the gap in strength as
     the judge sees it, by its discernment where it tells the two apart; a judge's own ν is the common one
@@ -211,7 +211,7 @@ def _even_ties(history: Duels, judges: np.ndarray, judge: Ints, mute: Collection
 
 
 def _guilty(found: Examined, judges: np.ndarray, players: Sequence[str]) -> np.ndarray:
-    """Which votes of a judge (rows) on a player (columns) are favour or its opposite."""
+    """Return which votes of a judge (rows) on a player (columns) are favour or its opposite."""
     aside = np.zeros((len(judges), len(players)), np.bool_)
     place, number = ({name: at for at, name in enumerate(names)} for names in (judges.tolist(), players))
     for pair in found.favours:
@@ -223,7 +223,8 @@ def _guilty(found: Examined, judges: np.ndarray, players: Sequence[str]) -> np.n
 def _weights(
     found: Examined, judges: np.ndarray, judge: Ints, history: Duels, aside: np.ndarray
 ) -> tuple[Floats, str]:
-    """What each vote weighs, 1 on average, and a note. All weigh the same where no judge says anything."""
+    """Return what each vote weighs, 1 on average, and a note. All weigh the same where no judge says
+    anything."""
     reliability, error = reliabilities(counted(history, judge, len(judges)), aside)
     reliability = np.maximum(reliability, 0.0)
     if len(judges) >= JUDGES:

@@ -1,4 +1,5 @@
-"""What a search for favour asks of what judges gave, whether they voted or scored: `judging.favours`."""
+"""Questions that a search for favour asks of what judges gave, whether they voted or scored:
+`judging.favours`."""
 
 from __future__ import annotations
 
@@ -16,8 +17,9 @@ DULL = 0.25
 """Of the median judge's discernment: less than that says nothing."""
 
 Mute: TypeAlias = Literal["alike", "tied", "coin", "contrary"]
-"""Why a judge's votes say nothing: it finds all answers alike, has found them so in too few verdicts to say
-that it always will (a strict judge may, and is not at fault), tosses a coin, or prefers the worse."""
+"""Reason for which a judge's votes say nothing: it finds all answers alike, has found them so in too few
+verdicts to say that it always will (a strict judge may, and is not at fault), tosses a coin, or prefers the
+worse."""
 
 
 class Scores(NamedTuple):

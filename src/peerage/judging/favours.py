@@ -52,12 +52,11 @@ _NORMAL = NormalDist()
 
 
 class Favour(NamedTuple):
-    """How a judge treats an author: `excess` is by how much more often than expected it prefers its answers
-    to another's (where it scores: to one that it would else find as good), from -1 to 1, below 0 where it
-    does the author down; `marks` are those it gave the author.
-    `p` is the chance of as much either way by noise and by taste, `q` the chance of any such pair among all
-    those tested, `found` whether that is below the level. `out_of_step` is a pair that noise alone does not
-    explain, and that taste may."""
+    """Treatment of an author by a judge: `excess` is by how much more often than expected it prefers its
+    answers to another's (where it scores: to one that it would else find as good), from -1 to 1, below 0
+    where it does the author down; `marks` are those it gave the author. `p` is the chance of as much either
+    way by noise and by taste, `q` the chance of any such pair among all those tested, `found` whether that is
+    below the level. `out_of_step` is a pair that noise alone does not explain, and that taste may."""
 
     judge: str
     author: str

@@ -23,7 +23,8 @@ MARKS = Layout(codes=3, counts=0, numbers=2)
 
 
 class Mark(NamedTuple):
-    """What `judge` gave `author`'s answer in `contest` (a match, or one question of it), players by name.
+    """Mark that `judge` gave `author`'s answer in `contest` (a match, or one question of it), players by
+    name.
 
     `value` is the points of a vote in a duel (1, ½ or 0), or a rating. `chars` is how long the answer was,
     None where that is not known.
@@ -37,7 +38,7 @@ class Mark(NamedTuple):
 
 
 SameFamily = Callable[[str, str], bool]
-"""Whether a judge and an author are of one family, by their names."""
+"""Test of whether a judge and an author are of one family, by their names."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -26,12 +26,12 @@ from peerage.protocol import Ask, Choice, Chosen, Prompt, Quote, Reply, Steps, W
 TIE = "tie"
 ABSTAIN = "abstain"
 UNUSABLE = ("invalid", "refused", "void")
-"""What a reply is instead of a verdict."""
+"""Fates of a reply that is no verdict."""
 _TOLERANCE = 1e-9  # shares are sums of rounded weights; a difference below this is none
 
 
 class PanelRules(Struct, frozen=True):
-    """How a panel votes and how votes are counted.
+    """Settings of a panel's votes and of their count.
 
     `order` both: each judge sees both orders; one: one drawn at random. `epsilon` is the half-width of the
     band of shares around ½ that count as a tie. `weight_temperature` is softmax's τ in Elo points. `quorum`
@@ -71,7 +71,7 @@ class Ballot(Struct, frozen=True):
 
 
 class PanelVerdict(Struct, frozen=True):
-    """What a panel found.
+    """Verdict of a panel.
 
     `share` is the first answer's share of the valid weight (a tie vote counts half for each), `score` its
     result: 1, ½ or 0. Both are None when the panel is inconclusive. `ballots` are in the judges' order.

@@ -1,4 +1,4 @@
-"""Whom and what judges favour: their own work, their family's, what stands first, what is long.
+"""Favours of judges: their own work, their family's, what stands first, what is long.
 
 A mark is compared with those of the other judges of the same answer, so that good work is not taken for
 favour; a bias that all judges share is invisible in that comparison.
@@ -35,7 +35,8 @@ def deviations(marks: Marks, same_family: Flags | None = None) -> Floats:
 
 
 def kin_preferences(marks: Marks, same_family: SameFamily) -> dict[str, Estimate]:
-    """How far each judge marks its family (`same_family`) above others, in the marks' unit; 0 is even-handed.
+    """Return how far each judge marks its family (`same_family`) above others, in the marks' unit; 0 is
+    even-handed.
 
     The mean excess of its marks for them, less its mean excess overall: strictness cancels. Only contests
     with both family and others in them count, and judges who had such a contest appear. Self-preference with
@@ -101,7 +102,8 @@ def _slopes(marks: Marks, value: Floats) -> _Slopes:
 
 
 def length_bias(marks: Marks) -> Estimate | None:
-    """How much more judges give an answer twice as long, whether for its length or for what comes with it.
+    """Return how much more judges give an answer twice as long, whether for its length or for what comes with
+    it.
 
     The least-squares slope of the mark on log2 of the length with an intercept for every contest and judge;
     None where no judge marked answers of one contest that differ in length by a tenth.
@@ -112,14 +114,14 @@ def length_bias(marks: Marks) -> Estimate | None:
 
 
 def length_leans(marks: Marks) -> dict[str, Estimate]:
-    """How much more than the other judges of the same answers each judge gives one twice as long."""
+    """Return how much more than the other judges of the same answers each judge gives one twice as long."""
     sheet, _, sums = _slopes(marks, deviations(marks))
     found = {judge: ratio(sums[np.searchsorted(sheet, rows)]) for judge, rows in _by_judge(marks, sheet)}
     return {judge: slope for judge, slope in found.items() if slope is not None}
 
 
 class Positions(NamedTuple):
-    """What the order of two answers does to a judge: `flips`, the share of ballots seen in both orders whose
+    """Effect of the order of two answers on a judge: `flips`, the share of ballots seen in both orders whose
     verdicts differ, and `first`, the share of verdicts for one answer that chose the one shown first (½ is
     even-handed)."""
 
@@ -162,7 +164,7 @@ _EXACT = 1_000  # tosses from which on the normal distribution is as good
 
 
 def positions(ballots: Ballots) -> dict[str, Positions]:
-    """How each judge took the order of answers, by name."""
+    """Return how each judge took the order of answers, by name."""
     order = np.argsort(ballots.judge, kind="stable")
     bounds = np.searchsorted(ballots.judge[order], np.arange(len(ballots.players) + 1))
     found: dict[str, Positions] = {}

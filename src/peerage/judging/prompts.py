@@ -1,4 +1,4 @@
-"""What judges are told. Templates are data: changing one raises the version of every game that uses it."""
+"""Prompts of judges. Templates are data: changing one raises the version of every game that uses it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a judge's scores say about an author beyond what the other judges' scores of the same answers do.
+"""Evidence of a judge's scores about an author beyond what the other judges' scores of the same answers do.
 
     y_jiq = a_j + b_j (x_i + luck of the answer + ease of the question) + error
 
@@ -35,8 +35,8 @@ _DEVIATES = np.array([_NORMAL.inv_cdf(min(max(at, 1e-5), 1 - 1e-5)) for at in _G
 
 
 class _Told(NamedTuple):
-    """What the marks of each author (rows) tell of the judges' effects on it, whatever its answers are worth:
-    the information, shape (authors, judges, judges), and the score, shape (authors, judges)."""
+    """Evidence of the marks of each author (rows) of the judges' effects on it, whatever its answers are
+    worth: the information, shape (authors, judges, judges), and the score, shape (authors, judges)."""
 
     information: Floats
     score: Floats
@@ -94,8 +94,8 @@ class ScoreEvidence:
         return _Told(information, score)
 
     def _scattered(self, marks: Marks, within: Floats, cell: Ints) -> tuple[Floats, Floats]:
-        """How much more than its judge's errors do elsewhere those on each author scatter (variances), the
-        answers' worth and what is common to a sheet taken away; and how skewed a judge's errors are."""
+        """Return how much more than its judge's errors do elsewhere those on each author scatter (variances),
+        the answers' worth and what is common to a sheet taken away; and how skewed a judge's errors are."""
         weight, slope = (self._slope**2 / self._error)[marks.judge], self._slope[marks.judge]
         total = np.bincount(marks.answer, (self._slope / self._error)[marks.judge] * within)[marks.answer]
         worth = total / np.maximum(np.bincount(marks.answer, weight)[marks.answer], 1e-9)
@@ -109,7 +109,7 @@ class ScoreEvidence:
         return np.asarray(drawn / np.maximum(usual, 1e-9)), np.asarray(skewness)
 
     def _strength(self, trusted: Flags) -> Floats:
-        """How good each author is, mean 0, as all judges see it: one factor of the mean marks."""
+        """Return how good each author is, mean 0, as all judges see it: one factor of the mean marks."""
         weight = np.where(trusted, self.marks, 0) / self._error[:, None]
         level = np.zeros(len(self.judges))
         slope = self._slope[:, None]
@@ -122,8 +122,8 @@ class ScoreEvidence:
         return np.asarray(strength - strength.mean())
 
     def _profiled(self, author: int, trusted: Flags) -> tuple[Floats, Floats]:
-        """What is told of an author once the effects of judges that are not `trusted` are whatever fits them,
-        and the others scatter by the usual spread."""
+        """Return what is told of an author once the effects of judges that are not `trusted` are whatever
+        fits them, and the others scatter by the usual spread."""
         information, score = self._told.information[author], self._told.score[author]
         out = np.flatnonzero(~trusted & (self.marks[:, author] > 0))
         if len(out):

@@ -38,7 +38,7 @@ class Item(NamedTuple):
 
 
 class ScoringRules(NamedTuple):
-    """How items are scored.
+    """Settings of scoring.
 
     `phase` begins the request keys. `per_call` items are asked about at once, a single one with `prompt`
     (places `question`, `work`, `format`), several with `many` (places `items`, `count`, `format`); both may
@@ -56,7 +56,7 @@ class ScoringRules(NamedTuple):
 
 
 class Grade(NamedTuple):
-    """What `judge` gave `author`'s `item`, by label; `raw` is from 0 to 10, as given."""
+    """Mark that `judge` gave `author`'s `item`, by label; `raw` is from 0 to 10, as given."""
 
     judge: str
     author: str
@@ -66,7 +66,7 @@ class Grade(NamedTuple):
 
 
 class Batching(Struct, frozen=True):
-    """How one judge's calls went: batches asked for, those unusable, items asked for one by one, and items
+    """Course of one judge's calls: batches asked for, those unusable, items asked for one by one, and items
     without a score in the end, by what came instead."""
 
     batches: int = 0
@@ -76,7 +76,8 @@ class Batching(Struct, frozen=True):
 
     @property
     def lost(self) -> bool:
-        """Whether most batches came to nothing, so that this judge had better be asked item by item."""
+        """Return whether most batches came to nothing, so that this judge had better be asked item by
+        item."""
         return 2 * self.unusable > self.batches
 
 

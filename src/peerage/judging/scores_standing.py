@@ -20,7 +20,7 @@ from peerage.judging.scores import Grade
 from peerage.ratings.student import quantile
 
 MEAN = 5.0
-"""What every judge gives on average, once normalised."""
+"""Average that every judge gives, once normalised."""
 
 
 def normalised(ratings: Sequence[float | None]) -> tuple[float | None, ...]:
@@ -78,8 +78,8 @@ def _by_judge(grades: Iterable[Grade]) -> dict[str, list[Grade]]:
 
 
 class Received(NamedTuple):
-    """What one item was given: the mean over its judges, their standard deviation (n - 1; None for a single
-    one), how many they were."""
+    """Grades of one item: the mean over its judges, their standard deviation (n - 1; None for a single one),
+    how many they were."""
 
     mean: float
     sd: float | None
@@ -87,7 +87,7 @@ class Received(NamedTuple):
 
 
 def received(gains: Iterable[Gain]) -> dict[str, Received]:
-    """What each item was given, by id."""
+    """Return what each item was given, by id."""
     values: dict[str, list[float]] = {}
     for gain in gains:
         values.setdefault(gain.grade.item, []).append(gain.value)

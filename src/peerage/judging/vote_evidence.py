@@ -1,4 +1,4 @@
-"""What a judge's votes say about an author beyond the strengths that all other judges see.
+"""Evidence of a judge's votes about an author beyond the strengths that all other judges see.
 
 A judge's orders are held against the strengths of the authors as all the *other* judges see them, with a
 slope and a bend of its own (how discerning it is, and where it gives out). What is left for an author is by
@@ -56,7 +56,7 @@ class VoteEvidence:
         return matched(scores, kept, np.median, median_of(part))
 
     def mute(self, aside: Flags, heard: Flags) -> dict[int, Mute]:
-        """Where they decided: who calls a tie unless sure is harsh, and no coin."""
+        """Return those mute where they decided: who calls a tie unless sure is harsh, and no coin."""
         self._hear(heard)
         decided = self._decided
         fitted = slopes(decided, aside, self._seen(aside).strength, SPREADS)
@@ -143,8 +143,8 @@ class VoteEvidence:
 
 
 def _in_order(given: Marks | Votes) -> Marks | Votes:
-    """What was given, without the pairs of players who beat each other in circles: no strengths explain
-    those, and who judged them is not to blame."""
+    """Return what was given, without the pairs of players who beat each other in circles: no strengths
+    explain those, and who judged them is not to blame."""
     votes = given if isinstance(given, Votes) else in_orders(given)
     history, match = votes.history, coded(votes.matches)[1]
     found = circles(history, match)
@@ -187,7 +187,7 @@ def _partial(decided: Cells, fitted: Slopes) -> Flags:
 
 
 def _gaps(weight: Floats, columns: Floats) -> Floats:
-    """How far each author is from the others by `columns`: weighted sums for each judge and author."""
+    """Return how far each author is from the others by `columns`: weighted sums for each judge and author."""
     return np.asarray(weight.sum(axis=2)[:, :, None] * columns - weight @ columns)
 
 

@@ -1,4 +1,4 @@
-"""What every game must hold, ours and yours: `peerage games check auction.py` runs all of it.
+"""Checks that every game must hold, ours and yours: `peerage games check auction.py` runs all of it.
 
 for check in CHECKS:
     check(GAME, {})                 # raises Unfair, which says what the game does wrong
@@ -64,7 +64,7 @@ HOSTILE = {
 
 
 class Finding(NamedTuple):
-    """What one check found: its name in words, and the problem, empty when there is none."""
+    """Finding of one check: its name in words, and the problem, empty when there is none."""
 
     what: str
     problem: str
@@ -252,7 +252,7 @@ def it_survives_hostile_replies(spec: GameSpec[Any], rules: Rules) -> None:
 
 
 def what_it_declares_holds(spec: GameSpec[Any], rules: Rules) -> None:
-    """What `asks` declares holds, however long replies are and whatever is repaired."""
+    """The promises of `asks` hold, however long replies are and whatever is repaired."""
     for number in range(1, 13):
         made, rng = _made(spec, rules, number), Random(number)
         usual = house(HOUSE, made.seed).of(spec)
@@ -268,7 +268,7 @@ def what_it_declares_holds(spec: GameSpec[Any], rules: Rules) -> None:
 
 
 def words_of_players_are_fenced(spec: GameSpec[Any], rules: Rules) -> None:
-    """What one player wrote reaches another inside fences alone."""
+    """Words of one player reach another inside fences alone."""
     for number in range(1, 9):
         _follow(spec, _made(spec, rules, number), number)
 

@@ -24,7 +24,7 @@ from peerage.testing.offline import Answering, Played, call
 RECENT = 8
 """Matches in which recalling must do better than not, for it to go on."""
 RARE = log(3 / 2)
-"""What two of three matches have in common tells no task from another."""
+"""Share of matches from which on what they have in common tells no task from another."""
 FEW = 3
 """Values that might be the answer, at most, for one of them to be worth a try."""
 SCORED = 0.7
@@ -43,7 +43,7 @@ class _Known(NamedTuple):
 
 
 class Memory:
-    """What one player remembers."""
+    """Memory of one player."""
 
     def __init__(self, player: str) -> None:
         self._player = player
@@ -134,7 +134,7 @@ class Memory:
 
 
 def _told(ask: Ask) -> str:
-    """What a request says, without the marks of its fences."""
+    """Return what a request says, without the marks of its fences."""
     return _FENCE.sub("", "\n\n".join([said for _, said in call(ask).messages]))
 
 

@@ -133,7 +133,7 @@ def play(
 
 @cache
 def performed(source: str, stdin: str) -> Reply:
-    """What a program of our own prints. Not a sandbox: no program that a model wrote may come here."""
+    """Return what a program of our own prints. Not a sandbox: no program that a model wrote may come here."""
     out = io.StringIO()
     status = "ok"
     with redirect_stdout(out), _reading(stdin):
@@ -207,7 +207,7 @@ def call(ask: Ask, seed: str = "seed") -> Call:
 
 
 def check(spec: GameSpec[Any], played: Played, secrets: Iterable[str] = ()) -> None:
-    """What holds after every play of every game, whatever was replied."""
+    """Check what holds after every play of every game, whatever was replied."""
     made, outcome = played.fixture, played.outcome
     labels = [seat.label for seat in made.seats]
     unranked = outcome.detail.get("unranked", [])
@@ -286,7 +286,8 @@ def _check_quotes(played: Played) -> None:
 
 
 def unfenced(ask: Ask, seed: str) -> str:
-    """What a model reads outside the fences of this request, its own words given back to it left out."""
+    """Return what a model reads outside the fences of this request, its own words given back to it left
+    out."""
     mark = fence(seed, ask.key)
     text = "\n".join(said for speaker, said in call(ask, seed).messages if speaker != "assistant")
     return re.sub(rf"<<<([^\n]*?) {mark}>>>\n.*?\n<<<end \1 {mark}>>>", "", text, flags=re.DOTALL)

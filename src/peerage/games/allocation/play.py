@@ -49,7 +49,7 @@ class Plan(Struct, frozen=True):
 
 
 class AllocationRules(GameRules):
-    """How resources are allocated."""
+    """Settings of allocations."""
 
     seats: Seats = 8
     tasks: int = Field(3, ge=1, le=10, description="Tasks in a match.")
@@ -108,7 +108,7 @@ def scored(rules: AllocationRules, tasks: Sequence[AllocationTask], came: Came) 
 
 
 def _result(task: AllocationTask, reply: Reply, optimum: int) -> dict[str, Any]:
-    """What one reply came to, on record."""
+    """Return what one reply came to, on record."""
     if not reply.ok:
         return {"share": 0.0, "worth": None, "broken": [], "result": reply.status}
     plan = reply.value.plan
@@ -121,7 +121,7 @@ def _result(task: AllocationTask, reply: Reply, optimum: int) -> dict[str, Any]:
 
 
 CARELESS = 0.2
-"""How often a player without any skill keeps a change that breaks a constraint."""
+"""Chance with which a player without any skill keeps a change that breaks a constraint."""
 
 
 def house(call: Call, skill: float, rng: Random) -> Plan:

@@ -34,7 +34,7 @@ class AllocationTask(Struct, frozen=True):
 
 
 class Size(NamedTuple):
-    """How large a task is: its lines, what they draw on, and the share of all demand that there is room for.
+    """Size of a task: its lines, what they draw on, and the share of all demand that there is room for.
 
     `resources` are resources, lots of one asset, projects, machines or areas.
     """
@@ -62,7 +62,7 @@ def drawn(rng: Random, family: str, difficulty: int) -> AllocationTask:
 
 
 def problem(task: AllocationTask) -> Problem:
-    """What a plan gains, uses and may use."""
+    """Return what a plan gains, uses and may use."""
     return _problem_of(task.family, task.rows, task.limits)
 
 
@@ -72,7 +72,7 @@ def _problem_of(family: str, rows: Rows, limits: tuple[int, ...]) -> Problem:
 
 
 def worth(task: AllocationTask, plan: Sequence[int]) -> int:
-    """What a feasible plan is worth: what it gains, or costs."""
+    """Return what a feasible plan is worth: what it gains, or costs."""
     return abs(problem(task).gain(plan))
 
 

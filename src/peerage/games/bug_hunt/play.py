@@ -41,7 +41,7 @@ MOST_BYTES = 6_000
 
 
 class BugHuntRules(GameRules):
-    """How bugs are hunted."""
+    """Settings of bug hunts."""
 
     seats: Seats = 8
     bugs: int = Field(MOST_BUGS, ge=1, le=MOST_BUGS, description="Bugs in a program.")

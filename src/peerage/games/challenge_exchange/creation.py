@@ -44,7 +44,7 @@ from peerage.sealing import unseal
 
 _TOLERANCE = 1e-9
 _STANDING = ("", "passed", "no number", "missing package")
-"""How a claim's program ends, if there is one, while the claim stands."""
+"""End of a claim's program, if there is one, while the claim stands."""
 _MISSING = re.compile(r"^ModuleNotFoundError: .*\s*\Z", re.MULTILINE)
 
 
@@ -100,7 +100,7 @@ PROPOSAL = Json(
 
 
 class Creation(Struct, frozen=True):
-    """How one challenge was made.
+    """Making of one challenge.
 
     `status` is accepted, or why it was not: invalid or refused (the draft), void (the author's provider
     failed), no solution, solution failed, not solved, objected, duplicate, disputed (another author of this
@@ -139,7 +139,7 @@ def answering(
 
 
 def graded(reply: Reply, reference_answer: int) -> Result:
-    """What a reply that came to a challenge is."""
+    """Return what a reply that came to a challenge is."""
     if not reply.ok:
         return "refused" if reply.status == "refused" else "invalid"
     if reply.value is None:
@@ -203,7 +203,7 @@ class Dispute(Struct, frozen=True):
 
 
 class Ruling(Struct, frozen=True):
-    """What came of a dispute: the answer that is upheld, None when none is; how each claim's program ended,
+    """Outcome of a dispute: the answer that is upheld, None when none is; how each claim's program ended,
     empty without one."""
 
     answer: int | None

@@ -1,4 +1,4 @@
-"""How house players write challenges and solve them: real ones, as hard as their author can solve itself.
+"""House players who write challenges and solve them: real ones, as hard as their author can solve itself.
 
 A solver gets right what is easier than its day's form, else it passes or makes the mistake that everybody
 makes there. An author on a bad day believes in that mistake: a program then gives it away, and blind attempts
@@ -18,9 +18,9 @@ from peerage.games.challenge_exchange.creation import Proposed
 from peerage.games.house import DRAFT_SPREAD, SPREAD, Call, Said, worth
 
 UNKNOWN = 0.45
-"""How hard a challenge is that no house player wrote."""
+"""Difficulty of a challenge that no house player wrote."""
 _SAFE = 0.76
-"""How hard, as a share of its skill, a challenge is that an author still dares to write."""
+"""Difficulty, as a share of its skill, of the hardest challenge that an author dares to write."""
 _SURE = 0.3
 """Below this quality an author's own answer is the common mistake."""
 
@@ -164,7 +164,7 @@ def solve(description: str, answer: int | None, quality: float, rng: Random) -> 
 
 
 def _known(description: str) -> tuple[float, int] | None:
-    """How hard a challenge of ours is, and its true answer."""
+    """Return how hard a challenge of ours is, and its true answer."""
     for family, form in zip(_FAMILIES, _READ, strict=True):
         found = form.fullmatch(description)
         if found:

@@ -167,7 +167,7 @@ def play(table: Table) -> Steps[Outcome]:
 
 
 def _silent(seat: Seat, made: Mapping[str, Creation]) -> bool:
-    """Whether a player was to write and its provider failed every draft."""
+    """Return whether a player was to write and its provider failed every draft."""
     own = [one for one in made.values() if one.author == seat.label]
     return bool(own) and all(one.status == "void" for one in own)
 

@@ -29,7 +29,7 @@ QUORUM = 0.5
 
 
 class ChallengeExchangeRules(GameRules):
-    """How challenges are written, solved and paid."""
+    """Settings of the writing, solving and paying of challenges."""
 
     preset: Literal["default", "original"] = Field(
         "default",
@@ -97,7 +97,8 @@ class ChallengeExchangeRules(GameRules):
 
 
 def points(result: Result, own: bool, difficulty: float | None, rules: ChallengeExchangeRules) -> float:
-    """What an attempt is worth; `difficulty` is the share of players who fail the challenge, None unknown."""
+    """Return what an attempt is worth; `difficulty` is the share of players who fail the challenge, None
+    unknown."""
     share = 0.5 if rules.scoring == "fixed" or difficulty is None else difficulty
     if result == "correct":
         return rules.correct * 2 * share
@@ -106,7 +107,7 @@ def points(result: Result, own: bool, difficulty: float | None, rules: Challenge
 
 
 def stakes(rules: ChallengeExchangeRules, difficulty: float | None = None) -> str:
-    """What a solver may win and lose by a challenge."""
+    """Return what a solver may win and lose by a challenge."""
     right, wrong, passed = (
         _signed(points(result, False, difficulty, rules)) for result in ("correct", "incorrect", "pass")
     )
@@ -123,7 +124,7 @@ def stakes(rules: ChallengeExchangeRules, difficulty: float | None = None) -> st
 
 
 def solving(rules: ChallengeExchangeRules) -> str:
-    """What its author must know of how a challenge is solved and paid."""
+    """Return what its author must know of how a challenge is solved and paid."""
     told = (
         f"It earns nothing by itself: players are dealt challenges at random, and solve them. {stakes(rules)}"
     )
@@ -140,7 +141,7 @@ def solving(rules: ChallengeExchangeRules) -> str:
 
 
 def proving(rules: ChallengeExchangeRules) -> str:
-    """When a challenge is accepted, to its author."""
+    """Return when a challenge is accepted, to its author."""
     program = (
         f"`solution`, a Python 3.12 program of at most {SOLUTION_CHARS:,} characters that prints the answer "
         "and nothing else; it reads no input unless there are tests"

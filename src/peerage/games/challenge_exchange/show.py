@@ -103,7 +103,7 @@ def _settled(dispute: Mapping[str, Any], fixture: Fixture, replies: Replies) -> 
 
 
 def _label(attempt: Mapping[str, Any]) -> str:
-    """Who tried: keys of attempts are `solve/LABEL/PLACE`."""
+    """Return who tried: keys of attempts are `solve/LABEL/PLACE`."""
     return str(attempt["key"]).split("/")[1]
 
 

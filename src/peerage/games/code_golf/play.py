@@ -42,7 +42,7 @@ EXAMPLES = 2
 
 
 class CodeGolfRules(GameRules):
-    """How code golf is played."""
+    """Settings of code golf."""
 
     seats: Seats = 8
     steps: int = Field(2, ge=1, le=5, description="Steps of a task, before what is to be printed.")

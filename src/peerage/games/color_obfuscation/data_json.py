@@ -40,7 +40,7 @@ class Obfuscation(Struct):
 
 
 class Recovery(Struct, omit_defaults=True):
-    """What the ally was asked and said; nothing at all when there was nothing to recover."""
+    """Request to the ally and its reply; nothing at all when there was nothing to recover."""
 
     prompt: str = ""
     response: str | None = ""
@@ -107,7 +107,7 @@ class Battle(Struct):
 
 
 class Layout(Struct, frozen=True):
-    """How a file sets its JSON; by default as the original writes it."""
+    """Layout of a file's JSON; by default as the original writes it."""
 
     indent: int = 2
     ascii: bool = True
@@ -217,7 +217,7 @@ def entered(drawn: Iterable[Mapping[str, Any]]) -> set[str]:
 
 
 def as_recorded(entry: Entry, outcome: Outcome) -> bool:
-    """Whether a battle comes out as recorded when broken encodings are ignored."""
+    """Return whether a battle comes out as recorded when broken encodings are ignored."""
     return bool(outcome.detail["readings"]["ignore"] == entry.battle.scores)
 
 

@@ -1,4 +1,4 @@
-"""How house players hide, recover and attack colors: real encodings with true instructions, by skill.
+"""House players who hide, recover and attack colors: real encodings with true instructions, by skill.
 
 The better the player, the more steps its encoding has and the surer it makes them. A fool's slip in the
 encoding hides another color than it was given, so that nobody who follows the instructions can recover it.

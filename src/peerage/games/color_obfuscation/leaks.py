@@ -32,13 +32,13 @@ _WORD = re.compile(
 _PREFIXED = re.compile(
     r"\b0[xo](?=[0-9a-f])|\\u00(?=[0-9a-f]{2})|\\x(?=[0-9a-f]{2})|\bu\+00(?=[0-9a-f]{2})", re.IGNORECASE
 )
-"""What programs put before a number or a character's code."""
+"""Signs that programs put before a number or a character's code."""
 _TELLS_HUE = re.compile(r"\bhs[lvb]|\bhue\b|\bsaturation\b|\bh\W{1,3}\d", re.IGNORECASE)
 _NUMBER = r"(\d{1,3}(?:\.\d{1,6})?)"
 _NAMED_HUES = re.compile(rf"(?<![\d.])(?={_NUMBER}[^\d]{{1,20}}{_NUMBER}[^\d]{{1,20}}{_NUMBER})")
 _BARE_HUES = re.compile(rf"(?<![\d.])(?={_NUMBER}\W{{1,4}}{_NUMBER}%\W{{1,3}}{_NUMBER}%)")
 _NEAR = 3.5 / 255
-"""How far a channel may be from what rounded hue, saturation and lightness give back."""
+"""Most by which a channel may differ from what rounded hue, saturation and lightness give back."""
 
 
 @lru_cache(maxsize=4096)  # what was shown once is shown at every further attempt
@@ -104,7 +104,8 @@ def _by_word(ways: Sequence[str]) -> dict[str, str]:
 
 @lru_cache(maxsize=256)
 def _needles(color: str) -> dict[str, str]:
-    """What to look for among capital letters and digits, by name; equal ones by the first of their names."""
+    """Return what to look for among capital letters and digits, by name; equal ones by the first of their
+    names."""
     pairs = [color[at : at + 2] for at in (0, 2, 4)]
     red, green, blue = (int(pair, 16) for pair in pairs)
     named = {
@@ -149,7 +150,7 @@ def _separated(color: str) -> re.Pattern[str]:
 
 @lru_cache(maxsize=256)
 def _codes(color: str) -> dict[str, tuple[str, ...]]:
-    """What standard encoders make of the digits and of the three bytes, by name."""
+    """Return what standard encoders make of the digits and of the three bytes, by name."""
     texts = [color, color.lower(), f"#{color}", f"#{color.lower()}", color[::-1]]
     raw = [text.encode() for text in texts] + [bytes.fromhex(color)]
     base64 = [b64encode(one).decode().rstrip("=") for one in raw]
@@ -194,8 +195,8 @@ def _in_octal(values: Iterable[int]) -> tuple[int, ...]:
 
 
 def _in_hues(color: str, text: str) -> bool:
-    """Whether three numbers in a row are its hue, saturation and lightness, or value, but for rounding: where
-    nothing names these, the second and the third are percentages and stand close."""
+    """Return whether three numbers in a row are its hue, saturation and lightness, or value, but for
+    rounding: where nothing names these, the second and the third are percentages and stand close."""
     rgb = [byte / 255 for byte in bytes.fromhex(color)]
     for triple in (_NAMED_HUES if _TELLS_HUE.search(text) else _BARE_HUES).findall(text):
         hue, *shares = map(float, triple)
@@ -208,7 +209,7 @@ def _in_hues(color: str, text: str) -> bool:
 
 
 def _alone(code: str, text: str) -> bool:
-    """Whether a code stands in a text as a word of its own."""
+    """Return whether a code stands in a text as a word of its own."""
     return re.search(rf"(?<![\w+/]){re.escape(code)}(?![\w+/])", text) is not None
 
 

@@ -105,7 +105,7 @@ def _obfuscate(rules: ColorObfuscationRules, begun: _Begun, key: str) -> Ask:
 
 
 def _lost(said: list[Reply]) -> bool:
-    """Whether a provider failed: there is nothing left to play for then."""
+    """Return whether a provider failed: there is nothing left to play for then."""
     return any(reply.status == "void" for reply in said)
 
 

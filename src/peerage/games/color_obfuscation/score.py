@@ -1,4 +1,4 @@
-"""What happened in the rounds of a battle of Color Obfuscation, and who won it."""
+"""Rounds of a battle of Color Obfuscation, and its winner."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from peerage.formats import Encoded
 from peerage.games.color_obfuscation.leaks import leaks
 
 READINGS = ("attacker", "ignore")
-"""What a broken encoding may be read as; each battle states its result under both."""
+"""Readings of a broken encoding; each battle states its result under both."""
 
 
 class Leak(Struct, frozen=True):
@@ -70,7 +70,7 @@ def scores(rounds: Sequence[Round], reading: str, order: str) -> dict[str, float
 
 
 def decided(rounds: Sequence[Round], reading: str, order: str) -> str:
-    """What decided between the two, in words."""
+    """Return what decided between the two, in words."""
     mine, theirs = _ranks(rounds, reading, order).values()
     if mine[0] != theirs[0]:
         return "by the round that only one of them won"
@@ -81,7 +81,8 @@ def decided(rounds: Sequence[Round], reading: str, order: str) -> str:
 
 
 def _ranks(rounds: Sequence[Round], reading: str, order: str) -> dict[str, tuple[bool, int]]:
-    """How well each side attacked, the better the higher: the color first, then by `order` fewer attempts."""
+    """Return how well each side attacked, the better the higher: the color first, then by `order` fewer
+    attempts."""
     needed = {one.attacker: one.needed(reading) for one in rounds}
     return {
         label: (bool(attempts), -attempts if order == "attempts" else 0) for label, attempts in needed.items()

@@ -1,4 +1,4 @@
-"""How house players sum up and read: real texts by skill, really read.
+"""House players who sum up and read: real texts by skill, really read.
 
 The better a player, the less it spells out and the fewer facts it loses; a reader finds an answer only where
 the summary holds it, or all that it follows from.

@@ -50,7 +50,7 @@ def play(table: Table) -> Steps[Outcome]:
 
 
 class _Match:
-    """What the requests of a match have in common."""
+    """Common parts of the requests of a match."""
 
     def __init__(self, table: Table, rules: CompressionRules, drawn: Reports) -> None:
         self.rng, self.rules, self.drawn = table.rng, rules, drawn
@@ -118,7 +118,7 @@ def _read(match: _Match, said: Mapping[str, Reply], left: list[str]) -> Steps[Ou
 
 
 def _facts(reply: Reply, answers: Sequence[str]) -> list[bool]:
-    """Which facts a reader got right: none with an unusable reply."""
+    """Return which facts a reader got right: none with an unusable reply."""
     said = reply.value.answers if reply.ok else [""] * len(answers)
     return [right(answer, one) for answer, one in zip(answers, said, strict=True)]
 

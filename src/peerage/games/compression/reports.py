@@ -33,7 +33,7 @@ class Report(Struct, frozen=True):
 
 
 class Reports(Struct, frozen=True):
-    """What is drawn for a match: questions, a report for each seat and one more, which is nobody's.
+    """Draws for a match: questions, a report for each seat and one more, which is nobody's.
 
     `follows` gives the questions from whose answers that of a question follows, by its place.
     """
@@ -93,7 +93,7 @@ def _follows(plan: Sequence[tuple[Mapping[str, Any], Sequence[str]]]) -> dict[st
 
 
 def _shape(rng: Random, how: Any) -> Any:
-    """What is the same of a place in all reports of a match."""
+    """Return what is the same of a place in all reports of a match."""
     if isinstance(how, str) and how in _SHAPES:
         return rng.choice(_SHAPES[how])
     return rng.choice(_MONTHS) if how == "day" else how
@@ -130,7 +130,7 @@ def words(text: str) -> tuple[str, ...]:
 
 
 def right(answer: str, said: str) -> bool:
-    """Whether an answer says the right words and no other, in any order."""
+    """Return whether an answer says the right words and no other, in any order."""
     return sorted(words(answer)) == sorted(words(said))
 
 

@@ -24,7 +24,7 @@ _ANSWER_CHARS = 60
 
 
 class CompressionRules(GameRules):
-    """How texts are compressed."""
+    """Settings of compression."""
 
     seats: int = Field(
         6, ge=5, le=10, description="Players in a match, when there are enough; else as many as there are."
@@ -62,7 +62,7 @@ READ: Prompt = texts(__package__)["read"]
 
 
 def fills(rules: CompressionRules, drawn: Reports, players: int) -> dict[str, str]:
-    """What fills the places of prompts, the same for everybody."""
+    """Return what fills the places of prompts, the same for everybody."""
     questions = "\n".join(f"{at}. {question}" for at, question in enumerate(drawn.questions, 1))
     facts = len(drawn.questions)
     return {

@@ -1,4 +1,4 @@
-"""How house players draft challenges: answers are essays, votes and verdicts those of any house judge."""
+"""House players who draft challenges: answers are essays, votes and verdicts those of any house judge."""
 
 from __future__ import annotations
 

@@ -111,7 +111,7 @@ def _kind(rules: DuelRules) -> Kind:
 
 
 def _turns(authors: Sequence[Seat], kind: Kind) -> list[tuple[Seat, ...]]:
-    """Who writes which stage, turn by turn: authors rotate, so that each leads once. The author of the
+    """Return who writes which stage, turn by turn: authors rotate, so that each leads once. The author of the
     question also writes the reference answer."""
     places = [at - (stage.name == REFERENCE) for at, stage in enumerate(kind.stages)]
     return [

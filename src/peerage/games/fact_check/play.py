@@ -54,7 +54,7 @@ class Probabilities(Struct):
 
 
 class FactCheckRules(GameRules):
-    """How facts are checked."""
+    """Settings of fact checks."""
 
     seats: Seats = 8
     statements: int = Field(20, ge=2, le=50, description="Statements in a match, half of them false.")
@@ -148,7 +148,8 @@ def house(call: Call, skill: float, rng: Random) -> Verdicts | Probabilities:
 
 
 def forecasts(fixture: Fixture, outcome: Outcome) -> Iterator[Forecast]:
-    """What was given for each statement, and whether it was true; nothing where no probabilities were."""
+    """Yield what was given for each statement, and whether it was true; nothing where no probabilities
+    were."""
     for label, given in outcome.detail.get("probabilities", {}).items():
         for percent, one in zip(given, fixture.drawn[TASKS], strict=False):
             yield Forecast(label, percent / SURE, one["true"])

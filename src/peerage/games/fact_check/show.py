@@ -37,11 +37,11 @@ def show(fixture: Fixture, outcome: Outcome, replies: Replies) -> Iterator[Block
 
 
 def _given(value: object) -> list[bool | int]:
-    """What a sheet says of each statement: true or false, or percentages."""
+    """Return what a sheet says of each statement: true or false, or percentages."""
     verdicts = getattr(value, "verdicts", None)
     return list(getattr(value, "probabilities", ()) if verdicts is None else verdicts)
 
 
 def _mark(said: bool | int, true: bool) -> str | int:
-    """Whether a verdict is right; a percentage as it is."""
+    """Return whether a verdict is right; a percentage as it is."""
     return ("✓" if said == true else "✗") if isinstance(said, bool) else said

@@ -1,4 +1,4 @@
-"""How house players write questions: answers are essays, scores those of any house judge."""
+"""House players who write questions: answers are essays, scores those of any house judge."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a tournament came to: scores with errors, ranks, who favours whom, and what it was made of."""
+"""Outcome of a tournament: scores with errors, ranks, who favours whom, and what it was made of."""
 
 from __future__ import annotations
 
@@ -225,7 +225,7 @@ def _by_sort(
 
 
 def _scaling(answers: Sequence[Answer], label: str, given: Mapping[str, Received]) -> list[dict[str, Any]]:
-    """What a player's answers are worth under each token limit, and what they took of it."""
+    """Return what a player's answers are worth under each token limit, and what they took of it."""
     rows: list[dict[str, Any]] = []
     for budget in sorted({one.budget for one in answers}):
         own = [one for one in answers if one.label == label and one.budget == budget]

@@ -60,7 +60,7 @@ class Wanted(NamedTuple):
 
 
 class LastArenaRules(GameRules):
-    """How a tournament is played. Every player writes, rates, answers and judges."""
+    """Settings of a tournament. Every player writes, rates, answers and judges."""
 
     preset: Literal["default", "original", "development", "budget"] = Field(
         "default",
@@ -134,7 +134,7 @@ class LastArenaRules(GameRules):
     @model_validator(mode="before")
     @classmethod
     def _by_preset(cls, value: Any) -> Any:
-        """What the preset says about keys that are not given; sections are filled in part."""
+        """Lay what is given over what the preset says; sections are filled in part."""
         filled = expanded(__package__, value, "default")
         usual = presets(__package__)["default"].rules
         return laid_over(usual, filled) if isinstance(filled, dict) else filled

@@ -121,7 +121,8 @@ def _key(answer: str) -> str:
 
 
 def _said(replies: Replies, wanted: Mapping[str, str]) -> dict[tuple[str, str], str]:
-    """What judges said, by judge and answer, about those `wanted`: answers by the key of their reply."""
+    """Return what judges said, by judge and answer, about those `wanted`: answers by the key of their
+    reply."""
     found: dict[tuple[str, str], str] = {}
     for key, reply in replies.items():
         scores: Sequence[Scored] = reply.value if isinstance(reply.value, tuple) else (reply.value,)

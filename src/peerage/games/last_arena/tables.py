@@ -1,4 +1,4 @@
-"""What a tournament's outcome holds, as rows: the ranking, who scored whom how, scores by sort of question
+"""Contents of a tournament's outcome, as rows: the ranking, who scored whom how, scores by sort of question
 and by token limit, what marks the judges' reasons. Pure."""
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ Said = TypeVar("Said")
 
 
 def answers_of(fixture: Fixture, said: Mapping[str, Said]) -> dict[str, Said]:
-    """What was said to each question, by the answer's id: `QUESTION/LABEL`, and a token limit where there
-    were several."""
+    """Return what was said to each question, by the answer's id: `QUESTION/LABEL`, and a token limit where
+    there were several."""
     parts = {key: key.split("/")[1:] for key in said if key.startswith("answer/")}
     return {"/".join([question, label, *more]): said[key] for key, (label, question, *more) in parts.items()}
 
@@ -50,7 +50,7 @@ class Place(Struct, frozen=True):
 
 
 class Cell(Struct, frozen=True):
-    """What one judge gave one author: see `judging.scores_standing.Favour`."""
+    """Grades that one judge gave one author: see `judging.scores_standing.Favour`."""
 
     judge: str
     author: str
@@ -151,7 +151,7 @@ def _place(label: str, player: str, detail: Detail, public: Sequence[float]) -> 
 
 
 def matrix(players: Mapping[str, str], detail: Detail) -> tuple[Cell, ...]:
-    """What every judge gave every author."""
+    """Return what every judge gave every author."""
     return tuple(
         [
             Cell(players[judge], players[author], cell["mean"], cell["grades"], cell["favour"])

@@ -77,7 +77,7 @@ def congruences(rng: Random, level: int) -> tuple[str, int]:
 
 
 def divisors(rng: Random, level: int) -> tuple[str, int]:
-    """How many divisors of a number are above a bound, or their sum."""
+    """Divisors of a number above a bound, counted or summed."""
     number = rng.choice((12, 18, 20, 30, 36, 42)) * rng.randrange(10**level, 10 ** (level + 1))
     root = isqrt(number)
     found = {d for low in range(1, root + 1) if number % low == 0 for d in (low, number // low)}
@@ -136,7 +136,7 @@ def _orders(counts: Counter[str]) -> int:
 
 
 def committees(rng: Random, level: int) -> tuple[str, int]:
-    """How many committees there are, two people not serving together."""
+    """Numbers of committees, two people not serving together."""
     (first, second), (job, other) = rng.sample(NAMES, 2), rng.sample(_JOBS, 2)
     a, b = rng.randint(4, 8 + level), rng.randint(4, 8 + level)
     size = rng.randint(3, 3 + level // 2)
@@ -174,7 +174,7 @@ def grid_paths(rng: Random, level: int) -> tuple[str, int]:
 
 
 def sets(rng: Random, level: int) -> tuple[str, int]:
-    """How many people are in none, or in exactly one, of three clubs."""
+    """Numbers of people in none, or in exactly one, of three clubs."""
     most = 8 * level
     one, two, three = ([rng.randint(1, most) for _ in range(many)] for many in (3, 3, 1))
     none, all_three = rng.randint(0, most), three[0]

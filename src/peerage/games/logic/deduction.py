@@ -34,7 +34,7 @@ class _Claim(NamedTuple):
 
 
 def knights(rng: Random, level: int) -> tuple[str, str]:
-    """Who tells the truth?"""
+    """Knights who tell the truth among knaves."""
     people = sorted(rng.sample(NAMES, 2 + level))
     every = [*product((False, True), repeat=len(people))]
     while True:
@@ -78,7 +78,7 @@ def _claims(people: Sequence[str], a: int, b: int, count: int) -> tuple[_Claim, 
 
 
 class _Kind(NamedTuple):
-    """What everybody has one of, and how its holder is called."""
+    """Things of which everybody has one, and a name for their holder."""
 
     name: str
     holder: str
@@ -93,7 +93,7 @@ _KINDS = (
 
 
 class _Words(NamedTuple):
-    """How clues speak of places."""
+    """Words in which clues speak of places."""
 
     place: str
     one: str
@@ -107,7 +107,7 @@ _SLOTS = _Words("slot", "speaks", "speak", "before", "after")
 
 
 def zebra(rng: Random, level: int) -> tuple[str, str]:
-    """Who lives where, and with what?"""
+    """Neighbours, and what each of them has."""
     houses, rows = ((3, 2), (4, 2), (3, 3), (4, 3), (5, 2))[level - 1]
     names = rng.sample(NAMES, houses)
     kinds = rng.sample(_KINDS, rows - 1)
@@ -233,7 +233,7 @@ def _readings(words: Sequence[str], told: dict[str, int]) -> Iterator[dict[str, 
 
 
 def _with(known: dict[str, int], letter: str, leading: set[str]) -> Iterator[dict[str, int]]:
-    """What is known, with each digit that a letter may yet stand for."""
+    """Yield what is known, with each digit that a letter may yet stand for."""
     if not letter or letter in known:
         yield known
         return
@@ -244,7 +244,7 @@ def _with(known: dict[str, int], letter: str, leading: set[str]) -> Iterator[dic
 
 
 def weighing(rng: Random, level: int) -> tuple[str, str]:
-    """Which of the weights are on the pan?"""
+    """Weights that are on the pan."""
     while True:
         weights = sorted(rng.sample(range(3, 30 + 15 * level), 5 + level))
         ways = {0: [0, 0]}  # sum → how many choices make it, and one of them as bits
@@ -294,7 +294,7 @@ def roads(rng: Random, level: int) -> tuple[str, int]:
 
 
 def circle(rng: Random, level: int) -> tuple[str, str]:
-    """Who is left when each time the k-th of a circle leaves?"""
+    """The last of a circle whom each time the k-th leaves."""
     names = rng.sample(NAMES, 4 + 2 * level)
     step = rng.randint(3, 5 + 4 * level)
     left, at = [*names], 0

@@ -42,7 +42,7 @@ SOLVE: Prompt = texts(__package__)["solve"]
 
 
 class LogicRules(GameRules):
-    """How puzzles are set."""
+    """Settings of puzzles."""
 
     seats: Seats = 8
     puzzles: int = Field(5, ge=1, le=20, description="Puzzles in a match.")
@@ -85,7 +85,7 @@ def asked(rules: LogicRules, puzzles: Sequence[Puzzle]) -> list[Ask]:
 
 
 def scored(rules: LogicRules, puzzles: Sequence[Puzzle], came: Came) -> Scored:
-    """Who solved which puzzles: none with a reply that cannot be used."""
+    """Return who solved which puzzles: none with a reply that cannot be used."""
     solved = {}
     for label, (reply,) in came.items():
         given = reply.value.answers if reply.ok else [""] * len(puzzles)

@@ -25,7 +25,7 @@ LEVELS = 5
 ANSWER_CHARS = 300
 """No answer of a puzzle is nearly as long; what is longer is not read."""
 READING: str = texts(__package__)["reading"]
-"""How answers are read, as players are told; `parts` does it."""
+"""Rule by which answers are read, as players see it; `parts` does it."""
 
 _NUMBER = re.compile(r"([+-]?[0-9]{1,60})(?: ?/ ?([0-9]{1,60}))?")
 
@@ -39,7 +39,7 @@ class Puzzle(Struct, frozen=True):
 
 
 def parts(answer: str) -> tuple[Fraction | str, ...]:
-    """What an answer says, by the one rule of `READING`."""
+    """Return what an answer says, by the one rule of `READING`."""
     return tuple([_part(" ".join(part.split())) for part in answer[:ANSWER_CHARS].split(",")])
 
 
@@ -51,7 +51,7 @@ def _part(text: str) -> Fraction | str:
 
 
 def solves(given: str, answer: str) -> bool:
-    """Whether what a player wrote is the answer."""
+    """Return whether what a player wrote is the answer."""
     return len(given) <= ANSWER_CHARS and parts(given) == parts(answer)
 
 

@@ -39,7 +39,7 @@ PRICES: Mapping[str, str] = texts(__package__)["prices"]
 
 
 def draw(rng: Random, seats: int, rounds: int) -> dict[str, Any]:
-    """What each lot is worth in each role."""
+    """Return what each lot is worth in each role."""
     return {"worths": [[rng.randint(1, MOST_WORTH) for _ in range(rounds)] for _ in range(seats)]}
 
 
@@ -90,7 +90,7 @@ def ideal(worth: int, bidders: int, market: str) -> int:
 
 
 def sold(bids: Mapping[str, int], market: str) -> tuple[str | None, int]:
-    """Who wins a lot, and for how much; nobody where the highest bids are equal."""
+    """Return who wins a lot, and for how much; nobody where the highest bids are equal."""
     first, second = sorted(bids.values(), reverse=True)[:2]
     if first == second:
         return None, 0

@@ -85,7 +85,7 @@ def grim(theirs: Sequence[str], last: bool) -> Literal["cooperate", "defect"]:
 
 
 def gain(board: Mapping[str, int], mine: str, theirs: str) -> int:
-    """What one round gains."""
+    """Return what one round gains."""
     if mine == "cooperate":
         return board["reward" if theirs == "cooperate" else "sucker"]
     return board["temptation" if theirs == "cooperate" else "punishment"]

@@ -28,7 +28,7 @@ class Offer(Struct, frozen=True):
 
 
 class Secret(Struct, frozen=True):
-    """What a house player is to know: the price that a perfect one names, and its value of the good."""
+    """Knowledge of a house player: the price that a perfect one names, and its value of the good."""
 
     price: int
     value: int
@@ -42,7 +42,7 @@ FORMAT = Json(Offer)
 
 
 def draw(rng: Random, seats: int, rounds: int) -> dict[str, Any]:
-    """What values go up to, what the good is worth to the buyer, and what it costs the seller."""
+    """Draw the most of a value, the good's worth to the buyer, and its cost to the seller."""
     most = rng.randint(MOST // 5, MOST)
     while True:
         cost, worth = rng.randint(0, most), rng.randint(0, most)
@@ -102,7 +102,7 @@ def play(rules: MarketRules, board: Mapping[str, Any], seating: Sequence[str]) -
 def _heard(
     me: str, sides: Mapping[str, str], past: Sequence[Mapping[str, Offer | None]]
 ) -> dict[str, str | Quote]:
-    """What was said before, as one side is told: all prices, and the other's last message."""
+    """Return what was said before, as one side is told: all prices, and the other's last message."""
     (other,) = [label for label in sides if label != me]
     last = past[-1][other] if past else None
     told = [

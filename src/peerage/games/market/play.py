@@ -80,7 +80,7 @@ def asks(rules: MarketRules, fixture: Fixture) -> tuple[Asks, ...]:
 
 
 def forgets(rules: MarketRules) -> str:
-    """Why nobody may remember one seating of a board in another; empty where nothing is private."""
+    """Return why nobody may remember one seating of a board in another; empty where nothing is private."""
     if not rules.rotate or rules.market == "prisoners-dilemma":
         return ""
     return (

@@ -45,11 +45,12 @@ WINNING = {
         "other bids of its own against those of the others, less what it gained."
     ),
 }
-"""Whether the market is an auction. By gains alone, overbidding to spoil others' lots would beat truth."""
+"""Return whether the market is an auction. By gains alone, overbidding to spoil others' lots would beat
+truth."""
 
 
 class MarketRules(GameRules):
-    """Which market is played, and how long."""
+    """Settings of a market."""
 
     market: MarketName = Field("first-price", description="What is played.")
     seats: int = Field(
@@ -73,28 +74,28 @@ class MarketRules(GameRules):
     @model_validator(mode="before")
     @classmethod
     def _usual(cls, given: Any) -> Any:
-        """What is not stated is as usual in the market."""
+        """Lay what is usual in the market under what is stated."""
         if not isinstance(given, dict) or (market := given.get("market", "first-price")) not in USUAL:
             return given
         return dict(zip(("seats", "boards", "rounds"), USUAL[market], strict=True)) | given
 
     def common_fills(self) -> dict[str, str]:
-        """What every player is told alike: how places change, and who wins."""
+        """Return what every player is told alike: how places change, and who wins."""
         games = "the match" if self.boards == 1 else f"all {self.boards} such games of the match"
         winning = WINNING[self.market in AUCTIONS].format(games=games)
         return {"roles": ROLES[self.rotate], "winning": f"{winning} {SCORE}"}
 
 
 class Part(NamedTuple):
-    """What each player gained in a part of a board, in an auction less the most it could have gained. It
-    counts while no provider of its `members` failed."""
+    """Gains of each player in a part of a board, in an auction less the most it could have gained. It counts
+    while no provider of its `members` failed."""
 
     members: Sequence[str]
     gains: Mapping[str, Fraction | int]
 
 
 class BoardPlayed(NamedTuple):
-    """What a board came to in one seating, whose provider failed, and a table of it for people: labels in
+    """Outcome of a board in one seating, whose provider failed, and a table of it for people: labels in
     `columns` and in first cells of `rows` stand for players."""
 
     parts: Sequence[Part]
@@ -131,7 +132,7 @@ def as_they_are(labels: Sequence[str], rotate: bool) -> list[list[str]]:
 
 
 class Move(NamedTuple):
-    """What one player is asked: what fills the prompt, the format, and what a perfect player knows."""
+    """Request to one player: what fills the prompt, the format, and what a perfect player knows."""
 
     fill: Mapping[str, str | Quote]
     expects: Format

@@ -47,7 +47,7 @@ def show(fixture: Fixture, outcome: Outcome, replies: Replies) -> Iterator[Block
 
 
 def _terms(market: str, board: Mapping[str, Any]) -> str:
-    """What the table of a board cannot be read without."""
+    """Return what the table of a board cannot be read without."""
     match market:
         case "prisoners-dilemma":
             return (

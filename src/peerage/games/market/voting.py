@@ -52,7 +52,7 @@ FORMAT = Json(Votes)
 
 
 def draw(rng: Random, seats: int, rounds: int) -> dict[str, Any]:
-    """What each option of each decision is worth in each role."""
+    """Return what each option of each decision is worth in each role."""
     return {
         "worths": [
             [[rng.randint(0, MOST) for _ in range(OPTIONS)] for _ in range(DECISIONS)] for _ in range(seats)

@@ -1,4 +1,4 @@
-"""How near a text comes to references: BLEU and chrF as sacreBLEU computes them, ROUGE and token F1 exactly.
+"""Nearness of a text to references: BLEU and chrF as sacreBLEU computes them, ROUGE and token F1 exactly.
 
     >>> score("rouge-l", "Mara bought salt", ("On Monday Mara bought salt",))
     0.75
@@ -35,7 +35,7 @@ class Metric(NamedTuple):
 
 
 def _tokens(text: str) -> list[str]:
-    """What ROUGE takes for words."""
+    """Return what ROUGE takes for words."""
     return re.findall(r"[a-z0-9]+", text.lower())
 
 
@@ -78,7 +78,7 @@ def _rouge_l(text: str, reference: str) -> float:
 
 
 def _answer_words(text: str) -> list[str]:
-    """What SQuAD compares: small letters, no punctuation, no articles."""
+    """Return what SQuAD compares: small letters, no punctuation, no articles."""
     return [word for word in text.lower().translate(_UNPOINTED).split() if word not in _ARTICLES]
 
 
@@ -117,7 +117,7 @@ def _sacre(metric: str, references: int = 1) -> Any:
 
 @lru_cache(maxsize=256)
 def score(metric: str, text: str, references: tuple[str, ...]) -> float:
-    """How near `text` comes to the nearest reference, from 0 to 1, to four digits."""
+    """Return how near `text` comes to the nearest reference, from 0 to 1, to four digits."""
     near = METRICS[metric].near
     if near is not None:
         return round(max([near(text, reference) for reference in references]), _DIGITS)

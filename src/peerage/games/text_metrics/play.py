@@ -25,7 +25,7 @@ from peerage.protocol import Reply
 
 _FENCED = re.compile(r"```\w*\n([^`]*)\n```")
 COPY_AT_MOST = 0.9
-"""What a copy of the text may come to by the metric."""
+"""Most that a copy of the text may come to by the metric."""
 
 
 def drawn(rules: TextMetricsRules, rng: Random) -> list[TextTask]:

@@ -26,7 +26,7 @@ RECORDS = 3
 
 
 class TextMetricsRules(GameRules):
-    """How texts are put into another form and compared with references."""
+    """Settings of texts that are put into another form and compared with references."""
 
     seats: Seats = 8
     texts: int = Field(3, ge=1, le=len(KINDS), description="Texts in a match, each of another kind.")

@@ -28,11 +28,12 @@ _SHAPES = {"name": ("CVCV", "CVCCV", "CVCVC"), "town": ("CVCCVC", "VCCVC", "CVCV
 
 
 _Record: TypeAlias = dict[str, str]
-"""What fills the places of a sentence or a notation."""
+"""Words that fill the places of a sentence or a notation."""
 
 
 class Limits(Struct, frozen=True):
-    """What a text must keep to: lengths at most (0: any), words that it must hold and must not, by case."""
+    """Limits that a text must keep to: lengths at most (0: any), words that it must hold and must not, by
+    case."""
 
     words: int = 0
     chars: int = 0

@@ -38,7 +38,7 @@ TRANSFORM: Prompt = texts(__package__)["transform"]
 
 
 class TransformRules(GameRules):
-    """How data is transformed."""
+    """Settings of transformations."""
 
     seats: Seats = 8
     tasks: int = Field(2, ge=1, le=10, description="Tasks in a match, each a request of its own.")

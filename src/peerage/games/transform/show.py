@@ -13,7 +13,7 @@ from peerage.games.transform.tasks import STEPS, TransformTask
 from peerage.match import Fixture, Outcome
 
 _LINES, _CHARS = 150, 300
-"""What is compared of an output for the page: so many lines, of each so many characters."""
+"""Part of an output that is compared for the page: so many lines, of each so many characters."""
 
 
 def show(fixture: Fixture, outcome: Outcome, replies: Replies) -> Iterator[Block]:
@@ -35,7 +35,7 @@ def show(fixture: Fixture, outcome: Outcome, replies: Replies) -> Iterator[Block
 
 
 def _given(task: TransformTask, reply: SeatReply, credits: list[float]) -> Block:
-    """What one player gave: by its differences where there are some."""
+    """Return what one player gave: by its differences where there are some."""
     if not isinstance(reply.value, str):
         return said(reply)
     if not credits:
@@ -51,7 +51,7 @@ def _given(task: TransformTask, reply: SeatReply, credits: list[float]) -> Block
 
 
 def differences(expected: list[str], given: list[str]) -> str:
-    """What was expected (-) and what was given (+), as a unified diff of bounded cost."""
+    """Return what was expected (-) and what was given (+), as a unified diff of bounded cost."""
     right, mine = ([line[:_CHARS] for line in lines[:_LINES]] for lines in (expected, given))
     found = [*unified_diff(right, mine, n=1, lineterm="")][2:]
     more = len(given) - _LINES

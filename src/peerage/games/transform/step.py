@@ -1,4 +1,4 @@
-"""What a step of a transformation is. Pure.
+"""Steps of a transformation. Pure.
 
 A family is a function of a random generator and a table; it returns a `Step`, or None where the table has no
 columns for it. `tests/games/test_transform_reading.py` follows the words alone and must
@@ -16,7 +16,7 @@ from peerage.games.transform.tables import DataTable
 
 
 class Step(NamedTuple):
-    """What a step says, the table after it, and a second table that it needs."""
+    """Words of a step, the table after it, and a second table that it needs."""
 
     says: str
     after: DataTable

@@ -15,7 +15,7 @@ TABLES: str = texts(__package__)["tables"]
 
 
 STEPS = "Do these steps in this order, each with the table that the one before it left:"
-"""What stands between a task's data and its steps."""
+"""Words between a task's data and its steps."""
 
 
 class TransformTask(Struct, frozen=True):

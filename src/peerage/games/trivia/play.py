@@ -46,7 +46,7 @@ class Sheet(Struct):
 
 
 class TriviaRules(GameRules):
-    """How a quiz is played."""
+    """Settings of a quiz."""
 
     seats: Seats = 8
     questions: int = Field(10, ge=1, le=50, description="Questions in a match.")
@@ -95,7 +95,7 @@ def asked(rules: TriviaRules, questions: Sequence[Question]) -> list[Ask]:
 
 
 def scored(rules: TriviaRules, questions: Sequence[Question], came: Came) -> Scored:
-    """Who got which questions right: none with a reply that cannot be used."""
+    """Return who got which questions right: none with a reply that cannot be used."""
     right = {
         label: [at for at, one in enumerate(questions) if reply.ok and one.accepts(reply.value.answers[at])]
         for label, (reply,) in came.items()

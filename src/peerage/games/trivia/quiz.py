@@ -56,7 +56,7 @@ class QuizQuestion(Section):
 
 
 def problems(row: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """What is wrong with a question, by column."""
+    """Yield what is wrong with a question, by column."""
     for column, most in zip(COLUMNS[:2], (QUESTION_CHARS, ANSWER_CHARS), strict=True):
         if not plain(row[column]):
             yield column, "empty; expected some text"

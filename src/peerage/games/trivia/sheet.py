@@ -28,12 +28,12 @@ class Question(Struct, frozen=True):
     wrong: tuple[str, ...] = ()
 
     def numbered(self, number: int) -> str:
-        """What players read."""
+        """Return what players read."""
         return "\n".join([f"{number}. {self.question}", *map("{}. {}".format, ascii_uppercase, self.options)])
 
     def accepts(self, answer: str) -> bool:
-        """Whether an answer is right: a letter or an option's words of multiple choice, else any that is
-        plainly equal to one of `right`."""
+        """Return whether an answer is right: a letter or an option's words of multiple choice, else any that
+        is plainly equal to one of `right`."""
         if not self.options:
             return plain(answer) in set(map(plain, self.right)) - {""}
         return self.chosen(answer) == self.right[0]

@@ -20,7 +20,8 @@ _WHY = (
 
 
 class Seen(NamedTuple):
-    """What a house player goes by: its role, who is what, who lives, what a seer learned, what was said."""
+    """Knowledge that a house player goes by: its role, who is what, who lives, what a seer learned, what was
+    said."""
 
     me: str
     part: Part
@@ -31,14 +32,14 @@ class Seen(NamedTuple):
 
 
 class Scene(NamedTuple):
-    """What happened that house players may go by."""
+    """Events that house players may go by."""
 
     wolves: Sequence[str]
     looked: dict[str, bool]
     said: dict[str, Any]
 
     def of(self, me: str, part: Part, living: Sequence[str]) -> Seen:
-        """What one seat may go by."""
+        """Return what one seat may go by."""
         looked = dict(self.looked) if part == "seer" else {}
         said = {label: one for label, one in self.said.items() if label in living and label != me}
         return Seen(me, part, frozenset(self.wolves), tuple(living), looked, said)
@@ -67,8 +68,8 @@ def house(call: Call, skill: float, rng: Random) -> Any:
 
 
 def suspicion(seen: Seen, skill: float, rng: Random) -> dict[str, float]:
-    """How much a player would have each other one out: by what it knows, what it sees through, how well that
-    one spoke, and whom others, the better speakers above all, point at."""
+    """Return how much a player would have each other one out: by what it knows, what it sees through, how
+    well that one spoke, and whom others, the better speakers above all, point at."""
     found: dict[str, float] = {}
     for label in seen.living:
         if label == seen.me:
@@ -91,7 +92,7 @@ def suspicion(seen: Seen, skill: float, rng: Random) -> dict[str, float]:
 
 
 def _heard(said: Any) -> tuple[float, str]:
-    """How convincing somebody was, and whom it pointed at."""
+    """Return how convincing somebody was, and whom it pointed at."""
     if not isinstance(said, Mapping):
         return 0.4, ""
     return float(said.get("quality", 0.4)), str(said.get("points", ""))

@@ -125,7 +125,7 @@ class Village:
         return self.ask(label, key, question, choice(self.rules, field, tuple(among)), **told)
 
     def took(self, ask: Ask, reply: Reply) -> str:
-        """Whom a reply chose, empty for nobody; a provider that failed is noted."""
+        """Return whom a reply chose, empty for nobody; a provider that failed is noted."""
         self._note_lost(ask.to, reply)
         chosen = reply.value.choice if reply.ok and isinstance(reply.value, Chosen) else ""
         return "" if chosen == NOBODY else chosen
@@ -135,7 +135,7 @@ class Village:
             self.lost[label] = None
 
     def heard(self, ask: Ask, reply: Reply, day: int) -> None:
-        """What a seat said aloud, or that it said nothing."""
+        """Return what a seat said aloud, or that it said nothing."""
         self._note_lost(ask.to, reply)
         self.scene.said[ask.to] = reply.hidden if reply.ok else None
         if reply.ok:
@@ -256,7 +256,7 @@ def night(village: Village, day: int, before: str) -> Steps[str]:
 
 
 def whispered(village: Village, day: int, hunts: Sequence[Ask], replies: Sequence[Reply]) -> dict[str, str]:
-    """Whom each werewolf chose to kill; all of them know it from now on."""
+    """Return whom each werewolf chose to kill; all of them know it from now on."""
     named: dict[str, str] = {}
     for ask, reply in zip(hunts, replies, strict=False):
         named[ask.to] = village.took(ask, reply)

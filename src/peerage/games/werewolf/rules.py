@@ -18,10 +18,10 @@ from peerage.protocol import Prompt
 MOST_SEATS = 10
 NOBODY = "nobody"
 ONE = {"werewolf": "a werewolf", "seer": "the seer", "doctor": "the doctor", "villager": "a villager"}
-"""How a role is told of the one who has it."""
+"""Words for the one who has a role."""
 SIDES = ("wolves", "village")
 PACK_ROUNDS = 2
-"""How often the werewolves of a night are asked at most: again where they do not name the same victim."""
+"""Most times that the werewolves of a night are asked: again where they do not name the same victim."""
 
 Part: TypeAlias = Literal["werewolf", "seer", "doctor", "villager"]
 
@@ -31,7 +31,7 @@ SPEECH_CHARS, REASON_CHARS = 600, 200
 
 
 class WerewolfRules(GameRules):
-    """How Werewolf is played."""
+    """Settings of Werewolf."""
 
     seats: Annotated[
         int, Field(ge=5, le=MOST_SEATS, description="Players in a match, when there are enough.")
@@ -49,7 +49,7 @@ class WerewolfRules(GameRules):
 
 
 def wolves_among(rules: WerewolfRules, seats: int) -> int:
-    """How many werewolves so many players have."""
+    """Return how many werewolves so many players have."""
     usual = 1 if seats < 7 else 2 if seats < 10 else 3
     return min(rules.wolves or usual, (seats - 1) // 2)
 
@@ -81,7 +81,7 @@ def side(fixture: Fixture, label: str) -> str:
 
 _SYSTEM: str = texts(__package__)["system"]
 ROLES: dict[Part, str] = texts(__package__)["roles"]
-"""What tells each role what it is."""
+"""Text that tells each role what it is."""
 
 HUNT = "It is night {day}. Living players: {living}. Choose whom to kill; {pack}"
 LOOK = "It is night {day}. Living players: {living}. Choose whom to learn about."

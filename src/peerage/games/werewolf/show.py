@@ -14,7 +14,7 @@ _NO_RESULT = {"no_answer": "On one side nobody was left whose provider answered,
 
 
 def show(fixture: Fixture, outcome: Outcome, replies: Replies) -> Iterator[Block]:
-    """Who was what, the nights, the days, the result."""
+    """Yield who was what, the nights, the days, the result."""
     players = {label: f"{name} ({label})" for label, name in names(fixture).items()}
     roles: Mapping[str, str] = outcome.detail.get("roles", {})
     if roles:
