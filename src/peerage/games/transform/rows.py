@@ -16,11 +16,6 @@ _COMPARED: dict[str, Callable[[Any, Any], bool]] = {
     "greater than": gt,
     "less than": lt,
 }
-_ORDERS = {
-    "number": ("from the smallest to the greatest", "from the greatest to the smallest"),
-    "word": ("in alphabetical order", "in reverse alphabetical order"),
-    "date": ("from the earliest to the latest", "from the latest to the earliest"),
-}
 
 
 @of("number")
@@ -47,9 +42,14 @@ def keep_words(rng: Random, table: DataTable, at: int) -> Step:
 @of("number", "word", "date")
 def sort(rng: Random, table: DataTable, at: int) -> Step:
     """Another order of rows."""
+    orders = {
+        "number": ("from the smallest to the greatest", "from the greatest to the smallest"),
+        "word": ("in alphabetical order", "in reverse alphabetical order"),
+        "date": ("from the earliest to the latest", "from the latest to the earliest"),
+    }
     column, turned = table.columns[at], rng.random() < 0.5
     says = (
-        f"Sort the rows by {column.name}, {_ORDERS[column.kind][turned]}; rows that are equal in it keep "
+        f"Sort the rows by {column.name}, {orders[column.kind][turned]}; rows that are equal in it keep "
         "their order."
     )
     rows = sorted(table.rows, key=lambda row: row[at], reverse=turned)
