@@ -17,7 +17,7 @@ from msgspec import Struct
 
 from peerage.formats import Encoding, FormatError, between
 from peerage.games.color_obfuscation.rules import NAME, VERSION, ColorObfuscationRules
-from peerage.games.color_obfuscation.score import Guess, Round
+from peerage.games.color_obfuscation.score import Round
 from peerage.match import Fixture, Outcome, Recording, Seat
 
 SOURCE = "10decikelvin/cob"
@@ -28,56 +28,35 @@ _HEX = frozenset("0123456789ABCDEF")
 
 class Model(Struct):
     name: str
-    role_in_round1: str = ""
-    role_in_round2: str = ""
 
 
-class Obfuscation(Struct):
-    prompt: str
-    response: str | None
-    parsed_obfuscated_text: str | None = None
-    parsed_instructions: str | None = None
+class Conversation(Struct):
+    """A request of a round; no response where it was not made, or nothing came."""
 
-
-class Recovery(Struct, omit_defaults=True):
-    """Request to the ally and its reply; nothing at all when there was nothing to recover."""
-
-    prompt: str = ""
-    response: str | None = ""
-    parsed_deobfuscated_color: str | None = ""
-    is_correct_deobfuscation: bool | None = None
+    response: str | None = None
 
 
 class Attempt(Struct):
-    attempt_number: int
     instructions_provided_percentage: float
-    prompt: str
     response: str | None
-    guessed_color: str | None
-    is_correct: bool
 
 
-class BattleRound(Struct, omit_defaults=True):
+class BattleRound(Struct):
     """One round. The original has one `plaintext_color` for a battle, ours one for each round by default."""
 
     round_number: int
     obfuscator_model: str
-    deobfuscator_model: str
-    attacker_model: str
-    obfuscated_text: str | None
-    instructions_list: str | None
-    llm1_conversation: Obfuscation
-    llm2_conversation: Recovery
+    llm1_conversation: Conversation
+    llm2_conversation: Conversation
     llm3_attempts: list[Attempt]
-    attacker_succeeded_on_attempt: int | None
     plaintext_color: str = ""
 
 
 class Battle(Struct):
-    """One battle; `instructions_provided_percentage` is a share from 0 to 1, whatever its name."""
+    """One battle, as far as it is read; `instructions_provided_percentage` is a share from 0 to 1, whatever
+    its name."""
 
     battle_id: str
-    timestamp_start: str
     model_A_info: Model
     model_B_info: Model
     plaintext_color: str
@@ -240,7 +219,7 @@ def write_battles(documents: Iterable[Mapping[str, Any]]) -> Iterator[str]:
         elif outcome["void"]:
             continue
         else:
-            entry = msgspec.to_builtins(_battle(fixture, outcome, document, source))
+            entry = _battle(fixture, outcome, document)
         text = json.dumps(entry, indent=layout.indent, ensure_ascii=layout.ascii)
         margin = " " * layout.indent
         yield f"{before}\n{margin}" + text.replace("\n", f"\n{margin}")
@@ -248,37 +227,34 @@ def write_battles(documents: Iterable[Mapping[str, Any]]) -> Iterator[str]:
     yield ("[]" if before == "[" else "\n]") + layout.end
 
 
-def _battle(
-    fixture: Fixture, outcome: Mapping[str, Any], document: Mapping[str, Any], source: Mapping[str, Any]
-) -> Battle:
-    """A match as a battle; `source` is what an import of an earlier release kept of where it came from."""
-    names = {seat.label: seat.player for seat in fixture.seats}
+def _battle(fixture: Fixture, outcome: Mapping[str, Any], document: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a match as a battle."""
     rounds = msgspec.convert(outcome["detail"]["rounds"], list[Round])
     texts: dict[str, str] = {}
     prompts: dict[str, str] = {}
-    for one in document["exchanges"]:
-        if one["reply"] is not None:  # a second reply comes after the first, and counts unless it is empty
-            key, text = one["key"].partition("~")[0], str(msgspec.json.decode(one["reply"]).get("text", ""))
-            if text or key not in texts:
+    for exchange in document["exchanges"]:
+        if exchange["reply"] is not None:
+            key = exchange["key"].partition("~")[0]
+            text = str(msgspec.json.decode(exchange["reply"]).get("text", ""))
+            if text or key not in texts:  # a second reply counts, unless it is empty
                 texts[key] = text
-            prompts.setdefault(key, one["messages"][-1]["text"])
+            prompts.setdefault(key, exchange["messages"][-1]["text"])
     ended = datetime.fromtimestamp(document["at_ms"] / 1000, UTC).isoformat(timespec="microseconds")
     rules = ColorObfuscationRules.model_validate(fixture.settings)
-    score = outcome["scores"]["A"]
+    names = {seat.label: seat.player for seat in fixture.seats}
     first, second = names.values()
-    return Battle(
-        battle_id=source.get("battle_id", f"peerage-{fixture.number}-{fixture.seed[:8]}"),
-        timestamp_start=source.get("timestamp_start", ended),
-        model_A_info=Model(first, "LLM1_LLM2", "LLM3"),
-        model_B_info=Model(second, "LLM3", "LLM1_LLM2"),
-        plaintext_color=rounds[0].color,
-        rounds=[
-            _round(place, one, names, rules, texts, {} if source else prompts)
-            for place, one in enumerate(rounds, 1)
-        ],
-        battle_outcome="tie" if score == 0.5 else f"{first if score == 1 else second}_wins",
-        timestamp_end=source.get("timestamp_end", ended),
-    )
+    score = outcome["scores"]["A"]
+    played = [_round(place, found, names, rules, texts, prompts) for place, found in enumerate(rounds, 1)]
+    return {
+        "battle_id": f"peerage-{fixture.number}-{fixture.seed[:8]}",
+        "timestamp_start": ended,
+        "model_A_info": {"name": first, "role_in_round1": "LLM1_LLM2", "role_in_round2": "LLM3"},
+        "model_B_info": {"name": second, "role_in_round1": "LLM3", "role_in_round2": "LLM1_LLM2"},
+        "plaintext_color": rounds[0].color,
+        "rounds": played,
+        "battle_outcome": "tie" if score == 0.5 else f"{first if score == 1 else second}_wins",
+        "timestamp_end": ended,
+    }
 
 
 def _round(
@@ -288,48 +264,46 @@ def _round(
     rules: ColorObfuscationRules,
     texts: Mapping[str, str],
     prompts: Mapping[str, str],
-) -> BattleRound:
-    said = texts.get(f"{number}/obfuscate", "")
-    text, steps = _encoding(rules.encoding(), said)
-    asked = f"<obfuscated_text>{text}</obfuscated_text><instructions_list>{steps}</instructions_list>"
-    ally = played.ally or Guess(0, "", "", False)
+) -> dict[str, Any]:
+    own, attacker = names[played.obfuscator], names[played.attacker]
+    text, steps = _encoding(rules.encoding(), texts.get(f"{number}/obfuscate", ""))
+
+    def conversation(key: str) -> dict[str, Any]:
+        key = f"{number}/{key}"
+        return {"prompt": prompts.get(key, ""), "response": texts.get(key) or None}
+
     attempts = [
-        Attempt(
-            place,
-            rules.shares[place - 1],
-            prompts.get(f"{number}/attack/{place}", asked),
-            texts.get(f"{number}/attack/{place}") or None,
-            guess.color or None,
-            guess.right,
-        )
+        {
+            "attempt_number": place,
+            "instructions_provided_percentage": rules.shares[place - 1],
+            **conversation(f"attack/{place}"),
+            "guessed_color": guess.color or None,
+            "is_correct": guess.right,
+        }
         for place, guess in enumerate(played.attempts, 1)
     ]
-    own = names[played.obfuscator]
-    return BattleRound(
-        round_number=number,
-        obfuscator_model=own,
-        deobfuscator_model=own,
-        attacker_model=names[played.attacker],
-        obfuscated_text=text,
-        instructions_list=steps,
-        llm1_conversation=Obfuscation(
-            prompts.get(f"{number}/obfuscate", f"<color_to_obfuscate>{played.color}</color_to_obfuscate>"),
-            said or None,
-            text,
-            steps,
-        ),
-        llm2_conversation=Recovery()
-        if played.ally is None
-        else Recovery(
-            prompts.get(f"{number}/recover", asked),
-            texts.get(f"{number}/recover") or None,
-            ally.color or None,
-            ally.right,
-        ),
-        llm3_attempts=attempts,
-        attacker_succeeded_on_attempt=played.recovered or None,
-        plaintext_color="" if rules.color == "same" else played.color,
-    )
+    recovered = played.ally and {
+        **conversation("recover"),
+        "parsed_deobfuscated_color": played.ally.color or None,
+        "is_correct_deobfuscation": played.ally.right,
+    }
+    return {
+        "round_number": number,
+        "obfuscator_model": own,
+        "deobfuscator_model": own,
+        "attacker_model": attacker,
+        "obfuscated_text": text,
+        "instructions_list": steps,
+        "llm1_conversation": {
+            **conversation("obfuscate"),
+            "parsed_obfuscated_text": text,
+            "parsed_instructions": steps,
+        },
+        "llm2_conversation": recovered or {},
+        "llm3_attempts": attempts,
+        "attacker_succeeded_on_attempt": played.recovered or None,
+        **({} if rules.color == "same" else {"plaintext_color": played.color}),
+    }
 
 
 def _encoding(kind: Encoding, said: str) -> tuple[str | None, str | None]:
