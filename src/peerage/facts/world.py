@@ -1,4 +1,4 @@
-"""Countries, cities, currencies, clocks and holidays: GeoNames, CLDR (babel), the tz database, `holidays`.
+"""Countries, cities, currencies and clocks: GeoNames, CLDR (babel), the tz database.
 
 Each fact is one on which a second, independent source agrees: `agreed.json` lists them,
 `tests/facts/agree.py` makes it and names the sources. What two states claim, what has several right answers
@@ -38,8 +38,6 @@ _CLEARLY_MORE = 3
 each number within a factor of 1.7."""
 _SINCE, _UNTIL = date(2015, 1, 1), date(2030, 1, 1)
 """A currency that is legal tender on both days was it at the end of 2024."""
-HOLIDAY_YEARS = range(2019, 2025)
-_MOVED = re.compile("estimated|observed|substitut|in lieu|;|bridge|additional", re.IGNORECASE)
 
 
 class Country(NamedTuple):
@@ -285,53 +283,6 @@ def clocks(rng: Random, level: int) -> Fact:
         f"{local:%H:%M}",
         others(rng, [f"{local + timedelta(minutes=by):%H:%M}" for by in steps], [f"{local:%H:%M}"]),
     )
-
-
-@cache
-def listed_holidays(code: str) -> tuple[tuple[str, tuple[date, ...]], ...]:
-    """A country's public holidays in `HOLIDAY_YEARS`, named in English, with their dates: those that are on
-    one date every year, or on one weekday, as those are that follow Easter."""
-    import holidays
-
-    country = getattr(holidays, code, None)
-    if country is None or "en_US" not in country.supported_languages:
-        return ()
-    days: dict[str, list[date]] = {}
-    for day, name in sorted(country(years=HOLIDAY_YEARS, language="en_US", observed=False).items()):
-        if not _MOVED.search(name):
-            days.setdefault(name, []).append(day)
-    return tuple(
-        [
-            (name, tuple(dates))
-            for name, dates in sorted(days.items())
-            if [day.year for day in dates] == [*HOLIDAY_YEARS]
-            and (len({f"{day:%m%d}" for day in dates}) == 1 or len({day.weekday() for day in dates}) == 1)
-        ]
-    )
-
-
-def holidays(rng: Random, level: int) -> Fact:
-    """Dates of public holidays in past years."""
-    agreed = _agreed()["holidays"]
-    country = rng.choice([one for one in third(states(), level) if one.code in agreed])
-    listed = [(name, dates) for name, dates in listed_holidays(country.code) if name in agreed[country.code]]
-    name, dates = rng.choice(listed)
-    day = rng.choice(dates)
-    shifted = [day + timedelta(days=by) for by in (-14, -7, -2, -1, 1, 2, 7, 14)]
-    elsewhen = [one.replace(year=day.year) for one in dates if (one.month, one.day) != (2, 29)]
-    wrong = [_day(one) for one in (*shifted, *elsewhen) if one.year == day.year]
-    return Fact(
-        "holidays",
-        f"On which day of {day.year} was the public holiday “{name}” in {country.name}? Write day and month.",
-        f"In {day.year} the public holiday “{name}” in {country.name} was on {{}}.",
-        _day(day),
-        others(rng, wrong, [_day(day)]),
-        written(day) + written(day, ""),
-    )
-
-
-def _day(day: date) -> str:
-    return f"{day.day} {day:%B}"
 
 
 def written(day: date, year: str = " %Y") -> tuple[str, ...]:
