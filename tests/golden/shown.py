@@ -38,7 +38,6 @@ SHOWN = (
     "allocation",
     "market-second-price",
     "market-negotiation",
-    "market-voting",
     "werewolf",
     "trivia",
     "transform",
