@@ -186,19 +186,3 @@ def test_a_reply_after_one_repair_counts() -> None:
         game, made, scripted(lambda ask, player: _first(ask, player) if "~" in ask.key else "castle")
     )
     assert repaired.outcome.detail["decided"] == "by play"
-
-
-def test_contestants_play_hanabi_by_themselves_with_the_same_deck() -> None:
-    pytest.importorskip("pyspiel")
-    game = spec("hanabi")
-    made = fixture(game, PLAYERS, {"seats": 3})
-    played = play(
-        game, made, house(dict(zip(PLAYERS, ("house:1", "house:0.5", "house:0"), strict=False)), made.seed)
-    )
-    check(game, played)
-    first = [step.ask for step in played.steps if step.ask.key.endswith("deal/1/1")]
-    assert len(first) == 3
-    assert len({text(ask) for ask in first}) == 1
-    points = played.outcome.detail["points"]
-    assert points["A"] > points["C"]
-    assert "remembers has seen" in game.secrecy.forgets(game.rules())

@@ -111,7 +111,7 @@ MATCHES: dict[str, tuple[str, dict[str, Any], int]] = {
 """Name → game, settings, match number (chosen so that redrafts, flips, ties and a leak are among them). In
 those that are troubled some replies are unusable, cut, refused or void."""
 
-OF_LIBRARIES = {"openspiel-hanabi": "pyspiel", "textarena-indian-poker": "textarena"}
+OF_LIBRARIES = {"openspiel-leduc-poker": "pyspiel", "textarena-indian-poker": "textarena"}
 """A match of a game of each other library, which is played again where that library is installed."""
 MATCHES |= {game: (game, {}, 1) for game, library in OF_LIBRARIES.items() if find_spec(library)}
 

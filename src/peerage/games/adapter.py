@@ -29,7 +29,7 @@ from peerage.games.ranking import by_rank
 from peerage.games.section import MaxTokens, Seats
 from peerage.games.texts import toml
 from peerage.match import Fixture, Outcome, Table
-from peerage.protocol import Ask, Prompt, Steps, Together
+from peerage.protocol import Ask, Prompt, Steps
 
 MOVE = Prompt(
     """\
@@ -42,11 +42,10 @@ move, also when you are asked once more, loses the match at once.""",
     "Deal {deal} of {deals_count}. You are player {me}; players are counted from 0. What you see:\n\n"
     "{view}\n\nIt is your move.\n{format}",
 )
-SCORING = {
-    False: "Whoever has most points over all deals wins the match; a deal won counts 1 and a deal lost -1, "
-    "unless the rules above say otherwise.",
-    True: "Whoever reaches most points wins the match.",
-}
+SCORING = (
+    "Whoever has most points over all deals wins the match; a deal won counts 1 and a deal lost -1, unless "
+    "the rules above say otherwise."
+)
 VIEW_CHARS, REASON_CHARS = 6_000, 200
 
 
@@ -63,7 +62,6 @@ class Entry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     rules: str
     view: str = "state"
     hidden: bool = True
-    together: bool = False
     actions: tuple[str, ...] = ()
 
 
@@ -151,15 +149,6 @@ def play(table: Table, library: Library, entry: Entry) -> Steps[Outcome]:
     record: list[dict[str, Any]] = []
     lost: Sequence[str] = ()
     gained = dict.fromkeys(labels, 0.0)
-    if entry.together:
-        alone = {label: {"players": [label] * 2} for label in labels}
-        record += alone.values()
-        found = yield Together(
-            {label: _by_itself(deal(table, library, entry, seed, 1, one)) for label, one in alone.items()}
-        )
-        lost = [label for label, points in found.items() if points is None]
-        gained = {label: -1.0 if points is None else points for label, points in found.items()}
-        return Outcome(scores=by_rank(gained), detail=_detail(lost, gained, record))
     try:
         for number in range(1, deals_of(table.rules, entry) + 1):
             one: dict[str, Any] = {"players": [*order[(number - 1) % len(order) :], *order][: len(order)]}
@@ -169,21 +158,15 @@ def play(table: Table, library: Library, entry: Entry) -> Steps[Outcome]:
     except Forfeit as forfeit:
         lost = forfeit.labels
     ranked = {label: label not in lost for label in labels} if lost else gained
-    return Outcome(scores=by_rank(ranked), detail=_detail(lost, {} if lost else gained, record))
-
-
-def _detail(lost: Sequence[str], gained: Mapping[str, float], record: Sequence[Any]) -> dict[str, Any]:
-    how = "by an illegal move" if lost else "by play"
-    return {"decided": how, "forfeited": [*lost], "points": dict(gained), "deals": [*record]}
-
-
-def _by_itself(steps: Steps[Mapping[str, float]]) -> Steps[float | None]:
-    """Yield what one contestant reaches by itself; None where it named no legal move."""
-    try:
-        points = yield from steps
-    except Forfeit:
-        return None
-    return next(iter(points.values()))
+    return Outcome(
+        scores=by_rank(ranked),
+        detail={
+            "decided": "by an illegal move" if lost else "by play",
+            "forfeited": [*lost],
+            "points": {} if lost else gained,
+            "deals": record,
+        },
+    )
 
 
 def deal(
@@ -225,19 +208,19 @@ def _ask(
         "others": "one other language model" if others == 1 else f"{others} other language models",
         "rules": entry.rules,
         "deals": "one deal" if count == 1 else f"{count} deals",
-        "scoring": SCORING[entry.together],
+        "scoring": SCORING,
         "deal": str(number),
         "deals_count": str(count),
         "me": str(player),
         "view": world.view(player).rstrip()[-VIEW_CHARS:],
     }
-    key = f"deal/{number}/{move}" if entry.together else f"deal/{number}/{move}/{label}"
+    key = f"deal/{number}/{move}/{label}"
     return MOVE.ask(label, key, expects, fill, rules.max_tokens, oracle=world.oracle(player))
 
 
 def deals_of(rules: TwoRules, entry: Entry) -> int:
     """Return how many deals a match has."""
-    return 1 if entry.together else rules.deals or entry.deals
+    return rules.deals or entry.deals
 
 
 def asks(rules: TwoRules, fixture: Fixture, entry: Entry) -> Iterator[Asks]:
@@ -288,13 +271,6 @@ def draw(rules: TwoRules, secret: str, number: int) -> dict[str, Any]:
     return {"seed": sha256(f"{secret}/deals/{number}".encode()).hexdigest()[:32]}
 
 
-def forgets(rules: TwoRules, entry: Entry) -> str:
-    """Return why nobody may play who remembers what it was asked; empty: it may."""
-    if not entry.together:
-        return ""
-    return "each contestant plays both hands by itself, and one that remembers has seen the other's cards"
-
-
 @cache
 def _spec(library: Library, name: str) -> GameSpec[Any]:
     entry = library.listed()[name]
@@ -314,7 +290,7 @@ def _spec(library: Library, name: str) -> GameSpec[Any]:
         draw=draw,
         house=library.house,
         show=partial(show, entry=entry),
-        secrecy=Secrecy(hides=entry.hidden, forgets=partial(forgets, entry=entry), unshown=("seed",)),
+        secrecy=Secrecy(hides=entry.hidden, unshown=("seed",)),
         needs=Needs(extra=lambda rules: library.missing),
         demo=Demo(library.demo),
     )

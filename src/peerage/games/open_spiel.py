@@ -65,8 +65,7 @@ class SpielWorld:
         self._did(tuple([_moves(self._state, player)[name] for player, name in moves.items()]))
 
     def points(self) -> Sequence[float] | None:
-        over = self._state.is_terminal() or self._entry.together
-        return list(self._state.returns()) if over else None
+        return list(self._state.returns()) if self._state.is_terminal() else None
 
     def end(self) -> str:
         return str(self._state).replace(_NO_CARD, "none")
@@ -122,26 +121,21 @@ def searched(position: Position, seed: int) -> int:
     if len(position.moves) == 1:
         return next(iter(position.moves.values()))
     state, moves = position.state(), position.moves.values()
-    alone = state.get_game().get_type().utility == pyspiel.GameType.Utility.IDENTICAL
-    if not (alone or state.is_simultaneous_node()):
+    if not state.is_simultaneous_node():
         evaluator, most = pyspiel.RandomRolloutEvaluator(1, seed), SEARCH + 2 * len(moves)
         bot = pyspiel.MCTSBot(_game(position.load), evaluator, 2.0, most, 100, False, seed, False)
         return int(bot.step(state))
     rng = Random(seed)
     worth = {
-        action: sum(
-            [_played_out(state.clone(), position.player, action, rng, alone) for _ in range(ROLLOUTS)]
-        )
+        action: sum([_played_out(state.clone(), position.player, action, rng) for _ in range(ROLLOUTS)])
         for action in moves
     }
     return max(worth, key=lambda action: worth[action])
 
 
-def _played_out(state: Any, player: int, action: int, rng: Random, alone: bool) -> float:
-    """Return what a move of one player comes to when everybody else, and later everybody, moves at random;
-    for a player `alone` the most points on the way."""
+def _played_out(state: Any, player: int, action: int, rng: Random) -> float:
+    """Return what a move of one player comes to when everybody else, and later everybody, moves at random."""
     first: int | None = action
-    best = float("-inf")
     while not state.is_terminal():
         if state.is_chance_node():
             _act(state, (_drawn(state, rng),))
@@ -151,8 +145,7 @@ def _played_out(state: Any, player: int, action: int, rng: Random, alone: bool) 
         if first is not None:
             actions[player if len(actions) > 1 else 0], first = first, None
         _act(state, actions)
-        best = max(best, state.returns()[player])
-    return best if alone else float(state.returns()[player])
+    return float(state.returns()[player])
 
 
 LIBRARY = Library(
