@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+from contextlib import ExitStack
 
 import pytest
 
@@ -51,11 +52,10 @@ def test_a_connection_is_given_back_outside_any_transaction_and_lent_again() -> 
     with pool.one() as again:
         assert again is first
         assert list(again.execute("SELECT * FROM t")) == []
-    lent = [pool.take() for _ in range(KEPT + 1)]
-    for one in lent:
-        pool.give_back(one)
+    with ExitStack() as borrowed:
+        lent = [borrowed.enter_context(pool.one()) for _ in range(KEPT + 1)]
     with pytest.raises(sqlite3.ProgrammingError, match="closed"):
-        lent[-1].execute("SELECT 1")
+        lent[0].execute("SELECT 1")
     pool.close()
     for one in made:
         with pytest.raises(sqlite3.ProgrammingError, match="closed"):
@@ -64,11 +64,10 @@ def test_a_connection_is_given_back_outside_any_transaction_and_lent_again() -> 
 
 def test_one_that_broke_takes_those_with_it_that_are_as_old() -> None:
     old, broken, new = connection(), connection(Broken), connection()
-    makes = iter([old, broken, new])
+    makes = iter([broken, old, new])
     pool = ReadPool(lambda: next(makes))
-    one, other = pool.take(), pool.take()
-    pool.give_back(one)
-    pool.give_back(other)
+    with pool.one(), pool.one():
+        pass
     assert isinstance(broken, Broken)
     assert broken.closed
     with pool.one() as lent:

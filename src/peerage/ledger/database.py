@@ -87,8 +87,8 @@ class Rows(Protocol):
     def snapshots(self) -> Iterator[tuple[int, bytes, int]]:
         """All snapshots, with their checksums."""
 
-    def log(self, after: int = 0) -> Iterator[Entry]:
-        """The log from behind a position on."""
+    def log(self, after: int = 0, last: int = END) -> Iterator[Entry]:
+        """The log from behind a position on, up to the `last`."""
 
     def last_entry(self, about: str = "") -> Entry | None:
         """The newest entry about something, or, where `about` is empty or ends in a blank, about what begins
@@ -142,8 +142,9 @@ class Database(Protocol):
         Raises LedgerError when there is none, when it is something else, or newer than this program.
         """
 
-    def moment(self) -> AbstractContextManager[Rows]:
-        """All rows as they are at one moment; to be given back soon."""
+    def moment(self, work: Callable[[Rows], Found]) -> Found:
+        """Do `work`, which is soon done, with all rows as they are at one moment: again at a later one where
+        the server was away meanwhile."""
 
     def holding(self) -> AbstractContextManager[Transaction]:
         """Hold the one runner's lock. Raises LedgerBusy, naming who holds it, and LedgerError where nothing

@@ -13,7 +13,7 @@ from zlib import crc32
 
 from peerage.figures import counted
 from peerage.ledger import narrow
-from peerage.ledger.database import BLOCK, Database, Row, damaged
+from peerage.ledger.database import BLOCK, Database, Row, Rows, damaged
 from peerage.ledger.holding import Holding
 from peerage.ledger.lineup import LineUp
 from peerage.ledger.log import Rolling
@@ -48,7 +48,7 @@ class DatabaseLedger:
         self._writer: Writer | None = None
         self._writing = threading.Lock()
         self._lineup = LineUp(database.rows)
-        self._holding: Holding | None = Holding(database.rows, database.address, self._lineup)
+        self._holding: Holding | None = Holding(database, self._lineup)
 
     def as_stored(self) -> DatabaseLedger:
         stored = copy(self)
@@ -120,7 +120,8 @@ class DatabaseLedger:
     def match(self, number: int, *, exchanges: bool = True) -> MatchRows | None:
         if not 0 < number <= _MOST:
             return None
-        with self._database.moment() as rows:
+
+        def read(rows: Rows) -> MatchRows | None:
             fixture = next(rows.fixtures([number]), None)
             if fixture is None:
                 return None
@@ -128,12 +129,12 @@ class DatabaseLedger:
             attempts = list(rows.exchanges([number])) if exchanges else []
             if self._holding is not None:
                 if record is None:
-                    self._hold_in_play(self._holding)
+                    self._holding.in_play(rows)
                 else:
-                    Holding(rows, self.address, self._lineup).match(
-                        fixture, record, attempts if exchanges else None
-                    )
+                    self._holding.match(rows, fixture, record, attempts if exchanges else None)
             return MatchRows(fixture, record, attempts)
+
+        return self._database.moment(read)
 
     def fixtures(self, first: int = 1, last: int | None = None) -> Iterator[FixtureRow]:
         if self._holding is None:
@@ -152,17 +153,6 @@ class DatabaseLedger:
             return self._rows.records(self._lineup.numbers(first, last))
         return self._held(first, last, self._holding.records, None)
 
-    def _hold_in_play(self, holding: Holding) -> None:
-        while True:
-            moment = self.heads()[1], self._rows.last_entry()
-            try:
-                holding.in_play(moment[0], self._lineup.numbers(moment[0] + 1, None))
-            except LedgerError:
-                if (self.heads()[1], self._rows.last_entry()) == moment:
-                    raise
-                continue  # somebody wrote meanwhile
-            return
-
     def _held(
         self,
         first: int,
@@ -179,35 +169,35 @@ class DatabaseLedger:
         if first <= end:
             yield from finished(self._lineup.numbers(first, end))
         if self._holding is not None and (last is None or last > recorded):
-            self._hold_in_play(self._holding)
+            self._database.moment(self._holding.in_play)
         if in_play is not None and (last is None or last > recorded):
             yield from in_play(self._lineup.numbers(max(first, recorded + 1), last))
 
     def summaries(self, first: int = 1, last: int | None = None) -> Iterator[Summary]:
-        if self._holding is not None and first <= 1:
+        if self._holding is not None:
             _, recorded = self.heads()
-            if last is None or last >= recorded:
-                for place, row in enumerate(islice(self.narrow(), last), 1):
-                    if place > recorded:  # a run may have folded it meanwhile
-                        _, recorded = self.heads()
-                    if place > recorded:
-                        raise damaged(
-                            self._database.place, f"its narrow table holds a match {row.number} more"
-                        )
-                    yield row
+            last = recorded if last is None else min(last, recorded)
+            if first <= 1 and last == recorded:
+                yield from self.narrow()
                 return
-        rows = self._rows.summaries(self._lineup.numbers(first, last))
-        while part := list(islice(rows, BLOCK)):
-            yield from narrow.deep(part)
+        yield from self._deep(self._in_parts(self._lineup.numbers(first, last)))
 
     def narrow(self) -> Iterator[Summary]:
-        for part in self._narrow():
-            yield from narrow.deep(part)
+        return self._deep(self._narrow())
 
     def columns(self) -> Columns:
         from peerage.ledger.columns import of_rows  # reads with NumPy, which few commands need
 
         return of_rows(self._narrow())
+
+    def _deep(self, parts: Iterable[Sequence[Row]]) -> Iterator[Summary]:
+        for part in parts:
+            yield from narrow.deep(part)
+
+    def _in_parts(self, numbers: Sequence[int]) -> Iterator[Sequence[Row]]:
+        rows = self._rows.summaries(numbers)
+        while part := list(islice(rows, BLOCK)):
+            yield part
 
     def _narrow(self) -> Iterator[Sequence[Row]]:
         """The rows of the narrow table in parts, held against the log."""
@@ -217,8 +207,9 @@ class DatabaseLedger:
         if not number.isdecimal():
             raise damaged(self._database.place, f"its log is about {about!r}")
         due, seen = int(number), Rolling()
-        rows = self._rows.summaries(self._lineup.numbers(1, None))
-        while part := list(islice(rows, BLOCK)):
+        # No fewer than when the table was logged.
+        last = self.heads()[1] if self._holding is not None else None
+        for part in self._in_parts(self._lineup.numbers(1, last)):
             if seen.rows < due:
                 seen.add([tuple(row) for row in part[: due - seen.rows]])
                 if seen.rows == due and seen.digest() != logged:
@@ -249,16 +240,14 @@ class DatabaseLedger:
             yield number, body, crc32(body) == checksum
 
     def pin(self) -> Pin:
-        with self._database.moment() as rows:
-            return rows.pin()
+        return self._database.moment(lambda rows: rows.pin())
 
     def heads(self) -> tuple[int, int]:
-        order = self._lineup.order()
-        newest = self._rows.newest()
+        newest = self._lineup.heads()
         for table, number in zip(("fixtures", "records"), newest, strict=True):
             if number > _MOST:
                 raise damaged(self._database.place, f"{table} holds a match {number}")
-        return newest if order is None else (newest[0], order.folded)
+        return newest
 
     def place(self, number: int) -> int:
         return self._lineup.place(number)
@@ -273,7 +262,7 @@ class DatabaseLedger:
         left_out = list[int]()
         if last is not None and (order := self._lineup.order()) is not None:
             last, left_out = len(order.numbers), [*order.numbers[last:]]
-        return self._rows.spent_by(last, left_out, replies_of)
+        return self._database.moment(lambda rows: rows.spent_by(last, left_out, replies_of))
 
     def amendments(self, topic: str = "") -> Iterator[Amendment]:
         return self._rows.said(topic) if self._holding is None else self._holding.said(topic)
@@ -284,10 +273,11 @@ class DatabaseLedger:
     def integrity(self) -> Sequence[str]:
         problems = list(self._database.integrity())
         # Where matches wait, rows are found by the log: one that it does not know is never read.
+        counts = self._database.counts()  # no more than the log knows a moment later
         if (order := self._lineup.order()) is not None:
             problems += [
                 f"the table {table} holds {counted(count - order.folded, 'row')} that the log does not know"
-                for table, count in self._database.counts().items()
+                for table, count in counts.items()
                 if count > order.folded
             ]
         return problems

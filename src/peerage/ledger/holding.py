@@ -4,11 +4,16 @@ Every reader of a ledger reads through this, but for what checks or copies it (`
 entry about a finished match is over its rows and its link in the chain of records, and the record is over
 fixture and replies. What is in play is held where the last run came to its end. A difference raises
 LedgerError, which names the match; `verify` lists all of them.
+
+A run may write between any two reads. Most of what it wrote stays as it is; what it may still change or add
+to (late failures of a finished match, facts, what is in play) is read at one moment with the log's entries
+about it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from hashlib import sha256
 from itertools import groupby
 from operator import attrgetter
@@ -16,7 +21,7 @@ from operator import attrgetter
 import msgspec
 from msgspec import Struct
 
-from peerage.ledger.database import END, Rows
+from peerage.ledger.database import END, Database, Rows
 from peerage.ledger.lineup import LineUp
 from peerage.ledger.log import finished, of_amendment, of_play, of_record
 from peerage.ledger.merkle import GENESIS, leaves, link, root
@@ -45,18 +50,21 @@ class _Header(Struct, gc=False):
     root: str
 
 
-Check = Callable[[RecordRow, Sequence[Exchange], bytes, Mapping[int, bytes]], None]
-"""Holds a record and its attempts against the link before it and the digests that are logged."""
+Logged = Mapping[int, bytes]
+"""The digests that the log holds of matches, as they were folded."""
+Check = Callable[[RecordRow, Sequence[Exchange], bytes, Logged, Rows], None]
+"""Holds a record and its attempts, of the moment of the rows, against the link before it and the log."""
 
 _read_header = msgspec.json.Decoder(_Header).decode
 
 
 class Holding:
-    """Reads `rows` of the ledger at `address`, of matches in the order of their places."""
+    """Reads the rows of a `database`, of matches in the order of their places."""
 
-    def __init__(self, rows: Rows, address: str, lineup: LineUp) -> None:
-        self._rows = rows
-        self._address = address
+    def __init__(self, database: Database, lineup: LineUp) -> None:
+        self._rows = database.rows
+        self._moment = database.moment
+        self._address = database.address
         self._lineup = lineup
 
     def records(self, numbers: Sequence[int]) -> Iterator[RecordRow]:
@@ -68,8 +76,8 @@ class Holding:
             before = row.chain
             yield row
         if row is not None:
-            attempts = self._rows.exchanges([row.number], bodies=False)
-            self._rows_of(row, [*attempts], self._logged([row.number]))
+            logged = self._logged([row.number])
+            self._moment(partial(self._rows_of, row, None, logged))
 
     def fixtures(self, numbers: Sequence[int]) -> Iterator[FixtureRow]:
         """Fixtures of finished matches, by their records."""
@@ -98,40 +106,51 @@ class Holding:
         entries = self._entries(numbers)
         logged: dict[int, bytes] = {}
         before = self._link_before(numbers)
-        for at in range(0, len(numbers), AT_ONCE):
-            block = numbers[at : at + AT_ONCE]
-            rows = list(self._rows.exchanges(block, bodies=bodies))
-            attempts = {number: [*own] for number, own in groupby(rows, attrgetter("match"))}
-            for record in self._rows.records(block):
+
+        def read(block: Sequence[int], before: bytes, rows: Rows) -> tuple[Sequence[Exchange], bytes]:
+            found = list(rows.exchanges(block, bodies=bodies))
+            attempts = {number: [*own] for number, own in groupby(found, attrgetter("match"))}
+            for record in rows.records(block):
                 while record.number not in logged and (entry := next(entries, None)):
                     logged[finished(entry.about)] = entry.digest
-                check(record, attempts.pop(record.number, ()), before, logged)
+                check(record, attempts.pop(record.number, ()), before, logged, rows)
                 before = record.chain
             for number in attempts:
                 raise self._differs(number, "its record is missing")
-            yield rows
+            return found, before
 
-    def match(self, issued: FixtureRow, record: RecordRow, attempts: Sequence[Exchange] | None) -> None:
+        for at in range(0, len(numbers), AT_ONCE):
+            found, before = self._moment(partial(read, numbers[at : at + AT_ONCE], before))
+            yield found
+
+    def match(
+        self, rows: Rows, issued: FixtureRow, record: RecordRow, attempts: Sequence[Exchange] | None
+    ) -> None:
         """Raise LedgerError where a finished match, or all but the bodies of its `attempts` where these were
-        not read, is not as it was logged."""
-        number = [record.number]
-        before, logged = self._link_before(number), self._logged(number)
+        not read, is not as it was logged. All of it is of the moment of `rows`."""
+        before, logged = self._link_before([record.number]), self._logged([record.number])
         if attempts is not None:
-            self._match(record, attempts, before, logged)
+            self._match(record, attempts, before, logged, rows)
         else:
-            self._record(record, list(self._rows.exchanges(number, bodies=False)), before, logged)
+            self._record(record, None, before, logged, rows)
         self._fixture(issued, record)
 
-    def in_play(self, recorded: int, matches: Sequence[int]) -> None:
-        """Raise LedgerError where `matches`, all those not folded when `recorded` were, are not as they were
-        when the last run ended."""
-        newest, last = self._rows.last_entry(), self._rows.last_entry("record ")
+    def in_play(self, rows: Rows) -> None:
+        """Raise LedgerError where what is in play at the moment of `rows` is not as it was when the last run
+        ended."""
+        newest, last = rows.last_entry(), rows.last_entry("record ")
+        order, (_, recorded) = self._lineup.order(), rows.newest()
+        if order is not None:
+            if newest is None or order.position > newest.position:
+                return  # somebody has begun to write since this moment
+            recorded = order.folded
         if last is not None and self._lineup.place(finished(last.about)) > recorded:
             raise self._differs(finished(last.about), "it is in the log, and its record is missing")
-        if newest is None or not newest.about.startswith("in play ") or COPY in self._rows.facts():
+        if newest is None or not newest.about.startswith("in play ") or COPY in rows.facts():
             return
+        matches = range(recorded + 1, END) if order is None else order.numbers[recorded:]
         known = newest.about == f"in play {recorded}"
-        if not known or of_play(self._rows.fixtures(matches), self._rows.exchanges(matches)) != newest.digest:
+        if not known or of_play(rows.fixtures(matches), rows.exchanges(matches)) != newest.digest:
             raise self._changed(f"what is in play after match {recorded} changed")
 
     def texts(self, texts: Mapping[bytes, str]) -> None:
@@ -142,31 +161,33 @@ class Holding:
 
     def facts(self) -> Mapping[str, str]:
         """The facts of the arena."""
-        facts = self._rows.facts()
+        return self._moment(self._facts)
+
+    def _facts(self, rows: Rows) -> Mapping[str, str]:
+        facts = rows.facts()
         left = {f"fact {key}": sha256(value.encode()).digest() for key, value in facts.items()}
         for key in UNLOGGED:
             left.pop(f"fact {key}", None)
-        for entry in self._rows.log() if left else ():
+        for entry in rows.log(0, FACTS_FROM_THE_START) if left else ():
             if left.get(entry.about) == entry.digest:
                 del left[entry.about]
-            if not left or entry.position >= FACTS_FROM_THE_START:
-                break
         for about, digest in left.items():
-            newest = self._rows.last_entry(about)
+            newest = rows.last_entry(about)
             if newest is None or newest.digest != digest:
                 raise self._changed(f"the {about!r} in the table meta is not as it was logged")
         return facts
 
     def said(self, topic: str) -> Iterator[Amendment]:
         """What was said on a topic, or any."""
-        entries, entry = self._rows.log(END), None
+        entries: Iterator[Entry] = iter(())
+        entry: Entry | None = None
         for row in self._rows.said(topic):
-            while entry is None or entry.position < row.position:
-                if entry is None or row.position > entry.position + FACTS_FROM_THE_START:
-                    entries = self._rows.log(row.position - 1)
+            if entry is None or row.position > entry.position + FACTS_FROM_THE_START:
+                entries = self._rows.log(row.position - 1)
+            entry = next((one for one in entries if one.position >= row.position), None)
+            if entry is None:  # written since these entries were read
+                entries = self._rows.log(row.position - 1)
                 entry = next(entries, None)
-                if entry is None:
-                    break
             due = row.topic, of_amendment(row.at_ms, row.body)
             if entry is None or (entry.position, entry.about, entry.digest) != (row.position, *due):
                 raise self._changed(f"entry {row.position} of its log, about {row.topic}, changed")
@@ -175,9 +196,9 @@ class Holding:
     # ---------------------------------------------------------------------------------------- one match
 
     def _match(
-        self, record: RecordRow, attempts: Sequence[Exchange], before: bytes, logged: Mapping[int, bytes]
+        self, record: RecordRow, attempts: Sequence[Exchange], before: bytes, logged: Logged, rows: Rows
     ) -> None:
-        self._record(record, attempts, before, logged)
+        self._record(record, attempts, before, logged, rows)
         answered = {row.key: row for row in attempts if row.reply is not None}
         ordered = [answered[key] for key in sorted(answered)]
         found = leaves(
@@ -190,18 +211,27 @@ class Holding:
             raise self._differs(record.number, "a request or a reply changed")
 
     def _record(
-        self, record: RecordRow, attempts: Sequence[Exchange], before: bytes, logged: Mapping[int, bytes]
+        self,
+        record: RecordRow,
+        attempts: Sequence[Exchange] | None,
+        before: bytes,
+        logged: Logged,
+        rows: Rows,
     ) -> None:
         if link(before, record.body) != record.chain:
             raise self._differs(record.number, "its record or the one before it changed")
-        self._rows_of(record, attempts, logged)
+        self._rows_of(record, attempts, logged, rows)
 
-    def _rows_of(self, record: RecordRow, attempts: Sequence[Exchange], logged: Mapping[int, bytes]) -> None:
+    def _rows_of(
+        self, record: RecordRow, attempts: Sequence[Exchange] | None, logged: Logged, rows: Rows
+    ) -> None:
+        if attempts is None:
+            attempts = list(rows.exchanges([record.number], bodies=False))
         found = of_record(record.at_ms, record.chain, attempts)
         if logged.get(record.number) == found:
             return
         # What became known of it after it was folded, such as a late failure, was logged again.
-        newest = self._rows.last_entry(f"record {record.number}")
+        newest = rows.last_entry(f"record {record.number}")
         if newest is None or newest.digest != found:
             raise self._differs(record.number, "attempts, costs, times or failures changed")
 

@@ -20,11 +20,13 @@ MOST_OPEN = 10**7
 
 
 class Order(NamedTuple):
-    """The numbers of all matches issued in order, the first `folded` of them on record, and their places."""
+    """The numbers of all matches issued in order, the first `folded` of them on record, and their places, by
+    the log up to a `position`."""
 
     folded: int
     numbers: Sequence[int]
     places: Mapping[int, int]
+    position: int
 
 
 class LineUp:
@@ -55,8 +57,14 @@ class LineUp:
                 others = [number for number in range(1, issued + 1) if number not in self._folded]
                 numbers = [*self._folded, *others]
                 places = {number: place for place, number in enumerate(numbers, 1)}
-                self._order = Order(folded, numbers, places)
+                known = Order(folded, numbers, places, self._position)
+            self._order = known._replace(position=self._position)
             return self._order
+
+    def heads(self) -> tuple[int, int]:
+        """How many matches were issued, and how many folded."""
+        newest, order = self._rows.newest(), self.order()
+        return newest if order is None else (max(newest[0], len(order.numbers)), order.folded)
 
     def numbers(self, first: int, last: int | None) -> Sequence[int]:
         """The numbers of the matches at places first..last."""

@@ -148,14 +148,16 @@ class Mongo:
 
     # ------------------------------------------------------------------------------------------ reading
 
-    @contextmanager
-    def moment(self) -> Iterator[Rows]:
-        with self.explained(), self._client.start_session(snapshot=True) as session:
+    def moment(self, work: Callable[[Rows], Found]) -> Found:
+        def done() -> Found:
+            with self._client.start_session(snapshot=True) as session:
 
-            def find(table: str, where: Document, fields: Any = None, **how: Any) -> Iterator[Document]:
-                return iter(list(reading(self.base, session, table, where, fields, **how)))
+                def find(table: str, where: Document, fields: Any = None, **how: Any) -> Iterator[Document]:
+                    return iter(list(reading(self.base, session, table, where, fields, **how)))
 
-            yield MongoRows(self.base, find, session)
+                return work(MongoRows(self.base, find, session))
+
+        return self._patiently(done)
 
     def _found(
         self,

@@ -171,8 +171,9 @@ class MongoRows:
         for row in self._find("snapshots", {}):
             yield row["_id"], self._body(row), row["checksum"]
 
-    def log(self, after: int = 0) -> Iterator[Entry]:
-        for row in self._find("log", {"_id": {"$gt": after}} if after else {}):
+    def log(self, after: int = 0, last: int = END) -> Iterator[Entry]:
+        part = _where("_id", range(after + 1, min(last + 1, END))) if after or last < END else {}
+        for row in self._find("log", part):
             yield Entry(row["_id"], row["about"], row["digest"], row["chain"])
 
     def last_entry(self, about: str = "") -> Entry | None:

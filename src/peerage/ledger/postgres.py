@@ -41,7 +41,7 @@ from peerage.ledger.server import (
     process_named,
     superseded,
 )
-from peerage.ledger.sql_database import Connection, Insert, Query, ReadPool
+from peerage.ledger.sql_database import Connection, Found, Insert, Query, ReadPool
 from peerage.ledger.sql_tables import BESIDE, TABLES, SqlTable
 from peerage.ledger.store import LedgerAway, LedgerError
 
@@ -192,22 +192,13 @@ class Postgres:
         self._patience.commit(attempt, durable, again=again)
         run.written += self._counted
 
-    @contextmanager
-    def moment(self, pool: ReadPool) -> Iterator[Connection]:
-        def begun() -> Connection:
-            connection = pool.take()
-            try:
+    def moment(self, pool: ReadPool, work: Callable[[Connection], Found]) -> Found:
+        def done() -> Found:
+            with pool.one() as connection:
                 connection.execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
-            except BaseException:
-                pool.give_back(connection)
-                raise
-            return connection
+                return work(connection)
 
-        connection = self._patience.wait(begun)
-        try:
-            yield connection
-        finally:
-            pool.give_back(connection)
+        return self._patience.wait(done)
 
     def rows(self, connection: Connection, wanted: Query) -> Iterator[Sequence[Row]]:
         yield connection.execute(wanted.text, wanted.values).fetchall()

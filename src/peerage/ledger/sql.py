@@ -13,9 +13,9 @@ from itertools import chain, starmap
 from typing import Any
 from zlib import crc32
 
-from peerage.ledger.database import BLOCK, Row, Rows, Transaction, damaged, still_open
+from peerage.ledger.database import BLOCK, END, Row, Rows, Transaction, damaged, still_open
 from peerage.ledger.narrow import flat
-from peerage.ledger.sql_database import Connection, Insert, Query, SqlStore, among
+from peerage.ledger.sql_database import Connection, Found, Insert, Query, SqlStore, among
 from peerage.ledger.sql_rows import attempts, picked, within
 from peerage.ledger.sql_tables import (
     BESIDE,
@@ -117,9 +117,11 @@ class SqlRows:
         wanted = Query(("number", "body", "checksum"), "snapshots", order=("number",))
         yield from self._read(wanted)
 
-    def log(self, after: int = 0) -> Iterator[Entry]:
+    def log(self, after: int = 0, last: int = END) -> Iterator[Entry]:
         wanted = _LOG._replace(order=("position",))
-        return starmap(Entry, self._read(wanted.where("position > ?", after) if after else wanted))
+        if after or last < END:
+            wanted = within(wanted, "position", range(after + 1, min(last + 1, END)))
+        return starmap(Entry, self._read(wanted))
 
     def last_entry(self, about: str = "") -> Entry | None:
         newest = _LOG._replace(end="ORDER BY position DESC LIMIT 1")
@@ -299,10 +301,12 @@ class SqlDatabase:
             )
         return version
 
-    @contextmanager
-    def moment(self) -> Iterator[Rows]:
-        with self._store.explained(), self._store.moment(self._readers) as connection:
-            yield SqlRows(partial(self._store.rows, connection))
+    def moment(self, work: Callable[[Rows], Found]) -> Found:
+        def at(connection: Connection) -> Found:
+            return work(SqlRows(partial(self._store.rows, connection)))
+
+        with self._store.explained():
+            return self._store.moment(self._readers, at)
 
     @contextmanager
     def holding(self) -> Iterator[Transaction]:

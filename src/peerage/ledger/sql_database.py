@@ -9,11 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from threading import Lock
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, TypeVar
 
 from peerage.ledger.database import Row
 from peerage.ledger.sql_tables import SqlTable
 
+Found = TypeVar("Found")
 KEPT = 2
 """Connections that a pool keeps open while nobody reads."""
 
@@ -94,22 +95,17 @@ class ReadPool:
 
     @contextmanager
     def one(self) -> Iterator[Connection]:
-        """A connection for the caller alone, outside any transaction; given back at the end."""
-        connection = self.take()
+        """A connection for the caller alone, outside any transaction, until the end."""
+        with self._lock:
+            idle = self._idle.pop() if self._idle else None
+        connection = idle or self._connect()
         try:
             yield connection
         finally:
-            self.give_back(connection)
+            self._give_back(connection)
 
-    def take(self) -> Connection:
-        """The same, for one who gives it back."""
-        with self._lock:
-            if self._idle:
-                return self._idle.pop()
-        return self._connect()
-
-    def give_back(self, connection: Connection) -> None:
-        """Let others have a connection that was taken. A transaction in it ends."""
+    def _give_back(self, connection: Connection) -> None:
+        """Let others have a connection. A transaction in it ends."""
         try:
             connection.rollback()
         except Exception:  # it broke, and so may have those that are as old
@@ -168,8 +164,9 @@ class SqlStore(Protocol):
         Where the connection is lost it is waited for, and the work is done `again` unless it became durable.
         """
 
-    def moment(self, pool: ReadPool) -> AbstractContextManager[Connection]:
-        """A connection that sees all tables as they are at one moment; to be given back soon."""
+    def moment(self, pool: ReadPool, work: Callable[[Connection], Found]) -> Found:
+        """Do `work`, which is soon done, on a connection that sees all tables as they are at one moment;
+        again at a later one where the server was away meanwhile."""
 
     def rows(self, connection: Connection, wanted: Query) -> Iterator[Sequence[Row]]:
         """What is wanted, in parts, read in the caller's transaction."""

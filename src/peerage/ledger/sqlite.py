@@ -19,7 +19,7 @@ from pathlib import Path
 
 from peerage.inputs import InputRefused, check, read_bytes, real
 from peerage.ledger.database import BLOCK, Row, damaged
-from peerage.ledger.sql_database import Connection, Insert, Query, ReadPool
+from peerage.ledger.sql_database import Connection, Found, Insert, Query, ReadPool
 from peerage.ledger.sql_tables import KINDS, SqlTable
 from peerage.ledger.store import LedgerBusy, LedgerError
 from peerage.outputs import replacing
@@ -132,11 +132,10 @@ class SqliteFile:
         with _transaction(connection):
             work()
 
-    @contextmanager
-    def moment(self, pool: ReadPool) -> Iterator[Connection]:
+    def moment(self, pool: ReadPool, work: Callable[[Connection], Found]) -> Found:
         with pool.one() as connection:
             connection.execute("BEGIN")  # ended when the connection is given back
-            yield connection
+            return work(connection)
 
     def rows(self, connection: Connection, wanted: Query) -> Iterator[Sequence[Row]]:
         allowed = [{KINDS[name], type(None)} for name in wanted.names]
