@@ -67,7 +67,6 @@ def test_nothing_on_the_screen_says_who_wrote_what(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "why"),
     [
-        (["--match", "1", "--most-telling"], "contradict each other"),
         (["--as", " "], "say your name"),
         (["--as", "x" * 101], "say your name, of 1 to 100 printable characters"),
         (["--as", "a\x1b[2J"], "say your name"),

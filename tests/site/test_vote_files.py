@@ -55,7 +55,7 @@ def test_by_number_and_players_whichever_comes_first(
     match = finished(ledger, int(one["question_id"]))
     assert match is not None
     assert match.players[first.verdict] == one["model_a"]
-    assert (second.verdict, second.sampling, second.expert) == ("both bad", "file", "ada")
+    assert (second.verdict, second.expert) == ("both bad", "ada")
     assert taken(ledger, votes, [one, turned]) == Taken(0, 2, 0, ""), "once each"
 
 

@@ -34,13 +34,11 @@ def people(tmp_path: Path) -> PeopleVotes:
     return PeopleVotes("sqlite:///arena.db", tmp_path)
 
 
-def vote(
-    arena: Arena, number: int, verdict: str, who: str = "ada", take: int = 1, sampling: str = "random"
-) -> Vote:
+def vote(arena: Arena, number: int, verdict: str, who: str = "ada", take: int = 1) -> Vote:
     match = finished(arena.ledger, number)
     assert match is not None
     voter = expert_voter(who, take)
-    return Vote(number, match.record, ("A", "B"), verdict, voter, 0, who, take, sampling)  # type: ignore[arg-type]
+    return Vote(number, match.record, ("A", "B"), verdict, voter, 0, who, take)
 
 
 def ballots(arena: Arena, judge: str) -> dict[int, str]:
@@ -112,9 +110,8 @@ def test_without_votes_of_people_nothing_is_said_of_them(voted: Arena, people: P
     assert not any("eople" in remark for remark in found.remarks)
 
 
-def test_what_was_picked_or_skipped_counts_in_nothing(voted: Arena, people: PeopleVotes) -> None:
-    people.cast(vote(voted, 1, "A", sampling="chosen"), 1)
+def test_what_was_skipped_counts_in_nothing(voted: Arena, people: PeopleVotes) -> None:
     people.cast(vote(voted, 2, "skipped"), 1)
     assert report(voted, people).people == ()
-    people.cast(vote(voted, 1, "A", take=2), 1)  # picked, and then shown once more by chance
+    people.cast(vote(voted, 1, "A", take=2), 1)
     assert report(voted, people).remarks[0].startswith(f"People gave 0 votes on 0 of {MATCHES} duels.")

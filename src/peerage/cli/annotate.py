@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from peerage.cli.options import HERE, MOST_MATCHES, Folder, arena_in, at, program, prose, say
+from peerage.cli.options import HERE, Folder, arena_in, at, program, prose, say
 from peerage.clock import now_ms
 
 if TYPE_CHECKING:
@@ -42,13 +42,6 @@ def annotate(
     name: Annotated[
         str, typer.Option("--as", metavar="NAME", help="Your name, on record.", show_default="login name")
     ] = "",
-    match: Annotated[
-        int | None,
-        typer.Option(min=1, max=MOST_MATCHES, help="Judge this match; in no estimate, since nobody drew it."),
-    ] = None,
-    most_telling: Annotated[
-        bool, typer.Option("--most-telling", help="Rather those on which judges split.")
-    ] = False,
     again: Annotated[
         bool, typer.Option("--again", help="What you judged before once more: do you agree with yourself?")
     ] = False,
@@ -70,12 +63,10 @@ def annotate(
     from peerage.site.annotation import Annotator
     from peerage.tables.rejudge import of_scores
 
-    if match is not None and most_telling:
-        raise typer.BadParameter("--match and --most-telling contradict each other: leave one out")
     with arena_in(folder) as arena:
         votes = PeopleVotes(arena.ledger.address, folder)
         if file is not None:
-            if name or match is not None or most_telling or again:
+            if name or again:
                 raise typer.BadParameter("--from takes the votes of a file: leave all other options out")
             _take_in(arena.ledger, votes, file)
             return
@@ -86,13 +77,13 @@ def annotate(
                 f"`{program()} judges{at(folder)}` how they agree"
             )
         expert = stated(name)
-        annotator = Annotator(arena.ledger, votes, expert, SystemRandom(), telling=most_telling, again=again)
+        annotator = Annotator(arena.ledger, votes, expert, SystemRandom(), again=again)
         given, there = annotator.progress()
         if not there:
             say("no finished duel here was judged by a panel, so there is nothing to judge next to it")
             return
         prose(f"{arena.settings.name}: you are {expert}; {given} of {counted(there, 'duel')} are behind you")
-        said = _judge(annotator, match)
+        said = _judge(annotator)
     if said:
         prose(
             f"{counted(said, 'vote')} kept. `{program()} judges{at(folder)}` shows how far judges agree with "
@@ -116,13 +107,13 @@ def stated(name: str) -> str:
     return found
 
 
-def _judge(annotator: Annotator, number: int | None) -> int:
+def _judge(annotator: Annotator) -> int:
     """Show duels and take votes until the person leaves or none is left; how many were judged."""
     from peerage.ledger.votes import VotedAlready
 
     said = 0
     while True:
-        shown = annotator.draw() if number is None else annotator.at(number)
+        shown = annotator.draw()
         if shown is None:
             say("there is no duel left that you have not judged; --again shows them once more")
             return said
@@ -137,8 +128,6 @@ def _judge(annotator: Annotator, number: int | None) -> int:
         else:
             say("skipped" if verdict == "skipped" else "kept")
             said += verdict != "skipped"
-        if number is not None:
-            return said
 
 
 def _show(shown: Shown) -> None:

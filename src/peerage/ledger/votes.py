@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from hashlib import sha256
 from pathlib import Path
-from typing import Literal, NamedTuple, TypeAlias
+from typing import NamedTuple
 
 import msgspec
 from msgspec import Struct
@@ -28,10 +28,6 @@ STREAM = "audience"
 TIE = "tie"
 BOTH_BAD = "both bad"
 SKIPPED = "skipped"
-
-Sampling: TypeAlias = Literal["random", "telling", "chosen", "file"]
-"""How a match came before a voter: by chance; by chance, with those on which judges split more often; by its
-number; in a file."""
 
 
 class VotedAlready(LedgerError):
@@ -58,9 +54,6 @@ class Vote(Struct, frozen=True, omit_defaults=True):
     """The name that an expert gave; empty for a session of the audience."""
     take: int = 1
     """2 where an expert was shown the match once more, and so on."""
-    sampling: Sampling = "random"
-    chance: float | None = None
-    """With what probability this match was drawn among those that the expert had not judged."""
 
 
 def expert_voter(name: str, take: int = 1) -> str:

@@ -77,7 +77,7 @@ def _vote(row: Row, form: Form, duels: _Duels, file: str) -> Vote | None:
         )
     verdict = {"model_a": shown[0], "model_b": shown[1], BAD_TIE: BOTH_BAD}.get(given, TIE)
     record = duels.known[match].record
-    return Vote(match, record, shown, verdict, expert_voter(who), expert=who, sampling="file")
+    return Vote(match, record, shown, verdict, expert_voter(who), expert=who)
 
 
 class _Duels:

@@ -91,7 +91,7 @@ class Said(NamedTuple):
 
 def said(ledger: Ledger, votes: Iterable[Vote]) -> list[Said]:
     """The verdicts that count, in order; "both bad" is a tie. Raises LedgerError."""
-    counted = [vote for vote in votes if vote.verdict != SKIPPED and vote.sampling != "chosen"]
+    counted = [vote for vote in votes if vote.verdict != SKIPPED]
     known = cited(ledger, counted)
     found: list[Said] = []
     for vote in counted:
@@ -102,11 +102,6 @@ def said(ledger: Ledger, votes: Iterable[Vote]) -> list[Said]:
             person = f"expert {vote.expert}" if vote.expert else vote.voter
             found.append(Said(vote.match, person, vote.take, score))
     return found
-
-
-def split(score: Floats) -> Ints:
-    """The stratum of duels by the mean of their judges' votes: 0 where all found the same one better."""
-    return np.asarray((score > 0) & (score < 1), np.int64)
 
 
 FEWEST_OF_A_SORT = 5
