@@ -46,6 +46,7 @@ VARIANTS: dict[str, list[dict[str, Any]]] = {
         {"market": "second-price"},
         {"market": "negotiation"},
         {"market": "prisoners-dilemma"},
+        {"market": "voting"},
     ],
     "bug-hunt": [{"seats": 2, "bugs": 2}, {"seats": 4, "bugs": 1}],
     "challenge-exchange": [

@@ -17,12 +17,13 @@ from peerage.games.market.auctions import ideal, sold
 from peerage.games.market.dilemma import draw as draw_dilemma
 from peerage.games.market.dilemma import gain
 from peerage.games.market.negotiation import fair
+from peerage.games.market.voting import DECISIONS, OPTIONS, answer, chosen
 from peerage.match import Fixture
 from peerage.protocol import Ask, Reply
 from peerage.testing.offline import Played
 
 PLAYERS = [f"p{at}" for at in range(10)]
-MARKETS = ("first-price", "second-price", "negotiation", "prisoners-dilemma")
+MARKETS = ("first-price", "second-price", "negotiation", "prisoners-dilemma", "voting")
 
 Play = Callable[[Ask], Any]
 """What a player replies to a request: the fields of its move, or a reply."""
@@ -64,19 +65,26 @@ def marked(market: str, first: int) -> tuple[dict[str, Any], list[set[str]]]:
     if market in ("first-price", "second-price"):
         worths = [[first + 10 * role + lot for lot in range(3)] for role in range(4)]
         return {"worths": worths}, [{*map(str, mine)} for mine in worths]
-    return {"most": 999, "values": [first, first + 1]}, [{str(first)}, {str(first + 1)}]
+    if market == "negotiation":
+        return {"most": 999, "values": [first, first + 1]}, [{str(first)}, {str(first + 1)}]
+    worth = [
+        [[first + 100 * role + 3 * at + option for option in range(OPTIONS)] for at in range(DECISIONS)]
+        for role in range(3)
+    ]
+    return {"worths": worth}, [{str(one) for each in mine for one in each} for mine in worth]
 
 
 REPLIES: dict[str, Play] = {
     "first-price": lambda ask: {"bids": [1] * size(ask, "bids")},
     "second-price": lambda ask: {"bids": [1] * size(ask, "bids")},
     "negotiation": lambda ask: {"price": 1 if "the buyer of" in text(ask) else 2, "message": "no"},
+    "voting": lambda ask: {"votes": [1] * DECISIONS},
 }
 
 
 @pytest.mark.parametrize("market", REPLIES)
 def test_a_private_value_stands_in_the_requests_of_its_player_alone(market: str) -> None:
-    rules = {"market": market, "rounds": 3}
+    rules = {"market": market} | ({"rounds": 3} if market != "voting" else {})
     boards, marks = zip(*[marked(market, first) for first in (50_000, 70_000)], strict=True)
     match = played(with_boards(rules, *boards), REPLIES[market])
     labels = [seat.label for seat in match.fixture.seats]
@@ -93,7 +101,7 @@ def test_a_private_value_stands_in_the_requests_of_its_player_alone(market: str)
     assert len(seen) == 2 * len(seatings) * len(seatings[0]), "everybody is in every role of every board"
 
 
-@pytest.mark.parametrize("market", ["negotiation", "prisoners-dilemma"])
+@pytest.mark.parametrize("market", ["negotiation", "prisoners-dilemma", "voting"])
 def test_no_request_depends_on_a_move_of_its_own_round(market: str) -> None:
     """The moves of one round are changed: requests of that round and those before stay as they are."""
     rounds = 3
@@ -107,6 +115,8 @@ def test_no_request_depends_on_a_move_of_its_own_round(market: str) -> None:
                     "price": (0 if "the buyer of" in text(ask) else 1_000) or int(other),
                     "message": str(other),
                 }
+            if market == "voting":
+                return {"votes": [2 if other else 1] * DECISIONS}
             return {"moves": ["defect" if other else "cooperate"] * size(ask, "moves")}
 
         return move
@@ -297,6 +307,36 @@ def test_every_dilemma_is_one(rng: Any, seats: int) -> None:
     assert 2 * payoffs[1] > payoffs[0] + payoffs[3]
 
 
+# --------------------------------------------------------------------------------------------- voting
+
+
+def test_most_votes_choose_and_equal_ones_the_first() -> None:
+    assert chosen([3, 2, 3]) == 3
+    assert chosen([3, 2, 1]) == 1
+    assert chosen([]) == 0
+
+
+def test_a_vote_is_for_the_favourite_or_against_the_worst_that_it_can_keep_off() -> None:
+    assert answer("A", (10, 90, 50), [], 0) == 2
+    assert answer("A", (10, 90, 50), [{"A": [2], "B": [2], "C": [3]}], 0) == 2
+    assert answer("A", (10, 90, 50), [{"A": [2], "B": [1], "C": [3]}], 0) == 3, "of equal ones 1 would win"
+    assert answer("A", (10, 90, 50), [{"A": [2], "B": [1], "C": [1], "D": [1]}], 0) == 2, "it is lost anyhow"
+    assert answer("A", (10, 90, 50), [{"A": [2], "B": [1], "C": [1], "D": [3], "E": [3]}], 0) == 3
+
+
+def test_only_the_last_ballot_decides_and_a_lost_vote_is_none() -> None:
+    board = {"worths": [[[1, 2, 3]] * DECISIONS] * 3}
+
+    def voting(first: int, last: int) -> Play:
+        return lambda ask: {"votes": [first if ask.key.split("/")[2] == "1" else last] * DECISIONS}
+
+    rules = {"market": "voting", "rotate": False}
+    match = played(with_boards(rules, board), {"A": voting(1, 3), "B": voting(1, 3), "C": voting(1, 1)})
+    assert match.outcome.detail["sums"] == dict.fromkeys("ABC", 30.0)
+    none = played(with_boards(rules, board), lambda ask: Reply("refused"))
+    assert none.outcome.detail["sums"] == dict.fromkeys("ABC", 0.0)
+
+
 # -------------------------------------------------------------------------------------- all of them
 
 
@@ -344,7 +384,7 @@ def test_no_board_comes_twice(market: str) -> None:
 def test_who_remembers_may_play_where_nothing_is_private() -> None:
     said = {market: MARKET.secrecy.forgets(MARKET.rules(market=market)) for market in MARKETS}
     assert [market for market, why in said.items() if not why] == ["prisoners-dilemma"]
-    assert not MARKET.secrecy.forgets(MARKET.rules(market="negotiation", rotate=False))
+    assert not MARKET.secrecy.forgets(MARKET.rules(market="voting", rotate=False))
 
 
 def test_the_ideal_bid_gives_way_to_more_bidders() -> None:

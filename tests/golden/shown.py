@@ -38,6 +38,7 @@ SHOWN = (
     "allocation",
     "market-second-price",
     "market-negotiation",
+    "market-voting",
     "werewolf",
     "trivia",
     "transform",

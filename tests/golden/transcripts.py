@@ -100,6 +100,8 @@ MATCHES: dict[str, tuple[str, dict[str, Any], int]] = {
     "market-negotiation": ("market", {"market": "negotiation", "boards": 2}, 5),
     "market-negotiation-troubled": ("market", {"market": "negotiation", "seats": 3, "boards": 1}, 7),
     "market-dilemma-troubled": ("market", {"market": "prisoners-dilemma", "rounds": 4}, 10),
+    "market-voting": ("market", {"market": "voting"}, 1),
+    "market-voting-once": ("market", {"market": "voting", "rounds": 1, "rotate": False}, 2),
     "allocation": ("allocation", {"seats": 5, "tasks": 5}, 1),
     "allocation-troubled": ("allocation", {"seats": 6, "tasks": 2, "difficulty": 5}, 2),
     "transform": ("transform", {"seats": 4}, 1),

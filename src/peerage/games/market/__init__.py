@@ -1,3 +1,3 @@
-"""Auctions, bargaining and dilemmas: who gains most is first."""
+"""Auctions, bargaining, dilemmas and votes: who gains most is first."""
 
 from peerage.games.market.play import GAME as GAME

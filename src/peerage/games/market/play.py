@@ -1,4 +1,4 @@
-"""Markets: bids, bargains and dilemmas with simultaneous moves.
+"""Markets: bids, bargains, dilemmas and votes with simultaneous moves.
 
     A, B, C, D > {"bids": [42, 17, 63, 8, 30]}       (1/1/1/A, …: board 1, seating 1, round 1)
     A, B, C, D > {"bids": [30, 51, 8, 77, 12]}       (1/2/1/A, …: the same board, everybody in another role)
@@ -22,6 +22,7 @@ from peerage.games.market.dilemma import PRISONERS_DILEMMA
 from peerage.games.market.negotiation import NEGOTIATION, Offer, Secret
 from peerage.games.market.rules import AUCTIONS, BoardPlayed, Family, MarketRules
 from peerage.games.market.show import show
+from peerage.games.market.voting import VOTING
 from peerage.games.ranking import by_rank
 from peerage.games.same_tasks import FEWEST
 from peerage.match import Fixture, Outcome, Table
@@ -32,6 +33,7 @@ FAMILIES: Mapping[str, Family] = {
     "second-price": AUCTION,
     "negotiation": NEGOTIATION,
     "prisoners-dilemma": PRISONERS_DILEMMA,
+    "voting": VOTING,
 }
 
 
@@ -101,7 +103,7 @@ def house(call: Call, skill: float, rng: Random) -> Any:
 GAME: GameSpec[MarketRules] = GameSpec(
     name="market",
     version=3,
-    about="Auctions, bargains and prisoner's dilemmas with simultaneous moves; most gained wins.",
+    about="Auctions, bargains, prisoner's dilemmas and votes with simultaneous moves; most gained wins.",
     contestants=(2, 10),
     rules=MarketRules,
     play=play,

@@ -20,12 +20,13 @@ from peerage.games.ranking import SCORE
 from peerage.games.section import MaxTokens
 from peerage.protocol import Prompt, Quote, Reply, Steps
 
-MarketName: TypeAlias = Literal["first-price", "second-price", "negotiation", "prisoners-dilemma"]
+MarketName: TypeAlias = Literal["first-price", "second-price", "negotiation", "prisoners-dilemma", "voting"]
 USUAL: Mapping[str, tuple[int, int, int]] = {
     "first-price": (4, 1, 5),
     "second-price": (4, 1, 5),
     "negotiation": (2, 5, 3),
     "prisoners-dilemma": (4, 1, 10),
+    "voting": (3, 1, 2),
 }
 """The usual seats, boards and rounds of each market."""
 
@@ -52,7 +53,9 @@ class MarketRules(GameRules):
     """Settings of a market."""
 
     market: MarketName = Field("first-price", description="What is played.")
-    seats: int = Field(4, ge=2, le=10, description="Players in a match; by default 2 in negotiation.")
+    seats: int = Field(
+        4, ge=2, le=10, description="Players in a match; by default 2 in negotiation, 3 in voting, else 4."
+    )
     boards: int = Field(
         1, ge=1, le=10, description="Boards in a match, each drawn by itself; by default 5 in negotiation."
     )
@@ -60,8 +63,8 @@ class MarketRules(GameRules):
         5,
         ge=1,
         le=20,
-        description="Lots of an auction, else rounds; by default 3 in negotiation, 10 in the prisoner's "
-        "dilemma.",
+        description="Lots of an auction, ballots of a vote, else rounds; by default 5, 2, and 3 in "
+        "negotiation, 10 in the prisoner's dilemma.",
     )
     rotate: bool = Field(
         True, description="Play each board once with every player in every role; false: only once."
