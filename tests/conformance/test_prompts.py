@@ -27,7 +27,6 @@ from peerage.games import GAMES
 from peerage.protocol import Ask, Message, Quote, render
 
 WHO = "who meets, writes, answers or judges, and how often; not what a reply is worth"
-COMBINED = "how verdicts are combined once they are given, the same for everybody judged"
 LIMIT = "a bound against runaway programs and replies, which usual ones do not meet"
 PROVIDER = "a bound or a setting of the request itself, which the provider is given"
 COST = "what a reply costs is no reward of the game: the cost rating alone counts it, alike for all"

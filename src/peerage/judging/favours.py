@@ -83,7 +83,7 @@ class Examined(NamedTuple):
         return frozenset([judge for judge, why in self.mute.items() if why != "tied"])
 
 
-def favours(given: Marks | Votes, *, level: float = LEVEL, fewest: int = FEWEST) -> Examined:
+def favours(given: Marks | Votes, *, level: float = LEVEL) -> Examined:
     """Every judge × author pair with enough marks. Raises ValueError for a level outside of 0 to 1."""
     if not 0 < level < 1:
         raise ValueError(f"level is {level}: expected a share between 0 and 1")
@@ -91,7 +91,7 @@ def favours(given: Marks | Votes, *, level: float = LEVEL, fewest: int = FEWEST)
     count, judges = table.marks, len(table.judges)
     if not count.any():
         return Examined([], {})
-    enough = (count >= fewest) & (count.sum(axis=1, keepdims=True) - count >= fewest)
+    enough = (count >= FEWEST) & (count.sum(axis=1, keepdims=True) - count >= FEWEST)
     ties = enumerate(table.undecided.tolist())
     mute: dict[int, Mute] = {at: "alike" if count >= _ALWAYS else "tied" for at, count in ties if count}
     minds = Minds(given if isinstance(given, Votes) else in_orders(given))

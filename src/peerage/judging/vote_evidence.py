@@ -191,12 +191,15 @@ def _gaps(weight: Floats, columns: Floats) -> Floats:
     return np.asarray(weight.sum(axis=2)[:, :, None] * columns - weight @ columns)
 
 
-def circles(history: Duels, match: Ints, level: float = 0.05) -> list[tuple[int, int, int]]:
+_LEVEL = 0.05
+
+
+def circles(history: Duels, match: Ints) -> list[tuple[int, int, int]]:
     """Return the circles of a history: three players by number, each of whom beats the next and the last the
     first. No strengths explain those, and judges who saw some of them look as if they favoured somebody: in a
     third of simulated arenas of six players with a circle an honest judge was accused. `match` numbers what
     each duel is of, from 0, and what was said of two players in one match counts once, by its majority.
-    `level` is the chance that any is found where there is none.
+    The chance that any is found where there is none is `_LEVEL`.
 
     A circle is three claims, that each is more likely to win than to lose against the next. Where nothing
     goes round one of them is false, whatever the others are and however unequal judges and players: so three
@@ -212,14 +215,14 @@ def circles(history: Duels, match: Ints, level: float = 0.05) -> list[tuple[int,
     for fewest in range(1, 64):
         often = (met >= fewest).astype(np.float64)
         tested = max(float(np.trace(often @ often @ often) / 3), 1.0)  # each way round
-        if tested <= level * 2.0**fewest:
+        if tested <= _LEVEL * 2.0**fewest:
             break
     p = np.ones((n, n))
     testable = ahead & (met >= fewest)
     for many in np.unique(met[testable]).tolist():
         here = testable & (met == many)
         p[here] = _at_least(many)[wins[here]]
-    sure = p * tested <= level
+    sure = p * tested <= _LEVEL
     found: list[tuple[int, int, int]] = []
     for one in np.flatnonzero(sure.any(axis=1)).tolist():
         # the lowest number comes first, so that each circle is seen once
