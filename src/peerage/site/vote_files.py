@@ -18,7 +18,7 @@ from peerage.engine.registration import registered
 from peerage.ledger.store import Ledger
 from peerage.ledger.votes import BOTH_BAD, SKIPPED, TIE, PeopleVotes, Vote, expert_voter
 from peerage.protocol import storable, visible
-from peerage.ratings.read.forms import Form
+from peerage.ratings.read.forms import Form, at
 from peerage.ratings.read.histories import BOTH_BAD as BAD_TIE
 from peerage.ratings.read.histories import NO_RESULT, verdict_of
 from peerage.ratings.read.report import Report, Row, RowError, as_name, needed, short
@@ -143,21 +143,12 @@ class _Duels:
 
 
 def _turn(conversation: Any, role: str, *, last: bool = True) -> str:
-    """The last (or first) text of a role in a conversation; a content may be a list of parts with texts."""
-    if isinstance(conversation, str):
-        try:
-            conversation = msgspec.json.decode(conversation)
-        except msgspec.DecodeError:
-            return conversation.strip() if role == "assistant" else ""
-    if not isinstance(conversation, list):
-        return ""
-    turns = [
-        turn.get("content") for turn in conversation if isinstance(turn, dict) and turn.get("role") == role
-    ]
-    found = turns[-1 if last else 0] if turns else ""
-    if isinstance(found, list):
-        found = "\n".join(str(part.get("text", "")) for part in found if isinstance(part, dict))
-    return found.strip() if isinstance(found, str) else ""
+    """The last (or first) text of a role in a conversation, which may be an answer alone."""
+    turns = at(conversation, "*")
+    if not isinstance(turns, list):
+        return conversation.strip() if isinstance(conversation, str) and role == "assistant" else ""
+    of = [turn for turn in turns if isinstance(turn, dict) and turn.get("role") == role]
+    return (at(of[-1 if last else 0], "$text") or "").strip() if of else ""
 
 
 def written(ledger: Ledger, votes: Iterable[Vote]) -> Iterator[str]:

@@ -1,6 +1,6 @@
 """Answers that others recorded (logs of Inspect, or rows in files), in pairs for judges to compare.
 
-    pairs = paired(rows, Report())  # player, challenge, question, answer; if there, epoch and solved
+    pairs = paired(rows, Report())  # player, challenge, question, answer; if there, epoch, solved and choices
     pairs.items              # two answers of two players to one question, word for word the same
     pairs.notes              # what was left out, and why, in words
 
@@ -13,7 +13,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from hashlib import sha256
-from itertools import combinations
+from itertools import chain, combinations, count
+from string import ascii_uppercase
 from typing import Any, NamedTuple
 
 import msgspec
@@ -76,7 +77,10 @@ def _take(
             f"{missing[0]}, and the columns are {', '.join(row):.2000}"
         )
     player, sample = [as_name(storable(str(row[column])), column) for column in ("player", "challenge")]
-    asked, said = row["question"], row["answer"]
+    asked, said, choices = row["question"], row["answer"], row.get("choices")
+    if isinstance(asked, str) and isinstance(choices, list):
+        names = chain(ascii_uppercase, map(str, count(1)))  # as Inspect names choices
+        asked = "\n".join([asked, *map("{}) {}".format, names, choices)])
     if said is None or row.get("error"):
         out["{} ended in an error, without an answer"] += 1
     elif not isinstance(asked, str) or not isinstance(said, str) or not asked.strip():

@@ -3,8 +3,8 @@
 A form tells the columns that mark it (`signs`: `a|b` is either, `!a` not there) and, for each of our
 columns, where it is in a row of that form, the first place that has a value. A place is a column, or a path:
 it names keys inside objects (`a.b`), an element of a list (`a.0`), the only one (`a.only`) or all (`a.*`);
-`a[b].c` looks each name at `b` up in the object at `a`; `a/b` joins texts. Rows of a kind have common
-columns, which a form may move.
+`a.$text` is the text of a message, or of several by role; `a[b].c` looks each name at `b` up in the object at
+`a`; `a/b` joins texts. Rows of a kind have common columns, which a form may move.
 """
 
 from __future__ import annotations
@@ -126,8 +126,8 @@ _SET = ("1", "true", "1.0")
 
 def at(value: Any, path: str) -> Any:
     """Return the value at a place; None where nothing is. Objects and lists may be written as texts."""
-    if not path:
-        return value
+    if path in ("", _TEXT):
+        return _text(value) if path else value
     if isinstance(value, str):
         value = _literal(value)
     step, _, rest = path.partition(".")
@@ -147,6 +147,25 @@ def at(value: Any, path: str) -> Any:
         parts = [at(value, part) for part in path.split("/")]
         return None if None in parts else "/".join(map(str, parts))
     return at(value.get(step), rest)
+
+
+_TEXT = "$text"
+
+
+def _text(said: Any) -> str | None:
+    """Return a text, or those of messages, by role where they are several; None where some of it is no text,
+    such as a picture."""
+    turns = said if isinstance(said, list) else [said if isinstance(said, dict) else {"content": said}]
+    texts: list[list[Any]] = []
+    for turn in turns:
+        content = turn.get("content") if isinstance(turn, dict) else None
+        parts = content if isinstance(content, list) else [{"text": content}]
+        texts += [[part.get("text") if isinstance(part, dict) else None for part in parts]]
+    if not all(isinstance(text, str) and text for each in texts for text in each):
+        return None
+    whole = ["\n".join(each) for each in texts]
+    named = [f"{turn.get('role', '')}: {text}" for turn, text in zip(turns, whole, strict=True)]
+    return "\n".join(named if len(turns) > 1 else whole)
 
 
 @lru_cache(1)  # several columns may be of one text

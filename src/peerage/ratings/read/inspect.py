@@ -12,8 +12,6 @@ import zipfile
 from collections.abc import Iterable, Iterator, Mapping
 from copy import copy
 from importlib import import_module
-from itertools import chain, count
-from string import ascii_uppercase
 from typing import Any, BinaryIO
 
 from peerage.inputs import MOST_BYTES
@@ -29,38 +27,30 @@ def is_log(record: Any) -> bool:
     return isinstance(record, dict) and isinstance(record.get("samples"), list) and "status" in record
 
 
-def answers(log: Any, samples: Iterable[Any], report: Report) -> Iterator[dict[str, Any]]:
-    """Yield the answers of a log: `player` (the model), `challenge` (task and sample), `question`, `answer`,
-    and each score by its scorer, or SCORER/ENTRY where it has several. `solved` is the first, None where a
-    sample has no score. Raises DataError."""
+def samples_of(log: Any, samples: Iterable[Any], report: Report) -> Iterator[dict[str, Any]]:
+    """Yield the samples of a log as they are, with what its `eval` says, and each score by its scorer, or
+    SCORER/ENTRY where it has several. `solved` is the first, None where a sample has no score. Raises
+    DataError."""
     about = log.get("eval") if isinstance(log, dict) else None
     if not isinstance(about, dict) or not {"model", "task"} <= about.keys():
         raise DataError(f"{report.file}: not an Inspect log: its eval names no model, or no task")
     report.unit = "sample"
     for report.number, sample in enumerate(samples, 1):
-        with report:
-            if isinstance(sample, RowError):
-                raise sample
-            try:
-                answer = {
-                    **_scores(sample.get("scores") or {}),
-                    "player": about["model"],
-                    "challenge": f"{about['task']}/{sample['id']}",
-                    "epoch": sample.get("epoch", 1),
-                    "question": _asked(sample.get("input"), sample.get("choices")),
-                    "answer": (sample.get("output") or {}).get("completion", ""),
-                    "error": sample.get("error"),
-                }
-            except (KeyError, TypeError, AttributeError):
-                expected = "expected an object with id, input, output and scores"
-                raise RowError(f"not as Inspect writes them: {expected}") from None
-            yield answer
+        if not isinstance(sample, dict):
+            expected = RowError(
+                "not as Inspect writes them: expected an object with id, input, output and scores"
+            )
+            report.add(sample if isinstance(sample, RowError) else expected)
+            continue
+        scores = sample.get("scores")
+        values = _scores(scores if isinstance(scores, dict) else {})
+        yield {**values, "id": None, "input": None, "output": None, **sample, "eval": about}
 
 
 def _scores(scores: Mapping[str, Any]) -> dict[str, Any]:
     values: dict[str, Any] = {}
     for scorer, score in scores.items():
-        value = score["value"] if isinstance(score, Mapping) else score
+        value = score.get("value") if isinstance(score, Mapping) else score
         entries = value if isinstance(value, Mapping) else {"": value}
         for entry, one in entries.items():
             name = scorer if len(entries) == 1 else f"{scorer}/{entry}"
@@ -70,7 +60,7 @@ def _scores(scores: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def zipped(stream: BinaryIO, name: str, report: Report) -> Iterator[dict[str, Any]]:
-    """Yield the answers of an `.eval` file, as `answers`. Raises DataError."""
+    """Yield the samples of an `.eval` file, as `samples_of`. Raises DataError."""
     try:
         log = zipfile.ZipFile(stream)
     except Exception as error:  # damaged bytes raise whatever they meet first
@@ -86,7 +76,7 @@ def zipped(stream: BinaryIO, name: str, report: Report) -> Iterator[dict[str, An
         if isinstance(header, RowError):
             raise DataError(f"{name}: {header}")
         samples = (_json(log, each, name) for each in names if re.match("samples/.*[^/]$", each))
-        yield from answers(header, samples, report)
+        yield from samples_of(header, samples, report)
 
 
 def _json(log: zipfile.ZipFile, name: str, file: str) -> Any:
@@ -110,23 +100,3 @@ def _json(log: zipfile.ZipFile, name: str, file: str) -> Any:
         return RowError(f"{name}: lists or objects too deep")
     except Exception as error:  # each way of compressing, and none that is known, has errors of its own
         return RowError(f"{name} cannot be read: {f'{error}'.partition(';')[0]}")
-
-
-def _asked(said: Any, choices: Any) -> str:
-    """Return all that the model was asked: a text, or its messages by role, then the choices that it had;
-    empty where some of it is no text."""
-    turns = [{"content": said}] if isinstance(said, str) else said or ()
-    texts = [_text(turn.get("content", "")) for turn in turns]
-    if not all(texts):
-        return ""
-    if len(texts) > 1:
-        texts = [f"{turn.get('role', '')}: {text}" for turn, text in zip(turns, texts, strict=True)]
-    names = chain(ascii_uppercase, map(str, count(1)))  # as Inspect names choices
-    return "\n".join([*texts, *map("{}) {}".format, names, choices or ())])
-
-
-def _text(content: Any) -> str:
-    """Return the text of a message; empty where it holds something else, such as a picture."""
-    parts = [{"text": content}] if isinstance(content, str) else content or ()
-    texts = [part.get("text") if isinstance(part, Mapping) else None for part in parts]
-    return "\n".join(map(str, texts)) if all(text and isinstance(text, str) for text in texts) else ""

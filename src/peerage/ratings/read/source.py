@@ -78,7 +78,8 @@ def records(
             yield from _table(lines, "\t,;|" if ending == ".tsv" else ",;\t|", report, header or distinct)
             return
         for value in _json(text, lines, report, _once if unique else None, listed=first == "["):
-            yield from inspect.answers(value, value["samples"], report) if inspect.is_log(value) else (value,)
+            log = inspect.is_log(value)
+            yield from inspect.samples_of(value, value["samples"], report) if log else (value,)
     except UnicodeDecodeError as error:
         raise DataError(f"{report.place}: found bytes that are not {error.encoding.upper()}") from None
     finally:
