@@ -55,7 +55,7 @@ def write_arena(folder: Path, questions: int) -> None:
     players = "".join(f"  - {{model: 'house:0.5', name: p{at}}}\n" for at in range(PLAYERS))
     (folder / "arena.yaml").write_text(
         f"game: last-arena\nplayers:\n{players}"
-        f"rules: {{questions: {questions}, quality: none, ratings_per_call: 1, judgements_per_call: 1}}\n",
+        f"rules: {{questions: {questions}, quality: none, per_call: 1}}\n",
         encoding="utf-8",
     )
 

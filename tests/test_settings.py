@@ -266,7 +266,7 @@ class TestEnoughPlayers:
         with pytest.raises(SettingsError) as told:
             enough_players(loads("\n".join(["players:", *names[:3]])))
         assert str(told.value).startswith("players: found 3, too few for 'duel': a match of ")
-        smaller = "Add players, or take smaller panels: `rules: {min_committee: 1, min_judges: 1}`"
+        smaller = "Add players, or take smaller panels: `rules: {committee: 1, judges: 1}`"
         assert str(told.value).endswith(smaller)
 
     def test_too_few_contestants(self) -> None:
@@ -343,7 +343,7 @@ def test_versions_of_an_agent_are_of_one_family() -> None:
         "engine: {retries: 100000000}",
         "engine: {match_deadline_s: 1e300}",
         "budget: 1.0e+300",
-        "rules: {judge_limit: {max_tokens: 1000000000000000000}}",
+        "rules: {max_tokens: 1000000000000000000}",
         "players: [{model: house:0.5, price: {input: 1e15, output: 1}}]",
         "players: [{model: house:0.5, gpu_hour_price: 1e300}]",
         "players: [{model: house:0.5, timeout_s: 1e300}]",

@@ -113,7 +113,12 @@ def inside(about: Mapping[str, Any]) -> Iterator[float]:
 
 def test_the_walk_reaches_numbers_at_every_depth() -> None:
     names = {number.name for number in NUMBERS}
-    assert {"HostSettings.longest", "HostSettings.resources", "Rating.k_factor", "Limit.max_tokens"} <= names
+    assert {
+        "HostSettings.longest",
+        "HostSettings.resources",
+        "Rating.k_factor",
+        "ColorLimits.max_tokens",
+    } <= names
     assert {"LastArenaRules.answer_budgets", "PlayerSettings.slots", "CostUnit.kwh"} <= names
     assert len(NUMBERS) > 140
 

@@ -12,6 +12,11 @@ from peerage.sealing import seal
 LEAST = 4
 
 
+@pytest.fixture(autouse=True)
+def few(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("peerage.challenges.pool.LEAST_ATTEMPTS", LEAST)
+
+
 def challenge(name: str, author: str = "author", answer: int = 7, text: str = "") -> dict[str, Any]:
     return {
         "fact": "challenge",
@@ -37,7 +42,7 @@ def attempt(name: str, player: str, answer: int | None, right: int = 7) -> dict[
 
 
 def pool(*facts: dict[str, Any], count: int = 4) -> ChallengePool:
-    made = ChallengePool(LEAST, count)
+    made = ChallengePool(count)
     made.learn(1, facts)
     return made
 
@@ -78,7 +83,7 @@ def pool_of(made: ChallengePool, count: int) -> ChallengePool:
 @pytest.mark.parametrize("reason", ["seen", ""])
 def test_what_is_amended_is_drawn_no_more(action: str, before: bool, reason: str) -> None:
     """Also without a reason, and when it is read before the match that the challenge comes from."""
-    made = ChallengePool(LEAST, 10)
+    made = ChallengePool(10)
     said = {"action": action, "challenge_id": "c1", "flag": "leaked", "reason": reason}
     if before:
         made.amend(said)
@@ -89,7 +94,7 @@ def test_what_is_amended_is_drawn_no_more(action: str, before: bool, reason: str
 
 
 def test_imported_challenges_are_there_from_the_start() -> None:
-    made = ChallengePool(LEAST, 10)
+    made = ChallengePool(10)
     made.amend({**challenge("c"), "action": "import"})
     made.learn(1, [challenge("c", "later")])
     assert (made.entries["c"].author_llm, made.entries["c"].match) == ("author", 0)
@@ -192,7 +197,7 @@ def test_a_text_that_gives_its_answer_away_is_leaked(text: str, answer: int, lea
 @pytest.mark.parametrize("imported", [True, False])
 def test_what_gives_its_answer_away_is_never_drawn(imported: bool) -> None:
     """Before anybody has tried it."""
-    made = ChallengePool(LEAST, 10)
+    made = ChallengePool(10)
     told = {**challenge("c1", answer=250500, text="The answer is 250,500."), "action": "import"}
     made.amend(told) if imported else made.learn(1, [told])
     made.learn(2, [challenge("c2")])
@@ -316,7 +321,7 @@ def test_two_others_who_agree_overrule_an_author_where_there_are_no_more() -> No
 
 def test_a_ruling_ends_the_dispute_that_it_heard_and_no_later_one() -> None:
     """Amendments are read first, so a claim may be there that came after the ruling."""
-    made = ChallengePool(LEAST, 10)
+    made = ChallengePool(10)
     for answer in (8, 9):
         made.amend({**claim("c", answer), "action": "claim"})
     made.learn(1, [challenge("c")])

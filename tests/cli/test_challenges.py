@@ -20,7 +20,7 @@ from peerage.tables.challenges import amended, match_points, withdrawn
 
 cli = CliRunner()
 MATCHES = 16
-RULES = {"seats": 3, "proof": "blind", "attempts": 1, "least_attempts": 4}
+RULES = {"seats": 3, "proof": "blind", "attempts": 1}
 ARENA = {"game": "challenge-exchange", "seed": 3, "rules": RULES}
 
 

@@ -67,7 +67,7 @@ def test_a_player_of_the_arena_is_placed_by_name_and_so_many_matches(tmp_path: P
 
 
 def test_the_pool_of_challenges_is_frozen(tmp_path: Path) -> None:
-    rules = {"proof": "blind", "attempts": 1, "least_attempts": 50}
+    rules = {"proof": "blind", "attempts": 1}
     folder = write_arena(tmp_path, 6, game="challenge-exchange", rules=rules, pairing={})
     play(folder, 6)
     had = fixtures(folder, 1)

@@ -317,7 +317,7 @@ def test_a_run_that_nobody_can_officiate_says_how_to_mend_it_and_makes_no_ledger
     (tmp_path / "arena.yaml").write_text(f"rules: {{preset: clinical}}\nplayers:\n{models}")
     told = peerage("run", "--yes", "--dir", str(tmp_path), code=2)
     assert "players: found 5, too few for 'duel'" in told
-    assert "Add players, or take smaller panels: `rules: {min_committee: 1, min_judges: 1}`" in told
+    assert "Add players, or take smaller panels: `rules: {committee: 1, judges: 1}`" in told
     assert not (tmp_path / "arena.db").exists()
 
 

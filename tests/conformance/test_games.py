@@ -33,7 +33,7 @@ VARIANTS: dict[str, list[dict[str, Any]]] = {
         {"preset": "uner"},
         {"reference": True, "max_drafts": 2},
         {"author": "top", "order": "one", "binary": True, "exclude_family": True},
-        {"prompts": ["Name a river.", {"prompt": "Add {2} and 2.", "category": "sums"}], "min_judges": 1},
+        {"prompts": ["Name a river.", {"prompt": "Add {2} and 2.", "category": "sums"}], "judges": 1},
     ],
     "color-obfuscation": [
         {},
@@ -50,10 +50,10 @@ VARIANTS: dict[str, list[dict[str, Any]]] = {
     ],
     "bug-hunt": [{"seats": 2, "bugs": 2}, {"seats": 4, "bugs": 1}],
     "challenge-exchange": [
-        {"seats": 3, "proof": "blind", "threshold": 0.3, "committee": 2, "write": 2},
+        {"seats": 3, "proof": "blind", "committee": 2, "write": 2},
         {"seats": 2},
         {"scoring": "difficulty", "write": 2},
-        {"seats": 2, "tools": "python", "tool_runs": 2},
+        {"seats": 2, "tools": "python"},
     ],
     "last-arena": [
         {"preset": "development", "seats": 3, "questions": 2},

@@ -35,15 +35,13 @@ EVERYWHERE = {
     "cost_unit.": COST,
     "temperature": PROVIDER,
     "max_tokens": PROVIDER,
-    "_tokens": PROVIDER,
 }
 """Parts of settings' names, for all games."""
 
 SILENT: dict[str, dict[str, str]] = {
     "duel": {
-        **dict.fromkeys(("author", "committee", "min_committee"), WHO),
-        **dict.fromkeys(("judges", "min_judges", "exclude_family"), WHO),
-        **dict.fromkeys(("committee_limit.max_chars", "judge_limit.max_chars"), LIMIT),
+        **dict.fromkeys(("author", "committee"), WHO),
+        **dict.fromkeys(("judges", "exclude_family"), WHO),
     },
     "color-obfuscation": {"same_family": WHO},
     "code-golf": {"seats": WHO},
@@ -51,16 +49,13 @@ SILENT: dict[str, dict[str, str]] = {
     "bug-hunt": {"seats": WHO},
     "text-metrics": {"seats": WHO},
     "challenge-exchange": {
-        **dict.fromkeys(("seats", "write", "pool", "assigned", "least_attempts"), WHO),
+        **dict.fromkeys(("seats", "write", "pool", "assigned"), WHO),
         "preset": "its keys are tested one by one",
     },
     "logic": {"seats": WHO},
     "trivia": {"seats": WHO},
     "transform": {"seats": WHO},
     "fact-check": {"seats": WHO},
-    "last-arena": {
-        **dict.fromkeys(("rating_limit.max_chars", "judge_limit.max_chars"), LIMIT),
-    },
 }
 """Game → setting → why it changes no prompt."""
 

@@ -1,6 +1,6 @@
 """Every setting of every game has an effect: with another value a match asks, runs or decides something else.
 
-A setting is a leaf of a game's `rules`, such as `judge_limit.temperature`. One that is not listed in `OTHER`
+A setting is a leaf of a game's `rules`, such as `limits.max_chars`. One that is not listed in `OTHER`
 fails its test: a new setting comes with the value that shows what it does.
 """
 
@@ -27,7 +27,6 @@ HOUSE = {
 RAW = {name: 1200.0 + 80 * at for at, name in enumerate(PLAYERS)}
 
 Rules = dict[str, Any]
-TOOL: Rules = {"tools": "python", "seats": 2}
 VOTES: Rules = {"committee": 4, "seats": 2}
 SMALL: Rules = {"preset": "development", "seats": 3, "questions": 2}
 CLOSE: Rules = {"weights": "equal", "binary": False}
@@ -42,25 +41,15 @@ OTHER: dict[str, dict[str, tuple[Rules, Any]]] = {
         "reference": ({"author": "top"}, True),
         "max_drafts": ({"approval": 1}, 1),
         "committee": ({}, 4),
-        "min_committee": ({}, 1),
         "approval": ({}, 0.2),
         "judges": ({}, 4),
-        "min_judges": ({}, 1),
-        "quorum": ({"judges": 3}, 1),
         "exclude_family": ({}, True),
         "order": ({}, "one"),
         "binary": ({}, True),
         "epsilon": (CLOSE, 0.4),
         "weights": ({}, "proportional"),
         "weight_temperature": ({}, 50),
-        "author_limit.max_tokens": ({}, 777),
-        "author_limit.max_chars": ({}, 40),
-        "committee_limit.max_tokens": ({}, 777),
-        "committee_limit.max_chars": ({}, 10),
-        "contestant_limit.max_tokens": ({}, 777),
-        "contestant_limit.max_chars": ({}, 40),
-        "judge_limit.max_tokens": ({}, 777),
-        "judge_limit.max_chars": ({}, 10),
+        "max_tokens": ({}, 777),
     },
     "color-obfuscation": {
         "preset": ({}, "original"),
@@ -120,23 +109,18 @@ OTHER: dict[str, dict[str, tuple[Rules, Any]]] = {
         "write": ({}, 2),
         "proof": ({}, "solution"),
         "attempts": ({"proof": "blind"}, 1),
-        "threshold": ({"proof": "blind"}, 0.1),
         "committee": ({}, 3),
         "approval": (VOTES, 0),
         "pool": ({"seats": 2, "assigned": 6}, 0),
         "assigned": ({}, 1),
         "own": ({}, False),
         "tools": ({"seats": 2}, "python"),
-        "tool_runs": (TOOL, 1),
-        "scoring": ({"least_attempts": 2}, "difficulty"),
+        "scoring": ({}, "difficulty"),
         "correct": ({}, 2),
         "incorrect": ({}, -2),
         "passed": ({}, -0.5),
         "own_failed": ({}, -2),
-        "least_attempts": ({"scoring": "difficulty"}, 2),
-        "write_tokens": ({}, 777),
-        "solve_tokens": ({}, 777),
-        "vote_tokens": (VOTES, 777),
+        "max_tokens": ({}, 777),
     },
     "logic": {
         "seats": ({}, 2),
@@ -160,29 +144,18 @@ OTHER: dict[str, dict[str, tuple[Rules, Any]]] = {
     },
     "last-arena": {
         "preset": (SMALL, "original"),
-        "prompts": (SMALL, "published"),
         "seats": (SMALL, 4),
         "questions": (SMALL, 3),
         "meta": (SMALL, 1),
         "tricks": (SMALL, 1),
         "categories": (SMALL, ["bread"]),
-        "overlap": (SMALL, 0.05),
-        "questions_per_call": (SMALL, 1),
-        "ratings_per_call": (SMALL, 2),
-        "judgements_per_call": (SMALL, 2),
+        "per_call": (SMALL, 2),
         "explain": (SMALL, True),
         "quality": (SMALL, "weight"),
         "drop": (SMALL, 0.5),
         "answer_budgets": (SMALL, [50, 100]),
         "diversity_bonus": (SMALL, 3),
-        "question_limit.max_tokens": (SMALL, 777),
-        "question_limit.max_chars": (SMALL, 60),
-        "rating_limit.max_tokens": (SMALL, 777),
-        "rating_limit.max_chars": ({**SMALL, "explain": True}, 10),
-        "answer_limit.max_tokens": (SMALL, 777),
-        "answer_limit.max_chars": (SMALL, 20),
-        "judge_limit.max_tokens": (SMALL, 777),
-        "judge_limit.max_chars": ({**SMALL, "explain": True}, 10),
+        "max_tokens": (SMALL, 777),
     },
     "fact-check": {
         "seats": ({}, 2),

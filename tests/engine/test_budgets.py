@@ -42,23 +42,19 @@ from peerage.site.reading import Site
 
 NANO = 10**9
 PRICE = {"input": 0.0, "output": 1000.0}
-LIMIT = {"max_tokens": 60, "max_chars": 240}
-"""Texts of 240 characters are 60 tokens: cut there they are whole, and nothing is asked for again."""
 TIGHT = {
     "committee": 1,
-    "min_committee": 1,
     "judges": 1,
-    "min_judges": 1,
     "max_drafts": 1,
     "approval": 0,
     "topics": ["tides"],
-    **{f"{role}_limit": LIMIT for role in ("author", "committee", "contestant", "judge")},
+    "max_tokens": 60,
 }
 """Rules by which a match may cost at most four or five times what it usually does: some 25 cents."""
 
 
 def priced(count: int = 7) -> list[dict[str, Any]]:
-    return house(count, price=PRICE)
+    return house(count, price=PRICE, max_tokens=60)
 
 
 def arena(

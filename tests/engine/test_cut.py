@@ -343,9 +343,11 @@ def test_house_players_have_no_room_and_their_cards_do_not_change(tmp_path: Path
         assert all(player.thinking_tokens == 0 for player in opened.plan(3).players)
 
 
-def test_cut_answers_are_told_in_matches_pages_and_tables(tmp_path: Path) -> None:
-    limit = {"max_tokens": 5, "max_chars": 4000}
-    rules = {"committee": 2, "judges": 3, "topics": ["tides"], "contestant_limit": limit}
+def test_cut_answers_are_told_in_matches_pages_and_tables(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("peerage.games.duel.rules.CHARS_PER_TOKEN", 800)
+    rules = {"committee": 2, "judges": 3, "topics": ["tides"], "max_tokens": 5}
     play(write_arena(tmp_path, house(6), rules=rules), 1)
     found = replies(tmp_path)
     assert {said.cut for (_, key), said in found.items() if key in ("answer/A", "answer/B")} == {5}

@@ -9,7 +9,7 @@ from typer.testing import CliRunner
 
 from peerage.cli.main import app
 
-RULES: dict[str, Any] = {"proof": "blind", "attempts": 1, "least_attempts": 4}
+RULES: dict[str, Any] = {"proof": "blind", "attempts": 1}
 
 
 def drawn(folder: Path) -> list[dict[str, Any]]:

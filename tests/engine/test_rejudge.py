@@ -157,10 +157,8 @@ def test_nobody_judges_its_own_answer_by_name_or_by_model(source: Path, tmp_path
 
 
 def test_rules_are_those_of_the_first_panel_but_for_weights() -> None:
-    rules = rules_like(
-        "duel", DuelRules(order="one", binary=True, epsilon=0.1, quorum=0.7, weights="proportional")
-    )
-    assert (rules.order, rules.binary, rules.epsilon, rules.quorum) == ("one", True, 0.1, 0.7)
+    rules = rules_like("duel", DuelRules(order="one", binary=True, epsilon=0.1, weights="proportional"))
+    assert (rules.order, rules.binary, rules.epsilon) == ("one", True, 0.1)
     assert rules.panel(10).weights == "equal"
 
 

@@ -15,7 +15,7 @@ from peerage.ledger.codec import read_record
 from peerage.players.client import Call, PlayerError
 from peerage.tables.tournament import tournament
 
-RULES = {"preset": "development", "questions": 2, "quality": "none", "judgements_per_call": 1}
+RULES = {"preset": "development", "questions": 2, "quality": "none", "per_call": 1}
 
 
 def arena(folder: Path, **rules: object) -> Path:

@@ -45,7 +45,9 @@ def quick() -> Iterator[None]:
         yield
 
 
-def arena(folder: Path, server: OpenAIServer, timeout_s: float = 5.0, **sections: Any) -> Path:
+def arena(
+    folder: Path, server: OpenAIServer, timeout_s: float = 5.0, most: int | None = None, **sections: Any
+) -> Path:
     players = [
         {
             "name": f"p{place}",
@@ -53,6 +55,7 @@ def arena(folder: Path, server: OpenAIServer, timeout_s: float = 5.0, **sections
             "base_url": server.url,
             "key_env": "TINY_KEY",
             "timeout_s": timeout_s,
+            "max_tokens": most,
             "price": {"input": 10, "output": 1000},
         }
         for place in range(6)
@@ -283,18 +286,17 @@ async def test_no_budget_is_exceeded_by_what_the_server_may_have_charged(tmp_pat
         charged["nano"] += 11 * 10_000 + 7 * 1_000_000
         return await sensible(request, body)
 
-    limit = {"max_tokens": 100, "max_chars": 500}
     rules = {
         "committee": 2,
         "judges": 2,
         "max_drafts": 1,
         "topics": ["tides"],
-        **{f"{role}_limit": limit for role in ("author", "committee", "contestant", "judge")},
+        "max_tokens": 100,
     }
     budget = {"arena": 14.0, "match": 10.0}
     async with OpenAIServer() as server:
         server.always(behave)
-        folder = arena(tmp_path, server, timeout_s=2.0, budget=budget, rules=rules)
+        folder = arena(tmp_path, server, timeout_s=2.0, most=100, budget=budget, rules=rules)
         report = await run(folder, None)
     assert report.reason == "budget"
     assert report.settled > 0
@@ -326,13 +328,12 @@ async def test_what_the_server_bills_stays_within_every_limit_of_random_arenas(
         usage = {"prompt_tokens": asked, "completion_tokens": said, "total_tokens": asked + said}
         return web.json_response(server_does.completion(text, usage=usage))
 
-    limit = {"max_tokens": 100, "max_chars": 500}
     rules = {
         "committee": 2,
         "judges": 2,
         "max_drafts": 1,
         "topics": ["tides"],
-        **{f"{role}_limit": limit for role in ("author", "committee", "contestant", "judge")},
+        "max_tokens": 100,
     }
     budget = {"arena": rng.uniform(4, 14), "match": rng.choice([None, 2.0, 4.0]), "player": 3.0}
 

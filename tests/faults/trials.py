@@ -88,7 +88,7 @@ TRIALS = {
         "last-arena",
         2,
         4,
-        {"preset": "development", "questions": 3, "quality": "none", "judgements_per_call": 1},
+        {"preset": "development", "questions": 3, "quality": "none", "per_call": 1},
         cut=True,
     ),
     "challenge-exchange": Trial(

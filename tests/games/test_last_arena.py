@@ -50,13 +50,13 @@ def test_everybody_does_everything_and_the_true_order_comes_out() -> None:
 
 
 def test_one_item_a_call_asks_as_often_as_the_rules_say() -> None:
-    played = tournament(ratings_per_call=1, judgements_per_call=1)
+    played = tournament(per_call=1)
     assert len(keys(played, "rate")) == 4 * 9
     assert len(keys(played, "answer")) == 4 * 12
     assert len(keys(played, "judge")) == 4 * 36
-    batched = tournament(ratings_per_call=5, judgements_per_call=8)
+    batched = tournament(per_call=5)
     assert len(keys(batched, "rate")) == 4 * 2
-    assert len(keys(batched, "judge")) == 4 * 5
+    assert len(keys(batched, "judge")) == 4 * 8
 
 
 def test_nobody_rates_its_own_question_or_judges_its_own_answer() -> None:
@@ -128,7 +128,7 @@ def test_one_void_reply_in_a_thousand_never_voids_a_tournament() -> None:
             return Reply("void", reason="the provider is down", cost_nano=0)
         return usual(ask, player)
 
-    played = tournament(failing, seats=5, questions=12, ratings_per_call=1, judgements_per_call=1)
+    played = tournament(failing, seats=5, questions=12, per_call=1)
     assert lost > 3
     assert not played.outcome.void
     missing = played.outcome.detail["batching"]
@@ -228,7 +228,9 @@ def test_a_model_that_cannot_score_lists_is_asked_one_by_one_and_learnt_from() -
 # ------------------------------------------------------------------------------------------------- ideas
 
 
-def test_varied_questions_earn_the_bonus() -> None:
+def test_varied_questions_earn_the_bonus(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("peerage.games.last_arena.rules.SAME", 0.95)
+
     def monotonous(ask: Ask, player: str) -> str:
         if isinstance(ask.expects, Questions) and ask.to == "A":
             words = ("balls", "books", "boots", "coins", "forks", "hats", "keys", "lamps", "pens")
@@ -236,8 +238,8 @@ def test_varied_questions_earn_the_bonus() -> None:
             return json.dumps({"questions": [f"How many {word} fit into a bus, roughly?" for word in drawn]})
         return agreeable(ask, player)
 
-    without = tournament(scripted(monotonous), overlap=0.95).outcome
-    outcome = tournament(scripted(monotonous), overlap=0.95, diversity_bonus=3).outcome
+    without = tournament(scripted(monotonous)).outcome
+    outcome = tournament(scripted(monotonous), diversity_bonus=3).outcome
     assert outcome.detail["diversity"]["A"] < min(outcome.detail["diversity"][label] for label in "BCD")
     assert set(without.scores.values()) == {0.5}
     assert outcome.scores["A"] == 0
@@ -306,9 +308,7 @@ def test_the_original_preset_is_the_published_prompts() -> None:
         "Judge the following answer on a scale from 0 (very poor) to 10 (excellent) for correctness, "
         "completeness, and clarity.\nAnswer: {work}\nRespond with a single integer."
     )
-    limits = (rules.question_limit, rules.rating_limit, rules.answer_limit, rules.judge_limit)
-    assert [limit.temperature for limit in limits] == [0.7, 0, 0.7, 0]
-    assert (rules.ratings_per_call, rules.judgements_per_call, rules.questions) == (1, 1, 100)
+    assert (rules.per_call, rules.questions_per_call, rules.questions) == (1, 100, 100)
     assert not any(getattr(rules.texts, name).system for name in ("write", "rate", "answer", "judge"))
 
 
@@ -318,10 +318,10 @@ def test_presets_give_way_to_what_is_stated() -> None:
         {
             "preset": "development",
             "questions": 7,
-            "answer_limit": {"max_tokens": 50},
+            "max_tokens": 50,
         }
     )
-    assert (rules.questions, rules.answer_limit.max_tokens, rules.answer_limit.max_chars) == (7, 50, 600)
+    assert (rules.questions, rules.max_tokens, rules.max_chars) == (7, 50, 200)
     assert rules.texts.judge == LastArenaRules.model_validate({}).texts.judge
 
 
@@ -332,8 +332,6 @@ def test_presets_give_way_to_what_is_stated() -> None:
         ({"categories": ["math", "Math"]}, "is listed twice"),
         ({"preset": "originall"}, "preset"),
         ({"preset": ["original"]}, "preset"),
-        ({"prompts": "short"}, "prompts"),
-        ({"judgements_per_call": 20, "judge_limit": {"max_tokens": 100}}, "set it to 8, or raise"),
         ({"drop": 1}, "drop"),
         ({"seats": 1}, "seats"),
     ],

@@ -236,7 +236,7 @@ def test_a_sandbox_that_fails_voids_the_match() -> None:
 
 def test_in_the_challenge_exchange_players_may_run_programs_before_they_answer() -> None:
     players = [f"p{at}" for at in range(3)]
-    made = fixture(CHALLENGE_EXCHANGE, players, {"seats": 3, "tools": "python", "tool_runs": 1})
+    made = fixture(CHALLENGE_EXCHANGE, players, {"seats": 3, "tools": "python"})
     played = play(CHALLENGE_EXCHANGE, made, house(dict.fromkeys(players, "house:0.8")))
     check(CHALLENGE_EXCHANGE, played)
     assert not played.outcome.void

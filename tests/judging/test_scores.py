@@ -24,9 +24,6 @@ RULES = ScoringRules(
     Prompt("", "{question} {work} {format}"),
     Prompt("", "{items} {count} {format}"),
     False,
-    100,
-    200,
-    0.0,
 )
 
 

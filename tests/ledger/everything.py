@@ -26,7 +26,7 @@ from peerage.settings import PlayerSettings
 
 SETTINGS: dict[str, Any] = {
     "game": "challenge-exchange",
-    "rules": {"seats": 3, "proof": "blind", "attempts": 1, "least_attempts": 4},
+    "rules": {"seats": 3, "proof": "blind", "attempts": 1},
     "pairing": {"window": 2},
     "seed": 5,
 }

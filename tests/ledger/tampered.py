@@ -64,7 +64,7 @@ def exchange(folder: Path) -> Path:
         house(5),
         seed=3,
         game="challenge-exchange",
-        rules={"seats": 3, "proof": "blind", "attempts": 1, "least_attempts": 4},
+        rules={"seats": 3, "proof": "blind", "attempts": 1},
         pairing={"window": 2},
     )
     play(folder, 6)

@@ -31,7 +31,7 @@ def attempt(name: str, player: str, answer: int | None) -> dict[str, Any]:
 def test_when_a_challenge_is_withdrawn_does_not_matter(
     attempts: list[tuple[str, str, int | None]], withdrawals: list[tuple[int, str]]
 ) -> None:
-    first, between = ChallengePool(2), ChallengePool(2)
+    first, between = ChallengePool(), ChallengePool()
     said = [{"action": "withdraw", "challenge_id": name, "reason": "why"} for _, name in withdrawals]
     for one in said:
         first.amend(one)

@@ -15,7 +15,7 @@ from peerage.formats import Questions, Scores, Text
 from peerage.games.last_arena import GAME as LAST_ARENA
 from peerage.protocol import Ask
 
-RULES = {"preset": "development", "seats": 4, "questions": 1, "quality": "none", "judgements_per_call": 4}
+RULES = {"preset": "development", "seats": 4, "questions": 1, "quality": "none", "per_call": 4}
 WORTH = st.lists(st.integers(4, 12).map(lambda half: half / 2), min_size=16, max_size=16)
 STRICT = st.lists(st.integers(-4, 6).map(lambda half: half / 2), min_size=4, max_size=4)
 
@@ -66,4 +66,4 @@ def test_differences_shrink_by_what_judges_cannot_see_and_keep_their_order(worth
 @settings(max_examples=8, deadline=None)
 @given(WORTH, st.integers(1, 8))
 def test_how_many_items_a_call_holds_changes_nothing(worth: list[float], size: int) -> None:
-    assert standings(worth, [0.0] * 4, judgements_per_call=size) == standings(worth, [0.0] * 4)
+    assert standings(worth, [0.0] * 4, per_call=size) == standings(worth, [0.0] * 4)

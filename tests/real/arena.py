@@ -22,6 +22,7 @@ from tests.servers.smollm import smollm
 
 from peerage.arena import open_arena
 from peerage.engine.driver import ROOM
+from peerage.judging.panel import REASON_CHARS
 from peerage.ledger import open_ledger
 from peerage.ledger.codec import by_hex, read_record, read_reply, read_said
 from peerage.ledger.secret import TOPIC
@@ -46,22 +47,16 @@ PLAYERS: Sequence[Mapping[str, Any]] = (
 ONE_THREAD = {"OMP_THREAD_LIMIT": "1"}
 """Threads that share busy processors spend their time on waiting for each other."""
 
-# A verdict is about 20 tokens around its reason, and a character is at most a token or two: so the grammar
-# can close the object within the limit, whatever the model babbles.
-VOTE = {"max_tokens": 60, "max_chars": 32, "temperature": 0.0}
 PROMPTS: Mapping[str, Any] = {
     "prompts": "prompts.jsonl",
     "judges": 2,
     "order": "one",
-    "contestant_limit": {"max_tokens": 28, "max_chars": 140, "temperature": 0.7},
-    "judge_limit": VOTE,
+    "max_tokens": 28,
 }
 DRAFTED: Mapping[str, Any] = {
     "topics": ["the sea", "bread", "bicycles"],
-    "author_limit": {"max_tokens": 28, "max_chars": 140, "temperature": 1.0},
     "max_drafts": 1,
     "committee": 2,
-    "committee_limit": VOTE,
     **{key: value for key, value in PROMPTS.items() if key != "prompts"},
 }
 TASKS = (
@@ -203,8 +198,8 @@ class Said:
         """What was asked for, when it was a vote or a verdict."""
         role = self.key.partition("/")[0]
         if role == "judge":
-            return Choice("verdict", ("A", "B", "tie"), VOTE["max_chars"])
-        return Choice("vote", ("approve", "object"), VOTE["max_chars"]) if role == "vote" else None
+            return Choice("verdict", ("A", "B", "tie"), REASON_CHARS)
+        return Choice("vote", ("approve", "object"), REASON_CHARS) if role == "vote" else None
 
     @property
     def valid(self) -> bool:

@@ -16,7 +16,7 @@ def test_a_match(tmp_path: Path) -> None:
     arena = {
         "game": "challenge-exchange",
         "seed": 2,
-        "rules": {"seats": 2, "assigned": 1, "attempts": 1, "write_tokens": 120, "solve_tokens": 60},
+        "rules": {"seats": 2, "assigned": 1, "attempts": 1, "max_tokens": 60},
         "players": [
             {"name": "model", "model": PLAYER, "temperature": 0.2},
             {"name": "expert", "model": "house:1"},

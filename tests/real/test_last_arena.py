@@ -15,12 +15,8 @@ RULES = {
     "questions": 1,
     "quality": "none",
     "categories": ["science", "language"],
-    "ratings_per_call": 2,
-    "judgements_per_call": 1,
-    "question_limit": {"max_tokens": 60, "max_chars": 120},
-    "rating_limit": {"max_tokens": 48},
-    "answer_limit": {"max_tokens": 30},
-    "judge_limit": {"max_tokens": 20},
+    "per_call": 2,
+    "max_tokens": 30,
 }
 
 

@@ -80,7 +80,7 @@ def hostile_arena(folder: Path, matches: int = DECIDED) -> Path:
         "committee": 2,
         "judges": 3,
         "topics": ["bridges", "<b onclick=window.stolen=1>tides</b>", "bees"],
-        "contestant_limit": {"max_chars": 200_000},
+        "max_tokens": 50_000,
     }
     write_arena(folder, players, rules=rules, name="An <i>arena</i> & more")
     play(folder, matches, clients=hostile)
@@ -93,7 +93,7 @@ def sealed_arena(folder: Path, matches: int = 8, players: int = 5, seats: int = 
         "game": "challenge-exchange",
         "seed": 3,
         "players": house(players),
-        "rules": {"seats": seats, "proof": "blind", "attempts": 1, "least_attempts": 4},
+        "rules": {"seats": seats, "proof": "blind", "attempts": 1},
         "pairing": {"window": 2},
     }
     (folder / "arena.yaml").write_text(yaml.safe_dump(settings), "utf-8")

@@ -64,7 +64,7 @@ def test_a_player_without_whom_a_match_went_on_is_told_as_unranked(tmp_path: Pat
     def down(call: Call, _: int) -> PlayerError | None:
         return PlayerError("down", kind="request") if call.key.split("/")[1] == "B" else None
 
-    rules = {"preset": "development", "questions": 2, "quality": "none", "judgements_per_call": 1}
+    rules = {"preset": "development", "questions": 2, "quality": "none", "per_call": 1}
     folder = write_arena(tmp_path, house(4), game="last-arena", rules=rules)
     play(folder, 1, clients=Cast(down))
     match = _only(folder)

@@ -148,7 +148,7 @@ def test_without_a_checkpoint_nothing_is_offered(folder: Path, tmp_path: Path) -
 
 
 def test_what_is_sealed_stays_sealed_in_a_proof(tmp_path: Path, key: Path, script: Path) -> None:
-    rules = {"seats": 3, "proof": "blind", "attempts": 1, "least_attempts": 4}
+    rules = {"seats": 3, "proof": "blind", "attempts": 1}
     folder = write_arena(tmp_path / "sealed", house(5), game="challenge-exchange", rules=rules)
     play(folder, 2)
     assert peerage(folder, "checkpoint", "--key", str(key)).exit_code == 0

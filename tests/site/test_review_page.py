@@ -12,10 +12,9 @@ from typer.testing import CliRunner
 
 from peerage.cli.main import app
 from peerage.ledger import open_ledger
-from peerage.settings import load
 from peerage.site.server import Server
 from peerage.standings.verify import verify
-from peerage.tables.challenges import arena_pool, to_review
+from peerage.tables.challenges import pool, to_review
 
 HERE = "http://localhost"
 
@@ -34,7 +33,7 @@ def fields(page: str) -> dict[str, str]:
 
 def waiting(folder: Path) -> list[str]:
     ledger = open_ledger("sqlite:///arena.db", folder, create=False)
-    found = [row.challenge_id for row in to_review(arena_pool(ledger, load(folder, reading=True)))]
+    found = [row.challenge_id for row in to_review(pool(ledger))]
     ledger.close()
     return found
 
@@ -56,7 +55,7 @@ def test_a_verdict_in_a_browser_is_an_entry_of_the_log(
     ledger = open_ledger("sqlite:///arena.db", folder, create=False)
     said = [json.loads(row.body) for row in ledger.amendments("challenges")][-1]
     assert (said["action"], said["verdict"], said["reason"]) == ("review", verdict, "two readings")
-    assert arena_pool(ledger, load(folder, reading=True)).entries[before[0]].state == state
+    assert pool(ledger).entries[before[0]].state == state
     assert verify(ledger).ok
     ledger.close()
     assert "two readings" in client.get("/challenges.html").text

@@ -18,12 +18,15 @@ import msgspec
 from msgspec import Struct
 
 from peerage.blocks import Block, Heading, Quoted, Replies, Sentence, Task, Tone, said
+from peerage.judging.panel import QUORUM
 from peerage.match import Outcome, Seat
 from peerage.protocol import Ask, Choice, Chosen, Prompt, Quote, Reply, Steps, Text, Works
 
 _TOLERANCE = 1e-9
 VOTES = ("approve", "object")
 """Votes of a committee."""
+DRAFT_TOKENS, DRAFT_CHARS, DRAFT_TEMPERATURE = 1_200, 4_000, 1.0
+VOTE_TOKENS, OBJECTION_CHARS = 600, 400
 REFERENCE = "reference"
 """The stage in which the author answers its own challenge, for committee and judges, not for contestants."""
 
@@ -34,24 +37,6 @@ class Stage(Struct, frozen=True):
     name: str
     first: Prompt
     again: Prompt
-
-
-class DraftingRules(Struct, frozen=True):
-    """Conditions under which a draft stands, and the limits of drafts and votes.
-
-    `approval` is the share of valid votes that must approve; `quorum` the share of the seated committee
-    whose votes must be valid (always at least one).
-    """
-
-    max_drafts: int
-    approval: float
-    quorum: float
-    draft_chars: int
-    draft_tokens: int
-    draft_temperature: float | None
-    vote_tokens: int
-    vote_temperature: float | None
-    objection_chars: int = 400
 
 
 class Draft(Struct, frozen=True):
@@ -93,20 +78,29 @@ def drafting(
     stages: Sequence[Stage],
     vote: Prompt,
     topic: str,
-    rules: DraftingRules,
+    *,
+    max_drafts: int,
+    approval: float,
 ) -> Steps[Drafting]:
-    """Draft until a challenge stands or the turns are over.
+    """Draft until a challenge stands or the turns are over: `max_drafts` in each. A draft stands by the share
+    `approval` of the committee's valid votes.
 
     Each turn names one author per stage. Request keys are `STAGE/TURN/DRAFT` and `vote/TURN/DRAFT/LABEL`,
     counting from 1.
     """
     drafts: list[Draft] = []
+    usual = {
+        "topic": topic,
+        "limit": str(DRAFT_CHARS),
+        "approval": f"{approval:.0%}",
+        "drafts": str(max_drafts),
+    }
     for turn, authors in enumerate(turns, 1):
         earlier: Mapping[str, Quote] = {}
         objections = ""
-        for number in range(1, rules.max_drafts + 1):
+        for number in range(1, max_drafts + 1):
             at = f"{turn}/{number}"
-            replies = yield from _write(authors, stages, at, topic, earlier, objections, rules)
+            replies = yield from _write(authors, stages, at, usual, earlier, objections)
             last = replies[-1]
             labels = {stage.name: author.label for stage, author in zip(stages, authors, strict=True)}
             keys = {stage.name: reply.key for stage, reply in zip(stages, replies, strict=False) if reply.ok}
@@ -114,7 +108,7 @@ def drafting(
                 drafts.append(Draft(turn, number, labels, keys, last.status))
                 break
             texts = {
-                stage.name: Quote.of(stage.name, reply, rules.draft_chars)
+                stage.name: Quote.of(stage.name, reply, DRAFT_CHARS)
                 for stage, reply in zip(stages, replies, strict=True)
             }
             players = {author.player for author in authors}
@@ -126,17 +120,16 @@ def drafting(
                     vote.ask(
                         member.label,
                         f"vote/{at}/{member.label}",
-                        Choice("vote", VOTES, rules.objection_chars),
-                        {**texts, "topic": topic, "approval": f"{rules.approval:.0%}"},
-                        rules.vote_tokens,
+                        Choice("vote", VOTES, OBJECTION_CHARS),
+                        {**texts, "topic": topic, "approval": usual["approval"]},
+                        VOTE_TOKENS,
                         role="committee",
-                        temperature=rules.vote_temperature,
+                        temperature=0.0,
                         oracle=Works(tuple(works), hidden.get(REFERENCE)),
                     )
                     for member in members
                 ],
-                rules.quorum,
-                rules.approval,
+                approval,
             )
             drafts.append(
                 Draft(
@@ -152,7 +145,7 @@ def drafting(
             )
             if review.approved:
                 return Drafting(texts, tuple(drafts), hidden)
-            earlier, objections = texts, _objections(review.replies, rules.objection_chars)
+            earlier, objections = texts, _objections(review.replies)
     return Drafting(None, tuple(drafts))
 
 
@@ -166,10 +159,10 @@ class Review(NamedTuple):
     approved: bool
 
 
-def reviewed(asks: Sequence[Ask], quorum: float, approval: float) -> Steps[Review]:
+def reviewed(asks: Sequence[Ask], approval: float) -> Steps[Review]:
     """Put `asks` to a committee, one to each member, which expect a vote of `VOTES`.
 
-    Fewer than `quorum` of the votes being valid, or fewer than `approval` of these approving, is no approval.
+    Fewer than `QUORUM` of the votes being valid, or fewer than `approval` of these approving, is no approval.
     """
     replies: list[Reply] = yield asks
     votes = {
@@ -177,7 +170,7 @@ def reviewed(asks: Sequence[Ask], quorum: float, approval: float) -> Steps[Revie
         for ask, reply in zip(asks, replies, strict=True)
     }
     valid = [reply.value.choice for reply in replies if reply.ok]
-    if len(valid) < max(1, math.ceil(quorum * len(replies) - _TOLERANCE)):
+    if len(valid) < max(1, math.ceil(QUORUM * len(replies) - _TOLERANCE)):
         return Review(replies, votes, None, approved=False)
     share = valid.count("approve") / len(valid)
     return Review(replies, votes, share, approved=share >= approval - _TOLERANCE)
@@ -187,19 +180,13 @@ def _write(
     authors: Sequence[Seat],
     stages: Sequence[Stage],
     at: str,
-    topic: str,
+    usual: Mapping[str, str],
     earlier: Mapping[str, Quote],
     objections: str,
-    rules: DraftingRules,
 ) -> Steps[list[Reply]]:
     """One draft, stage after stage; ends early with the first reply that cannot be used."""
     replies: list[Reply] = []
-    fill: dict[str, str | Quote] = {
-        "topic": topic,
-        "limit": str(rules.draft_chars),
-        "approval": f"{rules.approval:.0%}",
-        "drafts": str(rules.max_drafts),
-    }
+    fill: dict[str, str | Quote] = {**usual}
     if earlier:
         fill["objections"] = Quote("objections", objections)
     for author, stage in zip(authors, stages, strict=True):
@@ -210,24 +197,24 @@ def _write(
         reply: Reply = yield prompt.ask(
             author.label,
             f"{stage.name}/{at}",
-            Text(rules.draft_chars),
+            Text(DRAFT_CHARS),
             fill,
-            rules.draft_tokens,
+            DRAFT_TOKENS,
             role="author",
-            temperature=rules.draft_temperature,
-            oracle={"topic": topic},
+            temperature=DRAFT_TEMPERATURE,
+            oracle={"topic": usual["topic"]},
         )
         replies.append(reply)
         if not reply.ok:
             break
-        fill[stage.name] = Quote.of(stage.name, reply, rules.draft_chars)
+        fill[stage.name] = Quote.of(stage.name, reply, DRAFT_CHARS)
     return replies
 
 
-def _objections(votes: Iterable[Reply], chars: int) -> str:
+def _objections(votes: Iterable[Reply]) -> str:
     """The objectors' reasons as a list, one a line, each once; a remark when nobody gave one."""
     reasons = [
-        " ".join(reply.value.reason.split())[:chars]
+        " ".join(reply.value.reason.split())[:OBJECTION_CHARS]
         for reply in votes
         if reply.ok and reply.value.choice == "object" and reply.value.reason.strip()
     ]

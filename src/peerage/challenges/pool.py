@@ -30,6 +30,8 @@ from peerage.sealing import SALT, Sealed, salt, unseal
 Action: TypeAlias = Literal["flag", "review", "withdraw", "retire", "import", "claim"]
 Verdict: TypeAlias = Literal["approve", "object"]
 Result: TypeAlias = Literal["correct", "incorrect", "pass", "invalid", "refused"]
+LEAST_ATTEMPTS = 6
+"""Attempts by others from which on a challenge can be flagged."""
 STREAM = "challenges"
 """The stream of amendments that the pool reads."""
 
@@ -136,14 +138,9 @@ class PoolChallenge(Struct):
 
 
 class ChallengePool:
-    """The fold.
+    """The fold. `count` is how many challenges a match is given."""
 
-    `least` is the number of attempts by others from which on a challenge can be flagged, `count` how many
-    challenges a match is given.
-    """
-
-    def __init__(self, least: int, count: int = 0) -> None:
-        self.least = least
+    def __init__(self, count: int = 0) -> None:
         self.count = count
         self.entries: dict[str, PoolChallenge] = {}
         self._same: dict[str, str] = {}  # each text of `likeness` → the challenge that has it
@@ -175,7 +172,7 @@ class ChallengePool:
         for entry in tried.values():
             others = len(self._players - {entry.author_llm})
             seen = entry.description, entry.answer, entry.by_others
-            entry.shown = found_flags(*seen, shares, self.least, others)
+            entry.shown = found_flags(*seen, shares, LEAST_ATTEMPTS, others)
 
     def amend(self, said: Mapping[str, Any]) -> None:
         """Take in an amendment; it may be about a challenge that is learnt of later.
@@ -206,7 +203,7 @@ class ChallengePool:
         entry = PoolChallenge(name, author, description, sealed, proof, match, solution)
         if votes := fact.get("votes"):
             entry.reviews.append(Review("committee", "approve", f"{votes[0]} of {votes[1]} approve"))
-        entry.shown = found_flags(description, answer, (), {}, self.least)
+        entry.shown = found_flags(description, answer, (), {}, LEAST_ATTEMPTS)
         self.entries[name] = entry
         for text in likeness(description, answer):
             self._same.setdefault(text, name)

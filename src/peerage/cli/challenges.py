@@ -289,9 +289,9 @@ def redact(
 
 
 def _pool(arena: Arena) -> ChallengePool:
-    from peerage.tables.challenges import arena_pool
+    from peerage.tables.challenges import pool
 
-    return arena_pool(arena.ledger, arena.settings)
+    return pool(arena.ledger)
 
 
 def _records(paths: list[Path]) -> Iterator[tuple[str, Any]]:

@@ -356,7 +356,7 @@ def with_goal(settings: ArenaSettings, until: str) -> ArenaSettings:
 def refuse_unplaceable(arena: Arena) -> None:
     """Raise SettingsError where nobody can be placed: nothing was played, or there is nothing to play."""
     from peerage.settings import SettingsError
-    from peerage.tables.challenges import arena_pool, pools
+    from peerage.tables.challenges import pool, pools
 
     settings = arena.settings
     if settings.pairing.policy != "place":
@@ -367,7 +367,7 @@ def refuse_unplaceable(arena: Arena) -> None:
             "arena"
         )
     if drawing := next(filter(pools, settings.lineup), ""):
-        known = arena_pool(arena.ledger, settings).entries.values()
+        known = pool(arena.ledger).entries.values()
         if not any(entry.in_use for entry in known):
             raise SettingsError(
                 f"{drawing} has no challenge in its pool that may come up ({len(known)} are on record), and "

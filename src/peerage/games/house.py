@@ -92,15 +92,11 @@ def essay(call: Call, quality: float, rng: Random) -> Said:
 
 
 def programmer(call: Call, skill: float, rng: Random) -> str:
-    """A house player's program: real, of a length and a correctness by skill."""
-    return program(call, rng.gauss(skill, SPREAD), rng)
+    """A house player's program: real, of a length and a correctness by skill.
 
-
-def program(call: Call, quality: float, rng: Random) -> str:
-    """A program of that quality; the oracle's `programs` run from the best to the worst.
-
-    Without any, which is a task that house players do not know, every program is wrong.
+    The oracle's `programs` run from the best to the worst; without any every program is wrong.
     """
+    quality = rng.gauss(skill, SPREAD)
     solutions = (call.oracle or {}).get("programs")
     if quality < WRONG_BELOW or not solutions:
         return rng.choice(WRONG)

@@ -58,6 +58,9 @@ def _parts(value: object) -> Iterator[object]:
         yield value
 
 
+CHARS_PER_TOKEN = 4
+"""Characters of an answer that count, for each token that it may take; the rest is cut."""
+
 Seats = Annotated[int, Field(ge=2, le=10, description="Players in a match, when there are enough.")]
 Temperature = Annotated[
     float | None, Field(ge=0, le=100, description="Sampling temperature; null: as the player is set.")
@@ -68,16 +71,6 @@ MaxTokens = Annotated[
 ]
 Share = Annotated[float, Field(ge=0, le=1)]
 Line = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=200)]
-
-
-class Limit(Section):
-    """Limits of one role's replies, and their sampling."""
-
-    max_tokens: int = Field(
-        ge=1, le=10_000_000, description="Tokens an answer may take, not counting thinking before it."
-    )
-    max_chars: int = Field(ge=1, le=200_000, description="Characters of a reply that count; the rest is cut.")
-    temperature: Temperature = None
 
 
 class CostUnit(Section):

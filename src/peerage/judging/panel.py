@@ -27,6 +27,9 @@ TIE = "tie"
 ABSTAIN = "abstain"
 UNUSABLE = ("invalid", "refused", "void")
 """Fates of a reply that is no verdict."""
+QUORUM = 0.5
+"""Share of those who are to vote or to score whose votes or scores must be valid; always at least one."""
+VERDICT_TOKENS, REASON_CHARS = 600, 400
 _TOLERANCE = 1e-9  # shares are sums of rounded weights; a difference below this is none
 
 
@@ -34,10 +37,8 @@ class PanelRules(Struct, frozen=True):
     """Settings of a panel's votes and of their count.
 
     `order` both: each judge sees both orders; one: one drawn at random. `epsilon` is the half-width of the
-    band of shares around ½ that count as a tie. `weight_temperature` is softmax's τ in Elo points. `quorum`
-    is the share of the seated judges, from 0 to 1, that must cast a valid vote (always at least one).
-    Judges see the first `answer_chars` characters of an answer. `max_tokens`, `temperature` and
-    `reason_chars` are a verdict's limits.
+    band of shares around ½ that count as a tie. `weight_temperature` is softmax's τ in Elo points.
+    Judges see the first `answer_chars` characters of an answer.
     """
 
     order: Literal["both", "one"] = "both"
@@ -45,11 +46,7 @@ class PanelRules(Struct, frozen=True):
     epsilon: float = 0.0
     weights: Scheme = "softmax"
     weight_temperature: float = 300.0
-    quorum: float = 0.5
     answer_chars: int = 20_000
-    max_tokens: int = 600
-    temperature: float | None = 0.0
-    reason_chars: int = 400
 
 
 PLAIN = PanelRules()
@@ -106,7 +103,7 @@ def panel(
         raise ValueError("order 'one' draws the order shown: pass rng=table.rng('order')")
     first, second = answers
     orders = ((first, second), (second, first))
-    expects = Choice("verdict", ("A", "B") if rules.binary else ("A", "B", TIE), rules.reason_chars)
+    expects = Choice("verdict", ("A", "B") if rules.binary else ("A", "B", TIE), REASON_CHARS)
     common = {
         **given,
         "ties": NO_TIES if rules.binary else TIES,
@@ -137,8 +134,8 @@ def panel(
                     role="judge",
                     messages=messages,
                     expects=expects,
-                    max_tokens=rules.max_tokens,
-                    temperature=rules.temperature,
+                    max_tokens=VERDICT_TOKENS,
+                    temperature=0.0,
                     oracle=oracle,
                 )
             )
@@ -157,10 +154,10 @@ def count(
     """Weigh the ballots by the judges' ratings and decide for or against the answer named `first`.
 
     UNER, stage 5: the score is 1 when the first answer's share of the valid weight exceeds ½ + ε, ½ within
-    ε of ½, else 0. With fewer than `quorum` of the ballots valid it is None.
+    ε of ½, else 0. With fewer than `QUORUM` of the ballots valid it is None.
     """
     valid = [ballot for ballot in ballots if ballot.vote != ABSTAIN]
-    if len(valid) < max(1, math.ceil(rules.quorum * len(ballots) - _TOLERANCE)):
+    if len(valid) < max(1, math.ceil(QUORUM * len(ballots) - _TOLERANCE)):
         return PanelVerdict(None, None, tuple(ballots))
     shares = weights([ratings[ballot.judge] for ballot in valid], rules.weights, rules.weight_temperature)
     weight = dict(zip([ballot.judge for ballot in valid], shares, strict=True))

@@ -21,6 +21,12 @@ from peerage.judging.prompts import MATERIAL
 from peerage.match import Outcome, Seat
 from peerage.protocol import Ask, Prompt, Quote, Reply, Steps, Works
 
+SCORE_TOKENS = 12
+"""Tokens of one item's score in a list, as they usually are, without a reason."""
+SCORED_TOKENS, SPARE_TOKENS = 80, 200
+"""Tokens of a score with its reason, at most; and what a reply may take on top."""
+REASON_CHARS = 300
+
 
 class Item(NamedTuple):
     """A piece of work to be scored.
@@ -50,9 +56,11 @@ class ScoringRules(NamedTuple):
     prompt: Prompt
     many: Prompt
     explain: bool
-    reason_chars: int
-    max_tokens: int
-    temperature: float | None
+
+    @property
+    def max_tokens(self) -> int:
+        """Return how many tokens a reply may take."""
+        return SPARE_TOKENS + SCORED_TOKENS * self.per_call
 
 
 class Grade(NamedTuple):
@@ -188,13 +196,13 @@ def _asks(parcels: Iterable[tuple[str, tuple[Item, ...]]], rules: ScoringRules) 
         fill: dict[str, str | Quote]
         if len(parcel) == 1:
             (item,) = parcel
-            expects = Score(explain=rules.explain, reason_chars=rules.reason_chars)
+            expects = Score(explain=rules.explain, reason_chars=REASON_CHARS)
             key, prompt = item.id, rules.prompt
             fill = {"question": item.question}
             if item.work is not None:
                 fill["work"] = item.work
         else:
-            expects = Scores(len(parcel), explain=rules.explain, reason_chars=rules.reason_chars)
+            expects = Scores(len(parcel), explain=rules.explain, reason_chars=REASON_CHARS)
             numbers[judge] = numbers.get(judge, 0) + 1
             key = f"batch-{numbers[judge]}"
             listed, fill = _listed(parcel)
@@ -208,7 +216,7 @@ def _asks(parcels: Iterable[tuple[str, tuple[Item, ...]]], rules: ScoringRules) 
             messages=prompt.messages(fill),
             expects=expects,
             max_tokens=rules.max_tokens,
-            temperature=rules.temperature,
+            temperature=0.0,
             oracle=Works(tuple([item.oracle for item in parcel])),
         )
 

@@ -112,7 +112,7 @@ def too_few(settings: ArenaSettings) -> str:
     rules = rules_of(settings)
     shortage = first_shortage(spec.officials(rules), standings)
     if shortage is not None:
-        smallest = {name: 1 for name in type(rules).model_fields if name.startswith("min_")}
+        smallest = {name: 1 for name in ("committee", "judges") if getattr(rules, name, 0) > 1}
         enough = not first_shortage(spec.officials(rules.model_copy(update=smallest)), standings)
         panels = ", ".join([f"{name}: 1" for name in smallest])
         families = ", or give players of their own family another `family`" if shortage.kin_barred else ""

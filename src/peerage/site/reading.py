@@ -28,7 +28,7 @@ from peerage.site.addresses import match_page
 from peerage.site.ledger_at import Moment
 from peerage.site.tally import Mine, Record, SiteTally
 from peerage.standings import NOBODY, Standings, after_all, pinned_elo, pinned_rating
-from peerage.tables.challenges import ChallengeRow, arena_pool, pools, rows
+from peerage.tables.challenges import ChallengeRow, pool, pools, rows
 from peerage.tables.corrected import CorrectedRow, what_would_change
 from peerage.tables.judge_rows import JudgesReport
 from peerage.tables.judges import judges_of
@@ -347,7 +347,7 @@ class Site:
             return []
         # From what is not redacted: some flags rest on answers, and a flag decides whether a challenge is
         # drawn.
-        return rows(arena_pool(self.ledger, self.settings, self.number))
+        return rows(pool(self.ledger, self.number))
 
     @cached_property
     def speeds(self) -> Mapping[str, Speed]:

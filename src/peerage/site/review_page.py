@@ -47,7 +47,7 @@ class ReviewRoutes:
 
     def _next(self, after: str) -> dict[str, object]:
         """The challenge after the one with this id, in the order in which they wait."""
-        pool = challenges.arena_pool(self._ledger, self._settings)
+        pool = challenges.pool(self._ledger)
         waiting = challenges.to_review(pool, answers=True)
         place = next((at for at, row in enumerate(waiting, 1) if row.challenge_id == after), 0)
         row = waiting[place % len(waiting)] if waiting else None

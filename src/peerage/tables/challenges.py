@@ -17,11 +17,8 @@ from peerage.ledger.columns import of_summaries
 from peerage.ledger.disclosure import acted
 from peerage.ledger.merkle import digest
 from peerage.ledger.store import Columns, Ledger, LedgerError, Summary, amend
-from peerage.settings import ArenaSettings, rules_of, suggest
+from peerage.settings import suggest
 from peerage.standings import unrated
-
-LEAST_ATTEMPTS = 6
-"""Attempts that a flag needs where the arena's own rules do not say."""
 
 
 class Tried(Struct, frozen=True):
@@ -74,10 +71,10 @@ def pools(game: str) -> bool:
     return spec is not None and spec.memory is not None and spec.memory.stream == STREAM
 
 
-def pool(ledger: Ledger, least: int = LEAST_ATTEMPTS, last: int | None = None) -> ChallengePool:
+def pool(ledger: Ledger, last: int | None = None) -> ChallengePool:
     """The pool after the record at place `last`, by default the newest; `least` attempts by others are needed
     for a flag. Raises LedgerError."""
-    found = ChallengePool(least)
+    found = ChallengePool()
     number = 0
     try:
         for _, number, facts in learnt(ledger, found, STREAM, pools, last):
@@ -88,12 +85,6 @@ def pool(ledger: Ledger, least: int = LEAST_ATTEMPTS, last: int | None = None) -
             "`peerage verify` says what was changed"
         ) from error
     return found
-
-
-def arena_pool(ledger: Ledger, settings: ArenaSettings, last: int | None = None) -> ChallengePool:
-    """The pool by the arena's own rule of how many attempts a flag needs."""
-    own = next(filter(pools, settings.lineup), "")
-    return pool(ledger, rules_of(settings, own).least_attempts if own else LEAST_ATTEMPTS, last)
 
 
 def rows(found: ChallengePool, *, answers: bool = False) -> list[ChallengeRow]:

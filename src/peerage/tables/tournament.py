@@ -14,6 +14,7 @@ import msgspec
 
 from peerage.engine.driver import first_key
 from peerage.games.last_arena import GAME as LAST_ARENA
+from peerage.games.last_arena.rules import answer_chars
 from peerage.games.last_arena.tables import (
     BudgetRow,
     Cell,
@@ -103,7 +104,10 @@ def answers(ledger: Ledger, match: FinishedTournament) -> dict[str, str]:
     if rows is None:
         raise LedgerError(f"{ledger.address} lacks match {match.number}; `peerage verify` says more")
     fixture = read_fixture(rows.fixture.body, by_hex(ledger.texts()))
-    limit, scored = fixture.settings["answer_limit"]["max_chars"], frozenset(match.answers)
+    limit, scored = (
+        answer_chars(fixture.settings["max_tokens"], fixture.settings["answer_budgets"]),
+        frozenset(match.answers),
+    )
     said = {
         first_key(one.key): raw.text
         for one in rows.exchanges

@@ -119,7 +119,7 @@ def _counted(summary: Summary, fixture: Fixture, ballots: Sequence[Ballot], *, e
     return msgspec.structs.replace(summary, status=DONE, scores=(score, 1 - score))
 
 
-_COUNTING = ("epsilon", "weights", "weight_temperature", "quorum")
+_COUNTING = ("epsilon", "weights", "weight_temperature")
 
 
 @lru_cache(maxsize=8)

@@ -27,12 +27,15 @@ from peerage.formats import Choice, Integer, Json, visible
 from peerage.formats.integer import DIGITS, whole_number
 from peerage.games.challenge_exchange.rules import (
     DESCRIPTION_CHARS,
-    QUORUM,
+    FOUND_AGAIN,
     SOLUTION_CHARS,
     SOLVE,
+    TOOL_RUNS,
     UNSCORED,
     VOTE,
+    VOTE_TOKENS,
     WRITE,
+    WRITE_TOKENS,
     ChallengeExchangeRules,
     proving,
     solving,
@@ -131,9 +134,9 @@ def answering(
         "stakes": stakes,
     }
     oracle = {"description": challenge.description, "answer": challenge.answer}
-    ask = SOLVE.ask(to, key, Integer(), fill, rules.solve_tokens, role=role, oracle=oracle)
+    ask = SOLVE.ask(to, key, Integer(), fill, rules.max_tokens, role=role, oracle=oracle)
     if rules.tools == "python":
-        return (yield from with_python(ask, rules.tool_runs)).reply
+        return (yield from with_python(ask, TOOL_RUNS)).reply
     reply: Reply = yield ask
     return reply
 
@@ -150,7 +153,7 @@ def graded(reply: Reply, reference_answer: int) -> Result:
 def creating(author: Seat, committee: Sequence[Seat], rules: ChallengeExchangeRules) -> Steps[Creation]:
     """One challenge by `author`, from the draft to its acceptance. No author votes on its own."""
     fill = {"solving": solving(rules), "proof": proving(rules)}
-    draft: Reply = yield WRITE.ask(author.label, "draft", PROPOSAL, fill, rules.write_tokens, role="author")
+    draft: Reply = yield WRITE.ask(author.label, "draft", PROPOSAL, fill, WRITE_TOKENS, role="author")
     if not draft.ok:
         return Creation(author.label, draft.status)
     challenge: Proposed = draft.value
@@ -169,7 +172,7 @@ def creating(author: Seat, committee: Sequence[Seat], rules: ChallengeExchangeRu
             return replace(made, status="void")
         results = [graded(reply, challenge.answer) for reply in replies]
         made = replace(made, steps=(*made.steps, *results))
-        if results.count("correct") < rules.threshold * len(results) - _TOLERANCE:
+        if results.count("correct") < FOUND_AGAIN * len(results) - _TOLERANCE:
             return replace(made, status="not solved")
     members = [member for member in committee if member.player != author.player]
     if not members:
@@ -181,13 +184,12 @@ def creating(author: Seat, committee: Sequence[Seat], rules: ChallengeExchangeRu
                 f"vote/{member.label}",
                 Choice("vote", VOTES),
                 {"challenge": Quote("challenge", challenge.description)},
-                rules.vote_tokens,
+                VOTE_TOKENS,
                 role="committee",
                 oracle=Works((draft.hidden,)),
             )
             for member in members
         ],
-        QUORUM,
         rules.approval,
     )
     status = "accepted" if review.approved else "objected"

@@ -40,8 +40,11 @@ from peerage.games.challenge_exchange.house import house
 from peerage.games.challenge_exchange.rules import (
     DESCRIPTION_CHARS,
     SOLVE,
+    TOOL_RUNS,
     VOTE,
+    VOTE_TOKENS,
     WRITE,
+    WRITE_TOKENS,
     ChallengeExchangeRules,
     points,
     proving,
@@ -313,22 +316,22 @@ def asks(rules: ChallengeExchangeRules, fixture: Fixture) -> Iterator[Asks]:
     In a dispute both may be asked for the answer."""
     shown, written = DESCRIPTION_CHARS + QUOTE, rules.write * len(fixture.seats)
     told = len(solving(rules)) + len(proving(rules))
-    yield Asks("contestant", WRITE, PROPOSAL, rules.write, rules.write_tokens, told, usual_output=600)
+    yield Asks("contestant", WRITE, PROPOSAL, rules.write, WRITE_TOKENS, told, usual_output=600)
     blind = rules.write * rules.attempts if rules.proof != "solution" else 0
     calls = {"contestant": (blind, min(rules.assigned, written + rules.pool)), "committee": ()}
     dispute = 0 if fixture.drawn["dispute"] is None else 1
     for to, counts in calls.items():
         for count in (*counts, dispute):
-            answer = Asks(to, SOLVE, Integer(), count, rules.solve_tokens, shown + len(stakes(rules)))
+            answer = Asks(to, SOLVE, Integer(), count, rules.max_tokens, shown + len(stakes(rules)))
             answer = answer._replace(usual_output=600)
-            yield turns(answer, rules.tool_runs) if rules.tools == "python" else answer
+            yield turns(answer, TOOL_RUNS) if rules.tools == "python" else answer
     vote = Choice("vote", VOTES)
-    yield Asks("committee", VOTE, vote, written, rules.vote_tokens, shown, usual_output=150)
+    yield Asks("committee", VOTE, vote, written, VOTE_TOKENS, shown, usual_output=150)
 
 
 GAME: GameSpec[ChallengeExchangeRules] = GameSpec(
     name="challenge-exchange",
-    version=9,
+    version=10,
     about="Everybody writes challenges with one number as the answer and solves those of others.",
     contestants=(2, 10),
     rules=ChallengeExchangeRules,
@@ -346,7 +349,7 @@ GAME: GameSpec[ChallengeExchangeRules] = GameSpec(
     ),
     rating=GameRating(tracks=("trueskill", "points"), costs=("author", "contestant")),
     memory=GameMemory(
-        make=lambda rules: ChallengePool(rules.least_attempts, rules.pool),
+        make=lambda rules: ChallengePool(rules.pool),
         stream=STREAM,
         frozen=lambda rules: rules.model_copy(update={"write": 0, "pool": max(rules.pool, rules.assigned)}),
     ),

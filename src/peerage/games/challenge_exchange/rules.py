@@ -9,8 +9,9 @@ from pydantic import Field, model_validator
 from peerage.challenges.pool import Result
 from peerage.games.game import GameRules
 from peerage.games.presets import expanded
-from peerage.games.section import Seats
+from peerage.games.section import MaxTokens, Seats
 from peerage.games.texts import texts
+from peerage.judging.panel import QUORUM
 from peerage.protocol import Prompt
 from peerage.sandbox.program import environment
 
@@ -24,8 +25,12 @@ VOTE: Prompt = texts(__package__)["vote"]
 
 DESCRIPTION_CHARS, SOLUTION_CHARS = 2_000, 6_000
 """Characters of a description and of a solution, at most."""
-QUORUM = 0.5
-"""Share of a committee's votes that must be valid."""
+WRITE_TOKENS, VOTE_TOKENS = 6_000, 600
+"""Tokens of a challenge and of a committee member's vote, at most, not counting thinking."""
+FOUND_AGAIN = 0.66
+"""Share of its author's blind attempts that must be right."""
+TOOL_RUNS = 3
+"""Programs that a player with tools may run for one answer."""
 
 
 class ChallengeExchangeRules(GameRules):
@@ -45,7 +50,6 @@ class ChallengeExchangeRules(GameRules):
         "program alone, which shows that it prints a number and not that the wording asks for it.",
     )
     attempts: int = Field(3, ge=1, le=20, description="Times that an author tries its own challenge blind.")
-    threshold: float = Field(0.66, ge=0, le=1, description="Share of these that must be right.")
     committee: int = Field(0, ge=0, le=20, description="Other players who review the clarity of a challenge.")
     approval: float = Field(0.6, ge=0, le=1, description="Share of their valid votes that must approve.")
     pool: int = Field(4, ge=0, le=100, description="Challenges of earlier matches that come into a match.")
@@ -54,7 +58,6 @@ class ChallengeExchangeRules(GameRules):
     tools: Literal["none", "python"] = Field(
         "none", description="`python`: players may run programs in the sandbox before they answer."
     )
-    tool_runs: int = Field(3, ge=1, le=20, description="Programs that a player may run then for one answer.")
     scoring: Literal["fixed", "difficulty"] = Field(
         "fixed",
         description="`difficulty` pays 2 × d of `correct` and 2 × (1 - d) of `incorrect`, with d the "
@@ -68,19 +71,7 @@ class ChallengeExchangeRules(GameRules):
     own_failed: float = Field(
         -1.0, ge=-100, le=100, description="Points on top of that for not solving one's own challenge."
     )
-    least_attempts: int = Field(
-        6,
-        ge=2,
-        le=1_000,
-        description="Attempts by others from which on a challenge of the pool can be flagged.",
-    )
-    write_tokens: int = Field(
-        6_000, ge=1, le=10_000_000, description="Tokens of a challenge, not counting thinking."
-    )
-    solve_tokens: int = Field(
-        4_000, ge=1, le=10_000_000, description="Tokens of an answer, not counting thinking."
-    )
-    vote_tokens: int = Field(600, ge=1, le=10_000_000, description="Tokens of a committee member's vote.")
+    max_tokens: MaxTokens = 4_000
 
     @model_validator(mode="before")
     @classmethod
@@ -134,7 +125,7 @@ def solving(rules: ChallengeExchangeRules) -> str:
             "costs the less, the more players have failed it."
         )
     if rules.tools == "python":
-        told += f" Solvers may first run {rules.tool_runs} Python programs."
+        told += f" Solvers may first run {TOOL_RUNS} Python programs."
     else:
         told += " Solvers have no tools."
     return told + " The best challenge is one that you solve every time and that others find hard."
@@ -148,7 +139,7 @@ def proving(rules: ChallengeExchangeRules) -> str:
     )
     blind = (
         f"you will be shown your description again {rules.attempts} times, just as a solver is and without "
-        f"your answer, and must find it at least {rules.threshold:.0%} of the times"
+        f"your answer, and must find it at least {FOUND_AGAIN:.0%} of the times"
     )
     told = (
         f"The description has at most {DESCRIPTION_CHARS:,} characters. To be accepted it must be solvable: "

@@ -21,16 +21,23 @@ from typing import Any
 
 import msgspec
 
-from peerage.challenges.drafting import REFERENCE, VOTES, drafting
+from peerage.challenges.drafting import (
+    DRAFT_CHARS,
+    DRAFT_TOKENS,
+    OBJECTION_CHARS,
+    REFERENCE,
+    VOTE_TOKENS,
+    VOTES,
+    drafting,
+)
 from peerage.games.duel.house import house
 from peerage.games.duel.prompts import CHALLENGES, OWN_ANSWER, Kind, judging
-from peerage.games.duel.rules import DuelRules, read_prompts
+from peerage.games.duel.rules import FEWEST, DuelRules, read_prompts
 from peerage.games.duel.show import show
 from peerage.games.game import QUOTE, Again, Asks, Demo, GameSpec, Judging, RoleRequirement, Secrecy
 from peerage.games.presets import presets
 from peerage.games.rejudge import RejudgeRules
-from peerage.games.section import Limit
-from peerage.judging.panel import panel
+from peerage.judging.panel import REASON_CHARS, VERDICT_TOKENS, panel
 from peerage.match import Fixture, Outcome, Seat, Table
 from peerage.protocol import Choice, Quote, Reply, Role, Steps, Text
 
@@ -53,7 +60,8 @@ def play(table: Table) -> Steps[Outcome]:
             kind.stages,
             kind.vote,
             table.drawn["topic"],
-            rules.drafting(),
+            max_drafts=rules.max_drafts,
+            approval=rules.approval,
         )
         detail["drafts"] = [msgspec.to_builtins(draft) for draft in drafted.drafts]
         if drafted.texts is None:
@@ -62,16 +70,15 @@ def play(table: Table) -> Steps[Outcome]:
         challenge = {stage: text for stage, text in drafted.texts.items() if stage != REFERENCE}
         to_answer = kind.answer
 
-    limit = rules.contestant_limit
-    told = {"limit": str(limit.max_chars), "judging": judging(kind.merits, rules.panel(), rules.reference)}
+    told = {"limit": str(rules.max_chars), "judging": judging(kind.merits, rules.panel(), rules.reference)}
     replies: list[Reply] = yield [
         to_answer.ask(
             seat.label,
             f"answer/{seat.label}",
-            Text(limit.max_chars),
+            Text(rules.max_chars),
             {**challenge, **told},
-            limit.max_tokens,
-            temperature=limit.temperature,
+            rules.max_tokens,
+            temperature=rules.temperature,
         )
         for seat in table.seats
     ]
@@ -124,16 +131,22 @@ def asks(rules: DuelRules, fixture: Fixture) -> tuple[Asks, ...]:
     kind = _kind(rules)
     parts, own = len(kind.stages), "prompt" in fixture.drawn
     authors, members = (len(fixture.officials.get(role, ())) for role in ("author", "committee"))
-    challenge = 0 if own else parts * (rules.author_limit.max_chars + QUOTE)
-    objections = members * (rules.committee_limit.max_chars + 2) + QUOTE
-    answer = rules.contestant_limit.max_chars + QUOTE
+    challenge = 0 if own else parts * (DRAFT_CHARS + QUOTE)
+    objections = members * (OBJECTION_CHARS + 2) + QUOTE
+    answer = rules.max_chars + QUOTE
     judged, drafts = 2 if rules.order == "both" else 1, rules.max_drafts
     vote, verdict = Choice("vote", VOTES), Choice("verdict", ("A", "B"))
 
+    limits = {
+        "contestant": (rules.max_tokens, rules.max_chars),
+        "author": (DRAFT_TOKENS, DRAFT_CHARS),
+        "committee": (VOTE_TOKENS, OBJECTION_CHARS),
+        "judge": (VERDICT_TOKENS, REASON_CHARS),
+    }
+
     def sort(role: Role, prompts: Any, expects: Any, calls: int, usual: float, quoted: int) -> Asks:
-        limit: Limit = getattr(rules, f"{role}_limit")
-        most = limit.max_tokens
-        return Asks(role, prompts, expects, calls, most, quoted, usual, usual_output=limit.max_chars // 10)
+        most, chars = limits[role]
+        return Asks(role, prompts, expects, calls, most, quoted, usual, usual_output=chars // 10)
 
     again, writing = [stage.again for stage in kind.stages], 1.3 * parts / max(authors, 1)
     return (
@@ -149,11 +162,13 @@ def officials(rules: DuelRules) -> tuple[RoleRequirement, ...]:
     """Authors and committee (unless prompts are given), and judges."""
     same_family = not rules.exclude_family
     judges = RoleRequirement(
-        "judge", rules.judges, rules.min_judges, same_family=same_family, authors=not rules.reference
+        "judge", rules.judges, min(FEWEST, rules.judges), same_family=same_family, authors=not rules.reference
     )
     if rules.prompts:
         return (judges,)
-    committee = RoleRequirement("committee", rules.committee, rules.min_committee, same_family=same_family)
+    committee = RoleRequirement(
+        "committee", rules.committee, min(FEWEST, rules.committee), same_family=same_family
+    )
     if rules.author == "contestant":
         return RoleRequirement("author", 2, 2, "contestants"), committee, judges
     fewest = len(CHALLENGES[rules.challenge].stages)
@@ -185,10 +200,6 @@ def again(rules: DuelRules) -> RejudgeRules:
         order=rules.order,
         binary=rules.binary,
         epsilon=rules.epsilon,
-        quorum=rules.quorum,
-        max_tokens=rules.judge_limit.max_tokens,
-        reason_chars=rules.judge_limit.max_chars,
-        temperature=rules.judge_limit.temperature,
     )
 
 
@@ -203,7 +214,7 @@ DEMO_TOPICS = [
 
 GAME: GameSpec[DuelRules] = GameSpec(
     name="duel",
-    version=4,
+    version=5,
     about="Two players answer a challenge that peers drafted, or that you gave; peers judge.",
     contestants=(2, 2),
     rules=DuelRules,

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from peerage.challenges.drafting import REFERENCE, Stage
 from peerage.games.texts import texts
-from peerage.judging.panel import PanelRules
+from peerage.judging.panel import QUORUM, PanelRules
 from peerage.judging.prompts import COMPARE, COMPARISON, MATERIAL, MERITS, referred
 from peerage.protocol import Prompt
 
@@ -88,6 +88,6 @@ def judging(merits: str, panel: PanelRules, reference: bool = False) -> str:
         f"better. {shown if reference else ''}What counts, in this order: {merits}; complete where it "
         f"matters; clear. Length and style are no merit. They may {'not ' if panel.binary else ''}call a "
         f"tie. In the count {weights[panel.weights]}; within {panel.epsilon:.0%} of one half of the weight "
-        f"it is a tie, and with fewer than {panel.quorum:.0%} of the verdicts valid there is no result. An "
+        f"it is a tie, and with fewer than {QUORUM:.0%} of the verdicts valid there is no result. An "
         "answer that is empty or refuses loses to one that does not, without judges; two such answers tie."
     )

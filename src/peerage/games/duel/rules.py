@@ -8,10 +8,9 @@ from typing import Any, Literal
 
 from pydantic import Field, model_validator
 
-from peerage.challenges.drafting import DraftingRules
 from peerage.games.game import GameRules
-from peerage.games.presets import expanded, laid_over, presets
-from peerage.games.section import Limit, Line, Section, Share
+from peerage.games.presets import expanded, presets
+from peerage.games.section import CHARS_PER_TOKEN, Line, MaxTokens, Section, Share, Temperature
 from peerage.games.task_files import known_keys, task_rows
 from peerage.judging.panel import PanelRules
 from peerage.protocol import storable
@@ -60,13 +59,8 @@ def read_prompts(body: bytes, name: str) -> list[dict[str, Any]]:
     return found
 
 
-LIMITS = {
-    "author_limit": Limit(max_tokens=1_200, max_chars=4_000, temperature=1.0),
-    "committee_limit": Limit(max_tokens=600, max_chars=400, temperature=0.0),
-    "contestant_limit": Limit(max_tokens=2_000, max_chars=8_000, temperature=0.7),
-    "judge_limit": Limit(max_tokens=600, max_chars=400, temperature=0.0),
-}
-"""Each role's own limits."""
+FEWEST = 2
+"""Members of a committee or a panel without whom a match is not paired, where rules ask for as many."""
 
 
 class DuelRules(GameRules):
@@ -103,13 +97,8 @@ class DuelRules(GameRules):
     )
     max_drafts: int = Field(3, ge=1, le=20, description="Drafts in one author's turn.")
     committee: int = Field(5, ge=1, le=99, description="Committee members: the top by raw Elo.")
-    min_committee: int = Field(
-        2, ge=1, le=99, description="Fewest members when not enough players are eligible."
-    )
     approval: Share = Field(0.8, description="Share of the committee's valid votes that a draft needs.")
     judges: int = Field(5, ge=1, le=99, description="Judges: the top by raw Elo.")
-    min_judges: int = Field(2, ge=1, le=99, description="Fewest judges when not enough players are eligible.")
-    quorum: Share = Field(0.5, description="Share of a panel's members whose votes must be valid.")
     exclude_family: bool = Field(False, description="Keep a contestant's family off its committee and panel.")
     order: Literal["both", "one"] = Field(
         "both", description="Judges see the answers in both orders, or in one drawn at random."
@@ -124,34 +113,22 @@ class DuelRules(GameRules):
     weight_temperature: float = Field(
         300.0, gt=0, le=1_000_000, description="τ of the softmax weights, in Elo points."
     )
-    author_limit: Limit = Field(LIMITS["author_limit"], description="Limits of a draft.")
-    committee_limit: Limit = Field(
-        LIMITS["committee_limit"],
-        description="Limits of a vote; characters: of an objection.",
-    )
-    contestant_limit: Limit = Field(LIMITS["contestant_limit"], description="Limits of an answer.")
-    judge_limit: Limit = Field(
-        LIMITS["judge_limit"],
-        description="Limits of a verdict; characters: of its reason.",
-    )
+    max_tokens: MaxTokens = 2_000
+    temperature: Temperature = 0.7
 
     @model_validator(mode="before")
     @classmethod
     def _by_preset(cls, value: Any) -> Any:
-        """Fill in the keys that are not given: by those that are, the preset, each role's limits."""
+        """Fill in the keys that are not given, by those that are and by the preset."""
         if not isinstance(value, dict):
             return value
         stated = {**value}
         case = stated.get("challenge", _challenge(stated)) == "case"
         if case or stated.get("reference") is True:
             stated.setdefault("author", "top")
-        for most in ("committee", "judges"):
-            if stated.get(most) == 1:  # who asks for one has enough with one
-                stated.setdefault(f"min_{most}", 1)
         if not stated.get("topics"):
             stated["topics"] = default_topics("clinical" if case else "general")
-        limits = {role: limit.model_dump() for role, limit in LIMITS.items()}
-        return laid_over(limits, expanded(__package__, stated, "general"))
+        return expanded(__package__, stated, "general")
 
     @model_validator(mode="after")
     def _consistent(self) -> DuelRules:
@@ -166,9 +143,6 @@ class DuelRules(GameRules):
                 f"reference is true and {found}, but a reference answer is written by the author of a "
                 f"drafted challenge, who does not play; leave `{'prompts' if self.prompts else 'author'}` out"
             )
-        for fewest, most in (("min_committee", "committee"), ("min_judges", "judges")):
-            if getattr(self, fewest) > getattr(self, most):
-                raise ValueError(f"{fewest} is {getattr(self, fewest)}, more than {most}")
         if len(set(self.topics)) < len(self.topics):
             twice = next(topic for topic in self.topics if self.topics.count(topic) > 1)
             raise ValueError(
@@ -176,19 +150,10 @@ class DuelRules(GameRules):
             )
         return self
 
-    def drafting(self) -> DraftingRules:
-        """Return the rules of drafting."""
-        return DraftingRules(
-            max_drafts=self.max_drafts,
-            approval=self.approval,
-            quorum=self.quorum,
-            draft_chars=self.author_limit.max_chars,
-            draft_tokens=self.author_limit.max_tokens,
-            draft_temperature=self.author_limit.temperature,
-            vote_tokens=self.committee_limit.max_tokens,
-            vote_temperature=self.committee_limit.temperature,
-            objection_chars=self.committee_limit.max_chars,
-        )
+    @property
+    def max_chars(self) -> int:
+        """Return how many characters of an answer count."""
+        return self.max_tokens * CHARS_PER_TOKEN
 
     def panel(self) -> PanelRules:
         """Return the rules of the panel of judges."""
@@ -198,11 +163,7 @@ class DuelRules(GameRules):
             epsilon=self.epsilon,
             weights=self.weights,
             weight_temperature=self.weight_temperature,
-            quorum=self.quorum,
-            answer_chars=self.contestant_limit.max_chars,
-            max_tokens=self.judge_limit.max_tokens,
-            temperature=self.judge_limit.temperature,
-            reason_chars=self.judge_limit.max_chars,
+            answer_chars=self.max_chars,
         )
 
 

@@ -22,11 +22,17 @@ from peerage.games.game import QUOTE, Asks, Demo, GameSpec, Judging
 from peerage.games.last_arena.house import house
 from peerage.games.last_arena.questions import Author, Question, calls, collect
 from peerage.games.last_arena.report import AGAIN, Answer, Tournament, by_author, recounted, report
-from peerage.games.last_arena.rules import MOST_LOST, SCORE_TOKENS, SPARE_CALLS, LastArenaRules
+from peerage.games.last_arena.rules import (
+    MOST_LOST,
+    QUESTION_CHARS,
+    SPARE_CALLS,
+    TEMPERATURE,
+    LastArenaRules,
+)
 from peerage.games.last_arena.show import show
 from peerage.games.last_arena.tables import answers_of
 from peerage.games.presets import presets
-from peerage.judging.scores import Item, Scoring, ScoringRules, scoring
+from peerage.judging.scores import REASON_CHARS, SCORE_TOKENS, Item, Scoring, ScoringRules, scoring
 from peerage.judging.scores_standing import MEAN, normalised_grades, received
 from peerage.match import Fixture, Outcome, Seat, Table
 from peerage.protocol import Ask, Quote, Reply, Steps
@@ -68,7 +74,7 @@ def play(table: Table) -> Steps[Outcome]:
     answers = [answer for answer in answers if answer.label in there]
     judged: Scoring = yield from scoring(
         left,
-        _to_judge(answers, rules.answer_limit.max_chars),
+        _to_judge(answers, rules.max_chars),
         rules.judging(),
         _orders(table, "judge"),
         singly=[label for label, how in rated.batching.items() if how.lost],
@@ -111,8 +117,7 @@ def _answers(
     seats: Sequence[Seat], questions: Sequence[Question], rules: LastArenaRules
 ) -> Steps[list[Answer]]:
     """Everybody answers everything, once under each token limit."""
-    limit = rules.answer_limit
-    prompt, expects = rules.texts.answer, Text(limit.max_chars)
+    prompt, expects = rules.texts.answer, Text(rules.max_chars)
     todo = [
         (seat.label, one, budget)
         for one in questions
@@ -126,9 +131,9 @@ def _answers(
                 label,
                 f"answer/{label}/{one.id}" + (f"/{budget}" if budget else ""),
                 expects,
-                {"question": Quote("question", one.text), "limit": str(limit.max_chars)},
-                budget or limit.max_tokens,
-                temperature=limit.temperature,
+                {"question": Quote("question", one.text), "limit": str(rules.max_chars)},
+                budget or rules.max_tokens,
+                temperature=TEMPERATURE,
             )
             yield replace(ask, exact=True) if budget else ask
 
@@ -163,15 +168,15 @@ def asks(rules: LastArenaRules, fixture: Fixture) -> Iterator[Asks]:
     players, wanted, prompts = len(fixture.seats), rules.wanted(), rules.texts
     written = sum([one.number for one in wanted])
     kept = sum([players * one.number - rules.dropped(players * one.number) for one in wanted])
-    limits = rules.answer_budgets or (rules.answer_limit.max_tokens,)
-    question = rules.question_limit.max_chars + QUOTE
+    limits = rules.answer_budgets or (rules.max_tokens,)
+    question = QUESTION_CHARS + QUOTE
     write, per_call = calls(rules), min(written, rules.questions_per_call)
     yield Asks(
         to="contestant",
         prompts=[prompts.write, prompts.meta, prompts.trick],
         expects=Questions(per_call, categories=rules.categories),
         calls=write,
-        max_tokens=rules.question_limit.max_tokens,
+        max_tokens=rules.question_tokens,
         quoted=(written + (SPARE_CALLS + 1) * rules.questions_per_call) * question + len(prompts.again),
         usual=write - SPARE_CALLS,
         usual_quoted=written * QUESTION_TOKENS // 2,
@@ -191,7 +196,7 @@ def asks(rules: LastArenaRules, fixture: Fixture) -> Iterator[Asks]:
     yield _scored(
         rules.judging(),
         (players - 1) * kept * len(limits),
-        question + rules.answer_limit.max_chars + QUOTE,
+        question + rules.max_chars + QUOTE,
         QUESTION_TOKENS // 2 + ANSWER_TOKENS,
     )
 
@@ -201,7 +206,7 @@ def _scored(rules: ScoringRules, items: int, quoted: int, tokens: int) -> Asks:
     return Asks(
         to="contestant",
         prompts=(rules.prompt, rules.many),
-        expects=Scores(together, explain=rules.explain, reason_chars=rules.reason_chars),
+        expects=Scores(together, explain=rules.explain, reason_chars=REASON_CHARS),
         calls=parcels + (items if rules.per_call > 1 else 0),
         max_tokens=rules.max_tokens,
         quoted=together * quoted,
@@ -213,7 +218,7 @@ def _scored(rules: ScoringRules, items: int, quoted: int, tokens: int) -> Asks:
 
 GAME: GameSpec[LastArenaRules] = GameSpec(
     name="last-arena",
-    version=6,
+    version=7,
     about="A tournament: everybody writes questions, rates them, answers them all and judges all answers.",
     contestants=(2, 20),
     rules=LastArenaRules,

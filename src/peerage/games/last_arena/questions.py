@@ -21,7 +21,13 @@ from msgspec.structs import replace
 
 from peerage.formats import Questions, Written
 from peerage.games.last_arena.diversity import fresh
-from peerage.games.last_arena.rules import SPARE_CALLS, LastArenaRules, Wanted
+from peerage.games.last_arena.rules import (
+    QUESTION_CHARS,
+    SPARE_CALLS,
+    TEMPERATURE,
+    LastArenaRules,
+    Wanted,
+)
 from peerage.match import Seat
 from peerage.protocol import Ask, Quote, Reply, Steps, Together
 
@@ -126,25 +132,25 @@ def _ask(author: Author, wanted: Wanted, count: int, drafts: Sequence[Draft], ru
     before = [*author.accepted, *author.dropped, *drafts]
     own = [draft.written.category for draft in [*author.accepted, *drafts] if draft.sort == wanted.sort]
     quota = quotas(rules.categories, own, count)
-    limit, prompt = rules.question_limit, wanted.prompt
+    prompt = wanted.prompt
     if before:
         prompt = replace(prompt, user=f"{prompt.user}\n\n{rules.texts.again}")
     listed = "\n".join([f"{at}. {draft.written.text}" for at, draft in enumerate(before, 1)])
     return prompt.ask(
         author.label,
         str(author.calls),
-        Questions(count, limit.max_chars, rules.categories),
+        Questions(count, QUESTION_CHARS, rules.categories),
         {
             "count": str(count),
             "categories": ", ".join(rules.categories),
             "quota": ", ".join([f"{category} ({number})" for category, number in quota.items()]),
-            "limit": str(limit.max_chars),
+            "limit": str(QUESTION_CHARS),
             "stakes": rules.stakes(),
             "written": Quote("your questions so far", listed),
         },
-        limit.max_tokens,
+        rules.question_tokens,
         role="author",
-        temperature=limit.temperature,
+        temperature=TEMPERATURE,
         oracle={
             "sort": wanted.sort,
             "categories": [name for name, number in quota.items() for _ in range(number)],

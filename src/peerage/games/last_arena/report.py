@@ -14,9 +14,10 @@ from peerage.formats.scores import MOST
 from peerage.games.game import Again
 from peerage.games.last_arena.diversity import spread
 from peerage.games.last_arena.questions import Author, Question
-from peerage.games.last_arena.rules import QUORUM, LastArenaRules
+from peerage.games.last_arena.rules import LastArenaRules
 from peerage.games.last_arena.tables import answers_of
 from peerage.games.rejudge import Given, RecordedAnswers, RejudgeRules
+from peerage.judging.panel import QUORUM
 from peerage.judging.scores import Grade, Scoring, facts, recorded
 from peerage.judging.scores_standing import (
     Received,
@@ -288,12 +289,8 @@ def _marks(counted: Mapping[str, int], users: Mapping[str, int], judges: int) ->
 def _rules(rules: LastArenaRules) -> RejudgeRules:
     return RejudgeRules(
         by="scores",
-        per_call=rules.judgements_per_call,
+        per_call=rules.per_call,
         explain=rules.explain,
-        quorum=QUORUM,
-        max_tokens=rules.judge_limit.max_tokens,
-        reason_chars=rules.judge_limit.max_chars,
-        temperature=rules.judge_limit.temperature,
     )
 
 
@@ -302,7 +299,7 @@ def _items(
 ) -> Iterator[RecordedAnswers]:
     """The scored answers, question by question."""
     rules = LastArenaRules.model_validate(fixture.settings)
-    one, many, chars = rules.texts.judge, rules.texts.judge_many, rules.answer_limit.max_chars
+    one, many, chars = rules.texts.judge, rules.texts.judge_many, rules.max_chars
     replies, means = answers_of(fixture, said), outcome.detail.get("answers", {})
     scored: dict[str, dict[str, Reply]] = {}
     for answer in means:

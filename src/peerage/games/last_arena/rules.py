@@ -2,25 +2,31 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Annotated, Any, Literal, NamedTuple
 
 from pydantic import Field, field_validator, model_validator
 
 from peerage.games.game import GameRules
-from peerage.games.presets import expanded, laid_over, presets
-from peerage.games.section import Limit, Line
+from peerage.games.presets import expanded
+from peerage.games.section import CHARS_PER_TOKEN, Line, MaxTokens
 from peerage.games.texts import texts
 from peerage.judging.scores import ScoringRules
 from peerage.protocol import Prompt
 
-SCORE_TOKENS = 12
-"""Tokens of one item's score in a list, as they usually are, without a reason."""
 SPARE_CALLS = 4
 """Further calls to each author, for what was unusable or there already."""
 MOST_LOST = 0.05
 """Share of a player's answers that may be lost to its provider before it is unranked."""
-QUORUM = 0.5
-"""Share of the judgements that must be there."""
+QUESTION_CHARS, QUESTION_TOKENS, SPARE_TOKENS = 600, 100, 200
+"""Limits of a question; and the tokens that a reply with questions may take on top."""
+TEMPERATURE = 0.7
+"""Sampling temperature of questions and answers; that of ratings and judgements is 0."""
+QUESTIONS_PER_CALL, PUBLISHED_PER_CALL = 20, 100
+"""Questions written in one reply, at most: asked for by our prompt and by the published one."""
+SAME = 0.7
+"""Questions that share this much of their character sequences are the same; as published none are but those
+that are alike."""
 CATEGORIES = (
     "math",
     "logic",
@@ -87,18 +93,11 @@ class LastArenaRules(GameRules):
     categories: tuple[Line, ...] = Field(
         CATEGORIES, min_length=1, max_length=50, description="What questions must be spread over."
     )
-    overlap: float = Field(
-        0.7,
-        gt=0,
-        le=1,
-        description="Questions that share this much of their character sequences are the same.",
-    )
-    questions_per_call: int = Field(20, ge=1, le=200, description="Questions written in one reply.")
-    ratings_per_call: int = Field(
-        10, ge=1, le=200, description="Questions rated in one reply; 1: one at a time."
-    )
-    judgements_per_call: int = Field(
-        10, ge=1, le=200, description="Answers judged in one reply; 1: one at a time."
+    per_call: int = Field(
+        10,
+        ge=1,
+        le=200,
+        description="Questions rated, or answers judged, in one reply; 1: one at a time.",
     )
     explain: bool = Field(False, description="A 0 or a 10 needs a reason; reasons are summed up by judge.")
     quality: Literal["filter", "weight", "none"] = Field(
@@ -113,7 +112,7 @@ class LastArenaRules(GameRules):
         (),
         max_length=10,
         description="Token limits: each question is answered once under each of them, and a table says what "
-        "more tokens are worth. Default: once, under answer_limit.",
+        "more tokens are worth. Default: once, under `max_tokens`.",
     )
     diversity_bonus: float = Field(
         0.0,
@@ -122,22 +121,12 @@ class LastArenaRules(GameRules):
         description="Points between a player whose questions have nothing in common and one whose questions "
         "are all alike.",
     )
-    question_limit: Limit = Field(description="Limits of questions; characters: of each.")
-    rating_limit: Limit = Field(description="Limits of ratings; characters: of a reason.")
-    answer_limit: Limit = Field(description="Limits of an answer.")
-    judge_limit: Limit = Field(description="Limits of judgements; characters: of a reason.")
-    prompts: Literal["own", "published"] = Field(
-        "own",
-        description="What players are told: our texts, or those that Humanity's Last Arena published.",
-    )
+    max_tokens: MaxTokens = 1_000
 
     @model_validator(mode="before")
     @classmethod
     def _by_preset(cls, value: Any) -> Any:
-        """Lay what is given over what the preset says; sections are filled in part."""
-        filled = expanded(__package__, value, "default")
-        usual = presets(__package__)["default"].rules
-        return laid_over(usual, filled) if isinstance(filled, dict) else filled
+        return expanded(__package__, value, "default")
 
     @field_validator("answer_budgets")
     @classmethod
@@ -155,26 +144,37 @@ class LastArenaRules(GameRules):
             raise ValueError(f"the category {twice[0]!r} is listed twice; list it once")
         return value
 
-    @model_validator(mode="after")
-    def _fitting(self) -> LastArenaRules:
-        for what, per_call, limit in (
-            ("ratings_per_call", self.ratings_per_call, self.rating_limit),
-            ("judgements_per_call", self.judgements_per_call, self.judge_limit),
-        ):
-            least = per_call * SCORE_TOKENS
-            if per_call > 1 and least > limit.max_tokens:
-                raise ValueError(
-                    f"{what} is {per_call}, which takes some {least} tokens, and a reply may have "
-                    f"{limit.max_tokens}; set it to {max(1, limit.max_tokens // SCORE_TOKENS)}, or raise "
-                    "max_tokens"
-                )
-        return self
+    @property
+    def published(self) -> bool:
+        """Return whether players are sent the prompts that Humanity's Last Arena published."""
+        return self.preset == "original"
+
+    @property
+    def questions_per_call(self) -> int:
+        """Return how many questions one reply holds at most."""
+        most = PUBLISHED_PER_CALL if self.published else QUESTIONS_PER_CALL
+        return min(most, max(self.questions, self.meta, self.tricks))
+
+    @property
+    def question_tokens(self) -> int:
+        """Return how many tokens a reply with questions may take."""
+        return SPARE_TOKENS + QUESTION_TOKENS * self.questions_per_call
+
+    @property
+    def overlap(self) -> float:
+        """Return the share of common sequences from which on two questions are the same."""
+        return 1.0 if self.published else SAME
+
+    @property
+    def max_chars(self) -> int:
+        """Return how many characters of an answer count."""
+        return answer_chars(self.max_tokens, self.answer_budgets)
 
     @property
     def texts(self) -> Prompts:
         """Return the prompts of players, phase by phase."""
         own = texts(__package__)["own"]
-        return Prompts(**(own if self.prompts == "own" else own | texts(__package__)["published"]))
+        return Prompts(**(own | texts(__package__)["published"] if self.published else own))
 
     def dropped(self, questions: int) -> int:
         """Return the number of dropped questions of so many of one sort."""
@@ -204,22 +204,22 @@ class LastArenaRules(GameRules):
 
     def rating(self) -> ScoringRules:
         """Return the rules of rating questions."""
-        texts, per_call = self.texts, self.ratings_per_call
-        return self._scoring("rate", per_call, texts.rate, texts.rate_many, self.rating_limit)
+        return self._scoring("rate", self.texts.rate, self.texts.rate_many)
 
     def judging(self) -> ScoringRules:
         """Return the rules of judging answers."""
-        texts, per_call = self.texts, self.judgements_per_call
-        return self._scoring("judge", per_call, texts.judge, texts.judge_many, self.judge_limit)
+        return self._scoring("judge", self.texts.judge, self.texts.judge_many)
 
-    def _scoring(self, phase: str, per_call: int, one: Prompt, many: Prompt, limit: Limit) -> ScoringRules:
+    def _scoring(self, phase: str, one: Prompt, many: Prompt) -> ScoringRules:
         return ScoringRules(
             phase=phase,
-            per_call=per_call,
+            per_call=self.per_call,
             prompt=one,
             many=many,
             explain=self.explain,
-            reason_chars=limit.max_chars,
-            max_tokens=limit.max_tokens,
-            temperature=limit.temperature,
         )
+
+
+def answer_chars(max_tokens: int, budgets: Iterable[int]) -> int:
+    """Return how many characters of an answer count, by the most tokens that it may take."""
+    return CHARS_PER_TOKEN * max(max_tokens, *budgets, 0)

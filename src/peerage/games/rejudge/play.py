@@ -18,12 +18,10 @@ from peerage.games.rejudge.recorded import (
     recorded_in,
 )
 from peerage.judging.ballots import ballots_of
-from peerage.judging.panel import panel, panel_shown
-from peerage.judging.scores import Item, facts, recorded, scoring
+from peerage.judging.panel import QUORUM, VERDICT_TOKENS, panel, panel_shown
+from peerage.judging.scores import REASON_CHARS, SCORE_TOKENS, Item, facts, recorded, scoring
 from peerage.match import Fixture, Outcome, Table
 from peerage.protocol import Choice, Prompt, Quote, Reply, Steps
-
-SCORE_TOKENS = 12
 
 
 def play(table: Table) -> Steps[Outcome]:
@@ -74,7 +72,7 @@ def _score(table: Table, rules: RejudgeRules, asked: RecordedAnswers) -> Steps[O
     )
     wanted = sum(item.author not in asked.own.get(judge.label, ()) for judge in judges for item in items)
     detail = {"batching": msgspec.to_builtins(scored.batching)}
-    if len(scored.grades) < max(1, rules.quorum * wanted):
+    if len(scored.grades) < max(1, QUORUM * wanted):
         return Outcome(void="inconclusive", detail=detail)
     return Outcome(facts=tuple(facts("judge", scored.grades)), detail=detail)
 
@@ -129,18 +127,18 @@ def asks(rules: RejudgeRules, fixture: Fixture) -> tuple[Asks, ...]:
     asked = recorded_in(fixture)
     if rules.by == "panel":
         verdict, calls = Choice("verdict", ("A", "B")), 2 if rules.order == "both" else 1
-        return (Asks("judge", Prompt(*asked.asked), verdict, calls, rules.max_tokens, usual_output=40),)
+        return (Asks("judge", Prompt(*asked.asked), verdict, calls, VERDICT_TOKENS, usual_output=40),)
     prompts, answers = rules.scoring(asked.asked), len(asked.answers)
     lists, together = -(-answers // rules.per_call), min(answers, rules.per_call)
     return (
         Asks(
             to="judge",
             prompts=(prompts.prompt, prompts.many),
-            expects=Scores(together, ("score",), rules.explain, rules.reason_chars)
+            expects=Scores(together, ("score",), rules.explain, REASON_CHARS)
             if together > 1
-            else Score(("score",), rules.explain, rules.reason_chars),
+            else Score(("score",), rules.explain, REASON_CHARS),
             calls=lists + (answers if rules.per_call > 1 else 0),
-            max_tokens=rules.max_tokens,
+            max_tokens=prompts.max_tokens,
             quoted=2 * QUOTE * together,
             usual=lists,
             usual_output=together * SCORE_TOKENS,
@@ -150,7 +148,7 @@ def asks(rules: RejudgeRules, fixture: Fixture) -> tuple[Asks, ...]:
 
 GAME: GameSpec[RejudgeRules] = GameSpec(
     name="rejudge",
-    version=2,
+    version=3,
     about="New judges compare or score recorded answers; `peerage rejudge` sets it up.",
     contestants=(0, 0),
     rules=RejudgeRules,

@@ -86,16 +86,6 @@ class RejudgeRules(Section):
     )
     per_call: int = Field(10, ge=1, le=200, description="Answers scored in one reply; 1: one at a time.")
     explain: bool = Field(False, description="A score of 0 or 10 needs a reason.")
-    quorum: float = Field(
-        0.5, ge=0, le=1, description="Share of the panel's votes, or of the scores, that must be valid."
-    )
-    max_tokens: int = Field(
-        600, ge=1, le=10_000_000, description="Tokens that a verdict or a reply with scores may take."
-    )
-    reason_chars: int = Field(400, ge=1, le=200_000, description="Characters of a reason that count.")
-    temperature: float | None = Field(
-        0.0, ge=0, le=100, description="Sampling temperature of judges; null: as the judge is set."
-    )
 
     def panel(self, chars: int) -> PanelRules:
         """Return the rules of a panel in which every vote weighs the same; it sees `chars` characters of an
@@ -105,11 +95,7 @@ class RejudgeRules(Section):
             binary=self.binary,
             epsilon=self.epsilon,
             weights="equal",
-            quorum=self.quorum,
             answer_chars=chars,
-            max_tokens=self.max_tokens,
-            temperature=self.temperature,
-            reason_chars=self.reason_chars,
         )
 
     def scoring(self, asked: tuple[str, ...]) -> ScoringRules:
@@ -120,7 +106,4 @@ class RejudgeRules(Section):
             prompt=Prompt(*asked[:2]),
             many=Prompt(*asked[2:]),
             explain=self.explain,
-            reason_chars=self.reason_chars,
-            max_tokens=self.max_tokens,
-            temperature=self.temperature,
         )
