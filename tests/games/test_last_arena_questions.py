@@ -14,13 +14,13 @@ from peerage.match import Seat
 from peerage.protocol import Ask, Quote, Reply
 
 SEATS = tuple(Seat(label, f"player {label}") for label in "ABC")
-RULES = {
-    "questions": 6,
-    "questions_per_call": 4,
-    "categories": ["math", "ethics"],
-    "question_limit": {"max_chars": 80, "max_tokens": 500},
-}
+RULES = {"questions": 6, "categories": ["math", "ethics"]}
 WORDS = ("violin", "glacier", "tariff", "enzyme", "orbit", "sonnet", "harbour", "quorum", "lichen", "ballast")
+
+
+@pytest.fixture(autouse=True)
+def four_a_call(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("peerage.games.last_arena.rules.QUESTIONS_PER_CALL", 4)
 
 
 def said(*questions: str) -> str:
@@ -61,7 +61,7 @@ def test_an_author_is_told_how_many_of_each_category_are_wanted() -> None:
     first = next(ask for ask in asked if ask.key == "question/A/1").messages[-1]
     assert {name: first.fill[name] for name in ("quota", "limit")} == {
         "quota": "math (2), ethics (2)",
-        "limit": "80",
+        "limit": "600",
     }
 
 
