@@ -13,11 +13,10 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Awaitable, Callable
 from pathlib import Path
 
 from bench.usual_programs import PROGRAMS
-from peerage.sandbox.pool import Mode, SandboxPool
+from peerage.sandbox.pool import SandboxPool
 from peerage.sandbox.program import Limits, Program
 
 SMALL = (
@@ -30,19 +29,19 @@ BUSY = "s = 0\nfor i in range(1_000_000): s += i * i % 7\nprint(s)"
 SORTING = "import random\nr = random.Random(1)\nprint(sum(sorted(r.random() for _ in range(200_000))[:10]))"
 
 
-async def cold_start(mode: Mode) -> float:
+async def cold_start() -> float:
     """Milliseconds from nothing to the result of a first program."""
     began = time.perf_counter()
-    async with SandboxPool(workers=1, mode=mode) as pool:
+    async with SandboxPool(workers=1) as pool:
         result = await pool.run(Program(SMALL, STDIN))
         assert result.ok, result.stderr
         return (time.perf_counter() - began) * 1e3
 
 
-async def throughput(mode: Mode, runs: int) -> tuple[float, list[float]]:
+async def throughput(runs: int) -> tuple[float, list[float]]:
     """Small programs per second on two workers, and resident MB of the workers now and then."""
     memory: list[float] = []
-    async with SandboxPool(workers=2, mode=mode) as pool:
+    async with SandboxPool(workers=2) as pool:
         await asyncio.gather(*(pool.run(Program(SMALL, STDIN)) for _ in range(4)))
         began, done = time.perf_counter(), 0
         for _ in range(10):
@@ -63,8 +62,8 @@ def resident_mb() -> float:
     return total / 1024
 
 
-async def seconds_of(mode: Mode, source: str) -> tuple[float, int]:
-    async with SandboxPool(workers=1, mode=mode) as pool:
+async def seconds_of(source: str) -> tuple[float, int]:
+    async with SandboxPool(workers=1) as pool:
         await pool.run(Program(""))
         result = await pool.run(Program(source, "", Limits(fuel=10**12, seconds=600)))
         assert result.ok, result
@@ -86,34 +85,24 @@ def compile_s() -> float:
         return time.perf_counter() - began
 
 
-async def several(measure: Callable[[], Awaitable[float]], times: int) -> list[float]:
-    return [await measure() for _ in range(times)]
-
-
 async def usual() -> None:
     for name, source in PROGRAMS.items():
-        took, fuel = await seconds_of("wasm", source)
+        took, fuel = await seconds_of(source)
         print(f"{fuel / 1e9:6.1f}e9 {took:5.1f} s; CPython {cpython_s(source):5.2f} s  {name}", flush=True)
 
 
 async def report(runs: int) -> None:
-    modes: list[Mode] = ["wasm"]
-    if sys.platform == "linux":
-        modes.append("native")
-    for mode in modes:
-        async with SandboxPool(workers=1, mode=mode) as pool:
-            await pool.run(Program(""))  # compiled, and in the page cache
-        starts = await several(lambda mode=mode: cold_start(mode), 7)  # type: ignore[misc]
-        rate, memory = await throughput(mode, runs if mode == "wasm" else runs // 20)
-        print(f"{mode:7} cold start {statistics.median(starts):6.0f} ms (worst {max(starts):.0f})")
-        print(f"{'':7} {rate:6.1f} small programs/s on two workers")
-        if mode == "wasm":
-            print(f"{'':7} resident, two workers: {', '.join(f'{one:.0f}' for one in memory)} MB")
-        for name, source in (("loop", BUSY), ("sort", SORTING)):
-            took, fuel = await seconds_of(mode, source)
-            beside = cpython_s(source)
-            speed = f", {fuel / took / 1e9:.1f}e9 instructions/s" if fuel else ""
-            print(f"{'':7} {name}: {took:.2f} s; CPython {beside:.2f} s (with its start){speed}")
+    async with SandboxPool(workers=1) as pool:
+        await pool.run(Program(""))  # compiled, and in the page cache
+    starts = [await cold_start() for _ in range(7)]
+    rate, memory = await throughput(runs)
+    print(f"cold start {statistics.median(starts):6.0f} ms (worst {max(starts):.0f})")
+    print(f"{rate:6.1f} small programs/s on two workers")
+    print(f"resident, two workers: {', '.join(f'{one:.0f}' for one in memory)} MB")
+    for name, source in (("loop", BUSY), ("sort", SORTING)):
+        took, fuel = await seconds_of(source)
+        speed = f", {fuel / took / 1e9:.1f}e9 instructions/s" if fuel else ""
+        print(f"{name}: {took:.2f} s; CPython {cpython_s(source):.2f} s (with its start){speed}")
 
 
 def main() -> None:

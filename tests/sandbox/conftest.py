@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 import pytest
 
 from peerage.sandbox import image
-from peerage.sandbox.pool import Mode, SandboxPool
+from peerage.sandbox.pool import SandboxPool
 from peerage.sandbox.program import Limits, Program, RunResult
 
 QUICK = Limits(fuel=2_000_000_000, seconds=60.0)
@@ -29,25 +29,25 @@ class Sandboxes:
 
     def __init__(self) -> None:
         self._runner = asyncio.Runner()
-        self._pools: dict[Mode, SandboxPool] = {}
+        self._pool: SandboxPool | None = None
 
-    def pool(self, mode: Mode = "wasm") -> SandboxPool:
+    def pool(self) -> SandboxPool:
         async def make() -> SandboxPool:
-            return SandboxPool(workers=2, mode=mode)
+            return SandboxPool(workers=2)
 
-        if mode not in self._pools:
-            self._pools[mode] = self._runner.run(make())
-        return self._pools[mode]
+        if self._pool is None:
+            self._pool = self._runner.run(make())
+        return self._pool
 
-    def run(self, source: str, stdin: str = "", limits: Limits = QUICK, mode: Mode = "wasm") -> RunResult:
-        return self._runner.run(self.pool(mode).run(Program(source, stdin, limits)))
+    def run(self, source: str, stdin: str = "", limits: Limits = QUICK) -> RunResult:
+        return self._runner.run(self.pool().run(Program(source, stdin, limits)))
 
     def wait(self, coroutine: Coroutine[Any, Any, Result]) -> Result:
         return self._runner.run(coroutine)
 
     def close(self) -> None:
-        for pool in self._pools.values():
-            self._runner.run(pool.close())
+        if self._pool is not None:
+            self._runner.run(self._pool.close())
         self._runner.close()
 
 

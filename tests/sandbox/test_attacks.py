@@ -19,7 +19,6 @@ from tests.sandbox.conftest import Sandboxes
 from peerage.sandbox.program import Limits
 
 LIMITS = Limits(fuel=1_500_000_000, seconds=60.0)
-NATIVE = Limits(seconds=1.0)
 PATIENCE_S = 0.6
 FLOOD = 4 * 1024 * 1024
 LINUX = sys.platform == "linux"
@@ -97,19 +96,3 @@ def test_it_fails_inside(attack: Attack, sandbox: Sandboxes, around: Mapping[str
     assert len(result.stdout) + len(result.stderr) <= LIMITS.output
     assert Path(str(around["victim"])).exists()
     assert sandbox.run("print(6 * 7)").stdout == "42\n"
-
-
-@pytest.mark.skipif(not LINUX, reason="native mode is for Linux")
-@pytest.mark.parametrize(
-    "attack",
-    [pytest.param(one, marks=pytest.mark.slow if one.sign == "hangs" else ()) for one in ATTACKS],
-    ids=str,
-)
-def test_it_fails_in_native_mode(attack: Attack, sandbox: Sandboxes, around: Mapping[str, object]) -> None:
-    result = sandbox.run(attack.source.format_map(around), "", NATIVE, "native")
-    assert "PWNED" not in result.stdout
-    assert result.status != "sandbox_error"
-    if attack.sign != "says" or "memory" in attack.ends:
-        assert not result.ok, result.stderr
-    assert len(result.stdout) + len(result.stderr) <= NATIVE.output
-    assert Path(str(around["victim"])).exists()

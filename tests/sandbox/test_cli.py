@@ -59,12 +59,10 @@ def test_a_file_that_is_not_text(tmp_path: Path) -> None:
 def test_check_says_what_protects() -> None:
     shown = CliRunner().invoke(app, ["sandbox", "check"])
     assert shown.exit_code == 0
-    for line, mode in zip(shown.stdout.splitlines(), ("wasm", "native"), strict=True):
-        assert line.startswith(f"{mode}: yes, held by ")
-        assert "Landlock" in line
-        assert "seccomp" in line
+    assert shown.stdout.startswith("yes, held by WebAssembly, Landlock")
+    assert "seccomp" in shown.stdout
     found = json.loads(CliRunner().invoke(app, ["sandbox", "check", "--format", "json"]).stdout)
-    assert [one["refused"] for one in found] == ["", ""]
+    assert found["refused"] == ""
 
 
 def test_help_needs_neither_wasmtime_nor_asyncio() -> None:

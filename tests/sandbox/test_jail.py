@@ -10,7 +10,7 @@ import textwrap
 import pytest
 
 from peerage.sandbox import seccomp
-from peerage.sandbox.seccomp import MACHINES, NATIVE_CALLS, WASM_CALLS
+from peerage.sandbox.seccomp import CALLS, MACHINES
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the jail is for Linux")
 
@@ -58,7 +58,7 @@ os._exit(0)
 
 
 def test_a_worker_can_do_nothing_but_compute() -> None:
-    found = tried("worker.close_wasm(worker.Jail().enter(os.getppid()))")
+    found = tried("worker.close(worker.Jail().enter(os.getppid()))")
     assert found.pop("memory") == "done"
     assert set(found.values()) <= {"PermissionError", "OSError", "RuntimeError"}, found
 
@@ -73,7 +73,7 @@ def test_without_the_jail_all_of_that_works() -> None:
     [
         ("jail.landlock()", {"passwd", "write", "list"}),
         (
-            "jail.filter_calls(worker.seccomp.WASM_CALLS, new_code=False)",
+            "jail.filter_calls()",
             {
                 "passwd",
                 "write",
@@ -124,18 +124,16 @@ ALLOW, EPERM, KILL = 0x7FFF_0000, 0x0005_0001, 0x8000_0000
 
 
 @pytest.mark.parametrize("name", MACHINES)
-@pytest.mark.parametrize("native", [False, True])
-def test_the_filter_allows_its_list_and_nothing_else(name: str, native: bool) -> None:
+def test_the_filter_allows_its_list_and_nothing_else(name: str) -> None:
     on = MACHINES[name]
-    calls = NATIVE_CALLS if native else WASM_CALLS
-    program = seccomp.program(on, calls, new_code=native)
-    listed = {on.numbers[call] for call in calls if call in on.numbers}
+    program = seccomp.program(on)
+    listed = {on.numbers[call] for call in CALLS if call in on.numbers}
     special = {on.numbers[call] for call in ("mmap", "mprotect", "fcntl")}
     for number in set(range(600)) - special:
         assert decide(program, on.audit, number) == (ALLOW if number in listed else EPERM)
     for call in ("mmap", "mprotect"):
         assert decide(program, on.audit, on.numbers[call], (0, 4096, 3)) == ALLOW
-        assert decide(program, on.audit, on.numbers[call], (0, 4096, 5)) == (ALLOW if native else EPERM)
+        assert decide(program, on.audit, on.numbers[call], (0, 4096, 5)) == EPERM
     assert decide(program, on.audit, on.numbers["fcntl"], (3, 1)) == ALLOW
     assert decide(program, on.audit, on.numbers["fcntl"], (3, 8)) == EPERM  # F_SETOWN
     assert decide(program, on.audit, 0x4000_0000 | on.numbers["read"]) == EPERM  # the x32 interface

@@ -5,20 +5,17 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
-import subprocess
 import sys
 import time
-from io import BytesIO
 from pathlib import Path
 from typing import Any
 
 import pytest
 from tests.sandbox.conftest import QUICK, Sandboxes
 
-from peerage.frames import frame, take
 from peerage.sandbox import image
 from peerage.sandbox.pool import SandboxPool, check
-from peerage.sandbox.program import OUT_OF_MEMORY, Limits, Program, SandboxUnavailable, Task, Welcome
+from peerage.sandbox.program import Limits, Program, SandboxUnavailable
 
 LINUX = sys.platform == "linux"
 
@@ -218,55 +215,11 @@ def test_without_the_extra_it_refuses(monkeypatch: pytest.MonkeyPatch, sandbox: 
 
 @pytest.mark.skipif(not LINUX, reason="the jail is for Linux")
 def test_what_holds_a_worker_here(sandbox: Sandboxes) -> None:
-    for mode in ("wasm", "native"):
-        found = sandbox.wait(check(mode))  # type: ignore[arg-type]
-        assert found.refused == ""
-        assert found.protections.seccomp
-        assert found.protections.landlock
-        assert found.protections.unprivileged
-
-
-def test_native_mode_runs_ordinary_programs(sandbox: Sandboxes) -> None:
-    if not LINUX:
-        pytest.skip("native mode is for Linux")
-    result = sandbox.run("import sys, csv, html; print(input()); sys.exit(2)", "héllo", mode="native")
-    assert (result.status, result.stdout, result.fuel) == ("error", "héllo\n", None)
-    assert sandbox.run(f"import os; os._exit({OUT_OF_MEMORY})", mode="native").status == "memory"
-
-
-@pytest.mark.skipif(not LINUX, reason="native mode is for Linux")
-@pytest.mark.parametrize(
-    ("stated", "source", "status"),
-    [
-        ({"output": 100}, "print('x' * 200)", "output"),
-        ({"output": 4 * 2**20}, "print('x' * 2_000_000)", "ok"),
-        ({"seconds": 0.5}, "import time; time.sleep(20)", "timeout"),
-        ({"memory": 64 * 2**20}, "x = bytes(200 * 2**20)", "memory"),
-    ],
-)
-def test_native_mode_keeps_each_limit(
-    stated: dict[str, Any], source: str, status: str, sandbox: Sandboxes
-) -> None:
-    assert sandbox.run(source, "", Limits(**stated), mode="native").status == status
-
-
-@pytest.mark.parametrize("missing", ["landlock", "filter_calls"])
-def test_native_mode_needs_both_landlock_and_seccomp(missing: str) -> None:
-    """In a child of our own, so that this process is not jailed."""
-    if not LINUX:
-        pytest.skip("native mode is for Linux")
-    code = f"""
-import os, sys
-from peerage.sandbox import jail, worker
-setattr(jail.Jail, {missing!r}, lambda self, *a, **k: 0)
-worker.serve_native(os.getppid())
-"""
-    task = frame(Task(b"print('x')", b"", Limits()))
-    done = subprocess.run([sys.executable, "-c", code], input=task, capture_output=True, timeout=300)
-    said = take(BytesIO(done.stdout), Welcome)
-    assert said is not None
-    assert "native mode needs Landlock and seccomp" in said.refused
-    assert b"x\n" not in done.stdout
+    found = sandbox.wait(check())
+    assert found.refused == ""
+    assert found.protections.seccomp
+    assert found.protections.landlock
+    assert found.protections.unprivileged
 
 
 @pytest.mark.slow

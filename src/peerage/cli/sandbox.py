@@ -10,7 +10,7 @@ import typer
 from peerage.cli.options import ReportFormat, Written, group
 
 if TYPE_CHECKING:
-    from peerage.sandbox.pool import ModeCheck
+    from peerage.sandbox.pool import Check
 
 app = group("Run a program that is not to be trusted.")
 
@@ -21,9 +21,6 @@ def run(
     stdin: Annotated[
         Path | None, typer.Option("--stdin", help="What it reads.", exists=True, dir_okay=False)
     ] = None,
-    native: Annotated[
-        bool, typer.Option("--native", help="Faster, behind a thinner wall; Linux only.")
-    ] = False,
     shape: Written = ReportFormat.text,
 ) -> None:
     """Run one Python program in the sandbox.
@@ -42,7 +39,7 @@ def run(
     program = Program(_text(file), _text(stdin) if stdin else "")
 
     async def once() -> RunResult:
-        async with SandboxPool(workers=1, mode="native" if native else "wasm") as pool:
+        async with SandboxPool(workers=1) as pool:
             return await pool.run(program)
 
     result = asyncio.run(once())
@@ -61,8 +58,8 @@ def run(
 def check(shape: Written = ReportFormat.text) -> None:
     """Say what protects this machine.
 
-    Tries both modes for real. The first time, the sandbox is compiled, which takes half a minute. Exits with
-    1 when there is no sandbox.
+    Tries the sandbox for real. The first time, it is compiled, which takes half a minute. Exits with 1 when
+    there is no sandbox.
     """
     import asyncio
     from dataclasses import asdict
@@ -70,32 +67,28 @@ def check(shape: Written = ReportFormat.text) -> None:
     from peerage.cli.output import show_json
     from peerage.sandbox.pool import check as look
 
-    async def both() -> list[ModeCheck]:
-        return [await look("wasm"), await look("native")]
-
-    found = asyncio.run(both())
+    found = asyncio.run(look())
     if shape is ReportFormat.json:
-        show_json([asdict(one) for one in found])
+        show_json(asdict(found))
     else:
-        typer.echo("\n".join(map(_line, found)))
-    if found[0].refused:
+        typer.echo(_line(found))
+    if found.refused:
         raise typer.Exit(1)
 
 
-def _line(found: ModeCheck) -> str:
+def _line(found: Check) -> str:
     if found.refused:
-        return f"{found.mode}: no. {found.refused}"
+        return f"no. {found.refused}"
     held = found.protections
     walls = {
-        "WebAssembly": found.mode == "wasm",
         f"Landlock {held.landlock}": held.landlock,
         "seccomp": held.seccomp,
         f"namespaces ({', '.join(held.namespaces)})": held.namespaces,
         "no privileges": held.unprivileged,
         "resource limits": held.limits,
     }
-    standing = ", ".join(wall for wall, stands in walls.items() if stands) or "nothing"
-    return f"{found.mode}: yes, held by {standing}; cold start {found.start_ms} ms"
+    standing = ", ".join(["WebAssembly", *[wall for wall, stands in walls.items() if stands]])
+    return f"yes, held by {standing}; cold start {found.start_ms} ms"
 
 
 def _text(file: Path) -> str:

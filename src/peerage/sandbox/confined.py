@@ -40,7 +40,7 @@ STARTED_BY_THEMSELVES = (".config/autostart", ".config/systemd", ".local/share/s
 
 
 def available() -> bool:
-    """Whether this system can hold a program so."""
+    """Return whether this system can hold a program so."""
     return supported() and Jail().landlock_version() > 0
 
 
@@ -57,8 +57,8 @@ def writable(fixed: Collection[str]) -> Iterator[str]:
 
 
 def run_by_others() -> list[str]:
-    """Where programs and modules lie that this user runs without thinking: Python's and Peerage's own, those
-    on PATH, and what a session of the user starts by itself."""
+    """Return where programs and modules lie that this user runs without thinking: Python's and Peerage's own,
+    those on PATH, and what a session of the user starts by itself."""
     home = os.path.expanduser("~")
     found = {sys.prefix, sys.exec_prefix, sys.base_prefix, sys.base_exec_prefix, site.getusersitepackages()}
     found |= {os.path.abspath(path) for path in sys.path}

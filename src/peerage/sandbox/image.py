@@ -39,7 +39,7 @@ ENTRY = b"serve()\0"
 
 
 def installed() -> bool:
-    """Whether the extra `sandbox` is there; nothing is imported."""
+    """Return whether the extra `sandbox` is there; nothing is imported."""
     return find_spec("wasmtime") is not None and find_spec(_CARRIER) is not None
 
 
@@ -55,7 +55,7 @@ def engine() -> wasmtime.Engine:
 
 
 def path() -> Path:
-    """Where this machine's snapshot is, or will be."""
+    """Return where this machine's snapshot is, or will be."""
     if not installed():
         raise SandboxUnavailable(f"the sandbox needs wasmtime and {_CARRIER}; {_INSTALL}")
     import hashlib
@@ -72,7 +72,8 @@ def path() -> Path:
 
 
 def trusted(file: Path) -> bool:
-    """Whether `file` is a snapshot that may be loaded; raises when somebody else could have written it."""
+    """Return whether `file` is a snapshot that may be loaded; raises when somebody else could have written
+    it."""
     try:
         found = file.lstat()
     except FileNotFoundError:

@@ -24,7 +24,7 @@ if sys.platform != "win32":
 _PR_SET_PDEATHSIG, _PR_SET_DUMPABLE, _PR_SET_CHILD_SUBREAPER, _PR_SET_NO_NEW_PRIVS = 1, 4, 36, 38
 _LANDLOCK_CREATE, _LANDLOCK_ADD, _LANDLOCK_RESTRICT = 444, 445, 446  # the same on every processor
 _LANDLOCK_VERSION, _PATH_BENEATH = 1, 1
-_READ_FILE, _READ_DIR, _MAKE_BLOCK = 1 << 2, 1 << 3, 1 << 11
+_READ_FILE, _MAKE_BLOCK = 1 << 2, 1 << 11
 _WRITE_FILE, _TRUNCATE = 1 << 1, 1 << 14
 _CHANGE_FOLDER = 0b11_1111 << 4 | 1 << 10 | 1 << 12
 """Remove folders and files, make devices, folders, files, sockets, pipes and symbolic links."""
@@ -41,7 +41,7 @@ _CAPABILITY_VERSION_3 = 0x2008_0522
 
 
 def supported() -> bool:
-    """Whether this system has a jail at all."""
+    """Return whether this system has a jail at all."""
     return sys.platform == "linux"
 
 
@@ -52,25 +52,20 @@ class Jail:
         self._libc = ctypes.CDLL(None, use_errno=True)
         self._machine = seccomp.machine()
 
-    def enter(
-        self, parent: int, *, nobody: bool = True, readable: Sequence[str] = (), listable: Sequence[str] = ()
-    ) -> Protections:
-        """What must happen while there is one thread; `close` does the rest."""
+    def enter(self, parent: int) -> Protections:
+        """Do what must happen while there is one thread, and return what holds this process; `close` does the
+        rest."""
         namespaces = self.isolate()
-        if nobody:
-            self.become_nobody()
+        self.become_nobody()
         unprivileged = self.drop_capabilities()
         self.die_with_parent(parent)
         self.no_new_privileges()
-        version = self.landlock(readable, listable)
-        return Protections(version, False, namespaces, unprivileged)
+        return Protections(self.landlock(), False, namespaces, unprivileged)
 
-    def close(
-        self, held: Protections, calls: Sequence[str], *, new_code: bool, **limits: int | None
-    ) -> Protections:
-        """Limits (see `limit`), then the filter of system calls on every thread."""
-        limited = self.limit(**limits)
-        return replace(held, limits=limited, seccomp=self.filter_calls(calls, new_code=new_code))
+    def close(self, held: Protections, *, data: int) -> Protections:
+        """Set limits (see `limit`), then the filter of system calls on every thread."""
+        limited = self.limit(data)
+        return replace(held, limits=limited, seccomp=self.filter_calls())
 
     def isolate(self) -> tuple[str, ...]:
         """Enter namespaces of our own: an empty network above all. Needs a process with one thread."""
@@ -110,31 +105,21 @@ class Jail:
         if os.getppid() != parent:
             sys.exit("the parent has ended")
 
-    def limit(
-        self,
-        *,
-        files: int | None,
-        data: int | None = None,
-        address_space: int | None = None,
-        cpu_s: int | None = None,
-    ) -> bool:
-        """Resource limits; `data` and `address_space` in bytes. No new process, no file written, no core."""
-        wanted: list[tuple[int, int | None]] = [
+    def limit(self, data: int) -> bool:
+        """Set resource limits: so many bytes of data; no new process or file, no file written, no core."""
+        wanted = (
             (resource.RLIMIT_CORE, 0),
             (resource.RLIMIT_FSIZE, 0),
             (resource.RLIMIT_NPROC, 0),
             (resource.RLIMIT_MEMLOCK, 0),
-            (resource.RLIMIT_NOFILE, files),
+            (resource.RLIMIT_NOFILE, 0),
             (resource.RLIMIT_DATA, data),
-            (resource.RLIMIT_AS, address_space),
-            (resource.RLIMIT_CPU, cpu_s),
-        ]
+        )
         try:
             for kind, most in wanted:
-                if most is not None:
-                    hard = resource.getrlimit(kind)[1]
-                    most = most if hard == resource.RLIM_INFINITY else min(most, hard)
-                    resource.setrlimit(kind, (most, most))
+                hard = resource.getrlimit(kind)[1]
+                most = most if hard == resource.RLIM_INFINITY else min(most, hard)
+                resource.setrlimit(kind, (most, most))
         except (OSError, ValueError):
             return False
         return True
@@ -143,16 +128,15 @@ class Jail:
         if self._libc.prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0:
             raise OSError(ctypes.get_errno(), "the kernel refuses no_new_privs")
 
-    def landlock(self, readable: Sequence[str] = (), listable: Sequence[str] = ()) -> int:
-        """Deny every file but those beneath `readable`, every listing but of `listable`, every TCP port.
+    def landlock(self) -> int:
+        """Deny every file, every listing and every TCP port.
 
-        Returns the version of the interface, 0 where there is none. Files that do not exist are left out.
+        Returns the version of the interface, 0 where there is none.
         """
         version = self.landlock_version()
         files = (1 << {1: 13, 2: 14, 3: 15, 4: 15}.get(version, 16)) - 1
         parts = (files,) if version < 4 else (files, 3) if version < 6 else (files, 3, 3)
-        rules = ((readable, _READ_FILE, _READ_FILE | _READ_DIR), (listable, 0, _READ_DIR))
-        return version if self._restrict(parts, rules) else 0
+        return version if self._restrict(parts, ()) else 0
 
     def landlock_version(self) -> int:
         """The version of Landlock's interface, 0 or less where there is none."""
@@ -199,10 +183,8 @@ class Jail:
         finally:
             os.close(handle)
 
-    def filter_calls(self, calls: Sequence[str], *, new_code: bool) -> bool:
+    def filter_calls(self) -> bool:
         """Put the system call filter on every thread; False where it cannot be had."""
         if self._machine is None:
             return False
-        return seccomp.install(
-            self._libc, self._machine, seccomp.program(self._machine, calls, new_code=new_code)
-        )
+        return seccomp.install(self._libc, self._machine, seccomp.program(self._machine))

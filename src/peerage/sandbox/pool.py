@@ -16,11 +16,10 @@ import signal
 import sys
 import time
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Literal, TypeAlias
 
 from peerage.formats import storable
 from peerage.frames import frame, receive
@@ -31,14 +30,9 @@ from peerage.sandbox.program import (
     Protections,
     RunResult,
     SandboxUnavailable,
-    Status,
     Task,
     Welcome,
-    verdict,
 )
-
-Mode: TypeAlias = Literal["wasm", "native"]
-"""wasm: the default, everywhere. native: Linux only, for CPU-heavy programs; see docs/sandbox.md."""
 
 _START_S = 60.0
 _BUILD_S = 900.0
@@ -56,8 +50,7 @@ class SandboxPool:
     outside one.
     """
 
-    def __init__(self, workers: int | None = None, mode: Mode = "wasm") -> None:
-        self._mode: Mode = mode
+    def __init__(self, workers: int | None = None) -> None:
         self._slots = asyncio.Semaphore(workers or os.cpu_count() or 1)
         self._idle: list[_Worker] = []
         self._ready = asyncio.Lock()
@@ -77,10 +70,8 @@ class SandboxPool:
             return await self._once(program) if result.status == "sandbox_error" else result
 
     async def protections(self) -> Protections:
-        """What holds a worker on this machine; SandboxUnavailable when there is none."""
+        """Return what holds a worker on this machine; SandboxUnavailable when there is none."""
         async with self._slots, self._worker() as worker:
-            if self._mode == "native":
-                await worker.run_native(Program(""))
             return worker.protections
 
     async def close(self) -> None:
@@ -91,7 +82,7 @@ class SandboxPool:
 
     async def _once(self, program: Program) -> RunResult:
         async with self._worker() as worker:
-            return await (worker.run_native if self._mode == "native" else worker.run_wasm)(program)
+            return await worker.run(program)
 
     @asynccontextmanager
     async def _worker(self) -> AsyncIterator[_Worker]:
@@ -107,25 +98,23 @@ class SandboxPool:
                 await worker.end()
 
     async def _start(self) -> _Worker:
-        if self._mode == "native":
-            return _Worker(await _launch("native", str(os.getpid())))
         try:
-            return await self._start_wasm()
+            return await self._launched()
         except _Stale:
             async with self._ready:
                 if self._snapshot is not None:
                     self._snapshot.unlink(missing_ok=True)
                     self._snapshot = None
-            return await self._start_wasm()
+            return await self._launched()
 
-    async def _start_wasm(self) -> _Worker:
+    async def _launched(self) -> _Worker:
         async with self._ready:
             if self._snapshot is None:
                 snapshot = image.path()
                 if not image.trusted(snapshot):
                     await _build(snapshot)
                 self._snapshot = snapshot
-        worker = _Worker(await _launch("wasm", str(os.getpid()), str(self._snapshot)))
+        worker = _Worker(await _launch("serve", str(os.getpid()), str(self._snapshot)))
         try:
             await worker.welcome()
         except BaseException:
@@ -216,7 +205,7 @@ class _Worker:
             raise (_Stale if said.stale else SandboxUnavailable)(said.refused)
         self.protections, self.usable = said.protections, True
 
-    async def run_wasm(self, program: Program) -> RunResult:
+    async def run(self, program: Program) -> RunResult:
         """Send one program and wait for its end; the worker stays usable unless it had to be killed."""
         self.usable = False
         started = time.monotonic()
@@ -231,40 +220,6 @@ class _Worker:
         else:
             self.usable = ended.status != "sandbox_error"
         return _result(ended, started)
-
-    async def run_native(self, program: Program) -> RunResult:
-        """Send one program to a process that it uses up; SandboxUnavailable when that could not be jailed."""
-        with suppress(OSError):  # it has ended already, and `welcome` says why
-            await self._send(program)
-        await self.welcome()
-        self.usable = False
-        started = time.monotonic()
-        room = program.limits.output
-        streams: tuple[bytearray, bytearray] = (bytearray(), bytearray())
-
-        async def collect(source: asyncio.StreamReader, into: bytearray) -> None:
-            while part := await source.read(65_536):
-                left = room - len(streams[0]) - len(streams[1])
-                into += part[:left]
-                if len(part) > left:
-                    raise _TooMuch
-
-        status: Status
-        sources = (self._from, self._said)
-        tasks = [asyncio.create_task(collect(*pair)) for pair in zip(sources, streams, strict=True)]
-        try:
-            async with asyncio.timeout(program.limits.seconds):
-                await asyncio.gather(*tasks)
-                status = _native_status(await self._process.wait())
-        except TimeoutError:
-            status = "timeout"
-        except _TooMuch:
-            status = "output"
-        finally:
-            for task in tasks:
-                task.cancel()
-            await asyncio.gather(*tasks, return_exceptions=True)
-        return _result(Ended(status, bytes(streams[0]), bytes(streams[1])), started)
 
     async def end(self) -> None:
         self.usable = False
@@ -281,43 +236,31 @@ class _Worker:
         return f"{type(error).__name__}, exit code {self._process.returncode} {said[-2000:]}".strip()
 
 
-class _TooMuch(Exception):
-    """A native program wrote more than it may."""
-
-
-def _native_status(code: int) -> Status:
-    if code == -signal.SIGKILL:
-        return "sandbox_error"  # not by us: the machine ran out of memory, or somebody killed it
-    if code == -getattr(signal, "SIGXCPU", 0):
-        return "timeout"
-    return verdict(code)
-
-
 def _result(ended: Ended, started: float) -> RunResult:
     stdout, stderr = (storable(text.decode("utf-8", "replace")) for text in (ended.stdout, ended.stderr))
     return RunResult(ended.status, stdout, stderr, ended.fuel, round((time.monotonic() - started) * 1000))
 
 
 @dataclass(frozen=True, slots=True)
-class ModeCheck:
-    """One mode on this machine: `refused` is empty when it runs. `start_ms` is one cold start with a run."""
+class Check:
+    """The sandbox on this machine: `refused` is empty when it runs. `start_ms` is one cold start with a
+    run."""
 
-    mode: Mode
     refused: str
     protections: Protections
     start_ms: int
 
 
-async def check(mode: Mode) -> ModeCheck:
+async def check() -> Check:
     """Start a worker and run a program in it. The first call on a machine also compiles the sandbox."""
-    async with SandboxPool(workers=1, mode=mode) as pool:
+    async with SandboxPool(workers=1) as pool:
         try:
             protections = await pool.protections()
         except SandboxUnavailable as reason:
-            return ModeCheck(mode, str(reason), Protections(), 0)
+            return Check(str(reason), Protections(), 0)
     started = time.monotonic()
-    async with SandboxPool(workers=1, mode=mode) as pool:
+    async with SandboxPool(workers=1) as pool:
         result = await pool.run(Program("print(6 * 7)"))
     took = round((time.monotonic() - started) * 1000)
     wrong = "" if result.stdout == "42\n" else f"a program that prints 42 ended with {result.status}"
-    return ModeCheck(mode, wrong, protections, took)
+    return Check(wrong, protections, took)

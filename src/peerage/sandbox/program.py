@@ -1,4 +1,4 @@
-"""What goes into the sandbox and what comes out: plain, frozen values."""
+"""Values that go into the sandbox and come out: plain, frozen values."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Literal, NamedTuple, TypeAlias
 
 Status: TypeAlias = Literal["ok", "error", "timeout", "fuel", "memory", "output", "sandbox_error"]
-"""How a run ended.
+"""The end of a run.
 
 ok: the program came to its end · error: an uncaught exception, a non-zero exit or a crash of the guest ·
 timeout: it ran, or would have slept, past its deadline · fuel: it used up its instructions · memory: it ran
@@ -20,14 +20,15 @@ OUT_OF_MEMORY = 101
 
 
 def verdict(exit_code: int) -> Status:
-    """What an exit code of the guest means. A guest may choose it: nothing but `ok` is ever to its credit."""
+    """Return what an exit code of the guest means. A guest may choose it: nothing but `ok` is ever to its
+    credit."""
     return "ok" if exit_code == 0 else "memory" if exit_code == OUT_OF_MEMORY else "error"
 
 
 _MIB = 1024 * 1024
 FUEL = 100_000_000_000
-"""What usual programs end within: all that take CPython four seconds, as `python -m bench.sandbox --usual`
-measures them."""
+"""Fuel within which usual programs end: all that take CPython four seconds, as `python -m bench.sandbox
+--usual` measures them."""
 MEMORY = 256 * _MIB
 SECONDS = 300.0
 _FUEL_OF_CPYTHON_S = 20_000_000_000
@@ -46,9 +47,9 @@ class SandboxUnavailable(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What one run may use.
+    """Limits of one run.
 
-    `fuel` counts WebAssembly instructions (wasm mode only; three to six billion a second on one core); the
+    `fuel` counts WebAssembly instructions (three to six billion a second on one core); the
     same program and input use the same fuel on every machine, so it is the limit a verdict should rest on.
     `memory` is the guest's whole memory in bytes, interpreter included (22 MiB before the program starts).
     `output` bounds stdout and stderr together, in bytes. `seconds` is the wall deadline, after which the
@@ -67,7 +68,7 @@ class Limits:
 
 
 def environment(fuel: int = FUEL, memory: int = MEMORY, output: int = 64 * 1024) -> str:
-    """What a program may use, told to anyone who writes one: a paragraph for prompts."""
+    """Return what a program may use, told to anyone who writes one: a paragraph for prompts."""
     return (
         "Programs run in a sandbox: CPython 3.12 with its standard library, standard input, output and "
         "error, and nothing else. There are no files, no network, no other processes, no environment "
@@ -99,11 +100,11 @@ class Program:
 
 @dataclass(frozen=True, slots=True)
 class RunResult:
-    """What a run left behind.
+    """The result of a run.
 
     `stdout` and `stderr` are decoded as UTF-8 and storable: bytes that are not UTF-8, lone surrogates and NUL
-    are U+FFFD. They are what was written until the run ended; a killed worker leaves none. `fuel` is None in
-    native mode and when the worker was killed. `milliseconds` is wall time, for information only.
+    are U+FFFD. They are what was written until the run ended; a killed worker leaves none. `fuel` is None
+    when the worker was killed. `milliseconds` is wall time, for information only.
     """
 
     status: Status
@@ -126,7 +127,7 @@ class Task(NamedTuple):
 
 
 class Ended(NamedTuple):
-    """How a run ended in a worker, with the raw bytes of its output and the fuel it used."""
+    """The end of a run in a worker, with the raw bytes of its output and the fuel it used."""
 
     status: Status
     stdout: bytes = b""
@@ -136,7 +137,7 @@ class Ended(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Protections:
-    """What holds a worker. Empty texts, zeros and False mean that the kernel gave no such protection."""
+    """Protections of a worker. Empty texts, zeros and False mean that the kernel gave no such protection."""
 
     landlock: int = 0
     """The version of Landlock's interface in force."""
@@ -148,7 +149,7 @@ class Protections:
 
 
 class Welcome(NamedTuple):
-    """What a worker says first: what protects it, or why it refuses; `stale`, that its snapshot is unfit."""
+    """A worker's first words: what protects it, or why it refuses; `stale`, that its snapshot is unfit."""
 
     protections: Protections = Protections()
     refused: str = ""

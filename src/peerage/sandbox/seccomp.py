@@ -12,7 +12,7 @@ from __future__ import annotations
 import ctypes
 import platform
 import struct
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import NamedTuple
 
 _SECCOMP_SET_MODE_FILTER, _TSYNC = 1, 1
@@ -23,7 +23,7 @@ _F_GETFD, _F_SETFD, _F_GETFL = 1, 2, 3
 
 
 class Machine(NamedTuple):
-    """What differs between processors: the audit name, and the number of each system call by its name."""
+    """The differences between processors: the audit name, and the number of each system call by its name."""
 
     audit: int
     seccomp: int
@@ -47,13 +47,10 @@ MACHINES = {
         126,
         _numbers(
             """read 0 write 1 close 3 fstat 5 lseek 8 mmap 9 mprotect 10 munmap 11 brk 12 rt_sigaction 13
-            rt_sigprocmask 14 rt_sigreturn 15 pread64 17 readv 19 writev 20 access 21 sched_yield 24 mremap 25
-            madvise 28 dup 32 nanosleep 35 getpid 39 exit 60 uname 63 fcntl 72 getcwd 79 readlink 89
-            gettimeofday 96 getrlimit 97 getrusage 98 sysinfo 99 times 100 getuid 102 getgid 104 geteuid 107
-            getegid 108 getppid 110 sigaltstack 131 gettid 186 time 201 futex 202 sched_getaffinity 204
-            getdents64 217 restart_syscall 219 clock_gettime 228 clock_getres 229 clock_nanosleep 230
-            exit_group 231 openat 257 newfstatat 262 readlinkat 267 set_robust_list 273 getrandom 318
-            membarrier 324 statx 332 rseq 334 open 2 stat 4 lstat 6"""
+            rt_sigprocmask 14 rt_sigreturn 15 readv 19 writev 20 sched_yield 24 mremap 25 madvise 28
+            nanosleep 35 getpid 39 exit 60 fcntl 72 gettimeofday 96 getrusage 98 sigaltstack 131 gettid 186
+            time 201 futex 202 sched_getaffinity 204 restart_syscall 219 clock_gettime 228 clock_getres 229
+            clock_nanosleep 230 exit_group 231 set_robust_list 273 getrandom 318 membarrier 324 rseq 334"""
         ),
     ),
     "aarch64": Machine(
@@ -62,30 +59,23 @@ MACHINES = {
         91,
         _numbers(
             """read 63 write 64 close 57 fstat 80 lseek 62 mmap 222 mprotect 226 munmap 215 brk 214
-            rt_sigaction 134 rt_sigprocmask 135 rt_sigreturn 139 pread64 67 readv 65 writev 66 sched_yield 124
-            mremap 216 madvise 233 dup 23 nanosleep 101 getpid 172 exit 93 uname 160 fcntl 25 getcwd 17
-            gettimeofday 169 getrlimit 163 getrusage 165 sysinfo 179 times 153 getuid 174 geteuid 175
-            getgid 176 getegid 177 getppid 173 sigaltstack 132 gettid 178 futex 98 sched_getaffinity 123
-            getdents64 61 restart_syscall 128 clock_gettime 113 clock_getres 114 clock_nanosleep 115
-            exit_group 94 openat 56 newfstatat 79 readlinkat 78 set_robust_list 99 getrandom 278
-            membarrier 283 statx 291 rseq 293 faccessat 48"""
+            rt_sigaction 134 rt_sigprocmask 135 rt_sigreturn 139 readv 65 writev 66 sched_yield 124
+            mremap 216 madvise 233 nanosleep 101 getpid 172 exit 93 fcntl 25 gettimeofday 169 getrusage 165
+            sigaltstack 132 gettid 178 futex 98 sched_getaffinity 123 restart_syscall 128 clock_gettime 113
+            clock_getres 114 clock_nanosleep 115 exit_group 94 set_robust_list 99 getrandom 278
+            membarrier 283 rseq 293"""
         ),
     ),
 }
 
-WASM_CALLS = _words(
+CALLS = _words(
     """read write readv writev close fstat lseek munmap mremap madvise brk rt_sigaction rt_sigprocmask
     rt_sigreturn sigaltstack clock_gettime clock_getres clock_nanosleep nanosleep gettimeofday time
     getrandom exit exit_group gettid getpid sched_yield sched_getaffinity futex restart_syscall rseq
     set_robust_list membarrier getrusage"""
 )
-"""What a worker that interprets nothing but WebAssembly needs: no way to name a file, a process or a peer."""
-
-NATIVE_CALLS = WASM_CALLS + _words(
-    """pread64 access faccessat dup uname getcwd readlink readlinkat getrlimit sysinfo times getuid geteuid
-    getgid getegid getppid getdents64 open openat stat lstat newfstatat statx"""
-)
-"""What CPython itself needs besides; which files it may open is Landlock's to say."""
+"""System calls that a worker needs which interprets nothing but WebAssembly: no way to name a file, a process
+or a peer."""
 
 
 def machine() -> Machine | None:
@@ -93,12 +83,11 @@ def machine() -> Machine | None:
     return MACHINES.get(platform.machine()) if ctypes.sizeof(ctypes.c_void_p) == 8 else None
 
 
-def program(on: Machine, calls: Sequence[str], *, new_code: bool) -> bytes:
+def program(on: Machine) -> bytes:
     """The filter, as an array of `struct sock_filter`.
 
-    `calls` that this processor does not have are left out. `mmap` and `mprotect` are always allowed, with
-    PROT_EXEC only when `new_code` (the loading of extension modules needs it); `fcntl` only for the flags of
-    a descriptor.
+    Calls that this processor does not have are left out. `mmap` and `mprotect` are allowed without PROT_EXEC,
+    `fcntl` for the flags of a descriptor.
     """
 
     def step(code: int, value: int, yes: int = 0, no: int = 0) -> bytes:
@@ -108,15 +97,12 @@ def program(on: Machine, calls: Sequence[str], *, new_code: bool) -> bytes:
         return step(_LOAD, 16 + 8 * number)
 
     out = [step(_LOAD, 4), step(_EQUAL, on.audit, yes=1), step(_RETURN, _KILL), step(_LOAD, 0)]
-    for name in calls:
+    for name in CALLS:
         if name in on.numbers:
             out += [step(_EQUAL, on.numbers[name], no=1), step(_RETURN, _ALLOW)]
     for name in ("mmap", "mprotect"):
-        if new_code:
-            out += [step(_EQUAL, on.numbers[name], no=1), step(_RETURN, _ALLOW)]
-        else:
-            out += [step(_EQUAL, on.numbers[name], no=4), argument(2)]
-            out += [step(_ANY_BIT, _PROT_EXEC, no=1), step(_RETURN, _EPERM), step(_RETURN, _ALLOW)]
+        out += [step(_EQUAL, on.numbers[name], no=4), argument(2)]
+        out += [step(_ANY_BIT, _PROT_EXEC, no=1), step(_RETURN, _EPERM), step(_RETURN, _ALLOW)]
     out += [step(_EQUAL, on.numbers["fcntl"], no=5), argument(1)]
     out += [step(_EQUAL, _F_GETFD, yes=2), step(_EQUAL, _F_SETFD, yes=1), step(_EQUAL, _F_GETFL, no=1)]
     out += [step(_RETURN, _ALLOW), step(_RETURN, _EPERM)]

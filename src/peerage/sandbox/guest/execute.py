@@ -2,10 +2,9 @@
 # mypy: ignore-errors
 """Runs one program inside the sandbox. This file is executed in the guest, never in the arena.
 
-In wasm mode it is run once while the snapshot is made, so that every run starts with the interpreter and
-these modules loaded; in native mode the jailed worker runs it. It must keep to the standard library. What it
-holds is the guest's to read and to break: nothing here is secret, and a guest that breaks it breaks only its
-own run.
+It is run once while the snapshot is made, so that every run starts with the interpreter and these modules
+loaded. It must keep to the standard library. What it holds is the guest's to read and to break: nothing here
+is secret, and a guest that breaks it breaks only its own run.
 """
 
 import atexit
