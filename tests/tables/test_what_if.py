@@ -63,7 +63,7 @@ def by_hand(arena: Arena, without: tuple[str, ...], weigh: Weigh) -> list[tuple[
             valid = [one for one in cast if one["vote"] != "abstain"]
             weights = [weigh(seats[one["judge"]]["raw"]) for one in valid]
             score = None
-            if valid and len(valid) >= math.ceil(0.6 * len(cast) - 1e-9):
+            if valid and len(valid) >= math.ceil(0.5 * len(cast) - 1e-9):
                 worth = {first["label"]: 1.0, second["label"]: 0.0, "tie": 0.5}
                 gained = sum(w * worth[one["vote"]] for w, one in zip(weights, valid, strict=True))
                 share = gained / sum(weights)

@@ -15,7 +15,7 @@ from peerage.players.client import Answer, Call, Client, PlayerError
 
 
 class ByLeader:
-    """What the leader said to the calls of one worker; `tell` lets the leader hear of one."""
+    """The leader's answers to the calls of one worker; `tell` lets the leader hear of one."""
 
     def __init__(self, tell: Callable[[News], None]) -> None:
         self._tell = tell
@@ -67,7 +67,7 @@ class _ByLeader:
 
 
 async def asked(client: Client, asks: AskLeader) -> LeaderSaid:
-    """What the leader tells a worker of a call. Raises what is no player's fault."""
+    """Return what the leader tells a worker of a call. Raises what is no player's fault."""
     try:
         return LeaderSaid(asks.ticket, await client.answer(asks.call))
     except PlayerError as error:

@@ -1,4 +1,4 @@
-"""Which call of a worker may go: the leader decides, by the run's money and its players' limits."""
+"""Permits for workers' calls: the leader decides, by the run's money and its players' limits."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from peerage.players.client import InstantClient
 from peerage.settings import Engine
 
 _NOT_HERE: Any = None
-"""What is asked: the worker knows."""
+"""Stands for a request, which the worker alone knows."""
 
 Of = tuple[int, int]
 """Worker and ticket."""

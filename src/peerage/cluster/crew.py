@@ -55,11 +55,11 @@ from peerage.match import Fixture, Outcome
 from peerage.settings import Engine
 
 STAFF_EVERY_S = 2.0
-"""How often it is seen whether there is room for more workers."""
+"""Seconds between two looks whether there is room for more workers."""
 DEATHS = 5
 """Workers lost in a row before they told anything, after which the run ends."""
 LEAVE_S = 5.0
-"""How long before its machine leaves a worker gives up on calls in flight."""
+"""Seconds before its machine leaves at which a worker gives up on calls in flight."""
 LOST = "left open when its worker was lost"
 
 _log = logging.getLogger("peerage")

@@ -100,7 +100,7 @@ class OnCluster:
 
 
 def switch(settings: HostSettings, record: Path) -> Switch:
-    """What starts and stops a host of a run that is connected with a cluster."""
+    """Return what starts and stops a host of a run that is connected with a cluster."""
     return OnCluster(settings, record) if settings.resources else here(settings, record)
 
 

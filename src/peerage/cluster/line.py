@@ -128,7 +128,7 @@ async def dialled(address: str, port: int, key: bytes, line: Line) -> None:
 
 
 def _encrypted(purpose: ssl.Purpose) -> ssl.SSLContext | None:
-    """How Ray's own lines are encrypted; None where they are not."""
+    """Return how Ray's own lines are encrypted; None where they are not."""
     if os.environ.get("RAY_USE_TLS", "0").lower() not in ("1", "true"):
         return None
     context = ssl.create_default_context(purpose, cafile=os.environ["RAY_TLS_CA_CERT"])

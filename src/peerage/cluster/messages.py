@@ -1,4 +1,4 @@
-"""What leader and workers tell each other: a worker's news, a leader's orders."""
+"""Messages between leader and workers: a worker's news, a leader's orders."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ class Paid(NamedTuple):
 
 
 class Returned(NamedTuple):
-    """What of a grant is not needed, by player, in 1e-9 dollars."""
+    """The part of a grant that is not needed, by player, in 1e-9 dollars."""
 
     match: int
     nano: Mapping[str, int]
@@ -129,7 +129,7 @@ class Tripped(NamedTuple):
 
 
 class Logged(NamedTuple):
-    """What a worker says for people."""
+    """A line for people, from a worker."""
 
     level: int
     text: str
@@ -185,7 +185,7 @@ class Look(NamedTuple):
 
 
 class Granted(NamedTuple):
-    """What is reserved for matches at once, by player, in 1e-9 dollars: calls whose worst case fits into what
+    """Money reserved for matches at once, by player, in 1e-9 dollars: calls whose worst case fits into what
     is left of it need not ask. Empty where money is short: each call asks."""
 
     nano: Mapping[int, Mapping[str, int]]
@@ -196,7 +196,7 @@ class GiveBack(NamedTuple):
 
 
 class Decided(NamedTuple):
-    """What becomes of a call that asked, and what is reserved for it. A text says why there is no reply."""
+    """The fate of a call that asked, and what is reserved for it. A text says why there is no reply."""
 
     ticket: int
     verdict: Affordable | Away | str
@@ -204,7 +204,7 @@ class Decided(NamedTuple):
 
 
 class LeaderSaid(NamedTuple):
-    """What came of a call that the leader sent."""
+    """The result of a call that the leader sent."""
 
     ticket: int
     came: Answer | PlayerError

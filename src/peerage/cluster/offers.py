@@ -11,7 +11,8 @@ from peerage.ledger.leases import Turn
 
 
 class Offers:
-    """What workers may claim and what no worker has any more, as `write(offers, over)` puts it in the store.
+    """Offers that workers may claim, and those that no worker has any more, as `write(offers, over)` puts it
+    in the store.
 
     Nothing is begun but while it is `open`. Leases that are over wait for an offer, or until there are more
     of them than are `spared`. `broken` hears why writing failed.

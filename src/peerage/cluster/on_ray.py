@@ -21,9 +21,9 @@ from peerage.cluster.places import Link, WorkerLost
 from peerage.settings import ArenaError
 
 TOLD_S = 2.0
-"""How long Ray may take to say why a worker is gone."""
+"""Seconds that Ray may take to say why a worker is gone."""
 NO_DEADLINE_S = 60.0
-"""How long a worker has whose machine is to leave at no stated time."""
+"""Seconds that a worker has whose machine is to leave at no stated time."""
 
 
 class _Hands:
@@ -147,7 +147,7 @@ class RayPlaces:
 
 
 async def _answered(call: Callable[[], Any]) -> Any:
-    """What an actor answers. Raises WorkerLost, or what it raised."""
+    """Return what an actor answers. Raises WorkerLost, or what it raised."""
     try:
         return await call()
     except RayTaskError as failed:

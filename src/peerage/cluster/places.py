@@ -1,4 +1,4 @@
-"""What a crew needs of a cluster: places for workers, and a line to each."""
+"""The cluster as a crew needs it: places for workers, and a line to each."""
 
 from __future__ import annotations
 
@@ -24,17 +24,17 @@ class Link(Protocol):
         """Tell it what to do; nothing where it is lost."""
 
     async def news(self) -> Sequence[News]:
-        """What it has to tell, as soon as there is some. Raises WorkerLost."""
+        """Return what it has to tell, as soon as there is some. Raises WorkerLost."""
 
     def kill(self) -> None:
         """End it."""
 
 
 class Places(Protocol):
-    """Where workers are placed."""
+    """The places of workers."""
 
     def wanted(self) -> int:
-        """How many workers there should be now."""
+        """Return how many workers there should be now."""
 
     def place(self) -> Link:
         """Place one more; it begins when there is room."""

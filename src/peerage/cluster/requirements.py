@@ -1,4 +1,4 @@
-"""What an arena must be for workers on many machines to play it."""
+"""Requirements of an arena that workers on many machines play."""
 
 from __future__ import annotations
 

@@ -75,7 +75,7 @@ class Tasks(Helpers):
 
 
 def _cause(error: BaseException) -> BaseException:
-    """What a task raised, as it was raised there."""
+    """Return what a task raised, as it was raised there."""
     from ray.exceptions import RayError, RayTaskError
 
     if isinstance(error, RayTaskError):

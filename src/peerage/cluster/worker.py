@@ -59,8 +59,8 @@ NO_CAP = 1_000_000
 """Calls in flight at once where each asks for its place: the leader counts them."""
 STATE_EVERY_S = 0.5
 GATHER_S, PATIENT_S = 0.005, 0.03
-"""What is written within so long goes in one transaction, as those of all workers come one after another:
-where all players reply at once, and where some take a while, so that few rows come in a moment."""
+"""Seconds within which all that is written goes in one transaction, as those of all workers come one after
+another: where all players reply at once, and where some take a while, so that few rows come in a moment."""
 
 
 class Worker:
@@ -347,7 +347,7 @@ class Worker:
 
 
 def gathers_s(runtimes: Iterable[PlayerRuntime]) -> float:
-    """How long leader and workers gather what they write."""
+    """Return how long leader and workers gather what they write."""
     return GATHER_S if all(isinstance(runtime.client, InstantClient) for runtime in runtimes) else PATIENT_S
 
 

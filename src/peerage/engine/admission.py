@@ -1,4 +1,4 @@
-"""Whether a match may begin, as far as money goes. Pure."""
+"""Admission of matches, as far as money goes. Pure."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Admission:
     def void_or_begin(
         self, fixture: Fixture, *, begun: bool, alone: bool, stopped: bool, patience: int
     ) -> str | None:
-        """Why a match has no result, "" when it may begin, None when it must wait.
+        """Return why a match has no result, "" when it may begin, None when it must wait.
 
         `begun`: it has begun before. `alone`: none is under way. `stopped`: the arena's limit has stopped
         one. A match that its own or a player's limit cannot pay for is void; beyond what was issued before a

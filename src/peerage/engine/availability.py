@@ -1,4 +1,5 @@
-"""When players may be asked: within their hours, while their day's money lasts, while their host is up.
+"""Times at which players may be asked: within their hours, while their day's money lasts, while their host is
+up.
 
 A call to a player that may not be asked now is put off before anything is written or sent: its match does
 all else that it can, then leaves its round (`engine.waiting`). The worst case of a call counts against the
@@ -25,23 +26,23 @@ from peerage.settings.hours import Hours, closed_until, read_hours
 DAY_MS = 86_400_000
 OUT_OF_HOURS = "out of hours"
 DAILY_BUDGET = "daily_budget"
-"""Why there is no reply where one call may cost more than its player's whole day."""
+"""Reason of a reply that is not there, where one call may cost more than its player's whole day."""
 
 
 _DAY = "its day's "
 
 
 class Away(NamedTuple):
-    """Why a player may not be asked now, and until when (Unix milliseconds; None: that is not known)."""
+    """The reason why a player may not be asked now, and until when (Unix milliseconds; None: unknown)."""
 
     why: str
     until_ms: int | None
 
 
 class Availability:
-    """Who of the `players` may be asked when. `clock` gives Unix milliseconds; `spent` is what each player
-    with a daily budget has cost today; `host` says why a player's host does not serve it now. For the event
-    loop's thread alone."""
+    """Tells who of the `players` may be asked when. `clock` gives Unix milliseconds; `spent` is what each
+    player with a daily budget has cost today; `host` says why a player's host does not serve it now. For the
+    event loop's thread alone."""
 
     def __init__(
         self,
@@ -67,12 +68,12 @@ class Availability:
         """Players that no probe got through to, and why: set and taken back by the run."""
 
     def out_of_hours(self, player: str) -> int | None:
-        """Until when a player is out of its hours, in Unix milliseconds; None within them."""
+        """Return until when a player is out of its hours, in Unix milliseconds; None within them."""
         hours = self._hours.get(player)
         return None if hours is None else closed_until(hours, self._clock())
 
     def away(self, player: str) -> Away | None:
-        """Why a player may not be asked now."""
+        """Return why a player may not be asked now."""
         if (why := self.paused.get(player)) is not None:
             return Away(why, None)
         if (until := self.out_of_hours(player)) is not None:
@@ -83,8 +84,9 @@ class Availability:
         return self._host(player)
 
     def goes_on(self, wait: Waiting) -> int:
-        """From when on a match that waited in an earlier run may go on, in Unix milliseconds: its player's
-        hours and daily budget are those of now, and may be none; what the player said holds. 0: at once."""
+        """Return from when on a match that waited in an earlier run may go on, in Unix milliseconds: its
+        player's hours and daily budget are those of now, and may be none; what the player said holds. 0: at
+        once."""
         if wait.why == OUT_OF_HOURS:
             return self.out_of_hours(wait.player) or 0
         other_budget = wait.why.startswith(_DAY) and wait.why != self._spent_up(wait.player)
@@ -109,7 +111,7 @@ class Availability:
         return True
 
     def never(self, pending: Pending) -> str:
-        """Why no day can pay for a call; empty where one can."""
+        """Return why no day can pay for a call; empty where one can."""
         limit = self._daily.get(pending.player)
         if limit is None or (pending.worst or 0) <= limit:
             return ""
@@ -157,13 +159,13 @@ class Availability:
         return Away(self._spent_up(player), (self._day + 1) * DAY_MS)
 
     def _spent_up(self, player: str) -> str:
-        """Why a player is not asked whose day's money is spent."""
+        """Return why a player is not asked whose day's money is spent."""
         return f"{_DAY}{dollars(self._daily.get(player, 0))} are spent"
 
 
 def spent_today(ledger: Ledger, players: Iterable[PlayerSettings], now_ms: int) -> Counter[str]:
-    """What each player with a daily budget has cost, or may have, since midnight UTC, in 1e-9 dollars. A call
-    that a crash left open counts for the day on which that is found."""
+    """Return what each player with a daily budget has cost, or may have, since midnight UTC, in 1e-9 dollars.
+    A call that a crash left open counts for the day on which that is found."""
     daily = {one.name for one in players if one.daily_budget is not None}
     spent: Counter[str] = Counter()
     if not daily:

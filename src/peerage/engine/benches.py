@@ -23,12 +23,12 @@ from peerage.standings.accounts import Account
 
 TOPIC = places.TOPIC
 BENCHED = "benched: "
-"""How the reason of a void reply begins that nothing of its player's will follow; then why. And how the
+"""Beginning of the reason of a void reply that nothing of its player's will follow; then why. And how the
 status of a match begins that ended for want of a benched player; then the player."""
 
 
 OVERBILLED = "billed "
-"""How it begins why a player is benched that was billed more than its calls could cost at most."""
+"""Beginning of the reason why a player is benched that was billed more than its calls could cost at most."""
 
 
 SHARE = 0.25
@@ -60,8 +60,8 @@ _read = msgspec.json.Decoder(Bench).decode
 
 
 def want_of(fixture: Fixture, out: Container[str]) -> str:
-    """Why a match cannot be decided without those who are `out`: fewer than two contestants are left. "" when
-    it can; an author, a committee member or a judge who is out abstains, as in any match."""
+    """Return why a match cannot be decided without those who are `out`: fewer than two contestants are left.
+    "" when it can; an author, a committee member or a judge who is out abstains, as in any match."""
     missing = [seat.player for seat in fixture.seats if seat.player in out]
     if not missing or len(fixture.seats) - len(missing) >= 2:
         return ""

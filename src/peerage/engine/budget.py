@@ -27,12 +27,12 @@ NANO = 1_000_000_000
 MATCH_BUDGET = "match_budget"
 PLAYER_BUDGET = "player_budget: "
 ARENA_BUDGET = "arena_budget"
-"""Why a match has no result that could not be paid for; after the second comes the player."""
+"""Statuses of a match that could not be paid for; after the second comes the player."""
 
 GUESS_WEIGHT = 0.2
-"""How many of a player's matches the plan's estimate counts for beside what they really cost."""
+"""Matches of a player that the plan's estimate counts for next to what they really cost."""
 DOUBT = 2.0
-"""How much dearer than planned matches are taken to be while nothing is known and others are under way."""
+"""Factor on the planned cost of matches while nothing is known and others are under way."""
 
 
 def whole_nano(dollars: float | None) -> int | None:
@@ -75,14 +75,14 @@ class _Open:
 
 @dataclass(slots=True)
 class _Pace:
-    """What a player's calls cost beside the plan of them, in 1e-9 dollars; `guess` weighs the plan."""
+    """Costs of a player's calls next to the plan of them, in 1e-9 dollars; `guess` weighs the plan."""
 
     guess: float
     planned: float = 0.0
     paid: float = 0.0
 
     def factor(self, doubt: float = 1.0) -> float:
-        """How much dearer than planned."""
+        """Return how much dearer than planned."""
         weighed = self.guess + self.planned
         return (doubt * self.guess + self.paid) / weighed if weighed > 0 else 1.0
 
@@ -136,7 +136,7 @@ class Budget:
 
     @property
     def left(self) -> int:
-        """What the arena's limit leaves."""
+        """Return what the arena's limit leaves."""
         return max(0, (self.limit or 0) - self.spent)
 
     def set_aside(self, nano: int) -> int:
@@ -188,7 +188,7 @@ class Budget:
             self._paces[player].paid += nano if learnt else 0
 
     def expected(self, plan: Mapping[str, Share], doubt: float = 1.0) -> dict[str, float]:
-        """What a match will cost, by player, as far as is known."""
+        """Return what a match will cost, by player, as far as is known."""
         return {p: share.nano * self._pace(p, share).factor(doubt) for p, share in plan.items()}
 
     def _pace(self, player: str, share: Share) -> _Pace:
@@ -206,8 +206,8 @@ class Budget:
         self._paces[player].planned += each if learnt else 0.0
 
     def _ahead(self, number: int, player: str | None) -> float:
-        """What matches before `number` are still expected to cost, and their dearest call at its worst; or a
-        player's part of it."""
+        """Return what matches before `number` are still expected to cost, and their dearest call at its
+        worst; or a player's part of it."""
         total, reach = 0.0, 0
         dearer = {name: pace.factor() for name, pace in self._paces.items()}
         for other, match in self._open.items():
@@ -220,7 +220,7 @@ class Budget:
     # ------------------------------------------------------------------------------------------- matches
 
     def admit(self, plan: Mapping[str, Share]) -> tuple[Affordable, str]:
-        """Whether a match of this plan may begin, and the player who cannot pay for it.
+        """Return whether a match of this plan may begin, and the player who cannot pay for it.
 
         Alone it must fit at twice its expected cost and its dearest call at its worst. Beside others it waits
         until their sum fits, with two standard deviations, each taken as half of what is expected.

@@ -1,4 +1,4 @@
-"""What calls and matches may cost, and usually do, before any is made. Pure.
+"""Costs of calls and matches before any is made, at their worst and as usual. Pure.
 
 All sums are integers of 1e-9 dollars; expectations are floats.
 """
@@ -35,7 +35,7 @@ class Usual(NamedTuple):
 
 
 def usual_call(bound: CallBound, price: Price) -> Usual:
-    """What a call within `bound` usually takes, thinking included."""
+    """Return what a call within `bound` usually takes, thinking included."""
     output = min(bound.usual_output_tokens, price.limit or bound.usual_output_tokens)
     output += price.thinking.usual
     asked = bound.usual_input_tokens + price.prompt_bytes // 4
@@ -62,7 +62,7 @@ def worst_cost(
 
 
 def reach(bound: CallBound, price: Price) -> int:
-    """What one call of usual length may cost at most; nothing without a price."""
+    """Return what one call of usual length may cost at most; nothing without a price."""
     usual_bytes = 4 * bound.usual_input_tokens + OVERHEAD_BYTES
     return price.worst_nano(min(usual_bytes, bound.input_bytes), bound.max_tokens) or 0
 
@@ -79,7 +79,7 @@ class Share(NamedTuple):
 def shares(
     spec: GameSpec[Any], rules: Any, fixture: Fixture, runtimes: Mapping[str, Priced]
 ) -> dict[str, Share]:
-    """What a match is planned to cost, by player."""
+    """Return what a match is planned to cost, by player."""
     found: dict[str, Share] = {}
     seats = {seat.label: seat.player for seat in fixture.all_seats()}
     for bound in spec.bounds(rules, fixture):

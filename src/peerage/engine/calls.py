@@ -49,7 +49,7 @@ class Matches(Protocol):
         """A reply is there; `digest` is its leaf."""
 
     def expired(self, match: int) -> bool:
-        """Whether a match is past its deadline: its calls are void from then on."""
+        """Return whether a match is past its deadline: its calls are void from then on."""
 
     def broken(self, error: Exception) -> None:
         """The run cannot go on, for a fault that is not a player's."""
@@ -129,7 +129,7 @@ class Calls:
         return self._dispatcher.in_flight
 
     def troubles(self) -> tuple[Trouble, ...]:
-        """Who is waited for and why, whose replies are cut, who fails."""
+        """Return who is waited for and why, whose replies are cut, who fails."""
         again = {pending: timer.when() for pending, timer in self._backing_off.items()}
         return self._troubles.now(again, self._dispatcher.paused(), self._loop.time())
 
@@ -221,7 +221,7 @@ class Calls:
         self.void(pending, [], f"{BENCHED}{self.benched[pending.player]}")
 
     def waiting_by_match(self) -> Counter[int]:
-        """How many requests of each match wait for a player to recover."""
+        """Return how many requests of each match wait for a player to recover."""
         found = Counter([pending.match for pending in self._backing_off])
         found.update([pending.match for pending in self._dispatcher.held_up()])
         return found
@@ -277,7 +277,7 @@ class Calls:
             self._loop.call_soon(self.decide)
 
     def _may_leave(self, pending: Pending) -> bool:
-        """Whether a call's player may be asked now; else the call is put off, waits, or is void."""
+        """Return whether a call's player may be asked now; else the call is put off, waits, or is void."""
         never = self._availability.never(pending)
         may = False if never else self._availability.reserve(pending)
         if may is True:

@@ -1,4 +1,4 @@
-"""Who may be asked now: one queue behind a call cap, with each player's own concurrency and rate limits.
+"""Dispatch of calls: one queue behind a call cap, with each player's own concurrency and rate limits.
 
 A call waits here without a task of its own. Calls of one player leave in the order they came; a player
 that must wait (its limits, a provider's retry-after) never holds up another.
@@ -37,7 +37,8 @@ class Lane(Generic[Waiting]):
     _spent: int = 0
 
     def opens_at(self, now: float) -> float | None:
-        """When the next waiting call may leave: `now`, later, or None until a call in flight returns."""
+        """Return when the next waiting call may leave: `now`, later, or None until a call in flight
+        returns."""
         if self.concurrency is not None and self.in_flight >= self.concurrency:
             return None
         if self.singly and self.in_flight:
@@ -103,7 +104,7 @@ class Dispatcher(Generic[Waiting]):
         self._soon()
 
     def queued(self, player: str) -> bool:
-        """Whether a call to a player waits here, so that another would wait behind it."""
+        """Return whether a call to a player waits here, so that another would wait behind it."""
         return bool(self._lanes[player].waiting)
 
     def returned(self, player: str) -> None:
@@ -133,7 +134,7 @@ class Dispatcher(Generic[Waiting]):
         lane.paused_until = max(lane.paused_until, self._loop.time() + seconds)
 
     def paused_s(self, player: str) -> float:
-        """For how many seconds a player pauses still."""
+        """Return for how many seconds a player pauses still."""
         return max(0.0, self._lanes[player].paused_until - self._loop.time())
 
     def paused(self) -> dict[str, tuple[float, int]]:

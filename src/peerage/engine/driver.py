@@ -37,7 +37,7 @@ from peerage.protocol import (
 
 REPAIR = "~repair"
 ROOM = "~room"
-"""How the keys of second requests end: for another format, and for the same with more room."""
+"""Ends of the keys of second requests: for another format, and for the same with more room."""
 REPAIR_CHARS = 4_000
 _REPAIR_TEMPLATE = "Your reply could not be used: {problem}.\n\n{instruction}"
 
@@ -147,7 +147,8 @@ class Driver:
             branch.void = Voided("no_answer")
 
     def _costs(self) -> dict[str, float | None]:
-        """What each contestant's play cost, None where a part of it is unknown; empty when none was asked."""
+        """Return what each contestant's play cost, None where a part of it is unknown; empty when none was
+        asked."""
         costs: dict[str, float | None] = dict.fromkeys(self._contestants if self._spent else (), 0.0)
         for label, spent in self._spent.items():
             # in one order, whichever reply came first: sums of floats depend on it
@@ -261,7 +262,7 @@ class Driver:
         self._new.append(ask)
 
     def _check_declared(self, ask: Ask) -> None:
-        """What a game asks it has declared: the budget rests on that."""
+        """Hold a request to what its game has declared: the budget rests on that."""
         left, most = self._left.get(ask.to, 0) - 1, self._most.get(ask.to, 0)
         self._left[ask.to] = left
         if left < 0 or ask.max_tokens > most:
@@ -323,7 +324,7 @@ def _is_format(kind: type) -> bool:
 
 
 def _gathered(branch: _Branch) -> tuple[Any, Voided | None]:
-    """What a Together yields back, or the first branch's void (in the order of its names)."""
+    """Return what a Together yields back, or the first branch's void (in the order of its names)."""
     for result in branch.collected.values():
         if isinstance(result, Voided):
             return None, result
@@ -365,8 +366,8 @@ def _again(ask: Ask, raw: Reply, reply: Reply, problem: str) -> Ask | None:
 
 
 def _whole(ask: Ask, raw: Reply) -> bool:
-    """Whether a usable reply lacks nothing though it was cut: an object that is closed, or all that counts of
-    a text."""
+    """Return whether a usable reply lacks nothing though it was cut: an object that is closed, or all that
+    counts of a text."""
     if isinstance(ask.expects, Text):
         return len(raw.text) >= ask.expects.max_chars
     return ask.expects.schema() is not None

@@ -1,4 +1,5 @@
-"""Where a run meets what drives its matches: this process (`under_way`), or workers (`cluster.crew`)."""
+"""The seam between a run and what drives its matches: this process (`under_way`), or workers
+(`cluster.crew`)."""
 
 from __future__ import annotations
 
@@ -14,7 +15,7 @@ from peerage.ledger.store import Exchange
 from peerage.match import Fixture, Outcome
 
 Reason: TypeAlias = tuple[str, str, int | None]
-"""Why a request waits: for which player, why, and until when (Unix milliseconds; None: not known)."""
+"""The player for whom a request waits, why, and until when (Unix milliseconds; None: not known)."""
 
 
 class CallsNow(NamedTuple):
@@ -69,7 +70,7 @@ class Driving(Protocol):
 
     @property
     def has_room(self) -> bool:
-        """Whether another match may start."""
+        """Return whether another match may start."""
 
     @property
     def seated(self) -> set[str]:
@@ -93,7 +94,7 @@ class Driving(Protocol):
     def now(self) -> CallsNow: ...
 
     def troubles(self) -> tuple[Trouble, ...]:
-        """Who is waited for and why, whose replies are cut, who fails."""
+        """Return who is waited for and why, whose replies are cut, who fails."""
 
     def abandon(self) -> None:
         """Give up on calls in flight; each stays open in the ledger as possibly paid."""
@@ -103,4 +104,4 @@ class Driving(Protocol):
 
 
 Drive: TypeAlias = Callable[[MatchRun, Journal, Budget, Plans], Driving]
-"""What makes the driving of a run, given its journal, its budget and the plans of its matches."""
+"""Makes the driving of a run, given its journal, its budget and the plans of its matches."""

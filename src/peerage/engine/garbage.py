@@ -1,4 +1,4 @@
-"""How often a process that drives matches collects garbage."""
+"""Rare collection of garbage in a process that drives matches."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""How a player's calls fare: failures in a row, the pauses and the bench they bring. Pure; time is passed in.
+"""The health of a player's calls: failures in a row, the pauses and the bench they bring. Pure; time is
+passed in.
 
 A failure counts when nothing got through since its call was sent, and once for all calls that were under way
 together: so a provider that drops one call in twenty is never paused, and one that is down is asked by one
@@ -44,12 +45,12 @@ class Health:
         return min(patience.PAUSE_MAX_S, patience.BACKOFF_S * 2.0 ** (self.failures - 2))
 
     def down_s(self, now: float) -> float:
-        """For how long it has been failing."""
+        """Return for how long it has been failing."""
         return now - self._since if self.failures else 0.0
 
     @property
     def down(self) -> bool:
-        """Whether to ask by one call at a time."""
+        """Return whether to ask by one call at a time."""
         return self.failures > 1
 
     @property

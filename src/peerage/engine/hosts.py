@@ -59,7 +59,7 @@ class HostsRun(Protocol):
 
 
 class Needed(NamedTuple):
-    """What a run needs of hosts: matches that wait for each player; the players seated in matches under way;
+    """Needs of a run: matches that wait for each player; the players seated in matches under way;
     whether it has nothing else to do."""
 
     waiting: Mapping[str, int]
@@ -118,7 +118,8 @@ class Hosts:
 
     @property
     def problems(self) -> str:
-        """Why hosts, or models of theirs, are not started again in this run; empty where all may be."""
+        """Return why hosts, or models of theirs, are not started again in this run; empty where all may
+        be."""
         hosts = self._hosts.values()
         found = [why for host in hosts for why in (host.why * (host.state == "over"), *host.out.values())]
         return "; ".join(filter(None, found))

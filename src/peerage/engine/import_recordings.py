@@ -45,7 +45,8 @@ def recorded_reply(recording: Recording, key: str) -> Reply:
 
 
 def outcome(spec: GameSpec[Any], recording: Recording) -> Outcome:
-    """What a recorded match comes to under its fixture's settings; writes nothing. Raises LedgerError."""
+    """Return what a recorded match comes to under its fixture's settings; writes nothing. Raises
+    LedgerError."""
     driver = Driver(spec, recording.fixture, spec.rules.model_validate(recording.fixture.settings))
     todo = driver.start()
     while todo:

@@ -45,7 +45,7 @@ class Journal:
 
     @property
     def rows(self) -> Batch:
-        """Where rows are added; call `touch` afterwards."""
+        """Return where rows are added; call `touch` afterwards."""
         return self._batch
 
     def texts(self, texts: list[Text]) -> None:

@@ -1,4 +1,4 @@
-"""What earlier matches taught, given to pairing as far as it may know: up to the round it is paired by.
+"""Lessons of earlier matches, given to pairing as far as it may know: up to the round it is paired by.
 
 The fold itself is the game's (`games.game.Memory`). Amendments count from the next run on, since only the one
 who holds the runner's lock writes them; what was issued before stays as it was issued.
@@ -46,8 +46,8 @@ class Remembered:
         self._waiting.append((round, number, facts))
 
     def draw_after(self, round: int, first: int) -> Callable[[int], Mapping[str, Any]]:
-        """What is drawn for a match, by its number, once rounds up to `round` are known; rounds only rise.
-        `first` is the number of the first match of its own round."""
+        """Return what is drawn for a match, by its number, once rounds up to `round` are known; rounds only
+        rise. `first` is the number of the first match of its own round."""
         while self._waiting and self._waiting[0][0] <= round:
             _, number, facts = self._waiting.popleft()
             self._memory.learn(number, facts)

@@ -1,4 +1,4 @@
-"""Which model a provider says that it served, watched; every change is an entry of the log.
+"""Models that providers say that they served; every change is an entry of the log.
 
 `openai:gpt-4o` names whatever its provider serves under that name. Replies say which (`gpt-4o-2024-08-06`),
 and one day they say another. That is no new version, since nobody changed the player, but a reader of its
@@ -55,7 +55,7 @@ class Watch:
 
     @classmethod
     def of(cls, ledger: Ledger) -> Watch:
-        """Where the entries of a ledger stand after its last record."""
+        """Return where the entries of a ledger stand after its last record."""
         found = cls(changes(ledger))
         if not found.changes:
             return found
@@ -100,7 +100,7 @@ def changes(ledger: Ledger) -> dict[str, list[Change]]:
 
 
 def in_words(found: Mapping[str, list[Change]], player: str) -> list[str]:
-    """What a reader of a player's rating must know: the last change, and how many there were."""
+    """Return what a reader of a player's rating must know: the last change, and how many there were."""
     mine = found.get(player, [])
     if len(mine) < 2:
         return []

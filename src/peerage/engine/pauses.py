@@ -11,7 +11,7 @@ from peerage.engine.pending import stated_wait
 from peerage.players.client import PlayerError
 
 LONG_PAUSE_S = 600.0
-"""How long a player must have failed, its pause included, for matches to leave their rounds."""
+"""Seconds that a player must have failed, its pause included, for matches to leave their rounds."""
 
 
 def role_group(role: str) -> str:
@@ -78,12 +78,12 @@ class Pauses:
         return ", ".join([f"{count} as {group}" for group, count in counts.items() if count])
 
     def left_s(self, player: str) -> float:
-        """For how many seconds a player pauses still."""
+        """Return for how many seconds a player pauses still."""
         return self._dispatcher.paused_s(player) if player in self._health else 0.0
 
     @property
     def any_long(self) -> bool:
-        """Whether a player is failing for long."""
+        """Return whether a player is failing for long."""
         return bool(self._long)
 
     @property
@@ -92,5 +92,5 @@ class Pauses:
         return {player for player in self._long if self.left_s(player)}
 
     def why(self, player: str) -> str:
-        """Why a player that is failing for long pauses."""
+        """Return why a player that is failing for long pauses."""
         return f"paused: {self._long.get(player, '')}"

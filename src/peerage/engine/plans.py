@@ -1,4 +1,4 @@
-"""What matches are expected to cost: rules and plan of a fixture, and what earlier runs teach about them."""
+"""Plans of what matches will cost: rules and plan of a fixture, and what earlier runs teach about them."""
 
 from __future__ import annotations
 
@@ -32,7 +32,8 @@ def _rules(settings: ArenaSettings, game: str, *, frozen: bool) -> Any:
 
 
 def schedulers(settings: ArenaSettings, secret: str) -> dict[str, Scheduler]:
-    """What pairs each game of an arena, by name. Raises SettingsError where a game's rules are wrong."""
+    """Return what pairs each game of an arena, by name. Raises SettingsError where a game's rules are
+    wrong."""
     pairing, policy = settings.pairing, policy_of(settings)
     return {
         name: Scheduler.of(
@@ -71,7 +72,8 @@ def first_fixtures(
 
 
 def dearest_calls(settings: ArenaSettings, prices: Mapping[str, Price]) -> dict[str, int]:
-    """What one call of usual length may cost at most in the games of an arena, by player, in 1e-9 dollars."""
+    """Return what one call of usual length may cost at most in the games of an arena, by player, in 1e-9
+    dollars."""
     games = schedulers(settings, "")
     found: dict[str, int] = {}
     for fixture in first_fixtures(settings, NOBODY, len(games)):
@@ -104,19 +106,19 @@ class Plans:
         return self._older[older]
 
     def playable(self, fixture: Fixture) -> bool:
-        """Whether a fixture is of a game and version at hand."""
+        """Return whether a fixture is of a game and version at hand."""
         now = self._games.get(fixture.game)
         return now is not None and plays(now.spec, fixture.game, fixture.version, fixture.release)
 
     def impossible(self, fixture: Fixture) -> str:
-        """Why a fixture cannot be played, whatever it costs; empty: it can."""
+        """Return why a fixture cannot be played, whatever it costs; empty: it can."""
         if not self.playable(fixture):
             return f"not playable here: {fixture.game} version {fixture.version}"
         withdrawn = [seat.player for seat in fixture.seats if seat.player not in self._runtimes]
         return f"withdrawn: {', '.join(withdrawn)}" if withdrawn else ""
 
     def of(self, fixture: Fixture) -> Mapping[str, Share]:
-        """What a match is planned to cost, by player."""
+        """Return what a match is planned to cost, by player."""
         return shares(self.spec(fixture), self.rules(fixture), fixture, self._runtimes)
 
     def learn(self, ledger: Ledger, budget: Budget, last: int) -> None:
@@ -132,7 +134,7 @@ class Plans:
 
 
 def one_more(budget: Budget, plan: Mapping[str, Share]) -> str:
-    """What it takes for a match of this plan to begin, for people."""
+    """Return what it takes for a match of this plan to begin, for people."""
     usual = sum(budget.expected(plan).values())
     reach = max([share.reach for share in plan.values()], default=0)
     return f"one more match costs some {dollars(usual)}, and begins when {dollars(2 * usual + reach)} is free"

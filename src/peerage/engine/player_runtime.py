@@ -54,7 +54,7 @@ class PlayerRuntime:
         return Rendering(ask, seed).size // 4 + self.limit(ask).tokens
 
     def worst_nano(self, ask: Ask, prompt: Rendering) -> int | None:
-        """What a call may cost at most, in 1e-9 dollars; None where its price is unknown."""
+        """Return what a call may cost at most, in 1e-9 dollars; None where its price is unknown."""
         if self.price.free:
             return 0
         limit = self.limit(ask)
@@ -78,7 +78,8 @@ class PlayerRuntime:
         )
 
     async def answer(self, call: Call, given_up: Callable[[], bool]) -> Answer | PlayerError:
-        """What comes of a call, whatever its client does. Raises CancelledError when it is `given_up`."""
+        """Return what comes of a call, whatever its client does. Raises CancelledError when it is
+        `given_up`."""
         player, seconds = self.settings.name, self.settings.timeout_s * 1.25
         try:
             async with asyncio.timeout(None if getattr(self.client, "queues", False) else seconds):

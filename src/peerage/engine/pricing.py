@@ -1,4 +1,4 @@
-"""What a client returned, as the reply that goes on record: cut to size, made storable, priced. Pure."""
+"""From a client's answer to the reply that goes on record: cut to size, made storable, priced. Pure."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ from peerage.settings import PlayerSettings
 
 MAX_STORED_CHARS = 262_144
 MAX_NANO = 10_000 * 10**9
-"""What one reply may cost: a larger sum is no cost but a mistake, and enough of them would overflow sums."""
+"""The most that one reply may cost: a larger sum is no cost but a mistake, and enough of them would overflow
+sums."""
 
 
 UNKNOWN = Limit(0, 0, False, True)

@@ -1,4 +1,4 @@
-"""What probes of players found and cost, as it is on record.
+"""Findings and costs of probes, as they are on record.
 
 Each run that probes writes two entries: what is about to be sent, with what it may cost at most, and what
 came back. So a probe cut short by a crash counts at its worst, like any open call; and a probe is never a
@@ -18,7 +18,7 @@ TOPIC = "probes"
 
 
 class ProbeResult(Struct, frozen=True, omit_defaults=True):
-    """What one probe found, as it is on record.
+    """One probe's finding, as it is on record.
 
     `status` is ok, refused, cut (at its token limit), failed (until something is changed) or void (the
     provider failed for now). `cost_nano` is null where it is unknown; `worst_nano` is what it may have cost
@@ -46,7 +46,7 @@ class ProbeEntry(Struct, frozen=True, omit_defaults=True):
 
 
 class ProbeCost(Struct, frozen=True):
-    """What the probes of one player cost over all runs, in 1e-9 dollars: for certain, and what they may have
+    """Costs of one player's probes over all runs, in 1e-9 dollars: for certain, and what they may have
     cost beyond that (no usage reported, or a crash). `failed` are the requests of probes without a reply."""
 
     probes: int = 0
@@ -57,7 +57,7 @@ class ProbeCost(Struct, frozen=True):
 
     @property
     def most_nano(self) -> int:
-        """What counts against a budget."""
+        """Return what counts against a budget."""
         return self.billed_nano + self.possibly_nano
 
 
@@ -75,7 +75,7 @@ def seen_to_think(ledger: Ledger) -> frozenset[str]:
 
 
 def probe_costs(ledger: Ledger, *, after: int = 0) -> dict[str, ProbeCost]:
-    """What probes cost so far, by player, without the first `after` entries. Raises LedgerError."""
+    """Return what probes cost so far, by player, without the first `after` entries. Raises LedgerError."""
     costs: dict[str, ProbeCost] = {}
     under_way: dict[str, int | None] = {}
 

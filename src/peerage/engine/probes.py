@@ -29,8 +29,8 @@ _log = logging.getLogger("peerage")
 
 
 def worst_probe(price: Price) -> int | None:
-    """What the probe of a player of this price may cost at most, in 1e-9 dollars; None when its price is
-    unknown.
+    """Return what the probe of a player of this price may cost at most, in 1e-9 dollars; None when its price
+    is unknown.
 
     Of several requests `PAID` can be charged: others were refused.
     """

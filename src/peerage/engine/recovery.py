@@ -1,4 +1,4 @@
-"""What a ledger says about where an arena stood: everything a runner needs to go on. Reads only."""
+"""An arena recovered from its ledger: everything a runner needs to go on. Reads only."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _BLOCK = 64
 
 
 class Mismatch(Exception):
-    """What is on record is not what the game asks now: the ledger or the rules were changed."""
+    """Raised where what is on record is not what the game asks now: the ledger or the rules were changed."""
 
     def __init__(self, fixture: Fixture, key: str) -> None:
         super().__init__(
@@ -47,7 +47,7 @@ class Mismatch(Exception):
 
 @dataclass
 class Recovered:
-    """Where an arena stands.
+    """The state of an arena.
 
     `histories` are of issued fixtures, by game. `standings` and `accounts` are after the last record;
     `after_round` the standings at the end of recent rounds, as pairing may need them; `round_ends` the
@@ -95,7 +95,7 @@ class Recovered:
 
     @property
     def spent_nano(self) -> int:
-        """What counts against the budget."""
+        """Return what counts against the budget."""
         return self.billed_nano + self.possibly_nano
 
     def round_of(self, place: int) -> int:
@@ -229,8 +229,8 @@ def all_ended(found: Recovered, ledger: Ledger) -> Iterator[tuple[int, Ended]]:
 
 
 def spent(ledger: Ledger) -> int:
-    """What counts against the arena's budget by now, in 1e-9 dollars: as `Recovered.spent_nano`, with calls
-    left open at their worst."""
+    """Return what counts against the arena's budget by now, in 1e-9 dollars: as `Recovered.spent_nano`, with
+    calls left open at their worst."""
     probed = sum([cost.most_nano for cost in probe_costs(ledger).values()])
     return sum(spent_by(ledger).values()) + probed + sum(unused(ledger).values())
 

@@ -73,8 +73,8 @@ class _Named(msgspec.Struct):
 
 
 def card(player: PlayerSettings, price: Price) -> dict[str, Any]:
-    """What is kept of a player: its stated settings, its price and where that comes from, and how many tokens
-    it may think for a reply with the reason for so many."""
+    """Return what is kept of a player: its stated settings, its price and where that comes from, and how many
+    tokens it may think for a reply with the reason for so many."""
     shown = stated(player)
     if price.thinking.tokens:
         shown |= {"thinking_tokens": price.thinking.tokens, "thinking_because": price.thinking.reason}
@@ -82,7 +82,7 @@ def card(player: PlayerSettings, price: Price) -> dict[str, Any]:
 
 
 def prices(ledger: Ledger, players: Iterable[PlayerSettings], today: date) -> dict[str, Price]:
-    """What the players' replies cost today, by name, with their room to think.
+    """Return what the players' replies cost today, by name, with their room to think.
 
     Room that Peerage chose stays as it is on record, whatever it would choose now, so that the same answers
     under one name; but a model without any that a probe saw to think has some from then on.
@@ -122,7 +122,7 @@ def _cards(said: Iterable[Amendment]) -> dict[str, dict[str, Any]]:
 
 
 class _Line(NamedTuple):
-    """What tells the family of a player, as it is registered."""
+    """The part of a registration that tells a player's family."""
 
     family: str = ""
     model: str = ""
@@ -157,7 +157,7 @@ def families_of(ledger: Ledger, players: Iterable[PlayerSettings]) -> dict[str, 
 
 
 def as_registered(ledger: Ledger, player: PlayerSettings, price: Price) -> bool:
-    """Whether a player's settings, price and limits are still those of its last registration."""
+    """Return whether a player's settings, price and limits are still those of its last registration."""
     before, now = registered(ledger).get(player.name, {}), card(player, price)
     return all(before.get(name) == value for name, value in now.items() if name != "price_source")
 

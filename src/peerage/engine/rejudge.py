@@ -53,8 +53,8 @@ def rules_like(game: str, rules: BaseModel) -> RejudgeRules:
 
 
 class Issued(NamedTuple):
-    """How many duels, or questions of tournaments, hold answers that were judged; of them, those that are
-    fixtures now, and those for which no judge is left who may judge: all are authors of the answers."""
+    """Counts of duels, or questions of tournaments, that hold answers that were judged; of them, those that
+    are fixtures now, and those for which no judge is left who may judge: all are authors of the answers."""
 
     judged: int
     fixtures: int

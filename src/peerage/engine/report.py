@@ -1,4 +1,4 @@
-"""What a run says about itself: while it goes on, and at its end."""
+"""Progress of a run, and its final report."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from peerage.standings import Standings
 
 @dataclass(frozen=True)
 class Progress:
-    """What a spectator may know at any moment.
+    """Progress of a run, as a spectator sees it.
 
     Money in 1e-9 dollars, over all runs: `billed_nano` is known, `possibly_nano` may have been billed in
     addition (failed calls, replies of unknown cost), `held_nano` is reserved for calls on their way.
@@ -45,8 +45,8 @@ class Progress:
 
     @property
     def so_far(self) -> tuple[int, int] | None:
-        """How far the run is, of how far: in pairs known of those that it is to find out, else in matches of
-        its limit; None where it has neither."""
+        """Return how far the run is, of how far: in pairs known of those that it is to find out, else in
+        matches of its limit; None where it has neither."""
         if self.until is not None:
             return self.until.pairs
         return (self.decided, self.limit) if self.limit else None
@@ -54,7 +54,7 @@ class Progress:
 
 @dataclass(frozen=True)
 class RunReport:
-    """How a run ended.
+    """The end of a run.
 
     `reason` is `limit`, `known` (what it was to find out; `until` says what is known and what is not),
     `budget`, `players` (too few are left that can be reached), `no_result` (match after match came to

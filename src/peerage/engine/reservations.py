@@ -29,13 +29,13 @@ class MatchBudget(Protocol):
 
 
 class Paying(Protocol):
-    """Where a process gets the money for its calls: `Reservations`, or what asks another process's."""
+    """The source of the money for a process's calls: `Reservations`, or what asks another process's."""
 
     @property
     def overrun(self) -> Mapping[str, int]: ...
 
     def wanted(self, player: str) -> bool:
-        """Whether a call to a player must be submitted before it goes."""
+        """Return whether a call to a player must be submitted before it goes."""
 
     def submit(self, pending: Pending) -> None: ...
 

@@ -35,7 +35,7 @@ MOST_WAITING = 8
 
 
 class Rounds:
-    """Where pairing stands. `next_number` is the next fixture's; `over` says why no round can follow, and
+    """The state of pairing. `next_number` is the next fixture's; `over` says why no round can follow, and
     `reached` that this is because what the run was to find out is known."""
 
     def __init__(
@@ -151,15 +151,15 @@ class Rounds:
                 self._known.note(match)
 
     def known(self, *, now: bool = False) -> State | None:
-        """What is known of the goal, as of the last round paired or, after the last one, `now`; None where
-        there is no goal."""
+        """Return what is known of the goal, as of the last round paired or, after the last one, `now`; None
+        where there is no goal."""
         if now and self._ended:
             self._take_in(self._ended[-1][0])
         return None if self._known is None else self._known.state
 
     def _awaited(self) -> bool:
-        """Whether as many matches wait for somebody who is awaited as may, or go on and may wait again. When
-        a round is issued changes nothing in it."""
+        """Return whether as many matches wait for somebody who is awaited as may, or go on and may wait
+        again. When a round is issued changes nothing in it."""
         unfinished = self._waits.unfinished_now()
         return any(unfinished[player] >= most for player, most in self._most.items())
 
@@ -198,13 +198,14 @@ class Rounds:
 
     @property
     def awaits(self) -> int:
-        """How many matches may leave in a row before pairing does without players that are away as a matter
-        of course: people, those with hours, those on hosts."""
+        """Return how many matches may leave in a row before pairing does without players that are away as a
+        matter of course: people, those with hours, those on hosts."""
         return self._window + max(self._most.values()) if self._most else 0
 
     @property
     def for_want_of_players(self) -> bool:
-        """Whether benched players are among those left out: then money alone brings no further round."""
+        """Return whether benched players are among those left out: then money alone brings no further
+        round."""
         return any(player.name in self._benches.out for player in self._players)
 
     @property

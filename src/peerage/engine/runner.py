@@ -53,7 +53,8 @@ from peerage.settings.shape import InFlight
 from peerage.standings import pinned_elo
 
 GRACE_S = 60.0
-"""How long a stopped run waits for calls in flight: they are paid for, so their replies are worth having."""
+"""Seconds that a stopped run waits for calls in flight: they are paid for, so their replies are worth
+having."""
 LEFT_OPEN = "left open when an earlier run ended"
 
 _log = logging.getLogger("peerage")
@@ -334,7 +335,8 @@ class Runner:
             self._journal.touch()
 
     def _reached(self, number: int) -> bool:
-        """Whether a match may be one too many, were all before it decided whose result is not known yet."""
+        """Return whether a match may be one too many, were all before it decided whose result is not known
+        yet."""
         return self._limit is not None and number > self._limit + self._folding.without_result
 
     # ------------------------------------------------------------------------------- admitting matches
@@ -386,7 +388,8 @@ class Runner:
         self._journal.then(partial(record.unlink, missing_ok=True))
 
     def _everybody_left(self) -> bool:
-        """Whether match after match left its round and none was folded: more of them would do the same."""
+        """Return whether match after match left its round and none was folded: more of them would do the
+        same."""
         most = patience.GIVE_UP_AFTER + self._settings.engine.concurrency + self._rounds.awaits
         return self._left_in_a_row >= most
 
@@ -424,7 +427,7 @@ class Runner:
         return True
 
     def _void_or_begin(self, fixture: Fixture) -> str | None:
-        """Why a match has no result, "" when it may begin, None when it must wait."""
+        """Return why a match has no result, "" when it may begin, None when it must wait."""
         void = self._admission.void_or_begin(
             fixture,
             begun=fixture.number in self._recovered.exchanges,

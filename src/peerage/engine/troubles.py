@@ -1,4 +1,4 @@
-"""Who is waited for and why, whose replies are cut, who fails: for anyone who watches a run, and for its
+"""Troubles of players, such as waits, cut replies and failures: for anyone who watches a run, and for its
 log."""
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _STATUS = re.compile(r"\((\d{3})\)")
 
 
 class Trouble(NamedTuple):
-    """What is wrong with one player's calls at this moment; counts are of this run.
+    """Troubles of one player's calls at this moment; counts are of this run.
 
     `waiting` calls will be sent again, the first in `seconds` as try `attempt` of `attempts`, since the last
     one failed for `reason`. `queued` calls wait since the player pauses, for `paused_s` seconds more.

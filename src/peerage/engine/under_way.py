@@ -106,7 +106,8 @@ class MatchesUnderWay:
 
     @property
     def has_room(self) -> bool:
-        """Whether another match may start: one that only waits for players to recover takes up no place."""
+        """Return whether another match may start: one that only waits for players to recover takes up no
+        place."""
         places = self._engine.concurrency
         under_way = len(self._matches) - len(self.unfinished)
         if under_way < places:
@@ -292,7 +293,7 @@ class MatchesUnderWay:
             self.broken(fault)
 
     def _pauses(self, held: Sequence[Pending]) -> Iterator[Reason]:
-        """For which players, that pause for long, these requests wait."""
+        """Return for which players, that pause for long, these requests wait."""
         pauses = self.calls.pauses
         for player in dict.fromkeys(pending.player for pending in held):
             yield player, pauses.why(player), self._clock() + round(pauses.left_s(player) * 1000)

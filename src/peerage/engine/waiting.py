@@ -22,12 +22,12 @@ ASK_AGAIN_S = 600.0
 SOONEST_S = 60.0
 """After how many seconds a match goes on at the soonest, whatever a player said: each time is on record."""
 STAY_S = 3600.0
-"""How long a run that has nothing else to do stays for a match that may go on then, or for a person of whom
-there is no sign."""
+"""Seconds that a run that has nothing else to do stays for a match that may go on then, or for a person of
+whom there is no sign."""
 LOOK_AGAIN_S = 30.0
 """Seconds between two looks whether people are still there."""
 EARLY_S = 1e-6
-"""How much sooner than asked for a timer may come: one that finds nothing due then would be the last."""
+"""Seconds by which a timer may come too soon: one that finds nothing due then would be the last."""
 
 
 class Away(NamedTuple):
@@ -101,7 +101,7 @@ class WaitingMatches:
             self._look()
 
     def saved(self, number: int) -> None:
-        """What a match asked before can be read now."""
+        """Note that what a match asked before can be read now."""
         self._unsaved.discard(number)
         self._none_before = 0.0
         self._look()
@@ -116,13 +116,13 @@ class WaitingMatches:
         self._none_before = 0.0
 
     def by_player(self, beyond: Callable[[int], bool]) -> Counter[str]:
-        """How many matches wait for each player that is not benched, without those whose numbers are `beyond`
-        the run's limit."""
+        """Return how many matches wait for each player that is not benched, without those whose numbers are
+        `beyond` the run's limit."""
         found = Counter([away.player for number, away in self._away.items() if not beyond(number)])
         return Counter({player: count for player, count in found.items() if player not in self._benched})
 
     def any_within(self, beyond: Callable[[int], bool]) -> bool:
-        """Whether a match waits whose number is not `beyond` the run's limit."""
+        """Return whether a match waits whose number is not `beyond` the run's limit."""
         return any(not beyond(number) for number in self._away)
 
     def heard(self, player: str) -> None:
@@ -192,8 +192,9 @@ class WaitingMatches:
         self._tried[away.fixture.number] = away.player
 
     def worth_staying(self, beyond: Callable[[int], bool]) -> bool:
-        """Whether a run that has nothing else to do stays: a player said when, and that is soon, or a person
-        was there not long ago. Matches whose numbers are `beyond` the run's limit do not go on in it."""
+        """Return whether a run that has nothing else to do stays: a player said when, and that is soon, or a
+        person was there not long ago. Matches whose numbers are `beyond` the run's limit do not go on in
+        it."""
         soon = self._loop.time() + STAY_S
         within = [away for number, away in self._away.items() if not beyond(number)]
         waited_for = {away.player for away in within} - set(self._benched)

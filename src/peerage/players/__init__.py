@@ -1,4 +1,4 @@
-"""Who answers: models at providers, agents, models we host ourselves, house players, third-party players.
+"""Players: models at providers, agents, models we host ourselves, house players, third-party players.
 
 `open_client` makes the client of one player from its settings. Each kind is imported only when a player
 of that kind is opened, so that a command without models loads none of their libraries.

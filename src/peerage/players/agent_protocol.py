@@ -1,4 +1,4 @@
-"""What passes between the house and an agent: one JSON object there, one JSON object back.
+"""The protocol between the house and an agent: one JSON object there, one JSON object back.
 
 The same shape for programs (`command:`), endpoints (`http:`) and functions (`python:`). A request:
 
@@ -37,7 +37,8 @@ Count: TypeAlias = Annotated[int, Meta(ge=0, le=10**12)] | None
 
 
 class Said(Struct, frozen=True):
-    """What of a reply is read; what has no type here is taken where it makes sense and else left out."""
+    """The part of a reply that is read; what has no type here is taken where it makes sense and else left
+    out."""
 
     text: str
     input_tokens: Count = None

@@ -177,7 +177,7 @@ class CommandClient:
         return content
 
     def _launcher(self) -> Sequence[str]:
-        """What runs the program so that nothing it started outlives the call; that cannot read what is
+        """Return what runs the program so that nothing it started outlives the call; that cannot read what is
         hidden, nor what other agents keep, and can change nothing in the arena's folder but what it keeps
         itself."""
         if not supported():
@@ -204,13 +204,13 @@ class CommandClient:
 
 
 def own_folder(folder: Path, name: str) -> Path:
-    """Where the agent called `name` keeps what it remembers, below the arena's folder."""
+    """Return where the agent called `name` keeps what it remembers, below the arena's folder."""
     readable = re.sub(r"[^A-Za-z0-9_-]+", "-", name)[:40]
     return folder.absolute() / "agents" / f"{readable}-{sha256(name.encode()).hexdigest()[:8]}"
 
 
 def child_environment(env: Mapping[str, str], key_env: str) -> dict[str, str]:
-    """What a program sees of the environment: `ALLOWED`, and the variable its player names."""
+    """Return what a program sees of the environment: `ALLOWED`, and the variable its player names."""
     return {name: value for name, value in env.items() if name in ALLOWED or (key_env and name == key_env)}
 
 

@@ -1,4 +1,4 @@
-"""Whether a player can play, before it does: library installed, key there, server answering, how to fix."""
+"""Checks of players before they play: library installed, key there, server answering, how to fix."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class Finding:
 
 
 async def check(settings: PlayerSettings, env: Mapping[str, str], folder: Path) -> list[Finding]:
-    """What there is to say about one player; asks its server for its models, never for a reply.
+    """Return what there is to say about one player; asks its server for its models, never for a reply.
 
     Costs nothing and takes at most `TIMEOUT_S` seconds. No key appears in what it returns.
     """
@@ -123,7 +123,7 @@ _NATIVE = {
 
 @dataclass(frozen=True)
 class Listing:
-    """What a server says to the question which models it has: its HTTP status, None without an answer, and
+    """A server's list of its models: its HTTP status, None without an answer, and
     the models' names. `problem` says why there is no answer."""
 
     server: str
@@ -206,7 +206,8 @@ def _models(content: str) -> tuple[str, ...]:
 
 
 def is_listed(settings: PlayerSettings, models: Iterable[str]) -> bool:
-    """Whether a player's model is among those that its server lists, with or without its maker's name."""
+    """Return whether a player's model is among those that its server lists, with or without its maker's
+    name."""
     name = settings.model.partition(":")[2]
     if settings.provider in ("huggingface", "openrouter"):
         name = name.partition(":")[0]  # what follows is not the model but where or how it is served
@@ -336,7 +337,7 @@ class Probed(Struct, frozen=True):
 
     @property
     def unusable(self) -> bool:
-        """Whether the player cannot play until somebody changes its settings, key or account.
+        """Return whether the player cannot play until somebody changes its settings, key or account.
 
         A server that turns down a question asked like those of a match turns down every other one.
         """
@@ -353,7 +354,7 @@ class Probed(Struct, frozen=True):
 
     @property
     def thinks(self) -> bool:
-        """Whether the model was seen to think before it answers."""
+        """Return whether the model was seen to think before it answers."""
         return self.answer is not None and self.answer.thought
 
     @property

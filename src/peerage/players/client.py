@@ -37,7 +37,7 @@ class Call(Struct, frozen=True, gc=False):
 
 
 class Answer(Struct, frozen=True, gc=False):
-    """What a player said, before the engine judges its format.
+    """A player's answer, before the engine judges its format.
 
     Token counts are None when the provider reports none. `latency_s` is in seconds, measured (or
     virtual, for house players). `cost_usd` is set only by a player that reports its own cost; else the
@@ -135,7 +135,7 @@ class Later(PlayerError):
 
 
 class Client(Protocol):
-    """Who answers for one player. One client serves any number of calls at once."""
+    """The one who answers for a player. One client serves any number of calls at once."""
 
     async def start(self) -> None:
         """Get ready (start a server, open a session). Raises PlayerError."""
@@ -160,7 +160,7 @@ class Awaited(Protocol):
         """A match is over, or ends without what this player may still say."""
 
     def away_s(self) -> float:
-        """For how many seconds there has been no sign of the one who replies."""
+        """Return for how many seconds there has been no sign of the one who replies."""
 
 
 @runtime_checkable

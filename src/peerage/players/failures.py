@@ -1,4 +1,4 @@
-"""What went wrong with a provider: whether another try or another request may help, paid or not, the fix."""
+"""Failures of providers: whether another try or another request may help, paid or not, the fix."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ OpenRouter, Zhipu."""
 
 
 def is_filtered(error: Exception) -> bool:
-    """Whether the provider declined the request for its content: a refusal, not a failure."""
+    """Return whether the provider declined the request for its content: a refusal, not a failure."""
     if isinstance(error, ContentFilterError):
         return True
     if not isinstance(error, ModelHTTPError) or error.status_code not in _INSPECTED:
@@ -93,7 +93,7 @@ _TOO_LONG = ("max_tokens", "max_completion_tokens", "max_output_tokens", "maxout
 
 
 def is_out_of_capacity(error: Exception) -> bool:
-    """Whether a provider has no room now for calls of a tier that waits: no fault of the player's."""
+    """Return whether a provider has no room now for calls of a tier that waits: no fault of the player's."""
     if not isinstance(error, ModelHTTPError):
         return False
     return error.status_code == 503 or (error.status_code == 429 and "unavailable" in _said(error))
@@ -105,7 +105,7 @@ def _said(error: ModelHTTPError) -> str:
 
 
 def is_too_long(error: Exception) -> bool:
-    """Whether the server refused a request for the tokens that it asks for."""
+    """Return whether the server refused a request for the tokens that it asks for."""
     if isinstance(error, ModelContextWindowExceededError):
         return True
     if not isinstance(error, ModelHTTPError) or error.status_code not in (400, 422):
@@ -174,7 +174,7 @@ def _undone(error: Exception) -> bool:
 
 
 def _unsent(error: ModelConnectionError) -> bool:
-    """Whether the request never went out; the aiohttp error tells, where there is one."""
+    """Return whether the request never went out; the aiohttp error tells, where there is one."""
     for cause in _causes(error):
         if isinstance(cause, aiohttp.ClientConnectorError | aiohttp.ConnectionTimeoutError):
             return True

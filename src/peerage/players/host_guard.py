@@ -22,9 +22,9 @@ from typing import IO, Any
 from peerage.system_errors import reason
 
 STOP_S = 120.0
-"""How long the stop command may take."""
+"""Seconds that the stop command may take."""
 GRACE_S = 10.0
-"""How long what `start` left running has to end by itself."""
+"""Seconds that what `start` left running has to end by itself."""
 
 
 def main() -> None:

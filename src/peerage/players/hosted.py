@@ -41,7 +41,7 @@ class Switch(Protocol):
         """Stop the host, and wait until it is stopped."""
 
     async def failed(self) -> str:
-        """Why the host cannot become ready any more; empty while it can."""
+        """Return why the host cannot become ready any more; empty while it can."""
 
     async def last_words(self) -> str:
         """The end of the host's log, to follow a sentence."""
@@ -192,7 +192,7 @@ class HostedClient:
 
     @property
     def left_out(self) -> tuple[str, ...]:
-        """What its server was found not to take."""
+        """Return what its server was found not to take."""
         self._refused = tuple(dict.fromkeys((*self._refused, *getattr(self._inner, "left_out", ()))))
         return self._refused
 
@@ -264,7 +264,7 @@ def reached(address: str, at: str) -> str:
 
 
 def running(pid: int) -> bool:
-    """Whether a process of this number runs."""
+    """Return whether a process of this number runs."""
     try:
         os.kill(pid, 0)
     except ProcessLookupError:

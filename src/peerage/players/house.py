@@ -144,13 +144,13 @@ class HouseClient:
         return text, self._signed(hidden)
 
     def _signed(self, hidden: Any) -> Any:
-        """What work is worth, with the family it comes from."""
+        """Return what work is worth, with the family it comes from."""
         if isinstance(hidden, list):
             return [self._signed(one) for one in hidden]
         return {**hidden, "family": self._family} if isinstance(hidden, Mapping) else hidden
 
     def _judged(self, expects: Any, works: Works, rng: Random) -> Any:
-        """What it makes of others' work, whose true worth the oracle holds."""
+        """Return what it makes of others' work, whose true worth the oracle holds."""
         noise = rng.gauss(0, BLUR_WORST + (BLUR_BEST - BLUR_WORST) * self.skill)
         if not isinstance(expects, Choice):
             return self._points(expects, works, rng)
@@ -183,8 +183,8 @@ class HouseClient:
         return "A" if ahead > 0 else "B", f"The {ordinal} answer {rng.choice(reasons)}."
 
     def _points(self, expects: Any, works: Works, rng: Random) -> Any:
-        """What a judge gives each work, in halves of a point: in proportion to what it sees, moved by its
-        severity."""
+        """Return what a judge gives each work, in halves of a point: in proportion to what it sees, moved by
+        its severity."""
         blur = BLUR_WORST + (BLUR_BEST - BLUR_WORST) * self.skill
         favours = rng.random() < self._faults.self_preference
         reason = f"It {rng.choice(WORDS['clear_reasons'])}."
@@ -231,7 +231,7 @@ def _quality(hidden: Any) -> float:
 
 
 def _right(reference: Any) -> bool | None:
-    """Whether a house player's reference answer is right; None without one, and where nobody knows."""
+    """Return whether a house player's reference answer is right; None without one, and where nobody knows."""
     return reference.get("right") if isinstance(reference, Mapping) else None
 
 

@@ -1,4 +1,4 @@
-"""Which provider needs which key, and where keys come from: the environment and the arena's `.env`.
+"""Keys of providers, and where they come from: the environment and the arena's `.env`.
 
 Keys are looked up here and handed to the one client that sends them. They are never logged, stored,
 shown, or passed to a child process that was not told to have them.

@@ -62,7 +62,7 @@ class Server:
         await asyncio.shield(self._starting)
 
     def died(self) -> str:
-        """What its log ended with when the child is gone; empty while it lives."""
+        """Return what its log ended with when the child is gone; empty while it lives."""
         if self._process is None or self._process.returncode is None:
             return ""
         return f"exit code {self._process.returncode}; {' | '.join(self._log) or 'its log is empty'}"

@@ -1,4 +1,4 @@
-"""What people are asked and what they reply: a file of its own in the arena's folder, `people.db`.
+"""Requests to people and their replies: a file of its own in the arena's folder, `people.db`.
 
 The runner puts a request here and plays on with others; the person replies in a terminal or a browser, in
 another process, whether or not a run is on; the run, this one or the next, takes the reply. Each request is
@@ -33,7 +33,7 @@ from peerage.system_errors import reason
 
 FILE = "people.db"
 PATIENCE_S = 10.0
-"""How long to wait for another process that holds the file for a moment."""
+"""Seconds to wait for another process that holds the file for a moment."""
 LONGEST = 200_000
 """Characters of a reply at most."""
 
@@ -58,7 +58,7 @@ class Closed(PeopleError):
 
 
 class Body(msgspec.Struct, frozen=True):
-    """What a person is asked: the prompt, and the format as a ledger stores it."""
+    """A request to a person: the prompt, and the format as a ledger stores it."""
 
     role: Role
     messages: tuple[tuple[Speaker, str], ...]
@@ -101,7 +101,7 @@ class Turn(NamedTuple):
 
 
 class RequestStatus(NamedTuple):
-    """How a request stands: `until_ms` while it is its person's turn; what was replied, after `seconds`."""
+    """The state of a request: `until_ms` while it is its person's turn; what was replied, after `seconds`."""
 
     state: State
     text: str = ""
@@ -143,8 +143,8 @@ class People:
         return RequestStatus("open", until_ms=since[1] + limit if mine else None)
 
     def turn(self, player: str, now_ms: int, *, shown: bool = False) -> Turn | None:
-        """What this person has to do now, None where nothing waits; `shown` to the person at this moment,
-        from when on the seconds of its reply count. Raises PeopleError."""
+        """Return what this person has to do now, None where nothing waits; `shown` to the person at this
+        moment, from when on the seconds of its reply count. Raises PeopleError."""
         if not self.path.exists():
             return None
         with self._writing() as file:
@@ -215,7 +215,7 @@ class People:
             )
 
     def seen_ms(self, player: str) -> int:
-        """When this person last looked, in Unix milliseconds; 0: never."""
+        """Return when this person last looked, in Unix milliseconds; 0: never."""
         with self._writing() as file:
             found = file.execute("SELECT at_ms FROM seen WHERE player = ?", (player,)).fetchone()
         return int(found[0]) if found else 0

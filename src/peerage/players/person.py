@@ -45,7 +45,7 @@ class PersonClient:
         await self._done(self._people.seen_ms, self._settings.name)
 
     async def answer(self, call: Call) -> Answer:
-        """What the person replied; Later while it has not. A request whose time is up has no reply."""
+        """Return what the person replied; Later while it has not. A request whose time is up has no reply."""
         own = self._settings
         request = Request.of(
             call.seed, call.key, own.name, call.role, call.messages, call.expects, round(own.timeout_s * 1000)
@@ -87,7 +87,7 @@ class PersonClient:
                 _log.warning("%s: %s", self._settings.name, error)
 
     def away_s(self) -> float:
-        """For how many seconds nobody has looked for this person's requests."""
+        """Return for how many seconds nobody has looked for this person's requests."""
         return max(0.0, (self._clock() - self._seen_ms) / 1000)
 
     async def _look(self, wake: Callable[[str], None]) -> None:

@@ -11,12 +11,13 @@ from peerage.settings import ArenaSettings, PlayerSettings
 OUTPUT = {0.2: 0.1, 0.35: 0.25, 0.45: 0.6, 0.55: 2.0, 0.65: 1.5, 0.75: 10.0, 0.85: 8.0, 0.95: 25.0}
 """Dollars for a million tokens put out, by skill: as wide as real ones, and not quite in its order."""
 READ = 5
-"""How often a token that is read goes into one that is written."""
+"""Tokens that are read for the price of one that is written."""
 
 
 def play_price(skill: float) -> dict[str, float]:
-    """What a house player of that skill charges for a million tokens: between two skills of the demo the
-    geometric mean of theirs by how near it is to each, to two digits; beyond them the price of the last."""
+    """Return what a house player of that skill charges for a million tokens: between two skills of the demo
+    the geometric mean of theirs by how near it is to each, to two digits; beyond them the price of the
+    last."""
     skills = sorted(OUTPUT)
     at = bisect_left(skills, skill)
     if at in (0, len(skills)) or skill in OUTPUT:

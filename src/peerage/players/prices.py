@@ -1,4 +1,4 @@
-"""What a player's replies cost, in whole billionths of a dollar, rounded up. Unknown is None, never 0.
+"""Prices of players' replies, in whole billionths of a dollar, rounded up. Unknown is None, never 0.
 
 Where a price comes from, in this order: dollars per GPU hour stated for the player; a price per token
 stated for it; nothing, for house players and people; the table of the `genai-prices` package, offline, as it
@@ -45,7 +45,7 @@ class Rate(NamedTuple):
 
 @dataclass(frozen=True)
 class Price:
-    """What one player's replies cost. `source` says where that comes from and of which date it is.
+    """The price of one player's replies. `source` says where that comes from and of which date it is.
 
     `input` and `output` are rates by ascending `above`, the first with 0; both empty: price unknown.
     `call_nano` is charged for each call. `hour_nano`, when not None, is the price of an hour of
@@ -161,7 +161,7 @@ def known_models(settings: PlayerSettings) -> tuple[str, ...]:
 
 
 def in_price_table(settings: PlayerSettings) -> bool:
-    """Whether the price table knows this player's model."""
+    """Return whether the price table knows this player's model."""
     return _model_in_table(settings) is not None
 
 

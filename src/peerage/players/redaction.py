@@ -1,4 +1,4 @@
-"""How a failure is told: which player, in one short printable line; and that no key is in what is said.
+"""Failures in one short printable line, with the player's name and without any key.
 
 A key is found as it is, in capitals or lower case, percent-encoded (whole or in part), in hex, in base64
 (wherever it begins in what was encoded) and backwards, each also with blanks or line feeds in between. A
@@ -75,7 +75,7 @@ def named_failure(error: PlayerError, player: str, secrets: Iterable[str]) -> Pl
 
 
 _MARGIN = re.compile(r"^ +[|+](?:-.*$| ?)", re.MULTILINE)
-"""What stands before the lines of an exception group, and between its parts."""
+"""The marks before the lines of an exception group, and between its parts."""
 _FRAME = re.compile(r'^ *File "(?P<file>.*)", line (?P<line>\d+).*\n?', re.MULTILINE)
 _TRACEBACK = re.compile(
     rf"(?:\+ )?(?:Exception Group )?Traceback \(most recent call last\):|{_FRAME.pattern}", re.MULTILINE
@@ -118,7 +118,7 @@ def keyless(answer: Answer, secrets: Iterable[str]) -> Answer:
 
 
 def secrets_of(address: str) -> tuple[str, ...]:
-    """What of an address is as secret as a key: its password, its query and the values in that."""
+    """Return what of an address is as secret as a key: its password, its query and the values in that."""
     parts = urlsplit(address)
     return (parts.password or "", parts.query, *[value for _, value in parse_qsl(parts.query)])
 
@@ -174,8 +174,8 @@ def _in_hex(secret: bytes) -> str:
 
 
 def _base64_core(secret: bytes, ahead: int) -> str:
-    """What a key is in base64 when `ahead` bytes (modulo 3) are encoded before it, whatever they and the ones
-    after it are: the characters that depend on the key alone."""
+    """Return what a key is in base64 when `ahead` bytes (modulo 3) are encoded before it, whatever they and
+    the ones after it are: the characters that depend on the key alone."""
     coded = b64encode(bytes(ahead) + secret).decode()
     return coded[-(-ahead * 8 // 6) : (ahead + len(secret)) * 8 // 6]
 

@@ -17,7 +17,7 @@ CONNECT_S = 15.0
 
 
 def is_loopback(url: str) -> bool:
-    """Whether an address is this machine itself, where no proxy belongs in between."""
+    """Return whether an address is this machine itself, where no proxy belongs in between."""
     return (urlsplit(url).hostname or "") in {"127.0.0.1", "localhost", "::1"}
 
 

@@ -1,4 +1,4 @@
-"""How much room a model has to think, and what goes with a request beside its messages. Pure.
+"""Room that a model has to think, and what goes with a request beside its messages. Pure.
 
 A game's limit bounds the answer; what a model thinks before comes on top. A provider counts both against one
 limit, so without room of its own a model can think until nothing is left to answer with: the limit sent is
@@ -65,7 +65,8 @@ def room(settings: PlayerSettings, seen: bool = False) -> Room:
 
 
 def thinks(model: str) -> Habit:
-    """Whether a model (`provider:name`) thinks without being asked to; empty: not that anybody knows."""
+    """Return whether a model (`provider:name`) thinks without being asked to; empty: not that anybody
+    knows."""
     name = model.partition(":")[2].replace("\\", "/").rpartition("/")[2].lower()
     known = _families()
     if _among(name, known["unless"]):

@@ -85,7 +85,7 @@ def _trust(digest: str) -> None:
 
 
 def _trusted(digest: str) -> bool:
-    """Whether the user has run the file of this SHA-256 (hex) before."""
+    """Return whether the user has run the file of this SHA-256 (hex) before."""
     try:
         return _mark(digest).exists()
     except OSError:

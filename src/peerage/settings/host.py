@@ -1,4 +1,4 @@
-"""What `arena.yaml` may say of one host: a machine that is paid by the hour while it serves models."""
+"""Settings of one host: a machine that is paid by the hour while it serves models."""
 
 from __future__ import annotations
 

@@ -68,7 +68,7 @@ def read_hours(text: str) -> Hours:
 
 
 def closed_until(hours: Hours, at_ms: int) -> int | None:
-    """When the next stretch begins, in Unix milliseconds; None within one."""
+    """Return when the next stretch begins, in Unix milliseconds; None within one."""
     later: list[int] = []
     for start, end in _around(hours, at_ms):
         if start <= at_ms < end:
@@ -118,7 +118,7 @@ def _days(word: str) -> set[int]:
 
 
 def _whole(name: str) -> bool:
-    """Whether a word is `tue`, `tues` or `tuesday`."""
+    """Return whether a word is `tue`, `tues` or `tuesday`."""
     return any(
         day.startswith(name)
         for day in ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")

@@ -59,7 +59,7 @@ def extra_installed(settings: ArenaSettings) -> None:
 
 
 def lacks_extra(settings: ArenaSettings) -> str:
-    """Which extra the arena's one game needs that is not installed, and how to; empty: none."""
+    """Return which extra the arena's one game needs that is not installed, and how to; empty: none."""
     extra = GAMES[settings.game].needs.extra(rules_of(settings))
     return extra and (
         f"{settings.game} under these rules needs the extra `{extra}`, which is not installed; "
@@ -86,7 +86,7 @@ def enough_players(settings: ArenaSettings) -> None:
 
 
 def too_few(settings: ArenaSettings) -> str:
-    """What a match of the arena's one game could lack, and what to change; empty: nothing."""
+    """Return what a match of the arena's one game could lack, and what to change; empty: nothing."""
     spec = GAMES[settings.game]
     fewest = spec.contestants[0]
     listed = len(settings.players)

@@ -64,7 +64,7 @@ _PLAINER = {
 
 
 def wanted(message: str) -> str:
-    """What was expected, in our words, by what validation says of a value."""
+    """Return what was expected, in our words, by what validation says of a value."""
     expected = message.removeprefix("Input should be ").removeprefix("String should have ")
     expected = expected.removeprefix("a valid ").partition(", unable to parse")[0]
     expected = _PLAIN.get(expected, expected)
@@ -105,7 +105,7 @@ def _problem(one: Mapping[str, Any], model: type[BaseModel]) -> str:
 
 
 def _misspelt(key: str, siblings: object) -> bool:
-    """Whether a missing key stands there under a near name, which is reported on its own."""
+    """Return whether a missing key stands there under a near name, which is reported on its own."""
     return isinstance(siblings, dict) and bool(difflib.get_close_matches(key, map(str, siblings), cutoff=0.6))
 
 

@@ -1,4 +1,4 @@
-"""What `arena.yaml` may say of one player: what answers, how it is asked, what it costs."""
+"""Settings of one player: what answers, how it is asked, what it costs."""
 
 from __future__ import annotations
 
@@ -54,14 +54,14 @@ Tokens = Annotated[int, Field(ge=1, le=10_000_000)]
 
 
 class Price(Section):
-    """What a player's tokens cost, in dollars per million tokens."""
+    """Price of a player's tokens, in dollars per million tokens."""
 
     input: Dollars = Field(description="Dollars per million input tokens.")
     output: Dollars = Field(description="Dollars per million output tokens.")
 
 
 class Faults(Section):
-    """What a house player does wrong, each a probability per reply (demo, tests and simulation)."""
+    """Faults of a house player, each a probability per reply (demo, tests and simulation)."""
 
     slow: Share = Field(0.0, description="Answers twenty times slower.")
     refusing: Share = Field(0.0, description="Declines to answer.")
@@ -339,12 +339,12 @@ class PlayerSettings(Section):
 
     @property
     def is_person(self) -> bool:
-        """Whether a person answers."""
+        """Return whether a person answers."""
         return is_person(self.model)
 
     @property
     def is_limited(self) -> bool:
-        """Whether more than the arena's own limits decide on when it may be asked."""
+        """Return whether more than the arena's own limits decide on when it may be asked."""
         limits = self.concurrency, self.requests_per_minute, self.tokens_per_minute, self.daily_budget
         return any(limit is not None for limit in limits)
 
@@ -365,7 +365,7 @@ class PlayerSettings(Section):
 
 
 def is_person(model: str) -> bool:
-    """Whether a person answers where this model is named."""
+    """Return whether a person answers where this model is named."""
     return model.startswith(f"{PERSON}:")
 
 
@@ -383,7 +383,7 @@ def words_of(line: str, windows: bool = os.name == "nt") -> tuple[str, ...]:
 
 
 def known_scheme(scheme: str) -> bool:
-    """Whether `scheme:` is ours or an installed plugin's (entry point group `peerage.players`)."""
+    """Return whether `scheme:` is ours or an installed plugin's (entry point group `peerage.players`)."""
     return scheme in PROVIDERS + OTHERS or bool(entry_points(group="peerage.players", name=scheme))
 
 

@@ -1,4 +1,4 @@
-"""What `arena.yaml` may say: every key with its meaning, range and default."""
+"""Settings of `arena.yaml`: every key with its meaning, range and default."""
 
 from __future__ import annotations
 
@@ -28,7 +28,8 @@ WINDOW = 32
 
 
 class InFlight(NamedTuple):
-    """What pairing does not see yet: the last `lag` rounds. `window` matches may be under way at once."""
+    """Matches that pairing does not see yet: the last `lag` rounds. `window` matches may be under way at
+    once."""
 
     lag: int
     window: int
@@ -148,7 +149,7 @@ class Budget(Section):
 
 
 class Engine(Section):
-    """How matches are driven. `ray` alone, or `local`, is its `kind`."""
+    """The driving of matches. `ray` alone, or `local`, is its `kind`."""
 
     SHORT: ClassVar = "`local`, `ray`"
 
@@ -404,7 +405,7 @@ class ArenaSettings(Section):
 
     @property
     def goal(self) -> Goal | None:
-        """What a run is to find out."""
+        """Return what a run is to find out."""
         return None if self.until is None else goal_of(self.until, [player.name for player in self.players])
 
 

@@ -31,7 +31,7 @@ class Source:
     tree: yaml.Node | None = None
 
     def place(self, path: Sequence[int | str]) -> str:
-        """Where something stands, for people: `arena.yaml, line 3, players[2].price`."""
+        """Return where something stands, for people: `arena.yaml, line 3, players[2].price`."""
         key = dotted(path)
         return f"{self.where}{self._line(path)}{', ' if key else ''}{key}"
 
@@ -105,7 +105,7 @@ MOST_REPEATED = 10_000
 
 
 def parsed(text: str, where: str) -> tuple[dict[str, Any], Source]:
-    """What a text says, and where it says it. Raises SettingsError."""
+    """Return what a text says, and where it says it. Raises SettingsError."""
     loader = None
     try:
         loader = _Loader(text)

@@ -18,8 +18,8 @@ _FORM = re.compile(
 
 
 def goal_of(text: str, players: Sequence[str]) -> Goal:
-    """What a run of these players is to find out. Raises ValueError where that is none of the forms, or names
-    nobody."""
+    """Return what a run of these players is to find out. Raises ValueError where that is none of the forms,
+    or names nobody."""
     found = _FORM.fullmatch(" ".join(text.split()))
     if found is None:
         raise ValueError(f"{text!r} says nothing to find out{suggest(text, FORMS)}")

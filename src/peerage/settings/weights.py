@@ -19,8 +19,8 @@ def group_of(player: PlayerSettings) -> Weights:
 
 
 def weights(card: Mapping[str, Any]) -> Weights:
-    """Whether anybody can download a player's weights: as its `card`, its settings as registered, states, or
-    else as provider and model say; empty where they do not."""
+    """Return whether anybody can download a player's weights: as its `card`, its settings as registered,
+    states, or else as provider and model say; empty where they do not."""
     stated = card.get("open_weights")
     if stated is not None:
         return "open" if stated else "proprietary"
