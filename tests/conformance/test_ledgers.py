@@ -20,6 +20,7 @@ from peerage.ledger import Ledger, LedgerBusy, LedgerError, open_ledger
 from peerage.ledger.columns import of_summaries
 from peerage.ledger.store import (
     COPY,
+    SCHEMA,
     Amendment,
     Batch,
     Exchange,
@@ -144,7 +145,7 @@ def test_everything_is_there_after_reopening(ledger: Ledger, again: Opener) -> N
     assert list(fresh.amendments("none")) == []
     assert fresh.topics() == {"votes": 1}
     assert fresh.meta()["seed"] == "7"
-    assert fresh.meta()["schema"] == "1"
+    assert fresh.meta()["schema"] == SCHEMA
     assert fresh.heads() == (1, 1)
 
 

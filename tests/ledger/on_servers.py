@@ -9,6 +9,13 @@ import pytest
 from peerage.arena import Arena, open_arena
 from peerage.ledger import LedgerError, open_ledger
 from peerage.ledger.store import Batch, FixtureRow
+from peerage.version import __version__
+
+NEWER = (
+    "this ledger is of schema 7, written by peerage 9.1 or a later one; this is peerage "
+    f"{__version__}, which reads schema 1: pip install --upgrade 'peerage>=9.1'"
+)
+"""What is said of a ledger whose fact `schema` is "7 9.1"."""
 
 
 def arena(folder: Path, address: str = "") -> Arena:

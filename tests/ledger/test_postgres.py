@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from tests.ledger.on_servers import fails, fixture
+from tests.ledger.on_servers import NEWER, fails, fixture
 
 from peerage.ledger import Ledger, LedgerError, open_ledger
 from peerage.ledger.databases import access
@@ -149,8 +149,8 @@ def test_rights_and_replicas(ledger: Ledger, postgres: PostgresServer) -> None:
 
 def test_a_newer_ledger_and_no_ledger_at_all(ledger: Ledger, postgres: PostgresServer) -> None:
     schema = ledger.address.rpartition("schema=")[2]
-    postgres.sql(f"UPDATE {schema}.meta SET value = '99' WHERE key = 'schema'")
-    assert "schema version 99" in fails(ledger.address)
+    postgres.sql(f"UPDATE {schema}.meta SET value = '7 9.1' WHERE key = 'schema'")
+    assert NEWER in fails(ledger.address)
     postgres.sql(f"DROP TABLE {schema}.meta")
     assert "not a ledger of Peerage" in fails(ledger.address)
 

@@ -15,12 +15,13 @@ from typing import cast
 
 import pytest
 from bench.sample import sample
+from tests.ledger.on_servers import NEWER
 
 from peerage.ledger import Ledger, LedgerError, open_ledger, sql_tables
 from peerage.ledger.database_ledger import DatabaseLedger
 from peerage.ledger.sql import SqlDatabase, SqlTransaction
 from peerage.ledger.sqlite import SqliteFile
-from peerage.ledger.store import Batch, FixtureRow, IntentRow, ReplyRow, Summary
+from peerage.ledger.store import SCHEMA, Batch, FixtureRow, IntentRow, ReplyRow, Summary
 from peerage.standings.verify import verify
 
 
@@ -153,11 +154,19 @@ def test_a_damaged_snapshot_is_passed_over(ledger: DatabaseLedger, tmp_path: Pat
 
 def test_a_newer_ledger_is_refused(ledger: DatabaseLedger, tmp_path: Path) -> None:
     with sqlite3.connect(tmp_path / "arena.db") as file:
-        file.execute("UPDATE meta SET value = '7' WHERE key = 'schema'")
+        file.execute("UPDATE meta SET value = '7 9.1' WHERE key = 'schema'")
+    file.close()
+    assert NEWER in fails("sqlite:///arena.db", tmp_path)
+
+
+@pytest.mark.parametrize("fact", ["1", "7", "0 9.1", "1 0.2.00", "7 ", "7 '; rm -r ~", "x 9.1", 7])
+def test_a_schema_that_nobody_writes_is_damage(fact: object, ledger: DatabaseLedger, tmp_path: Path) -> None:
+    with sqlite3.connect(tmp_path / "arena.db") as file:
+        file.execute("UPDATE meta SET value = ? WHERE key = 'schema'", [fact])
     file.close()
     message = fails("sqlite:///arena.db", tmp_path)
-    assert "version 7" in message
-    assert "pip install --upgrade peerage" in message
+    assert "is damaged: the schema version" in message
+    assert f"expected {SCHEMA!r}" in message
 
 
 # ----------------------------------------------------------------------------------------- what is no ledger

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from msgspec.structs import astuple
 
 from peerage.ledger import open_ledger
-from peerage.ledger.store import Batch, Exchange, IntentRow, ReplyRow, Summary
+from peerage.ledger.store import SCHEMA, Batch, Exchange, IntentRow, ReplyRow, Summary
 from peerage.protocol import storable
 from peerage.standings.verify import verify
 
@@ -102,7 +102,7 @@ def test_what_goes_in_comes_out(
         ledger.write(batch)
     assert [astuple(row)[:8] for row in ledger.exchanges(1)] == [astuple(row)[:8] for row in expected]
     assert list(ledger.summaries()) == [summary]
-    assert ledger.meta() == facts | {"schema": "1"}
+    assert ledger.meta() == facts | {"schema": SCHEMA}
     known = sum(row.cost_nano or 0 for row in expected)
     waiting = [row.worst_nano or 0 for row in expected if row.reply is None]
     assert sum(ledger.spent_by().values()) == known + sum(waiting)

@@ -7,12 +7,14 @@ in which these are given.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+import re
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import Any, Protocol, TypeVar
 
 from peerage.ledger.store import (
     COPY,
+    SCHEMA,
     Amendment,
     Batch,
     Entry,
@@ -22,6 +24,7 @@ from peerage.ledger.store import (
     Pin,
     RecordRow,
 )
+from peerage.version import __version__
 
 BLOCK = 500
 """Rows that are read at once."""
@@ -212,6 +215,28 @@ class VoteStore(Protocol):
 
     def integrity(self) -> list[str]:
         """What the database itself finds wrong."""
+
+
+def check_schema(place: str, fact: object, tables: Iterable[str]) -> None:
+    """Raise LedgerError unless what holds these tables, and that as the fact `schema`, is a ledger of a form
+    that we read; `fact` is None where there is none."""
+    if fact is None:
+        raise LedgerError(
+            f"{place} is a database, but not a ledger of Peerage: it holds {', '.join(sorted(tables)[:5])} "
+            "and no schema version. Name another one in arena.yaml"
+        )
+    if fact == SCHEMA:
+        return
+    stated, ours = _SCHEMA.fullmatch(fact) if isinstance(fact, str) else None, SCHEMA.split()[0]
+    if stated is None or int(stated[1]) <= int(ours):
+        raise damaged(place, f"the schema version in its table meta is {fact!r}, expected {SCHEMA!r}")
+    raise LedgerError(
+        f"{place}: this ledger is of schema {stated[1]}, written by peerage {stated[2]} or a later one; this "
+        f"is peerage {__version__}, which reads schema {ours}: pip install --upgrade 'peerage>={stated[2]}'"
+    )
+
+
+_SCHEMA = re.compile(r"([1-9][0-9]{0,8}) ([0-9]+(?:\.[0-9]+)*(?:[a-z]+[0-9]+)?)", re.ASCII)
 
 
 def damaged(place: str, what: str) -> LedgerError:

@@ -33,12 +33,12 @@ from pymongo.read_concern import ReadConcern
 from pymongo.read_preferences import ReadPreference
 
 from peerage.figures import counted
-from peerage.ledger.database import Rows, Transaction
+from peerage.ledger.database import Rows, Transaction, check_schema
 from peerage.ledger.mongo_rows import INDEXES, Document, MongoRows, reading
 from peerage.ledger.mongo_words import explained, is_lost, known_password, parts, reads_only
 from peerage.ledger.mongo_writer import DURABLE, LEASE_S, RUNNER, UNTIL, MongoTransaction, sweep
 from peerage.ledger.server import Patience, busy, is_alive, note, process_named
-from peerage.ledger.store import SCHEMA_VERSION, LedgerError, LedgerMissing
+from peerage.ledger.store import SCHEMA, LedgerError, LedgerMissing
 
 Found = TypeVar("Found")
 
@@ -102,34 +102,25 @@ class Mongo:
     def prepare(self, *, create: bool) -> None:
         with self.explained():
             self._patience.wait(self._is_replica_set)
-            version = self._version()
-            if version == 0 and not create:
+            there = self._is_ledger()
+            if not there and not create:
                 raise LedgerMissing(f"there is no ledger at {self.place} yet; `peerage run` makes it")
-            if version == 0:
+            if not there:
                 self._make()
 
     def _is_replica_set(self) -> None:
         if not self._client.admin.command("hello").get("setName"):
             raise OperationFailure("it is no replica set", 20)
 
-    def _version(self) -> int:
+    def _is_ledger(self) -> bool:
+        """Whether there is a ledger, which we can read; false where there is nothing of one, or a part that
+        somebody is making. Raises LedgerError where there is something else."""
         names = self.base.list_collection_names()
         found = self.base["meta"].find_one({"_id": "schema"}) if "meta" in names else None
         if found is None and not set(names) - set(INDEXES):
-            return 0
-        stated = str((found or {}).get("value"))
-        if not (stated.isdecimal() and int(stated[:9]) > 0):
-            raise LedgerError(
-                f"{self.place} is a database, but not a ledger of Peerage: it holds "
-                f"{', '.join(sorted(names)[:5])} and no schema version. Name another one in arena.yaml"
-            )
-        if int(stated[:9]) > SCHEMA_VERSION:
-            raise LedgerError(
-                f"{self.place} has schema version {stated}, this Peerage knows versions up to "
-                f"{SCHEMA_VERSION}; use the Peerage that wrote it or a newer one: pip install --upgrade "
-                "peerage"
-            )
-        return int(stated[:9])
+            return False
+        check_schema(self.place, found and found.get("value"), names)
+        return True
 
     def _make(self) -> None:
         """Make what is lacking of a ledger; another that does so at the same time makes the same."""
@@ -143,7 +134,7 @@ class Mongo:
         self.base["runner"].update_one(
             RUNNER, {"$setOnInsert": {"fence": 0, "written": 0, "holder": "{}"}}, upsert=True
         )
-        version = {"_id": "schema", "value": str(SCHEMA_VERSION)}
+        version = {"_id": "schema", "value": SCHEMA}
         self.base["meta"].replace_one({"_id": "schema"}, version, upsert=True)
 
     # ------------------------------------------------------------------------------------------ reading

@@ -13,7 +13,7 @@ from itertools import chain, starmap
 from typing import Any
 from zlib import crc32
 
-from peerage.ledger.database import BLOCK, END, Row, Rows, Transaction, damaged, still_open
+from peerage.ledger.database import BLOCK, END, Row, Rows, Transaction, check_schema, damaged, still_open
 from peerage.ledger.narrow import flat
 from peerage.ledger.sql_database import Connection, Found, Insert, Query, SqlStore, among
 from peerage.ledger.sql_rows import attempts, picked, within
@@ -33,13 +33,12 @@ from peerage.ledger.sql_tables import (
     TEXTS,
 )
 from peerage.ledger.store import (
-    SCHEMA_VERSION,
+    SCHEMA,
     Amendment,
     Batch,
     Entry,
     Exchange,
     FixtureRow,
-    LedgerError,
     LedgerMissing,
     Pin,
     RecordRow,
@@ -247,59 +246,39 @@ class SqlDatabase:
         self._writer: Connection | None = None
 
     def prepare(self, *, create: bool) -> None:
-        place, version = self.place, 0
+        there = False
         if self._store.exists():
             with self._store.explained(), self._readers.one() as connection:
-                version = self._version(connection)
+                there = self._is_ledger(connection)
         elif not create:
-            raise LedgerMissing(f"there is no ledger at {place} yet; `peerage run` makes it")
-        if version == 0 and not create:
-            raise LedgerMissing(f"{place} is empty; `peerage run` makes a ledger of it")
-        if version == 0:
+            raise LedgerMissing(f"there is no ledger at {self.place} yet; `peerage run` makes it")
+        if not there and not create:
+            raise LedgerMissing(f"{self.place} is empty; `peerage run` makes a ledger of it")
+        if not there:
             with self._store.holding(create=True) as connection, self._store.explained():
                 self._store.commit(connection, partial(self._make, connection), again=False)
 
     def _make(self, connection: Connection) -> None:
         """Make a ledger in an empty store."""
-        if not self._version(connection):
+        if not self._is_ledger(connection):
             self._store.make(connection, TABLES)
-            version = str(SCHEMA_VERSION)
-            connection.execute("INSERT INTO meta (key, value) VALUES ('schema', ?)", (version,))
+            connection.execute("INSERT INTO meta (key, value) VALUES ('schema', ?)", (SCHEMA,))
 
-    def _version(self, connection: Connection) -> int:
-        """The schema version of what is opened, 0 where it holds nothing at all.
-
-        Raises LedgerError where it holds something else than a ledger, or a newer one.
-        """
+    def _is_ledger(self, connection: Connection) -> bool:
+        """Whether there is a ledger, which we can read; false where there is nothing at all. Raises
+        LedgerError where there is something else."""
         names = [name for name in self._store.tables(connection) if name not in BESIDE]
         if not names:
-            return 0
+            return False
         found = None
         if META.name in names:
             found = connection.execute("SELECT value FROM meta WHERE key = 'schema'").fetchone()
-        if found is None:
-            raise LedgerError(
-                f"{self.place} is a database, but not a ledger of Peerage: it holds {', '.join(names[:5])} "
-                "and no schema version. Name another file in arena.yaml"
-            )
-        (stated,) = found
-        if not (isinstance(stated, str) and stated.isdecimal() and int(stated[:9]) > 0):
-            raise LedgerError(
-                f"{self.place} is damaged: the schema version in its table meta is {stated!r}, expected a "
-                "number from 1. Restore it from a copy"
-            )
-        version = int(stated[:9])
-        if version > SCHEMA_VERSION:
-            raise LedgerError(
-                f"{self.place} has schema version {version}, this Peerage knows versions up to "
-                f"{SCHEMA_VERSION}; use the Peerage that wrote it or a newer one: pip install --upgrade "
-                "peerage"
-            )
+        check_schema(self.place, found and found[0], names)
         if lost := [table.name for table in TABLES if table.name not in names]:
             raise damaged(
                 self.place, f"it lacks the {'table' if len(lost) == 1 else 'tables'} {', '.join(lost)}"
             )
-        return version
+        return True
 
     def moment(self, work: Callable[[Rows], Found]) -> Found:
         def at(connection: Connection) -> Found:

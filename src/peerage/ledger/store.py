@@ -27,7 +27,8 @@ COPY = "copy"
 UNLOGGED = ("schema", COPY)
 """The facts that say nothing of the arena, but of the file: no log holds them."""
 
-SCHEMA_VERSION = 1
+SCHEMA = "1 0.2.0"
+"""The fact `schema` of a ledger: the version of its form, and the first release that writes and reads it."""
 
 
 T = TypeVar("T")
