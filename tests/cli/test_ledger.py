@@ -100,7 +100,7 @@ def test_without_a_method_exported_duels_give_the_leaderboard(duels: Path, shape
     written = command("export", "--dir", str(duels), "--format", shape)
     rated = command("rate", "-", "--output", "json", piped=written)
     assert close(table(rated), leaderboard(duels))
-    assert "TrueSkill" in command("rate", "-", "--mu", "25", piped=written)
+    assert "TrueSkill" in command("rate", "-", "--draw-probability", "0.1", piped=written)
 
 
 def test_the_files_of_a_tournament_are_read_back(folder: Path, tmp_path: Path) -> None:

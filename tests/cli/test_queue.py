@@ -79,7 +79,7 @@ def test_a_match_is_dropped_without_a_result_and_the_reason_is_on_record(
 ) -> None:
     report, here = waiting(tmp_path, clock), ["--dir", str(tmp_path)]
     number = min(one.match for one in report.waiting)
-    done = cli.invoke(app, ["queue", "--drop", str(number), "--why", "she will not come back", *here])
+    done = cli.invoke(app, ["queue", "--drop", str(number), *here])
     assert done.exit_code == 0, done.output
     shown = cli.invoke(app, ["match", str(number), "--format", "json", *here])
     assert json.loads(shown.output)["status"] == "dropped"
@@ -88,7 +88,7 @@ def test_a_match_is_dropped_without_a_result_and_the_reason_is_on_record(
     sound(tmp_path)
     with open_arena(tmp_path) as arena:
         (record,) = [row.body for row in arena.ledger.records() if row.number == number]
-        assert b"she will not come back" in record
+        assert b"dropped by the arena's owner" in record
     clock.passes(1000)
     again = play(tmp_path, 30)
     assert again.decided == 30

@@ -32,7 +32,7 @@ ENV = {name: value for name, value in os.environ.items() if not name.startswith(
 
 
 def started(folder: Path, *words: str) -> subprocess.Popen[str]:
-    command = [sys.executable, "-m", "peerage", "run", "--engine", "ray", "--yes", "--dir", str(folder)]
+    command = [sys.executable, "-m", "peerage", "run", "--yes", "--dir", str(folder)]
     return subprocess.Popen(
         [*command, *words], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=ENV
     )
@@ -52,7 +52,7 @@ def chains(folder: Path) -> list[bytes]:
 
 
 def made(folder: Path, postgres: PostgresServer) -> Path:
-    engine = {"workers": 2, "concurrency": 12}
+    engine = {"kind": "ray", "workers": 2, "concurrency": 12}
     return write_arena(folder, PAID, ledger=postgres.address(), budget=50, engine=engine)
 
 

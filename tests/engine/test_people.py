@@ -246,7 +246,7 @@ def test_a_request_of_a_dropped_match_is_no_longer_shown(tmp_path: Path) -> None
     with open_arena(tmp_path) as opened:
         at = opened.ledger.place(dropped)  # others may have been folded past it
         [row] = opened.ledger.fixtures(at, at)
-        drop(opened.ledger, dropped, "gone", now_ms())
+        drop(opened.ledger, dropped, now_ms())
         texts = by_hex(opened.ledger.texts())
         match = match_digest(read_fixture(row.body, texts).seed)
     assert match in people.matches("me")

@@ -522,7 +522,7 @@ def test_a_match_is_read_by_its_number_as_it_was_at_one_moment(
         def meanwhile(self: SqliteFile, connection: Connection, wanted: Query) -> Iterator[Sequence[Row]]:
             if self is file and next(reads) == 2:
                 with closing(ledger_of(tmp_path)) as other:
-                    drop(other, away, "enough", 1)
+                    drop(other, away, 1)
             yield from found(self, connection, wanted)
 
         monkeypatch.setattr(SqliteFile, "rows", meanwhile)

@@ -106,9 +106,6 @@ def queue(
             help="End this match without a result; what was asked stays on record.",
         ),
     ] = None,
-    why: Annotated[
-        str, typer.Option(help="Why it is dropped; kept on record.")
-    ] = "dropped by the arena's owner",
     folder: Folder = HERE,
     shape: Shape = Format.table,
 ) -> None:
@@ -121,11 +118,11 @@ def queue(
 
     with ledger_in(folder) as ledger:
         if drop is not None:
+            from peerage.engine.dropping import BY_OWNER
             from peerage.engine.dropping import drop as end
-            from peerage.protocol import storable
 
-            end(ledger, drop, storable(why)[:500], now_ms())
-            typer.echo(f"match {drop} ended without a result: {why}")
+            end(ledger, drop, now_ms())
+            typer.echo(f"match {drop} ended without a result: {BY_OWNER}")
             return
         found = [row.as_dict() for row in rows(ledger)]
     if not found and shape is Format.table:

@@ -91,18 +91,11 @@ def run(
             show_default="the settings'",
         ),
     ] = None,
-    engine: Annotated[
-        Literal["local", "ray"] | None,
-        typer.Option(
-            help="Where matches are driven: in this process, or by workers of a Ray cluster.",
-            show_default="the settings'",
-        ),
-    ] = None,
     address: Annotated[
         str | None,
         typer.Option(
             metavar="HOST:PORT",
-            help="The Ray cluster, `auto` for that of this machine; says `--engine ray` too.",
+            help="Play by workers of this Ray cluster; `auto` for that of this machine.",
             show_default="the settings'",
         ),
     ] = None,
@@ -131,8 +124,7 @@ def run(
         extra_installed(settings)
         enough_players(settings)
         equipped(settings, folder)
-    where: dict[str, str] = {} if engine is None else {"kind": engine}
-    where |= {} if address is None else {"kind": "ray", "address": address}
+    where = {} if address is None else {"kind": "ray", "address": address}
     stated = stated.model_copy(update={"engine": stated.engine.model_copy(update=where)})
     with opened(stated, folder, seed, budget=budget, concurrency=concurrency, probe=not no_probe) as arena:
         code = 0

@@ -65,16 +65,6 @@ def rate(
     initial: Annotated[
         float, typer.Option(min=-1e6, max=1e6, help="elo, glicko2: a newcomer's rating.")
     ] = 1500.0,
-    mu: Annotated[float | None, typer.Option(min=-1e6, max=1e6, help="trueskill: a newcomer's mean.")] = None,
-    sigma: Annotated[
-        float | None, typer.Option(min=0, max=1e6, help="trueskill: a newcomer's deviation.")
-    ] = None,
-    beta: Annotated[
-        float | None, typer.Option(min=0, max=1e6, help="trueskill: noise of a performance.")
-    ] = None,
-    tau: Annotated[
-        float | None, typer.Option(min=0, max=1e6, help="trueskill: drift; glicko2: restraint.")
-    ] = None,
     draw_probability: Annotated[
         float | None, typer.Option(min=0, max=1, help="trueskill: of equal players.")
     ] = None,

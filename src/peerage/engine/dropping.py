@@ -16,9 +16,10 @@ from peerage.standings.verify import check_records
 
 DROPPED = "dropped"
 """The status of such a match."""
+BY_OWNER = "dropped by the arena's owner"
 
 
-def drop(ledger: Ledger, number: int, why: str, at_ms: int) -> None:
+def drop(ledger: Ledger, number: int, at_ms: int) -> None:
     """End match `number` without a result, folded now; what was asked in it stays on record and counts.
 
     Raises LedgerError where it does not wait, or a run goes on.
@@ -43,13 +44,13 @@ def drop(ledger: Ledger, number: int, why: str, at_ms: int) -> None:
             fixture,
             digest_of(rows.fixture.body),
             tally,
-            Outcome(void=DROPPED, detail={"by": ENGINE, "why": why}),
+            Outcome(void=DROPPED, detail={"by": ENGINE, "why": BY_OWNER}),
             position(ledger, elo).standings,
             elo,
             at_ms,
         )
         before = next((row.chain for row in ledger.records(recorded, recorded)), GENESIS)
-        entry = Wait(number, "dropped", recorded, known.now[number].player, why)
+        entry = Wait(number, "dropped", recorded, known.now[number].player, BY_OWNER)
         ledger.write(
             Batch(
                 amendments=[known.enter(entry, at_ms, fixture.seed)],

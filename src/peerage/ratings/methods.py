@@ -57,10 +57,6 @@ class Options:
     track: Literal["raw", "cost"] = "raw"
     k: float | None = None
     initial: float = 1500.0
-    mu: float | None = None
-    sigma: float | None = None
-    beta: float | None = None
-    tau: float | None = None
     draw_probability: float | None = None
     ties: Ties = "half"
     cost_sensitivity: float = 0.2
@@ -118,9 +114,9 @@ def _fitting(data: Battles | PlayedGames | Answers, options: Options) -> Method:
         return "elo"
     if isinstance(data, Battles):
         return "bt"
-    skills = options.mu, options.sigma, options.beta, options.tau, options.draw_probability, options.k
+    of_skills = options.draw_probability is not None or options.k is not None
     duels = data.layout == "games" and all([*map(len, game.teams)] == [1, 1] for game in data.games)
-    return "bt" if duels and skills.count(None) == len(skills) else "trueskill"
+    return "bt" if duels and not of_skills else "trueskill"
 
 
 def _table(data: Battles | PlayedGames | Answers, method: Method, options: Options) -> SpecialTable:
@@ -299,7 +295,7 @@ def _given(options: Options, *names: str) -> dict[str, Any]:
 
 
 def _trueskill(data: Battles | PlayedGames, options: Options) -> SpecialTable:
-    given = _given(options, "k", "mu", "sigma", "beta", "tau", "draw_probability")
+    given = _given(options, "k", "draw_probability")
     notes = []
     if data.layout == "valyrian" and options.draw_probability is None:
         given["draw_probability"] = 0.0
@@ -314,7 +310,7 @@ def _trueskill(data: Battles | PlayedGames, options: Options) -> SpecialTable:
 
 def _glicko2(data: Battles | PlayedGames, options: Options) -> SpecialTable:
     history = _duels(data, options)
-    settings = glicko2.Glicko2Settings(rating=options.initial, **_given(options, "tau"))
+    settings = glicko2.Glicko2Settings(rating=options.initial)
     bounds = glicko2.even_periods(history)
     table = glicko2.rate(history, settings, bounds=bounds)
     notes = [counted(len(bounds) - 1, "rating period")]
