@@ -48,7 +48,7 @@ VARIANTS: dict[str, list[dict[str, Any]]] = {
         {"market": "prisoners-dilemma"},
         {"market": "voting"},
     ],
-    "bug-hunt": [{"seats": 2, "bugs": 2}, {"seats": 4, "bugs": 1}],
+    "bug-hunt": [{"seats": 2}, {"seats": 4, "steps": 3}],
     "challenge-exchange": [
         {"seats": 3, "proof": "blind", "committee": 2, "write": 2},
         {"seats": 2},
@@ -68,11 +68,11 @@ VARIANTS: dict[str, list[dict[str, Any]]] = {
         },
     ],
     "logic": [{}, {"seats": 2, "puzzles": 2, "families": ["knights", "urn"], "difficulty": 1}],
-    "compression": [{}, {"seats": 5, "facts": 5, "readers": 3}],
+    "compression": [{}, {"seats": 5, "facts": 5}],
     "werewolf": [{"seats": 5, "talk": 1, "days": 2}, {"seats": 9}],
     "text-metrics": [{"seats": 4, "texts": 5}, {"seats": 2, "metric": "f1"}],
     "transform": [{}, {"seats": 2, "tasks": 1, "steps": 1}],
-    "code-golf": [{"seats": 2, "tests": 3}],
+    "code-golf": [{"seats": 2}],
     "fact-check": [
         {},
         {"seats": 3, "statements": 5, "confidence": True},

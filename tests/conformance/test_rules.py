@@ -67,7 +67,6 @@ OTHER: dict[str, dict[str, tuple[Rules, Any]]] = {
     "compression": {
         "seats": ({}, 5),
         "facts": ({}, 5),
-        "readers": ({}, 2),
         "max_tokens": ({}, 777),
     },
     "text-metrics": {
@@ -79,13 +78,11 @@ OTHER: dict[str, dict[str, tuple[Rules, Any]]] = {
     "code-golf": {
         "seats": ({}, 2),
         "steps": ({}, 1),
-        "tests": ({}, 3),
         "max_tokens": ({}, 777),
     },
     "allocation": {
         "seats": ({}, 2),
         "tasks": ({}, 2),
-        "families": ({}, ["portfolio"]),
         "difficulty": ({}, 5),
         "max_tokens": ({}, 777),
     },
@@ -99,7 +96,6 @@ OTHER: dict[str, dict[str, tuple[Rules, Any]]] = {
     },
     "bug-hunt": {
         "seats": ({}, 2),
-        "bugs": ({}, 1),
         "steps": ({}, 2),
         "max_tokens": ({}, 777),
     },

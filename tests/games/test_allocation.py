@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Mapping
-from itertools import product
+from itertools import count, product
 from random import Random
 from statistics import mean
 from typing import Any
@@ -78,9 +78,11 @@ def test_nothing_outdoes_the_best_plan_of_any_problem(
     assert made.gain(solve.best(made)) == max(map(made.gain, feasible))
 
 
-def played(replies: Mapping[str, Any], **rules: object) -> tuple[Outcome, AllocationTask]:
-    """One task of that many players, each with its reply."""
-    made = fixture(ALLOCATION, PLAYERS, {"seats": len(replies), "tasks": 1, **rules})
+def played(replies: Mapping[str, Any], family: str = "") -> tuple[Outcome, AllocationTask]:
+    """One task of that many players, each with its reply; of a `family`, where one is named."""
+    rules = {"seats": len(replies), "tasks": 1}
+    matches = (fixture(ALLOCATION, PLAYERS, rules, number=number) for number in count(1))
+    made = next(one for one in matches if one.drawn["tasks"][0]["family"] in (family or FAMILIES))
 
     def answer(ask: Ask, player: str) -> str | Reply:
         reply = replies[ask.to]
@@ -91,12 +93,12 @@ def played(replies: Mapping[str, Any], **rules: object) -> tuple[Outcome, Alloca
 
 
 def test_closer_plans_rank_higher_and_those_that_break_a_constraint_last() -> None:
-    _, task = played({"A": "", "B": ""}, families=["knapsack"])
+    _, task = played({"A": "", "B": ""}, "knapsack")
     top, everything = [*task.best], [1] * len(task.rows)
     worse = [*top]
     worse[top.index(1)] = 0
     outcome, _ = played(
-        {"A": worse, "B": everything, "C": top, "D": "no plan", "E": Reply("refused")}, families=["knapsack"]
+        {"A": worse, "B": everything, "C": top, "D": "no plan", "E": Reply("refused")}, "knapsack"
     )
     assert outcome.scores == {"C": 1, "A": 0.75, "B": 0.25, "D": 0.25, "E": 0.25}
     (told,) = outcome.detail["tasks"]
@@ -110,11 +112,9 @@ def test_closer_plans_rank_higher_and_those_that_break_a_constraint_last() -> No
 
 
 def test_a_cost_is_shared_the_other_way_and_a_need_says_how_much_is_missing() -> None:
-    _, task = played({"A": "", "B": ""}, families=["covering"])
+    _, task = played({"A": "", "B": ""}, "covering")
     lines, top = len(task.rows), [*task.best]
-    outcome, _ = played(
-        {"A": [1] * lines, "B": [0] * lines, "C": top, "D": [2] * lines}, families=["covering"]
-    )
+    outcome, _ = played({"A": [1] * lines, "B": [0] * lines, "C": top, "D": [2] * lines}, "covering")
     assert outcome.scores == {"C": 1, "A": 2 / 3, "B": 1 / 6, "D": 1 / 6}
     plans = outcome.detail["tasks"][0]["plans"]
     assert plans["A"]["share"] == worth(task, top) / sum(row[0] for row in task.rows)

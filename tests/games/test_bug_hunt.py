@@ -17,8 +17,8 @@ PLAYERS = [f"p{at}" for at in range(10)]
 
 
 def made(seats: int, **rules: Any) -> tuple[Fixture, BuggyTask]:
-    """A match in a program with three bugs, or as many as `bugs` says."""
-    found = fixture(BUG_HUNT, PLAYERS, {"seats": seats, "bugs": 3, **rules})
+    """A match in a program with three bugs."""
+    found = fixture(BUG_HUNT, PLAYERS, {"seats": seats, **rules})
     return found, msgspec.convert(found.drawn, BuggyTask)
 
 

@@ -22,9 +22,15 @@ LABELS = "ABCDEF"
 Reading = Callable[[Ask, list[str]], list[str]]
 
 
-def made(**rules: Any) -> tuple[Fixture, Reports]:
-    found = fixture(COMPRESSION, PLAYERS, rules)
+def made() -> tuple[Fixture, Reports]:
+    found = fixture(COMPRESSION, PLAYERS)
     return found, msgspec.convert(found.drawn, Reports)
+
+
+def read_by(monkeypatch: pytest.MonkeyPatch, readers: int) -> None:
+    """Let so many others read each summary."""
+    for module in ("rules", "play"):
+        monkeypatch.setattr(f"peerage.games.compression.{module}.READERS", readers)
 
 
 def honest(ask: Ask, right_answers: list[str]) -> list[str]:
@@ -210,9 +216,10 @@ def test_a_private_code_that_one_reader_knows_is_invalid() -> None:
 
 
 @pytest.mark.parametrize("readers", [2, 3, 4, 5])
-def test_one_reader_who_answers_wrong_sinks_nobody(readers: int) -> None:
+def test_one_reader_who_answers_wrong_sinks_nobody(readers: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Neither one who answers wrong always, nor one who would know the control from the others."""
-    found, drawn = made(readers=readers)
+    read_by(monkeypatch, readers)
+    found, drawn = made()
     for spared in ("control/", "nothing"):
 
         def wrong(ask: Ask, answers: list[str], spared: str = spared) -> list[str]:
@@ -250,8 +257,11 @@ def test_a_reading_that_is_unusable_has_nothing_right_and_voids_no_match() -> No
     assert {one["right"] for one in outcome.detail["readers"].values()} == {0}
 
 
-def test_a_summary_that_nobody_could_read_voids_the_match_and_a_lost_reader_counts_nowhere() -> None:
-    found, _ = made(readers=1)
+def test_a_summary_that_nobody_could_read_voids_the_match_and_a_lost_reader_counts_nowhere(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    read_by(monkeypatch, 1)
+    found, _ = made()
     perfect = house(dict.fromkeys(PLAYERS, "house:1"))
     readers = {
         step.ask.key.split("/")[1]: step.ask.to

@@ -14,7 +14,7 @@ pytestmark = [pytest.mark.real, needs_model]
 @pytest.mark.parametrize(
     ("game", "rules"),
     [
-        ("code-golf", {"seats": 3, "tests": 2, "max_tokens": 120, "steps": 1}),
+        ("code-golf", {"seats": 3, "max_tokens": 120, "steps": 1}),
         ("bug-hunt", {"seats": 3, "bugs": 1, "max_tokens": 160}),
     ],
 )

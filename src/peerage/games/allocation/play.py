@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from random import Random
-from typing import Annotated, Any, get_args
+from typing import Annotated, Any
 
 from msgspec import Meta, Struct
 from pydantic import Field
@@ -23,7 +23,6 @@ from peerage.games.allocation.tasks import (
     FAMILIES,
     LEVELS,
     AllocationTask,
-    FamilyName,
     broken,
     problem,
     statement,
@@ -53,9 +52,6 @@ class AllocationRules(GameRules):
 
     seats: Seats = 8
     tasks: int = Field(3, ge=1, le=10, description="Tasks in a match.")
-    families: tuple[FamilyName, ...] = Field(
-        get_args(FamilyName), min_length=1, description="Families of tasks; a match takes as many as it can."
-    )
     difficulty: int = Field(3, ge=1, le=LEVELS, description="How large and tight tasks are: 1 least, 5 most.")
     max_tokens: MaxTokens = 4_000
 
@@ -71,7 +67,7 @@ def drawn(rules: AllocationRules, rng: Random) -> list[AllocationTask]:
     """The tasks of a match, of as many families as can be, with their best plans."""
     families: list[str] = []
     while len(families) < rules.tasks:
-        families += rng.sample(rules.families, min(len(rules.families), rules.tasks - len(families)))
+        families += rng.sample([*FAMILIES], min(len(FAMILIES), rules.tasks - len(families)))
     return [task_of(rng, family, rules.difficulty) for family in families]
 
 
@@ -142,7 +138,7 @@ GAME = same_tasks(
     AllocationTask,
     AllocationRules,
     name="allocation",
-    version=3,
+    version=4,
     about="Everybody plans the same scarce resources; closest to the proven optimum wins.",
     drawn=drawn,
     asked=asked,

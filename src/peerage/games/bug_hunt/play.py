@@ -22,7 +22,7 @@ from pydantic import Field
 
 from peerage.formats import Code
 from peerage.games.bug_hunt.show import show
-from peerage.games.bug_hunt.tasks import MOST_BUGS, BuggyTask, buggy, repairs
+from peerage.games.bug_hunt.tasks import BUGS, BuggyTask, buggy, repairs
 from peerage.games.game import Asks, Demo, GameRules, GameSpec, Needs, Seating, Secrecy
 from peerage.games.house import programmer
 from peerage.games.ranking import SCORE, by_rank
@@ -44,7 +44,6 @@ class BugHuntRules(GameRules):
     """Settings of bug hunts."""
 
     seats: Seats = 8
-    bugs: int = Field(MOST_BUGS, ge=1, le=MOST_BUGS, description="Bugs in a program.")
     steps: int = Field(4, ge=2, le=6, description="Steps of a program, before what it prints.")
     max_tokens: MaxTokens = 6_000
 
@@ -106,7 +105,7 @@ def edit_size(before: str, after: str) -> int:
 
 def draw(rules: BugHuntRules, seed: str, number: int) -> dict[str, Any]:
     """The program of match `number`, its bugs and its tests."""
-    task = buggy(Random(f"{seed}/bugs/{number}"), rules.steps, rules.bugs)
+    task = buggy(Random(f"{seed}/bugs/{number}"), rules.steps, BUGS)
     plain: dict[str, Any] = msgspec.to_builtins(task)
     return plain
 
@@ -118,7 +117,7 @@ def asks(rules: BugHuntRules, fixture: Fixture) -> tuple[Asks, ...]:
 
 GAME: GameSpec[BugHuntRules] = GameSpec(
     name="bug-hunt",
-    version=7,
+    version=8,
     about="Everybody repairs the same program; most bugs fixed with nothing broken wins.",
     contestants=(2, 10),
     rules=BugHuntRules,

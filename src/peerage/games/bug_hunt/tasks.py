@@ -18,7 +18,7 @@ from peerage.games import numbers
 from peerage.games.numbers import Plan, Slot
 from peerage.games.run_tests import Test
 
-MOST_BUGS = 3
+BUGS = 3
 _INPUTS = 40
 _TRIES = 60
 """Choices of bugs that are tried before another program is drawn."""

@@ -37,8 +37,8 @@ from peerage.sandbox.program import environment
 GOLF: Prompt = texts(__package__)["golf"]
 MOST_BYTES = 2_000
 """Longest program, in bytes of UTF-8."""
-EXAMPLES = 2
-"""Examples that players see."""
+EXAMPLES, TESTS = 2, 6
+"""Examples that players see, and hidden tests."""
 
 
 class CodeGolfRules(GameRules):
@@ -46,7 +46,6 @@ class CodeGolfRules(GameRules):
 
     seats: Seats = 8
     steps: int = Field(2, ge=1, le=5, description="Steps of a task, before what is to be printed.")
-    tests: int = Field(6, ge=2, le=50, description="Hidden tests.")
     max_tokens: MaxTokens = 4_000
 
 
@@ -55,7 +54,7 @@ def play(table: Table) -> Steps[Outcome]:
     rules: CodeGolfRules = table.rules
     task = msgspec.convert(table.drawn, Task)
     fill = {
-        "tests": str(rules.tests),
+        "tests": str(TESTS),
         "environment": environment(),
         "score": SCORE,
         "statement": task.statement,
@@ -92,7 +91,7 @@ def _result(reply: Reply, verdicts: tuple[str, ...]) -> dict[str, Any]:
 
 def draw(rules: CodeGolfRules, seed: str, number: int) -> dict[str, Any]:
     """The task of match `number`, hidden tests and all."""
-    made = drawn_task(Random(f"{seed}/golf/{number}"), rules.steps, EXAMPLES, rules.tests)
+    made = drawn_task(Random(f"{seed}/golf/{number}"), rules.steps, EXAMPLES, TESTS)
     plain: dict[str, Any] = msgspec.to_builtins(made)
     return plain
 
@@ -104,7 +103,7 @@ def asks(rules: CodeGolfRules, fixture: Fixture) -> tuple[Asks, ...]:
 
 GAME: GameSpec[CodeGolfRules] = GameSpec(
     name="code-golf",
-    version=9,
+    version=10,
     about="Everybody solves one task; the shortest program that passes the hidden tests wins.",
     contestants=(2, 10),
     rules=CodeGolfRules,

@@ -20,6 +20,7 @@ from peerage.games.compression.house import house
 from peerage.games.compression.reports import Reports, reports, right, summarized
 from peerage.games.compression.rules import (
     READ,
+    READERS,
     TRUST,
     WRITE,
     CompressionRules,
@@ -82,7 +83,7 @@ def _read(match: _Match, said: Mapping[str, Reply], left: list[str]) -> Steps[Ou
     for at, author in enumerate(order):
         if author in summaries:
             quote, answers = Quote("summary", summaries[author]), match.reports[author].answers
-            readers = [*order[at + 1 :], *order[:at]][: match.rules.readers]
+            readers = [*order[at + 1 :], *order[:at]][:READERS]
             rows[author] = {who: match.read(who, f"read/{author}/{who}", quote, answers) for who in readers}
     replies: list[Reply] = yield [ask for row in rows.values() for ask in row.values()]
     came = iter(replies)
@@ -174,7 +175,7 @@ def draw(rules: CompressionRules, seed: str, number: int) -> dict[str, Any]:
 
 GAME: GameSpec[CompressionRules] = GameSpec(
     name="compression",
-    version=4,
+    version=5,
     about="Everybody sums up a report; the shortest summary from which others know every fact wins.",
     contestants=(3, 10),
     rules=CompressionRules,

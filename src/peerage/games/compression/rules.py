@@ -20,6 +20,8 @@ from peerage.protocol import Prompt
 
 TRUST = 0.7
 """Share that a reader must get right, to count, of the control's facts and of those that others got right."""
+READERS = 5
+"""Others who read each summary, when there are enough."""
 _ANSWER_CHARS = 60
 
 
@@ -30,7 +32,6 @@ class CompressionRules(GameRules):
         6, ge=5, le=10, description="Players in a match, when there are enough; else as many as there are."
     )
     facts: int = Field(8, ge=3, le=MOST_FACTS, description="Questions that a summary must answer.")
-    readers: int = Field(5, ge=1, le=9, description="Others who read each summary, when there are enough.")
     max_tokens: MaxTokens = 2_000
 
 
@@ -68,7 +69,7 @@ def fills(rules: CompressionRules, drawn: Reports, players: int) -> dict[str, st
     return {
         "players": str(players),
         "questions": questions,
-        "readers": str(min(rules.readers, players - 1)),
+        "readers": str(min(READERS, players - 1)),
         "needed": f"all {facts} facts",
         "compared": _COMPARED,
         "control": _CONTROL.format(trust=f"{TRUST:.0%}"),
@@ -81,6 +82,6 @@ def asks(rules: CompressionRules, fixture: Fixture) -> Iterator[Asks]:
     drawn = msgspec.convert(fixture.drawn, Reports)
     formats, seats, longest = Formats(drawn), len(fixture.seats), len(drawn.spare.text)
     shown = 2 * longest + sum(map(len, drawn.questions)) + 6 * len(drawn.questions) + QUOTE
-    reading = min(rules.readers, seats - 1) + 1
+    reading = min(READERS, seats - 1) + 1
     yield Asks("contestant", WRITE, formats.short, 1, rules.max_tokens, shown, usual_output=100)
     yield Asks("contestant", READ, formats.answers, reading, rules.max_tokens, shown, usual_output=100)
