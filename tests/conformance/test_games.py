@@ -37,7 +37,7 @@ VARIANTS: dict[str, list[dict[str, Any]]] = {
     ],
     "color-obfuscation": [
         {},
-        {"shares": [1], "color": "same", "leaks": "forfeit"},
+        {"shares": [1], "color": "same"},
         {"ally_failure": "void", "order": "recoveries"},
     ],
     "allocation": [{}, {"seats": 2, "tasks": 1, "difficulty": 5}],

@@ -55,7 +55,6 @@ OTHER: dict[str, dict[str, tuple[Rules, Any]]] = {
         "preset": ({}, "original"),
         "shares": ({}, [0.5, 1]),
         "ally_failure": ({}, "ignore"),
-        "leaks": ({}, "forfeit"),
         "color": ({}, "same"),
         "order": ({}, "recoveries"),
         "same_family": ({}, False),

@@ -173,17 +173,6 @@ def test_a_leak_over_several_instructions() -> None:
     assert {leak["where"] for leak in found} == {"instructions"}
 
 
-def test_by_setting_a_leak_forfeits_the_round() -> None:
-    string = battle({"1/obfuscate": leaking("string")}, leaks="forfeit")
-    assert string.outcome.scores == {"A": 0, "B": 1}
-    assert rounds(string)[0]["forfeit"]
-    assert [key for key in string.keys if key.startswith("1/")] == ["1/obfuscate"]  # nobody need be paid
-    third = battle({"1/obfuscate": leaking("instruction 3")}, leaks="forfeit", ally_failure="ignore")
-    assert third.outcome.scores == {"A": 0, "B": 1}
-    assert len(rounds(third)[0]["attempts"]) == 3
-    assert third.outcome.detail["readings"]["ignore"] == {"A": 0, "B": 1}
-
-
 @pytest.mark.parametrize(
     ("script", "score", "how"),
     [
@@ -262,7 +251,6 @@ def test_prompts_say_what_the_settings_mean() -> None:
     assert "as if the attacker had recovered" in told()
     assert "makes the whole battle void" in told(ally_failure="void")
     assert "gains nobody anything" in told(ally_failure="ignore")
-    assert "loses you the round" in told(leaks="forfeit")
     for key in ("1/obfuscate", "1/attack/1", "1/recover"):
         assert "the one that needed fewer attempts wins" in told(key)
         assert "it is a tie, however many attempts they needed" in told(key, order="recoveries")

@@ -43,7 +43,6 @@ MATCHES: dict[str, tuple[str, dict[str, Any], int]] = {
             "shares": [0.5, 1],
             "order": "recoveries",
             "ally_failure": "void",
-            "leaks": "forfeit",
         },
         28,
     ),

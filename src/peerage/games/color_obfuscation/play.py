@@ -24,7 +24,6 @@ from peerage.games.color_obfuscation.house import house
 from peerage.games.color_obfuscation.rules import (
     ATTACK,
     BROKEN,
-    LEAK,
     NAME,
     OBFUSCATE,
     RECOVER,
@@ -97,7 +96,6 @@ def _obfuscate(rules: ColorObfuscationRules, begun: _Begun, key: str) -> Ask:
         **fills(rules),
         "color": begun.color,
         "broken": BROKEN[rules.ally_failure],
-        "leak": LEAK[rules.leaks],
     }
     oracle = {"color": begun.color}
     most = rules.limits.max_tokens
@@ -146,8 +144,6 @@ def _attacks(
     for attempt in range(1, len(rules.shares) + 1):
         shown = _shown(rules, made, attempt)
         found = leaks_in(color, made, shown)
-        if found and rules.leaks == "forfeit":
-            break
         about = {
             "instructions": _instructions(made, shown),
             "attempt": str(attempt),
@@ -176,7 +172,6 @@ def _attacks(
         recovered=len(guesses) if guesses and guesses[-1].right else 0,
         broken=ally is not None and not ally.right and ally.status != "void",
         leaks=found,
-        forfeit=bool(found) and rules.leaks == "forfeit",
     )
     return done
 

@@ -15,7 +15,7 @@ from peerage.games.texts import texts
 from peerage.match import Fixture
 from peerage.protocol import Prompt
 
-NAME, VERSION = "color-obfuscation", 7
+NAME, VERSION = "color-obfuscation", 8
 Share = Annotated[float, Field(ge=0, le=1)]
 
 
@@ -53,11 +53,6 @@ class ColorObfuscationRules(GameRules):
         "attacker",
         description="An ally that cannot decode: `attacker` counts the round for the attacker, `void` voids "
         "the match, `ignore` makes nothing of it (the original).",
-    )
-    leaks: Literal["report", "forfeit"] = Field(
-        "report",
-        description="A color that the string, or an instruction shown, gives away, plainly transliterated: "
-        "`report` it, or the round is `forfeit`, which counts for the attacker.",
     )
     color: Literal["same", "fresh"] = Field(
         "fresh",
@@ -102,8 +97,7 @@ ATTACK: Prompt = texts(__package__)["attack"]
 COLORS = {"fresh": "Each round has a color of its own.", "same": "Both rounds have the same color."}
 ORDER: Mapping[str, str] = texts(__package__)["order"]
 BROKEN: Mapping[str, str] = texts(__package__)["broken"]
-LEAK: Mapping[str, str] = texts(__package__)["leak"]
-"""The rules about colors, equals, broken encodings and leaks, in words."""
+"""The rules about colors, equals and broken encodings, in words."""
 
 
 def fills(rules: ColorObfuscationRules) -> dict[str, str]:

@@ -34,7 +34,6 @@ class Round(Struct, frozen=True):
 
     `status` is that of the obfuscator's reply, `count` its number of instructions. `recovered` is the attempt
     that was right, 0 when none was. `broken`: the ally could not decode, or there was nothing to decode.
-    `forfeit`: a leak lost the round.
     """
 
     obfuscator: str
@@ -47,14 +46,13 @@ class Round(Struct, frozen=True):
     recovered: int = 0
     broken: bool = False
     leaks: tuple[Leak, ...] = ()
-    forfeit: bool = False
 
     def needed(self, reading: str) -> int:
         """Attempts after which the round counted for the attacker, 0 when it did not.
 
         Under the reading `attacker` a broken encoding counts as recovered at once.
         """
-        return 1 if self.forfeit or (self.broken and reading == "attacker") else self.recovered
+        return 1 if self.broken and reading == "attacker" else self.recovered
 
 
 def reading_of(ally_failure: str) -> str:

@@ -62,11 +62,9 @@ def _answer(guess: Guess) -> tuple[str, str]:
 def _ended(one: Round, attacker: str) -> Iterator[Block]:
     for leak in one.leaks:
         yield Sentence(f"The {leak.where} shows the color plainly ({leak.form}).", "bad")
-    if one.forfeit:
-        yield Sentence("A plain color loses the round.", "bad")
-    elif one.broken:
+    if one.broken:
         yield Sentence("The ally could not find the color: this encoding is broken.", "bad")
     if one.recovered:
         yield Sentence(f"{attacker} found the color at attempt {one.recovered}.")
-    elif one.attempts and not one.forfeit:
+    elif one.attempts:
         yield Sentence(f"{attacker} did not find the color.")
