@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from peerage.ledger import Ledger, LedgerError, open_ledger
-from peerage.ledger.outside import LABELS, TOPIC, Source, enter, read, rows, sources
+from peerage.ledger.outside import LABELS, TOPIC, Source, enter, lines, read, sources
 from peerage.ledger.store import Amendment, Batch
 from peerage.ratings.read import results as reading
 from peerage.ratings.read.histories import Battles, PlayedGames
@@ -74,8 +74,8 @@ def test_what_was_written_is_read(ledger: Ledger) -> None:
 
 def test_a_long_file_is_read_part_by_part(ledger: Ledger) -> None:
     rng = np.random.default_rng(1)
-    lines = [f"m{a},m{b},model_a" for a, b in (rng.permutation(9)[:2] for _ in range(12_345))]
-    body = ("model_a,model_b,winner\n" + "\n".join(lines)).encode()
+    rows = [f"m{a},m{b},model_a" for a, b in (rng.permutation(9)[:2] for _ in range(12_345))]
+    body = ("model_a,model_b,winner\n" + "\n".join(rows)).encode()
     assert put(ledger, body, "long.csv", "cc")
     assert len(list(ledger.amendments(TOPIC))) == 4
     ((_, found),) = read(ledger)
@@ -88,7 +88,7 @@ def test_a_long_file_is_read_part_by_part(ledger: Ledger) -> None:
 
 def test_rows_name_their_source_and_are_read_again(ledger: Ledger) -> None:
     put(ledger, BATTLES, "b.csv", "aa")
-    written = list(rows(ledger))
+    written = [*map(json.loads, lines(ledger))]
     assert {row["source"] for row in written} == {"b.csv"}
     assert {row["sha256"] for row in written} == {"aa"}
     again = parsed("\n".join(map(json.dumps, written)).encode(), "x.jsonl")
@@ -101,7 +101,7 @@ def test_rows_name_their_source_and_are_read_again(ledger: Ledger) -> None:
     assert again.both_bad is not None
     assert again.notes == given.notes == ("1 of 2 ties are of answers said to be both bad",)
     put(ledger, GAMES, "g.json", "bb")
-    assert list(rows(ledger))[-1]["players"] == ["x", ["y", "z"]]
+    assert json.loads([*lines(ledger)][-1])["players"] == ["x", ["y", "z"]]
 
 
 def test_a_changed_byte_and_a_missing_end_are_found(ledger: Ledger, tmp_path: Path) -> None:

@@ -120,18 +120,13 @@ def _joined(said: Iterable[Amendment]) -> Iterator[tuple[Source, list[Raw]]]:
         yield source, written
 
 
-def rows(ledger: Ledger) -> Iterator[dict[str, Any]]:
-    """Yield every outside result as a row that `peerage rate` and `peerage import` read, marked with its
-    source."""
-    for source, written in _joined(ledger.amendments(TOPIC)):
-        for row in written:
-            yield {"source": source.name, "sha256": source.sha256, **msgspec.json.decode(row)}
-
-
 def lines(ledger: Ledger) -> Iterator[str]:
-    """Yield `rows` as JSON lines."""
-    for row in rows(ledger):
-        yield f"{msgspec.json.encode(row).decode()}\n"
+    """Yield every outside result as a line of JSON that `peerage rate` and `peerage import` read, marked with
+    its source."""
+    for source, written in _joined(ledger.amendments(TOPIC)):
+        mark = {"source": source.name, "sha256": source.sha256}
+        for row in written:
+            yield f"{msgspec.json.encode(mark | msgspec.json.decode(row)).decode()}\n"
 
 
 def _rows(data: Battles | PlayedGames) -> Iterator[dict[str, Any]]:
