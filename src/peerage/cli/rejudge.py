@@ -86,7 +86,7 @@ def rejudge(
     from peerage.settings import FILE_NAME, load, loads
 
     if score and not files:
-        raise typer.BadParameter("--score names a score of files: name Inspect's logs too")
+        raise typer.BadParameter("--score names a column of answers in files: name those files too")
     target, code = to or folder / (FILES_INTO if files else INTO), 0
     pairs = _pairs(files, score) if files and not report else ()
     with nullcontext() if files else arena_in(folder) as source:
