@@ -16,7 +16,7 @@ from peerage.games.challenge_exchange.creation import Proposed
 from peerage.ledger import open_ledger
 from peerage.ledger.store import Amendment, amend
 from peerage.standings.verify import verify
-from peerage.tables.challenges import amended, match_points, withdrawn
+from peerage.tables.challenges import amended, match_points
 
 cli = CliRunner()
 MATCHES = 16
@@ -368,38 +368,15 @@ def test_published_sets_with_code_are_read_as_they_are(
     assert not any("solution" in one for one in sealed)
 
 
-def test_an_import_that_contradicts_the_pool_is_left_to_the_next_match(
+def test_an_import_that_contradicts_the_pool_adds_nothing(
     say: Callable[..., Result], folder: Path, tmp_path: Path
 ) -> None:
     row = next(row for row in listed(say, "--answers") if row["state"] == "in use")
     file = tmp_path / "other.json"
     record = {"author_llm": "else", "description": f"Please: {row['description']}"}
     file.write_text(json.dumps({**record, "reference_answer": row["reference_answer"] + 1}), "utf-8")
-    said = say("challenges", "import", str(file)).stdout
-    assert "1 contradict an answer of the pool; the next matches decide" in said
     assert "0 challenges entered, 1 were there already" in say("challenges", "import", str(file)).stdout
-    name = row["challenge_id"]
-    assert next(row for row in listed(say) if row["challenge_id"] == name)["state"] == "disputed"
-    play(folder, MATCHES + 1)
-    after = next(row for row in listed(say) if row["challenge_id"] == name)
-    assert after["state"] in ("in use", "withdrawn"), "a match ruled"
-    assert "A dispute is settled" in say("match", str(MATCHES + 1)).stdout
-    assert "all follows" in say("replay").stdout
-
-
-def test_a_ruling_takes_the_attempts_back(say: Callable[..., Result], folder: Path, tmp_path: Path) -> None:
-    """Nobody who solves it blind finds the first answer, which is wrong."""
-    file = tmp_path / "primes.json"
-    primes = {"author_llm": "else", "description": "How many prime numbers are there up to 100?"}
-    file.write_text(json.dumps([{**primes, "reference_answer": answer} for answer in (24, 25)]), "utf-8")
-    assert "1 contradict" in say("challenges", "import", str(file)).stdout
-    ledger = open_ledger("sqlite:///arena.db", folder, create=False)
-    assert withdrawn(ledger) == frozenset()
-    play(folder, MATCHES + 1)
-    gone = {row["challenge_id"] for row in listed(say) if row["state"] == "withdrawn"}
-    assert len(gone) == 1
-    assert withdrawn(ledger) == gone
-    ledger.close()
+    assert next(one for one in listed(say) if one["challenge_id"] == row["challenge_id"])["state"] == "in use"
 
 
 def test_unknown_ids_are_told(folder: Path) -> None:

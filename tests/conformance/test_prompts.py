@@ -83,7 +83,7 @@ def _told(game: str, rules: str) -> dict[str, frozenset[str]]:
     for number in range(1, 3 if game == "last-arena" else 7):
         made = fixture(spec, PLAYERS, stated, number=number, seed=f"s{number}", raw=RAW)
         if memory is not None:
-            made = msgspec.structs.replace(made, drawn=memory.draw("arena", number, 0, "secret"))
+            made = msgspec.structs.replace(made, drawn=memory.draw("arena", number, "secret"))
         played = play(spec, made, house(HOUSE, f"s{number}"))
         if memory is not None:
             memory.learn(number, played.outcome.facts)

@@ -207,7 +207,7 @@ def _said(game: str, rules: str) -> bytes:
     for number in range(1, 5 if game == "last-arena" else 13):
         made = fixture(spec, players, stated, number=number, seed=f"s{number}", raw=RAW)
         if memory is not None:
-            made = msgspec.structs.replace(made, drawn=memory.draw("arena", number, 0, "secret"))
+            made = msgspec.structs.replace(made, drawn=memory.draw("arena", number, "secret"))
         played = play(spec, made, house(HOUSE, f"s{number}"))
         check(spec, played)
         if memory is not None:

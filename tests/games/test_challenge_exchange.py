@@ -184,7 +184,9 @@ def test_a_committee_of_others_votes_on_clarity() -> None:
 def test_the_same_challenge_twice_is_one() -> None:
     played = exchange({"A": written("Add 1 and 2?"), "B": written("  add 1   AND 2.")})
     assert statuses(played) == {"A": "accepted", "B": "duplicate"}
-    known = exchange({"A": written("one"), "B": written("ONE.")}, pool=[from_pool("One", "p9", 7)])
+    marks = "".join(mark(text, SECRET) for text in likeness("One", 7))
+    pool = [from_pool("One", "p9", 7)]
+    known = exchange({"A": written("one"), "B": written("ONE.")}, pool=pool, drawn={"known": marks})
     assert statuses(known) == {"A": "duplicate", "B": "duplicate"}
     assert (
         len(
@@ -344,7 +346,7 @@ def test_a_program_cannot_do_what_the_wording_does_not_say() -> None:
     assert played.outcome.detail["challenges"][1]["proof"] == "both"
 
 
-def test_two_authors_with_two_answers_for_one_wording_are_both_put_off() -> None:
+def test_two_authors_with_two_answers_for_one_wording_are_both_left_out() -> None:
     drafts = {"A": written("Add 1 and 2?", 3), "B": written("Please add 1 and 2.", 4), "C": written("three")}
 
     def answer(ask: Ask) -> Said:
@@ -353,16 +355,7 @@ def test_two_authors_with_two_answers_for_one_wording_are_both_put_off() -> None
     played = exchange(drafts, answer)
     assert statuses(played) == {"A": "disputed", "B": "disputed", "C": "accepted"}
     assert {shown(step.ask) for step in played.steps if step.ask.key.startswith("solve/")} == {"three"}
-    told = {fact["author_llm"]: fact for fact in played.outcome.facts if fact["fact"] != "attempt"}
-    assert [told[name]["fact"] for name in ("p0", "p1", "p2")] == ["challenge", "claim", "challenge"]
-    assert unseal(told["p1"]["reference_answer"]) == 4
-
-
-def test_a_challenge_of_the_pool_that_somebody_contradicts_is_dealt_to_nobody() -> None:
-    pool = [from_pool("Add 1 and 2?", "p9", 3)]
-    played = exchange({"A": written("add 1 and 2", 7), "B": written("two")}, pool=pool)
-    assert statuses(played) == {"A": "disputed", "B": "accepted"}
-    assert {shown(step.ask) for step in played.steps if step.ask.key.startswith("solve/")} == {"two"}
+    assert [fact["author_llm"] for fact in played.outcome.facts if fact["fact"] == "challenge"] == ["p2"]
 
 
 def test_what_the_pool_knows_is_not_accepted_again() -> None:
@@ -379,56 +372,6 @@ def test_what_the_pool_knows_is_not_accepted_again() -> None:
 
     played = exchange(drafts, answer, drawn={"known": marks})
     assert statuses(played) == {"A": "duplicate", "B": "accepted", "C": "duplicate"}
-    claims = [unseal(fact["reference_answer"]) for fact in played.outcome.facts if fact["fact"] == "claim"]
-    assert claims == [500500, 9], "the pool tells whether they contradict it"
-
-
-def claimed(author: str, answer: int, program: str = "") -> dict[str, Any]:
-    solution = seal("1" * 32, program) if program else None
-    return {"author_llm": author, "reference_answer": seal("0" * 32, answer), "solution": solution}
-
-
-@pytest.mark.parametrize(
-    ("replies", "programs", "upheld"),
-    [
-        ({"C": 3, "D": 3}, ("", ""), True),
-        ({"C": 3, "D": 4}, ("", ""), False),
-        ({"C": 4, "D": 4}, ("", ""), False),
-        ({"C": 3, "D": '{"answer": "pass"}'}, ("", ""), True),
-        ({"C": '{"answer": "pass"}', "D": "No."}, ("", ""), False),
-        ({"C": 3, "D": 3}, ("print(4)", "print(4)"), False),
-        ({"C": 3, "D": 3}, ("print(3)", "print(4)"), True),
-        ({"C": 4, "D": 4}, ("print(3)", "print(4)"), False),
-        ({"C": 3, "D": 3}, ("1/0", "print(4)"), False),
-        ({"C": 3, "D": 3}, ("print('It is', 3)", "print(4)"), True),
-        ({"C": 3, "D": 3}, ("import numpy", "print(4)"), True),
-        ({"C": 4, "D": 4}, ("import numpy", "print(4)"), False),
-        ({"C": 4, "D": 4}, ("print('It is', 3)", "print(4)"), False),
-        ({"C": 5, "D": 5}, ("", ""), False),
-    ],
-)
-def test_programs_and_blind_solvers_decide_between_two_answers(
-    replies: dict[str, Said], programs: tuple[str, str], upheld: bool
-) -> None:
-    """Those who claimed an answer are not asked; the programs are run only where the rules have programs."""
-    dispute = {
-        "challenge_id": "c" * 16,
-        "description": "Add 1 and 2.",
-        "claims": [claimed("p0", 3, programs[0]), claimed("p1", 4, programs[1])],
-    }
-    drafts = {label: written(f"{label} anew") for label in "ABCD"}
-    played = exchange(
-        drafts,
-        lambda ask: replies[ask.to] if ask.key.startswith("dispute/") else 7,
-        drawn={"dispute": dispute},
-    )
-    asked = {step.ask.to for step in played.steps if step.ask.key.startswith("dispute/")}
-    assert asked == {"C", "D"}
-    assert {"fact": "ruling", "challenge_id": "c" * 16, "upheld": upheld, "claims": 1} in played.outcome.facts
-    assert played.outcome.detail["dispute"]["upheld"] is upheld
-    assert len([run for run, _ in played.runs]) == sum(map(bool, programs))
-    blind = exchange(drafts, lambda ask: 3, drawn={"dispute": dispute}, proof="blind")
-    assert blind.runs == []
 
 
 def test_author_and_solver_are_told_what_an_answer_is_worth() -> None:

@@ -50,4 +50,4 @@ def test_when_a_challenge_is_withdrawn_does_not_matter(
     first.learn(99, last)
     between.learn(99, last)
     assert first.entries == between.entries
-    assert first.draw("seed", 1, 0, "secret") == between.draw("seed", 1, 0, "secret")
+    assert first.draw("seed", 1, "secret") == between.draw("seed", 1, "secret")

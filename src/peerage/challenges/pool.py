@@ -2,21 +2,18 @@
 
 It is a fold over the facts of finished matches and over amendments, in their order:
 
-    {"fact": "challenge" | "claim", "challenge_id", "author_llm", "description", "reference_answer",
-     "solution", "proof", "votes"}
+    {"fact": "challenge", "challenge_id", "author_llm", "description", "reference_answer", "solution",
+     "proof", "votes"}
     {"fact": "attempt", "llm_id", "challenge_id", "submitted_answer", "result", "own_challenge", "points"}
-    {"fact": "ruling", "challenge_id", "upheld", "claims"}
-    {"action": "flag" | "review" | "withdraw" | "retire" | "import" | "claim", "challenge_id", "reason", …}
+    {"action": "flag" | "review" | "withdraw" | "retire" | "import", "challenge_id", "reason", …}
 
 The first who wrote a challenge is its author; the same again (`wording.likeness`) adds nothing, also when the
-first is flagged, retired or withdrawn. The same with another answer is a claim: the challenge is disputed and
-is dealt to nobody until a match has ruled; one whose answer was not upheld is withdrawn.
+first is flagged, retired or withdrawn, or says another answer.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from itertools import islice
 from random import Random
 from typing import Any, Literal, NamedTuple, TypeAlias
 
@@ -27,7 +24,7 @@ from peerage.challenges.flags import found_flags
 from peerage.challenges.wording import likeness, mark
 from peerage.sealing import SALT, Sealed, salt, unseal
 
-Action: TypeAlias = Literal["flag", "review", "withdraw", "retire", "import", "claim"]
+Action: TypeAlias = Literal["flag", "review", "withdraw", "retire", "import"]
 Verdict: TypeAlias = Literal["approve", "object"]
 Result: TypeAlias = Literal["correct", "incorrect", "pass", "invalid", "refused"]
 LEAST_ATTEMPTS = 6
@@ -47,14 +44,6 @@ class Attempt(Struct, frozen=True):
     points: float
 
 
-class Claim(Struct, frozen=True):
-    """Answer that somebody claims a challenge has; `solution` is the program that shows it, sealed."""
-
-    author_llm: str
-    reference_answer: Mapping[str, str]
-    solution: Mapping[str, str] | None = None
-
-
 class Review(Struct, frozen=True):
     """Reviews of a challenge: its committee, or people later."""
 
@@ -69,7 +58,7 @@ class PoolChallenge(Struct):
     `match` is where it was accepted, 0 for an imported one; `reference_answer` is sealed. `withdrawn` and
     `retired` hold the reason, which may be empty, or None while it is neither; `flags` are those that people
     set, each with its reason, `shown` those that its wording and its attempts show, which people overrule by
-    approving it. `claims` are those of others that its answer is another, until a match has ruled.
+    approving it.
     """
 
     challenge_id: str
@@ -83,8 +72,6 @@ class PoolChallenge(Struct):
     flags: dict[str, str] = msgspec.field(default_factory=dict)
     shown: tuple[str, ...] = ()
     reviews: list[Review] = msgspec.field(default_factory=list)
-    claims: list[Claim] = msgspec.field(default_factory=list)
-    refuted: set[int] = msgspec.field(default_factory=set)
     withdrawn: str | None = None
     retired: str | None = None
 
@@ -99,7 +86,7 @@ class PoolChallenge(Struct):
         return next((one.verdict for one in reversed(self.reviews) if one.by == "people"), None)
 
     @property
-    def state(self) -> Literal["in use", "disputed", "flagged", "objected", "retired", "withdrawn"]:
+    def state(self) -> Literal["in use", "flagged", "objected", "retired", "withdrawn"]:
         """Return where it is; withdrawn and retired are for ever."""
         if self.withdrawn is not None:
             return "withdrawn"
@@ -109,7 +96,7 @@ class PoolChallenge(Struct):
             return "objected"
         if self.flags or (self.shown and self.review is None):
             return "flagged"
-        return "disputed" if self.claims else "in use"
+        return "in use"
 
     @property
     def in_use(self) -> bool:
@@ -128,14 +115,6 @@ class PoolChallenge(Struct):
         failed = sum(attempt.result != "correct" for attempt in others)
         return (failed + 1) / (len(others) + 2) if others else None
 
-    def uphold(self, claims: int) -> None:
-        """End a dispute: what was claimed first is not the answer, and does not open it again."""
-        for claim in self.claims[:claims]:
-            answer = _opened(claim.reference_answer)
-            if answer is not None:
-                self.refuted.add(answer)
-        del self.claims[:claims]
-
 
 class ChallengePool:
     """The fold. `count` is how many challenges a match is given."""
@@ -152,15 +131,12 @@ class ChallengePool:
         """Take in what a finished match taught."""
         tried: dict[str, PoolChallenge] = {}
         for fact in facts:
-            if fact["fact"] in ("challenge", "claim"):
+            if fact["fact"] == "challenge":
                 self._players.add(fact["author_llm"])
                 self._enter(fact, match)
                 continue
             entry = self.entries.get(fact["challenge_id"])
             if entry is None:
-                continue
-            if fact["fact"] == "ruling":
-                self._rule(entry, fact["upheld"], fact["claims"])
                 continue
             self._players.add(fact["llm_id"])
             tried[entry.challenge_id] = entry
@@ -195,11 +171,9 @@ class ChallengePool:
     def _enter(self, fact: Mapping[str, Any], match: int) -> None:
         description, sealed = fact["description"], fact["reference_answer"]
         answer, solution = _opened(sealed), fact.get("solution")
-        known = self.entries.get(fact["challenge_id"]) or self.same(description, answer)
-        if known is not None:
-            self._claim(known, fact)
-            return
         name, author, proof = fact["challenge_id"], fact["author_llm"], fact["proof"]
+        if name in self.entries or self.same(description, answer) is not None:
+            return
         entry = PoolChallenge(name, author, description, sealed, proof, match, solution)
         if votes := fact.get("votes"):
             entry.reviews.append(Review("committee", "approve", f"{votes[0]} of {votes[1]} approve"))
@@ -210,14 +184,6 @@ class ChallengePool:
         for said in self._amended.get(name, ()):
             self._apply(said, entry)
 
-    def _claim(self, entry: PoolChallenge, said: Mapping[str, Any]) -> None:
-        """Take in what another gave as the answer, where it is another and the challenge may come back."""
-        answer = _opened(said["reference_answer"])
-        claimed = {entry.answer, *entry.refuted, *[_opened(one.reference_answer) for one in entry.claims]}
-        over = entry.withdrawn is not None or entry.retired is not None
-        if not over and None not in claimed and answer is not None and answer not in claimed:
-            entry.claims.append(Claim(said["author_llm"], said["reference_answer"], said.get("solution")))
-
     def _apply(self, said: Mapping[str, Any], entry: PoolChallenge) -> None:
         if said["action"] == "flag":
             entry.flags[said["flag"]] = said["reason"]
@@ -226,19 +192,10 @@ class ChallengePool:
             entry.reviews.append(Review("people", verdict, said["reason"]))
             if verdict == "approve":
                 entry.flags.clear()
-                entry.uphold(len(entry.claims))
-        elif said["action"] == "claim":
-            self._claim(entry, said)
         elif said["action"] == "retire":
             entry.retired = said["reason"]
         elif said["action"] == "withdraw":
             self._withdraw(entry, said["reason"])
-
-    def _rule(self, entry: PoolChallenge, upheld: bool, claims: int) -> None:
-        """End a dispute with so many claims: the answer was upheld, or the challenge is withdrawn."""
-        if not upheld and (entry.claims or entry.answer is None):
-            self._withdraw(entry, "another author gave another answer, and this one was not upheld")
-        entry.uphold(claims)
 
     def _withdraw(self, entry: PoolChallenge, reason: str) -> None:
         if entry.withdrawn is None:
@@ -263,10 +220,8 @@ class ChallengePool:
                 solved.append(attempt.result == "correct")
         return estimates(answers)
 
-    def draw(self, secret: str, number: int, place: int, sealing: str) -> dict[str, Any]:
-        """Return what match `number` is given: a secret of its own, `count` challenges in use at random, and
-        of the disputes the one at its `place` in its round, so that no two matches of a round settle the
-        same.
+    def draw(self, secret: str, number: int, sealing: str) -> dict[str, Any]:
+        """Return what match `number` is given: a secret of its own, and `count` challenges in use at random.
 
         `secret` is the arena's, `sealing` the key that salts follow from.
         """
@@ -274,8 +229,6 @@ class ChallengePool:
         entries = self.entries
         there = sorted(name for name, entry in entries.items() if entry.in_use)
         chosen = Random(f"{secret}/pool/{number}").sample(there, min(self.count, len(there)))
-        disputes = (entry for entry in entries.values() if entry.state == "disputed")
-        disputed = next(islice(disputes, place, None), None)
         return {
             "secret": {SALT: key, "value": ""},
             "challenges": [
@@ -289,17 +242,6 @@ class ChallengePool:
                 for name in chosen
             ],
             "known": "".join(sorted([mark(text, key) for text in self._same])),
-            "dispute": disputed
-            and {
-                "challenge_id": disputed.challenge_id,
-                "description": disputed.description,
-                "claims": msgspec.to_builtins(
-                    [
-                        Claim(disputed.author_llm, disputed.reference_answer, disputed.solution),
-                        *disputed.claims,
-                    ]
-                ),
-            },
         }
 
 

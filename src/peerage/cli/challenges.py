@@ -243,7 +243,7 @@ def enter(
 
     Records have author_llm, description, reference_answer, and solution if there is a program. The sets that
     ValyrianTech/ValyrianGamesCodingChallenge publishes are read as they are. What the pool has already, also
-    in other words, is skipped; one with another answer than the pool's is left to the next matches.
+    in other words or with another answer, is skipped.
     """
     from peerage.arena import open_arena
     from peerage.figures import counted
@@ -255,14 +255,12 @@ def enter(
         say("there is no challenge in these files", err=True)
         raise typer.Exit(1)
     say(f"{counted(found.new, 'challenge')} entered, {found.double} were there already")
-    if found.disputed:
-        say(f"{found.disputed} contradict an answer of the pool; the next matches decide")
     if found.refused:
         say(f"{sum(map(len, found.refused.values()))} refused:", err=True)
         for why, places in found.refused.items():
             more = f" and {len(places) - _PLACES} more" * (len(places) > _PLACES)
             say(f"  {', '.join(places[:_PLACES])}{more}: {why}", err=True)
-        if not (found.new or found.double or found.disputed):
+        if not (found.new or found.double):
             raise typer.Exit(1)
 
 

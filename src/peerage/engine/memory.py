@@ -45,13 +45,12 @@ class Remembered:
         """Take in what match `number` taught, the next that was folded in this round."""
         self._waiting.append((round, number, facts))
 
-    def draw_after(self, round: int, first: int) -> Callable[[int], Mapping[str, Any]]:
-        """Return what is drawn for a match, by its number, once rounds up to `round` are known; rounds only
-        rise. `first` is the number of the first match of its own round."""
+    def draw_after(self, round: int) -> Callable[[int], Mapping[str, Any]]:
+        """Return the draw of a match, by number, once rounds up to `round` are known; rounds only rise."""
         while self._waiting and self._waiting[0][0] <= round:
             _, number, facts = self._waiting.popleft()
             self._memory.learn(number, facts)
-        return lambda number: self._memory.draw(self._secret, number, number - first, self._sealing)
+        return lambda number: self._memory.draw(self._secret, number, self._sealing)
 
 
 def learnt(

@@ -184,7 +184,7 @@ class Rounds:
                 round=self._next,
                 snapshot=standings.number,
                 paired_from=self._benches.places.paired_from(standings.number, self._next),
-                draw=memory.draw_after(basis, self.next_number) if memory else None,
+                draw=memory.draw_after(basis) if memory else None,
                 results=self._results.get(game.spec.name),
             )
         except Unstaffed as shortage:

@@ -105,9 +105,8 @@ class Memory(Protocol):
     def amend(self, said: Mapping[str, Any]) -> None:
         """Take in an amendment of the game's stream."""
 
-    def draw(self, secret: str, number: int, place: int, sealing: str) -> Mapping[str, Any]:
-        """Return the draw for match `number`, from the arena's secret and its sealing key, as plain JSON. Its
-        `place` in its round, from 0, makes it different from the other matches of the round."""
+    def draw(self, secret: str, number: int, sealing: str) -> Mapping[str, Any]:
+        """Return the draw for match `number`, from the arena's secret and its sealing key, as plain JSON."""
 
 
 class Again(NamedTuple):

@@ -101,7 +101,6 @@ class _Step(msgspec.Struct):
 class _Detail(msgspec.Struct):
     challenges: list[_Step] = []
     attempts: list[_Step] = []
-    dispute: _Step | None = None
 
 
 class _Outcome(msgspec.Struct):
@@ -146,7 +145,6 @@ def disclosed(ledger: Ledger) -> Collection[str]:
             if fact.challenge_id in over:
                 salts |= set(fact.sealed)
         known = [*outcome.detail.challenges, *outcome.detail.attempts]
-        known += filter(None, [outcome.detail.dispute])
         mine = tuple([f"{step.key}/" for step in known if step.challenge_id in over])
         if mine:
             steps[row.number] = mine

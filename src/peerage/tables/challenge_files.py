@@ -64,12 +64,11 @@ def exported(found: ChallengePool, *, answers: bool = False) -> Iterator[dict[st
 
 
 class Entered(NamedTuple):
-    """What came of records that were imported: how many are new, were there already, or contradict the answer
-    that the pool has; and the places of the others by why they were refused."""
+    """Records that were imported: how many are new or were there already, and the places of the others by why
+    they were refused."""
 
     new: int
     double: int
-    disputed: int
     refused: Mapping[str, list[str]]
 
 
@@ -86,7 +85,7 @@ def enter_challenges(
         key = sealing_key(arena_secret(ledger, seed, at_ms=at_ms))
         new: list[dict[str, Any]] = []
         refused: dict[str, list[str]] = {}
-        double = disputed = 0
+        double = 0
         for where, record in records:
             try:
                 one = _checked(record)
@@ -94,27 +93,23 @@ def enter_challenges(
                 refused.setdefault(str(error), []).append(where)
                 continue
             name = identity(one.description)
-            known = found.entries.get(name) or found.same(one.description, one.answer)
-            claims = 0 if known is None else len(known.claims)
-            of = name if known is None else f"{known.challenge_id}/{claims}"
+            if name in found.entries or found.same(one.description, one.answer) is not None:
+                double += 1
+                continue
             said = {
-                "action": "import" if known is None else "claim",
-                "challenge_id": name if known is None else known.challenge_id,
+                "action": "import",
+                "challenge_id": name,
                 "author_llm": one.author,
                 "description": one.description,
-                "reference_answer": seal(salt(key, f"import/{of}"), one.answer),
+                "reference_answer": seal(salt(key, f"import/{name}"), one.answer),
                 "proof": one.proof,
             }
             if one.program:
-                said["solution"] = seal(salt(key, f"import/{of}/solution"), one.program)
+                said["solution"] = seal(salt(key, f"import/{name}/solution"), one.program)
             found.amend(said)
-            if known is not None and len(known.claims) == claims:
-                double += 1
-                continue
-            disputed += known is not None
             new.append(said)
         amend(ledger, STREAM, new, at_ms)
-    return Entered(len(new) - disputed, double, disputed, refused)
+    return Entered(len(new), double, refused)
 
 
 class _Given(NamedTuple):

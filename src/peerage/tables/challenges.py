@@ -18,7 +18,6 @@ from peerage.ledger.disclosure import acted
 from peerage.ledger.merkle import digest
 from peerage.ledger.store import Columns, Ledger, LedgerError, Summary, amend
 from peerage.settings import suggest
-from peerage.standings import unrated
 
 
 class Tried(Struct, frozen=True):
@@ -32,7 +31,7 @@ class Tried(Struct, frozen=True):
 class ChallengeRow(Struct, frozen=True):
     """A challenge of the pool.
 
-    `state` is in use, disputed, flagged, objected, withdrawn or retired, `reason` why in people's words;
+    `state` is in use, flagged, objected, withdrawn or retired, `reason` why in people's words;
     `reviews` are the verdicts of its committee and of people, in their order. `attempts` are those by others,
     `solved` their share of right answers, `own_solved` the same of its author; None without any.
     `difficulty` and `discrimination` are b and a of the two-parameter logistic model with standard errors.
@@ -157,9 +156,6 @@ def _reason(entry: PoolChallenge) -> str:
     """Why a challenge is where it is."""
     if entry.state == "objected":
         return next(one.reason for one in reversed(entry.reviews) if one.by == "people")
-    if entry.state == "disputed":
-        others = dict.fromkeys(claim.author_llm for claim in entry.claims)
-        return f"{', '.join(others)} gave another answer; the next match decides"
     return entry.withdrawn or entry.retired or "; ".join(filter(None, entry.flags.values()))
 
 
@@ -247,13 +243,8 @@ _read = msgspec.json.Decoder(_Record).decode
 
 
 def withdrawn(ledger: Ledger) -> frozenset[str]:
-    """The ids of the challenges that are withdrawn, by people or by a ruling."""
-    said = acted(ledger, "withdraw")
-    if not any(game and pools(game) for game in unrated(ledger.meta())):
-        return said
-    if not any(b'"upheld":false' in row.body for row in ledger.records()):
-        return said
-    return said | {name for name, entry in pool(ledger).entries.items() if entry.withdrawn is not None}
+    """Return the ids of the challenges that people have withdrawn."""
+    return acted(ledger, "withdraw")
 
 
 def match_points(ledger: Ledger) -> dict[int, tuple[float, ...]]:

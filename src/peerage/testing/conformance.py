@@ -214,7 +214,7 @@ def memory_share(spec: GameSpec[Any], rules: Rules, matches: int = 60) -> float:
         names = [*pair, *others] if number % 2 == 0 else [*others[:seats], *pair, *others[seats:]]
         made = _made(spec, rules, number, names)
         if arena is not None:
-            made = msgspec.structs.replace(made, drawn=arena.draw(f"secret/{number}", number, 0, "sealing"))
+            made = msgspec.structs.replace(made, drawn=arena.draw(f"secret/{number}", number, "sealing"))
         played = play(spec, made, elephant.player(house(models, made.seed).of(spec)))
         elephant.over(played)
         if arena is not None:

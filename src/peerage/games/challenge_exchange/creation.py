@@ -7,14 +7,12 @@
 
 Its author must find the reference answer again from the wording alone, several times, and a program that it
 wrote must print it. Where a committee sits, it votes on clarity. Every step is an exchange on record, and its
-result is in the `Creation`. Where two authors claim two answers for one wording, others solve it blind
-(`settling`).
+result is in the `Creation`.
 """
 
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Annotated, TypeAlias
 
@@ -22,7 +20,7 @@ from msgspec import Meta, Struct
 from msgspec.structs import replace
 
 from peerage.challenges.drafting import VOTES, reviewed
-from peerage.challenges.pool import Claim, Result
+from peerage.challenges.pool import Result
 from peerage.formats import Choice, Integer, Json, visible
 from peerage.formats.integer import DIGITS, whole_number
 from peerage.games.challenge_exchange.rules import (
@@ -43,11 +41,8 @@ from peerage.games.challenge_exchange.rules import (
 from peerage.games.tools import with_python
 from peerage.match import Seat
 from peerage.protocol import Quote, Ran, Reply, Role, Run, Steps, Together, Works
-from peerage.sealing import unseal
 
 _TOLERANCE = 1e-9
-_STANDING = ("", "passed", "no number", "missing package")
-"""End of a claim's program, if there is one, while the claim stands."""
 _MISSING = re.compile(r"^ModuleNotFoundError: .*\s*\Z", re.MULTILINE)
 
 
@@ -194,60 +189,6 @@ def creating(author: Seat, committee: Sequence[Seat], rules: ChallengeExchangeRu
     )
     status = "accepted" if review.approved else "objected"
     return replace(made, votes=review.votes, approval=review.share, status=status)
-
-
-class Dispute(Struct, frozen=True):
-    """A challenge for which more than one answer was claimed, the first by its author."""
-
-    challenge_id: str
-    description: str
-    claims: tuple[Claim, ...]
-
-
-class Ruling(Struct, frozen=True):
-    """Outcome of a dispute: the answer that is upheld, None when none is; how each claim's program ended,
-    empty without one."""
-
-    answer: int | None
-    programs: tuple[str, ...]
-
-
-def settling(dispute: Dispute, players: Sequence[Seat], rules: ChallengeExchangeRules) -> Steps[Ruling]:
-    """Decide between the answers claimed for one wording.
-
-    The program of each claim is run, and a claim falls when it fails or prints another number; one that
-    prints a text or imports a package that the sandbox does not have, as imported ones may, says nothing.
-    `players` who made no claim solve the challenge blind.
-    The answer that more than half of their numbers are is upheld, if it was claimed and has not fallen.
-    """
-    answers: list[int] = [unseal(claim.reference_answer) for claim in dispute.claims]
-    programs = ["" if claim.solution is None else unseal(claim.solution) for claim in dispute.claims]
-    ran: tuple[str, ...] = ("",) * len(answers)
-    if rules.proof != "blind":
-        runs: list[Reply] = yield [
-            Run(f"run/{at}", source) for at, source in enumerate(programs, 1) if source
-        ]
-        left = iter(runs)
-        ran = tuple(
-            [
-                _verdict(next(left).value, answer) if source else ""
-                for source, answer in zip(programs, answers, strict=True)
-            ]
-        )
-    authors = {claim.author_llm for claim in dispute.claims}
-    shown = Challenge(dispute.challenge_id, "", dispute.description, answers[0])
-    solved: Mapping[str, Reply] = yield Together(
-        {
-            f"solve/{seat.label}": answering(seat.label, "answer", "committee", shown, UNSCORED, rules)
-            for seat in players
-            if seat.player not in authors
-        }
-    )
-    numbers = [reply.value for reply in solved.values() if reply.ok and reply.value is not None]
-    standing = {answer for answer, how in zip(answers, ran, strict=True) if how in _STANDING}
-    number, times = max(Counter(numbers).items(), key=lambda one: one[1], default=(None, 0))
-    upheld = number if number in standing and 2 * times > len(numbers) else None
-    return Ruling(upheld, ran)
 
 
 def _run(challenge: Proposed, rules: ChallengeExchangeRules) -> Steps[tuple[str, ...]]:

@@ -5,10 +5,9 @@
 
 Challenges that were accepted here, and some of the pool that were drawn when the match was paired, are dealt
 out at random; nobody learns who wrote what. Right answers, wrong ones, passes and failing at one's own
-challenge each have their number of points. A challenge that the pool knows is not dealt again, nor one for
-which two answers were claimed here; meanwhile a dispute of the pool, if there is one, is settled
-(dispute/solve/A/answer, …). What was accepted, claimed, attempted and ruled leaves as facts, from which the
-pool is folded (`challenges.pool`); answers and programs in them are sealed.
+challenge each have their number of points. A challenge that the pool knows is not accepted again, nor one for
+which two answers were given here. What was accepted and attempted leaves as facts, from which the pool is
+folded (`challenges.pool`); answers and programs in them are sealed.
 """
 
 from __future__ import annotations
@@ -29,12 +28,9 @@ from peerage.games.challenge_exchange.creation import (
     PROPOSAL,
     Challenge,
     Creation,
-    Dispute,
-    Ruling,
     answering,
     creating,
     graded,
-    settling,
 )
 from peerage.games.challenge_exchange.house import house
 from peerage.games.challenge_exchange.rules import (
@@ -97,35 +93,23 @@ def play(table: Table) -> Steps[Outcome]:
     secret: str = table.drawn["secret"][SALT]
     drawn = [_drawn(one) for one in table.drawn["challenges"]]
     committee = table.officials.get("committee", ())
-    branches: dict[str, Steps[Any]] = {
-        f"write/{seat.label}/{number}": creating(seat, committee, rules)
-        for seat in table.seats
-        for number in range(1, rules.write + 1)
-    }
-    dispute = msgspec.convert(table.drawn["dispute"], Dispute | None)
-    if dispute is not None:
-        branches["dispute"] = settling(dispute, [*table.seats, *committee], rules)
-    results: dict[str, Any] = yield Together(branches)
-    ruling: Ruling | None = results.pop("dispute", None)
+    created: Mapping[str, Creation] = yield Together(
+        {
+            f"write/{seat.label}/{number}": creating(seat, committee, rules)
+            for seat in table.seats
+            for number in range(1, rules.write + 1)
+        }
+    )
     players = {seat.label: seat.player for seat in table.seats}
-    made, new, claims = _accepted(results, players, drawn, table.drawn["known"], secret)
+    made, new = _accepted(created, players, table.drawn["known"], secret)
     detail: dict[str, Any] = {"challenges": _creations(made, new)}
-    if dispute is not None and ruling is not None:
-        detail["dispute"] = _ruled(dispute, ruling)
     left = [seat for seat in table.seats if not _silent(seat, made)]
     if len(left) < FEWEST:
         return Outcome(void="no_answer", detail=detail)
-    facts = [
-        *[_challenge_fact("challenge", key, one, made[key], secret) for key, one in new.items()],
-        *[_challenge_fact("claim", key, one, made[key], secret) for key, one in claims.items()],
-    ]
-    if dispute is not None and ruling is not None:
-        ruled = {key: detail["dispute"][key] for key in ("challenge_id", "upheld")}
-        facts.append({"fact": "ruling", **ruled, "claims": len(dispute.claims) - 1})
-    disputed = {likeness(one.description, None) for one in claims.values()}
-    there = [one for one in (*new.values(), *drawn) if likeness(one.description, None) not in disputed]
+    facts = [_challenge_fact(key, challenge, made[key], secret) for key, challenge in new.items()]
+    there = [*new.values(), *drawn]
     if not there:
-        return Outcome(void="no_challenge", facts=tuple(facts), detail=detail)
+        return Outcome(void="no_challenge", detail=detail)
     dealt = {
         f"solve/{seat.label}/{place}": (seat, challenge)
         for seat in left
@@ -180,37 +164,27 @@ def _drawn(embedded: Mapping[str, Any]) -> Challenge:
 
 
 def _accepted(
-    made: Mapping[str, Creation],
-    players: Mapping[str, str],
-    drawn: Sequence[Challenge],
-    known: str,
-    secret: str,
-) -> tuple[dict[str, Creation], dict[str, Challenge], dict[str, Challenge]]:
-    """Every creation, and by the same keys the challenges that are new, and those that somebody wrote before,
-    with another answer or with one that cannot be seen here: of these the pool learns."""
+    created: Mapping[str, Creation], players: Mapping[str, str], known: str, secret: str
+) -> tuple[dict[str, Creation], dict[str, Challenge]]:
+    """Return every creation, and by the same keys the challenges that are new: no marks of them are `known`,
+    and nobody else in this match gave another answer."""
     marks = {known[at : at + 6] for at in range(0, len(known), 6)}
-    there = {text: one for one in drawn for text in likeness(one.description, one.answer)}
-    creations, new, claims = dict(made), dict[str, Challenge](), dict[str, Challenge]()
-    for key, creation in made.items():
+    made, new, there = dict(created), dict[str, Challenge](), dict[str, str]()
+    for key, creation in created.items():
         if creation.status != "accepted" or creation.challenge is None:
             continue
         text, answer = creation.challenge.description, creation.challenge.answer
-        challenge = Challenge(identity(text), players[creation.author], text, answer)
         texts = likeness(text, answer)
-        first = next((there[one] for one in texts if one in there), None)
-        if first is None and not any(mark(one, secret) in marks for one in texts):
-            new[key] = challenge
-            there |= dict.fromkeys(texts, challenge)
+        first = next((there[alike] for alike in texts if alike in there), None)
+        if first is None and not any(mark(alike, secret) in marks for alike in texts):
+            new[key] = Challenge(identity(text), players[creation.author], text, answer)
+            there |= dict.fromkeys(texts, key)
             continue
-        same = first is not None and first.answer == answer
-        contradicted = first is not None and not same
-        creations[key] = replace(creation, status="disputed" if contradicted else "duplicate")
-        if not same:
-            claims[key] = challenge
-        for other, one in new.items():
-            if contradicted and one is first:
-                creations[other] = replace(creations[other], status="disputed")
-    return creations, new, claims
+        disputed = first is not None and new[first].answer != answer
+        made[key] = replace(creation, status="disputed" if disputed else "duplicate")
+        if first is not None and disputed:
+            made[first] = replace(made[first], status="disputed")
+    return made, {key: challenge for key, challenge in new.items() if made[key].status == "accepted"}
 
 
 def _dealt(table: Table, seat: Seat, there: Sequence[Challenge]) -> list[Challenge]:
@@ -238,16 +212,6 @@ def _attempt(
     )
 
 
-def _ruled(dispute: Dispute, ruling: Ruling) -> dict[str, Any]:
-    return {
-        "key": "dispute",
-        "challenge_id": dispute.challenge_id,
-        "claimed_by": [claim.author_llm for claim in dispute.claims],
-        "programs": list(ruling.programs),
-        "upheld": ruling.answer is not None and ruling.answer == unseal(dispute.claims[0].reference_answer),
-    }
-
-
 def _creations(made: Mapping[str, Creation], new: Mapping[str, Challenge]) -> list[dict[str, Any]]:
     return [
         {
@@ -264,15 +228,14 @@ def _creations(made: Mapping[str, Creation], new: Mapping[str, Challenge]) -> li
     ]
 
 
-def _challenge_fact(fact: str, key: str, challenge: Challenge, made: Creation, secret: str) -> dict[str, Any]:
+def _challenge_fact(key: str, challenge: Challenge, made: Creation, secret: str) -> dict[str, Any]:
     name = challenge.challenge_id
-    of = f"challenge/{name}" if fact == "challenge" else f"claim/{key}"
     found: dict[str, Any] = {
-        "fact": fact,
+        "fact": "challenge",
         "challenge_id": name,
         "author_llm": challenge.author_llm,
         "description": challenge.description,
-        "reference_answer": seal(salt(secret, of), challenge.reference_answer),
+        "reference_answer": seal(salt(secret, f"challenge/{name}"), challenge.reference_answer),
         "proof": made.proof,
     }
     program = made.challenge.solution if made.challenge is not None else ""
@@ -302,7 +265,6 @@ def draw(rules: ChallengeExchangeRules, seed: str, number: int) -> dict[str, Any
         "secret": {SALT: sha256(f"{seed}/secret/{number}".encode()).hexdigest()[:32], "value": ""},
         "challenges": [],
         "known": "",
-        "dispute": None,
     }
 
 
@@ -312,19 +274,15 @@ def officials(rules: ChallengeExchangeRules) -> tuple[RoleRequirement, ...]:
 
 
 def asks(rules: ChallengeExchangeRules, fixture: Fixture) -> Iterator[Asks]:
-    """Each contestant writes, tries its own challenges blind and solves; each member votes on everything.
-    In a dispute both may be asked for the answer."""
+    """Each contestant writes, tries its own challenges blind and solves; each member votes on everything."""
     shown, written = DESCRIPTION_CHARS + QUOTE, rules.write * len(fixture.seats)
     told = len(solving(rules)) + len(proving(rules))
     yield Asks("contestant", WRITE, PROPOSAL, rules.write, WRITE_TOKENS, told, usual_output=600)
     blind = rules.write * rules.attempts if rules.proof != "solution" else 0
-    calls = {"contestant": (blind, min(rules.assigned, written + rules.pool)), "committee": ()}
-    dispute = 0 if fixture.drawn["dispute"] is None else 1
-    for to, counts in calls.items():
-        for count in (*counts, dispute):
-            answer = Asks(to, SOLVE, Integer(), count, rules.max_tokens, shown + len(stakes(rules)))
-            answer = answer._replace(usual_output=600)
-            yield turns(answer, TOOL_RUNS) if rules.tools == "python" else answer
+    for count in (blind, min(rules.assigned, written + rules.pool)):
+        answer = Asks("contestant", SOLVE, Integer(), count, rules.max_tokens, shown + len(stakes(rules)))
+        answer = answer._replace(usual_output=600)
+        yield turns(answer, TOOL_RUNS) if rules.tools == "python" else answer
     vote = Choice("vote", VOTES)
     yield Asks("committee", VOTE, vote, written, VOTE_TOKENS, shown, usual_output=150)
 
@@ -343,7 +301,7 @@ GAME: GameSpec[ChallengeExchangeRules] = GameSpec(
     survives=True,
     house=house,
     show=show,
-    secrecy=Secrecy(hides=True, unshown=("known", "dispute")),
+    secrecy=Secrecy(hides=True, unshown=("known",)),
     needs=Needs(
         sandbox=lambda rules: rules.tools == "python" or (rules.write > 0 and rules.proof != "blind")
     ),

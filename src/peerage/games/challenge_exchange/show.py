@@ -23,7 +23,6 @@ from peerage.formats import Fields
 from peerage.games.texts import texts
 from peerage.match import Fixture, Outcome
 from peerage.protocol import Chosen
-from peerage.sealing import Sealed, unseal
 
 _PROOFS: Mapping[str, str] = texts(__package__)["proofs"]
 _STATUSES: Mapping[str, str] = texts(__package__)["statuses"]
@@ -38,9 +37,6 @@ def show(fixture: Fixture, outcome: Outcome, replies: Replies) -> Iterator[Block
     known = {one["challenge_id"]: one for one in fixture.drawn.get("challenges", ())}
     known |= {fact["challenge_id"]: fact for fact in outcome.facts if fact.get("fact") == "challenge"}
     written = {one["challenge_id"]: one for one in made if one["challenge_id"]}
-    dispute = outcome.detail.get("dispute")
-    if dispute:
-        yield from _settled(dispute, fixture, replies)
     for number, (name, challenge) in enumerate(known.items(), 1):
         creation = written.get(name)
         by = f"by {challenge['author_llm']}" + ("" if creation else ", from the pool")
@@ -80,26 +76,6 @@ def show(fixture: Fixture, outcome: Outcome, replies: Replies) -> Iterator[Block
         for label, total in points.items()
     }
     yield from result(fixture, outcome, "", why, _NO_RESULT)
-
-
-def _settled(dispute: Mapping[str, Any], fixture: Fixture, replies: Replies) -> Iterator[Block]:
-    """A dispute of the pool: what was claimed, how the programs ended, what blind solvers found."""
-    yield Heading("A dispute is settled")
-    drawn = fixture.drawn["dispute"]
-    yield Task(drawn["description"], f"{dispute['challenge_id']}, claimed two ways", ())
-    rows = []
-    for claim, program in zip(drawn["claims"], dispute["programs"], strict=True):
-        try:
-            answer = str(unseal(claim["reference_answer"]))
-        except Sealed:
-            answer = "sealed"
-        rows.append((claim["author_llm"], answer, program or "no program"))
-    yield Table(("Claimed by", ">Answer", "Its program"), tuple(rows))
-    solved = [reply for key, reply in replies.items() if key.startswith("dispute/solve/")]
-    for reply in solved:
-        yield said(reply)
-    upheld = "The first answer is upheld." if dispute["upheld"] else "The challenge is withdrawn."
-    yield Sentence(upheld)
 
 
 def _label(attempt: Mapping[str, Any]) -> str:
