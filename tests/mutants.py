@@ -85,7 +85,14 @@ PARTS = {
         ["players/test_keys.py", "players/test_redaction.py", "players/test_secrets.py"],
     ),
     "provider": Part(
-        ["players/provider.py", "players/failures.py", "players/wire.py", "players/thinking.py"],
+        [
+            "players/provider.py",
+            "players/models.py",
+            "players/translation.py",
+            "players/failures.py",
+            "players/wire.py",
+            "players/thinking.py",
+        ],
         [
             *("players/test_failures.py", "players/test_provider.py", "players/test_wiring.py"),
             *("players/test_thinking.py", "players/test_thinking_settings.py", "players/test_native.py"),

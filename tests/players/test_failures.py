@@ -27,7 +27,7 @@ from pydantic_ai.usage import RequestUsage
 
 from peerage.players.client import Answer, PlayerError
 from peerage.players.failures import is_filtered, is_out_of_capacity, is_too_long, player_error
-from peerage.players.provider import conversation, read, reasoning_tokens
+from peerage.players.translation import conversation, read, reasoning_tokens
 from peerage.protocol import Speaker
 
 

@@ -206,8 +206,8 @@ async def test_a_server_that_takes_no_connection_is_given_up_sooner_than_a_slow_
     model: str, native: Native
 ) -> None:
     client = await opened(model, native, timeout_s=240)
-    assert client._http is not None
-    waits = client._http.timeout
+    assert client._connection.http is not None
+    waits = client._connection.http.timeout
     await client.close()
     assert (waits.connect, waits.read) == (15, 240)
 

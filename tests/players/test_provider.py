@@ -16,7 +16,8 @@ from tests.servers.openai_server import OpenAIServer
 from peerage.clock import now_ms
 from peerage.players import open_client
 from peerage.players.client import MAX_TEXT, Call, Later, PlayerError
-from peerage.players.provider import ProviderClient, conversation
+from peerage.players.provider import ProviderClient
+from peerage.players.translation import conversation
 from peerage.protocol import Choice, Json, Text
 from peerage.settings import PlayerSettings
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from peerage.players.provider import _default_url
+from peerage.players.models import default_url
 from peerage.players.thinking import Room, room, sampling_settings, thinking_settings, thinks
 from peerage.settings import PlayerSettings
 
@@ -190,6 +190,6 @@ def test_a_room_says_why_and_what_a_plan_expects() -> None:
 
 def test_a_local_server_stands_where_its_own_variable_says() -> None:
     env = {"OLLAMA_BASE_URL": "http://far:1/v1"}
-    assert _default_url("ollama", env) == "http://far:1/v1"
-    assert _default_url("ollama", {"OLLAMA_BASE_URL": ""}) == "http://localhost:11434/v1"
-    assert _default_url("groq", env) == "https://api.groq.com/openai/v1"
+    assert default_url("ollama", env) == "http://far:1/v1"
+    assert default_url("ollama", {"OLLAMA_BASE_URL": ""}) == "http://localhost:11434/v1"
+    assert default_url("groq", env) == "https://api.groq.com/openai/v1"

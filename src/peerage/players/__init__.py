@@ -58,9 +58,10 @@ def open_client(
 
                 return FunctionClient(settings, env, folder)
             case provider if provider in PROVIDERS:
+                from peerage.players.models import require
                 from peerage.players.provider import ProviderClient
 
-                ProviderClient.require(provider)
+                require(provider)
                 return ProviderClient(settings, env)
     except ImportError as error:
         raise SettingsError(
