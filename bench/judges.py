@@ -20,9 +20,8 @@ import msgspec
 import numpy as np
 
 from peerage.judging.ballots import BALLOTS, SEATED, PanelRecord, add_panel, marks_of
-from peerage.judging.columns import Rows
 from peerage.judging.corrections import CORRECTIONS, corrected
-from peerage.judging.marks import MARKS, Votes, add_marks
+from peerage.judging.marks import MARKS, Rows, Votes, add_marks
 from peerage.judging.panel import Ballot
 from peerage.ledger import open_ledger
 from peerage.ratings.history import duels

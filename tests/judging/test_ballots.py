@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from tests.judging.gathered import listed
 
 from peerage.judging.ballots import BALLOTS, PanelRecord, add_panel, ballots_in
-from peerage.judging.columns import Rows
+from peerage.judging.marks import Rows
 from peerage.judging.panel import Ballot
 
 PLAYERS = {"judge/1": "kit", "judge/2": "lou", "A": "ann", "B": "bob", "C": "tie"}

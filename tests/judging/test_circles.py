@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from tests.judging.gathered import tabled
 
-from peerage.judging import vote_evidence
 from peerage.judging.favours import favours
+from peerage.judging.favours import votes as vote_evidence
+from peerage.judging.favours.votes import circles
 from peerage.judging.marks import Mark, Marks
-from peerage.judging.vote_evidence import circles
 from peerage.ratings.history import Duels, duels
 
 

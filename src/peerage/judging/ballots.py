@@ -11,8 +11,7 @@ import numpy as np
 from msgspec import Struct
 from numpy.typing import ArrayLike
 
-from peerage.judging.columns import Columns, Layout, Rows
-from peerage.judging.marks import Flags, Mark
+from peerage.judging.marks import Columns, Flags, Layout, Mark, Rows
 from peerage.judging.panel import ABSTAIN, TIE, UNUSABLE, Ballot
 from peerage.match import Fixture, Outcome
 from peerage.ratings.kernels import Floats, Ints

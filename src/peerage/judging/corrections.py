@@ -18,8 +18,8 @@ from typing import Literal, NamedTuple, TypeAlias, get_args
 
 import numpy as np
 
-from peerage.judging.evidence import JUDGES
 from peerage.judging.favours import Examined, favours
+from peerage.judging.favours.evidence import JUDGES
 from peerage.judging.marks import Votes
 from peerage.ratings.bradley_terry import BradleyTerry, fit_duels
 from peerage.ratings.history import Duels, duels

@@ -15,10 +15,9 @@ import numpy as np
 from peerage.engine.registration import families_of
 from peerage.judging.agreement import ChoicesByUnit, Estimate, alpha, effective_votes
 from peerage.judging.ballots import Ballots, JudgeStatistics, ballots_in, judge_statistics
-from peerage.judging.columns import Columns
 from peerage.judging.comparisons import errors, in_orders
 from peerage.judging.favours import FEWEST, LEVEL, favours
-from peerage.judging.marks import Marks, marks_in
+from peerage.judging.marks import Columns, Marks, marks_in
 from peerage.judging.marks import Votes as Cast
 from peerage.judging.preference import (
     Positions,

@@ -17,8 +17,7 @@ from peerage.engine.driver import REPAIR, ROOM, first_key
 from peerage.games import installed
 from peerage.judging.addressing import spoken_to_judges
 from peerage.judging.ballots import BALLOTS, add_panel, marks_of, panel_record
-from peerage.judging.columns import Columns, Layout, Rows
-from peerage.judging.marks import MARKS, Mark, add_marks
+from peerage.judging.marks import MARKS, Columns, Layout, Mark, Rows, add_marks
 from peerage.judging.scores import recorded
 from peerage.match import DONE, Fixture, Outcome
 from peerage.tables.calibration import Forecasts, forecasts

@@ -7,9 +7,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from peerage.judging.columns import Rows
 from peerage.judging.comparisons import in_orders
-from peerage.judging.marks import MARKS, Mark, Marks, Votes, add_marks, marks_in
+from peerage.judging.marks import MARKS, Mark, Marks, Rows, Votes, add_marks, marks_in
 from peerage.judging.scores import recorded
 from peerage.ledger.codec import by_hex, read_fixture, read_record
 from peerage.ledger.store import Ledger, Summary

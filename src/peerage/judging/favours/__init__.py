@@ -2,7 +2,7 @@
 
 Only the order in which a judge puts answers counts: harsh, generous and clipped scales say the same. It is
 held against what all the *other* judges say: votes against the strengths that they see
-(`judging.vote_evidence`), scores against theirs of the very answers (`judging.score_evidence`). What is left
+(`judging.favours.votes`), scores against theirs of the very answers (`judging.favours.scores`). What is left
 for an author is tested two-sided, its normal tail corrected for skewness (Cornish and Fisher 1938).
 
 Nobody is accused of what honest judges show too. Judges who say nothing are named as such first, and neither
@@ -28,11 +28,11 @@ from typing import NamedTuple
 import numpy as np
 
 from peerage.judging.comparisons import in_orders
-from peerage.judging.evidence import JUDGES, Evidence, Mute, Scores, matched, median_of
+from peerage.judging.favours.evidence import JUDGES, Evidence, Mute, Scores, matched, median_of
+from peerage.judging.favours.scores import ScoreEvidence
+from peerage.judging.favours.two_minds import Blocks, Minds
+from peerage.judging.favours.votes import VoteEvidence
 from peerage.judging.marks import Flags, Marks, Votes
-from peerage.judging.score_evidence import ScoreEvidence
-from peerage.judging.two_minds import Blocks, Minds
-from peerage.judging.vote_evidence import VoteEvidence
 from peerage.ratings.kernels import Floats
 from peerage.ratings.student import quantile
 

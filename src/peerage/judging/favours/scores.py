@@ -19,7 +19,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from peerage.judging.evidence import DULL, JUDGES, Mute, Scores, matched, mean_of, median_of
+from peerage.judging.favours.evidence import DULL, JUDGES, Mute, Scores, matched, mean_of, median_of
 from peerage.judging.marks import Flags, Marks
 from peerage.ratings.kernels import Floats, Ints
 from peerage.ratings.merging import by_code, numbered

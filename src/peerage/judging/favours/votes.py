@@ -13,7 +13,7 @@ from math import lgamma, log
 import numpy as np
 
 from peerage.judging.comparisons import SPREADS, compared, in_orders
-from peerage.judging.evidence import DULL, JUDGES, Mute, Scores, matched, median_of
+from peerage.judging.favours.evidence import DULL, JUDGES, Mute, Scores, matched, median_of
 from peerage.judging.marks import Flags, Marks, Votes
 from peerage.ratings.bradley_terry import PRIOR_GAMES
 from peerage.ratings.history import Duels

@@ -19,7 +19,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from peerage.judging.evidence import DULL
+from peerage.judging.favours.evidence import DULL
 from peerage.judging.marks import Flags, Votes
 from peerage.ratings.kernels import Floats, Ints
 from peerage.ratings.merging import coded
