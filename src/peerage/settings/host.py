@@ -5,7 +5,7 @@ from __future__ import annotations
 from pydantic import Field, field_validator, model_validator
 
 from peerage.games.section import Section
-from peerage.settings.player import Dollars, Positive
+from peerage.settings.player import Dollars, Positive, Words
 
 HOUR_S = 3600.0
 
@@ -15,12 +15,12 @@ class HostSettings(Section):
     wait as are worth it, and stopped after the last call. Without `start` its players are `gguf:` models,
     served here."""
 
-    start: tuple[str, ...] = Field(
+    start: Words = Field(
         (),
         description="Program and arguments that start it, as a list of words: the server itself (`vllm serve "
         "…`), or what starts one elsewhere (ssh, a cloud's CLI) and ends. Only the program is shown.",
     )
-    stop: tuple[str, ...] = Field(
+    stop: Words = Field(
         (),
         description="Program and arguments that stop it; needed where `start` ends before the server does. "
         "What `start` left running here is ended anyway. It must do no harm when nothing runs.",
@@ -55,13 +55,6 @@ class HostSettings(Section):
         description="Matches that wait for its players before it is started while others can play; it is "
         "started with fewer when nothing else is left to do.",
     )
-
-    @field_validator("start", "stop")
-    @classmethod
-    def _words(cls, value: tuple[str, ...]) -> tuple[str, ...]:
-        if any("\0" in word for word in value):
-            raise ValueError("a word holds the character U+0000, which no program can be given; remove it")
-        return value
 
     @field_validator("ready")
     @classmethod

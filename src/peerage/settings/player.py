@@ -9,7 +9,7 @@ from importlib.metadata import entry_points
 from typing import Annotated, Literal
 from urllib.parse import urlsplit, urlunsplit
 
-from pydantic import BeforeValidator, Field, ValidationInfo, field_validator, model_validator
+from pydantic import AfterValidator, BeforeValidator, Field, ValidationInfo, field_validator, model_validator
 
 from peerage.figures import suggest
 from peerage.games.section import Section, Share
@@ -53,6 +53,16 @@ Dollars = Annotated[float, Field(ge=0, le=100_000)]
 Tokens = Annotated[int, Field(ge=1, le=10_000_000)]
 
 
+def _runnable(words: tuple[str, ...]) -> tuple[str, ...]:
+    if any("\0" in word for word in words):
+        raise ValueError("a word holds the character U+0000, which no program can be given; remove it")
+    return words
+
+
+Words = Annotated[tuple[str, ...], AfterValidator(_runnable)]
+"""A program and its arguments."""
+
+
 class Price(Section):
     """Price of a player's tokens, in dollars per million tokens."""
 
@@ -85,7 +95,7 @@ class PlayerSettings(Section):
         "`command:PROGRAM ARGS`, `http:URL` (or `https:`), `python:module:function`; with `base_url`, any "
         "OpenAI-compatible server. `command` can take its place."
     )
-    command: tuple[str, ...] = Field(
+    command: Words = Field(
         (),
         description="In place of `model`: a program and its arguments as a list of words, which need no "
         "quoting inside. Only the program is recorded and shown, never its arguments.",
@@ -204,13 +214,6 @@ class PlayerSettings(Section):
     def _printable(cls, value: str) -> str:
         if visible(value) != value or "\n" in value or "\t" in value:
             raise ValueError(f"{visible(value)!r} holds characters that cannot be seen; retype it")
-        return value
-
-    @field_validator("command")
-    @classmethod
-    def _words(cls, value: tuple[str, ...]) -> tuple[str, ...]:
-        if any("\0" in word for word in value):
-            raise ValueError("a word holds the character U+0000, which no program can be given; remove it")
         return value
 
     @field_validator("available")
