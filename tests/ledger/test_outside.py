@@ -77,7 +77,7 @@ def test_a_long_file_is_read_part_by_part(ledger: Ledger) -> None:
     rows = [f"m{a},m{b},model_a" for a, b in (rng.permutation(9)[:2] for _ in range(12_345))]
     body = ("model_a,model_b,winner\n" + "\n".join(rows)).encode()
     assert put(ledger, body, "long.csv", "cc")
-    assert len(list(ledger.amendments(TOPIC))) == 4
+    assert len(list(ledger.amendments(TOPIC))) == 14
     ((_, found),) = read(ledger)
     given = parsed(body, "long.csv")
     assert isinstance(found, Battles)

@@ -25,7 +25,7 @@ TOPIC = "outside"
 LABELS = ("judge", "question")
 """The labels of battles that are kept."""
 
-_PART = 5_000
+_PART = 1_000
 
 
 class Source(Struct, frozen=True):
