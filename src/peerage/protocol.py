@@ -1,6 +1,6 @@
 """What passes between a game and the engine: requests and replies (their formats are in `formats`).
 
-A game is a generator. It yields requests (`Ask`, `Run`, `Note`), a sequence of them ("all at once"), or
+A game is a generator. It yields requests (`Ask`, `Run`), a sequence of them ("all at once"), or
 `Together` (several multi-step protocols side by side), receives `Reply` objects, and returns an
 `Outcome`. It does no I/O and reads no clock. Everything here is immutable data.
 
@@ -266,13 +266,6 @@ def ran(text: str) -> Ran:
     return _decode_ran(text)
 
 
-class Note(Struct, frozen=True):
-    """Data for spectators, or for one seat's view (`seat` empty: everybody). Costs nothing."""
-
-    data: Mapping[str, Any]
-    seat: str = ""
-
-
 class Reply(Struct, frozen=True, gc=False):
     """What came back.
 
@@ -336,9 +329,7 @@ class Together:
         self.branches = branches
 
 
-Answered: TypeAlias = Ask | Run
-"""A request that gets a reply."""
-Request: TypeAlias = Answered | Note
+Request: TypeAlias = Ask | Run
 Yielded: TypeAlias = Request | Iterable[Request] | Together
 Result = TypeVar("Result")
 Steps: TypeAlias = Generator[Yielded, Any, Result]

@@ -1,5 +1,6 @@
 """Python as a tool: what is run, what is shown, what it counts, and what is an answer."""
 
+import json
 from collections.abc import Callable
 from typing import Any
 
@@ -10,7 +11,7 @@ from peerage.engine.driver import Driver
 from peerage.formats import Choice, Code, Format
 from peerage.games.challenge_exchange import GAME as CHALLENGE_EXCHANGE
 from peerage.games.game import Asks, GameRules, GameSpec, Needs
-from peerage.games.tools import Worked, turns, with_python
+from peerage.games.tools import turns, with_python
 from peerage.ledger.codec_requests import request_body
 from peerage.match import Outcome, Table
 from peerage.protocol import Ask, Prompt, Reply, Steps, Together
@@ -36,15 +37,9 @@ def _play(table: Table) -> Steps[Outcome]:
         )
         for seat in table.seats
     ]
-    worked: dict[str, Worked] = yield Together(
-        {ask.to: with_python(ask, table.rules.tool_runs) for ask in asks}
-    )
-    said = {label: one.reply for label, one in worked.items()}
+    said: dict[str, Reply] = yield Together({ask.to: with_python(ask, table.rules.tool_runs) for ask in asks})
     right = {label: float(reply.ok and reply.value.choice == "yes") for label, reply in said.items()}
-    detail = {
-        label: {"status": one.reply.status, "runs": [ran.status for ran in one.runs]}
-        for label, one in worked.items()
-    }
+    detail = {label: reply.status for label, reply in said.items()}
     return Outcome(scores=right, detail=detail)
 
 
@@ -88,7 +83,8 @@ def test_a_player_sees_what_it_ran_and_then_answers() -> None:
     assert [run.key for run, _ in played.runs] == ["A/answer/run/1", "A/answer/run/2"]
     assert [run.source for run, _ in played.runs] == ["print(1 + 1)", "print('again')"]
     assert played.outcome.scores == {"A": 1, "B": 0}
-    assert played.outcome.detail["A"] == {"status": "ok", "runs": ["ok", "ok"]}
+    assert played.outcome.detail["A"] == "ok"
+    assert [json.loads(reply.text)["status"] for _, reply in played.runs] == ["ok", "ok"]
     first, second, third = [call(step.ask).messages for step in played.steps if step.ask.to == "A"]
     assert "2 at most" in first[-1][1]
     assert second[: len(first)] == first
@@ -114,7 +110,7 @@ def test_when_the_runs_are_used_up_a_program_is_no_answer() -> None:
     played = sums(in_turn(block("print(2)")))
     assert len(played.runs) == 2
     assert played.keys[-1] == "A/answer/turn/3~repair"
-    assert played.outcome.detail["A"]["status"] == "invalid"
+    assert played.outcome.detail["A"] == "invalid"
     assert played.outcome.scores["A"] == 0
 
 
@@ -135,7 +131,7 @@ def test_what_is_neither_is_asked_for_once_more_and_ends_the_turns(reply: str, p
     repair = played.step("A/answer/turn/1~repair")
     assert problem in call(repair.ask).messages[-1][1]
     assert "program to be run" in call(repair.ask).messages[-1][1]
-    assert played.outcome.detail["A"]["status"] == "invalid"
+    assert played.outcome.detail["A"] == "invalid"
 
 
 def test_a_repaired_turn_goes_on() -> None:
@@ -194,7 +190,7 @@ def test_a_program_that_fails_shows_how_it_ended() -> None:
     played = sums(in_turn(block("1/0"), "yes"))
     shown = call(played.step("A/answer/turn/2").ask).messages[-1][1]
     assert '{"status":"error"' in shown
-    assert played.outcome.detail["A"]["runs"] == ["error"]
+    assert [json.loads(reply.text)["status"] for _, reply in played.runs] == ["error"]
     assert [run.output for run, _ in played.runs] == [4_000]
 
 

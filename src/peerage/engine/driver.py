@@ -19,14 +19,13 @@ from peerage.games.tools import answers
 from peerage.match import Fixture, Outcome, Table
 from peerage.protocol import (
     MORE_ROOM,
-    Answered,
     Ask,
     Format,
     FormatError,
     Message,
-    Note,
     Quote,
     Reply,
+    Request,
     Run,
     Steps,
     Text,
@@ -73,7 +72,6 @@ class Driver:
 
     def __init__(self, spec: GameSpec[Any], fixture: Fixture, rules: Any) -> None:
         self.outcome: Outcome | None = None
-        self.notes: list[Note] = []
         self._name = f"game {spec.name!r}, match {fixture.number}"
         self._spec = spec
         self._unit: Any = getattr(rules, "cost_unit", None)
@@ -88,18 +86,18 @@ class Driver:
         self._contestants = dict.fromkeys([seat.label for seat in fixture.seats])
         self._sandbox = spec.needs.sandbox(rules)
         self._root = _Branch(spec.play(Table(fixture, rules)), "", None, None)
-        self._waiting: dict[str, tuple[_Branch, Any, Answered, tuple[int, ...]]] = {}
+        self._waiting: dict[str, tuple[_Branch, Any, Request, tuple[int, ...]]] = {}
         self._first_tries: dict[str, Reply] = {}
         self._keys: set[str] = set()
-        self._new: list[Answered] = []
+        self._new: list[Request] = []
         self._ended: Outcome | None = None
 
-    def start(self) -> list[Answered]:
+    def start(self) -> list[Request]:
         """The first requests."""
         self._advance(self._root, None, None)
         return self._take()
 
-    def feed(self, key: str, raw: Reply) -> list[Answered]:
+    def feed(self, key: str, raw: Reply) -> list[Request]:
         """Take the reply to an open request: as received, its value not yet parsed.
 
         Returns what may be asked now: the next requests, or a second one in place of this. A reply that was
@@ -167,7 +165,7 @@ class Driver:
         except msgspec.MsgspecError as error:
             raise GameError(f"{self._name}: the reply to {key!r} is not what a run gives: {error}") from error
 
-    def _take(self) -> list[Answered]:
+    def _take(self) -> list[Request]:
         asks, self._new = self._new, []
         if self._ended is not None and not self._waiting:
             self.outcome = self._ended
@@ -191,9 +189,7 @@ class Driver:
                 branch.many = False
                 self._open(branch, None, yielded)
                 return
-            if isinstance(yielded, Note):
-                self.notes.append(yielded)
-            elif isinstance(yielded, Together):
+            if isinstance(yielded, Together):
                 if not self._split(branch, yielded.branches):
                     return
                 value, error = _gathered(branch)
@@ -209,25 +205,22 @@ class Driver:
                 value = []
             else:
                 raise GameError(
-                    f"{self._name} yielded {type(yielded).__name__}; an Ask, a Run, a Note, a sequence or "
+                    f"{self._name} yielded {type(yielded).__name__}; an Ask, a Run, a sequence or "
                     "Together was expected"
                 )
 
-    def _listed(self, requests: Iterable[Any]) -> list[Answered]:
-        asks: list[Answered] = []
+    def _listed(self, requests: Iterable[Any]) -> list[Request]:
+        asks: list[Request] = []
         for request in requests:
-            if isinstance(request, Ask | Run):
-                asks.append(request)
-            elif isinstance(request, Note):
-                self.notes.append(request)
-            else:
+            if not isinstance(request, Ask | Run):
                 raise GameError(
-                    f"{self._name} yielded a sequence that holds {type(request).__name__}; only an Ask, a "
-                    "Run or a Note may stand there (for several steps write `yield from` or Together)"
+                    f"{self._name} yielded a sequence that holds {type(request).__name__}; only an Ask or a "
+                    "Run may stand there (for several steps write `yield from` or Together)"
                 )
+            asks.append(request)
         return asks
 
-    def _open(self, branch: _Branch, place: Any, ask: Answered) -> None:
+    def _open(self, branch: _Branch, place: Any, ask: Request) -> None:
         if branch.prefix:
             ask = msgspec.structs.replace(ask, key=branch.prefix + ask.key)
         if isinstance(ask, Run):

@@ -9,7 +9,7 @@ from typing import overload
 
 from peerage.engine import patience
 from peerage.games.house import House
-from peerage.protocol import Answered, Ask, Speaker, fence, render
+from peerage.protocol import Ask, Request, Speaker, fence, render
 
 
 class Rendering(Sequence[tuple[Speaker, str]]):
@@ -57,7 +57,7 @@ class Pending:
     match: int
     seed: str
     player: str
-    ask: Answered
+    ask: Request
     body: bytes
     house: House
     attempt: int

@@ -27,7 +27,7 @@ from peerage.ledger.codec import by_hex, reply_salt
 from peerage.ledger.codec_requests import asks_the_same, request_body
 from peerage.ledger.store import Exchange, Texts
 from peerage.match import Fixture, Outcome
-from peerage.protocol import SANDBOX, Answered, Reply
+from peerage.protocol import SANDBOX, Reply, Request
 from peerage.settings import Engine
 
 
@@ -234,7 +234,7 @@ class MatchesUnderWay:
 
     # --------------------------------------------------------------------------------- driving a match
 
-    def _go_on(self, match: MatchUnderWay, asks: Sequence[Answered]) -> None:
+    def _go_on(self, match: MatchUnderWay, asks: Sequence[Request]) -> None:
         """Send requests, or feed what is on record for them; close the match when its game has ended."""
         number = match.fixture.number
         todo = deque(asks)
@@ -273,7 +273,7 @@ class MatchesUnderWay:
         elif match.put_off or self.calls.pauses.any_long:
             self._run.look_soon()
 
-    def _asked_before(self, stored: bytes, ask: Answered, secret: str) -> bool:
+    def _asked_before(self, stored: bytes, ask: Request, secret: str) -> bool:
         def text(digest: str) -> str:
             return by_hex(self._ledger.texts([bytes.fromhex(digest)]))(digest)
 

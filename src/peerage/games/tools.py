@@ -6,7 +6,7 @@
     answer/run/1  > {"status": "ok", "stdout": "71071\\n", …}
     answer/turn/2 < 71071
 
-A game that asks with `worked = yield from with_python(ask, 3)` in place of `reply = yield ask` needs no
+A game that asks with `reply = yield from with_python(ask, 3)` in place of `reply = yield ask` needs no
 more: each turn is an `Ask` under the key of the question, `KEY/turn/1` and on, each run a `Run`, `KEY/run/1`
 and on. What a program printed is shown fenced, since it may hold anything. When the runs are used up the
 player is asked for its answer alone. `turns` says what that adds to a game's bounds.
@@ -15,11 +15,10 @@ player is asked for its answer alone. `turns` says what that adds to a game's bo
 from __future__ import annotations
 
 import msgspec
-from msgspec import Struct
 
 from peerage.formats import Code, Format
 from peerage.games.game import Asks
-from peerage.protocol import Ask, Message, Quote, Ran, Reply, Run, Steps, Turn, WithTool
+from peerage.protocol import Ask, Message, Quote, Reply, Run, Steps, Turn, WithTool
 from peerage.sandbox.program import FUEL, MEMORY, SECONDS, environment
 
 _OFFER = """\
@@ -57,15 +56,9 @@ _RAN_CHARS = 6 * MOST_OUTPUT + 300
 """Characters of the longest record of a run: JSON writes a byte as six characters at most."""
 
 
-class Worked(Struct, frozen=True):
-    """An answer and the way to it: `reply` holds the answer's value, and the cost of all turns together."""
-
-    reply: Reply
-    runs: tuple[Ran, ...] = ()
-
-
-def with_python(ask: Ask, most_runs: int) -> Steps[Worked]:
-    """Put the question `ask`, and let its player run `most_runs` programs until it answers.
+def with_python(ask: Ask, most_runs: int) -> Steps[Reply]:
+    """Put the question `ask`, and let its player run `most_runs` programs until it answers: the reply has the
+    answer's value, and the cost of all turns together.
 
     `ask` is the question as it would be put without a tool, its last message the user's. A reply that is not
     ok ends the turns, whichever it is, and is the reply. Raises ValueError for a kind of answer that could
@@ -79,11 +72,10 @@ def with_python(ask: Ask, most_runs: int) -> Steps[Worked]:
     told = {"tool_runs": str(most_runs), "tool_bytes": f"{MOST_BYTES:,}", "sandbox": _SANDBOX}
     offer = Message("user", last.template + _OFFER, {**last.fill, **told})
     messages = (*ask.messages[:-1], offer)
-    runs: list[Ran] = []
     spent: Reply | None = None
+    turn = 0
     while True:
-        left = most_runs - len(runs)
-        turn = len(runs) + 1
+        left, turn = most_runs - turn, turn + 1
         reply: Reply = yield msgspec.structs.replace(
             ask,
             key=f"{ask.key}{_TURN}{turn}",
@@ -93,7 +85,7 @@ def with_python(ask: Ask, most_runs: int) -> Steps[Worked]:
         spent = reply if spent is None else reply.after(spent)
         said = reply.value if isinstance(reply.value, Turn) else Turn(answer=reply.value)
         if not said.program:
-            return Worked(msgspec.structs.replace(spent, value=said.answer), tuple(runs))
+            return msgspec.structs.replace(spent, value=said.answer)
         ran: Reply = yield Run(
             f"{ask.key}/run/{turn}",
             said.program,
@@ -102,7 +94,6 @@ def with_python(ask: Ask, most_runs: int) -> Steps[Worked]:
             output=MOST_OUTPUT,
             seconds=SECONDS,
         )
-        runs.append(ran.value)
         messages = (*messages, *_shown(reply, ran, left - 1, answer))
 
 

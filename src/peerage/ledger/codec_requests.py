@@ -16,7 +16,7 @@ from msgspec import Struct
 
 from peerage.formats import recorded, stored
 from peerage.ledger.codec import Text, text_digest
-from peerage.protocol import Answered, Ask, Format, Message, Quote, Role, Run, Speaker, places
+from peerage.protocol import Ask, Format, Message, Quote, Request, Role, Run, Speaker, places
 from peerage.sealing import REDACTED, Kept, salt
 
 INLINE_CHARS = 160
@@ -86,7 +86,7 @@ _decode_fill = msgspec.json.Decoder(list[dict[str, str | _Filled]]).decode
 _decode_run = msgspec.json.Decoder(tuple[str, str]).decode
 
 
-def request_body(ask: Answered, secret: str = "") -> tuple[bytes, list[Text]]:
+def request_body(ask: Request, secret: str = "") -> tuple[bytes, list[Text]]:
     """The stored bytes of a request and the long texts it refers to.
 
     With a match's `secret`, programs and what fills prompts are sealed, and nothing of them is a text.
@@ -155,7 +155,7 @@ def _long(text: str, texts: list[Text]) -> str:
     return digest.hex()
 
 
-def read_request(key: str, body: bytes, texts: Callable[[str], str], said: Callable[[str], str]) -> Answered:
+def read_request(key: str, body: bytes, texts: Callable[[str], str], said: Callable[[str], str]) -> Request:
     """The request as it was asked, without its oracle.
 
     `texts` gives a long text by hex digest, `said` a reply's text by request key; both raise KeyError.
@@ -248,7 +248,7 @@ def _read_form(text: str) -> tuple[_Form, Format]:
     return form, recorded(form.expects)
 
 
-def asks_the_same(stored: bytes, ask: Answered, secret: str, texts: Callable[[str], str]) -> bool:
+def asks_the_same(stored: bytes, ask: Request, secret: str, texts: Callable[[str], str]) -> bool:
     """Whether a stored request is the one that a game makes now, of which `texts` has the long texts.
 
     Earlier versions stored no instruction and no schema with a format: in such a request it is not compared,

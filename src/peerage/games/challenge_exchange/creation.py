@@ -131,7 +131,7 @@ def answering(
     oracle = {"description": challenge.description, "answer": challenge.answer}
     ask = SOLVE.ask(to, key, Integer(), fill, rules.max_tokens, role=role, oracle=oracle)
     if rules.tools == "python":
-        return (yield from with_python(ask, TOOL_RUNS)).reply
+        return (yield from with_python(ask, TOOL_RUNS))
     reply: Reply = yield ask
     return reply
 
