@@ -18,9 +18,9 @@ from msgspec import Meta, Struct
 from pydantic import Field, field_validator
 
 from peerage.formats import Json
-from peerage.games.game import Demo, GameRules, Needs
+from peerage.games.game import Demo, GameRules
 from peerage.games.house import Call
-from peerage.games.logic.families import chosen, lacking
+from peerage.games.logic.families import OWN, chosen
 from peerage.games.logic.puzzles import LEVELS, READING, Puzzle, solves
 from peerage.games.logic.puzzles import drawn as puzzles_of
 from peerage.games.logic.show import show
@@ -48,10 +48,7 @@ class LogicRules(GameRules):
     puzzles: int = Field(5, ge=1, le=20, description="Puzzles in a match.")
     difficulty: int = Field(3, ge=1, le=LEVELS, description="How large puzzles are: 1 small, 5 large.")
     families: tuple[str, ...] = Field(
-        ("own",),
-        min_length=1,
-        description="Which puzzles: `own` for all of ours, `reasoning-gym` for those of that package, or "
-        "families by name, as `zebra` and `reasoning-gym:spiral_matrix`.",
+        (OWN,), min_length=1, description="Which puzzles: `own` for all, or families by name, as `zebra`."
     )
     max_tokens: MaxTokens = 8_000
 
@@ -118,6 +115,5 @@ GAME = same_tasks(
     usual_output=lambda rules: 1_500,
     house=house,
     show=show,
-    needs=Needs(extra=lambda rules: lacking(rules.families)),
     demo=Demo(60),
 )
