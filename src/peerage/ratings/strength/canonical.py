@@ -39,9 +39,9 @@ class Canonical(NamedTuple):
     def averaged_pairs(self, values: Floats, pairs: Pairs) -> Floats:
         """Values of ordered pairs, the mean of each kind of pair for all of it; pairs of two records are of
         two kinds."""
-        if self.alone:
-            return values
         n = len(self.kind)
+        if self.alone or n > _APART:
+            return values
         record = np.zeros((n, n), np.uint64)
         record[pairs.a, pairs.b] = _of_columns(pairs.wins_a, pairs.wins_b, pairs.ties)
         record[pairs.b, pairs.a] = _of_columns(pairs.wins_b, pairs.wins_a, pairs.ties)

@@ -8,6 +8,7 @@ scaled together, which leads out of the funnel near τ = 0 (Yu and Meng, JCGS 20
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -19,9 +20,13 @@ from peerage.ratings.strength.likelihood import Counts
 CHAINS = 32
 WARM, KEPT = 12, 16
 """Sweeps before the first that is kept, and those kept."""
+DENSE = 300
+"""Players up to whom chains step by the whole covariance; with more, by each player's own information."""
 _LEAPS = 4
-_EVERY = 5  # of the grid of spreads, one Laplace fit each
-_ANCHORS = np.arange(0, len(prior.SPREADS), _EVERY)
+_FREE = 60  # players from whom on steps are shorter, as their number's fourth root
+_GRID = 41  # spreads among which one is drawn
+_WIDE = 0.14  # steps of that grid, in ln τ, at most
+_ANCHORS = np.geomspace(0.02, 6.0, 9)
 
 
 class Draws(NamedTuple):
@@ -35,8 +40,10 @@ class Draws(NamedTuple):
 
 
 class Normal(NamedTuple):
-    """Laplace's normal at one spread: top, a root of the covariance, and the same of ln ν."""
+    """Laplace's normal at one spread: top, a root of the covariance (or of its diagonal, shape (players,)),
+    and the same of ln ν."""
 
+    spread: float
     strength: Floats
     root: Floats
     tie: float
@@ -44,13 +51,19 @@ class Normal(NamedTuple):
     log_weight: float
 
 
-def draws(counts: Counts, rng: np.random.Generator) -> Draws:
-    """Draws from the posterior, CHAINS x KEPT of them."""
-    normals = _normals(counts)
-    weight = np.array([normal.log_weight for normal in normals])
-    weight = np.exp(weight - weight.max())
-    anchor = np.sort(rng.choice(len(normals), CHAINS, p=weight / weight.sum()))
-    state = _State(counts, rng, normals, anchor)
+class Start(NamedTuple):
+    """Where chains start, and the `normals` by which they step, each for spreads τ near its own, narrowest
+    first."""
+
+    strength: Floats
+    spread: Floats
+    normals: tuple[Normal, ...]
+
+
+def draws(counts: Counts, rng: np.random.Generator, start: Start | None = None) -> Draws:
+    """Draws from the posterior, chains x KEPT of them, the chains as many as start; by default CHAINS from
+    the mixture of Laplace's normals."""
+    state = _State(counts, rng, _start(counts, rng) if start is None else start)
     kept: list[Draws] = []
     for sweep in range(WARM + KEPT):
         state.leap()
@@ -59,9 +72,21 @@ def draws(counts: Counts, rng: np.random.Generator) -> Draws:
         state.set_share()
         if sweep >= WARM:
             kept.append(
-                Draws(state.strength.copy(), state.tie.copy(), prior.SPREADS[state.at], state.share.copy())
+                Draws(state.strength.copy(), state.tie.copy(), state.spread.copy(), state.share.copy())
             )
     return Draws(*(np.concatenate(column, axis=-1) for column in zip(*kept, strict=True)))
+
+
+def _start(counts: Counts, rng: np.random.Generator) -> Start:
+    normals: list[Normal] = []
+    for spread in _ANCHORS[::-1].tolist():
+        normals.append(normal(counts, spread, normals[-1] if normals else None))
+    normals.reverse()
+    weight = np.array([normal.log_weight for normal in normals])
+    weight = np.exp(weight - weight.max())
+    anchor = np.sort(rng.choice(len(normals), CHAINS, p=weight / weight.sum()))
+    strength = [normals[k].strength + normals[k].root @ rng.standard_normal(counts.players) for k in anchor]
+    return Start(np.stack(strength, axis=1), _ANCHORS[anchor], tuple(normals))
 
 
 def normal(
@@ -91,40 +116,28 @@ def normal(
         float(counts.log_likelihood(strength[:, None], np.array([tie]))[0])
         + float(prior.log_prior(strength, spread, share).sum())
         - float(np.log(np.diag(factor)).sum())
-        + float(np.log(spread) - (spread / prior.WIDTH) ** 2 / 2)
+        + float(prior.log_spread(spread))
     )
-    return Normal(strength, np.linalg.inv(factor).T, tie, in_tie**-0.5, log_weight)
-
-
-def _normals(counts: Counts) -> list[Normal]:
-    """Laplace's normal at each anchor."""
-    found: list[Normal] = []
-    for spread in prior.SPREADS[_ANCHORS[::-1]].tolist():
-        found.append(normal(counts, spread, found[-1] if found else None))
-    return found[::-1]
+    return Normal(spread, strength, np.linalg.inv(factor).T, tie, in_tie**-0.5, log_weight)
 
 
 class _State:
-    """The chains: `strength`, shape (players, chains), `tie`, `share`, and `at`, the place of each chain's
-    spread on the grid."""
+    """The chains: `strength`, shape (players, chains), `tie`, `share` and `spread`."""
 
-    def __init__(self, counts: Counts, rng: np.random.Generator, normals: list[Normal], anchor: Ints) -> None:
-        self.counts, self.rng, self.normals = counts, rng, normals
-        chains = len(anchor)
-        self.at = _ANCHORS[anchor]
-        self.share = rng.beta(*prior.SHARE, chains)
-        self.share = np.clip(self.share, 1e-6, 1 - 1e-6)
-        luck = rng.standard_normal((counts.players, chains))
-        self.strength = np.stack([normals[k].strength for k in anchor], axis=1) + self._rooted(luck)
-        self.tie = np.array([normals[k].tie for k in anchor])
+    def __init__(self, counts: Counts, rng: np.random.Generator, start: Start) -> None:
+        self.counts, self.rng, self.normals = counts, rng, start.normals
+        self.between = np.sqrt([a.spread * b.spread for a, b in pairwise(start.normals)])
+        self.strength, self.spread = start.strength, start.spread
+        chains = len(start.spread)
+        self.share = np.clip(rng.beta(*prior.SHARE, chains), 1e-6, 1 - 1e-6)
+        self.tie = np.array([self.normals[k].tie for k in self._anchor()])
         if counts.tied:
             self.tie = self.tie + self._tie_widths() * rng.standard_normal(chains)
-        else:
-            self.tie = np.full(chains, -np.inf)
         self.likelihood = counts.log_likelihood(self.strength, self.tie)
+        self.slower = min(1.0, (_FREE / max(counts.players, 1)) ** 0.25)
 
     def _anchor(self) -> Ints:
-        return np.minimum((self.at + _EVERY // 2) // _EVERY, len(_ANCHORS) - 1)
+        return np.searchsorted(self.between, self.spread)
 
     def _tie_widths(self) -> Floats:
         return np.array([self.normals[k].tie_width for k in self._anchor()])
@@ -133,20 +146,22 @@ class _State:
         """Each chain's column by the root of its anchor's covariance, or the root turned."""
         anchor, found = self._anchor(), np.empty_like(columns)
         for k in np.unique(anchor):
-            root = self.normals[k].root
-            mine = anchor == k
-            found[:, mine] = (root.T if turned else root) @ columns[:, mine]
+            root, mine = self.normals[k].root, anchor == k
+            if root.ndim == 1:
+                found[:, mine] = root[:, None] * columns[:, mine]
+            else:
+                found[:, mine] = (root.T if turned else root) @ columns[:, mine]
         return found
 
     def _slope(self, strength: Floats, tie: Floats) -> tuple[Floats, Floats]:
         slope, in_tie = self.counts.slope(strength, tie)
-        slope -= prior.precision(strength, prior.SPREADS[self.at], self.share) * strength
+        slope -= prior.precision(strength, self.spread, self.share) * strength
         if self.counts.tied:
             in_tie = in_tie - (tie - prior.TIE[0]) / prior.TIE[1] ** 2
         return slope, in_tie
 
     def _density(self, strength: Floats, tie: Floats, likelihood: Floats) -> Floats:
-        found = likelihood + prior.log_prior(strength, prior.SPREADS[self.at], self.share).sum(axis=0)
+        found = likelihood + prior.log_prior(strength, self.spread, self.share).sum(axis=0)
         if self.counts.tied:
             found = found - ((tie - prior.TIE[0]) / prior.TIE[1]) ** 2 / 2
         return np.asarray(found)
@@ -156,12 +171,12 @@ class _State:
         chains, free = len(self.tie), bool(self.counts.tied)
         width = self._tie_widths() if free else np.zeros(chains)
         speed, tie_speed = self.rng.standard_normal(self.strength.shape), self.rng.standard_normal(chains)
-        pace = self.rng.uniform(0.25, 0.55, chains)
+        pace = self.slower * self.rng.uniform(0.25, 0.55, chains)
         begun = self._density(self.strength, self.tie, self.likelihood)
         begun = begun - (speed**2).sum(axis=0) / 2 - (tie_speed**2) / 2
         strength, tie = self.strength, self.tie
         slope, in_tie = self._slope(strength, tie)
-        for leap in range(_LEAPS):
+        for leap in range(round(_LEAPS / self.slower)):
             half = pace / 2 if leap == 0 else pace
             speed = speed + half * self._rooted(slope, turned=True)
             strength = strength + pace * self._rooted(speed)
@@ -178,37 +193,35 @@ class _State:
         self._take(np.log(self.rng.random(chains)) < ended - begun, strength, tie, likelihood)
 
     def scale(self) -> None:
-        """Strengths and spread by one factor of up to three steps of the grid."""
+        """Strengths and spread by one factor."""
         chains = len(self.tie)
-        steps = self.rng.integers(1, 4, chains) * self.rng.choice([-1, 1], chains)
-        inside = (self.at + steps >= 0) & (self.at + steps < len(prior.SPREADS))
-        steps = np.where(inside, steps, 0)
-        strength = self.strength * np.exp(prior.STEP * steps)
+        step = self.rng.normal(0, 0.3 * self.slower**2, chains)
+        strength = self.strength * np.exp(step)
         likelihood = self.counts.log_likelihood(strength, self.tie)
-        before = self._density(self.strength, self.tie, self.likelihood) + prior.LOG_SPREADS[self.at]
-        at, self.at = self.at, self.at + steps
-        after = self._density(strength, self.tie, likelihood) + prior.LOG_SPREADS[self.at]
-        after = after + self.counts.players * prior.STEP * steps
+        before = self._density(self.strength, self.tie, self.likelihood) + prior.log_spread(self.spread)
+        spread, self.spread = self.spread, self.spread * np.exp(step)
+        after = self._density(strength, self.tie, likelihood) + prior.log_spread(self.spread)
+        after = after + self.counts.players * step
         taken = np.log(self.rng.random(chains)) < after - before
         self._take(taken, strength, self.tie, likelihood)
-        self.at = np.where(taken, self.at, at)
+        self.spread = np.where(taken, self.spread, spread)
 
     def set_spread(self) -> None:
-        """Draw the spread given strengths and share, on the whole grid."""
+        """Draw the spread given strengths and share, from a grid on which the present one has any place: so
+        each spread of the grid leads to the same grid as often."""
+        chains = len(self.tie)
+        step = min(_WIDE, 1.0 / np.sqrt(2 * max(self.counts.players, 1)))
+        place = np.arange(_GRID)[:, None] - self.rng.integers(0, _GRID, chains)
+        grid = self.spread * np.exp(step * place)
         log = np.stack(
-            [
-                prior.log_prior(self.strength, spread, self.share).sum(axis=0) + weight
-                for spread, weight in zip(prior.SPREADS, prior.LOG_SPREADS, strict=True)
-            ]
-        )
+            [prior.log_prior(self.strength, spread, self.share).sum(axis=0) for spread in grid]
+        ) + prior.log_spread(grid)
         luck = -np.log(-np.log(self.rng.random(log.shape)))
-        self.at = np.argmax(log + luck, axis=0)
+        self.spread = grid[np.argmax(log + luck, axis=0), np.arange(chains)]
 
     def set_share(self) -> None:
         """Draw the share by way of who is of the second part."""
-        far = self.rng.random(self.strength.shape) < prior.far(
-            self.strength, prior.SPREADS[self.at], self.share
-        )
+        far = self.rng.random(self.strength.shape) < prior.far(self.strength, self.spread, self.share)
         count = far.sum(axis=0)
         drawn = self.rng.beta(prior.SHARE[0] + count, prior.SHARE[1] + self.counts.players - count)
         self.share = np.clip(drawn, 1e-6, 1 - 1e-6)

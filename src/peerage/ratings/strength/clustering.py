@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from peerage.ratings.kernels import Ints
-from peerage.ratings.strength import chain
+from peerage.ratings.strength import chain, sparse
 from peerage.ratings.strength.evidence import Evidence
 from peerage.ratings.strength.likelihood import Counts
 
@@ -31,7 +31,8 @@ def design_effect(evidence: Evidence, counts: Counts, number: Ints) -> float:
     if len(size) == m:
         return 1.0
     most = float((size**2).sum() / (evidence.weight**2).sum())
-    normal = chain.normal(counts, spread=1.0)
+    many = counts.players > chain.DENSE
+    normal = sparse.top(counts) if many else chain.normal(counts, spread=1.0)
     first, second = number[evidence.first], number[evidence.second]
     apart = normal.strength[first] - normal.strength[second]
     up, nu = np.exp(np.clip(apart, -200, 200) / 2), np.exp(normal.tie)
@@ -39,13 +40,23 @@ def design_effect(evidence: Evidence, counts: Counts, number: Ints) -> float:
     expected = (up + nu / 2) / total
     variance = (up + nu / 4) / total - expected**2
     residual = evidence.weight * (evidence.score - expected)
-    reach = np.zeros((len(size), len(normal.root)))
-    lone = 0.0
-    for part in np.array_split(np.arange(m), -(-m * evidence.players // 4_000_000)):
-        toward = normal.root[first[part]] - normal.root[second[part]]
-        np.add.at(reach, label[part], residual[part, None] * toward)
-        lone += float((evidence.weight[part] ** 2 * variance[part]) @ (toward**2).sum(axis=1))
-    found = float((reach**2).sum()) / max(lone, 1e-300)
+    square = evidence.weight**2 * variance
+    together = alone = 0.0
+    order = np.argsort(label, kind="stable")
+    rows = max(1, 4_000_000 // max(evidence.players, 1))
+    for start in range(0, len(size), rows):
+        part = order[slice(*np.searchsorted(label[order], [start, start + rows]))]
+        slope = np.zeros((min(rows, len(size) - start), evidence.players))
+        np.add.at(slope, (label[part] - start, first[part]), residual[part])
+        np.add.at(slope, (label[part] - start, second[part]), -residual[part])
+        if many:
+            together += float(((slope * normal.root) ** 2).sum())
+            alone += float(square[part] @ (normal.root[first[part]] ** 2 + normal.root[second[part]] ** 2))
+        else:
+            together += float(((slope @ normal.root) ** 2).sum())
+            toward = normal.root[first[part]] - normal.root[second[part]]
+            alone += float(square[part] @ (toward**2).sum(axis=1))
+    found = together / max(alone, 1e-300)
     found *= m / max(m - evidence.players, m / 2)  # a fit draws near to what it is measured against
     clusters = float(size.sum() ** 2 / (size**2).sum())
     guess = 1 + _ALIKE * (most - 1)

@@ -111,18 +111,9 @@ class Normals:
         return upper_tail((strength - self.mean[player]) / self.width[player])
 
     def better(self) -> Floats:
-        n, draws = self.strength.shape
-        if n <= _MANY:
-            found = [self.above(i, self.strength).mean(axis=-1) for i in range(n)]
-            return np.array(found, np.float64).reshape(n, n)
-        mean = self.strength.mean(axis=1)
-        apart = self.strength - mean[:, None]
-        own, table = (apart**2).sum(axis=1), np.empty((n, n))
-        for some in np.array_split(np.arange(n), -(-n * n // 1_000_000)):
-            variance = own[some, None] + own - 2 * apart[some] @ apart.T
-            error = np.sqrt(np.maximum(variance / (draws - 1), 1e-12))
-            table[some] = upper_tail((mean - mean[some, None]) / error)
-        return table
+        n = len(self.strength)
+        found = [self.above(i, self.strength).mean(axis=-1) for i in range(n)]
+        return np.array(found, np.float64).reshape(n, n)
 
 
 def upper_tail(score: Floats) -> Floats:

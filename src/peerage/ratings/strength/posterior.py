@@ -20,17 +20,16 @@ import numpy as np
 
 from peerage.ratings.blas import one_thread
 from peerage.ratings.kernels import Floats
-from peerage.ratings.strength import chain, laplace
+from peerage.ratings.strength import chain, sparse
 from peerage.ratings.strength.canonical import Canonical, canonical
 from peerage.ratings.strength.clustering import thinned
-from peerage.ratings.strength.conditional import Conditionals, Grid
+from peerage.ratings.strength.conditional import Conditionals, Grid, upper_tail
 from peerage.ratings.strength.evidence import Evidence
 from peerage.ratings.strength.likelihood import Pairs, counted, paired
 from peerage.ratings.table import POINTS
 
-CHAINED = 300
-"""Players up to whom the posterior is drawn by chains; of more, it is normal (Laplace)."""
 _WINS = 128  # draws over which the chances to win are taken
+_WINS_AT_ONCE = 20_000_000
 _SIDE = np.linspace(-4.5, 4.5, 37)  # standard deviations between which the bounds are looked for
 _AT_ONCE = 2_000_000  # numbers held at a time
 
@@ -89,23 +88,37 @@ class Strengths:
     @cached_property
     def better(self) -> Floats:
         """The chance that i is stronger than j, shape (players, players), ½ on the diagonal."""
+        if self.players > chain.DENSE:
+            return self._better_of_many()
         found = self._conditionals.better()
         found = (found + 1 - found.T) / 2
         np.fill_diagonal(found, 0.5)
         return self._order.averaged_pairs(found[np.ix_(self._order.number, self._order.number)], self._pairs)
 
+    def _better_of_many(self) -> Floats:
+        """The same where there are so many players that each difference is taken to be normal."""
+        mean, n = self.draws.mean(axis=0), self.players
+        apart = self.draws - mean
+        own, found = (apart**2).sum(axis=0), np.empty((n, n))
+        for some in np.array_split(np.arange(n), -(-n * n // _AT_ONCE)):
+            variance = own[some, None] + own - 2 * apart[:, some].T @ apart
+            error = np.sqrt(np.maximum(variance / len(self.draws), 1e-12))
+            found[some] = upper_tail((mean - mean[some, None]) / error)
+        return found
+
     @cached_property
     def wins(self) -> Floats:
         """The chance that i beats j in one match, a tie half a win, shape (players, players)."""
         n = self.players
-        some = np.linspace(0, len(self.draws) - 1, min(_WINS, len(self.draws))).astype(np.int64)
+        count = int(np.clip(_WINS_AT_ONCE / max(n * n, 1), 16, _WINS))
+        some = np.linspace(0, len(self.draws) - 1, count).astype(np.int64)
         found = np.zeros((n, n))
         for draw in np.array_split(some, -(-len(some) * n * n // _AT_ONCE) or 1):
             up = np.exp(self.draws[draw] / 2)
             ratio = up[:, :, None] / up[:, None, :]
             nu = self.tie_draws[draw, None, None]
             found += ((ratio + nu / 2) / (ratio + 1 / ratio + nu)).sum(axis=0)
-        found /= max(len(some), 1)
+        found /= len(some)
         return self._order.averaged_pairs(found, self._pairs)
 
     def gives_up(self, player: int) -> float:
@@ -151,17 +164,12 @@ def strengths(evidence: Evidence, *, seed: int | np.random.Generator) -> Strengt
     pairs = paired(evidence)
     order = canonical((pairs, evidence.rankings))
     counts = thinned(evidence, counted(pairs, evidence.rankings, order.number), order.number)
-    conditionals: Conditionals
-    if counts.players <= CHAINED:
-        drawn = chain.draws(counts, rng)
-        conditionals = Grid.of(counts, drawn)
-    else:
-        drawn, conditionals = laplace.draws(counts, rng)
+    drawn = chain.draws(counts, rng, sparse.start(counts, rng) if counts.players > chain.DENSE else None)
     strength = drawn.strength[order.number]
     return Strengths(
         draws=np.ascontiguousarray((strength - strength.sum(axis=0) / max(counts.players, 1)).T),
         tie_draws=np.exp(drawn.tie),
-        _conditionals=conditionals,
+        _conditionals=Grid.of(counts, drawn),
         _order=order,
         _pairs=pairs,
     )

@@ -21,11 +21,14 @@ SHARE = (1.0, 9.0)
 SHARE_MEAN = SHARE[0] / sum(SHARE)
 TIE = float(np.log(0.5)), 1.0
 """Mean and SD of ln ν."""
-SPREADS = np.geomspace(0.02, 6.0, 41)
-"""The grid of τ, even in its logarithm."""
-LOG_SPREADS = np.log(SPREADS) - (SPREADS / WIDTH) ** 2 / 2
-"""The log prior of each, with the grid's measure."""
-STEP = float(np.log(SPREADS[1] / SPREADS[0]))
+LEAST, MOST = 0.01, 30.0
+"""Between these is τ."""
+
+
+def log_spread(spread: Floats | float) -> Floats:
+    """The log density of ln τ, but for a constant."""
+    log = np.log(spread) - (np.asarray(spread) / WIDTH) ** 2 / 2
+    return np.where((spread >= LEAST) & (spread <= MOST), log, -np.inf)
 
 
 def parts(strength: Floats, spread: Floats | float, share: Floats | float) -> tuple[Floats, Floats]:
