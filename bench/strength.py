@@ -62,7 +62,7 @@ class Setup(NamedTuple):
         n, nu = self.players, 2 * self.ties / (1 - self.ties)
         width = self.spread / POINTS
         if self.pool == "prior":
-            spread, share = abs(rng.normal(0, prior.WIDTH)), rng.beta(*prior.SHARE)
+            spread, share = rng.exponential(prior.WIDTH), rng.beta(*prior.SHARE)
             far = rng.random(n) < share
             skill = rng.normal(0, np.sqrt(spread**2 + far * prior.FAR**2), n)
             return skill, float(np.exp(rng.normal(*prior.TIE)))

@@ -7,8 +7,10 @@ import math
 import numpy as np
 import pytest
 
-from peerage.ratings.bradley_terry import Pair, fit
-from peerage.ratings.table import POINTS
+from peerage.ratings.bradley_terry import Pair, _meat, fit, fit_tally, solve
+from peerage.ratings.history import Duels, duels
+from peerage.ratings.table import POINTS, separated
+from peerage.ratings.tally import from_cells, tally
 
 RING = [
     Pair(0, 1, 6, 2, 2),
@@ -142,3 +144,36 @@ def test_where_the_tie_parameter_is_free_ties_alone_connect_nobody() -> None:
     table = fit(pairs, 2, ties="davidson")
     assert not table.connected
     assert np.isfinite(table.rating).all()
+
+
+def test_many_players_are_rated_as_few_are() -> None:
+    """Six groups of a hundred players, joined by a few: as by one matrix, and counted alike."""
+    rng = np.random.default_rng(8)
+    first = rng.integers(0, 600, 9000)
+    second = (first // 100) * 100 + (first % 100 + rng.integers(1, 100, 9000)) % 100
+    second[:40] = (first[:40] + 100) % 600
+    history = duels(600, first, second, rng.choice([0.0, 0.5, 1.0], 9000), rng.choice([1.0, 0.5], 9000))
+    dense = from_cells(600, *_counted(history))
+    sparse = tally(history)
+    for name in ("a", "b", "weight", "square", "count"):
+        np.testing.assert_allclose(getattr(sparse, name), getattr(dense, name))
+    table, solved = fit_tally(sparse), solve(sparse, "half", 1.0)
+    assert solved.inverse == pytest.approx(np.linalg.pinv(solved.information), abs=1e-8)
+    covariance = solved.inverse @ _meat(solved) @ solved.inverse * POINTS**2
+    assert np.sqrt(np.diag(covariance)) == pytest.approx(table.error, rel=1e-6)
+    assert not table.above.any() or (table.rating[:, None] > table.rating)[table.above].all()
+
+
+def _counted(history: Duels) -> list[np.ndarray]:
+    cell = (history.first * 600 + history.second) * 3 + (2 * history.score).astype(int)
+    return [np.bincount(cell, column, 600 * 600 * 3) for column in (history.weight, history.weight**2, None)]
+
+
+def test_many_are_separated_as_few_are() -> None:
+    """Bonferroni's bound for more than 500 players is hardly wider than the quantile drawn for 500."""
+    rng = np.random.default_rng(1)
+    rating, spread = np.sort(rng.normal(0, 300, 520)), np.diag(np.full(520, 40.0**2))
+    many, few = separated(rating, spread), separated(rating[:499], spread[:499, :499])
+    assert many.any(axis=0)[0]
+    assert 0.94 < many[:499, :499].sum() / few.sum() <= 1.0
+    assert not many[np.triu_indices(520)].any()  # nobody above a better one

@@ -28,6 +28,7 @@ from peerage.ratings.tally import TIE, WIN, PairTally, from_cells, tally
 from peerage.ratings.tie_models import MODELS, Likelihood, Ties, first_guess
 
 PRIOR_GAMES = 1.0
+_BLOCK = 256  # rows of a matrix worked on at a time
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,7 +149,7 @@ def fit_tally(counted: PairTally, *, ties: Ties = "half", prior_games: float = P
     if solved.prior:
         covariance = solved.inverse
     else:
-        covariance = solved.inverse @ _meat(solved) @ solved.inverse
+        covariance = _sandwich(solved.inverse, _meat(solved))
         covariance = floored(covariance[: counted.players, : counted.players], *model_variance(solved))
     return solved.table(covariance)
 
@@ -166,8 +167,7 @@ def model_variance(solved: Solution) -> tuple[Floats, Floats]:
 @dataclass(frozen=True, eq=False)
 class Solution:
     """The top of a likelihood, in log-odds: `strength` of each player, tie parameter `e` (nan without one),
-    and the `inverse` of the information there, of the strengths and then `e`. `information` is the data's;
-    `posterior` has the prior, or the mean held.
+    and the `inverse` of the information there, of the strengths and then `e`.
     """
 
     counted: PairTally
@@ -178,8 +178,20 @@ class Solution:
     prior: float
     components: tuple[tuple[int, ...], ...]
     likelihood: Likelihood
-    information: Floats
-    posterior: Floats
+
+    @property
+    def information(self) -> Floats:
+        """That of the data."""
+        return self._information(0.0)
+
+    @property
+    def posterior(self) -> Floats:
+        """The information with the prior, or with the mean held."""
+        return held(self._information(self.prior), self.counted.players, self.prior)
+
+    def _information(self, prior: float) -> Floats:
+        place = np.append(self.strength, self.e)
+        return _information(self.counted, self.likelihood, place, prior, not np.isnan(self.e))
 
     def scatter(self, weight: Floats) -> Floats:
         """Sum of weight * score scoreᵀ over outcomes, `weight` of shape (3, pairs)."""
@@ -197,10 +209,13 @@ class Solution:
     ) -> BradleyTerry:
         """The table, from the covariance of strengths (and `e`) in log-odds."""
         n = self.counted.players
-        centre = np.eye(n) - 1 / max(n, 1)
+        around = covariance[:n, :n] * POINTS**2
+        if n:
+            around -= around.mean(axis=0)
+            around -= around.mean(axis=1)[:, None]
         return BradleyTerry(
             rating=1500 + (self.strength - self.strength.mean() if n else self.strength) * POINTS,
-            covariance=centre @ covariance[:n, :n] @ centre * POINTS**2,
+            covariance=around,
             games=self.counted.games(),
             connected=len(self.components) <= 1,
             components=self.components,
@@ -236,28 +251,24 @@ def solve(counted: PairTally, ties: Ties, prior_games: float) -> Solution:
             step = step / 2
             continue
         place, value = attempt, reached
-        information = _information(counted, slope, place, prior, free)
+        information = held(_information(counted, slope, place, prior, free), n, prior)
         gradient = _gradient(counted, slope, place, prior)
         step = np.zeros(n + 1)
-        step[: n + free] = np.linalg.solve(held(information, n, prior), gradient[: n + free])
+        step[: n + free] = np.linalg.solve(information, gradient[: n + free])
+        del information  # of thousands of players it is large
         if np.abs(step).max() < 1e-7:  # the next one would be its square
             place = place + step
             break
-    inverse = inverse_of(information, n, prior)
     e = float(place[n]) if free else np.nan
-    data = _information(counted, slope, place, 0.0, free)
-    posterior = held(information, n, prior)
     return Solution(
         counted=counted,
         ties=model,
         strength=place[:n],
         e=e,
-        inverse=inverse,
+        inverse=inverse_of(_information(counted, slope, place, prior, free), n, prior),
         prior=prior,
         components=components,
         likelihood=slope,
-        information=data,
-        posterior=posterior,
     )
 
 
@@ -337,12 +348,11 @@ def _matrix(counted: PairTally, dd: Floats, de: Floats, ee: float, free: bool) -
 
 
 def held(information: Floats, n: int, prior: float) -> Floats:
-    """The information with the mean of the strengths held, which the data leave free without a prior."""
-    if prior or n == 0:
-        return information
-    held = information.copy()
-    held[:n, :n] += _hold(information, n)
-    return held
+    """The information, changed in its own place, with the mean of the strengths held, which the data leave
+    free without a prior."""
+    if not prior and n:
+        information[:n, :n] += _hold(information, n)
+    return information
 
 
 def _hold(information: Floats, n: int) -> float:
@@ -350,8 +360,37 @@ def _hold(information: Floats, n: int) -> float:
 
 
 def inverse_of(information: Floats, n: int, prior: float) -> Floats:
-    """The inverse, within the differences of the first `n` parameters when there is no prior."""
-    inverse = np.asarray(np.linalg.inv(held(information, n, prior)))
+    """The inverse, made in the place of the information, within the differences of the first `n` parameters
+    when there is no prior."""
+    hold = _hold(information, n) if n else 0.0
+    inverse = _inverted(held(information, n, prior))
     if not prior and n:
-        inverse[:n, :n] -= 1 / (n * n * _hold(information, n))
+        inverse[:n, :n] -= 1 / (n * n * hold)
     return inverse
+
+
+def _inverted(matrix: Floats) -> Floats:
+    """The inverse of a positive definite matrix, of a large one block by block in its own place."""
+    size = len(matrix)
+    if size <= _BLOCK:
+        return np.asarray(np.linalg.inv(matrix))
+    for start in range(0, size, _BLOCK):
+        own = slice(start, min(start + _BLOCK, size))
+        pivot = np.linalg.inv(matrix[own, own])
+        row, column = pivot @ matrix[own], matrix[:, own].copy()
+        column[own] = 0.0
+        for at in range(0, size, _BLOCK):
+            matrix[at : at + _BLOCK] -= column[at : at + _BLOCK] @ row
+        matrix[own] = row
+        matrix[:, own] = -column @ pivot
+        matrix[own, own] = pivot
+    return matrix
+
+
+def _sandwich(bread: Floats, meat: Floats) -> Floats:
+    """bread · meat · bread, both symmetric, in little more room than it takes itself."""
+    found = np.empty_like(bread)
+    for start in range(0, len(bread), _BLOCK):
+        part = slice(start, start + _BLOCK)
+        found[:, part] = bread @ (meat @ bread[:, part])
+    return found

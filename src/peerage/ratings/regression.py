@@ -137,11 +137,13 @@ def fit_merged(
             alone = 1 / (1 + np.exp(-place[:n]))
             information[range(n), range(n)] += solved.prior * alone * (1 - alone)
             gradient[:n] += solved.prior * (0.5 - alone)
-        step = np.asarray(np.linalg.solve(_checked(held(information, n, solved.prior), n, names), gradient))
+        step = np.asarray(
+            np.linalg.solve(_checked(held(information.copy(), n, solved.prior), n, names), gradient)
+        )
         if np.abs(step).max(initial=0.0) < 1e-7:
             place = place + step
             break
-    inverse = inverse_of(information, n, solved.prior)
+    inverse = inverse_of(information.copy(), n, solved.prior)
     counts: tuple[int, ...] = ()
     freedom: Floats | None = None
     few, fz = short.history, short.columns

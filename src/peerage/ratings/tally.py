@@ -13,6 +13,7 @@ from peerage.ratings.kernels import Floats, Ints
 
 WIN, LOSS, TIE = 0, 1, 2
 _LONG = 200_000
+_CELLS = 1_000_000  # a table of that many cells is quicker than sorting
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,17 +45,38 @@ class PairTally:
 
 def tally(history: Duels) -> PairTally:
     """Count a history. Raises ValueError at a score other than 1, ½ and 0."""
+    if 3 * history.players**2 > max(_CELLS, len(history)):
+        return _sparse(history)
     (weight, square, count), odd, alike = kernel(tally_kernels.count, long=len(history) >= _LONG)(
         history.first, history.second, history.score, history.weight, history.players
     )
     if odd >= 0:
-        found = history.score[odd]
-        raise ValueError(
-            f"row {odd}: score is {found}; Bradley-Terry counts wins (1), ties (½) and losses (0)"
-        )
+        raise _odd(history, odd)
     if alike:
         square = count = weight
     return from_cells(history.players, weight, square, count)
+
+
+def _odd(history: Duels, row: int) -> ValueError:
+    found = history.score[row]
+    return ValueError(f"row {row}: score is {found}; Bradley-Terry counts wins (1), ties (½) and losses (0)")
+
+
+def _sparse(history: Duels) -> PairTally:
+    """`tally` where only few of all pairs met."""
+    odd = np.flatnonzero(~np.isin(history.score, (0.0, 0.5, 1.0)))
+    if len(odd):
+        raise _odd(history, int(odd[0]))
+    n, turned = history.players, history.first > history.second
+    a, b = np.where(turned, history.second, history.first), np.where(turned, history.first, history.second)
+    pair, place = np.unique(a * n + b, return_inverse=True)
+    score = np.where(turned, 1 - history.score, history.score)
+    cell = np.select([score == 1, score == 0], [WIN, LOSS], TIE) * len(pair) + place
+    weight, square, count = (
+        np.bincount(cell, column, 3 * len(pair)).reshape(3, -1).astype(np.float64)
+        for column in (history.weight, history.weight**2, np.ones(len(cell)))
+    )
+    return PairTally(n, pair // n, pair % n, weight, square, count)
 
 
 def from_cells(players: int, weight: Floats, square: Floats, count: Floats) -> PairTally:

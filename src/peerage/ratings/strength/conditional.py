@@ -17,11 +17,12 @@ from peerage.ratings.strength import prior
 from peerage.ratings.strength.chain import Draws
 from peerage.ratings.strength.likelihood import Counts, Segments
 
-_POINTS = 32
+_POINTS = 24
+_NOTHING = (np.zeros(0),) * 3
 _REACH = 6.0  # standard deviations to either side, of a strength against the mean of the others
 _LEAST = 600.0  # of a log density
 _NEAR = 1e-9  # slopes below this are none
-_WORK = 8_000_000  # numbers to be computed, which bounds the draws
+_WORK = 6_000_000  # numbers to be computed, which bounds the draws
 _FEWEST = 24
 _MANY = 300  # players from which on a pair's difference is taken to be normal
 _ERFC = (
@@ -49,10 +50,13 @@ class Conditionals(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class Grid:
-    """Densities on a grid from `lowest` in steps, shape (points, players, draws), the slope of their
-    logarithm by the step, and the mass `beyond` each point, that of all being `beyond[0]`."""
+    """Densities on a grid even in u, from `lowest` in steps, where a strength is `centre` + `scale` · sinh u:
+    dense where the density is high, and yet wide. `density` has shape (points, players, draws), `slope` is
+    that of its logarithm by the step, `beyond` the mass beyond each point, that of all being `beyond[0]`."""
 
     strength: Floats
+    centre: Floats
+    scale: Floats
     lowest: Floats
     step: Floats
     density: Floats
@@ -67,22 +71,20 @@ class Grid:
         kept = int(np.clip(_WORK / (_POINTS * max(rows, 1)), min(_FEWEST, most), most))
         some = np.linspace(0, most - 1, kept).round().astype(np.int64)
         draws = Draws(draws.strength[:, some], draws.tie[some], draws.spread[some], draws.share[some])
-        n = counts.players
-        rest = (draws.strength.sum(axis=0) - draws.strength) / max(n - 1, 1)
-        apart = draws.strength - rest
-        wide = np.maximum(apart.std(axis=1, keepdims=True), 1e-3)
-        lowest = rest + apart.mean(axis=1, keepdims=True) - _REACH * wide
-        step = 2 * _REACH * wide / (_POINTS - 1)
-        log = _log_densities(counts, draws, lowest, step)
+        centre, scale, reach = _places(counts, draws)
+        lowest = -np.arcsinh(reach / scale)
+        step = -2 * lowest / (_POINTS - 1)
+        log = _log_densities(counts, draws, Grid(draws.strength, centre, scale, lowest, step, *_NOTHING))
         log = np.maximum(log - log.max(axis=0), -_LEAST)
         slope, density = np.diff(log, axis=0), np.exp(log)
         beyond = np.zeros_like(log)
         mass = np.maximum(density[:-1], density[1:]) * _grown(-np.abs(slope))
         beyond[:-1] = np.cumsum(mass[::-1], axis=0)[::-1]
-        return cls(draws.strength, lowest, step, density, slope, beyond)
+        return cls(draws.strength, centre, scale, lowest, step, density, slope, beyond)
 
     def above(self, player: slice | int, strength: Floats) -> Floats:
-        place = (strength - self.lowest[player]) / self.step[player]
+        even = np.arcsinh((strength - self.centre[player]) / self.scale[player])
+        place = (even - self.lowest[player]) / self.step[player]
         cell = np.clip(np.floor(place), 0, _POINTS - 2).astype(np.int64)
         part = np.clip(place - cell, 0.0, 1.0)
         if isinstance(player, slice):
@@ -134,7 +136,22 @@ def _grown(slope: Floats) -> Floats:
     return np.asarray(np.expm1(safe) / safe)
 
 
-def _log_densities(counts: Counts, draws: Draws, lowest: Floats, step: Floats) -> Floats:
+def _places(counts: Counts, draws: Draws) -> tuple[Floats, Floats, Floats]:
+    """Near where each player's density given the others is highest, how wide it is there, and how far it may
+    reach: a Newton step from the draw, and the spread over draws against the mean of the others."""
+    n, strength = counts.players, draws.strength
+    rest = (strength.sum(axis=0) - strength) / max(n - 1, 1)
+    apart = strength - rest
+    wide = np.maximum(apart.std(axis=1, keepdims=True), 1e-3)
+    pull = prior.precision(strength, draws.spread, draws.share)
+    information = counts.own_information(strength, draws.tie) + pull
+    toward = (counts.slope(strength, draws.tie)[0] - pull * strength) / information
+    around = rest + apart.mean(axis=1, keepdims=True)
+    centre = np.clip(strength + toward, around - 2 * wide, around + 2 * wide)
+    return centre, 1.2 * information**-0.5, _REACH * wide
+
+
+def _log_densities(counts: Counts, draws: Draws, grid: Grid) -> Floats:
     """Each player's log density at each point, given the others, but for a constant of player and draw."""
     strength = draws.strength
     found = np.empty((_POINTS, *strength.shape))
@@ -143,20 +160,21 @@ def _log_densities(counts: Counts, draws: Draws, lowest: Floats, step: Floats) -
     segments = Segments.of(own)
     own, other = own[segments.order], other[segments.order]
     met = np.tile(counts.met, 2)[segments.order][:, None]
-    unordered = Segments(np.arange(len(own)), segments.starts, segments.whom)
+    ordered = Segments(np.arange(len(own)), segments.starts, segments.whom)
     half = np.exp(-strength / 2)[other]
-    stages = counts.stages
     for point in range(_POINTS):
-        x = lowest + point * step
+        even = grid.lowest + point * grid.step
+        x = grid.centre + grid.scale * np.sinh(even)
         value = counts.linear[:, None] * x + prior.log_prior(x, draws.spread, draws.share)
+        value += np.log(np.cosh(even))
         if len(own):
             ratio = np.exp(x / 2)[own] * half
             total = ratio + 1 / ratio
             total += nu
             np.log(total, out=total)
             total *= met
-            unordered.add(value, total, -1.0)
-        if len(stages):
+            ordered.add(value, total, -1.0)
+        if len(counts.stages):
             value -= _of_stages(counts, strength, x)
         found[point] = value
     return found

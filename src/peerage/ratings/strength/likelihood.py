@@ -224,24 +224,39 @@ class Counts:
             matrix += part
         return matrix, own
 
-    def edge_information(self, strength: Floats, tie: float) -> tuple[Floats, Floats]:
-        """The information of each pair on its difference, and its chance of a tie."""
+    def edge_information(self, strength: Floats, tie: Floats | float) -> tuple[Floats, Floats]:
+        """The information of each pair on its difference, and its chance of a tie; of one place or of each
+        chain."""
         up = np.exp(np.clip(strength, -_FAR, _FAR) / 2)
         ratio = up[self.a] / up[self.b]
         total = ratio + 1 / ratio + np.exp(tie)
         mean = (ratio - 1 / ratio) / total / 2
-        return self.met * ((ratio + 1 / ratio) / total / 4 - mean**2), np.exp(tie) / total
+        each = (ratio + 1 / ratio) / total / 4 - mean**2
+        return (self.met[:, None] if each.ndim > 1 else self.met) * each, np.exp(tie) / total
+
+    def own_information(self, strength: Floats, tie: Floats) -> Floats:
+        """What all matches say of each player's strength, the others held, chain by chain."""
+        strength = np.clip(strength, -_FAR, _FAR)
+        found = np.zeros_like(strength)
+        if len(self.a):
+            weight = self.edge_information(strength, tie)[0]
+            self.by_a.add(found, weight)
+            self.by_b.add(found, weight)
+        return found + self.ranked_information(strength)
 
     def ranked_information(self, strength: Floats) -> Floats:
-        """What rankings say of each player's strength, the others held."""
-        stages = self.stages
+        """That of rankings alone."""
+        stages, found = self.stages, np.zeros_like(strength)
         if not len(stages):
-            return np.zeros(self.players)
-        share = self._shares(strength[:, None])[:, 0]
-        items = self.players if stages.teams is None else len(stages.teams)
-        by_item = np.bincount(stages.player, share * (1 - share) * stages.weight[stages.stage], items)
-        own = by_item.astype(np.float64)
-        return own if stages.teams is None else np.asarray(own @ stages.teams**2)
+            return found
+        share = self._shares(strength)
+        share *= (1 - share) * stages.weight[stages.stage][:, None]
+        if stages.teams is None:
+            stages.by_player.add(found, share)
+            return found
+        by_team = np.zeros((len(stages.teams), strength.shape[1]))
+        stages.by_player.add(by_team, share)
+        return np.asarray((stages.teams**2).T @ by_team)
 
     def _information_of_stages(self, strength: Floats) -> Iterator[Floats]:
         stages = self.stages

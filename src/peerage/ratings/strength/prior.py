@@ -1,9 +1,11 @@
 """The prior of strengths: most near each other, a few perhaps far away.
 
-    s ~ (1 - q) N(0, τ²) + q N(0, τ² + 3²),  τ half-normal of SD 1.5,  q ~ Beta(1, 9),  ln ν ~ N(ln ½, 1)
+    s ~ (1 - q) N(0, τ²) + q N(0, τ² + 3²),  τ exponential of mean 0.8,  q ~ Beta(1, 9),  ln ν ~ N(ln ½, 1)
 
-in log-odds; 1 is 174 Elo. The second part is for a player far ahead of, or behind, all others: with the first
-alone, pairing that follows results ends in intervals that miss such a leader.
+in log-odds; 1 is 174 Elo. An exponential spread prefers the simpler model, in which all are equal, and yet
+lets pools be 600 Elo wide (Simpson and others, "Penalising model component complexity", Statistical Science
+2017). The second part is for a player far ahead of, or behind, all others: with the first alone, pairing that
+follows results ends in intervals that miss such a leader.
 """
 
 from __future__ import annotations
@@ -14,8 +16,8 @@ from peerage.ratings.kernels import Floats
 
 FAR = 3.0
 """What the second part adds to the spread, in log-odds: 521 Elo."""
-WIDTH = 1.5
-"""The half-normal's SD of the spread τ, in log-odds: 261 Elo."""
+WIDTH = 0.8
+"""The mean of the spread τ, in log-odds: 139 Elo."""
 SHARE = (1.0, 9.0)
 """Beta's parameters of the share q."""
 SHARE_MEAN = SHARE[0] / sum(SHARE)
@@ -27,7 +29,7 @@ LEAST, MOST = 0.01, 30.0
 
 def log_spread(spread: Floats | float) -> Floats:
     """The log density of ln τ, but for a constant."""
-    log = np.log(spread) - (np.asarray(spread) / WIDTH) ** 2 / 2
+    log = np.log(spread) - np.asarray(spread) / WIDTH
     return np.where((spread >= LEAST) & (spread <= MOST), log, -np.inf)
 
 

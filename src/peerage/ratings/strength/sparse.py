@@ -41,7 +41,7 @@ def _climbed(counts: Counts) -> tuple[Normal, Floats, Floats]:
     strength, tie = np.zeros(n), prior.TIE[0] if counts.tied else -np.inf
     for _ in range(_CLIMBS):
         edge, tied = counts.edge_information(strength, tie)
-        own = counts.ranked_information(strength) + prior.precision(strength, _SPREAD, share)
+        own = counts.ranked_information(strength[:, None])[:, 0] + prior.precision(strength, _SPREAD, share)
         slope, tie_slope = counts.slope(strength[:, None], np.array([tie]))
         pull = prior.precision(strength, _SPREAD, share) * strength
         step = _solved(counts, edge, own, slope - pull[:, None])[:, 0]
