@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 from peerage.engine.troubles import Trouble
 from peerage.ledger.waits import Waiting
 from peerage.scheduling.goal import State
-from peerage.standings import Standings
 
 
 @dataclass(frozen=True)
@@ -16,8 +15,8 @@ class Progress:
     """Progress of a run, as a spectator sees it.
 
     Money in 1e-9 dollars, over all runs: `billed_nano` is known, `possibly_nano` may have been billed in
-    addition (failed calls, replies of unknown cost), `held_nano` is reserved for calls on their way.
-    `unpriced` calls have no known price, and are in neither.
+    addition (failed calls, replies of unknown cost). `unpriced` calls have no known price, and are in
+    neither.
 
     `decided` of the `settled` matches came to a result; `limit` counts these. `benched` says why, by player.
     `troubles` says what is wrong with each player's calls now; `stopping` holds from the first Ctrl+C on.
@@ -30,12 +29,9 @@ class Progress:
     limit: int | None
     matches_in_flight: int
     calls_in_flight: int
-    calls_answered: int
     retries: int
     billed_nano: int
     possibly_nano: int
-    held_nano: int
-    standings: Standings
     benched: Mapping[str, str]
     stopping: bool
     troubles: tuple[Trouble, ...] = ()
