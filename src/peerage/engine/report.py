@@ -29,6 +29,7 @@ class Progress:
     limit: int | None
     matches_in_flight: int
     calls_in_flight: int
+    calls_answered: int
     retries: int
     billed_nano: int
     possibly_nano: int
