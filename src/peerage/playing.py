@@ -27,6 +27,7 @@ from peerage.engine.hosts import Hosts, Switches, here
 from peerage.engine.import_recordings import admit
 from peerage.engine.journal import Journal
 from peerage.engine.left_up import stop_left_up
+from peerage.engine.looks import look
 from peerage.engine.plans import Plans
 from peerage.engine.player_runtime import PlayerRuntime
 from peerage.engine.probed import TOPIC as PROBES
@@ -215,6 +216,7 @@ async def play(
             try:
                 report = await runner.run()
                 _register(ledger, runtimes, sealing_key(secret))
+                look(ledger, now_ms())
                 return report
             finally:
                 if spectator is not None:

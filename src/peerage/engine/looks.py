@@ -1,0 +1,79 @@
+"""Looks at what is proven, on record: a claim once made stays, whatever matches do to it later.
+
+A claim holds at every look with 95%, so one that was made is not taken back when luck turns. A run that ends
+looks at all matches on record, and writes an entry of the log where something is proven that was not before.
+Tables of the whole arena add these claims to those that hold now; `peerage replay` looks again at as many
+matches.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+import numpy as np
+from msgspec import Struct
+
+from peerage.engine.recovery import ended
+from peerage.ledger.series import in_series
+from peerage.ledger.store import Ledger, Summary, amend, amended
+from peerage.ratings.history import Game, games
+from peerage.ratings.strength.evidence import of_games
+from peerage.ratings.strength.proven import proven
+
+TOPIC = "claims"
+
+Claim = tuple[str, str]
+"""Who is proven to be better, and than whom."""
+
+
+class Look(Struct, frozen=True):
+    """What was proven after so many `matches` on record, and had not been: `claims`, sorted."""
+
+    matches: int
+    claims: tuple[Claim, ...]
+
+
+def looks(ledger: Ledger) -> Iterator[Look]:
+    """All looks on record, in order. Raises LedgerError."""
+    return amended(ledger, TOPIC, Look)
+
+
+def claimed(ledger: Ledger) -> frozenset[Claim]:
+    """Every claim on record. Raises LedgerError."""
+    return frozenset([claim for look in looks(ledger) for claim in look.claims])
+
+
+def look(ledger: Ledger, at_ms: int) -> Look | None:
+    """Look at all matches on record, and write down what is proven for the first time; None where nothing is.
+
+    The caller holds the runner's lock. Raises LedgerError.
+    """
+    matches = list(ledger.summaries())
+    new = claims_of(matches, series_of(ledger)) - claimed(ledger)
+    if not new:
+        return None
+    made = Look(len(matches), tuple(sorted(new)))
+    amend(ledger, TOPIC, [made], at_ms)
+    return made
+
+
+def series_of(ledger: Ledger) -> dict[int, int]:
+    """The series of each match that is in one, by their numbers."""
+    return {match.number: match.series for match in in_series(ledger)}
+
+
+def claims_of(matches: Iterable[Summary], series: dict[int, int]) -> frozenset[Claim]:
+    """What these matches prove. Those of a series are one bet. Pure."""
+    place: dict[str, int] = {}
+    listed, labels = [], []
+    for number, match in enumerate(matches, 1):
+        result = ended(match, series.get(match.number, 0))
+        if not len({*result.players}) == len(result.scores) > 1:
+            continue
+        seats = tuple([(place.setdefault(player, len(place)),) for player in result.players])
+        listed.append(Game(seats, tuple([-score for score in result.scores])))
+        labels.append(result.series or -number)
+    hang_together = len({*labels}) < len(labels)
+    above = proven(of_games(games(len(place), listed), labels if hang_together else None))
+    names = list(place)
+    return frozenset([(names[a], names[b]) for a, b in np.argwhere(above).tolist()])
