@@ -81,7 +81,7 @@ def points(ask: Ask, given: float, reason: str = "because") -> str:
         named = [f"{sha256(f'{ask.key}/{at}'.encode()).hexdigest()}?" for at in range(ask.expects.count)]
         return json.dumps({"questions": named})
     assert isinstance(ask.expects, Score | Scores)
-    one = {"reason": reason, **dict.fromkeys(ask.expects.criteria, given)}
+    one = {"reason": reason, "score": given}
     if isinstance(ask.expects, Score):
         return json.dumps(one)
     return json.dumps({"scores": [{"item": at, **one} for at in range(1, ask.expects.count + 1)]})

@@ -56,7 +56,7 @@ FORMATS: tuple[Format, ...] = (
     Json(Lot),
     Questions(2, categories=("math", "law")),
     Score(explain=True),
-    Scores(3, ("truth", "style")),
+    Scores(3),
     Text(60),
     WithTool(Integer()),
 )

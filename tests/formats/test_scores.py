@@ -80,8 +80,8 @@ def test_what_is_no_score_is_neither_guessed_nor_moved_onto_the_scale(text: str)
 
 
 def test_reasons_are_kept_and_asked_for_at_both_ends() -> None:
-    assert WITH_REASON.parse('{"reason": "", "score": 7}') == Scored(7, (7,), "")
-    assert WITH_REASON.parse('{"reason": "All wrong.", "score": 0}') == Scored(0, (0,), "All wrong.")
+    assert WITH_REASON.parse('{"reason": "", "score": 7}') == Scored(7, "")
+    assert WITH_REASON.parse('{"reason": "All wrong.", "score": 0}') == Scored(0, "All wrong.")
     assert WITH_REASON.parse("Score: 10\nNothing is missing.").reason == "Nothing is missing."
     for text in ('{"reason": " ", "score": 0}', '{"reason": "\u200b", "score": 10}', "10", "10/10"):
         with pytest.raises(FormatError, match="needs one"):
@@ -102,15 +102,6 @@ def test_reasons_are_kept_and_asked_for_at_both_ends() -> None:
 def test_scores_that_are_taken_back_or_quoted_are_unusable(text: str) -> None:
     with pytest.raises(FormatError):
         Scores(2).parse(text)
-
-
-def test_criteria_are_averaged() -> None:
-    kind = Score(("clarity", "relevance"))
-    assert kind.parse('{"clarity": 9, "relevance": 4}') == Scored(6.5, (9, 4))
-    assert kind.parse("Clarity: 9\nRelevance: 4").score == 6.5
-    for text in ('{"clarity": 9}', "7", "Clarity: 9"):
-        with pytest.raises(FormatError):
-            kind.parse(text)
 
 
 @pytest.mark.parametrize(

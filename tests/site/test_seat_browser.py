@@ -32,7 +32,7 @@ FORMATS: dict[str, Format] = {
     "code": Code(),
     "choice": Choice("verdict", ("A", "B", "tie")),
     "integer": Integer(),
-    "scores": Scores(3, ("truth", "style"), explain=True),
+    "scores": Scores(3, explain=True),
     "encoding": Encoding(),
 }
 

@@ -41,70 +41,62 @@ _SHOWN = 40  # characters of an unusable score that a repair quotes
 
 
 class Scored(Struct, frozen=True, gc=False):
-    """One score: the mean of its `parts`, one for each criterion; and what the judge said about it."""
+    """One score, and what the judge said about it."""
 
     score: float
-    parts: tuple[float, ...] = ()
     reason: str = ""
 
 
 class Score(Struct, frozen=True, tag="score"):
-    """A score from 0 to 10, or one for each of `criteria`, averaged; read as `reading` says.
+    """A score from 0 to 10, read as `reading` says.
 
     With `explain`, a 0 or a 10 without a reason is unusable.
     """
 
-    criteria: tuple[str, ...] = ("score",)
     explain: bool = False
     reason_chars: int = 300
 
     def instruction(self) -> str:
         return (
             "Reply with one JSON object and nothing else: "
-            f"{{{_members(self.criteria, self.explain)}}}. {_SCALE}{_why(self.explain)}"
+            f"{{{_members(self.explain)}}}. {_SCALE}{_why(self.explain)}"
         )
 
     def schema(self) -> dict[str, Any] | None:
-        return _object(self.criteria, self.explain, self.reason_chars)
+        return object_schema(_properties(self.explain, self.reason_chars))
 
     def parse(self, text: str) -> Scored:
-        criteria = ", ".join(self.criteria)
-        expected = f"a JSON object with {criteria} was expected, each a number from 0 to 10 in digits"
-        return self._of(stated(text, self.criteria, _score, expected))
+        expected = "a JSON object with score was expected, each a number from 0 to 10 in digits"
+        return self._checked(stated(text, (_FIELD,), _score, expected))
 
     def write(self, value: Scored | float) -> str:
         return json_text(self.fields(value))
 
     def fields(self, value: Scored | float) -> dict[str, Any]:
-        """The JSON object that states a score; a number is every criterion's."""
+        """Return the JSON object that states a score."""
         scored = value if isinstance(value, Scored) else Scored(value)
-        parts = scored.parts or (scored.score,) * len(self.criteria)
         reason = {"reason": scored.reason or "It is worth that."} if self.explain else {}
-        return reason | dict(zip(self.criteria, parts, strict=True))
+        return reason | {_FIELD: scored.score}
 
     def sample(self, rng: Random) -> Scored:
-        parts = tuple([rng.randrange(21) / 2 for _ in self.criteria])
-        return Scored(sum(parts) / len(parts), parts, words(rng, self.reason_chars) if self.explain else "")
+        return Scored(rng.randrange(21) / 2, words(rng, self.reason_chars) if self.explain else "")
 
     def of(self, found: dict[str, Any]) -> Scored:
-        """The value of a JSON object that is already decoded."""
-        scores = {criterion: _stated(found.get(criterion), criterion) for criterion in self.criteria}
-        for criterion, again in members(found, names_of(self.criteria), False, _score):
-            if again != scores[criterion]:
-                raise FormatError(
-                    f'more than one {criterion} found; one number as "{criterion}" was expected'
-                )
-        return self._of(Stated(scores, found, ""))
+        """Return the value of a JSON object that is already decoded."""
+        score = _score(found.get(_FIELD))
+        if score is None:
+            raise FormatError(f'no score found; a number from 0 to 10 as "{_FIELD}" was expected, in digits')
+        for _, again in members(found, names_of((_FIELD,)), False, _score):
+            if again != score:
+                raise FormatError(f'more than one {_FIELD} found; one number as "{_FIELD}" was expected')
+        return self._checked(Stated({_FIELD: score}, found, ""))
 
-    def _of(self, found: Stated[float]) -> Scored:
-        return self._checked([found.values[criterion] for criterion in self.criteria], found.reason)
-
-    def _checked(self, parts: list[float], reason: str) -> Scored:
-        score = sum(parts) / len(parts)
+    def _checked(self, found: Stated[float]) -> Scored:
+        score, reason = found.values[_FIELD], found.reason
         reason = reason.strip()[: self.reason_chars] if _LETTER.search(reason) else ""
         if self.explain and score in (0.0, MOST) and not reason:
             raise FormatError(f"the score is {score:g} and no reason is given; a 0 or a 10 needs one")
-        return Scored(score, tuple(parts), reason)
+        return Scored(score, reason)
 
 
 class Scores(Struct, frozen=True, tag="scores"):
@@ -112,37 +104,32 @@ class Scores(Struct, frozen=True, tag="scores"):
 
     A JSON object, found as `reading` says, with a list `scores`: either an object for each item, with its
     number as `item` and the fields of a `Score`, in any order; or, where nothing else is asked for, `count`
-    numbers. Without JSON, and for a single criterion, one line for each item: `3. 7`, `Item 3: 7/10`. An item
-    that is missing, or scored twice and differently, makes the reply unusable: nobody knows which number
-    belongs to which item then. The value is a tuple of `Scored`.
+    numbers. Without JSON one line for each item: `3. 7`, `Item 3: 7/10`. An item that is missing, or scored
+    twice and differently, makes the reply unusable: nobody knows which number belongs to which item then. The
+    value is a tuple of `Scored`.
     """
 
     count: int
-    criteria: tuple[str, ...] = ("score",)
     explain: bool = False
     reason_chars: int = 300
 
     def instruction(self) -> str:
         return (
             'Reply with one JSON object and nothing else: {"scores": [{"item": 1, '
-            f"{_members(self.criteria, self.explain)}}}, …]}}, with one entry for each of the {self.count} "
+            f"{_members(self.explain)}}}, …]}}, with one entry for each of the {self.count} "
             f"items. {_SCALE}{_why(self.explain)}"
         )
 
     def schema(self) -> dict[str, Any] | None:
-        one = _object(self.criteria, self.explain, self.reason_chars)
-        one["properties"] = {
-            "item": {"type": "integer", "minimum": 1, "maximum": self.count},
-            **one["properties"],
-        }
-        one["required"] = list(one["properties"])
+        item = {"type": "integer", "minimum": 1, "maximum": self.count}
+        one = object_schema({"item": item, **_properties(self.explain, self.reason_chars)})
         return object_schema(
             {"scores": {"type": "array", "items": one, "minItems": self.count, "maxItems": self.count}}
         )
 
     @property
     def _each(self) -> Score:
-        return Score(self.criteria, self.explain, self.reason_chars)
+        return Score(self.explain, self.reason_chars)
 
     def parse(self, text: str) -> tuple[Scored, ...]:
         found = object_in(text, ("scores",))
@@ -153,21 +140,19 @@ class Scores(Struct, frozen=True, tag="scores"):
                 raise FormatError('one list "scores" was expected in the JSON object')
             if all(isinstance(one, dict) for one in listed):
                 given = [(one.get("item"), self._each.of(one)) for one in listed]
-            elif len(listed) == self.count and len(self.criteria) == 1:
-                given = [(at, self._each.of({self.criteria[0]: one})) for at, one in enumerate(listed, 1)]
+            elif len(listed) == self.count:
+                given = [(at, self._each.of({_FIELD: one})) for at, one in enumerate(listed, 1)]
             else:
                 raise FormatError(
                     f'"scores" holds {len(listed)} entries without item numbers; {self.count} were expected'
                 )
-        elif len(self.criteria) == 1:
-            given = self._lines(folded(text).split("\n"))
         else:
-            given = ()
+            given = self._lines(folded(text).split("\n"))
         scores: dict[int, Scored] = {}
         for item, scored in given:
             if isinstance(item, bool) or not isinstance(item, int) or not 1 <= item <= self.count:
                 raise FormatError(f"there is no item {_shown(item)}; items 1 to {self.count} were expected")
-            if scores.setdefault(item, scored).parts != scored.parts:
+            if scores.setdefault(item, scored).score != scored.score:
                 raise FormatError(f"item {item} is scored twice, differently; once was expected")
         missing = [str(item) for item in range(1, self.count + 1) if item not in scores]
         if missing:
@@ -197,6 +182,7 @@ class Scores(Struct, frozen=True, tag="scores"):
         return tuple([self._each.sample(rng) for _ in range(self.count)])
 
 
+_FIELD = "score"
 _SCALE = "Scores are numbers from 0 to 10."
 
 
@@ -204,23 +190,13 @@ def _why(explain: bool) -> str:
     return " The reason may stay empty, except for a 0 or a 10." if explain else ""
 
 
-def _members(criteria: tuple[str, ...], explain: bool) -> str:
-    reason = ['"reason": "<one sentence>"'] if explain else []
-    return ", ".join(reason + [f'"{criterion}": <0 to 10>' for criterion in criteria])
+def _members(explain: bool) -> str:
+    return '"reason": "<one sentence>", ' * explain + f'"{_FIELD}": <0 to {MOST:g}>'
 
 
-def _object(criteria: tuple[str, ...], explain: bool, reason_chars: int) -> dict[str, Any]:
+def _properties(explain: bool, reason_chars: int) -> dict[str, Any]:
     reason = {"reason": {"type": "string", "maxLength": reason_chars}} if explain else {}
-    number = {"type": "number", "minimum": 0, "maximum": MOST}
-    return object_schema({**reason, **dict.fromkeys(criteria, number)})
-
-
-def _stated(value: Any, criterion: str) -> float:
-    """The score that a JSON field holds: a number, or a text with one."""
-    score = _score(value)
-    if score is None:
-        raise FormatError(f'no score found; a number from 0 to 10 as "{criterion}" was expected, in digits')
-    return score
+    return {**reason, _FIELD: {"type": "number", "minimum": 0, "maximum": MOST}}
 
 
 def _score(written: Any) -> float | None:

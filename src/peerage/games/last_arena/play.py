@@ -17,7 +17,7 @@ from random import Random
 
 from msgspec.structs import replace
 
-from peerage.formats import Questions, Scores, Text
+from peerage.formats import Questions, Text
 from peerage.games.game import QUOTE, Asks, Demo, GameSpec, Judging
 from peerage.games.last_arena.house import house
 from peerage.games.last_arena.questions import Author, Question, calls, collect
@@ -32,7 +32,8 @@ from peerage.games.last_arena.rules import (
 from peerage.games.last_arena.show import show
 from peerage.games.last_arena.tables import answers_of
 from peerage.games.presets import presets
-from peerage.judging.scores import REASON_CHARS, SCORE_TOKENS, Item, Scoring, ScoringRules, scoring
+from peerage.games.rejudge import scored_asks
+from peerage.judging.scores import Item, Scoring, scoring
 from peerage.judging.scores_standing import MEAN, normalised_grades, received
 from peerage.match import Fixture, Outcome, Seat, Table
 from peerage.protocol import Ask, Quote, Reply, Steps
@@ -182,7 +183,7 @@ def asks(rules: LastArenaRules, fixture: Fixture) -> Iterator[Asks]:
         usual_quoted=written * QUESTION_TOKENS // 2,
         usual_output=per_call * QUESTION_TOKENS,
     )
-    yield _scored(rules.rating(), (players - 1) * written, question, QUESTION_TOKENS)
+    yield scored_asks("contestant", rules.rating(), (players - 1) * written, question, QUESTION_TOKENS)
     yield Asks(
         "contestant",
         prompts.answer,
@@ -193,7 +194,8 @@ def asks(rules: LastArenaRules, fixture: Fixture) -> Iterator[Asks]:
         usual_quoted=QUESTION_TOKENS,
         usual_output=sum([min(ANSWER_TOKENS, limit) for limit in limits]) // len(limits),
     )
-    yield _scored(
+    yield scored_asks(
+        "contestant",
         rules.judging(),
         (players - 1) * kept * len(limits),
         question + rules.max_chars + QUOTE,
@@ -201,24 +203,9 @@ def asks(rules: LastArenaRules, fixture: Fixture) -> Iterator[Asks]:
     )
 
 
-def _scored(rules: ScoringRules, items: int, quoted: int, tokens: int) -> Asks:
-    parcels, together = -(-items // rules.per_call), min(items, rules.per_call)
-    return Asks(
-        to="contestant",
-        prompts=(rules.prompt, rules.many),
-        expects=Scores(together, explain=rules.explain, reason_chars=REASON_CHARS),
-        calls=parcels + (items if rules.per_call > 1 else 0),
-        max_tokens=rules.max_tokens,
-        quoted=together * quoted,
-        usual=parcels,
-        usual_quoted=together * tokens,
-        usual_output=together * SCORE_TOKENS,
-    )
-
-
 GAME: GameSpec[LastArenaRules] = GameSpec(
     name="last-arena",
-    version=7,
+    version=8,
     about="A tournament: everybody writes questions, rates them, answers them all and judges all answers.",
     contestants=(2, 20),
     rules=LastArenaRules,

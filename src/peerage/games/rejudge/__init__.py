@@ -20,3 +20,4 @@ from peerage.games.rejudge.recorded import RecordedAnswers as RecordedAnswers
 from peerage.games.rejudge.recorded import RejudgeRules as RejudgeRules
 from peerage.games.rejudge.recorded import author_of as author_of
 from peerage.games.rejudge.recorded import recorded_in as recorded_in
+from peerage.games.rejudge.recorded import scored_asks as scored_asks

@@ -7,7 +7,6 @@ from collections.abc import Iterator
 import msgspec
 
 from peerage.blocks import Block, Heading, Quoted, Replies, Sentence, Task, names
-from peerage.formats import Score, Scores
 from peerage.games.game import QUOTE, Asks, GameRating, GameSpec, Judging
 from peerage.games.rejudge.recorded import (
     FIRST,
@@ -16,10 +15,11 @@ from peerage.games.rejudge.recorded import (
     RejudgeRules,
     author_of,
     recorded_in,
+    scored_asks,
 )
 from peerage.judging.ballots import ballots_of
 from peerage.judging.panel import QUORUM, VERDICT_TOKENS, panel, panel_shown
-from peerage.judging.scores import REASON_CHARS, SCORE_TOKENS, Item, facts, recorded, scoring
+from peerage.judging.scores import Item, facts, recorded, scoring
 from peerage.match import Fixture, Outcome, Table
 from peerage.protocol import Choice, Prompt, Quote, Reply, Steps
 
@@ -122,33 +122,17 @@ def _preferred(asked: RecordedAnswers) -> str:
 
 
 def asks(rules: RejudgeRules, fixture: Fixture) -> tuple[Asks, ...]:
-    """The answers in the fixture: by a panel once or in both orders; by scores in lists, of which at worst
-    every one is unusable and its answers are asked about one by one."""
+    """The answers in the fixture: by a panel once or in both orders; by scores in lists."""
     asked = recorded_in(fixture)
     if rules.by == "panel":
         verdict, calls = Choice("verdict", ("A", "B")), 2 if rules.order == "both" else 1
         return (Asks("judge", Prompt(*asked.asked), verdict, calls, VERDICT_TOKENS, usual_output=40),)
-    prompts, answers = rules.scoring(asked.asked), len(asked.answers)
-    lists, together = -(-answers // rules.per_call), min(answers, rules.per_call)
-    return (
-        Asks(
-            to="judge",
-            prompts=(prompts.prompt, prompts.many),
-            expects=Scores(together, ("score",), rules.explain, REASON_CHARS)
-            if together > 1
-            else Score(("score",), rules.explain, REASON_CHARS),
-            calls=lists + (answers if rules.per_call > 1 else 0),
-            max_tokens=prompts.max_tokens,
-            quoted=2 * QUOTE * together,
-            usual=lists,
-            usual_output=together * SCORE_TOKENS,
-        ),
-    )
+    return (scored_asks("judge", rules.scoring(asked.asked), len(asked.answers), 2 * QUOTE),)
 
 
 GAME: GameSpec[RejudgeRules] = GameSpec(
     name="rejudge",
-    version=3,
+    version=4,
     about="New judges compare or score recorded answers; `peerage rejudge` sets it up.",
     contestants=(0, 0),
     rules=RejudgeRules,

@@ -9,9 +9,11 @@ import msgspec
 from msgspec import Struct
 from pydantic import Field
 
+from peerage.formats import Score, Scores
+from peerage.games.game import Asks
 from peerage.games.section import Section
 from peerage.judging.panel import PanelRules
-from peerage.judging.scores import ScoringRules
+from peerage.judging.scores import REASON_CHARS, SCORE_TOKENS, ScoringRules
 from peerage.match import Fixture, Table
 from peerage.protocol import Prompt, Quote
 
@@ -107,3 +109,22 @@ class RejudgeRules(Section):
             many=Prompt(*asked[2:]),
             explain=self.explain,
         )
+
+
+def scored_asks(to: str, rules: ScoringRules, items: int, quoted: int, tokens: int | None = None) -> Asks:
+    """Return the bounds of scoring so many items, of which one takes so many characters and usual tokens: at
+    worst every list is unusable, and its items are asked about one by one."""
+    lists, together = -(-items // rules.per_call), min(items, rules.per_call)
+    return Asks(
+        to=to,
+        prompts=(rules.prompt, rules.many),
+        expects=Scores(together, rules.explain, REASON_CHARS)
+        if together > 1
+        else Score(rules.explain, REASON_CHARS),
+        calls=lists + (items if rules.per_call > 1 else 0),
+        max_tokens=rules.max_tokens,
+        quoted=together * quoted,
+        usual=lists,
+        usual_quoted=None if tokens is None else together * tokens,
+        usual_output=together * SCORE_TOKENS,
+    )
