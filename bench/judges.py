@@ -19,7 +19,7 @@ from pathlib import Path
 import msgspec
 import numpy as np
 
-from peerage.judging.ballots import BALLOTS, SEATED, PanelRecord, add_panel, marks_of
+from peerage.judging.ballots import BALLOTS, PanelRecord, add_panel, marks_of
 from peerage.judging.corrections import CORRECTIONS, corrected
 from peerage.judging.marks import MARKS, Rows, Votes, add_marks
 from peerage.judging.panel import Ballot
@@ -30,7 +30,7 @@ from peerage.tables.judges import judges_of
 from peerage.tables.observations import CHALLENGES, Observations, together
 
 PLAYERS, JUDGES, STRETCH = 60, 5, 1_000
-_KEPT = ("ballots", "seated", "challenges", "marks")
+_KEPT = ("ballots", "challenges", "marks")
 
 
 def panels(duels: int) -> Iterator[tuple[PanelRecord, dict[str, int]]]:
@@ -56,13 +56,13 @@ def stretches(duels: int) -> Iterator[bytes]:
     """What the matches tell, as it is kept."""
     made = panels(duels)
     for first in range(1, duels + 1, STRETCH):
-        ballots, seated, marks, challenges = Rows(BALLOTS), Rows(SEATED), Rows(MARKS), Rows(CHALLENGES)
+        ballots, marks, challenges = Rows(BALLOTS), Rows(MARKS), Rows(CHALLENGES)
         last = min(first + STRETCH, duels + 1)
         for number, (panel, chars) in zip(range(first, last), made, strict=False):
-            add_panel(ballots, seated, str(number), panel)
+            add_panel(ballots, str(number), panel)
             add_marks(marks, marks_of(panel, str(number), chars))
             challenges.add((str(number), f"topic {number % 12}", panel.players["A"]))
-        columns = [rows.columns() for rows in (ballots, seated, challenges, marks)]
+        columns = [rows.columns() for rows in (ballots, challenges, marks)]
         yield msgspec.msgpack.encode(Observations(last - first, **dict(zip(_KEPT, columns, strict=True))))
 
 

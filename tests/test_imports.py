@@ -9,6 +9,7 @@ import subprocess
 import sys
 from collections.abc import Collection, Iterator, Mapping
 from graphlib import CycleError, TopologicalSorter
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -161,3 +162,27 @@ def test_importing_the_package_loads_nothing() -> None:
         [sys.executable, "-c", code], capture_output=True, text=True, check=True, env=dict(os.environ)
     ).stdout
     assert said.strip() == "[]"
+
+
+def there(module: str, name: str) -> bool:
+    if hasattr(import_module(module), name):
+        return True
+    try:
+        import_module(f"{module}.{name}")
+    except ImportError:
+        return False
+    return True
+
+
+def test_what_benches_and_examples_import_is_there() -> None:
+    """They are run by hand: what they no longer find would be seen late."""
+    root = Path(__file__).parents[1]
+    imported = {
+        (path.name, node.module, one.name)
+        for path in [*root.glob("bench/*.py"), *root.glob("examples/**/*.py")]
+        for node in ast.walk(ast.parse(path.read_text("utf-8")))
+        if isinstance(node, ast.ImportFrom) and node.module and node.module.partition(".")[0] == "peerage"
+        for one in node.names
+    }
+    assert len(imported) > 100
+    assert [one for one in sorted(imported) if not there(*one[1:])] == []
