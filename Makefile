@@ -100,7 +100,6 @@ bench-numbers: $(VENV)/.bench ## simulate how far ratings and judgements can be 
 	$(BIN)/python -m bench.claims
 	$(BIN)/python -m bench.topics
 	$(BIN)/python -m bench.further
-	$(BIN)/python -m bench.goals
 	$(BIN)/python -m bench.cluster
 
 real: $(VENV)/.dev           ## play a whole arena on a real language model (SmolLM2-135M)

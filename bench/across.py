@@ -15,15 +15,15 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from bench.arenas import Cell, Counts, played
-from bench.policies import loss
+from bench.arenas import POINTS, Cell, Counts, played
 from peerage.ratings.kernels import Floats
-from peerage.scheduling import order, strengths
+from peerage.scheduling import adaptive, strengths
 from peerage.scheduling.policies import Policy
+from peerage.scheduling.standing import Goal
 
 MATCHES, DOLLARS = 480, 40.0
 SHARES = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.7)
-WAYS = (("order", False), ("order", True), ("swiss", False), ("random", False))
+WAYS = (("adaptive", False), ("adaptive", True), ("swiss", False), ("random", False))
 CELLS = tuple(
     [
         Cell(12, "normal", groups=True, weaker=weaker, window=window)
@@ -31,6 +31,14 @@ CELLS = tuple(
         for window in (1, 4)
     ]
 )
+
+
+def loss(rating: Floats, skill: Floats) -> Floats:
+    """Return the mean gap, over all pairs, of those in the wrong order; Elo."""
+    gap = skill[:, :, None] - skill[:, None, :]
+    wrong = (rating[:, :, None] - rating[:, None, :]) * gap <= 0
+    pairs = skill.shape[1] * (skill.shape[1] - 1)
+    return np.asarray(POINTS * (np.abs(gap) * wrong).sum(axis=(1, 2)) / pairs)
 
 
 def between(rating: Floats, skill: Floats, cell: Cell) -> Floats:
@@ -61,7 +69,7 @@ def table(arenas: int) -> Iterator[str]:
     for name, per_dollar in WAYS:
         for cell in CELLS:
             for share in SHARES:
-                policy = Policy(name, across=share)
+                policy = Policy(name, goal=Goal("order"), across=share)
                 every, apart, met = after(policy, cell, arenas, per_dollar=per_dollar)
                 told = [f"{x.mean():.2f} ± {x.std() / arenas**0.5:.2f}" for x in (every, apart)]
                 kind = f"{cell.weaker:g} Elo weaker" if cell.weaker else "as strong"
@@ -71,7 +79,7 @@ def table(arenas: int) -> Iterator[str]:
 
 
 def main(arenas: int = 200) -> None:
-    order.product, strengths.inverse = np.matmul, np.linalg.inv
+    adaptive.product, strengths.inverse = np.matmul, np.linalg.inv
     for line in table(arenas):
         print(line, flush=True)
 

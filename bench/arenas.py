@@ -10,7 +10,8 @@ from typing import NamedTuple
 import numpy as np
 
 from peerage.ratings.kernels import Floats, expected
-from peerage.scheduling import order
+from peerage.ratings.strength.prior import FAR, SHARE, WIDTH
+from peerage.scheduling import adaptive
 from peerage.scheduling.groups import tables
 from peerage.scheduling.policies import Policy
 from peerage.scheduling.standing import History, Results, Standing
@@ -26,7 +27,7 @@ FOLD = 30  # between the cheapest seat and the dearest
 class Cell(NamedTuple):
     """Arenas of one kind: `ties` is the share of them between equals, `noise` that of results which are the
     toss of a coin, `lag` the matches in flight, by default those of an arena with eight under way at once.
-    Skills have the standard deviation `spread`, in Elo.
+    Skills have the standard deviation `spread`, in Elo; of a pool "one ahead", its lead.
 
     Where there are two `groups` of players, the second half is weaker by `weaker` Elo on average, a seat of
     theirs costs a tenth, and they are paired in one of `window` rounds.
@@ -51,8 +52,11 @@ class Cell(NamedTuple):
             "equals": lambda: np.zeros(self.players),
             "even gaps": lambda: rng.permutation(even),
             "normal": lambda: rng.normal(0, 1, self.players),
+            "one ahead": lambda: np.eye(self.players)[0],
+            "prior": lambda: _from_prior(self.players, rng),
         }
-        found = np.array([drawn[self.pool]() for _ in range(arenas)]) * self.spread
+        found = np.array([drawn[self.pool]() for _ in range(arenas)])
+        found *= POINTS if self.pool == "prior" else self.spread
         found[:, self.second] -= self.weaker
         return np.asarray(found / POINTS)
 
@@ -82,6 +86,13 @@ class Cell(NamedTuple):
         """In flight."""
         lag = self.lag or usual_window(CONCURRENCY, self.per_round)
         return max(1, math.ceil(lag / self.per_round))
+
+
+def _from_prior(players: int, rng: np.random.Generator) -> Floats:
+    """Strengths in log-odds as `ratings.strength.prior` has them."""
+    spread, share = abs(rng.normal(0, WIDTH)), rng.beta(*SHARE)
+    far = rng.random(players) < share
+    return np.asarray(rng.normal(0, np.where(far, np.hypot(spread, FAR), spread)))
 
 
 class Counts:
@@ -161,8 +172,8 @@ Drawn = Generator[np.ndarray, Ended, None]
 
 
 def _learning(policy: Policy, cell: Cell, arenas: int, per_dollar: bool) -> Drawn:
-    """Tables of all arenas at once, by the functions that `order`, `top` and `certify` are made of."""
-    of = policy.loss([f"{at:02}" for at in range(cell.players)]) or order.of_order
+    """Tables of all arenas at once, by the functions that `adaptive` is made of."""
+    placed = int(policy.player) if policy.player else None
     share, size = table_share(cell.seats), cell.players
     known, issued = Counts(arenas, size), np.zeros((arenas, size, size))
     matches = np.zeros((arenas, size), dtype=int)
@@ -186,7 +197,17 @@ def _learning(policy: Policy, cell: Cell, arenas: int, per_dollar: bool) -> Draw
             lots = [Random(f"{arena}/{at}") for arena in who]
             known = Strengths(*[part[who] for part in found])
             mask = np.broadcast_to(free, (len(who), size, size))
-            return order.seat(known, matches[who], mask, price[who], lots, of, count, cell.seats)
+            return adaptive.seat(
+                strengths=known,
+                played=matches[who],
+                free=mask,
+                price=price[who],
+                lots=lots,
+                goal=policy.goal,
+                placed=placed,
+                count=count,
+                seats=cell.seats,
+            )
 
         seated = drawn(every, pairs)
         if policy.across and (pairs & across).any():

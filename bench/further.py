@@ -1,146 +1,122 @@
 """How often the true number of further matches lies in the range that `peerage plan` states. Arenas of
-simulated players, paired by each policy with matches in flight, are asked after so many matches what it
-takes to tell each pair apart, to know the best, and (to 50 Elo) the first three, the order of all and the
-place of one. Then they play on until it is known, to `MOST` times the matches at most. A range that is open
-above `MOST` holds what took longer.
+simulated players, paired by each policy with matches in flight, are asked after so many matches what it takes
+to prove who is best, to have a clear pick, and to prove the order of two neighbours in the middle. Then they
+play on until it is proven, to `MOST` times the matches at most. A range that is open above `MOST` holds what
+took longer.
 
-Usage: python -m bench.further [ARENAS [PART PARTS]]    (24: about twenty minutes on one core)
+Usage: python -m bench.further [ARENAS]    (40: about fifteen minutes on one core)
 """
 
 from __future__ import annotations
 
 import math
 import sys
-from collections import Counter
-from collections.abc import Sequence
-from itertools import combinations, islice
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
 
 from bench.arenas import Cell, matches_of
-from peerage.ratings.bradley_terry import Pair, fit
-from peerage.ratings.claims import gap_needed
-from peerage.ratings.kernels import Floats
-from peerage.scheduling.aim import BEST, Aim
-from peerage.scheduling.further import RatingEstimates, ranges
+from peerage.ratings.history import duels
+from peerage.ratings.strength.bins import AS_GOOD
+from peerage.ratings.strength.evidence import Evidence, of_duels
+from peerage.ratings.strength.posterior import strengths
+from peerage.ratings.strength.proven import proven
+from peerage.scheduling.further import forecast
 from peerage.scheduling.policies import Policy
-from peerage.scheduling.standing import PolicyName
+from peerage.scheduling.standing import BEST, PolicyName
 
 MOST = 16
-KINDS = [(kind, closed) for kind in ("pair", "best", "goal") for closed in (True, False)]
-STEP = 1.03
-POLICIES: tuple[tuple[PolicyName, str], ...] = (
-    ("random", "normal"),
-    ("swiss", "normal"),
-    ("swiss", "even gaps"),
-    ("order", "normal"),
-    ("certify", "normal"),
-    ("top", "normal"),
+STEP, SLACK = 1.06, 1.03
+KINDS = ("best proven", "pick clear", "two proven")
+POLICIES: tuple[PolicyName, ...] = ("random", "swiss", "adaptive")
+CELLS = (
+    *(
+        (Cell(players, "prior", lag=lag), start)
+        for players, lag, start in ((2, 2, 10), (4, 8, 24), (8, 16, 64))
+    ),
+    (Cell(12, "prior", lag=32), 150),
+    (Cell(2, "one ahead", lag=2, spread=300.0), 6),
+    (Cell(4, "one ahead", lag=8, spread=400.0), 24),
+    (Cell(8, "normal", lag=32, spread=300.0), 80),
 )
-CELLS = [
-    (Policy(name), Cell(players, pool, lag=32), start)
-    for name, pool in POLICIES
-    for players, start in ((6, 100), (12, 300), (12, 60))
-]
-CELLS += [(Policy(name), Cell(40, "normal", lag=32), 300) for name in ("random", "order", "swiss")]
+"""Arenas as the posterior's prior has them, and of stated truths, some of which surprise it."""
 
 
 class Asked(NamedTuple):
-    """A range that was stated: of a pair, the best or another goal, whether `closed` within `MOST`, whether
-    it `held` the true number, and whether that was `above` what was told as likely, None without any."""
+    """A question that was open: its kind, whether the range held the true number, and whether that was above
+    the middle, None where both are beyond what was played."""
 
-    kind: str
-    closed: bool
-    held: bool
+    kind: int
+    inside: bool
     above: bool | None
 
 
-def arena(
-    policy: Policy, played: Sequence[tuple[int, int, float]], cell: Cell, start: int, number: int
-) -> list[Asked]:
-    """What was asked of one arena: of the pairs and the best player that were not known at the start."""
-    counts: Counter[tuple[int, int, int]] = Counter()
-    matches = iter(played)
+def _evidence(matches: Sequence[tuple[int, int, float]], players: int) -> Evidence:
+    first, second, score = zip(*matches, strict=True)
+    return of_duels(duels(players, first, second, score))
 
-    def play(count: int) -> tuple[Floats, Floats, Floats]:
-        for a, b, score in islice(matches, count):
-            counts[a, b, 0 if score == 1 else 1 if score == 0 else 2] += 1
-        met = sorted({(a, b) for a, b, _ in counts})
-        table = fit(
-            [Pair(a, b, *[counts[a, b, result] for result in range(3)]) for a, b in met], cell.players
-        )
-        return table.rating, gap_needed(table.covariance), table.covariance
 
-    rating, needed, covariance = play(start)
-    met = np.zeros((cell.players, cell.players))
-    for (a, b, _), many in counts.items():
-        met[[a, b], [b, a]] += many
-    down = np.argsort(-rating).tolist()
-    pairs = [(a, b) for a, b in combinations(down, 2) if rating[a] - rating[b] <= needed[a, b]]
-    within = 50.0  # Elo
-    aims = [
-        BEST,
-        Aim("top", 3, within=within),
-        Aim("order", within=within),
-        Aim("placed", within=within),
-    ]
-    loss = policy.loss([f"{at:02}" for at in range(cell.players)])
-    spans = ranges(
-        RatingEstimates(rating, covariance, loss=loss, often=met, needed=needed), aims, pairs, number
-    )
-    kinds = ["best", *["goal"] * (len(aims) - 1), *["pair"] * len(pairs)]
-    took = [0.0 if aim.reached(rating, needed) else math.inf for aim in aims] + [math.inf] * len(pairs)
-    total = start
-    while total < MOST * start and math.inf in took:
-        more = max(1, int(total * (STEP - 1)))
-        rating, needed, _ = play(more)
-        total += more
-        told = [
-            *[bool(aim.reached(rating, needed)) for aim in aims],
-            *[abs(rating[a] - rating[b]) > needed[a, b] for a, b in pairs],
+def took(
+    played: Sequence[tuple[int, int, float]], players: int, start: int, two: tuple[int, int]
+) -> list[float]:
+    """Return how many times the matches at the start more it took to each of `KINDS`."""
+    found, many = [math.inf] * 3, 1.0
+    while many < MOST and math.inf in found:
+        many *= STEP
+        then = _evidence(played[: int(many * start)], players)
+        above = proven(then)
+        now = [(above.sum(axis=1) == players - 1).any(), False, above[two] or above[two[::-1]]]
+        if found[1] == math.inf:
+            later = strengths(then, seed=0)
+            pick = int(later.best.argmax())
+            now[1] = (np.delete(later.better[:, pick], pick) < AS_GOOD).all()
+        found = [many - 1 if yes and at == math.inf else at for at, yes in zip(found, now, strict=True)]
+    return found
+
+
+def asked(policy: Policy, cell: Cell, start: int, arenas: int) -> Iterator[Asked]:
+    """Yield what arenas were asked after so many matches, and what it came to."""
+    for played in matches_of(policy, cell, arenas, MOST * start + start):
+        now = _evidence(played[:start], cell.players)
+        found = strengths(now, seed=0)
+        order = np.argsort(-found.rating)[[cell.players // 2 - 1, cell.players // 2]].tolist()
+        two = (order[0], order[1])
+        told = forecast(found, now, policy, BEST, pairs=[two])
+        true = took(played, cell.players, start, two)
+        for kind, (span, many) in enumerate(zip((told.proven, told.clear, *told.pairs), true, strict=True)):
+            if span.matches == 0:
+                continue
+            about, high = [math.inf if end is None else end / start for end in (span.matches, span.at_most)]
+            beyond = high >= MOST - 1 if many == math.inf else many / SLACK <= high
+            inside = span.at_least / start <= many * SLACK and beyond
+            yield Asked(kind, inside, None if min(many, about) >= MOST - 1 else many > about)
+
+
+def told(some: Sequence[Asked]) -> str:
+    """Return the cells of a row."""
+    cells = []
+    for kind in range(len(KINDS)):
+        inside = [one.inside for one in some if one.kind == kind]
+        above = [one.above for one in some if one.kind == kind and one.above is not None]
+        cells += [
+            f"{np.mean(inside):.0%} of {len(inside)}" if inside else "",
+            f"{np.mean(above):.0%}" if above else "",
         ]
-        took = [
-            total / start if one == math.inf and now else one for one, now in zip(took, told, strict=True)
-        ]
-    return [
-        Asked(
-            kind,
-            high <= MOST,
-            low <= true and (true <= high or high > MOST),
-            None if about > MOST else true > about,
-        )
-        for kind, true, (low, about, high) in zip(kinds, took, spans, strict=True)
-        if true
-    ]
+    return " | ".join(cells)
 
 
-def told(name: str, asked: Sequence[Asked]) -> str:
-    """A line of the table."""
-    kinds = [
-        [one.held for one in asked if one.kind == kind and one.closed is closed] for kind, closed in KINDS
-    ]
-    shares = [f"{np.mean(kind):.0%} of {len(kind)}" if kind else "" for kind in kinds]
-    above = [one.above for one in asked if one.above is not None]
-    return f"| {' | '.join([name, *shares, f'{np.mean(above):.0%}' if above else ''])} |"
-
-
-def main(arenas: int = 24, part: int = 1, parts: int = 1) -> None:
-    heads = [f"{kind}{'' if closed else ', open'}" for kind, closed in KINDS]
-    print(f"| policy, players, pool, asked after | {' | '.join(heads)} | above the likely |")
-    print(f"|---|{'--:|' * 7}")
+def main(arenas: int = 40) -> None:
+    print("| policy | players | pool | asked after |" + "".join(f" {kind} | took more |" for kind in KINDS))
+    print("|---|--:|---|--:|" + "--:|--:|" * len(KINDS))
     every: list[Asked] = []
-    for policy, cell, start in CELLS[part - 1 :: parts]:
-        count = arenas if cell.players < 40 else max(1, arenas // 3)
-        played = matches_of(policy, cell, count, MOST * start + start // 2)
-        asked = [
-            one
-            for number, matches in enumerate(played)
-            for one in arena(policy, matches, cell, start, number)
-        ]
-        every += asked
-        print(told(f"{policy.name}, {cell.players}, {cell.pool}, {start}", asked), flush=True)
-    print(told("all", every))
+    for name in POLICIES:
+        for cell, start in CELLS:
+            some = [*asked(Policy(name), cell, start, arenas)]
+            every += some if cell.pool == "prior" else []
+            pool = cell.pool if cell.pool == "prior" else f"{cell.pool}, {cell.spread:g}"
+            print(f"| {name} | {cell.players} | {pool} | {start} | {told(some)} |", flush=True)
+    print(f"| all of the prior | | | | {told(every)} |")
 
 
 if __name__ == "__main__":

@@ -99,7 +99,7 @@ def test_one_word_sets_rules_pairing_and_rating_and_a_key_next_to_it_wins() -> N
 
 def test_the_doctor_lists_keys_that_win_over_a_preset(tmp_path: Path) -> None:
     own = {"preset": "uner", "judges": 3, "epsilon": 0.0}
-    write_arena(tmp_path, 7, rules=own, pairing={"policy": "order"})
+    write_arena(tmp_path, 7, rules=own, pairing={"policy": "adaptive"})
     told = CliRunner().invoke(app, ["doctor", "--dir", str(tmp_path)]).stdout
     assert re.search(r"preset uner +with your own rules\.judges, pairing\.policy\n", told)
     write_arena(tmp_path, 7, rules={"preset": "uner"}, pairing={})

@@ -281,9 +281,11 @@ class TestEnoughPlayers:
             enough_players(three)
 
     def test_what_a_dollar_says_needs_a_policy_that_weighs_matches(self) -> None:
-        loads("pairing: {policy: top, per: dollar}\n" + HOUSE)
-        with pytest.raises(SettingsError, match="`per: dollar` says nothing under policy `swiss`"):
+        loads("pairing: {policy: adaptive, per: dollar, goal: order}\n" + HOUSE)
+        with pytest.raises(SettingsError, match="`per` means nothing under policy `swiss`"):
             loads("pairing: {per: dollar}\n" + HOUSE)
+        with pytest.raises(SettingsError, match="`goal` means nothing under policy `random`"):
+            loads("pairing: {policy: random, goal: order}\n" + HOUSE)
 
     def test_too_few_because_of_kin(self) -> None:
         same_family = loads(
@@ -501,9 +503,13 @@ def test_two_who_hold_several_seats_are_enough_for_a_game_of_many() -> None:
         enough_players(loads(lines.replace("SLOTS", "2")))
 
 
-def test_who_is_to_be_placed_must_be_said() -> None:
-    with pytest.raises(SettingsError, match=r"`place` wants to know whom; state `until: NAME placed`"):
-        enough_players(loads("pairing: {policy: place}\n" + HOUSE))
+def test_pairing_plays_for_until_else_for_its_own_goal() -> None:
+    own = "pairing: {policy: adaptive, goal: first 3}\n" + HOUSE
+    assert str(loads(own).paired_for) == "first 3 known"
+    assert str(loads("until: order known to 50\n" + own).paired_for) == "order known to 50"
+    assert str(loads(HOUSE).paired_for) == "best known"
+    with pytest.raises(SettingsError, match=r"pairing\.goal: 'ada placed': no player is called 'ada'"):
+        loads("pairing: {policy: adaptive, goal: ada placed}\n" + HOUSE)
 
 
 def test_a_name_that_is_not_known_is_told_with_those_that_are() -> None:

@@ -212,12 +212,12 @@ def test_goals_as_people_write_them(text: str, goal: Goal) -> None:
     ("text", "told"),
     [
         ("best placed", "'best placed': no player is called 'best'; known: ada, bob, cyd"),
-        ("ada known", "'ada known' says nothing to find out"),
-        ("bst known", "'bst known' says nothing to find out; did you mean 'best known'?"),
+        ("ada known", "'ada known' is no goal"),
+        ("bst known", "'bst known' is no goal; did you mean 'best known'?"),
         ("zoe placed", "'zoe placed': no player is called 'zoe'; known: ada, bob, cyd"),
         ("bo placed", "'bo placed': no player is called 'bo'; did you mean 'bob'?"),
-        ("top 3 known", "'top 3 known': there are 3 players, so expected top 1 to 2"),
-        ("top 0 known", "'top 0 known': there are 3 players, so expected top 1 to 2"),
+        ("top 3 known", "'top 3 known': there are 3 players, so expected first 1 to 2"),
+        ("top 0 known", "'top 0 known': there are 3 players, so expected first 1 to 2"),
     ],
 )
 def test_what_is_no_goal_is_told(text: str, told: str) -> None:

@@ -190,56 +190,32 @@ class Arena:
         sure."""
         return self._board(track, game, topic, side, judged=True).verdict
 
-    def outlook(self, one: str = "", other: str = "", track: str = "", until: str | None = None) -> Outlook:
-        """What it takes to tell two players apart (of each two neighbours, where none are named) and to know
-        the best: further matches, their price, the range in which they lie with 80%, and the next most
-        telling match. `until` is a goal as `arena.yaml` has it, which is taken where none is given.
-
-        Raises ScopeError where a player has no match, or the track's errors do not shrink with the matches.
-        """
-        import msgspec
-
+    def outlook(self, one: str = "", other: str = "", until: str | None = None) -> Outlook:
+        """Return what it takes to prove a goal, to have a clear pick, and to tell two players apart: further
+        matches, their price, and the range in which they lie with 80%. `until` is a goal as `arena.yaml` has
+        it, which is taken where none is given. Raises ScopeError where a player has no match, or nobody."""
         from peerage.settings import suggest
         from peerage.settings.until import goal_of
-        from peerage.tables.outlook import BY_PAIRS, SHRINKING, of_board
-        from peerage.tables.played import ScopeError
+        from peerage.tables.outlook import outlook
+        from peerage.tables.played import PlayedMatches, Scope, ScopeError
 
-        found = self._board(track, "", "", "")
-        other_track = not track and found.track not in SHRINKING
-        if other_track:
-            found = self._board("bt", "", "", "")
-        if found.track not in SHRINKING:
-            raise ScopeError(
-                f"the errors of track {found.track} do not shrink with the matches: take one of "
-                f"{', '.join(SHRINKING)}"
-            )
-        names = [row.player for row in found.rows if row.rank is not None]
+        played = PlayedMatches(self.ledger, Scope())
+        stated = [player.name for player in self.settings.players]
         for name in filter(None, (one, other)):
-            if name in {row.player for row in found.rows} and name not in names:
+            if name in stated and name not in played.players:
                 raise ScopeError(f"{name} has no decided match yet")
-            if name not in names:
-                raise ScopeError(f"no match is on record of a player {name!r}{suggest(name, names)}")
+            if name not in played.players:
+                raise ScopeError(f"no match is on record of a player {name!r}{suggest(name, played.players)}")
         if (one or other) and (not one or not other or one == other):
-            raise ScopeError("name two players to tell apart, or none for all neighbours")
+            raise ScopeError("name two players to tell apart, or none to ask who is best")
         try:
-            stated = [player.name for player in self.settings.players]
-            goal = None if until is None else goal_of(until, stated or names)
+            goal = None if until is None else goal_of(until, stated or [*played.players])
         except ValueError as error:
             raise ScopeError(f"until: {error}") from None
-        named = (one, other) if one else None
-        made = of_board(found, self.settings, named, goal)
-        if made is None:
-            there = [name for name in stated if name in names]
-            if stated and len(there) < 2 <= len(names):
-                only = f"only {there[0]}" if there else "nobody"
-                raise ScopeError(
-                    f"of the players of arena.yaml {only} has a decided match: play more, or name two "
-                    "players of the table"
-                )
-            raise ScopeError("too few matches to know how far off the ratings are: play more")
-        if other_track:  # the table, and the verdict over it, are of another method
-            made = msgspec.structs.replace(made, lines=(BY_PAIRS, *made.lines))
-        return made
+        found = outlook(played, self.settings, (one, other) if one else None, goal)
+        if found is None:
+            raise ScopeError("no match is decided yet: play some first")
+        return found
 
     def _board(self, track: str, game: str, topic: str, side: str, *, judged: bool = False) -> Board:
         from peerage.tables.leaderboard import board

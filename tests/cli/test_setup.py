@@ -77,7 +77,7 @@ class TestInit:
     @pytest.mark.parametrize("provider", [name for name, about in PROVIDERS.items() if about.key_env])
     def test_each_provider_alone_makes_an_arena_that_its_budget_allows(self, provider: str) -> None:
         settings = loads(arena_text("x", 0, {provider: "A_KEY"}))
-        assert settings.pairing.policy == "order"
+        assert settings.pairing.policy == "adaptive"
         enough_players(settings)
         if settings.budget.arena is not None:
             assert {player.provider for player in settings.players} == {provider}

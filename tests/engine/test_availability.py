@@ -114,7 +114,7 @@ def test_a_match_whose_player_is_out_of_hours_waits_and_holds_up_nobody(tmp_path
 def test_nothing_is_played_without_whom_a_run_is_to_place(tmp_path: Path, clock: Clock) -> None:
     hands(tmp_path, players(available="3:00-4:00"))
     settings = tmp_path / "arena.yaml"
-    stated = settings.read_text("utf-8").replace("  window: 24", "  window: 24\n  policy: order")
+    stated = settings.read_text("utf-8").replace("  window: 24", "  window: 24\n  policy: adaptive")
     settings.write_text(f"{stated}until: owl placed\n", "utf-8")
     report = play(tmp_path, 400)
     assert report.reason == "waiting"

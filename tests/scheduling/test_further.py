@@ -1,51 +1,126 @@
-"""Courses of an arena from here: what a block of matches brings, and which claims are held exactly."""
+"""How many more matches it takes: what must hold of forecasts whatever the numbers, and that ranges hold."""
 
 from __future__ import annotations
 
-from dataclasses import replace
+import math
 
 import numpy as np
 import pytest
+from bench.arenas import Cell
+from bench.further import asked
 
-from peerage.ratings.claims import gap_needed
-from peerage.ratings.kernels import Floats
+from peerage.ratings.history import duels
+from peerage.ratings.strength.evidence import Evidence, of_duels
+from peerage.ratings.strength.posterior import strengths
 from peerage.scheduling import further
-from peerage.scheduling.aim import BEST, Aim
-from peerage.scheduling.further import RatingEstimates, ranges
-from peerage.scheduling.order import of_order
-from peerage.scheduling.posterior import match_information
-from peerage.scheduling.strengths import laplacian
+from peerage.scheduling.adaptive import between
+from peerage.scheduling.further import Forecast, Further, forecast
+from peerage.scheduling.policies import SWISS, Policy
+from peerage.scheduling.standing import BEST, Goal
 
 
-def test_blocks_spread_alike_bring_what_their_matches_bring_pair_by_pair() -> None:
-    """In the mean, and in how far courses of the same strengths scatter."""
-    truth, courses = np.array([0.5, 0.1, -0.6]), 40_000
-    known = laplacian(np.array([[0.0, 9.0, 2.0], [9.0, 0.0, 4.0], [2.0, 4.0, 0.0]]))
-    strength, matches = np.array([0.2, 0.3, -0.5]), np.array([[0.0, 8, 1], [8, 0, 3], [1, 3, 0]])
-    seen = further._alike(known, strength, matches, np.tile(truth, (courses, 1)), np.random.default_rng(7))
-    for step, (rating, covariance) in list(zip(further.STEPS, seen, strict=True))[20::25]:
-        more = step * laplacian(matches * match_information(truth))
-        both = np.linalg.inv(known + more + 1 / 3)
-        assert covariance[0] == pytest.approx(both, rel=1e-6)
-        assert rating.mean(axis=0) == pytest.approx(both @ (known @ strength + more @ truth), abs=0.02)
-        scatter = np.asarray(np.cov(rating.T))
-        assert scatter == pytest.approx(both @ more @ both, rel=0.05, abs=1e-3)
+def seen(players: int, gap: float, rounds: int, seed: int = 1) -> Evidence:
+    """All pairs so often, neighbours `gap` log-odds apart."""
+    rng = np.random.default_rng(seed)
+    first, second = np.triu_indices(players, 1)
+    chance = np.tile(1 / (1 + np.exp(gap * (first - second))), rounds)
+    score = (rng.random(len(chance)) < chance) * 1.0
+    return of_duels(duels(players, np.tile(first, rounds), np.tile(second, rounds), score))
 
 
-@pytest.mark.parametrize("learns", [True, False])
-def test_claims_are_held_exactly_wherever_they_may_be_in_reach(
-    learns: bool, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    table = RatingEstimates(np.array([150.0, 60.0, 0.0, -170.0]), np.diag([900.0, 1600.0, 700.0, 1200.0]))
-    table = replace(table, loss=of_order if learns else None)
-    aims = [BEST, Aim("order", within=40.0), Aim("placed", player=2)]
-    found = ranges(table, aims, [(0, 1), (2, 3)])
-    assert any(np.isfinite(span).all() for span in found)
+def ahead(evidence: Evidence, goal: Goal = BEST, policy: Policy = SWISS, **more: object) -> Forecast:
+    return forecast(strengths(evidence, seed=1), evidence, policy, goal, **more)  # type: ignore[arg-type]
 
-    def nothing(covariance: Floats, *, unit: float) -> Floats:
-        return np.zeros_like(covariance)
 
-    monkeypatch.setattr(further, "gap_at_least", nothing)
-    assert ranges(table, aims, [(0, 1), (2, 3)]) == found
-    monkeypatch.setattr(further, "gap_at_least", gap_needed)
-    assert ranges(table, aims, [(0, 1), (2, 3)]) == found
+def test_what_is_proven_takes_no_more_and_what_is_hopeless_has_no_number() -> None:
+    sure = ahead(seen(3, 2.0, 60), per_match_usd=0.5, pairs=[(0, 2)])
+    assert sure == Forecast(*[Further(0, 0, 0, 0.0)] * 2, (Further(0, 0, 0, 0.0),))
+    assert str(sure.proven) == "now"
+    level = ahead(seen(12, 0.0, 3), Goal("order"))
+    assert level.proven.matches is None
+    assert level.proven.at_most is None
+    assert "more matches" in str(level.proven)
+
+
+def test_a_range_holds_its_middle_and_has_its_price() -> None:
+    span = ahead(seen(4, 0.7, 8), per_match_usd=0.02).proven
+    assert span.matches is not None
+    assert 0 < span.at_least < span.matches < (span.at_most or math.inf)
+    assert span.usd == pytest.approx(0.02 * span.matches)
+    assert ahead(seen(4, 0.7, 8)).proven.usd is None
+
+
+def test_the_same_arguments_give_the_same_numbers() -> None:
+    assert ahead(seen(5, 0.4, 6)) == ahead(seen(5, 0.4, 6))
+
+
+def test_a_clear_pick_comes_before_proof_and_a_wider_tolerance_before_a_narrow_one() -> None:
+    evidence = seen(5, 0.5, 8)
+    both = ahead(evidence)
+    assert both.clear.at_least <= both.proven.at_least
+    wide, narrow = (ahead(evidence, BEST._replace(within=within)).proven for within in (200.0, 20.0))
+    assert (wide.matches or 0) < (narrow.matches or math.inf)
+
+
+def test_pairing_for_the_goal_takes_fewer() -> None:
+    evidence = seen(10, 0.35, 4)
+    random, adaptive = (ahead(evidence, policy=Policy(name)).proven for name in ("random", "adaptive"))
+    assert adaptive.matches is not None
+    assert adaptive.matches < 0.8 * (random.matches or math.inf)
+
+
+def test_a_player_to_be_placed_plays_alone_with_the_others() -> None:
+    evidence, goal = seen(6, 0.5, 5), Goal("placed", player="p", within=100.0)
+    own = ahead(evidence, goal, Policy("adaptive", goal=goal), placed=2).proven
+    all_play = ahead(evidence, goal, placed=2).proven
+    assert (own.matches or math.inf) < 0.7 * (all_play.matches or math.inf)
+
+
+def test_who_left_neither_plays_nor_counts() -> None:
+    evidence = seen(4, 0.6, 12)
+    still = np.array([False, True, True, True])
+    assert ahead(evidence, active=still).proven != ahead(evidence).proven
+    alone = np.array([True, True, False, False])
+    two = ahead(evidence, active=alone)
+    assert (two.proven.matches or math.inf) <= (ahead(evidence).proven.matches or math.inf)
+
+
+def test_a_crowd_is_one_opponent_and_changes_little(monkeypatch: pytest.MonkeyPatch) -> None:
+    evidence = seen(24, 0.12, 2)
+    whole = ahead(evidence, pairs=[(0, 23)])
+    monkeypatch.setattr(further, "_CROWD", 12)
+    some = ahead(evidence, pairs=[(0, 23)])
+    assert whole.clear.matches
+    assert some.clear.matches
+    assert 0.3 < some.clear.matches / whole.clear.matches < 3
+    assert len(some.pairs) == 1
+
+
+def test_the_quick_evidence_is_near_that_of_claims() -> None:
+    """Of pairs that are nearly proven, in log-evidence."""
+    from peerage.ratings.strength.proven import proof
+
+    apart = []
+    for seed in range(40):
+        evidence = seen(5, 0.45, 6, seed)
+        exact = np.log(np.maximum(proof(evidence), 1e-300))
+        wins = further._so_far(evidence)[0][None]
+        strength = np.zeros((1, 5))
+        for _ in range(12):
+            strength, covariance = further._fitted(wins, strength)
+        gap = strength[:, :, None] - strength[:, None, :]
+        quick = further._evidence(wins, gap, covariance, between(covariance), 5)[0]
+        near = (gap[0] > 0) & (exact > 2.1) & (exact < 5)
+        apart += (quick - exact)[near].tolist()
+    assert len(apart) > 9
+    assert abs(np.median(apart)) < 1.5
+
+
+@pytest.mark.slow
+def test_ranges_hold_what_they_say_over_arenas_as_the_prior_has_them() -> None:
+    held = [
+        one.inside
+        for policy in ("random", "adaptive")
+        for one in asked(Policy(policy), Cell(4, "prior", lag=8), 24, 24)
+    ]
+    assert 0.7 < np.mean(held) < 0.92

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -17,15 +16,10 @@ from peerage.games import GAMES
 from peerage.games.game import RoleRequirement
 from peerage.match import Fixture
 from peerage.ratings.history import duels
-from peerage.ratings.kernels import Floats
-from peerage.scheduling import certify, order, top
-from peerage.scheduling.aim import Aim
 from peerage.scheduling.fixtures import Scheduler, by_need, next_round, remember, tables
-from peerage.scheduling.further import RatingEstimates, expected, ranges, spread
 from peerage.scheduling.goal import Known
 from peerage.scheduling.information import information
 from peerage.scheduling.policies import Policy
-from peerage.scheduling.posterior import Posterior, matches_of, posterior
 from peerage.scheduling.roles import by_merit, choose, first_shortage
 from peerage.scheduling.standing import Ended, Goal, History, PolicyName, Results, Standing
 from peerage.scheduling.strengths import fit, known
@@ -189,9 +183,9 @@ def goals() -> list[Any]:
     found: list[Any] = [*map(str, wanted)]
     for kind in ("pairs", "many", "series", "games"):
         rng = Random(8)
-        states = [Known(goal, (*names, "new"), {"b": 2.0}) for goal in wanted]
-        fewer = [Known(goal, names, {"b": 2.0}) for goal in wanted]
-        for at in range(160):
+        states = [Known(goal, (*names, "new")) for goal in wanted]
+        fewer = [Known(goal, names) for goal in wanted]
+        for at in range(80):
             who = rng.sample(names, 3 if kind == "many" else 2)
             scores = [round(rng.gauss(-1.1 * names.index(one), 1.5)) / 2 for one in who]
             match = Ended(
@@ -202,66 +196,9 @@ def goals() -> list[Any]:
             )
             for one in (*states, *fewer):
                 one.note(match)
-            if at in (12, 60, 159):
+            if at == 79:
                 found.append([[one.state.pairs, one.state.in_words] for one in (*states, *fewer)])
     return found
-
-
-def a_covariance(size: int, seed: int, scale: float) -> Floats:
-    root = np.random.default_rng(seed).normal(0, 1, (size, 3 * size))
-    return np.asarray(np.linalg.inv(root @ root.T) * scale)
-
-
-MEAN = np.array([0.9, 0.55, 0.5, -0.2, -0.45, -1.3])
-
-
-def losses() -> list[Any]:
-    aims = [
-        Aim("top"), Aim("top", 2), Aim("order"), Aim("order", within=60.0), Aim("placed", player=3),
-        Aim("placed", player=1, within=40.0), Aim("top", 3, within=25.0),
-    ]  # fmt: skip
-    found: list[Any] = []
-    for scale in (0.05, 1.0, 12.0):
-        covariance = a_covariance(6, 2, scale)
-        of = [order.of_order, certify.loss, top.loss(1), top.loss(4), *[aim.loss for aim in aims]]
-        found += [loss(MEAN, covariance) for loss in of]
-        found.append(order.gain(MEAN, covariance, np.full((6, 6), 0.2), order.of_order))
-    needed = np.full((6, 6), 0.5)
-    return [
-        *found,
-        [aim.reached(MEAN, needed) for aim in aims],
-        [aim.reached(MEAN[:3], needed[:3, :3]) for aim in aims[:3]],
-    ]
-
-
-def lacking() -> list[Any]:
-    """How many pairs count, the less is in doubt."""
-    aims = [Aim("order"), Aim("order", within=30.0), Aim("top", 2), Aim("placed", player=2)]
-    covariance = a_covariance(6, 2, 1.0)
-    return [
-        [int((aim.loss(MEAN, covariance * scale) > 0).sum()) for scale in np.geomspace(0.002, 2.0, 60)]
-        for aim in aims
-    ]
-
-
-def part(of: Posterior) -> list[Any]:
-    mean, covariance = of.weight @ of.mean, np.einsum("p,pij->ij", of.weight, of.covariance)
-    better = [of.better(a, b) for a in range(mean.size) for b in range(a)]
-    return [of.weight, mean, covariance, better, of.draw(np.random.default_rng(1), 3)]
-
-
-def truths() -> list[Any]:
-    rng = np.random.default_rng(9)
-    met = np.triu(rng.integers(0, 12, (6, 6)), 1).astype(float)
-    met += met.T
-    covariance = a_covariance(6, 3, 2.0)
-    return [
-        part(posterior(MEAN, met)),
-        part(posterior(0.1 * MEAN, np.full((6, 6), 40.0) - 40 * np.eye(6))),
-        matches_of(MEAN, covariance),
-        matches_of(MEAN, covariance, met),
-        matches_of(5 * MEAN, covariance),
-    ]
 
 
 def fits() -> list[Any]:
@@ -295,91 +232,70 @@ def bits() -> list[Any]:
     ]
 
 
-def ahead() -> list[Any]:
-    table = RatingEstimates(np.array([90.0, 30.0, -20.0, -100.0]), np.diag([1200.0, 800.0, 2100.0, 1600.0]))
-    aims = [Aim("top"), Aim("top", 2), Aim("order", within=20.0), Aim("placed", player=2)]
-    often = np.array([[0.0, 9, 4, 0], [9, 0, 5, 7], [4, 5, 0, 3], [0, 7, 3, 0]])
-    may = ~np.eye(4, dtype=bool)
-    may[0, 3] = may[3, 0] = False
-    variants = [
-        table,
-        replace(table, often=often, may=may),
-        replace(table, needed=np.array(6.0 * np.sqrt(np.add.outer(np.arange(4), np.arange(4)) * 300.0))),
-        replace(table, loss=order.of_order, often=often),
-        replace(table, loss=top.loss(1), may=may, unit=150.0),
-    ]
-    return [
-        [[[expected(one, aim) for aim in aims], ranges(one, aims, [(0, 1), (2, 3)], 3)] for one in variants],
-        expected(table),
-        ranges(RatingEstimates(*apart(40)), [Aim("top")], [(0, 39)]),
-    ]
-
-
-def apart(size: int) -> tuple[Floats, Floats]:
-    return np.linspace(200, -200, size), 900.0 * np.eye(size)
-
-
-def blocks() -> list[Any]:
-    covariance = np.stack([a_covariance(6, seed, 3.0) for seed in (4, 5)])
-    mean = np.stack([MEAN, MEAN[::-1] / 2])
-    may = np.triu(~np.eye(6, dtype=bool), 1)
-    counts = [np.full((2, 6), 40.0), np.array([[1.0, 9, 9, 9, 9, 9], [0, 0, 90, 90, 90, 90]])]
-    return [spread(order.of_order, mean, covariance, may, played, 13.0) for played in counts]
-
-
-LEARNING: tuple[PolicyName, ...] = ("order", "top", "certify")
 BLIND: tuple[PolicyName, ...] = ("swiss", "random", "round-robin")
-ACROSS: Mapping[PolicyName, float | None] = {"swiss": None, "random": 0.9, "round-robin": 0.9, "order": 0.8}
+ACROSS: Mapping[PolicyName, float | None] = {
+    "swiss": None,
+    "random": 0.9,
+    "round-robin": 0.9,
+    "adaptive": 0.8,
+}
+GOALS = {
+    "best": Goal("top"),
+    "first": Goal("top", 2, within=30.0),
+    "order": Goal("order"),
+    "placed": Goal("placed", player="p3", within=50.0),
+}
+ADAPTIVE = {goal: Policy("adaptive", goal=GOALS[goal]) for goal in GOALS}
 
 CASES: recorded.Cases = {
-    **{name: paired(Policy(name), plain(POOL)) for name in (*BLIND, *LEARNING)},
+    **{name: paired(Policy(name), plain(POOL)) for name in BLIND},
+    **{f"adaptive, {goal}": paired(policy, plain(POOL), 14) for goal, policy in ADAPTIVE.items()},
     **{
-        f"{name}, families apart": paired(Policy(name, width=20.0, places=3), POOL, same_family=False)
-        for name in (*BLIND, *LEARNING)
+        f"{name}, families apart": paired(Policy(name, width=20.0), POOL, same_family=False)
+        for name in (*BLIND, "adaptive")
     },
     **{f"{name}, groups": paired(Policy(name, across=across), POOL) for name, across in ACROSS.items()},
-    **{f"{name}, per dollar": paired(Policy(name, per_dollar=True), POOL) for name in LEARNING},
-    "order, for a goal": paired(Policy("order", goal=Goal("top", 2, within=30.0)), plain(POOL)),
-    "place": paired(Policy("place", goal=Goal("placed", player="p3")), plain(POOL), 14),
+    **{
+        f"{goal}, per dollar": paired(policy._replace(per_dollar=True), POOL)
+        for goal, policy in ADAPTIVE.items()
+    },
     "swiss, many": lambda: paired(
         Policy("swiss"), [Standing(f"p{at}", "f", 1500.0, 1500.0 - 3 * at) for at in range(40)], 4
     )(),
-    **{f"tables of four, {name}": seated(Policy(name), plain(POOL), 4) for name in (*BLIND, LEARNING[0])},
+    **{f"tables of four, {name}": seated(Policy(name), plain(POOL), 4) for name in (*BLIND, "adaptive")},
     **{
         f"tables of six, several seats, {name}": seated(
-            Policy(name, width=10.0),
+            policy,
             POOL,
             6,
             outside=1,
             fewest=3,
             slots={one.player: one.slots for one in POOL},
         )
-        for name in (*BLIND, LEARNING[1])
+        for name, policy in (
+            *((name, Policy(name, width=10.0)) for name in BLIND),
+            ("order", ADAPTIVE["order"]),
+        )
     },
     **{
         f"tables of three of few, {name}": seated(Policy(name), plain(POOL[:5]), 3, outside=2, fewest=3)
-        for name in (BLIND[0], LEARNING[0])
+        for name in ("swiss", "adaptive")
     },
-    "tables, per dollar": seated(Policy("order", per_dollar=True), plain(POOL), 3),
-    "tables, place": seated(Policy("place", goal=Goal("placed", player="p3")), plain(POOL), 4),
+    "tables, per dollar": seated(ADAPTIVE["order"]._replace(per_dollar=True), plain(POOL), 3),
+    "tables, placed": seated(ADAPTIVE["placed"], plain(POOL), 4),
     "fixtures of the duel": issued("duel", POOL, {"topics": ["law", "tides", "bread"]}),
     "fixtures of the duel, in series": issued(
-        "duel", POOL, {"topics": ["law", "tides"]}, series="seats", policy=Policy("order")
+        "duel", POOL, {"topics": ["law", "tides"]}, series="seats", policy=ADAPTIVE["order"]
     ),
     "fixtures of many": issued("challenge-exchange", POOL, {"seats": 4, "committee": 2}),
-    "fixtures of many, by order": issued("code-golf", POOL, {"seats": 3}, policy=Policy("order")),
+    "fixtures of many, adaptive": issued("code-golf", POOL, {"seats": 3}, policy=ADAPTIVE["best"]),
     "fixtures of several seats": issued("werewolf", POOL[:5], {"seats": 6}, slots="mean"),
     "turns of games": turns,
     "officials": served,
     "topics": on_topics,
     "goals": goals,
-    "losses": losses,
-    "lacking": lacking,
-    "true strengths": truths,
     "fits": fits,
     "bits": bits,
-    "further matches": ahead,
-    "blocks": blocks,
 }
 
 

@@ -9,7 +9,7 @@ POOL = [Standing(f"p{at:02}", f"f{at}", 1500.0, 1500.0 - at) for at in range(16)
 
 
 def placing(player: str) -> Policy:
-    return Policy("place", goal=Goal("placed", player=player, within=50.0))
+    return Policy("adaptive", goal=Goal("placed", player=player, within=50.0))
 
 
 def met_before(ahead: str) -> tuple[History, Results]:

@@ -11,14 +11,13 @@ from typing import get_args
 import numpy as np
 import pytest
 
-from peerage.ratings.claims import gap_needed
 from peerage.ratings.kernels import exp_array, exp_scalar, expected
-from peerage.scheduling import certify, order, top
+from peerage.scheduling import adaptive
 from peerage.scheduling.policies import Policy
-from peerage.scheduling.standing import History, PolicyName, Results, Standing
-from peerage.scheduling.strengths import Strengths, fit, inverse, known, product
+from peerage.scheduling.standing import Goal, History, PolicyName, Results, Standing
+from peerage.scheduling.strengths import Strengths, fit, inverse, known, laplacian, product
 
-NAMES: tuple[PolicyName, ...] = tuple(name for name in get_args(PolicyName) if name != "place")
+NAMES: tuple[PolicyName, ...] = get_args(PolicyName)
 every_policy = pytest.mark.parametrize("name", NAMES)
 
 
@@ -69,7 +68,7 @@ def test_rounds_are_whole_and_everybody_plays(name: PolicyName, size: int) -> No
         assert all(a < b for a, b in pairs), "the higher seeded first, and nobody meets itself"
     assert set(arena.seats) == {one.player for one in pool}
     mean = sum(arena.seats.values()) / size
-    assert min(arena.seats.values()) >= max(order.FLOOR, mean // 4 - 1)
+    assert min(arena.seats.values()) >= max(adaptive.FLOOR, mean // 4 - 1)
 
 
 @every_policy
@@ -119,7 +118,7 @@ def test_who_is_away_is_left_out_and_who_joins_catches_up(name: PolicyName) -> N
 def test_two_groups_meet_in_the_share_of_matches_that_is_asked_for(
     name: PolicyName, same_family: bool
 ) -> None:
-    """Here the second group is much weaker, so that `swiss`, `order` and the like leave it to itself."""
+    """Here the second group is much weaker, so that `swiss` and the like leave it to itself."""
     group = {one.player: "proprietary" if at < 5 else "open" for at, one in enumerate(standings(9))}
     pool = [one._replace(group=group[one.player]) for one in standings(9, families=0 if same_family else 5)]
     unknown = [*pool, Standing("p98", "f98", 1500.0, 1400.0), Standing("p99", "f99", 1500.0, 1400.0)]
@@ -197,42 +196,62 @@ def test_as_many_meet_as_can_where_families_are_large() -> None:
         assert len(Policy("random").pair(pool, History(), Results(), f"{lot}", same_family=False)) == 4
 
 
-def uneven(name: PolicyName, **more: int) -> Arena:
-    arena = Arena(Policy(name, **more), gap=60.0, lag=4)
-    for _ in range(80):
+def uneven(goal: Goal | None, gap: float = 60.0, rounds: int = 80) -> Arena:
+    """Rounds of eight players by `adaptive`; without a goal by `random`."""
+    policy = Policy("adaptive", goal=goal) if goal else Policy("random")
+    arena = Arena(policy, gap=gap, lag=4)
+    for _ in range(rounds):
         arena.play(standings(8))
     return arena
 
 
-def test_order_has_those_meet_whose_order_is_in_doubt() -> None:
-    distance = {
-        name: np.mean([int(b[1:]) - int(a[1:]) for pairs in uneven(name).rounds[30:] for a, b in pairs])
-        for name in ("order", "random")
-    }
-    assert distance["order"] < 0.75 * distance["random"]
+def test_for_the_order_those_meet_whose_order_is_in_doubt() -> None:
+    distance = [
+        np.mean([int(b[1:]) - int(a[1:]) for pairs in uneven(goal).rounds[30:] for a, b in pairs])
+        for goal in (Goal("order"), None)
+    ]
+    assert distance[0] < 0.75 * distance[1]
 
 
-def test_top_looks_at_the_first_places() -> None:
-    one, all_but_one = uneven("top", places=1).seats, uneven("top", places=7).seats
-    assert one["p00"] > 1.5 * one["p06"]
+def test_for_the_first_places_those_play_who_may_be_among_them() -> None:
+    one, all_but_one = uneven(Goal("top", 1)).seats, uneven(Goal("top", 7)).seats
+    assert one["p00"] > 2 * one["p06"]
     assert all_but_one["p06"] > 1.5 * one["p06"]
 
 
-def test_certify_lets_those_rest_who_are_told_apart_and_presses_those_who_nearly_are() -> None:
-    mean, covariance = np.array([4.0, 0.0, 0.5, 1.0]), np.eye(4) * 0.05
-    short = certify.loss(mean, covariance)
-    needed = gap_needed(covariance, unit=1.0)
-    assert (short[0, 1:] == 0).all(), "already told apart"
-    assert 0 < short[2, 3] == short[1, 2] < short[1, 3] < 1 / 0.1
-    assert short[1, 3] == pytest.approx((1.0**2 + 0.1) / needed[1, 3] ** 2 / 0.1, rel=1e-4)
-
-
-def test_certify_is_through_with_pairs_whose_difference_is_certain() -> None:
-    arena = Arena(Policy("certify"), gap=150.0, lag=4)
-    for _ in range(90):
-        arena.play(standings(8))
-    far = [int(b[1:]) - int(a[1:]) >= 6 for pairs in arena.rounds[-30:] for a, b in pairs]
+def test_pairs_that_are_clear_rest() -> None:
+    far = [
+        int(b[1:]) - int(a[1:]) >= 6
+        for pairs in uneven(Goal("order"), gap=150.0, rounds=90).rounds[-30:]
+        for a, b in pairs
+    ]
     assert np.mean(far) < 3 / 28 / 1.5, "3 of 28 pairs, far apart"
+
+
+@pytest.mark.parametrize(
+    ("goal", "placed", "pairs"),
+    [
+        (Goal("top", 1), None, {(0, 1), (0, 2), (0, 3)}),
+        (Goal("top", 2), None, {(0, 1), (0, 2), (1, 3), (2, 3)}),
+        (Goal("top", 4), None, {(0, 1), (0, 2), (0, 3), (1, 2), (1, 3), (2, 3)}),
+        (Goal("order"), None, {(0, 1), (0, 2), (0, 3), (1, 2), (1, 3), (2, 3)}),
+        (Goal("placed", player="p2"), 2, {(0, 2), (1, 2), (2, 3)}),
+    ],
+)
+def test_a_goal_needs_the_order_of_its_pairs_alone(
+    goal: Goal, placed: int | None, pairs: set[tuple[int, int]]
+) -> None:
+    needed = adaptive.of_goal(goal, placed, np.array([2.0, -1.0, -0.5, 1.0]))
+    assert {(a, b) for a, b in zip(*np.nonzero(needed), strict=True) if a < b} == pairs
+    assert np.array_equal(needed, needed.T)
+
+
+def test_a_pair_matters_less_the_clearer_it_is_and_a_tolerance_makes_it_clearer() -> None:
+    mean, covariance = np.array([4.0, 0.0, 0.1, 1.0]), np.eye(4) * 0.05
+    worth = adaptive.needs(Goal("order"), None, mean, covariance)
+    assert worth[0, 1] < 1e-4 < worth[1, 3] < worth[2, 3] < worth[1, 2]
+    assert worth[1, 3] == pytest.approx(np.exp(-1 / 0.1 / 16) / 1.1, rel=1e-12)
+    assert adaptive.needs(Goal("order", within=200.0), None, mean, covariance)[1, 2] < worth[1, 2] / 5
 
 
 def test_matches_in_flight_count_as_observed() -> None:
@@ -266,23 +285,21 @@ def some(size: int, seed: int) -> Strengths:
     return fit(wins, ties, np.zeros((size, size)))
 
 
-def test_the_gain_is_what_a_match_takes_from_the_loss() -> None:
+def test_a_match_is_worth_what_it_takes_from_the_variances_that_matter() -> None:
     mean, covariance, information = some(6, 1)
-    gains = order.gain(mean, covariance, information, order.of_order)
+    worth = adaptive.needs(Goal("order"), None, mean, covariance)
+    left = covariance @ laplacian(worth) @ covariance
     for a, b in ((0, 1), (2, 5), (3, 4)):
-        e = np.eye(6)[a] - np.eye(6)[b]
-        column = covariance @ e
-        after = covariance - np.outer(column, column) * information[a, b] / (
-            1 + information[a, b] * e @ column
+        now, after, later = covariance.copy()[None], covariance.copy()[None], left.copy()[None]
+        adaptive._observe(after, later, information[None], np.array([a]), np.array([b]), np.array([0]))
+        less = (worth * (adaptive.between(now[0]) - adaptive.between(after[0]))).sum() / 2
+        gain = information[a, b] * adaptive.between(left)[a, b]
+        assert gain / (1 + information[a, b] * adaptive.between(covariance)[a, b]) == pytest.approx(less)
+        precision = np.linalg.inv(covariance) + information[a, b] * np.outer(
+            *[np.eye(6)[a] - np.eye(6)[b]] * 2
         )
-        less = 0.0
-        for i in range(6):
-            for j in range(i):
-                v = covariance[i, i] + covariance[j, j] - 2 * covariance[i, j]
-                z = (mean[i] - mean[j]) / np.sqrt(v)
-                rate = np.exp(-z * z) / np.sqrt(v)
-                less += rate * (v - (after[i, i] + after[j, j] - 2 * after[i, j]))
-        assert gains[a, b] == pytest.approx(less, rel=1e-9)
+        assert after[0] == pytest.approx(np.linalg.inv(precision))
+        assert later[0] == pytest.approx(after[0] @ laplacian(worth) @ after[0])
 
 
 def test_the_fit_is_at_the_top_of_its_likelihood() -> None:
@@ -326,29 +343,24 @@ def test_the_arithmetic_is_the_same_everywhere() -> None:
     assert np.allclose(product(matrix, matrix[:, :3]), matrix @ matrix[:, :3])
 
 
-def played(name: PolicyName) -> Iterator[str]:
-    arena = Arena(Policy(name, places=2), lag=3)
+def played(goal: Goal) -> Iterator[str]:
+    arena = Arena(Policy("adaptive", goal=goal), lag=3)
     for _ in range(20):
         yield repr(arena.play(standings(11)))
 
 
-@pytest.mark.parametrize(("name", "digest"), [("order", "1fc392abfba68355"), ("top", "099ce77ad5fcdefc")])
-def test_twenty_rounds_are_paired_alike_on_every_machine(name: PolicyName, digest: str) -> None:
-    assert hashlib.sha256("".join(played(name)).encode()).hexdigest()[:16] == digest
+@pytest.mark.parametrize(
+    ("goal", "digest"), [(Goal("order"), "c34e21cf32b1b5d6"), (Goal("top", 2), "e80928894945a697")]
+)
+def test_twenty_rounds_are_paired_alike_on_every_machine(goal: Goal, digest: str) -> None:
+    assert hashlib.sha256("".join(played(goal)).encode()).hexdigest()[:16] == digest
 
 
-def test_where_a_cut_parts_two_for_sure_their_order_matters_most() -> None:
-    weight = top._parted(1, np.array([3.0, 0.0, -3.0, 0.1]), np.eye(4) * 0.01)
-    assert weight[0, 1] == pytest.approx(1, abs=1e-6)
-    assert weight[1, 2] < 1e-6
-    assert np.array_equal(weight, weight.T)
-
-
-@pytest.mark.parametrize("name", ["order", "top", "certify"])
-def test_per_dollar_the_dear_play_less(name: PolicyName) -> None:
+@pytest.mark.parametrize("goal", [Goal("order"), Goal("top", 4)])
+def test_per_dollar_the_expensive_play_less(goal: Goal) -> None:
     seats = {}
     for per_dollar in (False, True):
-        arena = Arena(Policy(name, places=4, per_dollar=per_dollar), lag=2)
+        arena = Arena(Policy("adaptive", goal=goal, per_dollar=per_dollar), lag=2)
         for _ in range(60):
             pairs = arena.play(standings(8))
             for pair in pairs:
@@ -356,4 +368,4 @@ def test_per_dollar_the_dear_play_less(name: PolicyName) -> None:
                 arena.results.paid(pair, costs, sum(costs))
         seats[per_dollar] = arena.seats
     dear = {per: one["p02"] + one["p05"] for per, one in seats.items()}
-    assert order.FLOOR * 2 <= dear[True] < 0.6 * dear[False]
+    assert adaptive.FLOOR * 2 <= dear[True] < 0.6 * dear[False]

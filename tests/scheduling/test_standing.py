@@ -53,7 +53,7 @@ def test_families_and_groups_part_only_where_they_are_to() -> None:
     ("goal", "words"),
     [
         (Goal("top"), "best known"),
-        (Goal("top", 3, within=12.5), "top 3 known to 12.5"),
+        (Goal("top", 3, within=12.5), "first 3 known to 12.5"),
         (Goal("order"), "order known"),
         (Goal("placed", player="Ada"), "Ada placed"),
         (Goal("placed", player="Ada", within=50.0), "Ada placed to 50"),

@@ -16,7 +16,7 @@ from tests.scheduling.test_policies import NAMES, standings
 from peerage.games.code_golf import GAME as CODE_GOLF
 from peerage.scheduling.fixtures import Scheduler, next_round, remember
 from peerage.scheduling.policies import Policy
-from peerage.scheduling.standing import History, PolicyName, Results
+from peerage.scheduling.standing import Goal, History, PolicyName, Results
 from peerage.scheduling.strengths import table_share
 
 every_policy = pytest.mark.parametrize("name", NAMES)
@@ -42,14 +42,14 @@ def test_tables_are_whole_and_everybody_plays(name: PolicyName, players: int, se
     assert set(seen) == {one.player for one in pool}
     assert min(seen.values()) >= max(5, sum(seen.values()) / players // 4)
     shuffled = rng.sample(pool, players)
-    again = [Policy(name, places=2).seat(order, history, results, "lot", seats) for order in (pool, shuffled)]
+    again = [Policy(name).seat(order, history, results, "lot", seats) for order in (pool, shuffled)]
     assert again[0] == again[1]
 
 
 def test_who_may_hold_several_seats_fills_the_table() -> None:
-    found = Policy("order").seat(standings(3), History(), Results(), "lot", 6, 0, 5, {"p00": 3, "p01": 2})
+    found = Policy("adaptive").seat(standings(3), History(), Results(), "lot", 6, 0, 5, {"p00": 3, "p01": 2})
     assert sorted(found[0]) == ["p00", "p00", "p00", "p01", "p01", "p02"]
-    assert Policy("order").seat(standings(3), History(), Results(), "lot", 6, 0, 5) == ()
+    assert Policy("adaptive").seat(standings(3), History(), Results(), "lot", 6, 0, 5) == ()
 
 
 @pytest.mark.parametrize("seats", [2, 3, 4, 5])
@@ -70,9 +70,9 @@ def test_tables_by_order_need_fewer_matches_than_by_lot() -> None:
     cell, arenas = Cell(12, "even gaps", seats=4), 40
     skill = cell.skills(arenas)
     wrong = {}
-    for name in ("order", "random"):
+    for name, policy in (("order", Policy("adaptive", goal=Goal("order"))), ("random", Policy("random"))):
         counts, matches = Counts(arenas, 12), 0
-        for seated, scores in played(Policy(name), cell, arenas):
+        for seated, scores in played(policy, cell, arenas):
             counts.add(seated, scores)
             matches += seated.shape[1]
             if matches >= 120:
@@ -80,10 +80,10 @@ def test_tables_by_order_need_fewer_matches_than_by_lot() -> None:
         gap = skill[:, :, None] - skill[:, None, :]
         strengths = counts.strengths()
         wrong[name] = np.abs(gap)[(strengths[:, :, None] - strengths[:, None, :]) * gap < 0].sum()
-    assert wrong["order"] < 0.85 * wrong["random"]
+    assert wrong["order"] < 0.9 * wrong["random"]
 
 
-@pytest.mark.parametrize("policy", ["order", "round-robin"])
+@pytest.mark.parametrize("policy", ["adaptive", "round-robin"])
 def test_tables_are_drawn_up_alike_at_any_concurrency(tmp_path: Path, policy: str) -> None:
     heads = []
     for concurrency in (1, 64):

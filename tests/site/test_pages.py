@@ -29,7 +29,6 @@ from peerage.site.reading import Site
 from peerage.tables.judge_rows import FavourRow, JudgeRow, JudgesReport
 from peerage.tables.leaderboard import board
 from peerage.tables.match_view import match_view
-from peerage.tables.outlook import of_board
 from peerage.tables.tracks import NAMES as TRACK_NAMES
 
 # What a page may refer to, and what no page may hold.
@@ -214,8 +213,7 @@ def test_the_leaderboard_is_the_tables(pages: Site, documents: dict[str, Read]) 
 def test_the_leaderboard_says_what_it_takes_to_be_sure(pages: Site, documents: dict[str, Read]) -> None:
     track = next(one for one in pages.tracks if one == "bt")
     path = "index.html" if track == pages.track else f"leaderboard/{track}.html"
-    board = pages.board(track)
-    found = of_board(board, pages.settings)
+    found = pages.outlook
     assert found is not None
     for line in found.lines:
         assert line in documents[path].text

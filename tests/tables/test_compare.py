@@ -7,22 +7,17 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
-import msgspec
 import pytest
 from typer.testing import CliRunner
 
 from peerage.arena import Arena
 from peerage.cli.main import app
-from peerage.ratings.kernels import Floats
-from peerage.scheduling import further
-from peerage.scheduling.posterior import Posterior, posterior
 from peerage.site.pages import body, paths
 from peerage.site.players import PAIRED, pairs
 from peerage.site.reading import Site
 from peerage.site.server_pages import Job, _answer, menu
 from peerage.tables.compare import Comparison, compare
 from peerage.tables.leaderboard import board
-from peerage.tables.outlook import SURE
 from peerage.tables.played import EVERYTHING, PlayedMatches, ScopeError
 
 cli = CliRunner()
@@ -56,41 +51,6 @@ def test_what_they_did_against_each_other_is_what_the_matches_say(arena: Arena, 
     for met in found.met:
         assert (met.wins, met.draws, met.losses) == tuple(counts[met.topic, score] for score in (1, 0.5, 0))
     assert found.won == tuple(won[:-4:-1])
-
-
-def test_who_wins_nearly_always_is_not_called_unsure_without_saying_of_what(arena: Arena) -> None:
-    table = board(arena.ledger, arena.settings, "bt")
-    ranked = [row.player for row in table.rows if row.rank is not None]
-    clear = [pair for pair in arena.outlook(ranked[0], ranked[-1]).pairs if pair.better >= SURE]
-    assert clear, "the first and the last are told apart at one look"
-    rows = [msgspec.structs.replace(row, above=()) for row in table.rows]
-    told = compare(msgspec.structs.replace(table, rows=tuple(rows)), [], ranked[0], ranked[-1]).lines[0]
-    assert told.endswith(" at this one look, not yet with 95% however often you look.")
-    assert f"it is better with {'over 99%' if clear[0].better >= 0.99 else ''}" in told
-    blind = msgspec.structs.replace(
-        table, rows=tuple([msgspec.structs.replace(row, lower=None) for row in rows])
-    )
-    assert (
-        compare(blind, [], ranked[0], ranked[-1])
-        .lines[0]
-        .endswith("which of them is better is not sure yet.")
-    )
-
-
-def test_all_pairs_of_a_table_rest_on_one_look_at_it(arena: Arena, monkeypatch: pytest.MonkeyPatch) -> None:
-    looked = 0
-
-    def counted(strength: Floats, met: Floats) -> Posterior:
-        nonlocal looked
-        looked += 1
-        return posterior(strength, met)
-
-    monkeypatch.setattr(further, "posterior", counted)
-    table = board(arena.ledger, arena.settings, "bt", rough=True)
-    looked = 0
-    for one, other in table.tied[:3]:
-        compare(table, [], one, other)
-    assert looked == 1
 
 
 def test_the_chance_is_that_of_the_ratings(found: Comparison) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import sqrt
 from typing import Any
 
 import msgspec
@@ -13,7 +12,6 @@ import pytest
 from peerage.arena import Arena
 from peerage.tables.chances import chances
 from peerage.tables.leaderboard import Row
-from peerage.tables.outlook import outlook
 from peerage.tables.verdict import Flips, in_words, verdict
 
 NAMES = "ada", "bob", "cid", "dan", "eve"
@@ -59,7 +57,7 @@ def test_matches_that_do_not_count_on_a_track_are_not_called_undecided() -> None
 
 def test_who_is_best_is_said_only_where_nobody_else_may_be() -> None:
     sure = verdict(table([1800, 1600, 1400]), 60)
-    assert (sure.best, sure.may_be_best, sure.further_matches) == ("ada", ("ada",), 0)
+    assert (sure.best, sure.may_be_best) == ("ada", ("ada",))
     assert sure.lines[0] == "ada is the best of 3 players, with 95% confidence."
     either = verdict(table([1800, 1760, 1400, 1300], 2), 60)
     assert (either.best, either.may_be_best) == (None, ("ada", "bob"))
@@ -83,7 +81,7 @@ def test_nobody_leads_whose_rating_another_has() -> None:
 @pytest.mark.parametrize("thin", [{"matches": 2}, {"width": None}])
 def test_few_matches_crown_nobody_and_name_no_bargain(thin: dict[str, Any]) -> None:
     found = verdict(table([1800, 1600, 1400], costs=[1.0, 0.1, 0.01], **thin), 3)
-    assert (found.best, found.value, found.further_matches) == (None, None, None)
+    assert (found.best, found.value) == (None, None)
     assert found.lines[0] == "None of 3 players is clearly the best after 3 matches."
     assert len(found.weakened_by) == 1
     assert len(found.lines) == 2
@@ -108,82 +106,6 @@ def test_the_best_value_is_the_cheapest_that_comes_near() -> None:
     unit = verdict(rows, 100, priced=False)
     assert unit.value == "bob"
     assert not [line for line in unit.lines if "$" in line]
-
-
-@pytest.mark.parametrize("rough", [False, True])
-def test_how_many_matches_it_takes_follows_from_the_intervals(rough: bool) -> None:
-    """Twice the matches, and every interval is narrower by the square root of two."""
-    few = verdict(table([1800, 1700, 1300], 2, width=100), 100, rough=rough).further_matches
-    assert few is not None
-    narrower = table([1800, 1700, 1300], 2, width=100 / sqrt(2))
-    later = verdict(narrower, 200, rough=rough).further_matches
-    assert later is not None
-    assert few + 100 == pytest.approx(later + 200, rel=0.2)
-    equal = verdict(table([1700, 1700, 1300], 2, width=60), 100, rough=rough)
-    assert "ada and bob are so close that matches hardly tell them apart: choose by price." in equal.lines
-    far = verdict(table([1600, 1600], 2, width=150), 100, rough=rough)
-    assert far.further_at_most is None
-    if rough:
-        assert "It takes over 50 times these matches to tell who is best, if the ratings hold." in far.lines
-
-
-def test_it_names_the_number_and_the_range_of_the_outlook() -> None:
-    rows = table([1800, 1700, 1300], 2, width=50, costs=[0.03, 0.03, 0.03])
-    found, ahead = verdict(rows, 100), outlook(rows, 100)
-    assert ahead is not None
-    best = ahead.best
-    assert best.matches
-    assert best.at_most
-    assert (found.further_matches, found.further_usd) == (best.matches, best.usd)
-    assert (found.further_at_least, found.further_at_most) == (best.at_least, best.at_most)
-    assert any(f"probably {best.at_least:,} to {best.at_most:,}) should tell" in line for line in found.lines)
-    least = verdict(table([1500, 1490, 1480], 3, width=400), 30)
-    assert least.further_at_most is None
-
-
-def test_a_table_whose_errors_do_not_shrink_counts_by_one_whose_do() -> None:
-    shrinking = table([1800, 1700, 1300], 2, width=120)
-    skill = table([31.0, 29.0, 20.0], 2, width=3, track="trueskill")
-    assert verdict(skill, 100).further_matches is None
-    found, best = verdict(skill, 100, shrinking=shrinking), outlook(shrinking, 100)
-    assert best is not None
-    assert best.best.matches
-    assert found.further_matches == best.best.matches
-    assert "tell who is best by Bradley-Terry" in found.lines[-1]
-    known = verdict(skill, 100, shrinking=table([2800, 1700, 1300], 1, width=20))
-    assert (known.best, known.further_matches) == (None, None), "what is known there is not known here"
-    assert known.lines[-1] == "By Bradley-Terry ada is the best, with 95% confidence."
-    close = verdict(skill, 100, shrinking=table([1500.2, 1500.1, 1300], 2, width=9))
-    assert "so close that matches hardly tell them apart" in close.lines[-1]
-
-
-def test_trueskill_and_plan_name_the_same_further_matches(arena: Arena) -> None:
-    found, best = arena.verdict("trueskill"), arena.outlook(track="bt").best
-    assert not arena.outlook().lines[0].startswith("By "), "a duel's own table is Bradley-Terry's"
-    assert (found.further_matches, found.further_at_least) == (best.matches, best.at_least)
-
-
-def test_further_matches_are_those_of_players_who_still_play() -> None:
-    """A player that left may be the best, but no match can tell any more."""
-    playing = table([1800, 1700, 1300], 2)
-    (bob,) = [row for row in playing if row.player == "bob"]
-    gone = [msgspec.structs.replace(row, status="left") if row is bob else row for row in playing]
-    found = verdict(gone, 100)
-    assert found.may_be_best == ("ada", "bob")
-    assert found.further_matches == 0
-    assert "Of the 2 that still play ada is the best, with 95% confidence." in found.lines
-    near = table([1800, 1760, 1700], 3)
-    without = msgspec.structs.replace(near[1], status="left")
-    some = verdict([near[0], without, near[2]], 100)
-    alone = verdict([near[0], near[2]], 100)
-    assert some.further_matches == alone.further_matches
-    assert any("should tell who is best of the 2 that still play" in line for line in some.lines)
-
-
-def test_its_price_is_that_of_the_matches_so_far() -> None:
-    found = verdict(table([1800, 1700, 1300], 2), 100)  # three players at a dollar
-    assert found.further_matches is not None
-    assert found.further_usd == pytest.approx(found.further_matches * 0.03)
 
 
 def test_what_weakens_it_is_said_where_there_is_any() -> None:

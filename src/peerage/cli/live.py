@@ -90,7 +90,7 @@ class Spectator:
             if not self._batch and time.monotonic() - last >= LINE_S:
                 last = time.monotonic()
                 self._say(self._line(progress, progress.settled))
-                for line in (*self.table.ahead(), *troubles(progress)):
+                for line in filter(None, (self.table.ahead(), *troubles(progress))):
                     self._say(f"  {line}")
 
     def _say(self, line: str) -> None:
@@ -130,7 +130,7 @@ class Spectator:
             # A bar alone ends no line: what follows would begin beside it.
             parts.append(Padding(ProgressBar(total=max(total, 1), completed=done, width=60), 0))
         width = self._console.width
-        quiet = [*self.table.ahead(width), *self.table.bought(width)]
+        quiet = [*filter(None, [self.table.ahead()]), *self.table.bought(width)]
         if (drawn := self.table.shown(width, TOP)) is not None:
             parts.append(drawn)
         for style, lines in (("dim", quiet), ("dim", self._recent), ("yellow", troubles(progress))):

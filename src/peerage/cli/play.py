@@ -86,8 +86,8 @@ def run(
     until: Annotated[
         str | None,
         typer.Option(
-            help="Stop when this is known, with 95% confidence: `best known`, `top 3 known`, `order known to "
-            "50`, `NAME placed`.",
+            help="Stop when this is proven: `best known`, `first 3 known`, `order known to 50`, `NAME "
+            "placed`.",
             show_default="the settings'",
         ),
     ] = None,
@@ -103,9 +103,9 @@ def run(
 ) -> None:
     """Play the arena, or go on where it stopped.
 
-    Runs until the limit, the budget or Ctrl+C, or until what `until` says is known; the same command resumes,
-    and no reply on record is asked for again. Before money can be spent it shows a plan and asks; again, when
-    a probe of the players finds what the plan did not know.
+    Runs until the limit, the budget or Ctrl+C, or until what `until` says is proven; the same command
+    resumes, and no reply on record is asked for again. Before money can be spent it shows a plan and asks;
+    again, when a probe of the players finds what the plan did not know.
     """
     from peerage.cli import tables
     from peerage.cli.logs import log_to_stderr
@@ -341,17 +341,18 @@ def with_goal(settings: ArenaSettings, until: str) -> ArenaSettings:
         raise SettingsError(f"--until: {error}") from None
     pairing = settings.pairing
     if goal.kind == "placed":
-        pairing = pairing.model_copy(update={"policy": "place"})
+        pairing = pairing.model_copy(update={"policy": "adaptive"})
     return settings.model_copy(update={"until": until, "pairing": pairing})
 
 
 def refuse_unplaceable(arena: Arena) -> None:
     """Raise SettingsError where nobody can be placed: nothing was played, or there is nothing to play."""
+    from peerage.engine.policy import policy_of
     from peerage.settings import SettingsError
     from peerage.tables.challenges import pool, pools
 
     settings = arena.settings
-    if settings.pairing.policy != "place":
+    if not policy_of(settings).player:
         return
     if not arena.ledger.heads()[1]:
         raise SettingsError(

@@ -108,7 +108,7 @@ rules:                     # the duel's own settings
   judges: 5                # peers who judge the answers, each in both orders
 
 pairing:
-  policy: order            # next come the matches that say most about the order; `swiss`: as UNER pairs
+  policy: adaptive         # the matches that soonest prove who is best; `swiss`: as UNER pairs
 
 budget: {budget}
 engine:

@@ -81,21 +81,9 @@ class TableSoFar:
         columns = fit(rows, alike(columns, rows), width)
         return table(named(rows[:top], columns, width), columns, title)
 
-    def ahead(self, width: int = 1_000) -> Iterator[str]:
-        """What it takes to know what the run is to find out, and the match that says most; without that, in
-        one line, what it takes to know the best. Lines of `width` characters; none while nobody can say."""
-        if self.outlook is None:
-            return
-        from peerage.tables.outlook import UNDER
-
-        found, until = self.outlook, self._arena.settings.until
-        told = f"{until}: {found.until}" if found.until else f"who is best{UNDER * found.under}: {found.best}"
-        following = "most telling next: {} against {}".format(*found.next) if found.next else ""
-        whole_line = f"{told} · {following}" if following else told
-        if len(whole_line) <= width:
-            yield visible(whole_line)
-        else:
-            yield from map(visible, filter(None, [told, following if found.until else ""]))
+    def ahead(self) -> str:
+        """What it takes to prove what the run is to find out, or who is best; empty while nobody can say."""
+        return visible(self.outlook.in_short) if self.outlook else ""
 
     def bought(self, width: int) -> Iterator[str]:
         """What a dollar brings, a line for players and one for kinds of matches, the most first; none while
@@ -119,26 +107,23 @@ class TableSoFar:
         address, folder = self._arena.settings.ledger, self._arena.folder
         with closing(open_ledger(address, folder, create=False)) as ledger:
             played = PlayedMatches(ledger, EVERYTHING)
-            found = board(ledger, self._arena.settings, played=played, rough=True)
+            found = board(ledger, self._arena.settings, played=played)
             brought = gained(played)
             self.bits = brought.bits
             took = time.thread_time() - began
-            self._look_ahead(found, ledger, played, brought)
+            self._look_ahead(ledger, played, brought)
         return found, took
 
-    def _look_ahead(self, found: Board, ledger: Ledger, played: PlayedMatches, brought: Gained) -> None:
+    def _look_ahead(self, ledger: Ledger, played: PlayedMatches, brought: Gained) -> None:
         """Compute what it takes to be sure and what a dollar brought, unless that was done not long ago for
         the time that it takes."""
-        from peerage.tables.leaderboard import board
-        from peerage.tables.outlook import SHRINKING, of_board
+        from peerage.tables.outlook import outlook
 
         began, now = time.thread_time(), time.monotonic()
         if now < self._ahead_at:
             return
         settings = self._arena.settings
-        if found.track not in SHRINKING:
-            found = board(ledger, settings, "bt", played=played, rough=True)
-        self.outlook = of_board(found, settings)
+        self.outlook = outlook(played, settings)
         self._bought = tuple(_bought(ledger, settings, played, brought))
         self._ahead_at = now + (time.thread_time() - began) / AHEAD_AT_MOST
 

@@ -38,40 +38,24 @@ def verdict(
 
 
 def plan(
-    one: Annotated[str, typer.Argument(help="A player.", show_default="all neighbours")] = "",
+    one: Annotated[str, typer.Argument(help="A player.", show_default="who is best")] = "",
     other: Annotated[str, typer.Argument(help="The player to tell it from.", show_default="")] = "",
     folder: Folder = HERE,
-    track: Annotated[
-        Track | None, typer.Option(help="By another table.", show_default="bt, of several games overall")
-    ] = None,
     until: Annotated[
         str | None,
         typer.Option(
-            help="Also what it takes to know this: `best known`, `top 3 known`, `order known to 50`, `NAME "
-            "placed`.",
+            help="What is to be proven: `best`, `first 3`, `order to 50`, `NAME placed`.",
             show_default="what arena.yaml says",
         ),
     ] = None,
-    every: Annotated[
-        bool, typer.Option("--all", help="Say it of every two neighbours, however many players there are.")
-    ] = False,
     shape: Written = ReportFormat.text,
 ) -> None:
     """Say how many more matches it takes to be sure, at what price.
 
-    In brackets stands the range in which that lies with 80%. Asks nobody and writes nothing.
+    The brackets hold the true number with 80%. Asks nobody and writes nothing.
     """
     with arena_in(folder) as arena, told_scope():
-        found = arena.outlook(one, other, track or "", until)
-    if every and shape is ReportFormat.text:
-        from msgspec.structs import replace
-
-        from peerage.tables.outlook import SHOWN, unsaid
-
-        rest = map(str, found.pairs[SHOWN:])
-        instead = dict.fromkeys(unsaid(found.pairs), rest)
-        lines = [one for line in found.lines for one in instead.get(line, [line])]
-        found = replace(found, lines=tuple(lines))
+        found = arena.outlook(one, other, until)
     _tell(found, shape)
 
 
@@ -97,7 +81,7 @@ def compare(
     with arena_in(folder) as arena, told_scope():
         scope = Scope(game, topic)
         speeds = speeds_of(arena.ledger, shown(arena.ledger), scope, (one, other))
-        table = board(arena.ledger, arena.settings, track or "", scope, rough=True)
+        table = board(arena.ledger, arena.settings, track or "", scope)
         found = tables.compare(table, PlayedMatches(arena.ledger, scope).decided, one, other, speeds)
     _tell(found, shape)
     if shape is ReportFormat.json:

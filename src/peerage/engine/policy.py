@@ -8,6 +8,11 @@ from peerage.settings import ArenaSettings
 
 def policy_of(settings: ArenaSettings) -> Policy:
     """Return how an arena pairs players."""
-    pairing, goal = settings.pairing, settings.goal
-    dear = pairing.per == "dollar"
-    return Policy(pairing.policy, pairing.width, pairing.top or 1, goal, dear, pairing.across)
+    pairing = settings.pairing
+    return Policy(
+        name=pairing.policy,
+        width=pairing.width,
+        goal=settings.paired_for,
+        per_dollar=pairing.per == "dollar",
+        across=pairing.across,
+    )

@@ -1,287 +1,325 @@
-"""Courses that an arena may take from here: when claims come, with matches spread as pairing will. Pure.
+"""How many more matches prove something: courses that an arena may take from here. Pure.
 
-    >>> few = RatingEstimates(np.array([60.0, -60.0]), np.diag([800.0, 800.0]))
-    >>> spans = ranges(few, [], [(0, 1)])
-    >>> [bool(span.least < span.about < span.most) for span in spans]
-    [True]
+    >>> from peerage.ratings.history import duels
+    >>> from peerage.ratings.strength.evidence import of_duels
+    >>> from peerage.ratings.strength.posterior import strengths
+    >>> seen = of_duels(duels(2, [0] * 8, [1] * 8, [1, 1, 1, 1, 1, 1, 0, 0]))
+    >>> more = further(strengths(seen, seed=1), seen, SWISS, BEST)
+    >>> more.at_least < more.matches
+    True
 
-The true strengths are drawn from what the ratings leave open (`scheduling.posterior`). From there each course
-goes on in blocks of matches, each a quarter of those since the start. Pairing that learns sees the strengths
-and doubts of its course and spreads the block by its own loss (`scheduling.order`), a tenth by lot; other
-pairing spreads it as so far. n matches of two players at a gap d bring the information n·p(1 - p),
-p = 1 / (1 + e^-d), and move the estimates as normal results with that information would. A claim needs the
-gap that `ratings.claims` says.
+Each course draws the true strengths from the posterior and plays on from the matches so far, in blocks, with
+results by chance. `adaptive` spreads a block over pairs by its own rule (the worth of a match to the fourth
+power, and a tenth at random), other policies as so far. After each block the strengths are fitted again and
+the evidence of each pair is weighed as `ratings.strength.proven` does, with two shortcuts that make it quick.
+The determinant is taken as the product of the diagonal. And for a gap d of the fit with variance v, of which
+the pair's own matches tell the share r, the log-likelihood that equality would lose is taken as
+
+    Λ = d²/(2v) · (r·cosh(d/2) + (1 − r)·cosh(d/3))
+
+since cosh(d/2) is the square root of what a match of equals tells over what one at the gap d tells: near the
+mean of the information on the way from one fit to the other; for other matches d/3 was found to fit best.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
-from functools import cached_property
-from typing import NamedTuple, TypeAlias
+from collections.abc import Iterator, Sequence
+from math import comb, inf, log
+from statistics import NormalDist
+from typing import NamedTuple
 
 import numpy as np
+from msgspec import Struct
 
-from peerage.ratings.claims import gap_at_least, gap_needed
+from peerage.figures import estimated
+from peerage.ratings.blas import one_thread
+from peerage.ratings.history import pairings
 from peerage.ratings.kernels import Floats
+from peerage.ratings.strength.bins import AS_GOOD
+from peerage.ratings.strength.clustering import design_effect
+from peerage.ratings.strength.evidence import Evidence
+from peerage.ratings.strength.likelihood import counted, paired
+from peerage.ratings.strength.posterior import Strengths
+from peerage.ratings.strength.proven import PRECISIONS, THRESHOLD, TOGETHER, proven
 from peerage.ratings.table import POINTS
-from peerage.scheduling.aim import BEST, Aim
-from peerage.scheduling.order import AT_RANDOM, FLOOR, Loss, between
-from peerage.scheduling.posterior import Posterior, matches_of, posterior
-from peerage.scheduling.posterior import match_information as told_by
-from peerage.scheduling.strengths import laplacian, turned
+from peerage.scheduling.adaptive import AT_RANDOM, between, needs, of_goal
+from peerage.scheduling.goal import far_enough, settled
+from peerage.scheduling.policies import SWISS as SWISS
+from peerage.scheduling.policies import Policy
+from peerage.scheduling.standing import BEST as BEST
+from peerage.scheduling.standing import Goal
+from peerage.scheduling.strengths import laplacian, table_share, turned
 
 HOPELESS = 50
 """So many times the matches played so far are no advice."""
 INSIDE = 0.8
 """The share of courses that a range holds."""
-COURSES = 100
-"""Of up to sixteen players; of more fewer, `FEWEST` at least."""
-FEWEST = 16
-PARTS = 24
-"""A block of matches is paired in so many parts at most."""
-STEPS = np.geomspace(0.02, HOPELESS - 1, 36)
+_WORK = 100_000
+"""Courses times the square of the players, about, between these numbers of courses."""
+_FEWEST, _MOST = 16, 100
+_CROWD = 60
+"""Of more players than these, the others are one: opponents that the goal does not need."""
+_LOOKS = np.geomspace(1.02, HOPELESS, 42) - 1
+"""When courses are looked at: further matches, in multiples of those so far."""
+_HELD = 0.05  # precision at 0 of the fits, which keeps them finite
+_GREED = 4
 
 
-@dataclass(frozen=True)
-class RatingEstimates:
-    """Ratings and their covariance, and the points in one unit of log-odds. `loss` is of pairing that learns;
-    `may` says who can meet, by default everybody: shape (players, players). `often` says how
-    often each two have met and `needed` how far apart a claim needs them now, where these are known."""
+class Further(Struct, frozen=True):
+    """About so many further `matches`: as many as not, 0 where it is there now, None beyond `HOPELESS` times
+    those played. With 80% they are between `at_least` and `at_most`, None where that is open. `usd` is their
+    price, None where unknown."""
 
-    rating: Floats
-    covariance: Floats
-    unit: float = POINTS
-    loss: Loss | None = None
-    may: np.ndarray | None = None
-    often: Floats | None = None
-    needed: Floats | None = None
+    matches: int | None
+    at_least: int
+    at_most: int | None
+    usd: float | None
 
-    @cached_property
-    def met(self) -> Floats:
-        """How many matches of each pair say as much as is known."""
-        return matches_of(self.rating / self.unit, self.covariance / self.unit**2, self.often)
-
-    @cached_property
-    def truth(self) -> Posterior:
-        """What the strengths may be."""
-        return posterior(self.rating / self.unit, self.met)
+    def __str__(self) -> str:
+        if self.matches == 0:
+            return "now"
+        if self.matches is None:
+            return f"at least {self.at_least:,} more matches" if self.at_least > 1 else "nobody can say yet"
+        most = "or more" if self.at_most is None else f"to {self.at_most:,}"
+        price = f", {estimated(self.usd)}" if self.usd else ""
+        return f"about {self.matches:,} more matches{price} (likely {self.at_least:,} {most})"
 
 
-class Span(NamedTuple):
-    """How many times the matches so far something takes: the median of courses, and the ends between which
-    `INSIDE` of them lie; infinite beyond `HOPELESS`."""
+class Forecast(NamedTuple):
+    """What it takes until a goal is `proven`, until the pick is `clear`, which nobody else may be as good as,
+    and until the order of each of the pairs asked for is proven."""
 
-    least: float
-    about: float
-    most: float
-
-
-def ranges(
-    table: RatingEstimates, aims: Sequence[Aim], pairs: Sequence[tuple[int, int]], seed: int = 0
-) -> tuple[Span, ...]:
-    """When each aim is reached, and then when it is known who of each pair is better."""
-    courses = int(np.clip(16 * COURSES // len(table.rating), FEWEST, COURSES))
-    first, second = np.array(pairs, np.int64).reshape(-1, 2).T
-    at = np.full((len(aims) + len(pairs), courses), np.inf)
-
-    def reached(rating: Floats, needed: Floats) -> np.ndarray:
-        told = np.abs(rating[:, first] - rating[:, second]) > needed[:, first, second]
-        return np.vstack([*[aim.reached(rating, needed) for aim in aims], told.T])
-
-    before = 1.0
-    for look in _courses(table, np.random.default_rng(seed), courses):
-        now = np.isinf(at) & reached(look.rating, look.needed(gap_at_least))
-        some = now.any(axis=0)
-        if some.any():
-            there = look.of(some)
-            now[:, some] &= reached(there.rating, there.needed())
-        at[now] = np.sqrt(before * look.many)  # it was reached since the look before
-        before = look.many
-        if (np.isfinite(at).mean(axis=1) > (1 + INSIDE) / 2).all():
-            break
-    ends = np.quantile(at, [(1 - INSIDE) / 2, 0.5, (1 + INSIDE) / 2], axis=1, method="inverted_cdf")
-    return tuple([Span(*map(float, span)) for span in ends.T])
+    proven: Further
+    clear: Further
+    pairs: tuple[Further, ...]
 
 
-def expected(table: RatingEstimates, aim: Aim = BEST) -> float:
-    """How many times the matches so far an aim takes if the true strengths are those to be expected and luck
-    plays no part: 1 if it is reached; infinite beyond `HOPELESS`."""
-    before = 1.0
-    for look in _courses(table):
-        if all(aim.reached(look.rating, look.needed(by))[0] for by in (gap_at_least, gap_needed)):
-            return float(np.sqrt(before * look.many))
-        before = look.many
-    return np.inf
+def further(
+    strengths: Strengths,
+    evidence: Evidence,
+    policy: Policy,
+    goal: Goal,
+    per_match_usd: float | None = None,
+    *,
+    placed: int | None = None,
+) -> Further:
+    """Return how many more matches, as `policy` pairs them, it takes to prove what a goal asks for; see
+    `forecast`. The verdict says nothing of further matches: `peerage plan` does."""
+    return forecast(strengths, evidence, policy, goal, per_match_usd, placed=placed).proven
 
 
-class _Look(NamedTuple):
-    """What courses see when there are `many` times the matches: ratings, shape (courses, players), in points;
-    the covariance of strengths, in log-odds; how much stricter claims are than that alone would have them."""
+@one_thread
+def forecast(
+    strengths: Strengths,
+    evidence: Evidence,
+    policy: Policy,
+    goal: Goal,
+    per_match_usd: float | None = None,
+    *,
+    placed: int | None = None,
+    pairs: Sequence[tuple[int, int]] = (),
+    active: np.ndarray | None = None,
+    seed: int = 0,
+) -> Forecast:
+    """Return what it takes to prove a goal, to have a clear pick, and to prove the order of `pairs`.
 
-    many: float
-    rating: Floats
-    covariance: Floats
-    stricter: Floats
-    unit: float
-
-    def of(self, courses: np.ndarray) -> _Look:
-        """Some of the courses."""
-        return self._replace(rating=self.rating[courses], covariance=self.covariance[courses])
-
-    def needed(self, by: Callable[..., Floats] = gap_needed) -> Floats:
-        """How far apart a claim needs each two, in points; see `ratings.claims`."""
-        return self.unit * by(self.covariance, unit=1.0) * self.stricter
+    `policy` pairs the matches; `adaptive` plays for the goal. `placed` is the number of the player that the
+    goal is to place, `active` says who still plays, by default everybody: what they need counts, and they
+    alone meet. `per_match_usd` is the price of a match. The same arguments give the same numbers.
+    """
+    n, rng = evidence.players, np.random.default_rng(seed)
+    playing = np.ones(n, bool) if active is None else active
+    may = playing[:, None] & playing & ~np.eye(n, dtype=bool)
+    if policy.player and placed is not None:
+        may &= (np.arange(n) == placed)[:, None] ^ (np.arange(n) == placed)
+    count = int(np.clip(_WORK // max(n, 1) ** 2, _FEWEST, _MOST))
+    above = proven(evidence)
+    known = settled(above, goal, strengths)
+    needed = of_goal(goal, placed, np.where(playing, strengths.rating, -inf)) & may
+    better = np.where(may, strengths.better, 0.0)[:, int(np.argmax(np.where(playing, strengths.best, -1.0)))]
+    now = [bool((known | ~needed).all()), bool((better < AS_GOOD).all())]
+    now += [bool(above[one, other] or above[other, one]) for one, other in pairs]
+    at = np.where(np.array(now)[:, None], 0.0, np.full((len(now), count), inf))
+    before, short = 0.0, np.full(at.shape, -1.0)
+    if not all(now) and may.any():
+        for look, margin in _courses(strengths, evidence, policy, goal, placed, pairs, may, count, rng):
+            there = np.isinf(at) & (margin >= 0)
+            part = np.clip(short / np.minimum(short - margin, -1e-9), 0.0, 1.0)
+            at[there] = (before + (look - before) * part)[there]
+            before, short = look, np.minimum(margin, -1e-9)
+            if (np.isfinite(at).mean(axis=1) > (1 + INSIDE) / 2).all():
+                break
+    spans = [_summed(row, evidence.matches, per_match_usd) for row in at]
+    return Forecast(spans[0], spans[1], tuple(spans[2:]))
 
 
 def _courses(
-    table: RatingEstimates, rng: np.random.Generator | None = None, courses: int = 1
-) -> Iterator[_Look]:
-    """What there is to see at each step."""
-    size = len(table.rating)
-    own = np.eye(size, dtype=bool)
-    may = np.triu(~own if table.may is None else table.may, 1)
-    unsure, strength = table.truth, table.rating / table.unit
-    truth = (unsure.weight @ unsure.mean)[None] if rng is None else unsure.draw(rng, courses)
-    met = np.triu(table.met)
-    information = laplacian((met + met.T) * told_by(strength))
-    lot = may / max(may.sum(), 1)
-    stricter = np.ones((size, size))  # than the information alone would have it
-    if table.needed is not None:
-        by_model = table.unit * gap_needed(_inverse(information), unit=1.0)
-        both = np.isfinite(by_model) & np.isfinite(table.needed)
-        stricter[both] = np.clip(table.needed[both] / by_model[both], 0.25, 4.0)
-    if table.loss is None:
-        usual = np.where(may, met, 0.0) + size / 2 * lot  # whoever has not met may meet
-        matches = met.sum() / max(usual.sum(), 1e-300) * (usual + usual.T)
-        seen = _alike(information, strength, matches, truth, rng)
-    else:
-        seen = _learning(
-            loss=table.loss,
-            information=information,
-            strength=strength,
-            met=met,
-            may=may,
-            lot=lot,
-            truth=truth,
-            rng=rng,
-        )
-    for step, (rating, covariance) in zip(STEPS, seen, strict=True):
-        many = 1 + step
-        yield _Look(many, table.unit * rating, covariance, stricter ** (1 / many), table.unit)
-
-
-_Seen: TypeAlias = Iterator[tuple[Floats, Floats]]
-"""The strengths that each course sees after each step, and their covariance, in log-odds."""
-
-
-def _alike(
-    information: Floats, strength: Floats, matches: Floats, truth: Floats, rng: np.random.Generator | None
-) -> _Seen:
-    """Courses in which each pair plays so many `matches` with every doubling of all.
-
-    Along the directions in which what such matches tell is to what is known as one number, the rate, nothing
-    that one says bears on another: a block of matches is as many normals as there are players.
-    """
-    told = laplacian(matches * told_by(truth))
-    root = np.linalg.inv(np.linalg.cholesky(_held(information)))
-    rate, ways = np.linalg.eigh(root @ told @ root.T)
-    rate, ways = np.maximum(rate, 0.0), root.T @ ways
-    back = turned(ways)
-    points, drift = back @ (information @ strength), (back @ told @ truth[..., None])[..., 0]
-    before = 0.0
-    for step in STEPS:
-        block, before = step - before, step
-        points = points + block * drift
-        if rng is not None:
-            points += np.sqrt(block * rate) * rng.standard_normal(rate.shape)
-        left = 1 / (1 + step * rate)
-        yield (ways @ (left * points)[..., None])[..., 0], (ways * left[:, None, :]) @ back
-
-
-def _learning(
-    loss: Loss,
-    information: Floats,
-    strength: Floats,
-    met: Floats,
+    strengths: Strengths,
+    evidence: Evidence,
+    policy: Policy,
+    goal: Goal,
+    placed: int | None,
+    pairs: Sequence[tuple[int, int]],
     may: np.ndarray,
-    lot: Floats,
-    truth: Floats,
-    rng: np.random.Generator | None,
-) -> _Seen:
-    """Courses whose pairing learns from what each has seen."""
-    told, gap = told_by(truth), truth[:, :, None] - truth[:, None, :]
-    information = np.repeat(information[None], len(truth), axis=0)
-    score = information @ strength[:, None]
-    played = np.repeat((met + met.T).sum(axis=0)[None], len(truth), axis=0)
+    count: int,
+    rng: np.random.Generator,
+) -> Iterator[tuple[float, Floats]]:
+    """Yield each look, and by how much of log-evidence the goal, the pick and each of the pairs are beyond
+    what they need: shape (2 + pairs, courses)."""
+    truth = strengths.draws[rng.choice(len(strengths.draws), count, len(strengths.draws) < count)]
+    won, met = _so_far(evidence)
+    total = met.sum() / 2
+    group = _grouped(strengths, goal, placed, pairs, may)
+    n, everybody = int(group.max()) + 1, evidence.players
+    if n < everybody:
+        merge = (np.arange(n)[:, None] == group) * 1.0
+        truth = truth @ (merge / merge.sum(axis=1, keepdims=True)).T
+        won, met = [merge @ matrix @ merge.T * (1 - np.eye(n)) for matrix in (won, met)]
+        may = merge @ may @ merge.T * (1 - np.eye(n)) > 0
+        pairs = [(int(group[one]), int(group[other])) for one, other in pairs]
+        placed = None if placed is None else int(group[placed])
+    first, second = np.array(pairs, np.int64).reshape(-1, 2).T
+    up = np.exp((truth[:, :, None] - truth[:, None, :]) / 2)
+    wins_of_one = up / (up + turned(up) + strengths.ties)
+    usual = np.where(may, met, 0.0) + np.where(may, n / max(may.sum(), 1), 0.0)
+    usual *= total / (usual.sum() / 2)
+    lot = total * may / (may.sum() / 2)
+    wins = np.repeat(won[None], count, axis=0)
+    strength = np.zeros((count, n))
+    for _ in range(10):
+        strength, covariance = _fitted(wins, strength)
     before = 0.0
-    for step in STEPS:
-        block, before = met.sum() * (step - before), step
-        inverse = np.asarray(np.linalg.inv(information + np.eye(len(strength))))
-        matches = AT_RANDOM * block * lot + spread(
-            loss, (inverse @ score)[..., 0], inverse, may, played, (1 - AT_RANDOM) * block
-        )
-        played = played + matches.sum(axis=1) + matches.sum(axis=2)
-        said = matches * told
-        information += laplacian(said + turned(said))
-        points = said * gap
-        if rng is not None:
-            points += np.sqrt(said) * rng.standard_normal(said.shape)
-        score = score + (points.sum(axis=2) - points.sum(axis=1))[..., None]
-        inverse = _inverse(information)
-        yield (inverse @ score)[..., 0], inverse
+    playing = may.any(axis=0) & ~((np.arange(n) == n - 1) & (n < everybody))
+    for look in _LOOKS.tolist():
+        block, before = look - before, look
+        spread: Floats = usual
+        if policy.learns:
+            spread = (1 - AT_RANDOM) * _spread(goal, placed, strength, covariance, may, total)
+            spread = spread + AT_RANDOM * lot
+        wins = wins + rng.poisson(block * spread * wins_of_one)
+        strength, covariance = _fitted(wins, strength)
+        gap, variance = strength[:, :, None] - strength[:, None, :], between(covariance)
+        beyond = _evidence(wins, gap, covariance, variance, everybody) - log(THRESHOLD)
+        if goal.within:
+            apart = (np.abs(gap) + goal.within / POINTS) / np.sqrt(variance)
+            beyond = np.maximum(beyond, apart - far_enough(everybody))
+        ranked = np.where(playing, strength, -inf)
+        needed = of_goal(goal, placed, ranked) & may & playing & playing[:, None]
+        pick = ranked.argmax(axis=1)
+        rows = np.arange(count)
+        doubt = (gap / np.sqrt(variance))[rows, pick] - NormalDist().inv_cdf(1 - AS_GOOD)
+        others = playing & (np.arange(n) != pick[:, None])
+        margins = [
+            np.where(needed, beyond, inf).min(axis=(1, 2)),
+            np.where(others, doubt, inf).min(axis=1),
+        ]
+        yield look, np.vstack([*margins, beyond[:, first, second].T])
 
 
-def _held(information: Floats) -> Floats:
-    """What is known of strengths whose mean is none; who never met can hardly be told apart."""
-    size = information.shape[-1]
-    hardly = 1e-9 + 1e-12 * information.max(axis=(-2, -1), keepdims=True)  # more than rounding takes
-    return np.asarray(information + 1 / size + hardly * np.eye(size))
-
-
-def _inverse(information: Floats) -> Floats:
-    return np.asarray(np.linalg.inv(_held(information)))
-
-
-def spread(
-    loss: Loss, mean: Floats, covariance: Floats, may: np.ndarray, played: Floats, block: float
-) -> Floats:
-    """So many matches of each pair of a block, as `scheduling.order` would pair them one by one, in parts."""
-    courses, size = mean.shape
-    every, parts = np.arange(courses), min(size, PARTS)
-    part = block / parts
-    first, second = np.nonzero(may)
-    told = told_by(mean)[:, first, second]
-    use = covariance @ laplacian(loss(mean, covariance)) @ covariance
-    doubt, less = (between(matrix)[:, first, second] for matrix in (covariance, use))
-    usual = np.maximum(FLOOR, played.sum(axis=1) / (4 * size))[:, None]
-    played, found = played.copy(), np.zeros((courses, size, size))
-    # After each part both matrices are less by an outer product, which is kept as its factors.
-    ways, scaled, halves = np.zeros((3, parts, courses, size))
-    for at in range(parts):
-        value = told * less / (1 + told * doubt)
-        fewer = np.minimum(played[:, first], played[:, second])
-        fewest = fewer.min(axis=1)[:, None]
-        if (fewest < usual).any():
-            value[(fewer > fewest) & (fewest < usual)] = -1.0
-        chosen = value.argmax(axis=1)
-        a, b = first[chosen], second[chosen]
-        found[every, a, b] += part
-        played[every, a] += part
-        played[every, b] += part
-        known, most = part * told[every, chosen], less[every, chosen]
-        scale = (known / (1 + known * doubt[every, chosen]))[:, None]
-        earlier = ways[:at, every, a] - ways[:at, every, b]
-        halved = halves[:at, every, a] - halves[:at, every, b]
-        way = covariance[every, a] - covariance[every, b] - _sum(scaled[:at], earlier)
-        pull = use[every, a] - use[every, b] - _sum(ways[:at], halved) - _sum(halves[:at], earlier)
-        half = scale * pull - scale**2 * most[:, None] / 2 * way
-        ways[at], scaled[at], halves[at] = way, scale * way, half
-        apart = way[:, first] - way[:, second]
-        less -= 2 * apart * (half[:, first] - half[:, second])
-        doubt -= scale * apart * apart
+def _grouped(
+    strengths: Strengths, goal: Goal, placed: int | None, pairs: Sequence[tuple[int, int]], may: np.ndarray
+) -> np.ndarray:
+    """Return each player's number where the crowd that matters least, the weakest or those furthest from the
+    one to be placed, has one number, the last."""
+    n = len(may)
+    if n <= _CROWD + 1:
+        return np.arange(n)
+    far = -strengths.rating if placed is None else np.abs(strengths.rating - strengths.rating[placed])
+    far = np.where(may.any(axis=0), far, inf)
+    far[[one for pair in pairs for one in pair]] = -inf
+    kept = np.sort(np.argsort(far, kind="stable")[:_CROWD])
+    found = np.full(n, _CROWD)
+    found[kept] = np.arange(_CROWD)
     return found
 
 
-def _sum(vectors: Floats, weights: Floats) -> Floats:
-    return np.asarray(np.einsum("kcn,kc->cn", vectors, weights))
+def _so_far(evidence: Evidence) -> tuple[Floats, Floats]:
+    """Return how often each player won against each other one, and how often they met: by weight, thinned by
+    what hangs together, a pair of a ranking as the share of a match that it says."""
+    n, duels = evidence.players, paired(evidence)
+    won, met = np.zeros((n, n)), np.zeros((n, n))
+    won[duels.a, duels.b], won[duels.b, duels.a] = duels.wins_a, duels.wins_b
+    met[duels.a, duels.b] = met[duels.b, duels.a] = duels.wins_a + duels.wins_b + duels.ties
+    ranked, source = pairings(evidence.rankings)
+    if len(source):
+        size = np.diff(evidence.rankings.game)[source]
+        share = np.array([table_share(int(one)) for one in size]) * (size - 1) * ranked.weight
+        np.add.at(won, (ranked.first, ranked.second), np.where(ranked.score == 1, share, 0.0))
+        np.add.at(met, (ranked.first, ranked.second), share)
+        np.add.at(met, (ranked.second, ranked.first), share)
+    whole = np.arange(n)
+    effect = design_effect(evidence, counted(duels, evidence.rankings, whole), whole)
+    return won / effect, met / effect
+
+
+def _fitted(wins: Floats, strength: Floats) -> tuple[Floats, Floats]:
+    """Return strengths a step of Newton's method nearer to the fit of these wins, and their covariance."""
+    met = wins + turned(wins)
+    chance = 1 / (1 + np.exp(np.clip(strength[:, None, :] - strength[:, :, None], -60, 60)))
+    slope = (wins - met * chance).sum(axis=2) - _HELD * strength
+    inverse = np.linalg.inv(laplacian(met * chance * (1 - chance), _HELD))
+    step = (inverse @ slope[..., None])[..., 0]
+    longest = np.maximum(1.0, np.abs(step).max(axis=1, keepdims=True))
+    return strength + step / longest, np.asarray(inverse)
+
+
+def _spread(
+    goal: Goal, placed: int | None, strength: Floats, covariance: Floats, may: np.ndarray, total: float
+) -> Floats:
+    """Return how many of `total` matches each pair gets under `adaptive`, both ways round."""
+    tells = 1 / (2 * np.cosh((strength[:, :, None] - strength[:, None, :]) / 2)) ** 2
+    left = covariance @ laplacian(needs(goal, placed, strength, covariance)) @ covariance
+    worth = np.where(may, tells * between(left) / (1 + tells * between(covariance)), 0.0)
+    worth = (worth / np.maximum(worth.max(axis=(1, 2), keepdims=True), 1e-300)) ** _GREED
+    return np.asarray(total * worth / (worth.sum(axis=(1, 2), keepdims=True) / 2))
+
+
+def _evidence(wins: Floats, gap: Floats, covariance: Floats, variance: Floats, players: int) -> Floats:
+    """Return the log-evidence that the players of each pair are not equal, as `ratings.strength.proven`, in a
+    table of so many `players`."""
+    n = wins.shape[-1]
+    met = wins + turned(wins)
+    tells = 1 / (2 * np.cosh(gap / 2)) ** 2
+    own = np.clip(met * tells * variance, 0.0, 1.0)
+    lost = gap**2 / 2 / variance * (own * np.cosh(gap / 2) + (1 - own) * np.cosh(gap / 3))
+    wider = between(covariance @ covariance) / variance
+    known = (met * tells).sum(axis=2) * n / max(n - 1, 1)
+    doubt = [(players - 1) / n * np.log1p(known / each).sum(axis=1) / 2 for each in PRECISIONS.tolist()]
+    model = [
+        lost / (1 + each * wider) - less[:, None, None]
+        for each, less in zip(PRECISIONS.tolist(), doubt, strict=True)
+    ]
+    together = np.logaddexp.reduce(model, axis=0) - log(len(model))
+    best, worst = np.maximum(wins, turned(wins)) + 0.5, np.minimum(wins, turned(wins)) + 0.5
+    direct = met * log(2) + _log_gamma(best) + _log_gamma(worst) - _log_gamma(best + worst) - log(np.pi)
+    if players == 2:
+        return np.asarray(direct)
+    apart = direct + log((1 - TOGETHER) / comb(players, 2))
+    return np.asarray(np.logaddexp(together + log(TOGETHER), apart))
+
+
+def _log_gamma(x: Floats) -> Floats:
+    """Stirling's series, within 0.02 from ½ on."""
+    return np.asarray((x - 0.5) * np.log(x) - x + 0.919 + 1 / (12 * x))
+
+
+def _summed(many: Floats, played: int, per_match_usd: float | None) -> Further:
+    """Return the range of courses that each need so many times the matches `played`."""
+    ends = ((1 - INSIDE) / 2, 0.5, (1 + INSIDE) / 2)
+    least, about, most = (played * np.quantile(many, ends, method="inverted_cdf")).tolist()
+    if about == 0:
+        return Further(0, 0, 0, 0.0 if per_match_usd else None)
+    more = None if about == inf else _rounded(about)
+    return Further(
+        matches=more,
+        at_least=_rounded(min(least, (HOPELESS - 1) * played), up=False),
+        at_most=None if most == inf else _rounded(most),
+        usd=None if more is None or per_match_usd is None else more * per_match_usd,
+    )
+
+
+def _rounded(matches: float, *, up: bool = True) -> int:
+    """Return the number to two digits, up or down, 1 at least."""
+    whole = max(1, int(np.ceil(matches)))
+    digits: int = 10 ** max(0, len(str(whole)) - 2)
+    return (-(-whole // digits) if up else whole // digits) * digits

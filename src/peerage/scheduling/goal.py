@@ -1,35 +1,38 @@
 """What a run is to find out, and how much of that is known: a fold of matches. Pure.
 
     >>> known = Known(Goal("top", 1), ("Ada", "Bo"))
-    >>> for _ in range(40):
+    >>> for _ in range(12):
     ...     known.note(Ended("duel", ("Ada", "Bo"), (1.0, 0.0)))
-    ...     known.note(Ended("duel", ("Ada", "Bo"), (1.0, 0.0)))
-    ...     known.note(Ended("duel", ("Ada", "Bo"), (0.0, 1.0)))
     >>> known.state.pairs, known.state.in_words
     ((1, 1), 'Ada is the best')
 
-A goal is a number of pairs of players whose order it needs. The order of a pair is known when it can be
-claimed at every look (`ratings.claims`), or, where a goal has a tolerance, when it is wrong by less than that
-if it is wrong. Strengths are those of Bradley and Terry from all decided matches; over several games, the
-shares of wins (`ratings.overall`).
+A goal needs the order of some pairs of players. The order of a pair is known when it is proven
+(`ratings.strength.proven`) or, where a goal has a tolerance, when an error is hardly larger (`settled`). All
+decided matches count alike, of whatever game; those of a series are one bet.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import combinations
+from statistics import NormalDist
 from typing import NamedTuple
 
 import numpy as np
 
-from peerage.ratings.bradley_terry import Pair, fit, fit_duels
-from peerage.ratings.claims import SHARE_UNIT, gap_needed
-from peerage.ratings.history import Game, games, pairings
+from peerage.ratings.history import Game, games
 from peerage.ratings.kernels import Floats
-from peerage.ratings.overall import GameHistory, combined, shares
-from peerage.ratings.regression import fit_clustered
+from peerage.ratings.strength.evidence import Evidence, of_games
+from peerage.ratings.strength.posterior import Strengths, strengths
+from peerage.ratings.strength.proven import proven
 from peerage.ratings.table import POINTS
-from peerage.scheduling.standing import Ended, Goal
+from peerage.scheduling.adaptive import between
+from peerage.scheduling.standing import Ended, Goal, Results
+from peerage.scheduling.strengths import fit, won_and_tied
+
+ERROR = 0.05
+"""The chance that an order which is known to a tolerance is wrong by more than that."""
+_SEED = 1
 
 
 class State(NamedTuple):
@@ -46,32 +49,45 @@ class State(NamedTuple):
         return known == needed
 
 
-class Known:
-    """What is known of a goal among `players`; `weights` say how much each of several games counts."""
+def settled(above: np.ndarray, goal: Goal, found: Strengths | None) -> np.ndarray:
+    """Return for which pairs it is known who is better, both ways round: it is proven (`above`), or the goal
+    has a tolerance and the strengths that were `found` say that the order is wrong by more than that with 5%
+    at most for all pairs of a player together."""
+    known = above | above.T
+    if goal.within and found is not None and found.players > 1:
+        gap = np.abs(found.rating[:, None] - found.rating) + goal.within
+        known |= gap > POINTS * far_enough(found.players) * np.sqrt(
+            between(np.cov(found.draws, rowvar=False))
+        )
+    return np.asarray(known)
 
-    def __init__(self, goal: Goal, players: Sequence[str], weights: Mapping[str, float] = {}) -> None:
+
+def far_enough(players: int) -> float:
+    """Return how many standard deviations an error beyond a tolerance must be away."""
+    return NormalDist().inv_cdf(1 - ERROR / max(players - 1, 1))
+
+
+class Known:
+    """What is known of a goal among `players`."""
+
+    def __init__(self, goal: Goal, players: Sequence[str]) -> None:
         self._goal = goal
         self._players = tuple(players)
-        self._weights = weights
-        self._matches: list[Ended] = []
-        self._place: dict[str, int] = {}
-        self._pairs: dict[tuple[str, str], list[int]] = {}
-        self._alone = True
+        self._number = {player: at for at, player in enumerate(self._players)}
+        self._matches: list[Game] = []
+        self._series: list[int] = []
+        self._results = Results()
         self._state: State | None = None
 
     def note(self, match: Ended) -> None:
         """Take in the next match; one without a result says nothing."""
-        if len({*match.players}) == len(match.scores) > 1:
-            self._matches.append(match)
-            self._state = None
-            for player in match.players:
-                self._place.setdefault(player, len(self._place))
-            self._alone &= (
-                len(match.players) == 2 and not match.series and match.game == self._matches[0].game
-            )
-            if self._alone:  # counts are enough, and quick
-                (a, b), (own, other) = match.players, match.scores
-                self._pairs.setdefault((a, b), [0, 0, 0])[0 if own > other else 1 if own < other else 2] += 1
+        if not len({*match.players}) == len(match.scores) > 1:
+            return
+        seats = tuple([(self._number.setdefault(player, len(self._number)),) for player in match.players])
+        self._matches.append(Game(seats, tuple([-score for score in match.scores])))
+        self._series.append(match.series or -len(self._matches))
+        self._results.note(match.players, match.scores)
+        self._state = None
 
     @property
     def state(self) -> State:
@@ -81,32 +97,29 @@ class Known:
         return self._state
 
     def _found(self) -> State:
-        place = self._place
-        here = [player for player in self._players if player in place]
-        rating, needed, unit = self._estimates()
-        ahead = {
-            (a, b): float(rating[place[a]] - rating[place[b]] - needed[place[a], place[b]])
-            for a in here
-            for b in here
-            if a != b
-        }
+        place, played = self._number, self._evidence()
+        above = proven(played)
+        found = strengths(played, seed=_SEED) if self._goal.within else None
+        known = settled(above, self._goal, found)
+        rating = found.rating if found is not None else self._fitted()
+        met = {seat for match in self._matches for (seat,) in match.teams}
+        here = [player for player in self._players if place[player] in met]
         order = sorted(here, key=lambda player: (-rating[place[player]], player))
-        order += [player for player in self._players if player not in place]
-        slack = self._goal.within * unit / POINTS
+        order += [player for player in self._players if place[player] not in met]
         pairs = [*_pairs(self._goal, order)]
-        open_pairs = [
-            (a, b) for a, b in pairs if max(ahead.get((a, b), -np.inf), ahead.get((b, a), -np.inf)) <= -slack
+        unknown = [
+            (a, b) for a, b in pairs if not ({place[a], place[b]} <= met and known[place[a], place[b]])
         ]
-        told = _told(self._goal, order, open_pairs)
-        return State((len(pairs) - len(open_pairs), len(pairs)), len(self._matches), told)
+        words = _in_words(self._goal, order, unknown)
+        return State((len(pairs) - len(unknown), len(pairs)), len(self._matches), words)
 
-    def _estimates(self) -> tuple[Floats, Floats, float]:
-        """Ratings, the gaps that claims need, and how many points make one unit of log-odds."""
-        if not (self._matches and self._alone):
-            return _of_clusters(self._matches, self._place, self._weights)
-        counts = [Pair(self._place[a], self._place[b], *found) for (a, b), found in self._pairs.items()]
-        table = fit(counts, len(self._place))
-        return table.rating, gap_needed(table.covariance), POINTS
+    def _evidence(self) -> Evidence:
+        hang_together = len({*self._series}) < len(self._series)
+        return of_games(games(len(self._number), self._matches), self._series if hang_together else None)
+
+    def _fitted(self) -> Floats:
+        wins, ties = won_and_tied([*self._number], self._results)
+        return fit(wins, ties, np.zeros_like(wins)).mean
 
 
 def _pairs(goal: Goal, order: Sequence[str]) -> Iterator[tuple[str, str]]:
@@ -115,13 +128,13 @@ def _pairs(goal: Goal, order: Sequence[str]) -> Iterator[tuple[str, str]]:
         yield from combinations(order, 2)
     elif goal.kind == "placed":
         at = order.index(goal.player)
-        yield from [(one, goal.player) for one in order[:at]]
-        yield from [(goal.player, one) for one in order[at + 1 :]]
+        yield from [(other, goal.player) for other in order[:at]]
+        yield from [(goal.player, other) for other in order[at + 1 :]]
     else:
-        yield from [(one, other) for one in order[: goal.places] for other in order[goal.places :]]
+        yield from [(first, other) for first in order[: goal.places] for other in order[goal.places :]]
 
 
-def _told(goal: Goal, order: Sequence[str], unknown: Sequence[tuple[str, str]]) -> str:
+def _in_words(goal: Goal, order: Sequence[str], unknown: Sequence[tuple[str, str]]) -> str:
     within = f", or wrong by less than {goal.within:g} Elo" if goal.within else ""
     if goal.kind == "placed":
         at, above = order.index(goal.player) + 1, sum(b == goal.player for _, b in unknown)
@@ -148,43 +161,9 @@ def _told(goal: Goal, order: Sequence[str], unknown: Sequence[tuple[str, str]]) 
         f"{_and(sure)} {'is' if len(sure) == 1 else 'are'} among the first {goal.places}; " if sure else ""
     )
     what = "the best" if goal.places == 1 else f"among the first {goal.places}"
-    return f"{begin}not known is who is {what} of {_and(maybe)}"
+    return f"{begin}it is not known who is {what} of {_and(maybe)}"
 
 
 def _and(names: Sequence[str]) -> str:
     *others, last = names
     return f"{', '.join(others)} and {last}" if others else last
-
-
-def _of_clusters(
-    matches: Sequence[Ended], place: Mapping[str, int], weights: Mapping[str, float]
-) -> tuple[Floats, Floats, float]:
-    """As `Known._estimates`, where there are several games, or matches of many, or in series."""
-    if not matches:
-        return np.zeros(0), np.zeros((0, 0)), POINTS
-    by_game: dict[str, list[int]] = {}
-    for at, one in enumerate(matches):
-        by_game.setdefault(one.game, []).append(at)
-    histories = []
-    for ats in by_game.values():
-        ranked = [
-            Game(
-                tuple([(place[player],) for player in matches[at].players]),
-                tuple([-s for s in matches[at].scores]),
-            )
-            for at in ats
-        ]
-        history, sources = pairings(games(len(place), ranked))
-        labels = np.array([matches[at].series or -at - 1 for at in ats], np.int64)[sources]
-        alone = len(np.unique(labels)) == len(labels)
-        histories.append(GameHistory(history, None if alone else labels))
-    if len(histories) > 1:
-        found = [shares(one, len(histories)) for one in histories]
-        whole = combined(found, [weights.get(game, 1.0) for game in by_game])
-        return whole.share, gap_needed(whole.covariance, unit=SHARE_UNIT), SHARE_UNIT
-    alone_game = histories[0]
-    if alone_game.sources is None:
-        table = fit_duels(alone_game.history)
-    else:
-        table = fit_clustered(alone_game.history, alone_game.sources)
-    return table.rating, gap_needed(table.covariance, table.freedom), POINTS

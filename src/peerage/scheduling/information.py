@@ -31,7 +31,7 @@ import numpy as np
 from peerage.ratings.blas import one_thread
 from peerage.ratings.history import Duels
 from peerage.ratings.kernels import Floats
-from peerage.scheduling.order import between
+from peerage.scheduling.adaptive import between
 from peerage.scheduling.strengths import fit
 
 PART = 0.25

@@ -10,47 +10,35 @@ from collections.abc import Mapping, Sequence
 from itertools import combinations
 from typing import NamedTuple
 
-from peerage.scheduling import at_random, certify, groups, order, place, round_robin, swiss, top
-from peerage.scheduling.aim import Aim
-from peerage.scheduling.standing import LEARNING, Goal, History, PolicyName, Results, Standing
+from peerage.scheduling import adaptive, at_random, groups, round_robin, swiss
+from peerage.scheduling.standing import BEST, Goal, History, PolicyName, Results, Standing
 
 ACROSS = 0.2
 """The least share of matches between groups: see `bench/across.py`."""
 
 
 class Policy(NamedTuple):
-    """How players are paired: `width` is that of `swiss`'s strata in Elo, `places` counts the first places
-    that `top` has in view. A `goal` is what those who learn play for; `place` has one. `per_dollar`: they
-    divide what a match says by what it costs. `across` is the least share of matches of two that are between
-    groups; None: `ACROSS`, or what pairing by lot would come to where that is less."""
+    """How players are paired: `width` is that of `swiss`'s strata in Elo, `goal` what `adaptive` plays for.
+
+    `per_dollar`: it divides what a match says by what it costs. `across` is the least share of matches of two
+    that are between groups; None: `ACROSS`, or what random pairing would come to where that is less.
+    """
 
     name: PolicyName = "swiss"
     width: float = 50.0
-    places: int = 1
-    goal: Goal | None = None
+    goal: Goal = BEST
     per_dollar: bool = False
     across: float | None = 0.0
 
     @property
     def learns(self) -> bool:
         """Whether it reads results; the others make do with ratings and who has met whom."""
-        return self.name in LEARNING
+        return self.name == "adaptive"
 
     @property
     def player(self) -> str:
-        """Who plays in every match, where it is about one player."""
-        return self.goal.player if self.goal and self.name == "place" else ""
-
-    def loss(self, names: Sequence[str]) -> order.Loss | None:
-        """What pairing among these players takes from, where it learns."""
-        if not self.learns:
-            return None
-        goal = self.goal
-        if goal is not None and goal.places < len(names) and (not goal.player or goal.player in names):
-            player = names.index(goal.player) if goal.player else 0
-            return Aim(goal.kind, goal.places, player, goal.within).loss
-        losses = {"certify": certify.loss, "top": top.loss(self.places)}
-        return losses.get(self.name, order.of_order)
+        """The player in every match, where it is to place one; else empty."""
+        return self.goal.player if self.learns else ""
 
     def pair(
         self,
@@ -140,23 +128,19 @@ class Policy(NamedTuple):
         count: int | None = None,
         across: bool = False,
     ) -> tuple[tuple[str, ...], ...]:
-        names = sorted(one.player for one in standings)
-        if self.player:
-            if self.player not in names:
-                return ()
-            count = place.matches(len(names), seats)
-        return order.draw_up(
+        if self.player:  # a quarter of a round, so that few matches are under way when its place is known
+            count = max(1, len(standings) // 8) if seats == 2 else 1
+        return adaptive.draw_up(
             standings,
             history,
             results,
             lot,
-            self.loss(names) or order.of_order,
+            self.goal,
             same_family=same_family,
             across=across,
             seats=seats,
             count=count,
-            only=self.player,
-            price=results.prices(names) if self.per_dollar else {},
+            price=results.prices([one.player for one in standings]) if self.per_dollar else {},
         )
 
 

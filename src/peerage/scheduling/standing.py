@@ -6,11 +6,8 @@ from collections.abc import Sequence
 from itertools import combinations
 from typing import Literal, NamedTuple, TypeAlias
 
-PolicyName: TypeAlias = Literal["swiss", "order", "top", "certify", "place", "random", "round-robin"]
+PolicyName: TypeAlias = Literal["swiss", "adaptive", "random", "round-robin"]
 """How matches are paired: see `policies`."""
-
-LEARNING: tuple[PolicyName, ...] = ("order", "top", "certify", "place")
-"""Those that read results; the others make do with ratings and who has met whom."""
 
 
 class Standing(NamedTuple):
@@ -77,8 +74,8 @@ class History:
 
 
 class Goal(NamedTuple):
-    """`top`: who the first `places` are. `order`: everybody's. `placed`: where `player` is among the others.
-    A wrong order by less than `within` Elo does not matter."""
+    """What is to be known. `top`: who the first `places` are. `order`: everybody's. `placed`: where `player`
+    is among the others. A wrong order by less than `within` Elo does not matter."""
 
     kind: Literal["top", "order", "placed"]
     places: int = 1
@@ -86,9 +83,12 @@ class Goal(NamedTuple):
     within: float = 0.0
 
     def __str__(self) -> str:
-        what = {"top": f"top {self.places}" if self.places > 1 else "best", "order": "order"}
+        what = {"top": f"first {self.places}" if self.places > 1 else "best", "order": "order"}
         to = f" to {self.within:g}" if self.within else ""
         return f"{self.player} placed{to}" if self.kind == "placed" else f"{what[self.kind]} known{to}"
+
+
+BEST = Goal("top")
 
 
 class Ended(NamedTuple):

@@ -35,16 +35,24 @@ class Strengths(NamedTuple):
 def known(players: Sequence[str], history: History, results: Results, seats: int = 2) -> Strengths:
     """What the results among these players say, of matches of so many seats; matches issued and without a
     known result are in flight."""
-    size, share = len(players), table_share(seats)
-    wins, ties, flying = np.zeros((size, size)), np.zeros((size, size)), np.zeros((size, size))
+    share, flying = table_share(seats), np.zeros((len(players), len(players)))
+    wins, ties = won_and_tied(players, results)
     for i, one in enumerate(players):
         for j in range(i):
-            wins[i, j], tied, wins[j, i], void = results.between(one, players[j])
-            ties[i, j] = ties[j, i] = tied
-            ended = wins[i, j] + tied + wins[j, i] + void
+            ended = sum(results.between(one, players[j]))
             flying[i, j] = flying[j, i] = max(history.met(one, players[j]) - ended, 0)
     found = fit(share * wins, share * ties, share * flying)
     return found._replace(information=share * found.information)
+
+
+def won_and_tied(players: Sequence[str], results: Results) -> tuple[Floats, Floats]:
+    """How often each of these players won against each other one, [i, j] for i, and how often they tied."""
+    wins, ties = np.zeros((2, len(players), len(players)))
+    for i, one in enumerate(players):
+        for j in range(i):
+            wins[i, j], tied, wins[j, i], _ = results.between(one, players[j])
+            ties[i, j] = ties[j, i] = tied
+    return wins, ties
 
 
 def table_share(seats: int) -> float:

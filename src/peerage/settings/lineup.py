@@ -68,12 +68,7 @@ def lacks_extra(settings: ArenaSettings) -> str:
 
 
 def enough_players(settings: ArenaSettings) -> None:
-    """Raises SettingsError when a match of these players, of any game, could lack contestants or roles, or
-    nobody knows whom to place."""
-    if settings.pairing.policy == "place" and (settings.goal is None or settings.goal.kind != "placed"):
-        raise SettingsError(
-            "pairing.policy `place` wants to know whom; state `until: NAME placed`, or --until 'NAME placed'"
-        )
+    """Raises SettingsError when a match of these players, of any game, could lack contestants or roles."""
     several = next((player for player in settings.players if player.slots > 1), None)
     if several and not any(GAMES[game].seating.slots for game in settings.lineup):
         raise SettingsError(

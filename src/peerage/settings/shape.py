@@ -15,7 +15,7 @@ from peerage.games.presets import Preset
 from peerage.games.section import CostUnit, Section, Share
 from peerage.match import Slots
 from peerage.protocol import SANDBOX
-from peerage.scheduling.standing import LEARNING, Goal, PolicyName
+from peerage.scheduling.standing import BEST, Goal, PolicyName
 from peerage.settings.host import HostSettings
 from peerage.settings.player import NotNegative, PlayerSettings, Positive
 from peerage.settings.until import goal_of
@@ -50,22 +50,19 @@ class Pairing(Section):
 
     policy: PolicyName = Field(
         "swiss",
-        description="Which matches come next. `swiss`: those close in cost Elo. `order`: those that most "
-        "sharpen the order of all players. `top`: those that most sharpen who the best are. `certify`: "
-        "those that soonest tell one more pair apart at 95%. `place`: only matches of the player that "
-        '`until: NAME placed` names, as under `peerage run --until "NAME placed"`. `random`: by '
-        "lot. `round-robin`: everybody meets everybody else, again and again.",
+        description="Which matches come next. `swiss`: those close in cost Elo. `adaptive`: those that "
+        "soonest prove what `goal` asks for. `random`: anybody against anybody. `round-robin`: everybody "
+        "against everybody else, again and again.",
     )
-    top: int | None = Field(
-        None,
-        ge=1,
-        le=1_000_000,
-        description="First places that policy `top` is about; by default 1: who is best.",
+    goal: str = Field(
+        "best",
+        description="What policy `adaptive` plays for: `best`, `first 3`, `order`, or `NAME placed`, under "
+        "which NAME plays in every match. `until` comes before it.",
     )
     per: Literal["match", "dollar"] = Field(
         "match",
-        description="What `order`, `top`, `certify` and `place` make the most of. `dollar`: they divide what "
-        "a match would say by what its seats are expected to cost, so that cheap players play more often.",
+        description="What `adaptive` makes the most of. `dollar`: it divides what a match would show by what "
+        "its seats are expected to cost, so that cheap players play more often.",
     )
     across: Share | None = Field(
         None,
@@ -100,11 +97,12 @@ class Pairing(Section):
 
     @model_validator(mode="after")
     def _weighed(self) -> Pairing:
-        if self.per == "dollar" and self.policy not in LEARNING:
-            raise ValueError(
-                f"`per: dollar` says nothing under policy `{self.policy}`, which weighs no matches; write "
-                f"`policy: order`, or one of {', '.join(LEARNING[1:])}"
-            )
+        for key in ("per", "goal"):
+            if self.policy != "adaptive" and key in self.model_fields_set and getattr(self, key) != "match":
+                raise ValueError(
+                    f"`{key}` means nothing under policy `{self.policy}`, which weighs no matches; write "
+                    f"`policy: adaptive`, or remove `{key}`"
+                )
         return self
 
 
@@ -290,9 +288,9 @@ class ArenaSettings(Section):
     )
     until: str | None = Field(
         None,
-        description="What a run is to find out, after which it ends: `best known`, `top 3 known`, `order "
+        description="What a run is to prove, after which it ends: `best known`, `first 3 known`, `order "
         "known to 50` (a wrong order of less than 50 Elo does not matter), `NAME placed`. The budget may "
-        "end it sooner. Policies that learn pair for it. Default: nothing; it goes on.",
+        "end it sooner. Policy `adaptive` plays for it. Default: nothing; it goes on.",
     )
     engine: Engine = Field(default_factory=Engine, description="Concurrency, retries, deadlines.")
     ledger: str = Field(
@@ -399,14 +397,26 @@ class ArenaSettings(Section):
             places[player.name] = place
         players = [_on_host(player, self.hosts) for player in _of_one_line(self.players)]
         object.__setattr__(self, "players", tuple(players))
-        if self.players and self.until is not None:
-            goal_of(self.until, list(places))
+        if self.players:
+            for key, text in (("until", self.until), ("pairing.goal", self.pairing.goal)):
+                try:
+                    text is None or goal_of(text, list(places))
+                except ValueError as error:
+                    raise ValueError(f"{key}: {error}") from None
         return self
 
     @property
     def goal(self) -> Goal | None:
-        """Return what a run is to find out."""
-        return None if self.until is None else goal_of(self.until, [player.name for player in self.players])
+        """Return what a run is to find out; None without players, or where it goes on."""
+        return None if self.until is None else self._goal(self.until)
+
+    @property
+    def paired_for(self) -> Goal:
+        """Return what pairing plays for where it is `adaptive`."""
+        return self.goal or self._goal(self.pairing.goal) or BEST
+
+    def _goal(self, text: str) -> Goal | None:
+        return goal_of(text, [player.name for player in self.players]) if self.players else None
 
 
 def _of_one_line(players: Sequence[PlayerSettings]) -> Iterator[PlayerSettings]:

@@ -1,4 +1,4 @@
-"""`until:` as people write it: `best known`, `top 3 known`, `order known to 50`, `NAME placed`."""
+"""Goals as people write them: `best known`, `first 3 known`, `order known to 50`, `NAME placed`."""
 
 from __future__ import annotations
 
@@ -10,19 +10,20 @@ from peerage.scheduling.standing import Goal
 
 PLACED_WITHIN = 50.0
 """Elo by which the order next to a placed player may be wrong, where nothing is said: equals never part."""
-FORMS = ("best known", "top 3 known", "order known to 50", "NAME placed")
+FORMS = ("best known", "first 3 known", "order known to 50", "NAME placed")
 _FORM = re.compile(
-    r"(?:(?:best|top (?P<places>\d{1,6})|(?P<order>order)) known|(?P<player>.+?) placed)"
+    r"(?:(?:best|(?:first|top) (?P<places>\d{1,6})|(?P<order>order))(?: known| proven)?|"
+    r"(?P<player>.+?) placed)"
     r"(?: to (?P<within>\d{1,6}(?:\.\d+)?))?"
 )
 
 
 def goal_of(text: str, players: Sequence[str]) -> Goal:
-    """Return what a run of these players is to find out. Raises ValueError where that is none of the forms,
-    or names nobody."""
+    """Return the goal of a run of these players; `known` may be left out, or `proven`. Raises ValueError
+    where the text has none of the forms, or names nobody."""
     found = _FORM.fullmatch(" ".join(text.split()))
     if found is None:
-        raise ValueError(f"{text!r} says nothing to find out{suggest(text, FORMS)}")
+        raise ValueError(f"{text!r} is no goal{suggest(text, FORMS)}")
     within = float(found["within"] or 0.0)
     if found["player"] is not None:
         if found["player"] not in players:
@@ -35,6 +36,6 @@ def goal_of(text: str, players: Sequence[str]) -> Goal:
     places = int(found["places"] or 1)
     if not 0 < places < max(len(players), 2):
         raise ValueError(
-            f"{text!r}: there are {len(players)} players, so expected top 1 to {len(players) - 1}"
+            f"{text!r}: there are {len(players)} players, so expected first 1 to {len(players) - 1}"
         )
     return Goal("top", places, within=within)

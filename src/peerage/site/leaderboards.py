@@ -141,7 +141,7 @@ def leaderboard(site: Site, wanted: Filter) -> View:
             "own": [
                 (row.player, note) for row in found.rows for note in row.notes if note not in found.notes
             ],
-            "outlook": site.outlook(wanted.track) if everything else None,
+            "outlook": site.outlook if everything else None,
             "charts": list(charts(site, wanted.track, found, everything=everything)),
             "data": f"data/leaderboard-{wanted.track}" if everything else "",
         },

@@ -35,7 +35,7 @@ from peerage.tables.judges import judges_of
 from peerage.tables.leaderboard import Board, Row, board, first_track, weights_of
 from peerage.tables.matches import Match, Matches
 from peerage.tables.observations import Observations, observe, together
-from peerage.tables.outlook import SHRINKING, Outlook, of_board
+from peerage.tables.outlook import Outlook, outlook
 from peerage.tables.overall import Profile, profiles
 from peerage.tables.played import PlayedMatches, Scope
 from peerage.tables.speed import Speed, speeds_of
@@ -89,7 +89,6 @@ class Site:
         self.number = number
         self.chain = next((row.chain for row in ledger.records(number, number)), GENESIS).hex()
         self._boards: dict[tuple[str, str, str, str], Board] = {}
-        self._outlooks: dict[Track, Outlook | None] = {}
         self._corrected: dict[tuple[tuple[Correction, ...], str, str], list[CorrectedRow]] = {}
         self._standings: dict[int, Standings] = {}
         self.courses: dict[tuple[str, int], Course] = {}
@@ -201,24 +200,14 @@ class Site:
         self.moment.position(self._elo)
         played = None if game or topic else self._whole
         scope = Scope(game, topic, side=side)
-        made = board(
-            self.moment,
-            self.settings,
-            wanted[0],
-            scope,
-            played,
-            bt=lambda: self.board("bt", game, topic),
-        )
+        made = board(self.moment, self.settings, wanted[0], scope, played)
         self._boards[wanted] = made
         return made
 
-    def outlook(self, track: Track) -> Outlook | None:
-        """What it takes to be sure, by the table of a track; where the arena's own has no errors that shrink
-        with the matches, as `peerage plan` by Bradley-Terry."""
-        by: Track = "bt" if track == self.track not in SHRINKING else track
-        if by not in self._outlooks:
-            self._outlooks[by] = of_board(self.board(by), self.settings)
-        return self._outlooks[by]
+    @cached_property
+    def outlook(self) -> Outlook | None:
+        """What it takes to be sure, as `peerage plan` says it."""
+        return outlook(self._whole, self.settings)
 
     @cached_property
     def tied(self) -> Mapping[str, Sequence[str]]:

@@ -36,7 +36,6 @@ from peerage.judging.corrections import CORRECTIONS
 from peerage.protocol import visible
 from peerage.site.addresses import match_page, player_page, slug
 from peerage.tables.notes import OF_MANY
-from peerage.tables.outlook import SHRINKING
 from peerage.tables.overall import COUNTED, FEW, WHOLE
 from peerage.tables.voids import in_words
 
@@ -85,7 +84,6 @@ def environment() -> Environment:
         "COUNTED": COUNTED,
         "FEW": FEW,
         "OF_MANY": OF_MANY,
-        "SHRINKING": SHRINKING,
     }
     made.filters |= {
         "money": dollars,

@@ -6,13 +6,12 @@ from collections.abc import Iterable, Mapping
 
 from msgspec import Struct
 
-from peerage.figures import per_hundred, percent
+from peerage.figures import per_hundred
 from peerage.ledger.store import Summary
 from peerage.settings import suggest
 from peerage.tables import Shown
 from peerage.tables.chances import chances
 from peerage.tables.leaderboard import Board
-from peerage.tables.outlook import SURE
 from peerage.tables.played import ScopeError
 from peerage.tables.row import Row
 from peerage.tables.speed import Speed
@@ -96,14 +95,6 @@ def compare(
     )
 
 
-def _at_one_look(found: Board, better: Row, worse: Row) -> float:
-    """The chance, 0 to 1, that the better rated is the better one, as `peerage plan` says it; 0 where errors
-    are unknown or do not shrink with matches."""
-    place = {row.player: at for at, row in enumerate(found.rows)}  # those with a rank are first
-    table = found.estimates
-    return table.truth.better(place[better.player], place[worse.player]) if table else 0.0
-
-
 def _told(
     found: Board, one: Row, other: Row, chance: float | None, sure: str | None, met: list[int] | None
 ) -> Iterable[str]:
@@ -114,10 +105,6 @@ def _told(
     else:
         by = f"{better.player} is rated above {worse.player}"
     known = f"with 95% confidence {sure} is better" if sure else "which of them is better is not sure yet"
-    looked = 0.0 if sure else _at_one_look(found, better, worse)
-    if looked >= SURE:
-        many = percent(looked) if looked < 0.99 else "over 99%"
-        known = f"it is better with {many} at this one look, not yet with 95% however often you look"
     yield f"{by}; {known}."
     if met:
         won, tied, lost = met

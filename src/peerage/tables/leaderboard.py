@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Container, Iterator, Mapping, Sequence
-from functools import cached_property
+from collections.abc import Collection, Container, Iterator, Mapping, Sequence
 from typing import Literal
 
 import msgspec
@@ -12,7 +11,6 @@ from msgspec import Struct
 
 from peerage.engine.benches import Bench, benched
 from peerage.engine.model_watch import Change, changes, in_words
-from peerage.engine.policy import policy_of
 from peerage.engine.registration import models_and_families, registered
 from peerage.games import tracks_of
 from peerage.ledger.store import Ledger
@@ -21,14 +19,12 @@ from peerage.protocol import visible
 from peerage.ratings.elo import EloSettings
 from peerage.ratings.kernels import Floats
 from peerage.ratings.table import rank_ranges
-from peerage.scheduling.further import RatingEstimates
 from peerage.settings import ArenaSettings, CostUnit, Rating, suggest
 from peerage.settings.player import is_person
 from peerage.standings import NOBODY, after_all, pinned_elo, pinned_rating
 from peerage.standings.accounts import NOTHING, Account, position, possibly_billed
 from peerage.tables import notes
 from peerage.tables.corrected import judges_matter
-from peerage.tables.outlook import table_of
 from peerage.tables.outside import Outside, uncounted
 from peerage.tables.played import EVERYTHING, PlayedMatches, Scope, ScopeError, by_side, sides_of, sums
 from peerage.tables.rated import Ratings, here, on_side
@@ -68,13 +64,6 @@ class Board(Struct, frozen=True, dict=True):
     met: Pairwise | None = None
     needed: Pairwise | None = None
 
-    @cached_property
-    def estimates(self) -> RatingEstimates | None:
-        """What is known of the ranked players' strengths; None where errors are unknown or do not shrink with
-        matches."""
-        ranked = [row for row in self.rows if row.rank is not None]
-        return table_of(ranked, self.covariance, self.met, self.needed)
-
     @property
     def tied(self) -> list[tuple[str, str]]:
         """Every two ranked players who cannot be told apart at 95%, the better rated first."""
@@ -104,9 +93,7 @@ def board(
     played: PlayedMatches | None = None,
     what_if: WhatIf = AS_PLAYED,
     *,
-    rough: bool = False,
     judged: bool = False,
-    bt: Callable[[], Board] | None = None,
 ) -> Board:
     """The table of one track: `bt` (Bradley-Terry), `trueskill` or `glicko2`, which every game feeds, `raw`
     or `cost` (sequential Elo), which duels feed, or `overall`, in which whole games count. Empty: the one
@@ -120,9 +107,7 @@ def board(
 
     With `scope.source` outside or all imported results count, and the notes name their sources. These have
     neither games, topics nor costs. `played` are the matches of the scope where they were read before.
-    `what_if` reads the record in another way; raises ScopeError where there is nothing to read so. The
-    verdict of parts of a ledger, and of all where `rough`, counts further matches without a range; that of
-    TrueSkill counts them by Bradley-Terry, whose table `bt` returns where it may be there already. Where
+    `what_if` reads the record in another way; raises ScopeError where there is nothing to read so. Where
     `judged`, the verdict also says whether judges favour each other, for which every vote is read.
     """
     if track and track not in TRACKS:
@@ -213,9 +198,6 @@ def board(
         _in_order(matrix, rated.players, places)
         for matrix in (rated.covariance, rated.met, None if rated.needed is None else rated.needed())
     ]
-    shrinking = None
-    if track == "trueskill" and scope.source == "played" and not (scope.side or asked):
-        shrinking = bt() if bt else board(ledger, settings, "bt", scope, played, rough=True)
     return Board(
         track=track,
         game=scope.game,
@@ -231,12 +213,6 @@ def board(
             priced=in_dollars,
             play=any(card.get("price_source") == PLAY_PRICE for card in cards.values()),
             elsewhere=whose if scope.source == "played" else (),
-            covariance=shrinking.covariance if shrinking else covariance,
-            met=shrinking.met if shrinking else met,
-            needed=shrinking.needed if shrinking else needed,
-            policy=policy_of(settings),
-            rough=rough or scope != EVERYTHING or bool(asked),
-            shrinking=shrinking.rows if shrinking else (),
             judges=judges_matter(ledger, played)
             if judged and scope.source == "played" and not (asked or scope.side)
             else "",

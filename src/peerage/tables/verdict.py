@@ -4,21 +4,16 @@ whom, what weakens all that, and what it takes to be sure. Terminal, pages, repo
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from math import hypot, log
+from math import log
 from typing import NamedTuple
 
 from msgspec import Struct
 
-from peerage.figures import estimated, per_hundred, percent
-from peerage.ratings.claims import SHARE_UNIT
-from peerage.ratings.table import POINTS
-from peerage.scheduling.further import HOPELESS
-from peerage.scheduling.policies import SWISS, Policy
+from peerage.figures import per_hundred, percent
 from peerage.tables import Sentences
 from peerage.tables.chances import chances
-from peerage.tables.outlook import UNDER, Further, for_best, until_best
 from peerage.tables.overall import FEW
-from peerage.tables.row import Pairwise, Row
+from peerage.tables.row import Row
 
 FAIR = 1 / 4
 """The chance against the best player from which on a cheaper one can be the best value."""
@@ -71,10 +66,6 @@ class Verdict(Sentences, frozen=True):
     value: str | None = None
     beats: tuple[Chance, ...] = ()
     weakened_by: tuple[str, ...] = ()
-    further_matches: int | None = None
-    further_usd: float | None = None
-    further_at_least: int | None = None
-    further_at_most: int | None = None
 
 
 def verdict(
@@ -85,20 +76,11 @@ def verdict(
     priced: bool = True,
     play: bool = False,
     elsewhere: Sequence[str] = (),
-    covariance: Pairwise | None = None,
-    met: Pairwise | None = None,
-    needed: Pairwise | None = None,
-    policy: Policy = SWISS,
-    rough: bool = False,
-    shrinking: Sequence[Row] = (),
     judges: str = "",
 ) -> Verdict:
     """The verdict of the rows of one table, best first, over so many decided `matches`; `flips` are those of
     its judges; `priced` says that costs are in dollars alone, `play` that nobody pays them, `elsewhere`
-    what there is that this table does not count, for one that counts nothing. `covariance` is that of the
-    ranked rows' ratings, `met` how often each two have, `needed` how far apart a claim needs them, and
-    `policy` pairs further matches, which are counted without a range where `rough`; by the rows `shrinking`,
-    to which these matrices then belong, where errors of this table do not shrink with the matches. `judges`
+    what there is that this table does not count, for one that counts nothing. `judges`
     says what is wrong with its judges.
 
     Where the first has too few matches, nothing is said of who beats whom or what is worth its price.
@@ -120,26 +102,11 @@ def verdict(
         ]
     )
     value = _value(ranked, against) if told else None
-    told_all = told and not any(row.rank is None and row.status == "active" for row in rows)
-    further = Further(0, 0, 0, None) if best else None
-    if told_all and not best:
-        further = until_best(shrinking or rows, matches, covariance, met, needed, policy, rough=rough)
-    known_there = ""
-    if shrinking and further and further.matches == 0:
-        further = None  # known by those rows, not by these
-        known_there = next(row.player for row in shrinking if row.rank is not None and row.status != "left")
-    under = "" if for_best(policy) == policy else UNDER
     doubts = tuple(_doubts(ranked, rows, flips))
     lines = [
         _answer(ranked, first, best, matches, trusted=told),
         *(_beaten(ranked, best, beats) if told else ()),
         *_worth(ranked[0], value, first, beats, priced),
-        *(
-            _until(ranked, first, further, under, rough=rough, shrinking=shrinking)
-            if told_all and not best
-            else ()
-        ),
-        *([f"By Bradley-Terry {known_there} is the best, with 95% confidence."] if known_there else ()),
         *([judges] if judges else ()),
         *([f"What weakens this: {'; '.join(doubts)}."] if doubts else ()),
         *(["Prices are play prices: nobody is paid."] if play and any(row.cost_usd for row in rows) else ()),
@@ -153,10 +120,6 @@ def verdict(
         value=value.player if value else None,
         beats=beats,
         weakened_by=doubts,
-        further_matches=further.matches if further else None,
-        further_usd=further.usd if further else None,
-        further_at_least=further.at_least if further and not rough else None,
-        further_at_most=further.at_most if further and not rough else None,
     )
 
 
@@ -249,52 +212,6 @@ def _worth(
     wins = next(1 - one.chance for one in beats if one.against == value.player)
     how = f"wins {in_words(wins)} against {leader.player}" + ", and may be as good" * (value in first)
     yield f"Best value for money: {value.player}{price}; it {how}."
-
-
-def _until(
-    ranked: Sequence[Row],
-    first: Sequence[Row],
-    further: Further | None,
-    under: str,
-    *,
-    rough: bool,
-    shrinking: Sequence[Row],
-) -> Iterator[str]:
-    """What it takes until it is sure who is best."""
-    if further is None or len(first) < 2:
-        return
-    playing = [row for row in ranked if row.status != "left"]
-    of = f" of the {len(playing)} that still play" if 1 < len(playing) < len(ranked) else ""
-    of += " by Bradley-Terry" if shrinking else ""
-    open_above = further.matches is None or (not rough and further.at_most is None)
-    if further.matches == 0:
-        if of:
-            best = playing[0].player
-            yield f"Of the {len(playing)} that still play {best} is the best, with 95% confidence."
-    elif open_above and _close(*(close := (shrinking or first)[:2])):
-        who = _names(close, "and")
-        yield f"{who} are so close that matches hardly tell them apart: choose by price."
-    elif further.matches:
-        about = [estimated(further.usd)] if further.usd else []
-        if not rough:
-            most = "or more" if further.at_most is None else f"to {further.at_most:,}"
-            about.append(f"probably {further.at_least:,} {most}")
-        many = f"About {further.matches:,} more matches" + f" ({'; '.join(about)})" * bool(about)
-        yield f"{many}{under} should tell who is best{of}, if the ratings hold."
-    elif not rough and further.at_least > 1:
-        yield (
-            f"It takes {further.at_least:,} more matches at least to tell who is best{of}, and may take over "
-            f"{HOPELESS} times those played, if the ratings hold."
-        )
-    else:
-        yield f"It takes over {HOPELESS} times these matches to tell who is best{of}, if the ratings hold."
-
-
-def _close(one: Row, other: Row) -> bool:
-    """Whether the first of two players wins less than 2 in 3 matches against the second, with 95%."""
-    bounds = [(row.upper or 0.0) - (row.lower or 0.0) for row in (one, other)]
-    most = one.rating - other.rating + hypot(*bounds) / 2
-    return most < log(2) * (100 * SHARE_UNIT if one.track == "overall" else POINTS)
 
 
 def _doubts(ranked: Sequence[Row], rows: Sequence[Row], flips: Flips | None) -> Iterator[str]:
