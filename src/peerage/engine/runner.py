@@ -32,13 +32,7 @@ from peerage.engine.memory import remembered
 from peerage.engine.paused_players import ask_again, probe_in_run
 from peerage.engine.plans import Plans, schedulers
 from peerage.engine.player_runtime import PlayerRuntime
-<<<<<<< HEAD
-=======
 from peerage.engine.policy import policy_of
-from peerage.engine.probed import TOPIC as PROBES
-from peerage.engine.probed import ProbeEntry
-from peerage.engine.probes import probe_players
->>>>>>> 0029040b (One adaptive policy pairs for a goal; a goal is known when it is proven; plan counts further matches by courses drawn from the posterior)
 from peerage.engine.records import ENGINE, MatchTally, answered_first
 from peerage.engine.recovery import Recovered, all_ended
 from peerage.engine.report import Progress, RunReport

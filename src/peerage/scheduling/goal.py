@@ -20,9 +20,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from peerage.ratings.history import Game, games
+from peerage.ratings.history import Game, duels, games
 from peerage.ratings.kernels import Floats
-from peerage.ratings.strength.evidence import Evidence, of_games
+from peerage.ratings.strength.evidence import Evidence, of_duels, of_games
 from peerage.ratings.strength.posterior import Strengths, strengths
 from peerage.ratings.strength.proven import proven
 from peerage.ratings.table import POINTS
@@ -74,7 +74,8 @@ class Known:
         self._goal = goal
         self._players = tuple(players)
         self._number = {player: at for at, player in enumerate(self._players)}
-        self._matches: list[Game] = []
+        self._seats: list[tuple[int, ...]] = []
+        self._scores: list[tuple[float, ...]] = []
         self._series: list[int] = []
         self._results = Results()
         self._state: State | None = None
@@ -83,9 +84,10 @@ class Known:
         """Take in the next match; one without a result says nothing."""
         if not len({*match.players}) == len(match.scores) > 1:
             return
-        seats = tuple([(self._number.setdefault(player, len(self._number)),) for player in match.players])
-        self._matches.append(Game(seats, tuple([-score for score in match.scores])))
-        self._series.append(match.series or -len(self._matches))
+        number = self._number
+        self._seats.append(tuple([number.setdefault(player, len(number)) for player in match.players]))
+        self._scores.append(match.scores)
+        self._series.append(match.series or -len(self._seats))
         self._results.note(match.players, match.scores)
         self._state = None
 
@@ -102,7 +104,7 @@ class Known:
         found = strengths(played, seed=_SEED) if self._goal.within else None
         known = settled(above, self._goal, found)
         rating = found.rating if found is not None else self._fitted()
-        met = {seat for match in self._matches for (seat,) in match.teams}
+        met = {player for seats in self._seats for player in seats}
         here = [player for player in self._players if place[player] in met]
         order = sorted(here, key=lambda player: (-rating[place[player]], player))
         order += [player for player in self._players if place[player] not in met]
@@ -111,11 +113,20 @@ class Known:
             (a, b) for a, b in pairs if not ({place[a], place[b]} <= met and known[place[a], place[b]])
         ]
         words = _in_words(self._goal, order, unknown)
-        return State((len(pairs) - len(unknown), len(pairs)), len(self._matches), words)
+        return State((len(pairs) - len(unknown), len(pairs)), len(self._seats), words)
 
     def _evidence(self) -> Evidence:
-        hang_together = len({*self._series}) < len(self._series)
-        return of_games(games(len(self._number), self._matches), self._series if hang_together else None)
+        players = len(self._number)
+        clusters = self._series if len({*self._series}) < len(self._series) else None
+        if {2} >= {len(seats) for seats in self._seats}:  # the usual case, and quick
+            first, second = np.array(self._seats, np.int64).reshape(-1, 2).T
+            lead = np.array([own - other for own, other in self._scores], np.float64)
+            return of_duels(duels(players, first, second, (np.sign(lead) + 1) / 2), clusters)
+        played = [
+            Game(tuple([(seat,) for seat in seats]), tuple([-score for score in scores]))
+            for seats, scores in zip(self._seats, self._scores, strict=True)
+        ]
+        return of_games(games(players, played), clusters)
 
     def _fitted(self) -> Floats:
         wins, ties = won_and_tied([*self._number], self._results)

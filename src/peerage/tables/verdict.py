@@ -51,11 +51,7 @@ class Verdict(Sentences, frozen=True):
     confidence, None where nobody does; `may_be_best` are all whom that confidence leaves the first rank.
     `value` is the cheapest of the players that win at least 1 in 4 matches against the first one;
     None where prices are unknown or all alike. `beats` holds the first player's chance against each other
-    one, best first. `weakened_by` says what speaks against relying on it. `further_matches` are about how
-    many it takes, if ratings hold, until it is sure who is best of those that still play: 0 when it is, None
-    when nobody can say; with 80% they are at least `further_at_least` and at most `further_at_most`, None
-    where that is open or was not asked. `further_usd` is what they cost at the mean price so far, None where
-    that is unknown.
+    one, best first. `weakened_by` says what speaks against relying on it.
     """
 
     lines: tuple[str, ...]
