@@ -118,8 +118,8 @@ def arena(
 
 
 POLICIES = (
-    *map(Policy, ("swiss", "order", "top", "certify", "random", "round-robin")),
-    *[Policy("order", goal=goal) for goal in (Goal("top"), Goal("order", within=50.0))],
+    *map(Policy, ("swiss", "random", "round-robin", "adaptive")),
+    Policy("adaptive", goal=Goal("order", within=50.0)),
 )
 POOLS = (Cell(8, "equals", lag=32), Cell(12, "normal", lag=32))
 
@@ -142,7 +142,7 @@ def table(arenas: int, part: int = 0, parts: int = 1) -> Iterator[str]:
         worth = f"{power:.0%} ({power_once:.0%} at one look)" if pool.pool != "equals" else ""
         told = (
             way,
-            policy.name + (f" until {policy.goal}" if policy.goal else ""),
+            policy.name + f" until {policy.goal}" * policy.learns,
             pool.players,
             pool.pool,
             len(found),
