@@ -14,14 +14,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from hashlib import sha256
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
-from msgspec import Struct
 from msgspec.structs import replace
 
 from peerage.challenges.drafting import VOTES
-from peerage.challenges.pool import STREAM, ChallengePool, Result
+from peerage.challenges.pool import STREAM, ChallengePool
 from peerage.challenges.wording import identity, likeness, mark
 from peerage.formats import Choice, Integer
 from peerage.games.challenge_exchange.creation import (
@@ -70,21 +69,13 @@ FEWEST = 2
 """Contestants without whom there is nobody to be ahead of."""
 
 
-class Attempt(Struct, frozen=True):
-    """One player's attempt at one challenge, as it is on record. `answer` is None without a usable one."""
+class Attempt(NamedTuple):
+    """One player's attempt at one challenge: what is told of it, and, as a fact, its answer under seal, None
+    without a usable one."""
 
     label: str
-    llm_id: str
-    key: str
-    challenge: Challenge
-    reply: Reply
-    result: Result
-    own_challenge: bool
-    points: float
-
-    @property
-    def answer(self) -> int | None:
-        return self.reply.value if self.reply.ok else None
+    told: dict[str, Any]
+    fact: dict[str, Any]
 
 
 def play(table: Table) -> Steps[Outcome]:
@@ -123,10 +114,10 @@ def play(table: Table) -> Steps[Outcome]:
     )
     failed = {dealt[key][0].label for key, reply in replies.items() if reply.status == "void"}
     attempts = [
-        _attempt(key, *dealt[key], reply, rules) for key, reply in replies.items() if reply.status != "void"
+        _attempt(key, *dealt[key], reply, table) for key, reply in replies.items() if reply.status != "void"
     ]
     totals = {
-        seat.label: sum([one.points for one in attempts if one.label == seat.label], start=0.0)
+        seat.label: sum([each.told["points"] for each in attempts if each.label == seat.label], start=0.0)
         for seat in left
         if seat.label not in failed
     }
@@ -134,21 +125,12 @@ def play(table: Table) -> Steps[Outcome]:
         return Outcome(void="no_answer", detail=detail)
     return Outcome(
         scores=by_rank({label: round(total, 9) for label, total in totals.items()}),
-        facts=(*facts, *[_attempt_fact(attempt, secret) for attempt in attempts]),
+        facts=(*facts, *[attempt.fact for attempt in attempts]),
         detail={
             "decided": "by points",
             "points": totals,
             **detail,
-            "attempts": [
-                {
-                    "key": one.key,
-                    "challenge_id": one.challenge.challenge_id,
-                    "result": one.result,
-                    "own_challenge": one.own_challenge,
-                    "points": one.points,
-                }
-                for one in attempts
-            ],
+            "attempts": [attempt.told for attempt in attempts],
         },
     )
 
@@ -194,22 +176,17 @@ def _dealt(table: Table, seat: Seat, there: Sequence[Challenge]) -> list[Challen
     return table.rng(f"assignment/{seat.label}").sample(open_to, min(rules.assigned, len(open_to)))
 
 
-def _attempt(
-    key: str, seat: Seat, challenge: Challenge, reply: Reply, rules: ChallengeExchangeRules
-) -> Attempt:
-    result = graded(reply, challenge.reference_answer)
-    own = challenge.author_llm == seat.player
-    paid = points(result, own, challenge.difficulty, rules)
-    return Attempt(
-        label=seat.label,
-        llm_id=seat.player,
-        key=key,
-        challenge=challenge,
-        reply=reply,
-        result=result,
-        own_challenge=own,
-        points=paid,
-    )
+def _attempt(key: str, seat: Seat, challenge: Challenge, reply: Reply, table: Table) -> Attempt:
+    result, own = graded(reply, challenge.reference_answer), challenge.author_llm == seat.player
+    told = {
+        "challenge_id": challenge.challenge_id,
+        "result": result,
+        "own_challenge": own,
+        "points": points(result, own, challenge.difficulty, table.rules),
+    }
+    answer = seal(salt(table.drawn["secret"][SALT], key), reply.value if reply.ok else None)
+    fact = {"fact": "attempt", "llm_id": seat.player, "submitted_answer": answer, **told}
+    return Attempt(seat.label, {"key": key, **told}, fact)
 
 
 def _creations(made: Mapping[str, Creation], new: Mapping[str, Challenge]) -> list[dict[str, Any]]:
@@ -245,18 +222,6 @@ def _challenge_fact(key: str, challenge: Challenge, made: Creation, secret: str)
         valid = [vote for vote in made.votes.values() if vote in ("approve", "object")]
         found["votes"] = [valid.count("approve"), len(valid)]
     return found
-
-
-def _attempt_fact(attempt: Attempt, secret: str) -> dict[str, Any]:
-    return {
-        "fact": "attempt",
-        "llm_id": attempt.llm_id,
-        "challenge_id": attempt.challenge.challenge_id,
-        "submitted_answer": seal(salt(secret, attempt.key), attempt.answer),
-        "result": attempt.result,
-        "own_challenge": attempt.own_challenge,
-        "points": attempt.points,
-    }
 
 
 def draw(rules: ChallengeExchangeRules, seed: str, number: int) -> dict[str, Any]:
