@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from datetime import date, timedelta
 from fractions import Fraction
 from functools import cache
-from itertools import combinations, count, permutations, product
+from itertools import combinations, permutations, product
 from random import Random
 from typing import Any
 
@@ -35,11 +35,6 @@ def arithmetic(text: str) -> Iterator[Any]:
     yield eval(text[len("What is ") : -1].replace("×", "*"), {"__builtins__": {}})
 
 
-def bases(text: str) -> Iterator[Any]:
-    number, base = numbers(text)
-    yield next("".join(digits) for size in count(1) for digits in _in_base(number, base, size))
-
-
 def _in_base(number: int, base: int, size: int) -> Iterator[str]:
     """The digits found from the left, if so many are enough."""
     if number < base**size:
@@ -50,28 +45,12 @@ def _in_base(number: int, base: int, size: int) -> Iterator[str]:
         yield digits
 
 
-def powers(text: str) -> Iterator[Any]:
-    base, power, modulus = numbers(text)
-    rests = [1 % modulus]
-    while (rest := rests[-1] * base % modulus) not in rests:
-        rests.append(rest)
-    first = rests.index(rest)  # from there on the remainders go round
-    yield rests[power] if power < first else rests[first + (power - first) % (len(rests) - first)]
-
-
 def congruences(text: str) -> Iterator[Any]:
     found = numbers(text)
     pairs = [*zip(found[::2], found[1::2], strict=True)]
     rest, modulus = pairs[0]
     steps = range(rest, 10**7, modulus)
     yield next(number for number in steps if all(number % m == r for r, m in pairs))
-
-
-def divisors(text: str) -> Iterator[Any]:
-    number, bound = numbers(text)
-    every = np.arange(1, number + 1) if number < 10**5 else np.array(_by_primes(number))
-    found = [int(n) for n in every[number % every == 0] if n > bound]
-    yield len(found) if text.startswith("How many") else sum(found)
 
 
 def _by_primes(number: int) -> list[int]:
@@ -84,16 +63,6 @@ def _by_primes(number: int) -> list[int]:
             number, powers = number // prime, [*powers, powers[-1] * prime]
         found, prime = [a * b for a in found for b in powers], prime + 1
     return found
-
-
-def recurrence(text: str) -> Iterator[Any]:
-    a, b, p, q, r, place, first = numbers(text.replace("term number 1?", ""))
-    assert a == first
-
-    def term(n: int) -> int:
-        return (a, b)[n - 1] if n < 3 else p * term(n - 1) - q * term(n - 2) + r
-
-    yield term(place)
 
 
 def polynomial(text: str) -> Iterator[Any]:
@@ -345,7 +314,7 @@ def circle(text: str) -> Iterator[Any]:
 SOLVERS: dict[str, Callable[[str], Iterator[Any]]] = {
     solver.__name__.replace("_", "-"): solver
     for solver in (
-        *(arithmetic, bases, powers, congruences, divisors, recurrence, polynomial, arrangements),
+        *(arithmetic, congruences, polynomial, arrangements),
         *(committees, grid_paths, sets, dice, urn, calendar),
         *(knights, zebra, schedule, cryptarithm, weighing, roads, circle),
     )

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from datetime import date, timedelta
 from fractions import Fraction
-from math import comb, factorial, isqrt, prod
+from math import comb, factorial, prod
 from random import Random
 
 from peerage.games.logic.puzzles import listed
@@ -45,23 +45,6 @@ def _bracketed(text: str) -> str:
     return f"({text})" if " " in text else text
 
 
-def bases(rng: Random, level: int) -> tuple[str, str]:
-    """A number in another base."""
-    number, base = rng.randrange(10 ** (level + 2), 10 ** (level + 3)), rng.choice((2, 3, 4, 5, 6, 7, 8, 9))
-    digits, rest = "", number
-    while rest:
-        digits, rest = f"{rest % base}{digits}", rest // base
-    return f"Write the decimal number {number} in base {base}. Answer with its digits.", digits
-
-
-def powers(rng: Random, level: int) -> tuple[str, int]:
-    """The remainder of a power."""
-    base, power = rng.randint(12, 999), rng.randrange(10**level, 10 ** (level + 1))
-    modulus = rng.randint(7, 20 * level)
-    text = f"What is the remainder when {base} to the power of {power} is divided by {modulus}?"
-    return text, pow(base, power, modulus)
-
-
 def congruences(rng: Random, level: int) -> tuple[str, int]:
     """The least number with given remainders, by the Chinese remainder theorem."""
     moduli = rng.sample(_PRIMES, 2 + level // 2)
@@ -74,31 +57,6 @@ def congruences(rng: Random, level: int) -> tuple[str, int]:
     told = [f"{rest} when divided by {modulus}" for rest, modulus in zip(rests, moduli, strict=True)]
     asked = f"What is the smallest positive whole number that leaves the remainder {listed(told)}?"
     return asked, least % every
-
-
-def divisors(rng: Random, level: int) -> tuple[str, int]:
-    """Divisors of a number above a bound, counted or summed."""
-    number = rng.choice((12, 18, 20, 30, 36, 42)) * rng.randrange(10**level, 10 ** (level + 1))
-    root = isqrt(number)
-    found = {d for low in range(1, root + 1) if number % low == 0 for d in (low, number // low)}
-    bound = rng.randrange(root)
-    above = [divisor for divisor in found if divisor > bound]
-    if rng.random() < 0.5:
-        return f"How many positive divisors of {number} are greater than {bound}?", len(above)
-    return f"What is the sum of all positive divisors of {number} that are greater than {bound}?", sum(above)
-
-
-def recurrence(rng: Random, level: int) -> tuple[str, int]:
-    """A term of a sequence whose rule is told."""
-    a, b = rng.randint(1, 50), rng.randint(1, 50)
-    p, q, r, place = rng.randint(2, 4), rng.randint(1, 4), rng.randint(1, 30), 4 + 2 * level
-    text = (
-        f"A sequence begins with {a}, {b}. Each later term is {p} times the term before it, minus {q} times "
-        f"the term before that, plus {r}. What is term number {place}, where {a} is term number 1?"
-    )
-    for _ in range(place - 2):
-        a, b = b, p * b - q * a + r
-    return text, b
 
 
 def polynomial(rng: Random, level: int) -> tuple[str, int]:

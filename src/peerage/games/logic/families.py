@@ -12,11 +12,7 @@ FAMILIES: Mapping[str, Family] = {
     family.__name__.replace("_", "-"): family
     for family in (
         counting.arithmetic,
-        counting.bases,
-        counting.powers,
         counting.congruences,
-        counting.divisors,
-        counting.recurrence,
         counting.polynomial,
         counting.arrangements,
         counting.committees,
