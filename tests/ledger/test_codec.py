@@ -12,13 +12,9 @@ import pytest
 from tests import offline
 
 from peerage.formats import (
-    Choice,
-    Code,
     Format,
     FormatError,
-    Integer,
     Json,
-    Scores,
     WithTool,
     recorded,
     stored,
@@ -37,7 +33,7 @@ from peerage.ledger.codec import (
     seed_salt,
     text_digest,
 )
-from peerage.ledger.codec_requests import INLINE_CHARS, asks_the_same, read_request, request_body
+from peerage.ledger.codec_requests import INLINE_CHARS, read_request, request_body
 from peerage.ledger.store import Exchange
 from peerage.match import Fixture
 from peerage.protocol import Ask, Message, Quote, Reply, Text
@@ -94,48 +90,6 @@ def test_settings_that_are_not_those_a_fixture_names_are_not_taken() -> None:
     changed = by_hex({digest: text.replace("drafts", "dbafts")})
     with pytest.raises(MissingText, match=rf"{digest.hex()}, to which a fixture refers, was changed"):
         read_fixture(body, changed)
-
-
-def earlier(body: bytes, texts: list[tuple[bytes, str]]) -> tuple[bytes, list[tuple[bytes, str]]]:
-    """A stored request as versions wrote it that stored no instruction and no schema with a format."""
-    form = msgspec.json.decode(texts[0][1])
-    del form["expects"]["instruction"], form["expects"]["schema"]
-    text = msgspec.json.encode(form).decode()
-    digest = text_digest(text)
-    return body.replace(texts[0][0].hex().encode(), digest.hex().encode()), [(digest, text), *texts[1:]]
-
-
-FORMATS: list[Format] = [
-    Text(), Choice("verdict", ("A", "B")), Scores(3), Integer(), Code(), WithTool(Choice("c", ("A",))),
-]  # fmt: skip
-
-
-@pytest.mark.parametrize("secret", ["", "secret"])
-@pytest.mark.parametrize("expects", FORMATS, ids=repr)
-def test_a_request_of_an_earlier_version_is_the_same_request(expects: Format, secret: str) -> None:
-    ask = msgspec.structs.replace(request({"a": "short", "b": "x" * 999}), expects=expects)
-    body, texts = earlier(*request_body(ask, secret))
-    stored = by_hex(dict(texts))
-    assert asks_the_same(body, ask, secret, stored)
-    assert asks_the_same(request_body(ask, secret)[0], ask, secret, stored)
-    assert read_request("k", body, stored, {}.__getitem__) == ask
-    changed: dict[str, Any]
-    for changed in (
-        {"max_tokens": 11},
-        {"temperature": 0.5},
-        {"role": "judge"},
-        {"to": "B"},
-        {"messages": (Message("user", "{a}", {"a": "short"}),)},
-        {"messages": (Message("user", "{a} {b}", {"a": "other", "b": "x" * 999}),)},
-    ):
-        assert not asks_the_same(body, msgspec.structs.replace(ask, **changed), secret, stored)
-
-
-def test_another_format_is_another_request() -> None:
-    ask = request({"a": "short"})
-    body, texts = request_body(ask)
-    other = msgspec.structs.replace(ask, expects=Text(5))
-    assert not asks_the_same(body, other, "", by_hex(dict(texts)))
 
 
 class Bid(msgspec.Struct, frozen=True):

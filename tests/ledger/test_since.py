@@ -10,13 +10,13 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from tests.engine.arenas import SMALL, head, house, ledger_of, play, write_arena
+from tests.engine.arenas import SMALL, house, ledger_of, play, write_arena
 from tests.ledger.forger import changed
 from typer.testing import CliRunner
 
 from peerage.cli.main import app
 from peerage.ledger.log import entry_leaf
-from peerage.ledger.merkle import root
+from peerage.ledger.merkle import EMPTY_ROOT, root
 from peerage.ledger.since import read_head
 from peerage.ledger.store import amend
 from peerage.standings.verify import verify
@@ -60,7 +60,7 @@ def test_a_ledger_extends_itself(folder: Path) -> None:
 
 
 def test_further_matches_and_amendments_extend(folder: Path) -> None:
-    before, played = kept(folder), head(folder)[1]
+    before = kept(folder)
     play(folder, 7)
     with closing(ledger_of(folder)) as ledger, ledger.runner():
         amend(ledger, "challenges", [{"action": "flag", "challenge_id": "c", "flag": "wrong"}], 5)
@@ -70,8 +70,6 @@ def test_further_matches_and_amendments_extend(folder: Path) -> None:
         0,
         f"extends {before} by 3 matches and {sizes[1] - sizes[0]} entries",
     )
-    code, said = asked(folder, played)
-    assert (code, said.splitlines()[-1]) == (0, f"extends {played} by 3 matches")
 
 
 def rewritten(folder: Path) -> None:
@@ -101,28 +99,23 @@ def another(folder: Path) -> None:
     play(write_arena(folder, house(4), seed=2, rules=SMALL), 5)
 
 
-HARMS: list[tuple[Callable[[Path], None], str, bool]] = [
-    (rewritten, "first {size} entries, with 4 matches, are not those", True),
-    (reworded, "first {size} entries, with 4 matches, are not those", False),
-    (cut, "that one had {size} entries. Its end was cut off", False),
-    (another, "Its past was rewritten, or it is another arena", False),
+HARMS: list[tuple[Callable[[Path], None], str]] = [
+    (rewritten, "first {size} entries, with 4 matches, are not those"),
+    (reworded, "first {size} entries, with 4 matches, are not those"),
+    (cut, "that one had {size} entries. Its end was cut off"),
+    (another, "Its past was rewritten, or it is another arena"),
 ]
 
 
-@pytest.mark.parametrize(("harm", "told", "played_the_same"), HARMS)
-def test_what_no_ledger_shows_by_itself(
-    folder: Path, harm: Callable[[Path], None], told: str, played_the_same: bool
-) -> None:
-    before, played = kept(folder), head(folder)[1]
+@pytest.mark.parametrize(("harm", "told"), HARMS)
+def test_what_no_ledger_shows_by_itself(folder: Path, harm: Callable[[Path], None], told: str) -> None:
+    before = kept(folder)
     harm(folder)
-    assert asked(folder, "0" * 64)[0] == 0  # whole, taken by itself
+    assert asked(folder, f"0:{EMPTY_ROOT.hex()}")[0] == 0  # whole, taken by itself
     code, said = asked(folder, before)
     assert code == 1
     assert f"it does not extend {before}: " in said
     assert told.format(size=before.partition(":")[0]) in said
-    code, said = asked(folder, played)
-    assert code == (0 if played_the_same else 1), said
-    assert (f"it does not extend {played}: none of its " in said) == (not played_the_same)
 
 
 def test_the_answer_as_json(folder: Path) -> None:
@@ -141,7 +134,7 @@ def test_the_answer_as_json(folder: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "wrong", ["412", "412:5f0c", "5f0c", f"-1:{'ab' * 32}", f"1:{'xy' * 32}", f"{2**70}:"]
+    "wrong", ["412", "5f" * 32, "412:5f0c", "5f0c", f"-1:{'ab' * 32}", f"1:{'xy' * 32}", f"{2**70}:"]
 )
 def test_what_is_no_head_is_said_to_be_none(folder: Path, wrong: str) -> None:
     code, said = asked(folder, wrong)

@@ -50,9 +50,7 @@ def verify(
         ),
     ] = None,
     folder: Folder = HERE,
-    since: Annotated[
-        str, typer.Option(metavar="HEAD", help="A log root or play head that verify printed before.")
-    ] = "",
+    since: Annotated[str, typer.Option(metavar="ROOT", help="A log root that verify printed before.")] = "",
     checkpoint: Annotated[
         list[str] | None,
         typer.Option(
@@ -114,8 +112,8 @@ def verify(
     if not report.ended:
         say("the run that wrote last did not come to its end, or is still under way")
     if report.since is not None and report.since.extends:
-        more = f" and {counted(report.since.entries, 'entry')}" if report.since.entries is not None else ""
-        say(f"extends {report.since.head} by {counted(report.since.matches, 'match')}{more}")
+        more = f"{counted(report.since.matches, 'match')} and {counted(report.since.entries, 'entry')}"
+        say(f"extends {report.since.head} by {more}")
     for change in report.changes:
         say(f"settings changed {change.in_words}")
     for one in report.checkpoints:

@@ -23,8 +23,8 @@ from peerage.engine.recovery import Mismatch
 from peerage.engine.reservations import MatchBudget, Paying
 from peerage.engine.troubles import Trouble
 from peerage.games.house import House
-from peerage.ledger.codec import by_hex, reply_salt
-from peerage.ledger.codec_requests import asks_the_same, request_body
+from peerage.ledger.codec import reply_salt
+from peerage.ledger.codec_requests import request_body
 from peerage.ledger.store import Exchange, Texts
 from peerage.match import Fixture, Outcome
 from peerage.protocol import SANDBOX, Reply, Request
@@ -243,7 +243,7 @@ class MatchesUnderWay:
             body, texts = request_body(ask, match.secret)
             before = match.recorded.pop(ask.key, None)
             if before is not None:
-                if before.request != body and not self._asked_before(before.request, ask, match.secret):
+                if before.request != body:
                     raise Mismatch(match.fixture, ask.key)
                 if before.reply is not None:
                     self._budget.recall(number, before.player, before.cost_nano or 0)
@@ -272,12 +272,6 @@ class MatchesUnderWay:
             self.close(number, match.driver.outcome)
         elif match.put_off or self.calls.pauses.any_long:
             self._run.look_soon()
-
-    def _asked_before(self, stored: bytes, ask: Request, secret: str) -> bool:
-        def text(digest: str) -> str:
-            return by_hex(self._ledger.texts([bytes.fromhex(digest)]))(digest)
-
-        return asks_the_same(stored, ask, secret, text)
 
     def _give_up(self, match: MatchUnderWay) -> None:
         """End a match that cannot be decided any more, once what it has in flight has returned."""

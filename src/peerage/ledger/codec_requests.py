@@ -248,27 +248,6 @@ def _read_form(text: str) -> tuple[_Form, Format]:
     return form, recorded(form.expects)
 
 
-def asks_the_same(stored: bytes, ask: Request, secret: str, texts: Callable[[str], str]) -> bool:
-    """Whether a stored request is the one that a game makes now, of which `texts` has the long texts.
-
-    Earlier versions stored no instruction and no schema with a format: in such a request it is not compared,
-    and what the player was told of it is among what is.
-    """
-    body, long = request_body(ask, secret)
-    if stored == body or stored.startswith((_RUN, _SEALED_RUN)) or isinstance(ask, Run):
-        return stored == body
-    was, now = _decode_request(stored), _decode_request(body)
-    return (was.to, was.fill) == (now.to, now.fill) and _earlier_form(texts(was.form), long[0][1])
-
-
-@lru_cache(maxsize=4096)
-def _earlier_form(before: str, now: str) -> bool:
-    """Whether two forms differ only in how their format is stored: `before` has no instruction of it."""
-    was, form = _decode_form(before), _decode_form(now)
-    known = msgspec.structs.replace(form, expects=was.expects)
-    return "instruction" not in was.expects and _encode(known) == _encode(was)
-
-
 def request_salt(secret: str, key: str) -> str:
     """The salt of a request, from its match's secret; empty for a match that has none."""
     return salt(secret, f"request/{key}") if secret else ""

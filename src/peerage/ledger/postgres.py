@@ -19,7 +19,7 @@ import socket
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
-from functools import partial
+from functools import lru_cache, partial
 from hashlib import sha256
 from typing import Any
 from urllib.parse import quote
@@ -29,7 +29,6 @@ from msgspec import Struct
 from psycopg.conninfo import conninfo_to_dict
 
 from peerage.ledger.database import Row
-from peerage.ledger.postgres_inserts import columns_of, indexes_of, insert_sql, type_of
 from peerage.ledger.postgres_words import explained, is_lost, parts
 from peerage.ledger.server import (
     FIRST_TRY_S,
@@ -42,7 +41,7 @@ from peerage.ledger.server import (
     superseded,
 )
 from peerage.ledger.sql_database import Connection, Found, Insert, Query, ReadPool
-from peerage.ledger.sql_tables import BESIDE, TABLES, SqlTable
+from peerage.ledger.sql_tables import BESIDE, KINDS, TABLES, SqlTable
 from peerage.ledger.store import LedgerAway, LedgerError
 
 BLOCK, NARROW_BLOCK = 1_000, 10_000
@@ -227,7 +226,7 @@ class Postgres:
 
     def make(self, connection: Connection, tables: Iterable[SqlTable]) -> None:
         for table in tables:
-            for statement in table.statements(type_of):
+            for statement in table.statements(_type_of):
                 connection.execute(statement)
 
     def insert(self, connection: Connection, inserts: Iterable[Insert]) -> None:
@@ -241,7 +240,7 @@ class Postgres:
                 if first and self._run is not None:
                     raw.execute(self._counting, (*self._fences, self._run.written))
                 for table, rows, conflict, whole in some:
-                    raw.execute(insert_sql(table, conflict, whole), columns_of(rows, conflict))
+                    raw.execute(_insert_sql(table, conflict, whole), _columns_of(rows, conflict))
         except psycopg.errors.DivisionByZero:
             raise self._superseded() from None
         self._counted |= first
@@ -256,7 +255,7 @@ class Postgres:
         with pool.one() as connection:
             there = set(connection.execute(_SHAPE))
         known = {("table", name) for name in (*[table.name for table in TABLES], *BESIDE)}
-        owners = {name: table for table in tables for name in indexes_of(table)}
+        owners = {name: table for table in tables for name in _indexes_of(table)}
         problems = [
             f"{self.place} holds a {kind} {name}, which is none of a ledger's"
             for kind, name in sorted(there - known)
@@ -390,3 +389,59 @@ UNION ALL SELECT 'rule', rulename::text FROM pg_rewrite JOIN pg_class ON pg_clas
 WHERE relnamespace = current_schema()::regnamespace AND rulename <> '_RETURN'
 """
 """Kind and name of all that a schema holds."""
+
+
+_INTENT = "(SELECT id FROM intents WHERE match = r.match AND key = r.key AND attempt = r.attempt)"
+_TYPES = {int: "bigint", str: "text", bytes: "bytea"}
+
+
+def _type_of(column: str) -> str:
+    """The type of a column."""
+    # Keys are in the order of their bytes, in every database.
+    return 'text COLLATE "C"' if column == "key" else _TYPES[KINDS[column]]
+
+
+def _indexes_of(table: SqlTable) -> set[str]:
+    """The names of all indexes of a table."""
+    return {f"{table.name}_pkey", *table.unique, *table.indexes}
+
+
+def _columns_of(rows: Sequence[tuple[Any, ...]], conflict: str) -> list[list[Any]]:
+    """Rows as one array a column, as `_insert_sql` takes them; PostgreSQL's texts hold no NUL."""
+    if conflict == "OR REPLACE":  # no statement may replace what it has just inserted
+        rows = list({row[0]: row for row in rows}.values())
+    columns = [list(column) for column in zip(*rows, strict=True)]
+    for column in columns:
+        if isinstance(column[0], str) and any("\0" in text for text in column):
+            column[:] = [text.replace("\0", "\ufffd") for text in column]
+    return columns
+
+
+@lru_cache
+def _insert_sql(table: SqlTable, conflict: str, whole: bool) -> str:
+    """Rows as one array a column, so that each table has one statement whatever the number of rows. Ids count
+    on from the newest, without a gap; there is one writer."""
+    own = [column for column in table.columns if whole or column != "id"]
+    given: list[tuple[str, str]] = []
+    for column in own:
+        if column == "intent" and not whole:
+            given += [("match", "bigint"), ("key", "text"), ("attempt", "bigint")]
+        else:
+            given.append((column, _TYPES[KINDS[column]]))
+    into = [*own]
+    values = [_INTENT if column == "intent" and not whole else f"r.{column}" for column in own]
+    if "id" in table.columns and not whole:
+        into.insert(0, "id")
+        values.insert(0, f"(SELECT coalesce(max(id), 0) FROM {table.name}) + r.at")
+    arrays = ", ".join([f"%b::{kind}[]" for _, kind in given])
+    names = ", ".join([name for name, _ in given])
+    sql = (
+        f"INSERT INTO {table.name} ({', '.join(into)}) SELECT {', '.join(values)} "
+        f"FROM unnest({arrays}) WITH ORDINALITY AS r({names}, at)"
+    )
+    if not conflict:
+        return sql
+    key, *others = table.columns
+    replaced = ", ".join([f"{column} = EXCLUDED.{column}" for column in others])
+    does = f"UPDATE SET {replaced}" if conflict == "OR REPLACE" else "NOTHING"
+    return f"{sql} ON CONFLICT ({key}) DO {does}"

@@ -2,39 +2,38 @@
 
 What `verify` prints as the root of the log, SIZE:ROOT, is kept in one line. Later the first SIZE entries must
 give the same root: then every match, time, cost, amendment and vote that was there is still there, as it was.
-An older head of play alone tells the same of matches.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from msgspec import Struct
 
-from peerage.ledger.merkle import GENESIS, root
+from peerage.ledger.merkle import root
 
-_HEAD = re.compile(r"(?:([0-9]{1,15}):)?([0-9a-f]{64})")
+_HEAD = re.compile(r"([0-9]{1,15}):([0-9a-f]{64})")
 
 
 class Head(Struct, frozen=True):
-    """A head that somebody kept: `size` entries of a log and their root, or without a size a head of play."""
+    """A head that somebody kept: `size` entries of a log and their root."""
 
-    size: int | None
+    size: int
     digest: bytes
 
     def __str__(self) -> str:
-        return self.digest.hex() if self.size is None else f"{self.size}:{self.digest.hex()}"
+        return f"{self.size}:{self.digest.hex()}"
 
 
 class Since(Struct, frozen=True):
     """What a kept `head` says of this ledger: whether it `extends` that one, and by how many `matches` and
-    `entries` of the log; `entries` is null for a head of play, both are 0 where it does not."""
+    `entries` of the log, both 0 where it does not."""
 
     head: str
     extends: bool
     matches: int = 0
-    entries: int | None = None
+    entries: int = 0
 
 
 def read_head(text: str) -> Head:
@@ -43,9 +42,9 @@ def read_head(text: str) -> Head:
     if not found:
         raise ValueError(
             f"{text[:80]!r} is no head of a ledger: expected what `peerage verify` printed as its log root, "
-            "as 412:5f0c… with all 64 hex digits, or as its play head, 64 hex digits"
+            "as 412:5f0c… with all 64 hex digits"
         )
-    return Head(int(found[1]) if found[1] else None, bytes.fromhex(found[2]))
+    return Head(int(found[1]), bytes.fromhex(found[2]))
 
 
 def log_root(leaves: Sequence[bytes]) -> str:
@@ -58,32 +57,17 @@ def extends_log(head: Head, leaves: Sequence[bytes], firsts: Sequence[int]) -> t
 
     `leaves` are those of all entries, `firsts` the positions at which matches entered the log.
     """
-    size = head.size or 0
+    size = head.size
     if size > len(leaves):
-        return Since(str(head), False, entries=0), (
+        return Since(str(head), False), (
             f"it does not extend {head}: its log has {len(leaves)} entries and {len(firsts)} matches, that "
             f"one had {size} entries. Its end was cut off, it is an older copy, or it is another arena"
         )
     if root(leaves[:size]) != head.digest:
         matches = sum(position <= size for position in firsts)
-        return Since(str(head), False, entries=0), (
+        return Since(str(head), False), (
             f"it does not extend {head}: its first {size} entries, with {matches} matches, are not those of "
             "that log. Its past was rewritten, or it is another arena"
         )
     since = sum(position > size for position in firsts)
     return Since(str(head), True, since, len(leaves) - size), ""
-
-
-def extends_play(head: Head, chains: Iterable[bytes]) -> tuple[Since, str]:
-    """Whether the kept head of play is that after some match; `chains` are those of all records, in order."""
-    after: int | None = 0 if head.digest == GENESIS else None
-    number = 0
-    for number, chain in enumerate(chains, 1):
-        if chain == head.digest:
-            after = number
-    if after is None:
-        return Since(str(head), False), (
-            f"it does not extend {head}: none of its {number} matches has that head. Its past was rewritten, "
-            "its end was cut off, or it is another arena"
-        )
-    return Since(str(head), True, number - after), ""

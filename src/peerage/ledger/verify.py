@@ -44,7 +44,7 @@ from peerage.ledger.merkle import GENESIS, stream_genesis
 from peerage.ledger.merkle import digest as digest_of
 from peerage.ledger.secret import strange_keys
 from peerage.ledger.settings_log import SettingsChange, settings_changes
-from peerage.ledger.since import Head, Since, extends_log, extends_play, log_root
+from peerage.ledger.since import Head, Since, extends_log, log_root
 from peerage.ledger.store import COPY, Ledger, LedgerError
 from peerage.ledger.votes import STREAM, PeopleVotes
 from peerage.parallel import Helpers, Lost, Processes
@@ -226,10 +226,7 @@ def verify(
     extension: Since | None = None
     if since is not None:
         with _noted(problems):
-            if since.size is None:
-                extension, differs = extends_play(since, [row.chain for row in ledger.records(1, recorded)])
-            else:
-                extension, differs = extends_log(since, logged.leaves, logged.firsts)
+            extension, differs = extends_log(since, logged.leaves, logged.firsts)
             problems += [(None, differs)] if differs else []
     checkpoints: list[Extension] = []
     if kept:

@@ -1,6 +1,6 @@
 """Folds of finished matches: ratings (`fold`), and sums of what players did and cost (`accounts`).
 
-`derived` holds what is stored of both against the records, and `verify` checks a whole ledger with it.
+`verify` checks a whole ledger, and holds what is stored of both against the records.
 """
 
 from __future__ import annotations

@@ -234,7 +234,7 @@ def position(ledger: Ledger, elo: EloSettings) -> Position:
 def _summed(ledger: Ledger) -> tuple[Standings, dict[str, Account], list[Summary]]:
     """The ratings of the newest snapshot, the sums after the last record, and the matches in between."""
     stored = ledger.snapshot()
-    standings, accounts = (stored and read_snapshot(stored[1])) or Position(NOBODY, {})
+    standings, accounts = read_snapshot(stored[1]) if stored else Position(NOBODY, {})
     first = standings.number + 1
     summaries = list(ledger.summaries(first))
     last = standings.number + len(summaries)
