@@ -42,7 +42,7 @@ VARIANTS: dict[str, list[dict[str, Any]]] = {
     ],
     "allocation": [{}, {"seats": 2, "tasks": 1, "difficulty": 5}],
     "market": [
-        {"market": "first-price", "rotate": False, "boards": 4, "rounds": 12},
+        {"market": "first-price", "rotate": False, "rounds": 12},
         {"market": "second-price"},
         {"market": "negotiation"},
         {"market": "prisoners-dilemma"},
@@ -70,7 +70,7 @@ VARIANTS: dict[str, list[dict[str, Any]]] = {
     "logic": [{}, {"seats": 2, "puzzles": 2, "families": ["knights", "urn"], "difficulty": 1}],
     "compression": [{}, {"seats": 5, "facts": 5}],
     "werewolf": [{"seats": 5, "talk": 1, "days": 2}, {"seats": 9}],
-    "text-metrics": [{"seats": 4, "texts": 5}, {"seats": 2, "metric": "f1"}],
+    "text-metrics": [{"seats": 4}, {"seats": 2, "metric": "f1"}],
     "transform": [{}, {"seats": 2, "tasks": 1, "steps": 1}],
     "code-golf": [{"seats": 2}],
     "fact-check": [

@@ -70,7 +70,6 @@ OTHER: dict[str, dict[str, tuple[Rules, Any]]] = {
     },
     "text-metrics": {
         "seats": ({}, 2),
-        "texts": ({}, 2),
         "metric": ({}, "f1"),
         "max_tokens": ({}, 777),
     },
@@ -88,7 +87,6 @@ OTHER: dict[str, dict[str, tuple[Rules, Any]]] = {
     "market": {
         "market": ({}, "second-price"),
         "seats": ({}, 2),
-        "boards": ({}, 2),
         "rounds": ({}, 2),
         "rotate": ({}, False),
         "max_tokens": ({}, 777),

@@ -24,6 +24,12 @@ OURS = [name for name, metric in METRICS.items() if metric.near is not None]
 Writing = Callable[[TextTask], str | Reply]
 
 
+@pytest.fixture(autouse=True)
+def every_kind(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let a match have a text of each kind."""
+    monkeypatch.setattr("peerage.games.text_metrics.play.TEXTS", len(KINDS))
+
+
 def made(number: int = 1, **rules: Any) -> tuple[Fixture, list[TextTask]]:
     found = fixture(TEXT_METRICS, PLAYERS, {"seats": 4, **rules}, number=number)
     return found, msgspec.convert(found.drawn["tasks"], list[TextTask])
@@ -146,7 +152,7 @@ def test_references_keep_to_the_constraints_and_no_copy_is_one(kind: str, seed: 
 def test_no_two_matches_have_a_text_in_common_and_a_match_no_kind_twice() -> None:
     seen: set[str] = set()
     for number in range(1, 60):
-        _, tasks = made(number, texts=5)
+        _, tasks = made(number)
         assert {task.kind for task in tasks} == {*KINDS}
         assert seen.isdisjoint(task.source for task in tasks)
         seen |= {task.source for task in tasks}
@@ -155,7 +161,7 @@ def test_no_two_matches_have_a_text_in_common_and_a_match_no_kind_twice() -> Non
 @pytest.mark.parametrize("metric", OURS)
 def test_no_metric_takes_a_copy_for_a_reference(metric: str) -> None:
     for number in range(1, 40):
-        _, tasks = made(number, texts=5, metric=metric)
+        _, tasks = made(number, metric=metric)
         assert all(score(metric, task.source, task.references) <= COPY_AT_MOST for task in tasks)
 
 
@@ -171,7 +177,7 @@ def test_constraints_are_words_and_lengths() -> None:
 
 
 def test_a_reference_is_worth_1_a_copy_0_and_a_breach_its_share() -> None:
-    found, _ = made(texts=5)
+    found, _ = made()
     outcome = match(
         found,
         {
@@ -191,9 +197,10 @@ def test_a_reference_is_worth_1_a_copy_0_and_a_breach_its_share() -> None:
     assert outcome.detail["metrics"][0].startswith("ROUGE-L|nrefs:")
 
 
-def test_each_breach_costs_half_as_the_prompt_says() -> None:
+def test_each_breach_costs_half_as_the_prompt_says(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("peerage.games.text_metrics.play.TEXTS", 1)
     for number in range(1, 30):
-        found, (task,) = made(number, texts=1)
+        found, (task,) = made(number)
         if task.kind == "rewrite":
             break
     word = task.limits.forbidden[0]
@@ -253,7 +260,7 @@ def test_baselines_rank_below_honest_players() -> None:
 
 def test_what_only_the_arena_knows_is_in_no_prompt() -> None:
     for number in range(1, 10):
-        found, tasks = made(number, texts=5)
+        found, tasks = made(number)
         played = play(TEXT_METRICS, found, house(dict.fromkeys(PLAYERS, "house:0.7")))
         for step in played.steps:
             prompt = repr([dict(message.fill) for message in step.ask.messages])

@@ -36,7 +36,7 @@ def model(name: str, temperature: float) -> dict[str, Any]:
         ("allocation", {"seats": 3, "tasks": 1, "difficulty": 1, "max_tokens": 240}, 1),
         ("market", {"seats": 3, "boards": 1, "rounds": 1}, 1),
         ("market", {"market": "negotiation", "boards": 1, "rounds": 1}, 1),
-        ("text-metrics", {"seats": 3, "texts": 1}, 1),
+        ("text-metrics", {"seats": 3}, 1),
         ("compression", {"seats": 5, "facts": 3}, 3),
         ("werewolf", {"seats": 5, "talk": 1}, 3),
     ],

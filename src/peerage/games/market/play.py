@@ -74,7 +74,8 @@ def draw(rules: MarketRules, secret: str, number: int) -> dict[str, Any]:
 def asks(rules: MarketRules, fixture: Fixture) -> tuple[Asks, ...]:
     """Each contestant moves in every round of every board, in every seating."""
     family, players = FAMILIES[rules.market], len(fixture.seats)
-    calls, heard = rules.boards * family.calls(players, rules.rounds), family.heard(players, rules.rounds)
+    calls = len(fixture.drawn["boards"]) * family.calls(players, rules.rounds)
+    heard = family.heard(players, rules.rounds)
     most = rules.max_tokens
     return (Asks("contestant", family.prompt, family.expects, calls, most, heard, usual_output=150),)
 
@@ -102,7 +103,7 @@ def house(call: Call, skill: float, rng: Random) -> Any:
 
 GAME: GameSpec[MarketRules] = GameSpec(
     name="market",
-    version=3,
+    version=4,
     about="Auctions, bargains, prisoner's dilemmas and votes with simultaneous moves; most gained wins.",
     contestants=(2, 10),
     rules=MarketRules,

@@ -21,14 +21,16 @@ from peerage.games.section import MaxTokens
 from peerage.protocol import Prompt, Quote, Reply, Steps
 
 MarketName: TypeAlias = Literal["first-price", "second-price", "negotiation", "prisoners-dilemma", "voting"]
-USUAL: Mapping[str, tuple[int, int, int]] = {
-    "first-price": (4, 1, 5),
-    "second-price": (4, 1, 5),
-    "negotiation": (2, 5, 3),
-    "prisoners-dilemma": (4, 1, 10),
-    "voting": (3, 1, 2),
+USUAL: Mapping[str, tuple[int, int]] = {
+    "first-price": (4, 5),
+    "second-price": (4, 5),
+    "negotiation": (2, 3),
+    "prisoners-dilemma": (4, 10),
+    "voting": (3, 2),
 }
-"""The usual seats, boards and rounds of each market."""
+"""The usual seats and rounds of each market."""
+BOARDS = {"negotiation": 5}
+"""Boards of a match, each drawn by itself, where there is more than one."""
 
 AUCTIONS = ("first-price", "second-price")
 ROLES = {
@@ -56,9 +58,6 @@ class MarketRules(GameRules):
     seats: int = Field(
         4, ge=2, le=10, description="Players in a match; by default 2 in negotiation, 3 in voting, else 4."
     )
-    boards: int = Field(
-        1, ge=1, le=10, description="Boards in a match, each drawn by itself; by default 5 in negotiation."
-    )
     rounds: int = Field(
         5,
         ge=1,
@@ -77,7 +76,13 @@ class MarketRules(GameRules):
         """Lay what is usual in the market under what is stated."""
         if not isinstance(given, dict) or (market := given.get("market", "first-price")) not in USUAL:
             return given
-        return dict(zip(("seats", "boards", "rounds"), USUAL[market], strict=True)) | given
+        seats, rounds = USUAL[market]
+        return {"seats": seats, "rounds": rounds, **given}
+
+    @property
+    def boards(self) -> int:
+        """Return how many boards a match has, each drawn by itself."""
+        return BOARDS.get(self.market, 1)
 
     def common_fills(self) -> dict[str, str]:
         """Return what every player is told alike: how places change, and who wins."""

@@ -18,7 +18,7 @@ from peerage.games.game import Demo, Needs
 from peerage.games.house import SPREAD, Call
 from peerage.games.same_tasks import Came, Scored, same_tasks
 from peerage.games.text_metrics.metrics import missing, score, signature
-from peerage.games.text_metrics.rules import BREACH, RECORDS, TextMetricsRules, asked
+from peerage.games.text_metrics.rules import BREACH, RECORDS, TEXTS, TextMetricsRules, asked
 from peerage.games.text_metrics.show import show
 from peerage.games.text_metrics.tasks import KINDS, TextTask, drawn_task
 from peerage.protocol import Reply
@@ -30,7 +30,7 @@ COPY_AT_MOST = 0.9
 
 def drawn(rules: TextMetricsRules, rng: Random) -> list[TextTask]:
     """Texts with their references."""
-    return [_worth_a_try(rng, kind, rules) for kind in rng.sample(KINDS, rules.texts)]
+    return [_worth_a_try(rng, kind, rules) for kind in rng.sample(KINDS, TEXTS)]
 
 
 def scored(rules: TextMetricsRules, tasks: Sequence[TextTask], came: Came) -> Scored:
@@ -101,7 +101,7 @@ GAME = same_tasks(
     TextTask,
     TextMetricsRules,
     name="text-metrics",
-    version=3,
+    version=4,
     about="Everybody puts texts into another form; nearest to the references by BLEU, chrF or ROUGE wins.",
     drawn=drawn,
     asked=asked,

@@ -11,7 +11,7 @@ from peerage.games.game import GameRules
 from peerage.games.ranking import SCORE
 from peerage.games.section import MaxTokens, Seats
 from peerage.games.text_metrics.metrics import METRICS, MetricName
-from peerage.games.text_metrics.tasks import KINDS, TextTask
+from peerage.games.text_metrics.tasks import TextTask
 from peerage.games.texts import texts
 from peerage.protocol import Ask, Prompt
 
@@ -21,6 +21,8 @@ _ROOM, _STEP = 2, 100
 
 BREACH = 0.5
 """Share of a text's points that each broken constraint costs."""
+TEXTS = 3
+"""Texts of a match, each of another kind."""
 RECORDS = 3
 """Sentences or lines of a text."""
 
@@ -29,7 +31,6 @@ class TextMetricsRules(GameRules):
     """Settings of texts that are put into another form and compared with references."""
 
     seats: Seats = 8
-    texts: int = Field(3, ge=1, le=len(KINDS), description="Texts in a match, each of another kind.")
     metric: MetricName = Field(
         "rouge-l",
         description="What compares a text with its references; `chrf` and `bleu` need the extra `metrics`.",
@@ -50,7 +51,7 @@ def asked(rules: TextMetricsRules, tasks: Sequence[TextTask]) -> list[Ask]:
         "metric": metric.title,
         "compares": metric.compares,
         "breach": cost,
-        "texts": "this text alone" if rules.texts == 1 else f"all {rules.texts} texts",
+        "texts": f"all {len(tasks)} texts",
         "score": SCORE,
     }
     return [
