@@ -54,6 +54,14 @@ def test_skills_and_discernment_are_those_given() -> None:
     assert abs(np.mean([simulated(coins, number).tau for number in range(20)])) < 0.25
 
 
+def test_a_leader_far_ahead_is_first_and_proven_and_equals_are_not() -> None:
+    ahead = replace(SMALL, matches=400, skills=(2.0, *[0.0] * 7))
+    equal = replace(ahead, skills=(), spread=0)
+    found = [simulated(replace(each, seats=seats), 0) for each in (ahead, equal) for seats in (0, 4)]
+    assert [(one.first, one.proven) for one in found[:2]] == [(1.0, 1.0)] * 2
+    assert all(math.isnan(one.first) and one.proven == 0 for one in found[2:])
+
+
 def test_the_same_seed_gives_the_same() -> None:
     assert simulated(SMALL, 1) == simulated(SMALL, 1)
     assert simulated(SMALL, 1) != simulated(SMALL, 2)

@@ -9,7 +9,7 @@ import typer
 
 from peerage.cli.options import MOST_SEED, Format, Shape, arena_in
 from peerage.cli.output import hundredths, numbers, show
-from peerage.figures import counted, dollars, whole
+from peerage.figures import counted, dollars, percent, whole
 
 
 def simulate(
@@ -61,8 +61,9 @@ def simulate(
     """Simulate arenas: how many matches and dollars does it take?
 
     Players who also judge meet at random in duels before panels, or at tables with a referee. Each row shows
-    the intervals after so many matches, how far the order agrees with the truth (Kendall's tau), and the
-    matches and money until intervals are as narrow as you want. Nobody is asked and nothing is written.
+    the intervals after so many matches, how far the order agrees with the truth (Kendall's tau), how often
+    the first is the best player and proven to be, and the matches and money until intervals are as narrow as
+    you want. Nobody is asked and nothing is written.
     """
     from msgspec.structs import replace
 
@@ -91,12 +92,14 @@ def simulate(
     columns = [
         *numbers(whole, players="Players", matches="Matches"),
         *numbers(hundredths, tau="Order"),
+        *numbers(percent, first="Right", proven="Proven"),
         *numbers("± {:.0f}".format, half_width="Interval"),
         *numbers(whole, needed=f"For ± {accuracy:g}"),
         *(() if usd is None else numbers(dollars, usd="Cost ~1", needed_usd=f"For ± {accuracy:g}")),
     ]
     note = (
-        f"Order: Kendall's tau with the true order. Interval: the mean 95% interval of a rating, in points. "
+        "Order: Kendall's tau with the true order. Right: arenas whose first player is the best; Proven: "
+        f"where that is proven. Interval: the mean 95% interval of a rating, in points. "
         f"For ± {accuracy:g}: matches until intervals are that narrow on average."
     )
     listed = [row.as_dict() for row in rows(setups, arenas, accuracy, usd)]

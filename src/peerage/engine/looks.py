@@ -16,9 +16,8 @@ from msgspec import Struct
 from peerage.engine.recovery import ended
 from peerage.ledger.series import in_series
 from peerage.ledger.store import Ledger, Summary, amend, amended
-from peerage.ratings.history import Game, games
-from peerage.ratings.strength.evidence import of_games
 from peerage.ratings.strength.proven import proven
+from peerage.scheduling.goal import Decided
 
 TOPIC = "claims"
 
@@ -64,16 +63,9 @@ def series_of(ledger: Ledger) -> dict[int, int]:
 
 def claims_of(matches: Iterable[Summary], series: dict[int, int]) -> frozenset[Claim]:
     """What these matches prove. Those of a series are one bet. Pure."""
-    place: dict[str, int] = {}
-    listed, labels = [], []
-    for number, match in enumerate(matches, 1):
-        result = ended(match, series.get(match.number, 0))
-        if not len({*result.players}) == len(result.scores) > 1:
-            continue
-        seats = tuple([(place.setdefault(player, len(place)),) for player in result.players])
-        listed.append(Game(seats, tuple([-score for score in result.scores])))
-        labels.append(result.series or -number)
-    hang_together = len({*labels}) < len(labels)
-    above = proven(of_games(games(len(place), listed), labels if hang_together else None))
-    names = list(place)
+    decided = Decided()
+    for match in matches:
+        decided.note(ended(match, series.get(match.number, 0)))
+    names = list(decided.players)
+    above = proven(decided.evidence())
     return frozenset([(names[a], names[b]) for a, b in np.argwhere(above).tolist()])

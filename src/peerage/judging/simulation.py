@@ -6,14 +6,17 @@ truth. Everything follows from a setup and a seed.
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 import numpy as np
 from msgspec import Struct
 
-from peerage.ratings.history import Duels, Game, duels, games, pairings
+from peerage.ratings.history import Duels, Game, Games, duels, games, pairings
 from peerage.ratings.kernels import Floats, Ints
 from peerage.ratings.regression import fit_clustered
+from peerage.ratings.strength.evidence import of_duels, of_games
+from peerage.ratings.strength.proven import proven
 from peerage.ratings.table import POINTS
 
 _NOISE = 0.5
@@ -39,10 +42,13 @@ class Setup(Struct, frozen=True):
 
 class Precision(NamedTuple):
     """One simulated arena: the mean half-width of its 95% intervals, in points (infinite or nan where results
-    do not tell), and Kendall's tau of the order with the truth."""
+    do not tell), Kendall's tau of the order with the truth, and 1 or 0 for whether the `first` is the best
+    player and whether it is `proven` to be; tau and first are nan where all are equal."""
 
     half_width: float
     tau: float
+    first: float
+    proven: float
 
 
 def simulated(setup: Setup, number: int) -> Precision:
@@ -50,10 +56,20 @@ def simulated(setup: Setup, number: int) -> Precision:
     rng = np.random.default_rng([setup.seed, number])
     drawn = rng.normal(0, setup.spread / POINTS, setup.players), rng.uniform(0.5, 2, setup.players)
     skill, discernment = np.array(setup.skills or drawn[0]), np.array(setup.discernment or drawn[1])
-    history, match = _ranked(setup, rng, skill) if setup.seats else _judged(setup, rng, skill, discernment)
+    if setup.seats:
+        played = _ranked(setup, rng, skill)
+        (history, match), evidence = pairings(played), of_games(played)
+    else:
+        history, match = _judged(setup, rng, skill, discernment)
+        evidence = of_duels(history, match)
     table = fit_clustered(history, match)
-    half_width = float((table.upper - table.lower).mean() / 2)
-    return Precision(half_width, tau(table.rating, skill))
+    above = proven(evidence).sum(axis=1)
+    return Precision(
+        half_width=float((table.upper - table.lower).mean() / 2),
+        tau=tau(table.rating, skill),
+        first=float(skill[table.rating.argmax()] == skill.max()) if skill.any() else math.nan,
+        proven=float(above.max() == setup.players - 1),
+    )
 
 
 def _judged(setup: Setup, rng: np.random.Generator, skill: Floats, discernment: Floats) -> tuple[Duels, Ints]:
@@ -69,16 +85,13 @@ def _judged(setup: Setup, rng: np.random.Generator, skill: Floats, discernment: 
     return duels(setup.players, first, second, votes.mean(axis=0), weight), match
 
 
-def _ranked(setup: Setup, rng: np.random.Generator, skill: Floats) -> tuple[Duels, Ints]:
+def _ranked(setup: Setup, rng: np.random.Generator, skill: Floats) -> Games:
     """Draw tables ranked by a referee: each pair as in Bradley-Terry (Plackett 1975)."""
     seated = _seated(setup, rng, min(setup.seats, setup.players))
     places = -(skill[seated] + rng.gumbel(size=seated.shape))
     rows = zip(seated.tolist(), places.tolist(), strict=True)
-    return pairings(
-        games(
-            setup.players,
-            [Game(tuple([(seat,) for seat in who]), tuple(how), None, 1.0) for who, how in rows],
-        )
+    return games(
+        setup.players, [Game(tuple([(seat,) for seat in who]), tuple(how), None, 1.0) for who, how in rows]
     )
 
 

@@ -67,29 +67,62 @@ def far_enough(players: int) -> float:
     return NormalDist().inv_cdf(1 - ERROR / max(players - 1, 1))
 
 
+class Decided:
+    """Decided matches as evidence of strength. Those of a series are one bet; games count alike."""
+
+    def __init__(self, players: Sequence[str] = ()) -> None:
+        self.players = {player: at for at, player in enumerate(players)}
+        """Everybody's number."""
+        self._seats: list[tuple[int, ...]] = []
+        self._scores: list[tuple[float, ...]] = []
+        self._series: list[int] = []
+
+    def __len__(self) -> int:
+        return len(self._seats)
+
+    def note(self, match: Ended) -> bool:
+        """Take in the next match; return whether it says anything, which one without a result does not."""
+        if not len({*match.players}) == len(match.scores) > 1:
+            return False
+        number = self.players
+        self._seats.append(tuple([number.setdefault(player, len(number)) for player in match.players]))
+        self._scores.append(match.scores)
+        self._series.append(match.series or -len(self._seats))
+        return True
+
+    def met(self) -> set[int]:
+        """Return who played."""
+        return {player for seats in self._seats for player in seats}
+
+    def evidence(self) -> Evidence:
+        """Return all of it."""
+        clusters = self._series if len({*self._series}) < len(self._series) else None
+        if {2} >= {len(seats) for seats in self._seats}:  # the usual case, and quick
+            first, second = np.array(self._seats, np.int64).reshape(-1, 2).T
+            lead = np.array([own - other for own, other in self._scores], np.float64)
+            return of_duels(duels(len(self.players), first, second, (np.sign(lead) + 1) / 2), clusters)
+        played = [
+            Game(tuple([(seat,) for seat in seats]), tuple([-score for score in scores]))
+            for seats, scores in zip(self._seats, self._scores, strict=True)
+        ]
+        return of_games(games(len(self.players), played), clusters)
+
+
 class Known:
     """What is known of a goal among `players`."""
 
     def __init__(self, goal: Goal, players: Sequence[str]) -> None:
         self._goal = goal
         self._players = tuple(players)
-        self._number = {player: at for at, player in enumerate(self._players)}
-        self._seats: list[tuple[int, ...]] = []
-        self._scores: list[tuple[float, ...]] = []
-        self._series: list[int] = []
+        self._decided = Decided(players)
         self._results = Results()
         self._state: State | None = None
 
     def note(self, match: Ended) -> None:
-        """Take in the next match; one without a result says nothing."""
-        if not len({*match.players}) == len(match.scores) > 1:
-            return
-        number = self._number
-        self._seats.append(tuple([number.setdefault(player, len(number)) for player in match.players]))
-        self._scores.append(match.scores)
-        self._series.append(match.series or -len(self._seats))
-        self._results.note(match.players, match.scores)
-        self._state = None
+        """Take in the next match."""
+        if self._decided.note(match):
+            self._results.note(match.players, match.scores)
+            self._state = None
 
     @property
     def state(self) -> State:
@@ -99,12 +132,12 @@ class Known:
         return self._state
 
     def _found(self) -> State:
-        place, played = self._number, self._evidence()
+        place, played = self._decided.players, self._decided.evidence()
         above = proven(played)
         found = strengths(played, seed=_SEED) if self._goal.within else None
         known = settled(above, self._goal, found)
         rating = found.rating if found is not None else self._fitted()
-        met = {player for seats in self._seats for player in seats}
+        met = self._decided.met()
         here = [player for player in self._players if place[player] in met]
         order = sorted(here, key=lambda player: (-rating[place[player]], player))
         order += [player for player in self._players if place[player] not in met]
@@ -113,23 +146,10 @@ class Known:
             (a, b) for a, b in pairs if not ({place[a], place[b]} <= met and known[place[a], place[b]])
         ]
         words = _in_words(self._goal, order, unknown)
-        return State((len(pairs) - len(unknown), len(pairs)), len(self._seats), words)
-
-    def _evidence(self) -> Evidence:
-        players = len(self._number)
-        clusters = self._series if len({*self._series}) < len(self._series) else None
-        if {2} >= {len(seats) for seats in self._seats}:  # the usual case, and quick
-            first, second = np.array(self._seats, np.int64).reshape(-1, 2).T
-            lead = np.array([own - other for own, other in self._scores], np.float64)
-            return of_duels(duels(players, first, second, (np.sign(lead) + 1) / 2), clusters)
-        played = [
-            Game(tuple([(seat,) for seat in seats]), tuple([-score for score in scores]))
-            for seats, scores in zip(self._seats, self._scores, strict=True)
-        ]
-        return of_games(games(players, played), clusters)
+        return State((len(pairs) - len(unknown), len(pairs)), len(self._decided), words)
 
     def _fitted(self) -> Floats:
-        wins, ties = won_and_tied([*self._number], self._results)
+        wins, ties = won_and_tied([*self._decided.players], self._results)
         return fit(wins, ties, np.zeros_like(wins)).mean
 
 

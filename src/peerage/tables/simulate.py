@@ -24,15 +24,17 @@ from peerage.tables.played import PlayedMatches, Scope
 
 class SimulatedRow(Shown, frozen=True):
     """What so many `arenas` of so many `players` and `matches` come to: the mean `half_width` of the 95%
-    intervals, in points, Kendall's `tau` of the order with the truth, the matches `needed` until intervals
-    are as narrow as asked for, and what `matches` and those cost, `usd` and `needed_usd`. None is what cannot
-    be known."""
+    intervals, in points, Kendall's `tau` of the order with the truth, the share of arenas whose `first` is
+    the best player and of those where that is `proven`, the matches `needed` until intervals are as narrow as
+    asked for, and what `matches` and those cost, `usd` and `needed_usd`. None is what cannot be known."""
 
     players: int
     matches: int
     arenas: int
     half_width: float | None
     tau: float | None
+    first: float | None
+    proven: float
     needed: int | None
     usd: float | None
     needed_usd: float | None
@@ -43,7 +45,7 @@ def rows(
 ) -> Iterator[SimulatedRow]:
     """Return what the arenas of each setup come to; `accuracy` is in points."""
     for setup in setups:
-        half_width, tau = (
+        half_width, tau, first, proven = (
             np.array([simulated(setup, number) for number in range(arenas)]).mean(axis=0).tolist()
         )
         needed = (
@@ -59,6 +61,8 @@ def rows(
             arenas=arenas,
             half_width=half_width if math.isfinite(half_width) else None,
             tau=None if math.isnan(tau) else tau,
+            first=None if math.isnan(first) else first,
+            proven=proven,
             needed=needed,
             usd=usd,
             needed_usd=needed_usd,
