@@ -252,20 +252,12 @@ def follow(says: str, rows: list[Row], second: list[Row]) -> list[Row]:
             "percent",
             (next(p for p in range(101) if (p + 1) * every > 100 * row[got[0]]) for row in rows),
         )
-    if says == "Add a column no at the beginning that numbers the rows from 1.":
-        return [{"no": at + 1, **row} for at, row in enumerate(rows)]
     if got := said(r"Where ([\w-]+) is empty, write ([\w-]+)\."):
         return changed(rows, got[0], lambda one: got[1] if one == "" else one)
-    if got := said(r"Keep only the first (\d+) rows\."):
-        return [row for at, row in enumerate(rows) if at < int(got[0])]
-    if says == "Remove every second row: keep the first, the third, the fifth and so on.":
-        return [row for at, row in enumerate(rows, 1) if at % 2]
-    if got := said(r"In ([\w-]+), replace (.+)\."):
-        codes = dict(pair.split(" by ") for pair in got[1].split(" and "))
-        return changed(rows, got[0], lambda one: codes.get(one, one))
-    got = said(r"Add a column label at the end: ([\w-]+) in capital letters, then (.) and then ([\w-]+), without spaces between them, as in ABC.12\.")  # fmt: skip  # noqa: E501
+    got = said(r"In ([\w-]+), replace (.+)\.")
     assert got, f"no reading of: {says}"
-    return at_end(rows, "label", (f"{row[got[0]].upper()}{got[1]}{row[got[2]]}" for row in rows))
+    codes = dict(pair.split(" by ") for pair in got[1].split(" and "))
+    return changed(rows, got[0], lambda one: codes.get(one, one))
 
 
 def solved(text: str) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import lru_cache
 from random import Random
-from typing import Literal, NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from msgspec import Struct
@@ -17,7 +17,6 @@ from msgspec import Struct
 from peerage.games.allocation.solve import Problem, best
 from peerage.games.texts import texts
 
-FamilyName: TypeAlias = Literal["knapsack", "portfolio", "assignment", "scheduling", "covering"]
 Rows: TypeAlias = tuple[tuple[int, ...], ...]
 
 LEVELS = 5

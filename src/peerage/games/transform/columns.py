@@ -178,15 +178,6 @@ def share(rng: Random, table: DataTable, at: int) -> Step | None:
     return Step(says, table.added("percent", "number", [100 * cell // sum(cells) for cell in cells]))
 
 
-def number_rows(rng: Random, table: DataTable) -> Step | None:
-    """The rows numbered."""
-    if "no" in table.names():
-        return None
-    rows = [(at, *row) for at, row in enumerate(table.rows, 1)]
-    after = DataTable((DataColumn("no", "id"), *table.columns), tuple(rows))
-    return Step("Add a column no at the beginning that numbers the rows from 1.", after)
-
-
 @of("gaps")
 def fill(rng: Random, table: DataTable, at: int) -> Step:
     """Missing words."""
@@ -209,17 +200,3 @@ def recode(rng: Random, table: DataTable, at: int) -> Step | None:
     cells = [codes.get(cell, cell) for cell in table.column(at)]
     # capital and small letters are mixed now: no longer a word
     return Step(f"In {table.columns[at].name}, replace {exchanges}.", table.changed(at, cells, kind="text"))
-
-
-def label(rng: Random, table: DataTable) -> Step | None:
-    """A text made of two columns."""
-    words, numbers = table.of("word"), table.of("number", "id")
-    if not words or not numbers or "label" in table.names():
-        return None
-    a, b, sign = rng.choice(words), rng.choice(numbers), rng.choice("-_/")
-    cells = [f"{str(x).upper()}{sign}{y}" for x, y in zip(table.column(a), table.column(b), strict=True)]
-    says = (
-        f"Add a column label at the end: {table.columns[a].name} in capital letters, then {sign} and then "
-        f"{table.columns[b].name}, without spaces between them, as in ABC{sign}12."
-    )
-    return Step(says, table.added("label", "text", cells))

@@ -121,12 +121,3 @@ def pivot(rng: Random, table: DataTable) -> Step | None:
     )
     columns = (table.columns[down], *[DataColumn(top, "number") for top in tops])
     return Step(says, DataTable(columns, tuple([(key, *line.values()) for key, line in sums.items()])))
-
-
-def thin(rng: Random, table: DataTable) -> Step | None:
-    """The first rows, or every second."""
-    if rng.random() < 0.5:
-        most = rng.randint(len(table.rows) // 2, len(table.rows))
-        return Step(f"Keep only the first {most} rows.", table._replace(rows=table.rows[:most]))
-    says = "Remove every second row: keep the first, the third, the fifth and so on."
-    return Step(says, table._replace(rows=table.rows[::2]))

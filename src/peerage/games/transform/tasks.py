@@ -63,7 +63,6 @@ FAMILIES: tuple[Family, ...] = (
     rows.explode,
     rows.aggregate,
     rows.pivot,
-    rows.thin,
     columns.rename,
     columns.select,
     columns.compute,
@@ -76,8 +75,6 @@ FAMILIES: tuple[Family, ...] = (
     columns.join,
     columns.running,
     columns.share,
-    columns.number_rows,
     columns.fill,
     columns.recode,
-    columns.label,
 )
