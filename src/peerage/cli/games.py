@@ -64,7 +64,7 @@ def about(
     from rich.console import Console
     from rich.markdown import Markdown
 
-    from peerage.games import presets
+    from peerage.games.texts import preset_page
 
     spec = _spec(game)
     page = files("peerage.games").joinpath(spec.name.replace("-", "_"), "README.md")
@@ -74,7 +74,7 @@ def about(
         more = spec.page or inspect.getdoc(inspect.getmodule(spec.play)) or ""
         text = f"# {spec.name}\n\n{spec.about}\n\n{more}"
     if spec.presets:
-        text = f"{text.rstrip()}\n\n## What a preset stands for\n\n{presets.page(spec.presets)}"
+        text = f"{text.rstrip()}\n\n## What a preset stands for\n\n{preset_page(spec.presets)}"
     if sys.stdout.isatty():
         Console().print(Markdown(text, hyperlinks=False))
     else:

@@ -13,8 +13,8 @@ from pydantic import BaseModel, Field
 from peerage.blocks import Show, plain
 from peerage.formats import Format
 from peerage.games.house import House, usual
-from peerage.games.presets import Preset
 from peerage.games.section import CostUnit, Section
+from peerage.games.texts import Preset
 from peerage.match import Fixture, Outcome, Table
 from peerage.protocol import Prompt, Reply, Role, Steps
 

@@ -11,8 +11,8 @@ from pydantic import Field, ValidationInfo, field_validator, model_validator
 
 from peerage.figures import suggest
 from peerage.games import GAMES, candidates, installed
-from peerage.games.presets import Preset
 from peerage.games.section import CostUnit, Section, Share
+from peerage.games.texts import Preset
 from peerage.match import Slots
 from peerage.protocol import SANDBOX
 from peerage.scheduling.standing import BEST, Goal, PolicyName

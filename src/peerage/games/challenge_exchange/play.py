@@ -58,8 +58,8 @@ from peerage.games.game import (
     RoleRequirement,
     Secrecy,
 )
-from peerage.games.presets import presets
 from peerage.games.ranking import by_rank
+from peerage.games.texts import presets
 from peerage.games.tools import turns
 from peerage.match import Fixture, Outcome, Seat, Table
 from peerage.protocol import Reply, Steps, Together

@@ -8,9 +8,8 @@ from pydantic import Field, model_validator
 
 from peerage.challenges.pool import Result
 from peerage.games.game import GameRules
-from peerage.games.presets import expanded
 from peerage.games.section import MaxTokens, Seats
-from peerage.games.texts import texts
+from peerage.games.texts import expanded, texts
 from peerage.judging.panel import QUORUM
 from peerage.protocol import Prompt
 from peerage.sandbox.program import environment

@@ -44,7 +44,7 @@ from peerage.games.color_obfuscation.score import (
 )
 from peerage.games.color_obfuscation.show import show
 from peerage.games.game import GameRating, GameSpec, Original, Seating, Secrecy
-from peerage.games.presets import presets
+from peerage.games.texts import presets
 from peerage.match import Outcome, Table
 from peerage.protocol import Ask, Quote, Reply, Steps
 

@@ -9,9 +9,8 @@ from pydantic import Field, model_validator
 
 from peerage.formats import Color, Encoding
 from peerage.games.game import QUOTE, Asks, GameRules
-from peerage.games.presets import expanded
 from peerage.games.section import Section
-from peerage.games.texts import texts
+from peerage.games.texts import expanded, texts
 from peerage.match import Fixture
 from peerage.protocol import Prompt
 

@@ -35,8 +35,8 @@ from peerage.games.duel.prompts import CHALLENGES, OWN_ANSWER, Kind, judging
 from peerage.games.duel.rules import FEWEST, DuelRules, read_prompts
 from peerage.games.duel.show import show
 from peerage.games.game import QUOTE, Again, Asks, Demo, GameSpec, Judging, RoleRequirement, Secrecy
-from peerage.games.presets import presets
 from peerage.games.rejudge import RejudgeRules
+from peerage.games.texts import presets
 from peerage.judging.panel import REASON_CHARS, VERDICT_TOKENS, panel
 from peerage.match import Fixture, Outcome, Seat, Table
 from peerage.protocol import Choice, Quote, Reply, Role, Steps, Text

@@ -9,9 +9,9 @@ from typing import Any, Literal
 from pydantic import Field, model_validator
 
 from peerage.games.game import GameRules
-from peerage.games.presets import expanded, presets
 from peerage.games.section import CHARS_PER_TOKEN, Line, MaxTokens, Section, Share, Temperature
 from peerage.games.task_files import known_keys, task_rows
+from peerage.games.texts import expanded, presets
 from peerage.judging.panel import PanelRules
 from peerage.protocol import storable
 from peerage.ratings.read.report import Report, RowError

@@ -31,8 +31,8 @@ from peerage.games.last_arena.rules import (
 )
 from peerage.games.last_arena.show import show
 from peerage.games.last_arena.tables import answers_of
-from peerage.games.presets import presets
 from peerage.games.rejudge import scored_asks
+from peerage.games.texts import presets
 from peerage.judging.scores import Item, Scoring, scoring
 from peerage.judging.scores_standing import MEAN, normalised_grades, received
 from peerage.match import Fixture, Outcome, Seat, Table

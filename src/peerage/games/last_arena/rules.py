@@ -8,9 +8,8 @@ from typing import Annotated, Any, Literal, NamedTuple
 from pydantic import Field, field_validator, model_validator
 
 from peerage.games.game import GameRules
-from peerage.games.presets import expanded
 from peerage.games.section import CHARS_PER_TOKEN, Line, MaxTokens
-from peerage.games.texts import texts
+from peerage.games.texts import expanded, texts
 from peerage.judging.scores import ScoringRules
 from peerage.protocol import Prompt
 
