@@ -233,8 +233,7 @@ def test_the_budget_holds_over_all_workers(
 
     async def watch(runner: Runner) -> None:
         while True:
-            progress = runner.progress()
-            most[0] = max(most[0], (progress.billed_nano + progress.possibly_nano + progress.held_nano) / 1e9)
+            most[0] = max(most[0], (runner._budget.spent + runner._budget.held) / 1e9)
             await asyncio.sleep(0.003)
 
     played = Played(folder, 500, clients=Cast(lambda call, attempt: None, soon), beside=watch)
@@ -277,7 +276,7 @@ def test_matches_with_a_grant_ask_for_nothing_and_all_of_it_is_accounted_for(
     assert min(granted.values()) > 0
     assert asked == []
     assert played.report.billed_nano == played.spent > 0
-    assert runners[0].progress().held_nano == 0
+    assert runners[0]._budget.held == 0
 
 
 def test_workers_share_the_calls_that_may_be_in_flight(

@@ -436,7 +436,7 @@ def test_no_money_is_reserved_for_a_match_that_waits(tmp_path: Path, clock: Cloc
         while True:
             await asyncio.sleep(1.0)
             if runner.progress().waiting and not runner.progress().calls_in_flight:
-                held.append(runner.progress().held_nano)
+                held.append(runner._budget.held)
 
     write_arena(tmp_path, priced, engine={"concurrency": 8}, budget={"arena": 10_000.0, "match": 500.0})
     report = play(tmp_path, MATCHES, clients=sleepers(third, clock), beside=watch)
