@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 from tests.offline import fixture, play, scripted
 
 from peerage.games.logic import GAME
-from peerage.games.logic.families import FAMILIES
-from peerage.games.logic.play import Answers, answers_to
+from peerage.games.logic.play import FAMILIES, Answers, answers_to
 from peerage.games.logic.puzzles import ANSWER_CHARS, Puzzle, parts, solves
 from peerage.match import Outcome
 from peerage.protocol import Ask, Reply

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from peerage.games.logic.families import FAMILIES
+from peerage.games.logic.play import FAMILIES
 from peerage.games.logic.puzzles import LEVELS, solves
 
 TRIES = 40

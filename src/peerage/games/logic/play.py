@@ -10,7 +10,8 @@ reply that cannot be used solves none. Whose provider fails is unranked, while t
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from difflib import get_close_matches
 from random import Random
 from typing import Annotated
 
@@ -20,8 +21,8 @@ from pydantic import Field, field_validator
 from peerage.formats import Json
 from peerage.games.game import Demo, GameRules
 from peerage.games.house import Call
-from peerage.games.logic.families import OWN, chosen
-from peerage.games.logic.puzzles import LEVELS, READING, Puzzle, solves
+from peerage.games.logic import counting, deduction
+from peerage.games.logic.puzzles import LEVELS, READING, Family, Puzzle, solves
 from peerage.games.logic.puzzles import drawn as puzzles_of
 from peerage.games.logic.show import show
 from peerage.games.ranking import SCORE
@@ -29,6 +30,43 @@ from peerage.games.same_tasks import Came, Scored, same_tasks
 from peerage.games.section import MaxTokens, Seats
 from peerage.games.texts import texts
 from peerage.protocol import Ask, Prompt
+
+FAMILIES: Mapping[str, Family] = {
+    family.__name__.replace("_", "-"): family
+    for family in (
+        counting.arithmetic,
+        counting.congruences,
+        counting.polynomial,
+        counting.arrangements,
+        counting.committees,
+        counting.grid_paths,
+        counting.sets,
+        counting.dice,
+        counting.urn,
+        counting.calendar,
+        deduction.knights,
+        deduction.zebra,
+        deduction.schedule,
+        deduction.cryptarithm,
+        deduction.weighing,
+        deduction.roads,
+        deduction.circle,
+    )
+}
+OWN = "own"
+"""Name of all families in settings."""
+
+
+def chosen(names: Sequence[str]) -> dict[str, Family]:
+    """Return the families that a setting names, by name. Raises ValueError for a name of none."""
+    found: dict[str, Family] = {}
+    for name in names:
+        if name != OWN and name not in FAMILIES:
+            near = get_close_matches(name, [OWN, *FAMILIES], 1)
+            meant = f"did you mean {near[0]!r}?" if near else f"there are {', '.join([OWN, *FAMILIES])}"
+            raise ValueError(f"there is no family of puzzles {name!r}; {meant}")
+        found |= FAMILIES if name == OWN else {name: FAMILIES[name]}
+    return found
 
 
 class Answers(Struct, frozen=True):
