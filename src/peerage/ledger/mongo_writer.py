@@ -6,7 +6,6 @@ from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from functools import partial
 from hashlib import sha256
-from zlib import crc32
 
 from pymongo import ReplaceOne
 from pymongo.client_session import ClientSession
@@ -16,11 +15,23 @@ from pymongo.read_concern import ReadConcern
 from pymongo.read_preferences import ReadPreference
 from pymongo.write_concern import WriteConcern
 
-from peerage.ledger.database import BLOCK, END
-from peerage.ledger.mongo_rows import CHUNK, SUMMARY, Document, MongoRows, chunk_id, reading
-from peerage.ledger.narrow import flat
+from peerage.ledger.database import BLOCK, END, Row
+from peerage.ledger.mongo_rows import CHUNK, Document, MongoRows, chunk_id, reading
 from peerage.ledger.server import superseded
-from peerage.ledger.store import Amendment, Batch, Exchange, FailureRow, LedgerError, ReplyRow
+from peerage.ledger.sql_tables import (
+    ENTRIES,
+    FAILURES,
+    INTENTS,
+    LOG,
+    META,
+    REPLIES,
+    SNAPSHOTS,
+    TEXTS,
+    SqlTable,
+    rows_as_they_are,
+    rows_of,
+)
+from peerage.ledger.store import Amendment, Batch, Exchange, LedgerError
 
 DURABLE = WriteConcern("majority", j=True)
 LEASE_S = 30
@@ -80,110 +91,62 @@ class MongoTransaction(MongoRows):
     # ------------------------------------------------------------------------------------------ writing
 
     def insert(self, batch: Batch) -> None:
-        self._texts(batch.texts)
-        self._put(
-            "fixtures",
-            [
-                {"_id": row.number, "round": row.round, "checksum": crc32(row.body), "body": row.body}
-                for row in batch.fixtures
-            ],
-        )
-        self._ask(batch)
-        self._follow(batch)
+        for table, rows in rows_of(batch).items():
+            if table is TEXTS:
+                rows = self._unknown(rows)
+            if table is INTENTS:
+                self._ask(rows)
+            elif table in (REPLIES, FAILURES):
+                self._follow(table, rows)
+            elif table in (SNAPSHOTS, META):
+                self._replace(table, rows)
+            else:
+                self._put(table.name, _documents(table, rows))
         self._as_they_are(batch.attempts)
-        self._put(
-            "records",
-            [
-                {"_id": row.number, "chain": row.chain, "at_ms": row.at_ms, "body": row.body}
-                for row in batch.records
-            ],
-        )
-        rows = map(flat, batch.summaries)
-        self._put("summaries", [{"_id": row[0], **dict(zip(SUMMARY, row[1:], strict=True))} for row in rows])
-        self._replace(
-            "snapshots",
-            [{"_id": number, "checksum": crc32(body), "body": body} for number, body in batch.snapshots],
-        )
-        self._replace("meta", [{"_id": key, "value": value} for key, value in batch.meta.items()])
 
     def enter(
         self, rows: Sequence[tuple[int, str, bytes, bytes]], said: Sequence[tuple[int, Amendment]]
     ) -> None:
-        self._put(
-            "log",
-            [
-                {"_id": position, "about": about, "digest": digest, "chain": chain}
-                for position, about, digest, chain in rows
-            ],
-        )
-        self._put(
-            "entries",
-            [{"_id": at, "topic": one.topic, "at_ms": one.at_ms, "body": one.body} for at, one in said],
-        )
+        self._put(LOG.name, _documents(LOG, rows))
+        bodies = [(at, one.topic, one.at_ms, one.body) for at, one in said]
+        self._put(ENTRIES.name, _documents(ENTRIES, bodies))
 
     def clear(self) -> None:
         for table in ("snapshots", "summaries"):
             self._base[table].delete_many({}, session=self._in)
 
-    def _texts(self, texts: Iterable[tuple[bytes, str]]) -> None:
-        rows = {digest: text.encode() for digest, text in texts}
+    def _unknown(self, texts: Sequence[Row]) -> Sequence[Row]:
+        """Those of the texts that are not there."""
+        rows = {row[0]: row for row in texts}
         if rows:
             known = self._base["texts"].find({"_id": {"$in": list(rows)}}, {"_id": 1}, session=self._in)
             for row in known:
                 del rows[bytes(row["_id"])]
-        self._put("texts", [{"_id": digest, "body": body} for digest, body in rows.items()])
+        return list(rows.values())
 
-    def _ask(self, batch: Batch) -> None:
+    def _ask(self, rows: Sequence[Row]) -> None:
+        asked = [(at, *row) for at, row in enumerate(rows, self._next("intents", len(rows)))]
+        self._open |= {(match, key, attempt): (at, player) for at, match, key, attempt, player, *_ in asked}
+        self._put("intents", _documents(INTENTS, asked))
+
+    def _follow(self, table: SqlTable, rows: Sequence[Row]) -> None:
+        """Write replies, or failures."""
+        self._look_up([row[:3] for row in rows])
         documents = list[Document]()
-        for at, row in enumerate(batch.intents, self._next("intents", len(batch.intents))):
-            self._open[row.match, row.key, row.attempt] = at, row.player
-            documents.append(
-                {
-                    "_id": at,
-                    "match": row.match,
-                    "key": row.key,
-                    "attempt": row.attempt,
-                    "player": row.player,
-                    "worst_nano": row.worst_nano,
-                    "checksum": crc32(row.body),
-                    "body": row.body,
-                }
-            )
-        self._put("intents", documents)
+        for at, row in enumerate(rows, self._next(table.name, len(rows))):
+            of = self._of_request(*row[:3])
+            documents.append({"_id": at, **of, **dict(zip(table.columns[2:], row[3:], strict=True))})
+        self._put(table.name, documents)
 
-    def _follow(self, batch: Batch) -> None:
-        """Write replies and failures."""
-        self._look_up(batch.replies)
-        self._look_up(batch.failures)
-        documents = list[Document]()
-        for at, reply in enumerate(batch.replies, self._next("replies", len(batch.replies))):
-            of = self._of_request(reply.match, reply.key, reply.attempt)
-            more: Document = {
-                "cost_nano": reply.cost_nano,
-                "at_ms": reply.at_ms,
-                "latency_ms": reply.latency_ms,
-                "checksum": crc32(reply.body),
-            }
-            documents.append({"_id": at, **of, **more, "body": reply.body})
-        self._put("replies", documents)
-        documents = []
-        for at, failure in enumerate(batch.failures, self._next("failures", len(batch.failures))):
-            of = self._of_request(failure.match, failure.key, failure.attempt)
-            more = {"reason": failure.reason, "cost_nano": failure.cost_nano, "at_ms": failure.at_ms}
-            documents.append({"_id": at, **of, **more})
-        self._put("failures", documents)
-
-    def _look_up(self, rows: Sequence[ReplyRow | FailureRow]) -> None:
+    def _look_up(self, asked: Sequence[Row]) -> None:
         """Find requests that were written before this process, or this transaction, began."""
-        asked = [(row.match, row.key, row.attempt) for row in rows]
         unknown = [each for each in asked if each not in self._open]
-        fields = {"match": 1, "key": 1, "attempt": 1, "player": 1}
+        names = "match", "key", "attempt"
         for at in range(0, len(unknown), BLOCK):
-            wanted = [
-                {"match": match, "key": key, "attempt": attempt}
-                for match, key, attempt in unknown[at : at + BLOCK]
-            ]
-            for row in self._find("intents", {"$or": wanted}, fields, loose=True):
+            wanted = [dict(zip(names, each, strict=True)) for each in unknown[at : at + BLOCK]]
+            for row in self._find(
+                "intents", {"$or": wanted}, dict.fromkeys((*names, "player"), 1), loose=True
+            ):
                 self._open[row["match"], row["key"], row["attempt"]] = row["_id"], row["player"]
 
     def _of_request(self, match: int, key: str, attempt: int) -> Document:
@@ -197,36 +160,14 @@ class MongoTransaction(MongoRows):
 
     def _as_they_are(self, attempts: Sequence[Exchange]) -> None:
         """Write attempts, ids included."""
-        asked, replied, failed = list[Document](), list[Document](), list[Document]()
-        for row in attempts:
-            asked.append(
-                {
-                    "_id": row.id,
-                    "match": row.match,
-                    "key": row.key,
-                    "attempt": row.attempt,
-                    "player": row.player,
-                    "worst_nano": row.worst_nano,
-                    "checksum": row.checksum,
-                    "body": row.request,
-                }
-            )
-            of = {"intent": row.id, "match": row.match, "player": row.player}
-            if row.reply is not None:
-                more: Document = {
-                    "cost_nano": row.cost_nano,
-                    "at_ms": row.at_ms,
-                    "latency_ms": row.latency_ms,
-                    "checksum": row.reply_checksum,
-                }
-                replied.append({"_id": row.reply_id, **of, **more, "body": row.reply})
-            if (one := row.failure) is not None:
-                more = {"reason": one.reason, "cost_nano": one.cost_nano, "at_ms": one.at_ms}
-                failed.append({"_id": one.id, **of, **more})
+        owners = {row.id: {"match": row.match, "player": row.player} for row in attempts}
         if attempts:
             self._newest = {}
-        for table, rows in (("intents", asked), ("replies", replied), ("failures", failed)):
-            self._put(table, rows)
+        for table, rows in rows_as_they_are(attempts).items():
+            documents = _documents(table, rows)
+            if table is not INTENTS:
+                documents = [row | owners[row["intent"]] for row in documents]
+            self._put(table.name, documents)
 
     def _next(self, table: str, rows: int) -> int:
         """The id of the next of so many rows to come; ids count on, without a gap."""
@@ -241,10 +182,11 @@ class MongoTransaction(MongoRows):
         if rows:
             self._base[table].insert_many(self._cut(rows), session=self._in)
 
-    def _replace(self, table: str, rows: Sequence[Document]) -> None:
+    def _replace(self, table: SqlTable, rows: Sequence[Row]) -> None:
         if rows:
-            puts = [ReplaceOne({"_id": row["_id"]}, row, upsert=True) for row in self._cut(rows)]
-            self._base[table].bulk_write(puts, session=self._in)
+            documents = self._cut(_documents(table, rows))
+            puts = [ReplaceOne({"_id": row["_id"]}, row, upsert=True) for row in documents]
+            self._base[table.name].bulk_write(puts, session=self._in)
 
     def _cut(self, rows: Sequence[Document]) -> Sequence[Document]:
         """The rows, of which long bodies were put aside in pieces."""
@@ -267,6 +209,12 @@ class MongoTransaction(MongoRows):
             one = {"_id": chunk_id(digest, piece), "body": body[at : at + CHUNK]}
             self._base["chunks"].replace_one({"_id": one["_id"]}, one, upsert=True)
         runner.delete_one(mark, session=self._in)
+
+
+def _documents(table: SqlTable, rows: Iterable[Row]) -> list[Document]:
+    """Rows of a table, all its columns, as they are stored: under the first."""
+    names = "_id", *table.columns[1:]
+    return [dict(zip(names, row, strict=True)) for row in rows]
 
 
 def sweep(base: Base[Document]) -> None:

@@ -12,25 +12,21 @@ from functools import partial
 from itertools import chain, groupby, starmap
 from operator import itemgetter
 from typing import Any
-from zlib import crc32
 
 from peerage.ledger.database import BLOCK, END, Row, Rows, Transaction, check_schema, damaged, still_open
-from peerage.ledger.narrow import flat
 from peerage.ledger.sql_database import Connection, Found, Insert, Query, SqlStore, among
 from peerage.ledger.sql_tables import (
     BESIDE,
     ENTRIES,
-    FAILURES,
-    FIXTURES,
-    INTENTS,
     LOG,
     META,
     RECORDS,
-    REPLIES,
     SNAPSHOTS,
     SUMMARIES,
     TABLES,
     TEXTS,
+    rows_as_they_are,
+    rows_of,
 )
 from peerage.ledger.store import (
     SCHEMA,
@@ -71,6 +67,7 @@ _WITHOUT_BODIES = _ATTEMPTS._replace(
     values=(b"", b""),
 )
 _FAILED = Query(("intent", "id", "reason", "cost_nano", "at_ms"), "failures")
+_CONFLICTS = {TEXTS: "OR IGNORE", SNAPSHOTS: "OR REPLACE", META: "OR REPLACE"}
 _STRAYS = (
     ("fixtures", "number", "number < 1"),
     ("records", "number", "number < 1"),
@@ -214,36 +211,12 @@ class SqlTransaction(SqlRows):
         self._store = store
 
     def insert(self, batch: Batch) -> None:
-        inserts = [
-            Insert(TEXTS, [(digest, text.encode()) for digest, text in batch.texts], "OR IGNORE"),
-            Insert(FIXTURES, [(r.number, r.round, crc32(r.body), r.body) for r in batch.fixtures]),
-            Insert(
-                INTENTS,
-                [
-                    (r.match, r.key, r.attempt, r.player, r.worst_nano, crc32(r.body), r.body)
-                    for r in batch.intents
-                ],
-            ),
-            Insert(
-                REPLIES,
-                [
-                    (r.match, r.key, r.attempt, r.cost_nano, r.at_ms, r.latency_ms, crc32(r.body), r.body)
-                    for r in batch.replies
-                ],
-            ),
-            Insert(
-                FAILURES,
-                [(r.match, r.key, r.attempt, r.reason, r.cost_nano, r.at_ms) for r in batch.failures],
-            ),
-            *_as_they_are(batch.attempts),
-            Insert(RECORDS, [(r.number, r.chain, r.at_ms, r.body) for r in batch.records]),
-            Insert(SUMMARIES, [flat(summary) for summary in batch.summaries]),
-            Insert(
-                SNAPSHOTS, [(number, crc32(body), body) for number, body in batch.snapshots], "OR REPLACE"
-            ),
-            Insert(META, list(batch.meta.items()), "OR REPLACE"),
-        ]
-        self._store.insert(self.connection, inserts)
+        rows = rows_of(batch).items()
+        inserts = [Insert(table, own, _CONFLICTS.get(table, "")) for table, own in rows]
+        whole = rows_as_they_are(batch.attempts).items()
+        self._store.insert(
+            self.connection, [*inserts, *[Insert(table, own, whole=True) for table, own in whole]]
+        )
 
     def enter(
         self, rows: Sequence[tuple[int, str, bytes, bytes]], said: Sequence[tuple[int, Amendment]]
@@ -405,20 +378,3 @@ def _highest(*columns: tuple[str, str]) -> Query:
     return Query(
         tuple([f"(SELECT coalesce(max({column}), 0) FROM {table}) AS {column}" for table, column in columns])
     )
-
-
-def _as_they_are(attempts: Sequence[Exchange]) -> Iterator[Insert]:
-    """The rows of attempts, every column of them."""
-    if not attempts:
-        return
-    asked, replied, failed = list[Row](), list[Row](), list[Row]()
-    for row in attempts:
-        of = row.match, row.key, row.attempt, row.player, row.worst_nano
-        asked.append((row.id, *of, row.checksum, row.request))
-        if row.reply is not None:
-            said = row.cost_nano, row.at_ms, row.latency_ms, row.reply_checksum, row.reply
-            replied.append((row.reply_id, row.id, *said))
-        if row.failure is not None:
-            failed.append((row.failure.id, row.id, *row.failure[1:]))
-    for table, rows in ((INTENTS, asked), (REPLIES, replied), (FAILURES, failed)):
-        yield Insert(table, rows, whole=True)

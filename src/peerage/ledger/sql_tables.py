@@ -1,4 +1,4 @@
-"""The tables of an SQL ledger.
+"""The tables of a ledger, and the rows that a batch puts into them.
 
 `docs/ledger.md` describes them for readers of the file. Bodies and texts are stored as bytes, so that
 no store re-encodes what was hashed. `checksum` is the CRC-32 of `body`: it says which row an accident
@@ -9,6 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from zlib import crc32
+
+from peerage.ledger.database import Row
+from peerage.ledger.narrow import flat
+from peerage.ledger.store import Batch, Exchange
 
 KINDS: Mapping[str, type] = {
     name: kind
@@ -93,3 +98,38 @@ TABLES = (ENTRIES, FAILURES, FIXTURES, INTENTS, LOG, META, RECORDS, REPLIES, SNA
 
 BESIDE = ("runner", "votes", "workers", "leases")
 """Tables that may stand beside a ledger's own: see `ledger.postgres`, `ledger.votes`, `ledger.leases`."""
+
+
+def rows_of(batch: Batch) -> Mapping[SqlTable, Sequence[Row]]:
+    """The rows of a batch, but for amendments and attempts as they are: of each table its columns in order,
+    without an `id`, and with match, key and attempt in place of an `intent`."""
+    return {
+        TEXTS: [(digest, text.encode()) for digest, text in batch.texts],
+        FIXTURES: [(r.number, r.round, crc32(r.body), r.body) for r in batch.fixtures],
+        INTENTS: [
+            (r.match, r.key, r.attempt, r.player, r.worst_nano, crc32(r.body), r.body) for r in batch.intents
+        ],
+        REPLIES: [
+            (r.match, r.key, r.attempt, r.cost_nano, r.at_ms, r.latency_ms, crc32(r.body), r.body)
+            for r in batch.replies
+        ],
+        FAILURES: [(r.match, r.key, r.attempt, r.reason, r.cost_nano, r.at_ms) for r in batch.failures],
+        RECORDS: [(r.number, r.chain, r.at_ms, r.body) for r in batch.records],
+        SUMMARIES: [flat(summary) for summary in batch.summaries],
+        SNAPSHOTS: [(number, crc32(body), body) for number, body in batch.snapshots],
+        META: list(batch.meta.items()),
+    }
+
+
+def rows_as_they_are(attempts: Sequence[Exchange]) -> Mapping[SqlTable, Sequence[Row]]:
+    """The rows of attempts, every column of them."""
+    asked, replied, failed = list[Row](), list[Row](), list[Row]()
+    for row in attempts:
+        of = row.match, row.key, row.attempt, row.player, row.worst_nano
+        asked.append((row.id, *of, row.checksum, row.request))
+        if row.reply is not None:
+            said = row.cost_nano, row.at_ms, row.latency_ms, row.reply_checksum, row.reply
+            replied.append((row.reply_id, row.id, *said))
+        if row.failure is not None:
+            failed.append((row.failure.id, row.id, *row.failure[1:]))
+    return {INTENTS: asked, REPLIES: replied, FAILURES: failed}
