@@ -108,7 +108,7 @@ def test_a_game_whose_extra_is_not_installed_says_which_and_how(tmp_path: Path) 
     text = files("peerage.testing").joinpath("example.py").read_text("utf-8")
     game = tmp_path / "lacking.py"
     game.write_text(
-        text.replace('name="example"', 'name="lacking", needs=Needs(extra=lambda rules: "ray")').replace(
+        text.replace('name="example"', 'name="lacking", needs=Needs(extra=lambda rules: "puzzles")').replace(
             "Asks, GameSpec", "Asks, GameSpec, Needs"
         ),
         "utf-8",
@@ -116,11 +116,11 @@ def test_a_game_whose_extra_is_not_installed_says_which_and_how(tmp_path: Path) 
     for words in (["demo", "--game", str(game)], ["estimate"], ["run"]):
         shown = cli.invoke(app, [*words, "--dir", str(tmp_path)])
         assert shown.exit_code == 2
-        assert 'pip install "peerage[ray]"' in shown.stderr
+        assert 'pip install "peerage[puzzles]"' in shown.stderr
         assert len(shown.stderr.splitlines()) == 1
     assert cli.invoke(app, ["games", "check", str(game)]).exit_code == 2
-    found = {one.what: one for one in doctor.examine(tmp_path)}["ray"]
-    assert (found.state, "peerage[ray]" in found.fix) == ("broken", True)
+    found = {one.what: one for one in doctor.examine(tmp_path)}["puzzles"]
+    assert (found.state, "peerage[puzzles]" in found.fix) == ("broken", True)
 
 
 def test_a_gauntlet_is_of_every_game_that_can_be_played_here(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -131,7 +131,7 @@ def test_a_setting_chooses_the_families() -> None:
     assert {one["family"] for one in drawn} == {"zebra", "dice"}
     with pytest.raises(ValueError, match="did you mean 'zebra'"):
         GAME.rules(families=["zebras"])
-    with pytest.raises(ValueError, match="there are own, arithmetic"):
+    with pytest.raises(ValueError, match="there are own, reasoning-gym, arithmetic"):
         GAME.rules(families=["own", "sudoku"])
 
 

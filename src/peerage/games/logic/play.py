@@ -19,9 +19,10 @@ from msgspec import Meta, Struct
 from pydantic import Field, field_validator
 
 from peerage.formats import Json
-from peerage.games.game import Demo, GameRules
+from peerage.games.game import Demo, GameRules, Needs
 from peerage.games.house import Call
 from peerage.games.logic import counting, deduction
+from peerage.games.logic.gym import GYM, GYM_FAMILIES, installed
 from peerage.games.logic.puzzles import LEVELS, READING, Family, Puzzle, solves
 from peerage.games.logic.puzzles import drawn as puzzles_of
 from peerage.games.logic.show import show
@@ -53,20 +54,27 @@ FAMILIES: Mapping[str, Family] = {
         deduction.circle,
     )
 }
-OWN = "own"
-"""Name of all families in settings."""
+GROUPS: Mapping[str, Mapping[str, Family]] = {"own": FAMILIES, GYM: GYM_FAMILIES}
+"""Families that settings name together."""
 
 
 def chosen(names: Sequence[str]) -> dict[str, Family]:
     """Return the families that a setting names, by name. Raises ValueError for a name of none."""
-    found: dict[str, Family] = {}
+    groups = {
+        **GROUPS,
+        **{name: {name: family} for group in GROUPS.values() for name, family in group.items()},
+    }
     for name in names:
-        if name != OWN and name not in FAMILIES:
-            near = get_close_matches(name, [OWN, *FAMILIES], 1)
-            meant = f"did you mean {near[0]!r}?" if near else f"there are {', '.join([OWN, *FAMILIES])}"
+        if name not in groups:
+            near = get_close_matches(name, groups, 1)
+            meant = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(groups)}"
             raise ValueError(f"there is no family of puzzles {name!r}; {meant}")
-        found |= FAMILIES if name == OWN else {name: FAMILIES[name]}
-    return found
+    return {family: draw for name in names for family, draw in groups[name].items()}
+
+
+def lacking(names: Sequence[str]) -> str:
+    """Return the extra that these families need and that is not installed; empty when nothing is missing."""
+    return "puzzles" if any(name.startswith(GYM) for name in names) and not installed() else ""
 
 
 class Answers(Struct, frozen=True):
@@ -86,7 +94,10 @@ class LogicRules(GameRules):
     puzzles: int = Field(5, ge=1, le=20, description="Puzzles in a match.")
     difficulty: int = Field(3, ge=1, le=LEVELS, description="How large puzzles are: 1 small, 5 large.")
     families: tuple[str, ...] = Field(
-        (OWN,), min_length=1, description="Which puzzles: `own` for all, or families by name, as `zebra`."
+        ("own",),
+        min_length=1,
+        description="Which puzzles: `own` for all of ours, `reasoning-gym` for those of that package, or "
+        "families by name, as `zebra` and `reasoning-gym:spiral_matrix`.",
     )
     max_tokens: MaxTokens = 8_000
 
@@ -153,5 +164,6 @@ GAME = same_tasks(
     usual_output=lambda rules: 1_500,
     house=house,
     show=show,
+    needs=Needs(extra=lambda rules: lacking(rules.families)),
     demo=Demo(60),
 )
