@@ -10,11 +10,12 @@ from collections.abc import Callable
 
 import numpy as np
 
+from peerage.ratings import glicko2, trueskill
 from peerage.ratings.bradley_terry import fit_duels
-from peerage.ratings.history import Duels, duels
+from peerage.ratings.history import Duels, duels, free_for_all
 from peerage.ratings.regression import fit_clustered
 from peerage.ratings.resampling import bootstrap
-from peerage.ratings.table import POINTS
+from peerage.ratings.table import POINTS, Z95
 from peerage.ratings.tie_models import Ties
 
 Rng = np.random.Generator
@@ -79,6 +80,28 @@ def _counted(history: Duels, counts: np.ndarray) -> Duels:
     return duels(history.players, history.first[rows], history.second[rows], history.score[rows])
 
 
+def by_trueskill(rng: Rng, players: int, rows: int, seats: int = 2) -> float:
+    """Skills against their mean, of strengths of standard deviation 0.8 log-odds; tables are as by Plackett
+    and Luce."""
+    truth, settings = rng.normal(0, 0.8, players), trueskill.TrueSkillSettings(draw_probability=0.0)
+    if seats == 2:
+        table = trueskill.rate_duels(meet(rng, truth, rows), settings)
+    else:
+        seated = rng.random((rows, players)).argsort(axis=1)[:, :seats]
+        rank = (-truth[seated] - rng.gumbel(size=seated.shape)).argsort(axis=1).argsort(axis=1)
+        table = trueskill.rate(free_for_all(players, seated, rank), settings)
+    gap = (truth - truth.mean()) * settings.beta * 2**0.5 / 1.702  # the normal nearest to a logistic
+    return float((np.abs(table.mu - table.mu.mean() - gap) <= Z95 * table.sigma).mean())
+
+
+def by_glicko2(rng: Rng) -> float:
+    truth = rng.normal(0, 0.8, 20)
+    history = meet(rng, truth, 2000)
+    table = glicko2.rate(history, bounds=glicko2.even_periods(history))
+    centred = (truth - truth.mean()) * POINTS + np.mean([row.rating for row in table.rows])
+    return float(np.mean([row.lower <= at <= row.upper for row, at in zip(table.rows, centred, strict=True)]))
+
+
 def clusters(rng: Rng, method: Callable[[Duels, np.ndarray], object]) -> float:
     """300 questions of 10 battles each; each question suits some players better than others."""
     truth = rng.normal(0, 0.8, 12)
@@ -100,6 +123,10 @@ KINDS: dict[str, Callable[[Rng], float]] = {
     "ties, Davidson": lambda rng: with_ties(rng, "davidson"),
     "a newcomer with 150 among a million": newcomer,
     "bootstrap, 20 players, 2,000 battles": lambda rng: _bootstrap(rng),
+    "TrueSkill, mu ± 1.96 sigma, 20 players, 2,000 battles": lambda rng: by_trueskill(rng, 20, 2000),
+    "TrueSkill, mu ± 1.96 sigma, 20 players, 400 battles": lambda rng: by_trueskill(rng, 20, 400),
+    "TrueSkill, mu ± 1.96 sigma, 10 players, 100 tables of four": lambda rng: by_trueskill(rng, 10, 100, 4),
+    "Glicko-2, 20 players, 2,000 battles": by_glicko2,
     "questions of 10 battles, intervals clustered": lambda rng: clusters(rng, fit_clustered),
     "questions of 10 battles, intervals not clustered": lambda rng: clusters(rng, lambda h, _: fit_duels(h)),
 }

@@ -2,7 +2,8 @@
 
 Arenas of known strengths are played, paired at random, as a Swiss tournament, next to each other by rating
 (`close`), or the leader against those who may be better (`adaptive`), whose ratings are a quick fit of the
-results so far. At each look `peerage.ratings.strength` is asked, and what it says is compared with the truth.
+results so far; `tables` are rankings of four, drawn as by Plackett and Luce. At each look
+`peerage.ratings.strength` is asked, and what it says is compared with the truth.
 
 Usage: python -m bench.strength [ARENAS [--write] [--only TEXT]]    (200: about half an hour on one core)
 """
@@ -19,15 +20,16 @@ from typing import NamedTuple
 
 import numpy as np
 
-from peerage.ratings.history import duels
+from peerage.ratings.history import duels, free_for_all
 from peerage.ratings.kernels import Floats, Ints
 from peerage.ratings.strength import prior
-from peerage.ratings.strength.evidence import of_duels
+from peerage.ratings.strength.evidence import of_duels, of_games
 from peerage.ratings.strength.posterior import strengths
 from peerage.ratings.table import POINTS
 
 PAGE = Path(__file__).parents[1] / "docs" / "ratings.md"
 BEGIN, END = "<!-- made by `python -m bench.strength 200 --write` -->", "<!-- to here -->"
+SEATS = 4  # of a table
 CLOSE = 40.0  # Elo: the spread that equals may show after twenty matches a player
 ENOUGH = 20.0  # matches a player from which on slopes, and the spread of equals, are held to their bounds
 
@@ -99,6 +101,8 @@ SETUPS = (
     Setup(8, "ahead", 400, 0.2, "adaptive", (40, 160, 640)),
     Setup(20, "ahead", 400, 0.2, "adaptive", (80, 400)),
     Setup(20, "close", 60, 0.2, "random", (160, 800)),
+    Setup(12, "normal", 150, 0, "tables", (30, 150)),
+    Setup(8, "prior", 0, 0, "tables", (20, 100)),
 )
 
 
@@ -163,7 +167,8 @@ def paired(
 
 
 def played(setup: Setup, numbers: Sequence[int]) -> tuple[Floats, list[np.ndarray]]:
-    """Arenas of a setup: their strengths, and all their matches as first, second and score."""
+    """Arenas of a setup: their strengths, and all their matches as first, second and score; tables as
+    seats from best to worst."""
     rngs = [np.random.default_rng([setup.players, *map(ord, setup.name), number]) for number in numbers]
     drawn = [setup.drawn(rng) for rng in rngs]
     skill, nu = np.array([each for each, _ in drawn]), np.array([tie for _, tie in drawn])
@@ -173,6 +178,10 @@ def played(setup: Setup, numbers: Sequence[int]) -> tuple[Floats, list[np.ndarra
     wins, ties = np.zeros((2, arenas, size, size))
     rows: list[np.ndarray] = []
     mean, covariance = np.zeros_like(skill), np.tile(np.eye(size), (arenas, 1, 1))
+    while setup.policy == "tables" and len(rows) < setup.looks[-1]:
+        seated = rng.random(skill.shape).argsort(axis=1)[:, :SEATS]
+        luck = np.take_along_axis(skill, seated, axis=1) + rng.gumbel(size=seated.shape)
+        rows.append(np.take_along_axis(seated, (-luck).argsort(axis=1), axis=1).T)
     while len(rows) < setup.looks[-1]:
         if setup.policy != "random":
             mean, covariance = fit(wins, ties)
@@ -193,9 +202,11 @@ def played(setup: Setup, numbers: Sequence[int]) -> tuple[Floats, list[np.ndarra
 def seen(skill: Floats, matches: np.ndarray, seed: int) -> Seen:
     """What the posterior says of these matches, and the truth."""
     n = len(skill)
-    found = strengths(
-        of_duels(duels(n, matches[0].astype(int), matches[1].astype(int), matches[2])), seed=seed
-    )
+    if len(matches) == SEATS:
+        evidence = of_games(free_for_all(n, matches.T, np.tile(np.arange(SEATS), (matches.shape[1], 1))))
+    else:
+        evidence = of_duels(duels(n, matches[0].astype(int), matches[1].astype(int), matches[2]))
+    found = strengths(evidence, seed=seed)
     truth = 1500 + POINTS * (skill - skill.mean())
     held = (found.lower <= truth) & (truth <= found.upper)
     top, rng = int(skill.argmax()), np.random.default_rng(seed)
@@ -240,60 +251,73 @@ def measured(arenas: int, only: str) -> dict[tuple[Setup, int], list[Seen]]:
 
 
 HEAD = (
-    "| arenas | matches | intervals hold | the best player's | slope | best: said | true | misses |",
+    "| arenas | matches | intervals hold | the best player's | slope | pick is best: said | true | misses |",
     "|---|--:|--:|--:|--:|--:|--:|---|",
 )
+
+
+def beyond(each: Floats, least: float, most: float = np.inf) -> bool:
+    """Whether the mean over arenas is outside these bounds by more than two standard errors."""
+    error = 2 * each.std() / np.sqrt(len(each))
+    return bool(each.mean() + error < least or each.mean() - error > most)
 
 
 def row(setup: Setup, look: int, cell: Sequence[Seen]) -> str:
     """A line of the table, with the bounds that the cell misses by more than chance."""
     held = np.array([each.held.mean() for each in cell])
     leader = np.array([each.leader for each in cell])
-    rating, truth = (np.concatenate([getattr(each, name) for each in cell]) for name in ("rating", "truth"))
-    equals, often = setup.pool == "equals", 2 * look / setup.players >= ENOUGH
-    slope = float("nan") if equals else float(rating @ truth / (rating @ rating))
-    said, true = (float(np.mean([each.pick[at] for each in cell])) for at in (0, 1))
-    least = 0.94 if setup.pool == "prior" else 0.92
+    equals, drawn = setup.pool == "equals", setup.pool == "prior"
+    seats = SEATS if setup.policy == "tables" else 2
+    often = seats * look / setup.players >= ENOUGH
+    cross = np.array([each.rating @ each.truth for each in cell])
+    squares = np.array([each.rating @ each.rating for each in cell])
+    slope = float(cross.sum() / squares.sum())
+    error = float(np.sqrt(((cross - slope * squares) ** 2).sum()) / squares.sum())
+    said, true = np.array([each.pick for each in cell]).T
     misses = []
-    if held.mean() < least:
-        misses.append(f"intervals < {least:.0%}")
-    if setup.pool == "prior" and held.mean() > 0.96:
-        misses.append("intervals > 96%")
-    if not equals and leader.mean() < 0.85:
-        misses.append("the best player's < 85%")
-    wide = 0.05 if setup.pool == "prior" else 0.1
-    if not equals and abs(slope - 1) > wide and (setup.pool == "prior" or (often and setup.spread >= 120)):
-        misses.append(f"slope off by > {wide}")
-    if equals and often:
-        spread = float(np.median([each.rating.std() for each in cell]))
-        if spread >= CLOSE:
-            misses.append(f"equals spread {spread:.0f}")
-    if not equals and abs(said - true) > 2 * np.sqrt(max(true * (1 - true), 0.01) / len(cell)) + 0.01:
-        misses.append("chance of the pick")
-    shown = ["–", "–", "–"] if equals else [f"{slope:.2f}", f"{said:.0%}", f"{true:.0%}"]
-    own = "–" if equals else f"{leader.mean():.0%}"
-    return (
-        f"| {setup.name} | {look:,} | {held.mean():.1%} | {own} | {' | '.join(shown)} | {', '.join(misses)} |"
-    )
+    if beyond(held, 0.94 if drawn else 0.92, 0.96 if drawn else 1.0):
+        misses.append("intervals")
+    if not equals and beyond(leader, 0.85):
+        misses.append("the best player's")
+    wide = 0.05 if drawn else 0.1
+    wild = drawn or (often and not equals and setup.spread >= 120)
+    if wild and abs(slope - 1) - 2 * error > wide:
+        misses.append("slope")
+    spread = float(np.median([each.rating.std() for each in cell]))
+    if equals and often and spread >= CLOSE:
+        misses.append("spread")
+    if not equals and beyond(said - true, 0.0, 0.0):
+        misses.append("the pick's chance")
+    shown = f"{slope:.2f} | {said.mean():.0%} | {true.mean():.0%}"
+    if equals:
+        shown = f"spread {spread:.0f} | | "
+    own = "" if equals else f"{leader.mean():.0%}"
+    return f"| {setup.name} | {look:,} | {held.mean():.1%} | {own} | {shown} | {', '.join(misses)} |"
 
 
-def binned(cells: dict[tuple[Setup, int], list[Seen]], pick: Callable[[Seen], Floats]) -> Iterator[str]:
-    """Chances said and what is true of them, in ten bins over all cells but those of equals."""
-    columns = [pick(each) for (setup, _), cell in cells.items() if setup.pool != "equals" for each in cell]
+def binned(cells: dict[tuple[Setup, int], list[Seen]], chances: Callable[[Seen], Floats]) -> list[str]:
+    """How often what is said is true, in ten bins over all cells but those of equals; a star where that
+    differs from what is said by more than two standard errors."""
+    columns = [chances(each) for (setup, _), cell in cells.items() if setup.pool != "equals" for each in cell]
     said, true = np.concatenate([column.reshape(2, -1) for column in columns], axis=1)
+    found = []
     for low in range(0, 100, 10):
         inside = (said * 100 >= low) & ((said * 100 < low + 10) | (low == 90))
-        if inside.sum():
-            yield f"{low}–{low + 10}%: {said[inside].mean():.1%} said, {true[inside].mean():.1%} true"
+        apart = said[inside] - true[inside]
+        if not len(apart):
+            found.append("")
+            continue
+        star = "*" * bool(abs(apart.mean()) > 2 * apart.std() / np.sqrt(len(apart)))
+        found.append(f"{said[inside].mean():.1%}: {true[inside].mean():.1%}{star}")
+    return found
 
 
 def summary(cells: dict[tuple[Setup, int], list[Seen]]) -> Iterator[str]:
-    for about, pick in (
-        ("“Best with p%”", lambda each: each.best),
-        ("“A is better than B with p%”", lambda each: each.better),
-    ):
-        yield f"{about}, over all arenas but those of equals: {'; '.join(binned(cells, pick))}."
-        yield ""
+    """Two rows: how often what is said with so many percent is true."""
+    yield f"| said: true | {' | '.join(f'{low}–{low + 10}%' for low in range(0, 100, 10))} |"
+    yield f"|---|{'--:|' * 10}"
+    yield f"| “best with p%” | {' | '.join(binned(cells, lambda each: each.best))} |"
+    yield f"| “A is better than B with p%” | {' | '.join(binned(cells, lambda each: each.better))} |"
 
 
 def main(arenas: int, write: bool, only: str) -> None:

@@ -56,7 +56,7 @@ def test_the_interval_of_a_skill_is_said_to_be_that_of_mu_and_holds_it() -> None
         shown = run("-", "--method", "trueskill", "--output", output, piped=text)
         assert "Lower of mu" in shown
         assert "Upper of mu" in shown
-        assert "intervals of mu" in shown
+        assert "mu ± 1.96 sigma" in shown
 
 
 def test_bad_input_is_told_in_our_words(tmp_path: Path) -> None:

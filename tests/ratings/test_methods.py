@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -62,7 +63,7 @@ def test_every_method_finds_the_best_and_the_worst(arena: Battles, method: Metho
         assert set(row) >= {"player", "rating", "lower", "upper", "rank", "rank_range", "games"}
         assert row["rank_range"][0] <= row["rank"] <= row["rank_range"][1]
         assert row["lower"] < row["upper"]
-    assert report.notes[-1].startswith("intervals and ranges of ranks are for one look")
+    assert report.notes[-1].startswith("intervals and ranges of ranks hold where results did not decide")
     assert sum(row["games"] for row in report.rows) == 1200
     assert [row["rank"] for row in report.rows] == sorted(row["rank"] for row in report.rows)
 
@@ -93,6 +94,17 @@ def test_cost_track_takes_the_cost_columns(arena: Battles) -> None:
     assert report.title == "Elo adjusted for cost"
     assert report.rows[0]["lower"] is None
     assert np.mean([row["rating"] for row in report.rows]) < 1450
+
+
+def test_tables_say_what_intervals_are_of_and_what_ties_do(arena: Battles) -> None:
+    notes = {name: " ".join(rate(arena, Options(method=name)).notes) for name in ("bt", "elo", "trueskill")}
+    assert "ties" not in notes["bt"]
+    assert "intervals are of the rating, where it would end" in notes["elo"]
+    assert "95%" not in rate(arena, Options(method="trueskill")).title + notes["trueskill"]
+    tied = replace(arena.duels, score=np.where(np.arange(600) % 5 == 0, 0.5, arena.duels.score))
+    many = replace(arena, duels=tied)
+    assert "% of results are ties" in " ".join(rate(many, Options(method="bt")).notes)
+    assert "results are ties" not in " ".join(rate(many, Options(method="bt", ties="davidson")).notes)
 
 
 COST = {"method": "elo", "track": "cost"}
@@ -160,7 +172,7 @@ def test_notes_say_what_a_reader_must_know(arena: Battles) -> None:
     assert "length" in " ".join(rate(arena, Options(controls=("length",))).notes)
     assert "reliability" in " ".join(rate(arena, Options(method="judge-aware")).notes)
     # Where nothing is claimed, nothing is said to hold.
-    assert "one look" not in " ".join(rate(arena, Options(method="elo", track="cost")).notes)
+    assert "hold" not in " ".join(rate(arena, Options(method="elo", track="cost")).notes)
     apart = Battles(("x", "y"), duels(2, [0], [1], [1]))
     assert "not everybody can be compared: 2 groups" in rate(apart, Options()).notes[0]
 

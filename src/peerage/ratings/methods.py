@@ -41,7 +41,12 @@ from peerage.ratings.tie_models import Ties
 
 Method = Literal["auto", "bt", "elo", "trueskill", "glicko2", "judge-aware", "irt"]
 METHODS: tuple[Method, ...] = get_args(Method)
-ONE_LOOK = "intervals and ranges of ranks are for one look: they do not hold however often you look"
+ONE_LOOK = (
+    "intervals and ranges of ranks hold where results did not decide who met whom, nor when the data end; "
+    "an arena's own tables need neither"
+)
+TIED = 0.15
+"""The share of ties from which on a table says what they do to its scale."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,6 +226,12 @@ def _bradley_terry(data: Battles | PlayedGames, options: Options) -> SpecialTabl
         )
     if not np.isnan(table.tie):
         notes.append(f"tie parameter ({options.ties}): {table.tie:.4f}")
+    tied = float(history.weight[history.score == 0.5].sum() / max(history.weight.sum(), 1e-300))
+    if np.isnan(table.tie) and tied >= TIED:
+        notes.append(
+            f"{tied:.0%} of results are ties, half a win each, which draws ratings together; with `--ties "
+            "davidson` the scale is that of the decided ones"
+        )
     for count, name in zip(table.clusters, names, strict=False):
         notes.append(f"intervals allow for {counted(count, 'cluster')} ({name})")
         if count < FEWEST:
@@ -255,8 +266,11 @@ def _elo(data: Battles | PlayedGames, options: Options) -> SpecialTable:
     error = elo_error(rating, met, settings, squares=squares)
     wide = Z95 * error.error
     rows = rows_of(rating, rating - wide, rating + wide, error.above(), history.games())
-    notes = ["intervals are where ratings would stand, were the same games played again"]
-    return SpecialTable(f"Elo, K = {k:g}, in order", rows, notes)
+    notes = [
+        "intervals are of the rating, where it would end were the same games played again; strengths are "
+        "less sure, and ranges of ranks allow for that"
+    ]
+    return SpecialTable(f"Elo, K = {k:g}, in order; intervals of the rating", rows, notes)
 
 
 def _cost_elo(data: Battles, k: float, options: Options) -> SpecialTable:
@@ -305,7 +319,11 @@ def _trueskill(data: Battles | PlayedGames, options: Options) -> SpecialTable:
         table = trueskill.rate_duels(_duels(data, options), settings)
     else:
         table = trueskill.rate(_games(data, options), settings)
-    return SpecialTable(f"TrueSkill, sorted by mu - {settings.k:g} sigma; intervals of mu", table.rows, notes)
+    notes.append(
+        "lower and upper are mu ± 1.96 sigma, by TrueSkill's own sigma: from 90% to 99% of them held the "
+        "skill in simulations"
+    )
+    return SpecialTable(f"TrueSkill, sorted by mu - {settings.k:g} sigma; mu ± 1.96 sigma", table.rows, notes)
 
 
 def _glicko2(data: Battles | PlayedGames, options: Options) -> SpecialTable:
