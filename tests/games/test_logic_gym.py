@@ -19,7 +19,7 @@ from tests.games.gym_solvers import SOLVERS
 from typer.testing import CliRunner
 
 from peerage.cli.main import app
-from peerage.games.logic import GAME, families
+from peerage.games.logic import GAME, play
 from peerage.games.logic.gym import GYM_FAMILIES, TASKS, dataset, fenced
 from peerage.games.logic.puzzles import ANSWER_CHARS, LEVELS, solves
 
@@ -167,7 +167,7 @@ def test_a_match_is_drawn_from_them() -> None:
 
 
 def test_without_the_extra_a_run_says_which_and_how(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(families, "installed", lambda: False)
+    monkeypatch.setattr(play, "installed", lambda: False)
     stated = (
         "game: logic\nrules: {families: ['reasoning-gym:spiral_matrix']}\nplayers: [house:0.1, house:0.2]\n"
     )
@@ -179,7 +179,7 @@ def test_without_the_extra_a_run_says_which_and_how(tmp_path: Path, monkeypatch:
 
 
 def test_our_own_families_need_no_extra(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(families, "installed", lambda: False)
+    monkeypatch.setattr(play, "installed", lambda: False)
     assert GAME.needs.extra(GAME.rules()) == ""
     assert GAME.needs.extra(GAME.rules(families=["reasoning-gym"])) == "puzzles"
     with pytest.raises(ValueError, match="did you mean 'reasoning-gym:spiral_matrix'"):
