@@ -1,4 +1,4 @@
-"""Work in parts, done by helpers: processes of this machine, or tasks of a cluster (`cluster.tasks`).
+"""Work in parts, done by helpers: processes of this machine.
 
 A part is a function of a module, with arguments and a result that pickle. What is large it reads itself, from
 the ledger, and it says nothing of where it was done: the results are those of one process.

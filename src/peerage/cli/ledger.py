@@ -14,7 +14,6 @@ import typer
 
 from peerage.cli.options import (
     HERE,
-    Address,
     Folder,
     Force,
     ReportFormat,
@@ -61,7 +60,6 @@ def verify(
         list[str] | None,
         typer.Option(metavar="KEY", help="Who must have signed them: a public key, or a file of such."),
     ] = None,
-    address: Address = "",
     shape: Written = ReportFormat.text,
 ) -> None:
     """Check that no byte of the ledger was altered.
@@ -90,7 +88,7 @@ def verify(
     with (
         _arena(folder) as arena,
         ledger_in(arena) as ledger,
-        helpers(address, ledger.address) as helping,
+        helpers(ledger.address) as helping,
     ):
         every = (*kept_in(arena), *kept)
         votes = PeopleVotes(ledger.address, arena)
@@ -151,7 +149,6 @@ def replay(
     repaired: Annotated[
         bool, typer.Option("--repair", help="Write the narrow table and the newest snapshot again.")
     ] = False,
-    address: Address = "",
     shape: Written = ReportFormat.text,
 ) -> None:
     """Recompute every outcome and rating from the replies.
@@ -164,7 +161,7 @@ def replay(
     from peerage.engine.replay import repair
     from peerage.engine.replay import replay as recompute
 
-    with ledger_in(folder) as ledger, helpers(address, ledger.address) as helping:
+    with ledger_in(folder) as ledger, helpers(ledger.address) as helping:
         report = (repair if repaired else recompute)(ledger, helpers=helping, folder=folder)
     code, said = 0, "all follows"
     if not report.ok:

@@ -46,16 +46,6 @@ Shape = Annotated[Format, typer.Option("--format", help="How to write the table.
 Written = Annotated[ReportFormat, typer.Option("--format", help="How to write it.")]
 Quiet = Annotated[bool, typer.Option("--yes", help="Ask nothing; for scripts.")]
 
-Address = Annotated[
-    str,
-    typer.Option(
-        "--address",
-        metavar="HOST:PORT",
-        help="Share the work with a Ray cluster that is there, `auto` for that of this machine; the ledger "
-        "must be on a server.",
-        show_default="this machine's cores",
-    ),
-]
 Force = Annotated[
     bool, typer.Option("--force", help="Replace what is there even if Peerage did not write it.")
 ]
@@ -105,13 +95,8 @@ def ledger_in(folder: Path) -> AbstractContextManager[Ledger]:
     return closing(ledger)
 
 
-def helpers(address: str, ledger: str) -> Helpers:
-    """Who shares the work on the ledger at the address `ledger`: the free CPUs of the Ray cluster at
-    `address`, or where that is empty this machine's. Raises ArenaError."""
-    if address:
-        from peerage.cluster.tasks import Tasks
-
-        return Tasks(address, ledger)
+def helpers(ledger: str) -> Helpers:
+    """Return processes that share the work on the ledger at this address, one for each CPU."""
     import os
 
     from peerage.ledger.databases import access
