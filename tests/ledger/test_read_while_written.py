@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from peerage.ledger import Ledger, holding, open_ledger
+from peerage.ledger.codec import text_digest
 from peerage.ledger.database_ledger import DatabaseLedger
 from peerage.ledger.merkle import GENESIS, digest, leaf, link, root
 from peerage.ledger.sql_database import Query
@@ -31,12 +32,17 @@ from peerage.ledger.store import (
     ReplyRow,
     Summary,
 )
+from peerage.settings import Rating
+from peerage.standings import elo_settings
+from peerage.standings.accounts import position, snapshot_body
+from peerage.standings.verify import verify
 
 BEFORE = 6
 """Matches folded before anybody reads."""
 ANSWERED, LATE = ("a", "b"), 12
 """What is answered in each match, and how many attempts fail after it was folded, one at each write."""
 SNAPSHOTS_EVERY = 2
+SETTINGS = text_digest("{}"), "{}"
 MOST_WRITES = 60
 
 
@@ -111,20 +117,34 @@ class Run:
     def _issue(self) -> None:
         self.issued += 1
         number = self.issued
-        issued = dumps({"number": number, "round": number}).encode()
+        seats = [{"label": "A", "player": "ada"}, {"label": "B", "player": "bob"}]
+        issued = b'{"number":%d,"round":%d,"game":"duel","settings":"%b","seats":%b}' % (
+            number,
+            number,
+            SETTINGS[0].hex().encode(),
+            dumps(seats).encode(),
+        )
         asked = [IntentRow(number, key, 1, "ada", b'{"to":"%b"}' % key.encode(), 40) for key in ANSWERED]
         asked += [IntentRow(number, "late", at, "bob", b'{"to":"late"}', 9) for at in range(1, LATE + 1)]
         self._spent["ada"] += 80
         self._spent["bob"] += 9 * LATE
         self.rows[number] = issued, asked[0].body
-        self._commit(Batch(fixtures=[FixtureRow(number, number, issued)], intents=asked))
+        self._commit(Batch(texts=[SETTINGS], fixtures=[FixtureRow(number, number, issued)], intents=asked))
 
     def _fold(self, number: int) -> None:
         issued, _ = self.rows[number]
         said = {key: dumps({"status": "ok", "text": f"{key} {number}"}).encode() for key in ANSWERED}
         replies = [ReplyRow(number, key, 1, body, 7, 5) for key, body in said.items()]
         leaves = [leaf(key, "ada", b'{"to":"%b"}' % key.encode(), body) for key, body in said.items()]
-        body = dumps({"number": number, "fixture": digest(issued), "root": root(leaves).hex()}).encode()
+        said_of = {
+            "number": number,
+            "fixture": digest(issued),
+            "root": root(leaves).hex(),
+            "outcome": {"scores": {"A": 1.0, "B": 0.0}, "costs": {"A": 0.1}},
+            "ratings": {},
+            "totals": {"ada": {"calls": 2, "cost_nano": 14}},
+        }
+        body = dumps(said_of).encode()
         self.chain = link(self.chain, body)
         self._spent["ada"] -= 66
         self.folded.append(number)
@@ -139,7 +159,7 @@ class Run:
                         number=number,
                         round=number,
                         game="duel",
-                        topic="algebra",
+                        topic="",
                         players=players,
                         status="done",
                         scores=(1.0, 0.0),
@@ -153,7 +173,8 @@ class Run:
             )
         )
         if len(self.folded) % SNAPSHOTS_EVERY == 0:
-            self._snapshot = len(self.folded), b"standings of %d" % number
+            standings, accounts = position(self.ledger, elo_settings(Rating()))
+            self._snapshot = len(self.folded), snapshot_body(standings, accounts)
             self._commit(Batch(snapshots=[self._snapshot]))
 
     def _fail(self) -> None:
@@ -282,6 +303,12 @@ def integrity(ledger: Ledger, run: Run, began: int) -> None:
     assert ledger.integrity() == []
 
 
+def verified(ledger: Ledger, run: Run, began: int) -> None:
+    report = verify(ledger, 1)
+    assert [str(one) for one in report.problems] == []
+    assert BEFORE <= report.matches <= len(run.folded)
+
+
 READERS: list[Reader] = [
     meta,
     heads,
@@ -303,6 +330,7 @@ READERS: list[Reader] = [
     spent_by_finished,
     snapshot,
     integrity,
+    verified,
 ]
 
 

@@ -24,6 +24,7 @@ from peerage.ledger.store import (
     Entry,
     Exchange,
     FixtureRow,
+    Ledger,
     LedgerError,
     MatchRows,
     Pin,
@@ -54,6 +55,14 @@ class DatabaseLedger:
         stored = copy(self)
         stored._holding = None
         return stored
+
+    def at_one_moment(self, work: Callable[[Ledger], T]) -> T:
+        def at(rows: Rows) -> T:
+            then = self.as_stored()
+            then._rows, then._lineup = rows, LineUp(rows)
+            return work(then)
+
+        return self._database.moment(at)
 
     # ------------------------------------------------------------------------------------------ writing
 

@@ -7,7 +7,7 @@ SHA-256 over the stored bytes of `body`, never over a re-encoding.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar
 
@@ -323,6 +323,9 @@ class Ledger(Protocol):
     def as_stored(self) -> Ledger:
         """The same ledger, read as it is, for what checks it or copies it: what is read of this one is held
         against the log, and raises LedgerError where it is not as it was written (`ledger.holding`)."""
+
+    def at_one_moment(self, work: Callable[[Ledger], T]) -> T:
+        """Do `work`, which is soon done, with the ledger as it is stored at one moment."""
 
     def meta(self) -> Mapping[str, str]:
         """Facts of the arena: its seed, pairing lag, schema version."""

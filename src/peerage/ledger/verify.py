@@ -19,6 +19,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from hashlib import sha256
 from itertools import pairwise
+from typing import NamedTuple
 from zlib import crc32
 
 import msgspec
@@ -139,7 +140,8 @@ def verify(
     """`standings.verify.verify`, which hands in what recomputes; without `replies` all but the requests and
     replies of finished matches. Raises LedgerError."""
     ledger = ledger.as_stored()
-    issued, recorded = ledger.heads()
+    now = ledger.at_one_moment(_now)
+    recorded, logged, problems = now.recorded, now.logged, [*now.problems]
     if workers is None:
         worth = PARALLEL_FROM if replies else PARALLEL_FROM * 5
         workers = min(helpers.count if helpers else os.cpu_count() or 1, 1 + recorded // worth)
@@ -148,24 +150,15 @@ def verify(
     several = max(workers, several)
     cuts = [recorded * part // several for part in range(several + 1)]
     spans = [(before + 1, cut) for before, cut in pairwise(cuts) if before < cut]
-    problems: list[Found] = []
     follows: list[Found] = []
-    known: dict[bytes, str] | None = None
-    logged = Logged()
     head, changes = GENESIS, tuple[SettingsChange, ...]()
     heads: dict[str, str] = {}
-    copy = COPY in ledger.meta()
     with ExitStack() as stack:
         parts = [(ledger.address, *span, replies) for span in spans] if len(spans) > 1 else []
         if parts and helpers is None:
             helpers = stack.enter_context(Processes(workers, access(ledger.address)))
         whole = helpers.submit(integrity, ledger.address) if helpers and parts and replies else None
         jobs = [helpers.submit(audited, *part) for part in parts] if helpers else []
-        with _noted(problems):
-            logged = read_log(ledger)
-            problems += logged.problems
-        with _noted(problems):
-            known = ledger.texts()
         walk = Walk(ledger, 1, recorded, replies=replies, agreed=partial(agreed, logged=logged))
         matches = (
             zip(ledger.summaries(1, recorded), ledger.records(1, recorded), strict=False)
@@ -192,25 +185,20 @@ def verify(
     problems += found.problems
     if not found.problems:
         problems += follows
+    problems += now.beside
     with _noted(problems):
-        in_play, needed = _in_play(ledger, recorded, issued, copy)
-        problems += in_play
-        problems += _texts(known, needed | found.texts) if known is not None else []
-        problems += _strange(ledger, issued)
-        problems += facts(ledger, logged)
+        problems += _texts(now.texts, now.needed | found.texts) if now.texts is not None else []
+        problems += _strange(ledger, now.issued)
         if replies:
             # What was told is not told again as a digest that differs.
             told = {match for match, _ in problems}
             for match in found.digests.keys() & told:
                 del found.digests[match]
-            problems += records(found.digests, logged, told, recorded) if logged.length else ()
-        if not in_play:
-            problems += play(ledger, recorded, logged)
-        problems += amendments(ledger, logged)
+            problems += records(ledger, found.digests, logged, told, recorded) if logged.length else ()
         problems += _outside(ledger)
         changes = settings_changes(ledger)
         head = next((row.chain for row in ledger.records(recorded, recorded)), GENESIS)
-    if votes is not None and ((logged.votes and not copy) or votes.exists()):
+    if votes is not None and ((logged.votes and not now.copy) or votes.exists()):
         with _noted(problems):
             if votes.exists():
                 problems += [(None, what) for what in votes.integrity()]
@@ -236,18 +224,62 @@ def verify(
     return Report(
         matches=recorded,
         exchanges=found.exchanges,
-        bytes=found.hashed + sum([len(text.encode()) for text in (known or {}).values()]),
+        bytes=found.hashed + sum([len(text.encode()) for text in (now.texts or {}).values()]),
         head=head.hex(),
         problems=tuple(
             [Problem(*one) for one in sorted(problems, key=lambda one: (one[0] is None, one[0] or 0))]
         ),
         streams=heads,
         log_root=log_root(logged.leaves) if replies else "",
-        copy=copy,
+        copy=now.copy,
         ended=logged.in_play is not None,
         since=extension,
         changes=changes,
         checkpoints=tuple(checkpoints),
+    )
+
+
+class _Now(NamedTuple):
+    """What a ledger holds at one moment beside the finished matches: `problems` of its log and its texts,
+    which are None where they cannot be read, and those `beside`; `needed` are the texts to which matches in
+    play refer."""
+
+    issued: int
+    recorded: int
+    copy: bool
+    logged: Logged
+    texts: dict[bytes, str] | None
+    needed: dict[bytes, int]
+    problems: list[Found]
+    beside: list[Found]
+
+
+def _now(ledger: Ledger) -> _Now:
+    issued, recorded = ledger.heads()
+    copy = COPY in ledger.meta()
+    logged, texts, needed = Logged(), None, dict[bytes, int]()
+    problems, beside = list[Found](), list[Found]()
+    with _noted(problems):
+        logged = read_log(ledger)
+        problems += logged.problems
+    with _noted(problems):
+        texts = ledger.texts()
+    with _noted(beside):
+        in_play, needed = _in_play(ledger, recorded, issued, copy)
+        beside += in_play
+        beside += facts(ledger, logged)
+        if not in_play:
+            beside += play(ledger, recorded, logged)
+        beside += amendments(ledger, logged)
+    return _Now(
+        issued=issued,
+        recorded=recorded,
+        copy=copy,
+        logged=logged,
+        texts=texts,
+        needed=needed,
+        problems=problems,
+        beside=beside,
     )
 
 

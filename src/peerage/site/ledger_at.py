@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from contextlib import AbstractContextManager
 from functools import cached_property, partial
 from itertools import islice
-from typing import Any
+from typing import Any, TypeVar
 
 from peerage.ledger.columns import of_summaries
 from peerage.ledger.disclosure import disclosed, redacted
@@ -28,6 +28,8 @@ from peerage.ledger.store import (
 )
 from peerage.ratings.elo import EloSettings
 from peerage.standings.accounts import Position, position, snapshot_body
+
+T = TypeVar("T")
 
 
 def public(ledger: Ledger) -> Ledger:
@@ -147,6 +149,11 @@ class Moment:
 
     def as_stored(self) -> Ledger:
         return Moment(self._ledger.as_stored(), self.number, self._known, self._revealed)
+
+    def at_one_moment(self, work: Callable[[Ledger], T]) -> T:
+        return self._ledger.at_one_moment(
+            lambda then: work(Moment(then, self.number, self._known, self._revealed))
+        )
 
     def meta(self) -> Mapping[str, str]:
         return self._ledger.meta()
