@@ -172,8 +172,8 @@ class Arena:
         return players_table(list(players(self.settings, datetime.now(UTC).date())))
 
     def leaderboard(self, track: str = "", *, game: str = "", topic: str = "", side: str = "") -> Table[Row]:
-        """The table of one track (`bt`, `trueskill`, `raw`, `cost`, `glicko2`; empty: the game's own), best
-        first, over everything or one game, topic or side.
+        """The table of one track (`strength`, `bt`, `trueskill`, `raw`, `cost`, `glicko2`; empty: the game's
+        own), best first, over everything or one game, topic or side.
 
         Raises ScopeError for a track, game or topic that is not there.
         """
@@ -185,9 +185,9 @@ class Arena:
         return leaderboard_table(found, title)
 
     def verdict(self, track: str = "", *, game: str = "", topic: str = "", side: str = "") -> Verdict:
-        """What the table of one track comes to: who is best or may be, the best value for money, how often
-        the first beats the others, what weakens that, which judges favour each other, and what it takes to be
-        sure."""
+        """What the matches of a table come to: whom to pick, who may be as good, who is out, what is proven,
+        what the pick gives up and how often it beats the others, the best value for money, what weakens that,
+        and which judges favour each other."""
         return self._board(track, game, topic, side, judged=True).verdict
 
     def outlook(self, one: str = "", other: str = "", until: str | None = None) -> Outlook:

@@ -88,6 +88,20 @@ def percent(share: float | None) -> str:
     return DASH if share is None else f"{100 * share:.0f}%"
 
 
+def likely(chance: float | None) -> str:
+    """A chance in percent that is never said to be sure: `over 99%`, `under 1%`."""
+    if chance is None:
+        return DASH
+    if 0.01 <= chance <= 0.99:
+        return percent(chance)
+    return "over 99%" if chance > 0.5 else "under 1%"
+
+
+def chance(value: float | None) -> str:
+    """The same in a table: `>99%`, `<1%`."""
+    return likely(value).replace("over ", ">").replace("under ", "<")
+
+
 def seconds(value: float | None) -> str:
     if value is None:
         return DASH
@@ -107,6 +121,17 @@ def span(bounds: Sequence[int] | None) -> str:
     return f"{first}" if first == last else f"{first}–{last}"
 
 
+def spans(numbers: Collection[int]) -> str:
+    """Whole numbers as spans: 2, 3, 4, 7 is `2–4, 7`."""
+    found: list[list[int]] = []
+    for number in sorted(set(numbers)):
+        if found and number == found[-1][1] + 1:
+            found[-1][1] = number
+        else:
+            found.append([number, number])
+    return ", ".join([span(one) for one in found])
+
+
 def shortened(names: Collection[str], most: int) -> dict[str, str]:
     """Names in `most` characters each, so that all stay different: without what stands before their last
     slash, where that is enough to tell them apart, else cut in the middle."""
@@ -122,13 +147,6 @@ def shortened(names: Collection[str], most: int) -> dict[str, str]:
             shown[name] = next((one for one in cut if one not in taken), text)
             taken.add(shown[name])
     return shown
-
-
-def ranked(rank: int | None, bounds: Sequence[int] | None) -> str:
-    """A rank, and in brackets those still possible where there are several."""
-    if rank is None or bounds is None:
-        return DASH
-    return f"{rank}" if bounds[0] == bounds[1] else f"{rank} ({span(bounds)})"
 
 
 def sentence(text: str, names: Collection[str] = ()) -> str:

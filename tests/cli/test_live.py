@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import io
 import re
+import time
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -17,7 +18,7 @@ from peerage.cli.live import Spectator, verdict
 from peerage.cli.setup import demo_text
 from peerage.cli.table_so_far import AT_MOST, LOOK_S, TableSoFar
 from peerage.engine.runner import Runner
-from peerage.figures import counted, dollars
+from peerage.figures import chance, counted, dollars, likely
 from peerage.ledger.store import LedgerError, Summary
 from peerage.players.client import Answer, Call
 from peerage.players.house import HouseClient, PacedClient
@@ -75,13 +76,14 @@ def test_a_terminal_shows_progress_table_and_verdicts(tmp_path: Path) -> None:
     shown = screen.getvalue()
     assert "8/8 matches" in shown
     assert f"{dollars(sum(row.cost_usd or 0 for row in final))} billed" in shown
-    assert f"Bradley-Terry rating with 95% intervals, after {counted(8, 'match')}" in shown
+    assert f"strength with 95% intervals, after {counted(8, 'match')}" in shown
     for row in final:
-        first, last = row.rank_range
-        ranks, interval = f"{row.rank} ({first}–{last})", f"{row.lower:,.0f}–{row.upper:,.0f}"
-        rating = " +".join(map(re.escape, (ranks, row.player, f"{row.rating:,.0f}", interval)))
-        assert re.search(rf"{rating} +(?:\S+ +)?{row.matches} +{row.wins} ", shown), row.player
-    assert f"{final[0].player} leads with {final[0].rating:,.0f}" in " ".join(shown.split())
+        interval = f"{row.lower:,.0f}–{row.upper:,.0f}"
+        rating = " +".join(map(re.escape, (str(row.rank), row.player, f"{row.rating:,.0f}", interval)))
+        rating += f" +{re.escape(chance(row.best))} +{row.bin}"
+        assert re.search(rf"{rating} +(?:\S+ +)*?{row.matches} +{row.wins} ", shown), row.player
+    pick = next(row for row in final if row.bin == "pick")
+    assert f"pick {pick.player} ({likely(pick.best)})" in " ".join(shown.split())
     assert " beat " in shown
     assert "Ctrl+C" in shown
     assert f"{sum(one.bits for one in kinds):,.1f} bits of information" in shown
@@ -128,6 +130,9 @@ def test_what_takes_long_to_compute_is_computed_seldom(
 
     def counting(*given: Any) -> Any:
         times.append(len(times))
+        until = time.thread_time() + 0.2
+        while time.thread_time() < until:
+            pass
         return really(*given)
 
     monkeypatch.setattr(outlook, "outlook", counting)

@@ -261,5 +261,5 @@ def test_a_closed_pipe_is_quiet() -> None:
 def test_a_word_that_is_none_of_an_options_is_told_without_the_parsers_own() -> None:
     shown = cli.invoke(app, ["leaderboard", "--track", "foo"])
     assert shown.exit_code == 2
-    assert "'foo' is not one of 'bt'" in shown.stderr
+    assert "'foo' is not one of 'strength'" in shown.stderr
     assert "Value error" not in shown.stderr

@@ -15,11 +15,12 @@ from tests.tables.test_leaderboard import UNLOGGED, copied
 from typer.testing import CliRunner
 
 from peerage.arena import open_arena
-from peerage.cli.leaderboard import Track, _footnotes, _places, laid_out
+from peerage.cli.leaderboard import Track, _footnotes, laid_out
 from peerage.cli.main import app
-from peerage.cli.output import drawn, fit
+from peerage.cli.output import drawn, fit, interval
 from peerage.settings import suggest
 from peerage.tables.leaderboard import board
+from peerage.tables.tracks import WITH_CHANCES
 
 cli = CliRunner()
 
@@ -37,18 +38,18 @@ def shown(folder: Path, *words: str, code: int = 0) -> str:
     return done.output
 
 
-@pytest.mark.parametrize("track", ["bt", "trueskill", "raw", "cost", "glicko2", "judge-aware"])
-def test_intervals_and_ranks_are_in_every_output_on_every_track(folder: Path, track: str) -> None:
+@pytest.mark.parametrize("track", ["strength", "bt", "trueskill", "raw", "cost", "glicko2", "judge-aware"])
+def test_intervals_and_chances_are_in_every_output_on_every_track(folder: Path, track: str) -> None:
     rows = json.loads(shown(folder, "--track", track, "--format", "json"))
     assert len(rows) == 7
     for row in rows:
         assert row["lower"] < row["upper"]
-        assert row["rank_range"][0] <= row["rank"] <= row["rank_range"][1]
+        assert (row["best"] is None) == (not row["bin"]) == (track not in WITH_CHANCES)
         assert (row["mu"] is None) == (row["sigma"] is None) == (track not in ("trueskill", "glicko2"))
     kept = list(csv.DictReader(io.StringIO(shown(folder, "--track", track, "--format", "csv"))))
     for row, cells in zip(rows, kept, strict=True):
         assert float(cells["lower"]) == row["lower"]
-        assert json.loads(cells["rank_range"]) == row["rank_range"]
+        assert cells["bin"] == row["bin"]
         assert json.loads(cells["above"]) == row["above"]
     digits = 1 if track == "trueskill" else 0
     for shape in ("table", "markdown"):
@@ -56,8 +57,8 @@ def test_intervals_and_ranks_are_in_every_output_on_every_track(folder: Path, tr
         below = text[text.index("Player") :].splitlines()
         for row in rows:
             line = next(line for line in below if row["player"] in line)
-            assert f"{row['lower']:,.{digits}f}–{row['upper']:,.{digits}f}" in line
-        assert "Rank: in brackets those still possible with 95% confidence" in text
+            assert interval(row["lower"], row["upper"], f"{{:,.{digits}f}}".format) in line
+        assert ("Best: the chance to be the best of all." in text) == (track in WITH_CHANCES)
 
 
 def test_the_interval_of_a_skill_is_said_to_be_that_of_mu_and_holds_it(folder: Path) -> None:
@@ -121,10 +122,7 @@ def test_people_read_each_game_first(folder: Path, tmp_path: Path) -> None:
     copied(folder, tmp_path, UNLOGGED, colors)
     for shape in ("table", "markdown"):
         titles = [line for line in shown(tmp_path, "--format", shape).splitlines() if "ours: " in line]
-        ends = [
-            title.strip("* ").removeprefix("ours: Bradley-Terry rating with 95% intervals")
-            for title in titles
-        ]
+        ends = [title.strip("* ").removeprefix("ours: strength with 95% intervals") for title in titles]
         overall = "ours: share of wins over all games in percent, with 95% intervals"
         assert ends == [", color-obfuscation", ", duel", overall]
     alone = shown(tmp_path, "--game", "duel")
@@ -181,11 +179,6 @@ def test_every_track_can_be_asked_for() -> None:
     from peerage.tables.tracks import TRACKS
 
     assert set(get_args(Track)) == set(TRACKS)
-
-
-def test_ranks_are_written_as_spans() -> None:
-    assert _places([]) is None
-    assert _places([3, 2, 4, 7, 7, 9, 10]) == "2–4, 7, 9–10"
 
 
 def test_each_footnote_has_a_mark_of_its_own() -> None:

@@ -41,13 +41,13 @@ COMMANDS = (
     "tournament progress",
 )
 STAY = {
-    "leaderboard": ("Rank", "Player", "Rating", "95%", "Matches", "Per 100"),
-    "leaderboard --correct all": ("Player", "Rating", "Corrected", "95%", "Ranks"),
+    "leaderboard": ("Rank", "Player", "Rating", "95%", "Best", "Matches"),
+    "leaderboard --correct all": ("Player", "Rating", "Corrected", "95%"),
     "stats": ("Player", "Matches", "Billed"),
     "players": ("Player", "Model", "$ in", "$ out"),
     "compare house:0.95 house:0.2": ("Player", "Rank", "Rating", "Matches"),
 }
-NOTE = re.compile(r"^ (Rank|Above|Per 100|Billed): ")
+NOTE = re.compile(r"^ (Best|Choice|Proven above|Per 100|Billed): ")
 
 
 @pytest.fixture(scope="module")
@@ -105,7 +105,7 @@ def test_no_word_is_broken_and_what_matters_stays(
         for line in table.splitlines():
             if note := NOTE.match(line):
                 assert note[1] in heads
-        assert "Above" in heads or "Above" not in table
+        assert "Proven above" in heads or "Proven" not in table.partition("Player")[2]
 
 
 def test_answers_to_be_judged_are_in_lines_that_end_between_words(
@@ -173,7 +173,7 @@ def test_long_names_are_shortened_and_stay_different(tmp_path: Path, monkeypatch
         names = [re.split(r"\s{2,}", line.strip())[1] for line in table.splitlines()[:4]]
         assert len({*names}) == 4, table
         assert {name[-3:] for name in names} == {name[-3:] for name in LONG}
-        rows = re.findall(r"^ [1-4] .*\d–.*\d +\d+", table, re.MULTILINE)
+        rows = re.findall(r"^ +[1-4] .*\d–.*\d +.*%.* +\d+", table, re.MULTILINE)
         assert len(rows) == 4, "each is one line, and says after how many matches"
 
 

@@ -207,7 +207,7 @@ def test_what_it_does_not_know_it_refuses(
 
 def test_a_table_that_there_is_not(site: Site) -> None:
     said = refused(site, "leaderboard", ("track", "bd"), status=404)
-    assert said.startswith("track: there is none called 'bd'; there are bt")
+    assert said.startswith("track: there is none called 'bd'; there are strength")
     said = refused(site, "leaderboard", ("topic", "whales"), status=404)
     assert said.startswith("topic: no finished match has 'whales'")
 

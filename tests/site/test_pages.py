@@ -318,12 +318,12 @@ def judge_row(name: str) -> JudgeRow:
 
 def test_a_topic_has_its_own_leaderboard(pages: Site, documents: dict[str, Read]) -> None:
     topic = "<b onclick=window.stolen=1>tides</b>"
-    found = documents[f"leaderboard/bt/topic-{slug(topic)}.html"]
+    found = documents[f"leaderboard/strength/topic-{slug(topic)}.html"]
     decided = sum(row.topic == topic and row.status == "done" for row in pages.summaries)
     assert topic in found.text
     assert f"{decided} decided matches" in found.text
     assert f"By topic: {topic}" in found.text
-    page = body(pages, f"leaderboard/bt/topic-{slug(topic)}.html").decode()
+    page = body(pages, f"leaderboard/strength/topic-{slug(topic)}.html").decode()
     assert 'href="../../index.html">All matches</a>' in page, "the way back"
 
 

@@ -31,7 +31,7 @@ from peerage.tables.leaderboard import board
 from peerage.tables.played import Scope, ScopeError
 from peerage.tables.row import Row
 from peerage.tables.stats import stats
-from peerage.tables.tracks import TRACKS
+from peerage.tables.tracks import TRACKS, WITH_CHANCES
 from peerage.tables.votes import votes
 
 MATCHES = (
@@ -238,7 +238,7 @@ def test_a_topic_alone(arena: Arena, track: str) -> None:
     assert law["bob"].rank == 3
     assert {row.topic for row in law.values()} == {"law"}
     unconnected = [note for note in law["ann"].notes if "not strongly connected" in note]
-    assert len(unconnected) == (track != "points"), "on law nobody ever lost to bob; points compare nobody"
+    assert len(unconnected) == (track not in ("strength", "points", "overall")), "nobody lost to bob on law"
     assert not any("not strongly connected" in note for note in maths["ann"].notes)
 
 
@@ -249,14 +249,13 @@ def test_one_game_is_everything_where_there_is_no_other(arena: Arena, track: str
 
 
 @pytest.mark.parametrize("track", RATED)
-def test_every_ranked_row_has_its_interval_and_ranks(arena: Arena, track: str) -> None:
+def test_every_ranked_row_has_its_interval_and_chances(arena: Arena, track: str) -> None:
     rows = arena.leaderboard(track)
     for row in rows[:3]:
         assert row.lower < row.upper
-        assert row.rank_range[0] <= row.rank <= row.rank_range[1]
-        assert row.rank_range[1] == 3 - len(row.above)
+        assert (row.best is not None) == bool(row.bin) == bool(row.tier) == (track in WITH_CHANCES)
     for row in rows[3:]:
-        assert (row.lower, row.upper, row.rank_range, row.above) == (None, None, None, ())
+        assert (row.lower, row.upper, row.best, row.bin, row.above) == (None, None, None, "", ())
 
 
 def test_statistics_of_a_topic(arena: Arena) -> None:
@@ -274,9 +273,12 @@ def test_statistics_of_a_topic(arena: Arena) -> None:
         stats(arena.ledger, arena.settings, Scope(topic="art"))
 
 
-def test_four_matches_separate_nobody(arena: Arena) -> None:
+def test_four_matches_prove_nothing(arena: Arena) -> None:
     found = board(arena.ledger, arena.settings, "bt")
-    assert found.tied == [("ann", "cid"), ("ann", "bob"), ("cid", "bob")]
+    assert {row.above for row in found.rows} == {()}
+    assert {row.tier for row in found.rows if row.rank} == {"A"}
+    assert found.verdict.pick == "ann"
+    assert found.verdict.may_be_as_good == ("cid", "bob")
     assert (found.games, found.topics) == ({"duel": 5}, {"law": 2, "maths": 3})
 
 

@@ -53,11 +53,23 @@ def test_what_they_did_against_each_other_is_what_the_matches_say(arena: Arena, 
     assert found.won == tuple(won[:-4:-1])
 
 
-def test_the_chance_is_that_of_the_ratings(found: Comparison) -> None:
-    odds = 10 ** ((found.one.rating - found.other.rating) / 400)
-    assert found.chance == pytest.approx(odds / (1 + odds))
-    assert found.sure == (ONE if OTHER in found.one.above else OTHER if ONE in found.other.above else None)
+def test_chances_and_proof_are_those_of_the_table(arena: Arena, found: Comparison) -> None:
+    chances = board(arena.ledger, arena.settings, "bt").chances
+    one, other = chances.of(ONE), chances.of(OTHER)
+    assert (found.chance, found.better) == (chances.wins[one, other], chances.better[one, other])
+    assert found.proven == (ONE if OTHER in found.one.above else OTHER if ONE in found.other.above else None)
+    better = ONE if found.better >= 0.5 else OTHER
+    assert found.lines[0].startswith(f"{better} is better (")
+    assert ("not proven" in found.lines[0]) == (found.proven is None)
     assert "$" in found.lines[-1]
+
+
+def test_what_is_proven_is_said_to_be(arena: Arena) -> None:
+    table = board(arena.ledger, arena.settings)
+    better, worse = next((row.player, row.above[-1]) for row in table.rows if row.above)
+    compared = compare(table, [], better, worse)
+    assert compared.proven == better
+    assert "that is proven)" in compared.lines[0]
 
 
 @pytest.mark.parametrize(("other", "why"), [("p55", "did you mean 'p5'"), (ONE, "compared with itself")])

@@ -75,8 +75,9 @@ def test_judge_aware_intervals_allow_for_the_duels_of_one_series_hanging_togethe
 def test_tracks_say_what_they_leave_out(tmp_path: Path) -> None:
     with open_arena(arena(tmp_path, "seats")) as opened:
         opened.run(48)
-        notes = {track: " ".join(board(opened.ledger, opened.settings, track).notes) for track in TRACKS[:5]}
+        notes = {track: " ".join(board(opened.ledger, opened.settings, track).notes) for track in TRACKS[:6]}
     assert {track: "intervals take each for itself" in said for track, said in notes.items()} == {
+        "strength": False,
         "bt": False,
         "trueskill": True,
         "raw": True,

@@ -18,10 +18,14 @@ from tests.tables.conftest import DECIDED, recorded
 
 from peerage.arena import Arena, open_arena
 from peerage.ratings.bradley_terry import fit_duels
-from peerage.ratings.claims import told_apart
 from peerage.ratings.history import duels
+from peerage.ratings.strength.bins import sort_out
+from peerage.ratings.strength.evidence import of_duels
+from peerage.ratings.strength.posterior import strengths
+from peerage.ratings.strength.proven import proven
 from peerage.standings import NOBODY, after_match, elo_settings
-from peerage.tables.tracks import TRACKS
+from peerage.tables.evidence import SEED
+from peerage.tables.tracks import TRACKS, WITH_CHANCES
 
 UNLOGGED = "DELETE FROM log WHERE about LIKE 'narrow %'"
 """As if the log said nothing of the narrow table, which may then be altered."""
@@ -87,25 +91,45 @@ def test_bradley_terry_is_the_fit_of_all_results(arena: Arena) -> None:
         if one.scores
     ]
     table = fit_duels(duels(len(names), *zip(*results, strict=True)))
-    for row in arena.leaderboard():
+    for row in arena.leaderboard("bt"):
         line = table.rows[names.index(row.player)]
         assert row.rating == pytest.approx(line.rating)
         assert (row.lower, row.upper) == (pytest.approx(line.lower), pytest.approx(line.upper))
         assert row.rank == line.rank
-        assert row.claims_hold_at == "every look"
-    above = told_apart(table.rating, table.covariance)
+
+
+def test_strengths_chances_and_proof_are_those_of_all_results(arena: Arena) -> None:
+    names = sorted(player.name for player in arena.settings.players)
+    results = [
+        (names.index(one.players[0]), names.index(one.players[1]), one.scores[0])
+        for one in arena.ledger.summaries()
+        if one.scores
+    ]
+    evidence = of_duels(duels(len(names), *zip(*results, strict=True)))
+    found, above = strengths(evidence, seed=SEED), proven(evidence)
+    bins = sort_out(found.best, found.better)
     for row in arena.leaderboard():
         me = names.index(row.player)
-        assert [*row.rank_range] == [1 + above[:, me].sum(), len(names) - above[me].sum()]
+        assert row.track == "strength"
+        assert (row.rating, row.lower, row.upper) == pytest.approx(
+            (found.rating[me], found.lower[me], found.upper[me])
+        )
+        assert row.best == pytest.approx(found.best[me])
+        assert row.bin == bins[me] or (row.bin == "out" and above[bins.index("pick"), me])
         assert sorted(row.above) == [names[at] for at in np.flatnonzero(above[me])]
 
 
-def test_tracks_that_forget_say_that_their_ranks_hold_at_one_look(arena: Arena) -> None:
+def test_tracks_show_the_same_chances_or_none(arena: Arena) -> None:
+    shown = {row.player: (row.best, row.bin, row.above, row.tier) for row in arena.leaderboard()}
     for track in TRACKS:
-        forgets = track in ("raw", "cost", "glicko2")
         for row in arena.leaderboard(track):
-            assert row.claims_hold_at == ("one look" if forgets else "every look")
-            assert any("at one look on this track" in note for note in row.notes) == forgets
+            found = (row.best, row.bin, row.above, row.tier)
+            if track == "overall":  # of shares of wins, drawn from the same posterior
+                assert row.best == pytest.approx(shown[row.player][0], abs=0.05)
+            elif track in WITH_CHANCES:
+                assert found == shown[row.player]
+            else:
+                assert found == (None, "", (), "")
 
 
 @pytest.mark.parametrize("track", TRACKS)
@@ -123,7 +147,6 @@ def test_rows_are_stable_json(arena: Arena) -> None:
     assert json.loads(json.dumps(row)) == row
     assert list(row) == [
         "rank",
-        "rank_range",
         "player",
         "model",
         "family",
@@ -143,7 +166,10 @@ def test_rows_are_stable_json(arena: Arena) -> None:
         "notes",
         "mu",
         "sigma",
+        "best",
+        "bin",
         "above",
+        "tier",
         "game",
         "topic",
         "possibly_usd",
@@ -152,7 +178,6 @@ def test_rows_are_stable_json(arena: Arena) -> None:
         "side",
         "withdrawn_after",
         "rating_then",
-        "claims_hold_at",
     ]
 
 
@@ -234,7 +259,7 @@ def test_other_settings_say_so_too(tmp_path: Path) -> None:
 def test_few_matches_need_a_prior_and_say_so(tmp_path: Path) -> None:
     play(write_arena(tmp_path), 3)
     with open_arena(tmp_path) as arena:
-        rows = arena.leaderboard()
+        rows = arena.leaderboard("bt")
     assert any("not everybody can be compared yet" in note for note in rows[0].notes)
     assert rows[0].lower < rows[0].rating < rows[0].upper
 

@@ -21,7 +21,7 @@ from peerage.site.pages import body
 from peerage.site.reading import Site
 from peerage.tables.leaderboard import board
 from peerage.tables.notes import OF_MANY
-from peerage.tables.overall import Profile, profiles, strengths
+from peerage.tables.overall import Profile, grid, profiles
 from peerage.tables.played import EVERYTHING, PlayedMatches, Scope, ScopeError
 
 cli = CliRunner()
@@ -120,7 +120,7 @@ def test_where_more_than_two_meet_it_says_what_won_drawn_and_lost_mean(arena: Pa
 def test_each_game_has_its_own_table_and_track(arena: Path) -> None:
     with open_arena(arena, create=False) as opened:
         found = {game: board(opened.ledger, opened.settings, scope=Scope(game)) for game in GAMES}
-        assert [one.track for one in found.values()] == ["bt", "trueskill", "trueskill"]
+        assert [one.track for one in found.values()] == ["strength", "trueskill", "trueskill"]
         matches = Counter(one.game for one in PlayedMatches(opened.ledger, EVERYTHING).decided)
         for game, one in found.items():
             assert sum(row.wins + row.draws + row.losses for row in one.rows) >= 2 * matches[game]
@@ -174,7 +174,7 @@ def test_the_site_shows_the_overall_table_each_games_and_profiles(arena: Path, t
         best = player_page(site.table()[0].player)
         own = {one.game: (one.track, address(site, one)) for one in filters(site) if one.game}
     assert {game: track for game, (track, _) in own.items()} == {
-        "color-obfuscation": "bt",
+        "color-obfuscation": "strength",
         "last-arena": "trueskill",
         "allocation": "trueskill",
     }
@@ -192,11 +192,11 @@ def test_of_players_and_games_what_there_is_less_of_stands_side_by_side() -> Non
         rank = None if (player, game) == ("bo", "go") else 1
         return Profile(player, game, 0.5, rank, 50.0, 40.0, 60.0, 9, 3, 3, 3)
 
-    few = strengths([row(player, game) for player in ("al", "bo", "cy") for game in ("", "go")])
+    few = grid([row(player, game) for player in ("al", "bo", "cy") for game in ("", "go")])
     assert (few.games_down, few.down, few.across) == (False, ("al", "bo", "cy"), ("", "go"))
-    many = strengths([row(player, game) for player in ("al", "bo") for game in ("", "go", "chess")])
+    many = grid([row(player, game) for player in ("al", "bo") for game in ("", "go", "chess")])
     assert (many.games_down, many.down, many.across) == (True, ("", "go", "chess"), ("al", "bo"))
-    wide = strengths([row(player, game) for player in ("al", "bo", "cy") for game in ("", "draughts")], len)
+    wide = grid([row(player, game) for player in ("al", "bo", "cy") for game in ("", "draughts")], len)
     assert (wide.games_down, wide.across) == (True, ("al", "bo", "cy")), "eight letters side by side are more"
     assert many.cells["chess", "bo"].player == "bo"
     assert ("go", "bo") not in many.cells
@@ -206,7 +206,7 @@ def test_an_arena_of_one_game_has_no_overall_table(tmp_path: Path) -> None:
     folder = write_arena(tmp_path, house(4), rules={}, game="color-obfuscation")
     play(folder, 8)
     with closing(Site.open(folder)) as site:
-        assert site.track == "bt"
+        assert site.track == "strength"
         assert site.profiles == []
         assert "overall" not in site.tracks
 

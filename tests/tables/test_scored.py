@@ -118,11 +118,13 @@ def test_corrections_say_what_they_found_in_scores(folder: Path) -> None:
 
 def test_it_is_said_whether_a_single_judge_of_scores_changes_first_place(folder: Path) -> None:
     with open_arena(folder, create=False) as arena:
-        report = judges(arena.ledger, arena.settings)
+        report, pick = judges(arena.ledger, arena.settings), arena.verdict().pick
         marks = marks_in(observe(Matches(arena.ledger).read(1, 2)).marks)
     cast = in_orders(marks)
     firsts = leaders_without(cast.history, cast.judge, len(cast.judges))
-    said = list(first_without(cast.judges, cast.players, *firsts))
+    said = list(first_without(cast.judges, cast.players, *firsts, pick))
+    assert pick != cast.players[firsts[0] or 0]
+    assert f"by which {pick} is the pick" in said[-1]
     assert said
     assert list(report.remarks[-len(said) :]) == said
     assert all(row.reliability is not None for row in report.judges)

@@ -101,7 +101,7 @@ def test_a_side_that_is_not_there_and_a_track_without_sides_are_told(villages: P
     with open_arena(villages) as arena:
         with pytest.raises(ScopeError, match="did you mean 'wolves'"):
             board(arena.ledger, arena.settings, scope=Scope(side="wolfes"))
-        with pytest.raises(ScopeError, match="rated by bt, trueskill or glicko2"):
+        with pytest.raises(ScopeError, match="rated by strength, bt, trueskill or glicko2"):
             board(arena.ledger, arena.settings, "points", Scope(side="wolves"))
         assert len(board(arena.ledger, arena.settings, "bt", Scope(side="wolves")).rows) == 7
 

@@ -35,7 +35,9 @@ def test_a_table_reads_well_as_text(arena: Arena) -> None:
     assert tuple(told[: len(verdict)]) == verdict
     lines = told[len(verdict) :]
     assert lines[0] == "Bradley-Terry"
-    assert " ".join(lines[1].split()) == ("Rank Player Rating 95% interval Ranks Matches Won Drawn Lost Cost")
+    assert " ".join(lines[1].split()) == (
+        "Rank Player Rating 95% interval Best Choice Proven above Matches Won Drawn Lost Cost"
+    )
     best = arena.leaderboard("bt")[0]
     assert lines[2].split()[:3] == ["1", best.player, f"{best.rating:,.0f}"]
     assert repr(arena.leaderboard("bt")) == str(arena.leaderboard("bt"))

@@ -1,4 +1,4 @@
-"""The verdict of a table: what it says, what it keeps to itself, and that what it counts is right."""
+"""The verdict of a table: its pick, its words on the others, what is proven, and what the pick costs."""
 
 from __future__ import annotations
 
@@ -10,34 +10,29 @@ import numpy as np
 import pytest
 
 from peerage.arena import Arena
-from peerage.tables.chances import chances
+from peerage.ratings.history import duels
+from peerage.ratings.strength.evidence import Evidence, of_duels
+from peerage.ratings.strength.posterior import strengths
+from peerage.ratings.strength.proven import Claims, claims
+from peerage.tables.chances import Chances, of_strengths
 from peerage.tables.leaderboard import Row
-from peerage.tables.verdict import Flips, in_words, verdict
+from peerage.tables.verdict import Flips, Verdict, in_words, verdict
 
 NAMES = "ada", "bob", "cid", "dan", "eve"
 
 
 def table(
-    ratings: Sequence[float],
-    first: int = 1,
-    *,
-    width: float | None = 100.0,
-    matches: int = 40,
-    costs: Sequence[float | None] = (),
-    **more: Any,
+    ratings: Sequence[float], *, matches: int = 40, costs: Sequence[float | None] = (), **more: Any
 ) -> list[Row]:
-    """Rows best first, of which the first `first` may be the best."""
-    blank = Row(0, None, "", "", "", "bt", 0.0, None, None, 0, 0, 0, 0, 0, 1.0, None, 0, 0, ())  # type: ignore[arg-type]
+    """Rows best first."""
+    blank = Row(0, "", "", "", "strength", 0.0, None, None, 0, 0, 0, 0, 0, 1.0, None, 0, 0, ())
     prices = costs or [None] * len(ratings)
     return [
         msgspec.structs.replace(
             blank,
             rank=place + 1,
-            rank_range=(1, first) if place < first else (place + 1, place + 1),
             player=NAMES[place],
             rating=rating,
-            lower=None if width is None else rating - width,
-            upper=None if width is None else rating + width,
             matches=matches,
             cost_per_match=prices[place],
             **more,
@@ -46,75 +41,160 @@ def table(
     ]
 
 
+def chances(
+    ratings: Sequence[float], error: float = 60.0, proven: Sequence[tuple[int, int]] = (), alike: bool = False
+) -> Chances:
+    """Independent normal strengths with this error in points; `proven` are pairs, the better one first."""
+    n = len(ratings)
+    mean = np.array(ratings)
+    drawn = mean + error * np.random.default_rng(1).standard_normal((20_000, n))
+    best = (drawn == drawn.max(axis=1, keepdims=True, initial=0.0)).mean(axis=0)
+    better = (drawn[:, :, None] > drawn[:, None, :]).mean(axis=0) + np.eye(n) / 2
+    these = np.zeros((n, n), bool)
+    for above, below in proven:
+        these[above, below] = True
+    gap = np.quantile(drawn.max(axis=1, keepdims=True, initial=0.0) - drawn, 0.95, axis=0)
+    return Chances(
+        players=NAMES[:n],
+        order=mean,
+        best=best,
+        better=better,
+        wins=1 / (1 + 10 ** ((mean - mean[:, None]) / 400)),
+        gives_up=lambda player: float(gap[player]),
+        prove=lambda: Claims(these, these & alike),
+    )
+
+
+def found(ratings: Sequence[float], matches: int = 60, error: float = 60.0, **more: Any) -> Verdict:
+    return verdict(table(ratings, **more), matches, chances(ratings, error))
+
+
+def between(wins: int, losses: int) -> Evidence:
+    matches = wins + losses
+    return of_duels(duels(2, [0] * matches, [1] * matches, [1] * wins + [0] * losses))
+
+
 def test_matches_that_do_not_count_on_a_track_are_not_called_undecided() -> None:
-    unranked = [
-        msgspec.structs.replace(row, rank=None, rank_range=None, wins=3) for row in table([1500, 1500])
-    ]
-    assert verdict(unranked, 0).lines == ("No match counts here, so there is nothing to say.",)
-    unplayed = [msgspec.structs.replace(row, wins=0, draws=0, losses=0) for row in unranked]
-    assert verdict(unplayed, 0).lines == ("No match has been decided yet, so there is nothing to say.",)
+    nobody = chances([])
+    unranked = [msgspec.structs.replace(row, rank=None, wins=3) for row in table([1500, 1500])]
+    assert verdict(unranked, 0, nobody).lines == ("No match counts here, so there is nothing to say.",)
+    unplayed = [msgspec.structs.replace(row, wins=0) for row in unranked]
+    made = verdict(unplayed, 0, nobody)
+    assert made.lines == ("No match has been decided yet, so there is nothing to say.",)
+    assert (made.pick, made.chance, made.gives_up) == (None, None, None)
 
 
-def test_who_is_best_is_said_only_where_nobody_else_may_be() -> None:
-    sure = verdict(table([1800, 1600, 1400]), 60)
-    assert (sure.best, sure.may_be_best) == ("ada", ("ada",))
-    assert sure.lines[0] == "ada is the best of 3 players, with 95% confidence."
-    either = verdict(table([1800, 1760, 1400, 1300], 2), 60)
-    assert (either.best, either.may_be_best) == (None, ("ada", "bob"))
-    assert either.lines[0] == "The best of 4 players is ada or bob: 60 matches cannot tell which."
-    most = verdict(table([1900, 1600, 1590, 1580, 1500], 4), 60)
-    assert most.lines[0] == "ada leads 5 players after 60 matches; 4 of them may be the best."
-    anyone = verdict(table([1520, 1510, 1500, 1490], 4), 60)
-    assert anyone.lines[0] == "ada leads 4 players after 60 matches; none is out of the race yet."
+def test_everybody_is_in_one_of_four_bins() -> None:
+    made = found([1700, 1690, 1580, 1300])
+    assert (made.pick, made.may_be_as_good, made.unlikely, made.out) == ("ada", ("bob", "cid"), (), ("dan",))
+    assert made.lines[0] == "Pick ada: likely the best of 4 players (53%) after 60 matches."
+    assert made.lines[1] == "bob and cid may be as good; dan is out."
+    far = found([1700, 1300, 1250])
+    assert far.lines[:2] == (
+        "Pick ada: likely the best of 3 players (over 99%) after 60 matches.",
+        "All 2 others are out.",
+    )
+    early = found([1510, 1505, 1500, 1495], 3, 200)
+    assert early.lines[0].startswith("Pick ada for now: 2")
+    assert early.lines[0].endswith("to be the best of 4 players after 3 matches, more than anybody else.")
+    unlikely = found([1700, 1540], error=60)
+    assert unlikely.unlikely == ("bob",)
+    assert "bob is unlikely to be." in unlikely.lines
 
 
-def test_nobody_leads_whose_rating_another_has() -> None:
-    for many, who in ((2, "ada and bob"), (3, "ada, bob and cid"), (4, "ada and 3 others")):
-        rows = [msgspec.structs.replace(row, rank=1) for row in table([1500] * many, many)]
-        told = f"{who} share the lead of {many} players after 60 matches; none is out of the race yet."
-        assert verdict(rows, 60).lines[0] == told
-    last = msgspec.structs.replace(rows[0], rank=5, rank_range=(5, 5), player="eve", rating=1300.0)
-    told = "ada and 3 others share the lead of 5 players after 60 matches; 4 of them may be the best."
-    assert verdict([*rows, last], 60).lines[0] == told
+def test_many_names_are_counted() -> None:
+    made = found([1510, 1505, 1500, 1495, 1490], error=200)
+    assert "bob, cid and 2 others may be as good." in made.lines
 
 
-@pytest.mark.parametrize("thin", [{"matches": 2}, {"width": None}])
-def test_few_matches_crown_nobody_and_name_no_bargain(thin: dict[str, Any]) -> None:
-    found = verdict(table([1800, 1600, 1400], costs=[1.0, 0.1, 0.01], **thin), 3)
-    assert (found.best, found.value) == (None, None)
-    assert found.lines[0] == "None of 3 players is clearly the best after 3 matches."
-    assert len(found.weakened_by) == 1
-    assert len(found.lines) == 2
+@pytest.mark.parametrize(("wins", "losses"), [(60, 0), (60, 1), (128, 0), (9, 0)])
+def test_two_players_far_apart_are_told_apart_and_that_is_proven(wins: int, losses: int) -> None:
+    evidence = between(wins, losses)
+    made = verdict(
+        table([1800, 1200], matches=wins + losses),
+        wins + losses,
+        of_strengths(NAMES[:2], strengths(evidence, seed=1), lambda: claims(evidence)),
+    )
+    assert (made.pick, made.out, made.proven_best) == ("ada", ("bob",), True)
+    after = f"after {wins + losses} matches"
+    assert made.lines[0] == f"Pick ada: proven to be the best of 2 players on these tasks {after}."
+    assert made.lines[1] == "bob is out."
+
+
+def test_two_equals_are_not(arena: Arena) -> None:
+    evidence = between(30, 30)
+    even = of_strengths(NAMES[:2], strengths(evidence, seed=1), lambda: claims(evidence))
+    made = verdict(table([1500, 1500]), 60, even)
+    assert (made.proven_best, made.out) == (False, ())
+    assert made.may_be_as_good == ("bob",)
+    assert "Nothing is proven of it yet." in made.lines
+
+
+def test_what_is_proven_is_said_and_puts_the_worse_player_out() -> None:
+    ratings = [1700, 1690, 1660, 1650]
+    made = verdict(table(ratings), 60, chances(ratings, proven=[(0, 3)]))
+    assert made.out == ("dan",)
+    assert "Proven on these tasks: ada is better than dan." in made.lines
+    alike = verdict(table(ratings), 60, chances(ratings, proven=[(0, 3)], alike=True))
+    assert "Proven on tasks like these: ada is better than dan." in alike.lines
+    against = verdict(table(ratings), 60, chances(ratings, proven=[(3, 0)]))
+    assert against.out == (), "nothing is said to be proven against the likelier order"
+
+
+def test_what_picking_gives_up_is_said_while_somebody_may_be_as_good() -> None:
+    made = found([1700, 1690])
+    assert made.gives_up is not None
+    assert f"Picking it gives up {made.gives_up:.0f} points at most (95%)." in made.lines
+    assert not [line for line in found([1900, 1300]).lines if "gives up" in line]
+
+
+def test_nobody_else_is_said_to_be_first_without_a_word_on_what_counts() -> None:
+    ratings = [1700, 1690, 1300]
+    rows = table(ratings)
+    turned = [msgspec.structs.replace(row, rating=-row.rating, track="glicko2") for row in rows[::-1]]
+    made = verdict(turned, 60, chances(ratings))
+    assert made.pick == "ada"
+    assert "Glicko-2 puts cid first; the chances from all matches count." in made.lines
+    voted = [msgspec.structs.replace(row, track="judge-aware") for row in turned]
+    told = "The judges' votes put cid first; the results of matches count."
+    assert told in verdict(voted, 60, chances(ratings)).lines
+    assert not [line for line in verdict(rows, 60, chances(ratings)).lines if "first;" in line]
 
 
 def test_the_best_value_is_the_cheapest_that_comes_near() -> None:
-    rows = table([1800, 1700, 1500, 1400], costs=[0.05, 0.01, 0.002, 0.001])
-    found = verdict(rows, 100)
-    assert found.value == "bob"  # wins 36%; cid 15%
+    made = found([1800, 1700, 1500, 1400], 100, costs=[0.05, 0.01, 0.002, 0.001])
+    assert made.value == "bob"  # wins 36%; cid 15%
     assert (
         "Best value for money: bob, at $1.00 per 100 matches (ada costs 5.0 times as much); it wins "
-        "about 1 in 3 matches against ada." in found.lines
+        "about 1 in 3 matches against ada, and may be as good." in made.lines
     )
-    free = verdict(table([1800, 1700, 1500, 1400], costs=[0.05, 0.0, 0.002, 0.001]), 100)
+    free = found([1800, 1700, 1500, 1400], 100, 20, costs=[0.05, 0.0, 0.002, 0.001])
     assert (
         "Best value for money: bob, which costs nothing; it wins about 1 in 3 matches against ada."
         in free.lines
     )
-    alone = verdict(table([1900, 1500], costs=[0.05, 0.01]), 100)
-    assert alone.value == "ada"
-    assert verdict(table([1800, 1700], costs=[0.05, None]), 100).value is None
-    unit = verdict(rows, 100, priced=False)
+    assert found([1900, 1500], 100, costs=[0.05, 0.01]).value == "ada"
+    assert found([1800, 1700], 100, costs=[0.05, None]).value is None
+    few = verdict(table([1800, 1700], costs=[0.05, 0.01], matches=2), 2, chances([1800, 1700]))
+    assert few.value is None, "too few matches to say"
+    rows = table([1800, 1700], costs=[0.05, 0.01])
+    unit = verdict(rows, 100, chances([1800, 1700]), priced=False)
     assert unit.value == "bob"
     assert not [line for line in unit.lines if "$" in line]
 
 
 def test_what_weakens_it_is_said_where_there_is_any() -> None:
-    assert verdict(table([1800, 1600]), 60, Flips(100, 30)).weakened_by == ()
-    flipping = verdict(table([1800, 1600]), 60, Flips(100, 40))
+    ratings = [1800, 1600]
+    both = chances(ratings)
+    assert verdict(table(ratings), 60, both, Flips(100, 30)).weakened_by == ()
+    flipping = verdict(table(ratings), 60, both, Flips(100, 40))
     assert flipping.weakened_by == ("judges changed 40% of their verdicts when the answers changed places",)
-    losing = verdict(table([1800, 1600], void=8), 60)
+    losing = verdict(table(ratings, void=8), 60, both)
     assert losing.weakened_by == ("8 of 48 matches of bob came to no result, and over a tenth for 1 more",)
     assert losing.lines[-1] == f"What weakens this: {losing.weakened_by[0]}."
+    assert verdict(table(ratings, matches=2), 2, both).weakened_by == (
+        "all 2 players have fewer than 10 matches",
+    )
 
 
 @pytest.mark.parametrize(
@@ -134,27 +214,22 @@ def test_chances_are_said_as_people_say_them(chance: float, words: str) -> None:
     assert in_words(chance) == words
 
 
-def test_chances_are_those_of_the_curve_that_ratings_rest_on() -> None:
-    rows = table([1900, 1500, 1500])
-    assert chances(rows, "bob") == pytest.approx([10 / 11, 0.5, 0.5])
-    found = verdict(rows, 60)
-    assert [one.chance for one in found.beats] == pytest.approx([10 / 11] * 2)
-    assert [chances([msgspec.structs.replace(row, track="points") for row in rows], "bob")] == [[]]
-
-
-def test_shares_of_wins_come_from_the_chances_that_they_are_the_means_of() -> None:
-    """Overall: the mean chances of made-up strengths give these chances back."""
-    strength = np.array([1.2, 0.5, -0.3, -1.4])
-    chance = 1 / (1 + np.exp(strength[None, :] - strength[:, None]))
-    share = (chance.sum(axis=1) - 0.5) / 3
-    rows = [msgspec.structs.replace(row, track="overall") for row in table((100 * share).tolist())]
-    assert chances(rows, "bob") == pytest.approx(chance[:, 1].tolist(), abs=1e-6)
-
-
-def test_an_arena_has_it_with_what_its_ledger_knows(arena: Arena) -> None:
-    found = arena.verdict()
-    assert found.matches == 60
-    assert found.players == 7
-    assert set(found.may_be_best) <= {player.name for player in arena.settings.players}
-    assert str(found) == "\n".join(found.lines)
-    assert found.lines[0] in found._repr_html_()
+def test_an_arena_has_one_on_all_its_tracks(arena: Arena) -> None:
+    made = arena.verdict()
+    assert made.matches == 60
+    names = {player.name for player in arena.settings.players}
+    sorted_out = [made.pick, *made.may_be_as_good, *made.unlikely, *made.out]
+    assert len(sorted_out) == len({*sorted_out}) == made.players == 7
+    assert {*sorted_out} <= names
+    assert str(made) == "\n".join(made.lines)
+    assert made.lines[0] in made._repr_html_()
+    for track in ("bt", "trueskill", "raw", "cost", "glicko2"):
+        other = arena.verdict(track)
+        assert (other.pick, other.chance, other.out, other.proven) == (
+            made.pick,
+            made.chance,
+            made.out,
+            made.proven,
+        )
+        picks = [row.player for row in arena.leaderboard(track) if row.bin == "pick"]
+        assert picks == ([made.pick] if track in ("bt", "trueskill") else [])

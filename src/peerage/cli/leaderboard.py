@@ -11,7 +11,7 @@ import typer
 from peerage.cli.options import HERE, Folder, Format, Shape, arena_in
 from peerage.cli.output import OutputColumn, interval, numbers, show, signed, texts
 from peerage.cli.strengths import show_by_game
-from peerage.figures import dollars, per_hundred, ranked, sentence, span, tenths, whole
+from peerage.figures import chance, dollars, per_hundred, sentence, spans, tenths, whole
 
 if TYPE_CHECKING:
     from peerage.arena import Arena
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from peerage.tables.what_if import WhatIf
 
 
-Track = Literal["bt", "trueskill", "raw", "cost", "glicko2", "points", "judge-aware", "overall"]
+Track = Literal["strength", "bt", "trueskill", "raw", "cost", "glicko2", "points", "judge-aware", "overall"]
 Whose = Literal["played", "outside", "all"]
 Game = Annotated[
     str,
@@ -32,6 +32,7 @@ Topic = Annotated[
 ]
 
 TITLES = {
+    "strength": "strength with 95% intervals",
     "bt": "Bradley-Terry rating with 95% intervals",
     "trueskill": "TrueSkill, μ - 3σ with 95% intervals of μ",
     "raw": "Elo, sequential, with 95% intervals",
@@ -48,8 +49,8 @@ def leaderboard(
     track: Annotated[
         Track | None,
         typer.Option(
-            help="Bradley-Terry; TrueSkill; sequential Elo, raw or by cost; Glicko-2; over several games the "
-            "share of wins.",
+            help="Strength; Bradley-Terry; TrueSkill; sequential Elo, raw or by cost; Glicko-2; over several "
+            "games the share of wins.",
             show_default="the game's, of several games overall",
         ),
     ] = None,
@@ -95,7 +96,7 @@ def leaderboard(
     ] = None,
     shape: Shape = Format.table,
 ) -> None:
-    """Show the ranking, and who is clearly above whom.
+    """Show the ranking, chances to be the best, and what is proven.
 
     A what-if counts the recorded matches in another way. Nothing is played again or written down, and title,
     notes and JSON say what was asked.
@@ -114,7 +115,7 @@ def leaderboard(
             _show_rejudged(arena, shape, plain=not any(others))
             return
         if correct:
-            if track not in (None, "bt") or source != "played" or what_if.in_words:
+            if track not in (None, "strength", "bt") or source != "played" or what_if.in_words:
                 raise typer.BadParameter(
                     "--correct rates what judges said on record by Bradley-Terry: leave --track, --source "
                     "and every what-if out"
@@ -225,20 +226,26 @@ def laid_out(
     found: Board, *, for_people: bool = True
 ) -> tuple[list[dict[str, Any]], list[OutputColumn], list[str]]:
     """The rows of a leaderboard, its columns, and the notes to stand under it."""
+    from peerage.tables.notes import BEST
+
     rows = [row.as_dict() for row in found.rows]
     skill = found.track == "trueskill"
     shown = tenths if found.track in ("trueskill", "points", "overall") else whole
     shared, marked = _footnotes(rows)
     possibly = any(row["possibly_usd"] for row in rows)
     priced = any(row["cost_per_match"] for row in rows)
+    chances = any(row["best"] is not None for row in rows)
     columns = [
-        *texts(placed="Rank"),
+        *numbers(str, rank="Rank"),
         *texts(player="Player"),
         *([OutputColumn("mu", ">μ", shown)] if skill else numbers(shown, rating="Rating")),
         *([OutputColumn("mu", ">Mean", signed)] if found.track == "points" else ()),
         *numbers(str, interval="95% of μ" if skill else "95%"),
         *([OutputColumn("rating", ">μ - 3σ", shown), OutputColumn("sigma", ">σ", shown, 9)] if skill else ()),
-        *numbers(str, beats="Above ~8"),
+        *(numbers(chance, best="Best") if chances else ()),
+        *(texts(bin="Choice ~2") if chances else ()),
+        *(texts(tier="Tier ~4") if chances and found.tiered else ()),
+        *(numbers(str, beats="Proven above ~8") if chances else ()),
         *numbers(whole, matches="Matches", wins="W ~3", draws="D ~3", losses="L ~3", void="No result ~7"),
         *(numbers(per_hundred, cost_per_match="Per 100 ~1") if priced and found.in_dollars else ()),
         *numbers(dollars, cost_usd="Billed ~5"),
@@ -250,23 +257,18 @@ def laid_out(
             {
                 **row,
                 "interval": interval(row["lower"], row["upper"], shown),
-                "placed": ranked(row["rank"], row["rank_range"]),
-                "beats": _places([places[name] for name in row["above"]]),
+                "beats": spans([rank for name in row["above"] if (rank := places[name])]) or None,
                 "player": row["player"] + marked[row["player"]],
             }
             for row in rows
         ]
-    once = any(row.claims_hold_at == "one look" for row in found.rows)
-    often = "at one look" if once else "however often you look"
-    notes = []
-    if any(row.rank is not None for row in found.rows):
-        notes = [
-            f"Rank: in brackets those still possible with 95% confidence, {often}",
-            "Above: the ranks of the players that this one beats with the same confidence",
-        ]
-        if priced and found.in_dollars:
-            notes.append("Per 100: dollars for 100 matches of its own play, judging apart")
-        notes.append("the 95% intervals hold at one look")
+    notes: list[str] = []
+    if chances:
+        notes += BEST
+        if found.tiered:
+            notes.append("Tier: nobody is proven below a player of its own or of a lower tier")
+    if priced and found.in_dollars:
+        notes.append("Per 100: dollars for 100 matches of its own play, without judging")
     notes += shared
     if possibly:
         notes.append("Possibly: billed in addition at most, for calls that failed or stated no usage")
@@ -305,7 +307,6 @@ def show_corrected(arena: Arena, correct: str, shape: Format, scope: Scope) -> N
         *numbers(whole, rating="Rating", corrected="Corrected"),
         *numbers(lambda points: f"{points:+,.0f}", difference="Difference ~2"),
         *numbers(str, interval="95%"),
-        *numbers(span, rank_range="Ranks"),
         *numbers(str, rank="Before ~1"),
     ]
     title = f"{arena.settings.name}: what would change, corrected for {', '.join(wanted)}"
@@ -319,17 +320,6 @@ def _weight(stated: str) -> tuple[str, float]:
     except ValueError:
         wrong = f"--weight {stated!r}: expected GAME=NUMBER, such as --weight duel=2"
         raise typer.BadParameter(wrong) from None
-
-
-def _places(ranks: Sequence[int]) -> str | None:
-    """Ranks as spans: 2, 3, 4, 7 is 2–4, 7."""
-    spans: list[list[int]] = []
-    for rank in sorted(set(ranks)):
-        if spans and rank == spans[-1][1] + 1:
-            spans[-1][1] = rank
-        else:
-            spans.append([rank, rank])
-    return ", ".join(span(one) for one in spans) or None
 
 
 _RAISED = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")

@@ -220,7 +220,7 @@ def demo(
             )
         limit = matches or _demo_matches(arena.settings)
         code = play_to_end(arena, limit, None, _watchable if sys.stdout.isatty() else None)
-        best = arena.leaderboard()[0].player if len(games) > 1 else ""
+        best = arena.verdict().pick if len(games) > 1 else None
         if best and not code:
             typer.echo()
             show_profile(arena, best, Format.table)

@@ -30,7 +30,7 @@ def _profiles(arena: Arena, scope: Scope, by: Literal["game", "topic"] = "game")
 def show_by_game(arena: Arena, shape: Format, scope: Scope, by: Literal["game", "topic"] = "game") -> None:
     """Write everybody's strength in each game or on each topic to standard output: for people a line for
     each player, or for each topic where these would take more room side by side."""
-    from peerage.tables.overall import COUNTED, FEW, WHOLE, strengths
+    from peerage.tables.overall import COUNTED, FEW, WHOLE, grid
 
     rows = _profiles(arena, scope, by)
     columns = [
@@ -43,18 +43,18 @@ def show_by_game(arena: Arena, shape: Format, scope: Scope, by: Literal["game", 
     if not shape.for_people:
         show([row.as_dict() for row in rows], columns, shape)
         return
-    grid = strengths(rows, lambda name: min(len(name), HEAD))
+    table = grid(rows, lambda name: min(len(name), HEAD))
     lines = [
-        {str(place): _cell(grid.cells.get((one, other))) for place, other in enumerate(grid.across)}
+        {str(place): _cell(table.cells.get((one, other))) for place, other in enumerate(table.across)}
         | {"name": one or WHOLE[by], "player": one or WHOLE[by]}
-        for one in grid.down
+        for one in table.down
     ]
-    heads = shortened([other or WHOLE[by] for other in grid.across], HEAD)
+    heads = shortened([other or WHOLE[by] for other in table.across], HEAD)
     columns = [
-        *(texts(name=by.capitalize()) if grid.games_down else texts(player="Player")),
+        *(texts(name=by.capitalize()) if table.games_down else texts(player="Player")),
         *(
             OutputColumn(str(at), f">{heads[other or WHOLE[by]]}", str, at)
-            for at, other in enumerate(grid.across)
+            for at, other in enumerate(table.across)
         ),
     ]
     notes = [
@@ -62,11 +62,11 @@ def show_by_game(arena: Arena, shape: Format, scope: Scope, by: Literal["game", 
         + "; `peerage players NAME` shows one player's with intervals" * (by == "game"),
         COUNTED[by],
     ]
-    if any(one.few for one in grid.cells.values()):
+    if any(one.few for one in table.cells.values()):
         notes.append(f"In brackets: fewer than {FEW} matches there, too few to say anything")
-    if grid.margin is not None:
+    if table.margin is not None:
         notes.append(
-            f"Shares of a {by} hold within about {whole(grid.margin)} percentage points up or down, with 95%"
+            f"Shares of a {by} hold within about {whole(table.margin)} percentage points up or down, with 95%"
         )
     title = f"{arena.settings.name}: shares of wins, {by} by {by}"
     show(lines, columns, shape, title=title, notes=notes, split=True)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from peerage.cli.leaderboard import TITLES, laid_out
 from peerage.cli.output import alike, fit, named, table
-from peerage.figures import counted, tenths, whole
+from peerage.figures import counted, likely, tenths, whole
 from peerage.protocol import visible
 
 if TYPE_CHECKING:
@@ -63,14 +63,10 @@ class TableSoFar:
             await asyncio.sleep(max(took / AT_MOST, SOONEST_S if took else LOOK_S))
 
     def leader(self) -> str:
-        """Who is ahead of all others, and with how much; empty while nobody is."""
-        if self.found is None:
+        """The pick so far, and its chance to be the best; empty before two players met."""
+        if self.found is None or self.found.verdict.players < 2:
             return ""
-        ranked = [row for row in self.found.rows if row.rank is not None]
-        if len(ranked) < 2 or ranked[0].rating == ranked[1].rating:
-            return ""
-        shown = tenths if self.found.track in ("trueskill", "points", "overall") else whole
-        return f"{ranked[0].player} leads with {shown(ranked[0].rating)}"
+        return f"pick {self.found.verdict.pick} ({likely(self.found.verdict.chance)})"
 
     def shown(self, width: int, top: int) -> Any:
         """The best `top` as a table `width` characters wide; None before the first match with a result."""

@@ -10,7 +10,7 @@ import typer
 from peerage.cli.leaderboard import Game, Topic, Track, told_scope
 from peerage.cli.options import HERE, Folder, Format, ReportFormat, Written, arena_in, prose
 from peerage.cli.output import OutputColumn, numbers, show, show_json, texts
-from peerage.figures import ranked, seconds, shortened, whole
+from peerage.figures import chance, seconds, shortened, whole
 
 if TYPE_CHECKING:
     from peerage.tables.compare import Comparison
@@ -28,7 +28,7 @@ def verdict(
     topic: Topic = "",
     shape: Written = ReportFormat.text,
 ) -> None:
-    """Say who is best, at what price, and how sure that is.
+    """Say whom to pick, who may be as good, and what is proven.
 
     The same words head the leaderboard, its pages and the report.
     """
@@ -87,13 +87,16 @@ def compare(
     if shape is ReportFormat.json:
         return
     columns = [
-        *texts(player="Player", placed="Rank"),
-        *numbers(whole, rating="Rating", matches="Matches", wins="W ~3", draws="D ~3", losses="L ~3"),
+        *texts(player="Player"),
+        *numbers(str, rank="Rank"),
+        *numbers(whole, rating="Rating"),
+        *numbers(chance, best="Best ~4"),
+        *numbers(whole, matches="Matches", wins="W ~3", draws="D ~3", losses="L ~3"),
         *numbers(seconds, answer_s="Answer ~1"),
         *numbers(whole, answers="Answers ~2"),
     ]
     lines = [
-        row.as_dict() | {"placed": ranked(row.rank, row.rank_range), "answer_s": took, "answers": answers}
+        row.as_dict() | {"answer_s": took, "answers": answers}
         for row, took, answers in zip((found.one, found.other), found.seconds, found.answers, strict=True)
     ]
     notes = [f"Answer: the median time of its answers in its newest {NEWEST} matches", "Answers: how many"]

@@ -143,7 +143,7 @@ def withholds(name: str, settings: Mapping[str, Any]) -> bool:
 def tracks_of(name: str) -> tuple[str, ...]:
     """The ratings that a game feeds, its own first; one that is not installed here is taken for a duel."""
     spec = installed(name)
-    return ("bt", "raw", "cost") if spec is None else spec.tracks
+    return ("strength", "bt", "raw", "cost") if spec is None else spec.tracks
 
 
 def plays(spec: GameSpec[Any], game: str, version: int, release: str) -> bool:

@@ -306,8 +306,9 @@ class GameSpec(Generic[Rules]):
 
     @property
     def tracks(self) -> tuple[str, ...]:
-        """The ratings it feeds, the first shown first; by default TrueSkill, of two Bradley-Terry and Elo."""
-        usual_tracks = ("trueskill",) if self.contestants[1] > 2 else ("bt", "raw", "cost")
+        """The ratings it feeds, the first shown first; by default TrueSkill, of two
+        strength, Bradley-Terry and Elo."""
+        usual_tracks = ("trueskill",) if self.contestants[1] > 2 else ("strength", "bt", "raw", "cost")
         return self.rating.tracks or usual_tracks
 
     @property

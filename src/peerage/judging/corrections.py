@@ -39,6 +39,7 @@ _SCALE = 0.05  # standard deviation of how far ratings are spread, where judges 
 _SCALE_OF_ONE = 0.2  # the same, times the judges that are left when two play, where those are few
 _MOST_WEIGHT = 4.0  # of a tie by a judge that hardly ever calls one
 _AT_ONCE = 50_000  # votes looked at before the next ones are
+_TOO_FEW = f"fewer than {JUDGES} judges"
 _OWN = 0.05  # of a term's information that the players must not explain, for it to be corrected
 
 
@@ -84,8 +85,13 @@ def corrected(
         if "favours" in wanted:
             keep = ~(aside[judge, history.first] | aside[judge, history.second])
             named = ", ".join(f"{pair.judge} on {pair.author}" for pair in examined.favours if pair.found)
-            notes.append(f"favours: left out is what was said by {named}" if named else "favours: none found")
-        if "reliability" in wanted:
+            none = "none found"
+            if len(names) < JUDGES:
+                none = f"{_TOO_FEW} show none, and corrections may then raise those who favour each other"
+            notes.append(f"favours: left out is what was said by {named}" if named else f"favours: {none}")
+        if "reliability" in wanted and len(names) < JUDGES:
+            notes.append(f"reliability: not corrected, {_TOO_FEW} do not tell reliable ones from friends")
+        elif "reliability" in wanted:
             # however many others vote on a match, a vote says as much
             even = replace(history, weight=weight if votes.worth is None else weight * votes.worth)
             reliable, told = _weights(examined, names, judge, even, aside)
@@ -227,8 +233,7 @@ def _weights(
     anything."""
     reliability, error = reliabilities(counted(history, judge, len(judges)), aside)
     reliability = np.maximum(reliability, 0.0)
-    if len(judges) >= JUDGES:
-        reliability *= 1 - _tossing(reliability, error)
+    reliability *= 1 - _tossing(reliability, error)
     reliability[reliability < _LEAST * reliability.max(initial=0.0)] = 0.0
     mute = [name for name in judges.tolist() if name in found.mute]
     reliability[np.isin(judges, mute)] = 0.0

@@ -65,10 +65,11 @@ class Standing(Struct, frozen=True):
 
     track: str
     rank: int | None
-    rank_range: tuple[int, int] | None
     rating: float
     lower: float | None
     upper: float | None
+    best: float | None
+    bin: str
 
 
 class Player(Struct, frozen=True):

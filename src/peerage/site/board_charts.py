@@ -14,6 +14,7 @@ from peerage.tables.leaderboard import Board, Row
 from peerage.tables.offers import frontier as offers
 from peerage.tables.speed import FEW, NEWEST
 from peerage.tables.tracks import NAMES, Track
+from peerage.tables.verdict import Verdict
 
 COLOURED = 6
 STOPS = 20
@@ -29,14 +30,14 @@ def charts(site: Site, track: Track, found: Board, *, everything: bool = True) -
     if any(offer["cost"] for offer in plane):
         price, times, per = f"cost a match, {site.settings.rating.cost_unit.name}", 1, "a match"
         unit: Callable[[float], str] = "{:.3g}".format
-        of = "what a match of their own play costs, judging apart"
+        of = "what a match of their own play costs, without judging"
         if found.in_dollars:
             price, unit, times, per = "$ for 100 matches of its own play", _dollars, 100, "for 100 matches"
-            of = "what 100 matches of their own play cost, judging apart"
+            of = "what 100 matches of their own play cost, without judging"
         yield _plane(
             track=track,
             title="Cost against quality",
-            about=_joined(plane, "for less money", "cheapest", of),
+            about=_joined(plane, found.verdict, "for less money", "cheapest", of),
             name=f"frontier-{track}" if everything else "",
             offers=[{**one, "cost": one["cost"] * times} for one in plane],
             price=price,
@@ -50,8 +51,10 @@ def charts(site: Site, track: Track, found: Board, *, everything: bool = True) -
             yield _plane(
                 track=track,
                 title="Speed against quality",
-                about=f"{_joined(timed, 'in less time', 'fastest', 'the median time of their answers')} "
-                f"Answers of a player's newest {NEWEST} matches count.{_left_out(few)}",
+                about=_joined(
+                    timed, found.verdict, "in less time", "fastest", "the median time of their answers"
+                )
+                + f" Answers of a player's newest {NEWEST} matches count.{_left_out(few)}",
                 name=f"speed-{track}" if everything else "",
                 offers=timed,
                 price="seconds to an answer, median",
@@ -147,12 +150,20 @@ def _left_out(few: Sequence[str]) -> str:
     return f" Left out, with fewer than {FEW} answers: {who}."
 
 
-def _joined(plane: Sequence[Mapping[str, Any]], less: str, least: str, of: str) -> str:
-    """What the line of a plane joins, and `of` what their list says; or who is alone where it would be."""
+def _joined(plane: Sequence[Mapping[str, Any]], verdict: Verdict, less: str, least: str, of: str) -> str:
+    """What the line of a plane joins, and `of` what their list says; or who is alone where it would be. The
+    verdict has the last word on who is best."""
     best = [one["player"] for one in plane if one["best"]]
+    if not best:
+        return ""
     if len(best) > 1:
-        return f"The line joins the players that nobody beats {less}, listed below with {of}."
-    return f"{best[0]} is the best rated and the {least}." if best else ""
+        joins = f"The line joins the players above whom nobody is rated {less}, listed below with {of}."
+    elif best[0] == verdict.pick:
+        joins = f"{best[0]} is the pick and the {least}."
+    else:
+        joins = f"{best[0]} has the highest rating and is the {least}; the pick is {verdict.pick}."
+    close = f" Differences to those who may be as good as {verdict.pick} may be chance."
+    return joins + close * bool(verdict.may_be_as_good)
 
 
 def in_tenths(track: Track) -> bool:
@@ -171,6 +182,8 @@ def drawn(track: Track, *, short: bool = False) -> str:
         return "share of wins, %" if track == "overall" else "μ - 3σ" if track == "trueskill" else "rating"
     if track == "overall":
         return "Mean share of wins, in percent"
+    if track == "strength":
+        return "Strength"
     return "TrueSkill, μ" if track == "trueskill" else f"{NAMES[track]} rating"
 
 

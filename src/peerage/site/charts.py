@@ -104,9 +104,9 @@ def frontier(
     width: int = WIDTH,
 ) -> Plane:
     """Cost against rating, whose axes are called `price` and `rating`; the offers that nobody beats at their
-    price are joined, and named or numbered, the best rated 1. Rows hold player, cost, rating, low, high (None
-    without an interval) and best; `unit` writes a cost. Costs of 0 stand apart, as `zero`, where the others
-    are on a logarithmic axis."""
+    price are joined, and named or numbered, the highest rated 1. Rows hold player, cost, rating, low, high
+    (None without an interval) and best; `unit` writes a cost. Costs of 0 stand apart, as `zero`, where the
+    others are on a logarithmic axis."""
     costs = [offer["cost"] for offer in offers if offer["cost"]]
     # Logarithmic where costs span more than a factor of eight.
     log = bool(costs) and max(costs) > 8 * min(costs)

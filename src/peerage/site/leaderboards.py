@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from peerage.engine.registration import stated
+from peerage.figures import spans
 from peerage.games import installed
 from peerage.ledger.outside import TOPIC
 from peerage.settings import rules_of
@@ -19,12 +20,12 @@ from peerage.site.reading import Site
 from peerage.site.rendering import View
 from peerage.tables.leaderboard import Board, Row, board
 from peerage.tables.outside import listed
-from peerage.tables.overall import Strengths, strengths
+from peerage.tables.overall import Grid, grid
 from peerage.tables.played import Scope
 from peerage.tables.tracks import NAMES, Track
 
 OUTSIDE = "leaderboard/outside.html"
-WIDTH = 220
+WIDTH = 200
 """Of a drawn interval, in pixels."""
 
 
@@ -44,14 +45,14 @@ class Filter(NamedTuple):
 
 
 class Line(NamedTuple):
-    """A row with its interval and the middle of that drawn, pixels from the left of `WIDTH`, the names of
-    those it is statistically tied with, and how many ranks it rose of late (None for a newcomer)."""
+    """A row with its interval and the middle of that drawn, pixels from the left of `WIDTH`, the ranks of
+    those whom it is proven above, and how many ranks it rose of late (None for a newcomer)."""
 
     row: Row
     at: float
     low: float | None
     high: float | None
-    tied: tuple[str, ...]
+    above: str
     rose: int | None
     weights: str = ""
 
@@ -161,10 +162,10 @@ def judged(site: Site) -> bool:
     )
 
 
-def compared(site: Site) -> list[tuple[str, Strengths]]:
+def compared(site: Site) -> list[tuple[str, Grid]]:
     """Everybody's strengths by game and by topic, where there are several."""
     parts = [("game", site.profiles), ("topic", site.by_topic)]
-    return [(by, strengths(rows)) for by, rows in parts if rows]
+    return [(by, grid(rows)) for by, rows in parts if rows]
 
 
 def has_outside(site: Site) -> bool:
@@ -174,7 +175,7 @@ def has_outside(site: Site) -> bool:
 
 def outside(site: Site) -> Board:
     """The table of the imported results alone."""
-    return board(site.moment, site.settings, "bt", Scope(source="outside"))
+    return board(site.moment, site.settings, "strength", Scope(source="outside"))
 
 
 def _outside(site: Site) -> View:
@@ -200,7 +201,7 @@ def lines(found: Board, rose: Mapping[str, int], open_or_not: Mapping[str, str] 
     ends = [end for row in ranked for end in (row.lower, row.rating, row.upper) if end is not None]
     low, high = min(ends, default=0.0), max(ends, default=1.0)
     scale = (WIDTH - 8) / ((high - low) or 1.0)
-    tied = found.tied_with
+    ranks = {row.player: row.rank for row in ranked}
 
     def place(value: float | None) -> float | None:
         return None if value is None else round(4 + (value - low) * scale, 1)
@@ -211,7 +212,7 @@ def lines(found: Board, rose: Mapping[str, int], open_or_not: Mapping[str, str] 
             place(row.mu if row.track == "trueskill" else row.rating) or 0.0,
             place(row.lower),
             place(row.upper),
-            tuple(tied.get(row.player, ())),
+            spans([rank for name in row.above if (rank := ranks[name])]),
             rose.get(row.player),
             open_or_not.get(row.player, ""),
         )

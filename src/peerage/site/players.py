@@ -150,7 +150,6 @@ def _player(site: Site, name: str) -> View:
             "of_many": next((note for note in site.board().notes if note == OF_MANY), ""),
             "tenths": in_tenths(site.track),
             "in_dollars": site.board().in_dollars,
-            "tied": site.tied.get(name, []),
             "against": against,
             "boards": {one.part: address(site, one) for one in filters(site) if one.part[1]},
             "topics": most_played(mine.topics),

@@ -189,7 +189,7 @@ class Site:
         fed = {track for game in games for track in tracks_of(game)} - {"overall"}
         sequential: tuple[Track, ...] = ("raw", "cost") if self.tally.duels else ()
         ours = [track for track in TRACKS if track in fed]
-        others = "bt", *sequential, "trueskill", "glicko2"
+        others = "strength", "bt", *sequential, "trueskill", "glicko2"
         return tuple(dict.fromkeys((self.track, *ours, *others)))
 
     def board(self, track: str = "", game: str = "", topic: str = "", side: str = "") -> Board:
@@ -208,11 +208,6 @@ class Site:
     def outlook(self) -> Outlook | None:
         """What it takes to be sure, as `peerage plan` says it."""
         return outlook(self._whole, self.settings)
-
-    @cached_property
-    def tied(self) -> Mapping[str, Sequence[str]]:
-        """Whom each player of the first table cannot be told from, see `Board.tied`."""
-        return self.board().tied_with
 
     def table(self, track: str = "") -> Sequence[Row]:
         """The rows of the leaderboard of one track, by default the game's own."""
@@ -303,7 +298,8 @@ class Site:
     @cached_property
     def judges(self) -> JudgesReport:
         """How the judges agree, flip and favour."""
-        return judges_of(self.moment, self.settings, self.observations, people=self.votes)
+        pick = self.board().verdict.pick
+        return judges_of(self.moment, self.settings, self.observations, people=self.votes, pick=pick)
 
     def corrected(self, wanted: Sequence[Correction], game: str = "", topic: str = "") -> list[CorrectedRow]:
         """The players by the judges' votes or scores, as they are and corrected. Raises ScopeError where

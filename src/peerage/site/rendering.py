@@ -18,13 +18,13 @@ from markupsafe import Markup, escape
 
 from peerage.figures import (
     DASH,
+    chance,
     dollars,
     measured,
     moment,
     per_hundred,
     percent,
     places_of,
-    ranked,
     rounded,
     seconds,
     sentence,
@@ -35,7 +35,7 @@ from peerage.figures import (
 from peerage.judging.corrections import CORRECTIONS
 from peerage.protocol import visible
 from peerage.site.addresses import match_page, player_page, slug
-from peerage.tables.notes import OF_MANY
+from peerage.tables.notes import BEST, OF_MANY
 from peerage.tables.overall import COUNTED, FEW, WHOLE
 from peerage.tables.voids import in_words
 
@@ -84,6 +84,7 @@ def environment() -> Environment:
         "COUNTED": COUNTED,
         "FEW": FEW,
         "OF_MANY": OF_MANY,
+        "BEST": "".join([f"{note}. " for note in BEST if not note.startswith("Choice")]).strip(),
     }
     made.filters |= {
         "money": dollars,
@@ -97,7 +98,8 @@ def environment() -> Environment:
         "seconds": seconds,
         "time": moment,
         "ranks": span,
-        "rank": lambda row: ranked(row.rank, row.rank_range),
+        "rank": lambda row: row.rank or DASH,
+        "chance": chance,
         "points": points,
         "listed": listed,
         "per_hundred": per_hundred,

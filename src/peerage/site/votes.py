@@ -167,7 +167,7 @@ def view(site: Site, path: str) -> View | None:
     if path not in paths(site):
         return None
     found = audience(site.ledger, site.votes.votes())
-    peers = {row.player: row.rank_range for row in site.board().rows}
+    peers = {row.player: row.rank for row in site.board().rows}
     ends = [end for row in found.rows for end in (row.lower, row.rating, row.upper) if end is not None]
     scale = Scale(WIDTH, min(ends, default=0.0), max(ends, default=1.0))
     return View(PATH, "What the audience says", {"audience": found, "scale": scale, "peers": peers})

@@ -6,11 +6,10 @@ from collections.abc import Iterable, Mapping
 
 from msgspec import Struct
 
-from peerage.figures import per_hundred
+from peerage.figures import likely, per_hundred
 from peerage.ledger.store import Summary
 from peerage.settings import suggest
 from peerage.tables import Shown
-from peerage.tables.chances import chances
 from peerage.tables.leaderboard import Board
 from peerage.tables.played import ScopeError
 from peerage.tables.row import Row
@@ -35,8 +34,8 @@ class Met(Struct, frozen=True):
 class Comparison(Shown, frozen=True):
     """`one` against `other`, their lines of a leaderboard, and what it comes to in `lines`.
 
-    `chance` is that of `one` to win a match by the ratings, a tie being half a win, None where the track's
-    ratings are no chances; `sure` names the better one where that is certain at 95%. `met` are their matches
+    `chance` is that of `one` to win a match, a tie being half a win, and `better` that to be the better one,
+    0 to 1; `proven` names the better one where that is proven. `met` are their matches
     against each other, all in the first, then by game and topic, the most first. `won` and `lost` are the
     newest matches that `one` won and lost against the other. `seconds` is the median time of an answer of
     each, of so many `answers` (see `speed.speeds_of`), None where there is none.
@@ -45,8 +44,9 @@ class Comparison(Shown, frozen=True):
     lines: tuple[str, ...]
     one: Row
     other: Row
-    chance: float | None
-    sure: str | None
+    chance: float
+    better: float
+    proven: str | None
     met: tuple[Met, ...]
     won: tuple[int, ...]
     lost: tuple[int, ...]
@@ -77,16 +77,18 @@ def compare(
             for at in (("", ""), (match.game, match.topic)):
                 counts.setdefault(at, [0, 0, 0])[result] += 1
     met = sorted(counts.items(), key=lambda pair: (-sum(pair[1]), pair[0]))
-    against = chances(ranked, other)
-    chance = against[ranked.index(rows[one])] if against else None
     first, second, took = rows[one], rows[other], (speeds.get(one), speeds.get(other))
-    sure = one if other in first.above else other if one in second.above else None
+    here, there = (found.chances.of(name) for name in (one, other))
+    chance, better = float(found.chances.wins[here, there]), float(found.chances.better[here, there])
+    above = found.chances.above
+    proven = one if above[here, there] else other if above[there, here] else None
     return Comparison(
-        lines=tuple(_told(found, first, second, chance, sure, counts.get(("", "")))),
+        lines=tuple(_in_sentences(found, first, second, chance, better, proven, counts.get(("", "")))),
         one=first,
         other=second,
         chance=chance,
-        sure=sure,
+        better=better,
+        proven=proven,
         met=tuple([Met(*at, *results) for at, results in met]),
         won=tuple(numbers[0][: -SAMPLES - 1 : -1]),
         lost=tuple(numbers[2][: -SAMPLES - 1 : -1]),
@@ -95,26 +97,30 @@ def compare(
     )
 
 
-def _told(
-    found: Board, one: Row, other: Row, chance: float | None, sure: str | None, met: list[int] | None
+def _in_sentences(
+    found: Board,
+    one: Row,
+    other: Row,
+    chance: float,
+    better: float,
+    proven: str | None,
+    met: list[int] | None,
 ) -> Iterable[str]:
-    better, worse = (one, other) if one.rating >= other.rating else (other, one)
-    if chance is not None:
-        wins = chance if better is one else 1 - chance
-        by = f"{better.player} wins {in_words(wins)} against {worse.player} by the ratings"
-    else:
-        by = f"{better.player} is rated above {worse.player}"
-    known = f"with 95% confidence {sure} is better" if sure else "which of them is better is not sure yet"
-    yield f"{by}; {known}."
+    ahead, behind, wins = (one, other, chance) if better >= 0.5 else (other, one, 1 - chance)
+    known = "that is proven" if proven else "that is not proven"
+    yield (
+        f"{ahead.player} is better ({likely(max(better, 1 - better))}; {known}): it wins {in_words(wins)} "
+        f"against {behind.player}."
+    )
     if met:
         won, tied, lost = met
         ties = f"{tied:,} {'was' if tied == 1 else 'were'} tied"
         yield (
             f"Against each other {one.player} won {won:,}, {other.player} {lost:,}, and {ties}; "
-            "the ratings count what they did against others too."
+            "the chances count what they did against others too."
         )
     else:
-        yield "They never met: the ratings compare them by what they did against others."
+        yield "They never met: the chances compare them by what they did against others."
     if found.in_dollars and (one.cost_per_match or other.cost_per_match):
         each = [f"{row.player} {per_hundred(row.cost_per_match)}" for row in (one, other)]
-        yield f"100 matches of a player's own play cost, judging apart: {', '.join(each)}."
+        yield f"100 matches of a player's own play cost, without judging: {', '.join(each)}."

@@ -22,8 +22,8 @@ from peerage.tables.scored import scored
 
 
 class CorrectedRow(Shown, frozen=True):
-    """A player's `rating` and `rank` by the votes as they are; `corrected` with its 95% bounds, the rank that
-    it gives and those still possible; the `difference` of the two ratings, in points. Bounds are None where
+    """A player's `rating` and `rank` by the votes as they are; `corrected` with its 95% bounds and
+    the rank that it gives; the `difference` of the two ratings, in points. Bounds are None where
     too little is known. `corrections` were asked for; `notes`, the same in all rows, say what they found."""
 
     corrected_rank: int
@@ -33,7 +33,6 @@ class CorrectedRow(Shown, frozen=True):
     difference: float
     lower: float | None
     upper: float | None
-    rank_range: tuple[int, int]
     rank: int
     corrections: tuple[Correction, ...]
     notes: tuple[str, ...]
@@ -82,7 +81,6 @@ def what_would_change(
             difference=new.rating - old.rating,
             lower=new.lower if new.lower == new.lower else None,
             upper=new.upper if new.upper == new.upper else None,
-            rank_range=new.rank_range,
             rank=old.rank,
             corrections=tuple(wanted),
             notes=notes,
@@ -92,9 +90,10 @@ def what_would_change(
     return sorted(rows, key=lambda row: (-row.corrected, row.player))
 
 
-def judges_matter(ledger: Ledger, played: PlayedMatches) -> str:
+def judges_matter(ledger: Ledger, played: PlayedMatches, pick: str) -> str:
     """Which judges favour each other in these matches, and the order of the players without that; or that
-    they are two blocks which contradict each other. Empty where neither is so. Every vote is read."""
+    they are two blocks which contradict each other. Empty where neither is so. Every vote is read. `pick` is
+    the pick by the matches as they were judged."""
     cast = played.votes()
     if not cast.judges:
         cast = scored(ledger, played.decided).votes
@@ -117,9 +116,10 @@ def judges_matter(ledger: Ledger, played: PlayedMatches) -> str:
     lifted, most = max((before - after, name) for after, before, name in table)[::-1]
     lift = f" lifts {lifted} by {most:,.0f} points" if most >= 1 else " moves nobody up"
     more = f" and {len(order) - _SHOWN:,} more" if len(order) > _SHOWN else ""
+    counts = "" if pick == order[0] else " The pick counts the matches as they were judged."
     return (
         f"{_favour_in_words(found)}. That{lift}; without it the order by votes is "
-        f"{', '.join(order[:_SHOWN])}{more}: see `peerage judges`."
+        f"{', '.join(order[:_SHOWN])}{more}: see `peerage judges`.{counts}"
     )
 
 

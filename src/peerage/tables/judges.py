@@ -37,6 +37,7 @@ from peerage.settings import ArenaSettings
 from peerage.tables.anchors import PeopleRow, against_people, people_listed, told_of_people
 from peerage.tables.judge_rows import ChallengeSort, FavourRow, JudgeRow, JudgesReport, Measure
 from peerage.tables.judges_in_words import divided, dull, first_without, remarks, speaking
+from peerage.tables.leaderboard import board
 from peerage.tables.matches import Matches
 from peerage.tables.observations import Observations, observe
 from peerage.tables.people_votes import said
@@ -50,7 +51,8 @@ def judges(
 
     Reads every record and every exchange once. Raises LedgerError.
     """
-    return judges_of(ledger, settings, observe(Matches(ledger).read(1, ledger.heads()[1])), level, people)
+    read = observe(Matches(ledger).read(1, ledger.heads()[1]))
+    return judges_of(ledger, settings, read, level, people, board(ledger, settings).verdict.pick)
 
 
 def judges_of(
@@ -59,8 +61,10 @@ def judges_of(
     read: Observations,
     level: float = LEVEL,
     people: PeopleVotes | None = None,
+    pick: str | None = None,
 ) -> JudgesReport:
-    """`judges`, where what the matches of `ledger` tell was read before."""
+    """`judges`, where what the matches of `ledger` tell was read before; `pick` is the verdict's, which the
+    report does not contradict."""
     families = families_of(ledger, settings.players)
     marks, ballots = marks_in(read.marks), ballots_in(read.ballots)
     if len(ballots):
@@ -85,7 +89,7 @@ def judges_of(
         said_first = [*told_of_people(anchors), *said_first]
     if cast is not None:
         said_first += first_without(
-            marks.judges, cast.players, *leaders_without(cast.history, cast.judge, len(marks.judges))
+            marks.judges, cast.players, *leaders_without(cast.history, cast.judge, len(marks.judges)), pick
         )
     sorts = tuple(_sorts(marks, cast, read.challenges)) if cast is not None and len(ballots) else ()
     said_first += [*dull(sorts), *speaking(read.spoken)]

@@ -99,10 +99,14 @@ def divided(blocks: Blocks, cast: Votes) -> str:
 
 
 def first_without(
-    judges: Sequence[str], players: Sequence[str], leader: int | None, others: Sequence[int | None]
+    judges: Sequence[str],
+    players: Sequence[str],
+    leader: int | None,
+    others: Sequence[int | None],
+    pick: str | None = None,
 ) -> Iterator[str]:
     """Without which judge somebody else is first. `leader` is by all, `others` without each of the `judges`,
-    None where what is left does not compare everybody."""
+    None where what is left does not compare everybody; `pick` is the verdict's."""
     if leader is None or all(other is None for other in others):
         return
     changing = [(at, other) for at, other in enumerate(others) if other not in (leader, None)]
@@ -113,6 +117,9 @@ def first_without(
         )
     if not changing:
         yield f"No single judge changes first place: without any one of them {players[leader]} is first."
+    if pick not in (None, players[leader]):
+        first = players[leader]
+        yield f"By the judges {first} is first; what counts are results, by which {pick} is the pick."
 
 
 def dull(sorts: Iterable[ChallengeSort]) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""The leaderboard: who stands where on one track, at what cost, and who is above whom beyond doubt."""
+"""The leaderboard: who stands where on one track, at what cost, with which chances, and what is proven."""
 
 from __future__ import annotations
 
@@ -17,24 +17,30 @@ from peerage.ledger.store import Ledger
 from peerage.players.prices import PLAY_PRICE
 from peerage.protocol import visible
 from peerage.ratings.elo import EloSettings
-from peerage.ratings.kernels import Floats
-from peerage.ratings.table import rank_ranges
+from peerage.ratings.strength.bins import Bin
+from peerage.ratings.table import ranks
 from peerage.settings import ArenaSettings, CostUnit, Rating, suggest
 from peerage.settings.player import is_person
 from peerage.standings import NOBODY, after_all, pinned_elo, pinned_rating
 from peerage.standings.accounts import NOTHING, Account, position, possibly_billed
 from peerage.tables import notes
+from peerage.tables.chances import Chances, of_games, of_strengths
 from peerage.tables.corrected import judges_matter
+from peerage.tables.evidence import MatchEvidence
 from peerage.tables.outside import Outside, uncounted
+from peerage.tables.overall import games_of
 from peerage.tables.played import EVERYTHING, PlayedMatches, Scope, ScopeError, by_side, sides_of, sums
-from peerage.tables.rated import Ratings, here, on_side
-from peerage.tables.row import Pairwise
+from peerage.tables.rated import Ratings, here, on_side, sided
 from peerage.tables.row import Row as Row
-from peerage.tables.tracks import METHODS, ONE_BY_ONE, ONE_LOOK, OUTSIDE, TRACKS, Track
+from peerage.tables.tracks import METHODS, ONE_BY_ONE, OUTSIDE, TRACKS, WITH_CHANCES, Track
 from peerage.tables.verdict import Flips, Verdict, verdict
 from peerage.tables.what_if import AS_PLAYED, WhatIf, read_again
 
 _WITHOUT_SIDES = ("raw", "cost", "judge-aware", "points")
+
+
+LONG = 12
+"""Players from more than which on a table shows its tiers."""
 
 
 class Board(Struct, frozen=True, dict=True):
@@ -43,9 +49,7 @@ class Board(Struct, frozen=True, dict=True):
     `notes` state the method and how games were weighed. `games` and `topics` count the decided matches of
     the whole ledger by game and by topic, each of which `board` can be asked for alone; `sides` are those
     that players of these games are on. `what_if` and `side` are as in its rows. `verdict` says what it
-    comes to, and `in_dollars` whether the arena's cost unit is the dollar. `covariance` is that of the ranked
-    rows' ratings, in their order and in points squared, to six digits, where it is known, `met` how often
-    each two of them have, and `needed` how many points apart a claim needs them: None where none will do.
+    comes to, and `in_dollars` whether the arena's cost unit is the dollar.
     """
 
     track: Track
@@ -60,29 +64,18 @@ class Board(Struct, frozen=True, dict=True):
     what_if: str = ""
     side: str = ""
     sides: tuple[str, ...] = ()
-    covariance: Pairwise | None = None
-    met: Pairwise | None = None
-    needed: Pairwise | None = None
 
     @property
-    def tied(self) -> list[tuple[str, str]]:
-        """Every two ranked players who cannot be told apart at 95%, the better rated first."""
-        ranked = [row for row in self.rows if row.rank is not None]
-        return [
-            (one.player, other.player)
-            for place, one in enumerate(ranked)
-            for other in ranked[place + 1 :]
-            if other.player not in one.above and one.player not in other.above
-        ]
-
-    @property
-    def tied_with(self) -> dict[str, list[str]]:
-        """The players `tied` with each one, the best rated first."""
-        found: dict[str, list[str]] = {}
-        for one, other in self.tied:
-            found.setdefault(one, []).append(other)
-            found.setdefault(other, []).append(one)
+    def chances(self) -> Chances:
+        """What its matches say about who is best, the same on every track."""
+        found: Chances = self.__dict__["chances"]
         return found
+
+    @property
+    def tiered(self) -> bool:
+        """Whether the table is so long that its tiers are worth showing, and has several."""
+        tiers = [row.tier for row in self.rows if row.tier]
+        return len(tiers) > LONG and len({*tiers}) > 1
 
 
 def board(
@@ -95,9 +88,9 @@ def board(
     *,
     judged: bool = False,
 ) -> Board:
-    """The table of one track: `bt` (Bradley-Terry), `trueskill` or `glicko2`, which every game feeds, `raw`
-    or `cost` (sequential Elo), which duels feed, or `overall`, in which whole games count. Empty: the one
-    that the game shows first, over several games `overall`.
+    """The table of one track: `strength`, `bt` (Bradley-Terry), `trueskill` or `glicko2`, which every game
+    feeds, `raw` or `cost` (sequential Elo), which duels feed, or `overall`, in which whole games count.
+    Empty: the one that the game shows first, over several games `overall`.
 
     Over several games a match counts by the weight of its game in `scope`, 1 if not stated; on the track
     `overall` a game does, by what `scope` or else the settings say. Everybody
@@ -116,8 +109,10 @@ def board(
         raise ScopeError(f"track {track} counts every match alike: it takes no weights of games")
     played = played or PlayedMatches(ledger, scope)
     flips = Flips(*played.flips) if scope.source == "played" else None
-    track = track or first_track(settings, scope, played.games)
-    if track == "overall":
+    first = first_track(settings, scope, played.games)
+    track = track or first
+    over_games = "overall" in (track, first)
+    if over_games:
         played = played.weighed(scope.games or weights_of(settings) | dict(scope.weights))
     rating = pinned_rating(ledger.meta(), settings.rating)
     if asked := what_if.in_words:
@@ -126,7 +121,7 @@ def board(
         played = read_again(ledger, played, what_if, track)
     if scope.side:
         if scope.source != "played" or track in _WITHOUT_SIDES:
-            raise ScopeError("sides are of matches played here, rated by bt, trueskill or glicko2")
+            raise ScopeError("sides are of matches played here, rated by strength, bt, trueskill or glicko2")
         played = by_side(ledger, played, scope.side)
     elo = pinned_elo(ledger.meta(), settings.rating)
     standings, accounts = position(ledger, elo)
@@ -138,15 +133,16 @@ def board(
         accounts = here(sums(ledger, played.finished, seated=True))
     decided, in_dollars = played.count, settings.rating.cost_unit == CostUnit()
     if scope.source == "played":
-        rated = METHODS[track](played, rating, standings)
+        rated, chances = METHODS[track](played, rating, standings), _chances(played, over_games=over_games)
         whose = uncounted(ledger)
     else:
         results = _outside(ledger, track, scope, played)
         decided = len(results.history)
         rated, speeds = OUTSIDE[track](results, rating, standings), results.speeds
+        chances = _chances(results)
         whose, accounts = results.notes(), results.accounts(accounts if scope.source == "all" else {})
     if scope.side:
-        rated = on_side(rated)
+        rated, chances = on_side(rated), chances.only(sided(chances.players))
     known = {player.name: player for player in settings.players if scope.source != "outside"}
     cards = registered(ledger)
     identities = models_and_families(cards, known.values())
@@ -164,12 +160,11 @@ def board(
             if track in ONE_BY_ONE and scope.source == "played" and played.hanging is not None
             else ()
         ),
-        *(notes.ONE_LOOK if track in ONE_LOOK else ()),
         *whose,
         *notes.by_side_too("" if scope.side else ", ".join(sides_of([scope.game]) if scope.game else sides)),
         *(notes.of_makers(families, known, played.players) if scope == EVERYTHING else ()),
     )
-    lines = _lines(rated)
+    lines = _lines(rated, chances if track in WITH_CHANCES else None)
     gone: Mapping[str, tuple[int, float]] = {}
     if scope.source == "played" and not (scope.side or asked):
         gone = _when_withdrawn(played, known, track, rating, elo)
@@ -180,7 +175,8 @@ def board(
             identity=identities.get(name, ("", "")),
             track=track,
             scope=scope,
-            line=lines.get(name, _Line(rated.start)),
+            line=lines.get(name),
+            start=rated.start,
             account=accounts.get(name, NOTHING),
             general=(*general, *_of_player(name, known, out, models, gone))
             if scope.source == "played"
@@ -193,12 +189,7 @@ def board(
         for name in [*known, *sorted((accounts.keys() | lines.keys()) - known.keys())]
     ]
     ranked = tuple(_ranked(rows))
-    places = [row.player for row in ranked if row.rank is not None]
-    covariance, met, needed = [
-        _in_order(matrix, rated.players, places)
-        for matrix in (rated.covariance, rated.met, None if rated.needed is None else rated.needed())
-    ]
-    return Board(
+    made = Board(
         track=track,
         game=scope.game,
         topic=scope.topic,
@@ -209,11 +200,12 @@ def board(
         verdict=verdict(
             ranked,
             decided,
+            chances,
             flips,
             priced=in_dollars,
             play=any(card.get("price_source") == PLAY_PRICE for card in cards.values()),
             elsewhere=whose if scope.source == "played" else (),
-            judges=judges_matter(ledger, played)
+            judges=judges_matter(ledger, played, chances.pick)
             if judged and scope.source == "played" and not (asked or scope.side)
             else "",
         ),
@@ -221,23 +213,17 @@ def board(
         what_if=asked,
         side=scope.side,
         sides=sides,
-        covariance=covariance,
-        met=met,
-        needed=needed,
     )
+    made.__dict__["chances"] = chances
+    return made
 
 
-def _in_order(matrix: Floats | None, players: Sequence[str], order: Sequence[str]) -> Pairwise | None:
-    """The rows and columns of these players, in order; None for what is infinite."""
-    if matrix is None:
-        return None
-    at = [players.index(player) for player in order]
-    return tuple(
-        [
-            tuple([float(f"{one:.6g}") if np.isfinite(one) else None for one in row])
-            for row in matrix[np.ix_(at, at)]
-        ]
-    )
+def _chances(played: MatchEvidence, *, over_games: bool = False) -> Chances:
+    """What matches say about who is best: of several games by shares of wins, as the overall table does."""
+    if over_games and isinstance(played, PlayedMatches):
+        found = games_of(played)
+        return of_games(found, lambda: played.claims)
+    return of_strengths([*played.players], played.strengths, lambda: played.claims)
 
 
 def weights_of(settings: ArenaSettings) -> dict[str, float]:
@@ -310,30 +296,41 @@ def _outside(ledger: Ledger, track: str, scope: Scope, played: PlayedMatches) ->
 
 
 class _Line(Struct, frozen=True):
-    """A player's rating; `rank_range` None for one who has none and stands at the start."""
+    """A player's rating, and what its matches say about its being the best."""
 
     rating: float
     lower: float | None = None
     upper: float | None = None
     mu: float | None = None
     sigma: float | None = None
-    rank_range: tuple[int, int] | None = None
+    best: float | None = None
+    bin: Bin | Literal[""] = ""
     above: tuple[str, ...] = ()
+    tier: str = ""
 
 
-def _lines(rated: Ratings) -> dict[str, _Line]:
-    best_first = sorted(range(len(rated.players)), key=lambda i: (-rated.rating[i], rated.players[i]))
-    open_ranks = rank_ranges(rated.above)
+def _lines(rated: Ratings, chances: Chances | None) -> dict[str, _Line]:
     bounded = list(zip(*rated.bounded, strict=True))
-    return {
-        rated.players[i]: _Line(
+    lines = {
+        player: _Line(
             *bounded[i],
-            float(rated.mu[i]) if rated.mu is not None else None,
-            float(rated.sigma[i]) if rated.sigma is not None else None,
-            open_ranks[i],
-            tuple([rated.players[j] for j in best_first if rated.above[i, j]]),
+            mu=float(rated.mu[i]) if rated.mu is not None else None,
+            sigma=float(rated.sigma[i]) if rated.sigma is not None else None,
         )
-        for i in best_first
+        for i, player in enumerate(rated.players)
+    }
+    if chances is None:
+        return lines
+    best_first = np.argsort(-chances.order, kind="stable").tolist()
+    return {
+        player: msgspec.structs.replace(
+            lines[player],
+            best=float(chances.best[i]),
+            bin=chances.bins[i],
+            above=tuple([chances.players[j] for j in best_first if chances.above[i, j]]),
+            tier=chances.tiers[i],
+        )
+        for i, player in enumerate(chances.players)
     }
 
 
@@ -342,7 +339,8 @@ def _row(
     identity: tuple[str, str],
     track: Track,
     scope: Scope,
-    line: _Line,
+    line: _Line | None,
+    start: float,
     account: Account,
     general: Sequence[str],
     possibly: float,
@@ -353,7 +351,7 @@ def _row(
     notes = list(general)
     if is_person(identity[0]):
         notes.append("a person")
-    if line.rank_range is None:
+    if line is None:
         notes.append("no match of it counts on this track" if account.matches else "no decided match yet")
     unpriced = account.matches - account.answers_priced
     if track == "cost" and unpriced:
@@ -362,7 +360,7 @@ def _row(
         notes.append(f"{account.unknown_costs} of its calls have no known cost and are not in its dollars")
     model, family = identity
     return Row(
-        rank=None if line.rank_range is None else 0,
+        rank=None if line is None else 0,
         player=name,
         model=model,
         family=family,
@@ -383,28 +381,19 @@ def _row(
         notes=tuple(notes),
         game=scope.game,
         topic=scope.topic,
-        claims_hold_at="one look" if track in ONE_LOOK else "every look",
         side=scope.side,
         possibly_usd=possibly,
         status="active" if scope.source == "outside" else status,
         what_if=what_if,
         withdrawn_after=withdrawn[0],
         rating_then=withdrawn[1],
-        **msgspec.structs.asdict(line),
+        **msgspec.structs.asdict(line or _Line(start)),
     )
 
 
 def _ranked(rows: Sequence[Row]) -> list[Row]:
-    """Best first, those without a rank last; equal ratings share the best of their ranks, names in order.
-
-    The ranks left open hold the rank itself, also where a track ranks by something else than its interval.
-    """
+    """Best first, those without a rank last; equal ratings share the best of their ranks, names in order."""
     ranked = sorted((row for row in rows if row.rank is not None), key=lambda row: (-row.rating, row.player))
-    table: list[Row] = []
-    for place, row in enumerate(ranked, 1):
-        tied = bool(table) and table[-1].rating == row.rating
-        rank = table[-1].rank if tied else place
-        best, worst = row.rank_range or (place, place)
-        assert rank is not None
-        table.append(msgspec.structs.replace(row, rank=rank, rank_range=(min(best, rank), max(worst, rank))))
+    places = ranks(np.array([row.rating for row in ranked]))
+    table = [msgspec.structs.replace(row, rank=rank) for row, rank in zip(ranked, places, strict=True)]
     return table + sorted((row for row in rows if row.rank is None), key=lambda row: row.player)

@@ -11,14 +11,16 @@ WITHDRAWN = 8
 
 SERIES = (
     "matches of one series hang together, and this track's intervals take each for itself, which may make "
-    "them too narrow: those of Bradley-Terry allow for series",
+    "them too narrow: those of strength and Bradley-Terry allow for series",
 )
 
-ONE_LOOK = (
-    "ranks and who is above whom hold at one look on this track, which forgets, so that some look at it will "
-    "mislead: those of Bradley-Terry hold however often you look",
+BEST = (
+    "Best: the chance to be the best of all",
+    "Choice: out is a player whose chances to be the best, and better than the pick, are next to nothing, or "
+    "that is proven to be worse",
+    "Proven above: the ranks of players that this one is proven to be better than",
 )
-
+"""The columns that tracks with chances have in addition."""
 
 OF_MANY = "W: first alone, in a match of more than two; D: shares first place; L: any other place"
 

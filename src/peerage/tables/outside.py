@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import cached_property
-from typing import Protocol
 
 import msgspec
 import numpy as np
@@ -19,30 +18,16 @@ from peerage.ratings.history import Duels, Games, as_games, games, pairings, sha
 from peerage.ratings.kernels import Floats, Ints
 from peerage.ratings.read.histories import Battles, Used
 from peerage.standings.accounts import NOTHING, Account
+from peerage.tables.evidence import MatchEvidence
 
 
-class History(Protocol):
-    """What tracks that read whole histories need: see `played.PlayedMatches`."""
-
-    @property
-    def players(self) -> Mapping[str, int]: ...
-    @property
-    def sources(self) -> Ints | None: ...
-    @property
-    def hanging(self) -> Ints | None: ...
-    @property
-    def history(self) -> Duels: ...
-    @property
-    def tables(self) -> Games: ...
-
-
-class Outside:
+class Outside(MatchEvidence):
     """The outside results of a ledger, before the results of `beside` where that is given.
 
     `players` maps everybody in either to a number. Raises LedgerError when they cannot be read.
     """
 
-    def __init__(self, ledger: Ledger, beside: History | None = None) -> None:
+    def __init__(self, ledger: Ledger, beside: MatchEvidence | None = None) -> None:
         self.players: dict[str, int] = dict(beside.players) if beside else {}
         self._beside = beside
         self._found = read(ledger)
@@ -86,11 +71,6 @@ class Outside:
     def history(self) -> Duels:
         """Every result as duels."""
         return self._all[0]
-
-    @property
-    def hanging(self) -> Ints | None:
-        """Outside results are in no series, and beside them those of the arena count match by match."""
-        return None
 
     @property
     def sources(self) -> Ints | None:

@@ -9,9 +9,9 @@ from typing import NamedTuple
 import numpy as np
 from msgspec import Struct
 
-from peerage.ratings.kernels import Floats
-from peerage.ratings.overall import Shares, combined, shares
-from peerage.ratings.table import Z95, ranks
+from peerage.ratings.shares import Shares, combined, shares_of
+from peerage.ratings.strength.posterior import Strengths
+from peerage.ratings.table import ranks
 from peerage.tables import Shown
 from peerage.tables.played import Field, PlayedMatches
 
@@ -69,32 +69,31 @@ class _Counts(Struct):
 
 
 class Games(NamedTuple):
-    """The shares of `players` in each game and overall, and each game's part of that, 0 to 1."""
+    """The strengths and shares of `players` in each game and overall, and each game's part of that, 0 to
+    1."""
 
     players: tuple[str, ...]
+    strengths: Mapping[str, Strengths]
     each: Mapping[str, Shares]
     parts: Mapping[str, float]
     whole: Shares
 
 
-def shares_of(played: PlayedMatches, by: Field = "game") -> Games:
+def games_of(played: PlayedMatches, by: Field = "game") -> Games:
     """Every game or topic of a scope; overall by the weights of its `games`, alike where nothing is said, or
     for topics by every match alike."""
-    histories = played.histories(by)
-    if by == "topic":
-        most = sorted(histories, key=lambda topic: (-len(histories[topic].history), topic))[:TOPICS]
-        histories = {topic: histories[topic] for topic in sorted(most) if topic}
     names = tuple(played.players)
-    if not histories:
-        nothing = Shares(np.zeros(0), np.zeros((0, 0)))
-        return Games(names, {}, {}, nothing)
-    each = {game: shares(one, len(histories)) for game, one in histories.items()}
     if by == "topic":
-        parts = dict.fromkeys(each, 1 / len(each))
-        return Games(names, each, parts, shares(played.histories("")[""]))
+        strengths = played.strengths_by_topic(TOPICS)
+        each = {topic: shares_of(one.draws) for topic, one in strengths.items()}
+        parts = dict.fromkeys(each, 1 / max(len(each), 1))
+        return Games(names, strengths, each, parts, shares_of(played.strengths.draws))
+    strengths, each = played.strengths_by_game, played.shares_by_game
+    if not each:
+        return Games(names, {}, {}, {}, Shares(np.zeros((1, len(names)))))
     stated = {game: played.scope.games.get(game, 1.0) for game in each}
     parts = {game: weight / sum(stated.values()) for game, weight in stated.items()}
-    return Games(names, each, parts, combined(list(each.values()), list(parts.values())))
+    return Games(names, strengths, each, parts, combined(list(each.values()), list(parts.values())))
 
 
 def in_words(found: Games, played: PlayedMatches) -> tuple[str, ...]:
@@ -108,32 +107,18 @@ def in_words(found: Games, played: PlayedMatches) -> tuple[str, ...]:
         for player in found.players
         if (missing := [game for game in found.parts if (game, player) not in there])
     ]
-    unconnected = [game for game, one in found.each.items() if not one.connected]
-    lent = "a" if len(found.each) == 1 else f"1/{len(found.each)} of a"
-    apart = [
-        f"the graph of wins is not strongly connected in {', '.join(unconnected)}: there each player got "
-        f"{lent} tied game against an average one"
-    ][: len(unconnected)]
     return (
         "share of wins, in percent, that a player can expect against the others, a tie counting half: "
         f"the mean over {len(found.parts)} games ({how})",
-        "in each game from Bradley-Terry chances, so that it does not matter whom one met; a match of many "
-        "is all its pairs",
-        *apart,
+        "in each game from strengths, so that it does not matter whom one met",
         *lacking,
     )
-
-
-def bounds(found: Shares) -> tuple[Floats, Floats]:
-    """The 95% bounds of shares, within 0 and 1."""
-    error = Z95 * found.error
-    return np.maximum(found.share - error, 0.0), np.minimum(found.share + error, 1.0)
 
 
 def profiles(played: PlayedMatches, by: Field = "game") -> list[Profile]:
     """Each player's line overall and then in each game or topic, players in the order of their overall
     share."""
-    found = shares_of(played, by)
+    found = games_of(played, by)
     counts: dict[tuple[str, str], _Counts] = {}
     for one in played.decided:
         best = max(one.scores)
@@ -147,7 +132,7 @@ def profiles(played: PlayedMatches, by: Field = "game") -> list[Profile]:
                 count.losses += score < best
     rows: dict[str, list[Profile]] = {player: [] for player in found.players}
     for game, shared in {"": found.whole, **found.each}.items():
-        lower, upper = bounds(shared)
+        lower, upper = shared.bounds
         placed = ranks(shared.share)
         for at, player in enumerate(found.players):
             count = counts.get((game, player), _Counts())
@@ -171,7 +156,7 @@ def profiles(played: PlayedMatches, by: Field = "game") -> list[Profile]:
     return [row for player in order for row in rows[player]]
 
 
-class Strengths(NamedTuple):
+class Grid(NamedTuple):
     """Profiles as a table of players and games or topics, overall under an empty name; what there is less of
     stands side by side. `cells` has the profiles with a match, by (`down`, `across`)."""
 
@@ -188,7 +173,7 @@ class Strengths(NamedTuple):
         return median(widths) / 2 if widths else None
 
 
-def strengths(rows: Iterable[Profile], room: Callable[[str], int] = lambda _: 1) -> Strengths:
+def grid(rows: Iterable[Profile], room: Callable[[str], int] = lambda _: 1) -> Grid:
     """The table of `profiles`. `room` is what a name takes among those side by side: all alike, or `len` in
     a terminal."""
     found = list(rows)
@@ -196,5 +181,5 @@ def strengths(rows: Iterable[Profile], room: Callable[[str], int] = lambda _: 1)
     players = tuple(dict.fromkeys(row.player for row in found))
     cells = {(row.player, row.name): row for row in found if row.rank}
     if sum(map(room, games)) <= sum(map(room, players)):
-        return Strengths(False, players, games, cells)
-    return Strengths(True, games, players, {(game, player): row for (player, game), row in cells.items()})
+        return Grid(False, players, games, cells)
+    return Grid(True, games, players, {(game, player): row for (player, game), row in cells.items()})

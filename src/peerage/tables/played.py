@@ -24,11 +24,15 @@ from peerage.ledger.store import Columns, Ledger, LedgerError, Summary
 from peerage.match import DONE, rated
 from peerage.ratings.history import Duels, Game, Games, duels, games, pairings
 from peerage.ratings.kernels import Floats, Ints
-from peerage.ratings.overall import GameHistory
+from peerage.ratings.shares import Shares, shares_of
+from peerage.ratings.strength.evidence import Evidence
+from peerage.ratings.strength.pooling import pooled
+from peerage.ratings.strength.posterior import Strengths
 from peerage.settings import suggest
 from peerage.standings import moves_elo, unrated
 from peerage.standings.accounts import Account, count, totals_of
 from peerage.tables.challenges import amended, amended_columns, match_points, withdrawn
+from peerage.tables.evidence import SEED, MatchEvidence, evidence_of
 from peerage.tables.votes import LOOKED_AT, flips, votes
 
 
@@ -60,7 +64,7 @@ Field: TypeAlias = Literal["game", "topic", ""]
 """What matches are told apart by; empty: nothing."""
 
 
-class PlayedMatches:
+class PlayedMatches(MatchEvidence):
     """Finished matches of a scope, in order.
 
     `finished` are all of them, `decided` those with a result; `players` maps everybody with a decided match
@@ -148,9 +152,7 @@ class PlayedMatches:
         """The same after `number` matches of the arena; what was computed for all of them is cut."""
         _ = self._series  # read once for all moments
         found = copy(self)
-        for name in ("history", "tables", "hanging", "flips", "_pairs"):
-            found.__dict__.pop(name, None)
-        found._columns = None
+        found._forget()
         found.finished = self._until(self.finished, number)
         found.decided = self._until(self.decided, number)
         if self._sizes - {2}:
@@ -167,8 +169,16 @@ class PlayedMatches:
         found.players = dict(islice(self.players.items(), there))  # numbered as they come
         return found
 
+    def _forget(self) -> None:
+        """Let go of what was computed from other matches."""
+        for name in _COMPUTED:
+            self.__dict__.pop(name, None)
+        self._columns = None
+
     def weighed(self, games: Mapping[str, float]) -> PlayedMatches:
         """The same, where whole games count so much on the track `overall`."""
+        if games == self.scope.games:
+            return self
         found = copy(self)
         found.scope = msgspec.structs.replace(self.scope, games=games)
         return found
@@ -177,9 +187,7 @@ class PlayedMatches:
         """The same with the matches `again`, by number, in place of those on record, and without the votes
         of the judges `silenced`."""
         found = copy(self)
-        for name in ("history", "tables", "hanging", "flips", "_pairs"):
-            found.__dict__.pop(name, None)
-        found._columns = None
+        found._forget()
         found.finished = [again.get(one.number, one) for one in self.finished]
         found.decided = [one for one in found.finished if one.status == DONE and (one.players or one.scores)]
         found._sizes = {len(one.scores) for one in found.decided}
@@ -201,14 +209,6 @@ class PlayedMatches:
     def cluster(self, number: int) -> int:
         """The first match of the series that a match is in; the match itself where it is in none."""
         return self._series.get(number, number)
-
-    @cached_property
-    def hanging(self) -> Ints | None:
-        """Of each duel of `history` the `cluster` of its match; None in an arena without series."""
-        if not self._series:
-            return None
-        clusters = np.array([self.cluster(one.number) for one in self.decided], np.int64)
-        return clusters if self.sources is None else clusters[self.sources]
 
     @cached_property
     def history(self) -> Duels:
@@ -244,15 +244,63 @@ class PlayedMatches:
         for name in sorted(found):
             yield name, found[name], *self._duels(found[name], {})
 
-    def histories(self, by: Field = "game") -> dict[str, GameHistory]:
-        """The duels of `apart`, by name. The matches of one series hang together like the duels of one
-        match."""
-        found = {}
-        for name, matches, history, sources in self.apart(by):
-            labels = np.array([self.cluster(one.number) for one in matches], np.int64)[sources]
-            alone = len(np.unique(labels)) == len(labels)
-            found[name] = GameHistory(history, None if alone else labels)
-        return found
+    @property
+    def clusters(self) -> Ints | None:
+        """The series of each match by the number of its first one, where it is in one; else its own number.
+        None in an arena without series."""
+        return self._clusters(self.decided)
+
+    @property
+    def tasks(self) -> Sequence[str]:
+        """The topic of each match, where there are several."""
+        topics = [one.topic for one in self.decided] if len(self.topics) > 1 else []
+        return topics if len({*topics}) > 1 else ()
+
+    def _clusters(self, matches: Sequence[Summary]) -> Ints | None:
+        return np.array([self.cluster(one.number) for one in matches], np.int64) if self._series else None
+
+    def _evidence(self, matches: Sequence[Summary]) -> Evidence:
+        two = all(len(one.scores) == 2 for one in matches)
+        return evidence_of(
+            self._duels(matches, {})[0] if two else None,
+            lambda: self._ranked(matches, {}),
+            self._clusters(matches),
+        )
+
+    @cached_property
+    def rest(self) -> Evidence | None:
+        """Of a table of one game or topic: the other decided matches among its players."""
+        if self._columns is None or not (self.scope.game or self.scope.topic):
+            return None
+        others = [
+            one
+            for one in compress(islice(amended(self._ledger), len(self._numbers)), (~self._within).tolist())
+            if one.status == DONE and len(one.scores) > 1 and self.players.keys() >= {*one.players}
+        ]
+        return self._evidence(others) if others else None
+
+    def _strengths_by(self, by: Field, most: int | None = None) -> dict[str, Strengths]:
+        """The posterior of strengths in each game, or on each of the topics with the `most` matches, each
+        borrowing from the others; of the players of all, in order of names."""
+        found: dict[str, list[Summary]] = {}
+        for one in self.decided:
+            found.setdefault(getattr(one, by), []).append(one)
+        names = sorted(sorted(found, key=lambda name: (-len(found[name]), name))[:most])
+        drawn = pooled([self._evidence(found[name]) for name in names], seed=SEED)
+        return dict(zip(names, drawn, strict=True))
+
+    @cached_property
+    def strengths_by_game(self) -> dict[str, Strengths]:
+        return self._strengths_by("game")
+
+    @cached_property
+    def shares_by_game(self) -> dict[str, Shares]:
+        """The shares of wins in each game, likewise."""
+        return {game: shares_of(one.draws) for game, one in self.strengths_by_game.items()}
+
+    def strengths_by_topic(self, most: int) -> dict[str, Strengths]:
+        """Likewise on each topic."""
+        return {topic: one for topic, one in self._strengths_by("topic", most).items() if topic}
 
     def points(self) -> list[tuple[Summary, tuple[float, ...]]]:
         """The decided matches, each with its points in seat order; scores where a game has no points."""
@@ -321,6 +369,13 @@ class PlayedMatches:
             for one in self.decided
             if one.game in moving and len(one.players) == 2 and not (priced and None in one.costs)
         ]
+
+
+_COMPUTED = (
+    *("history", "tables", "hanging", "flips", "_pairs"),
+    *("evidence", "rest", "strengths", "claims", "strengths_by_game", "shares_by_game"),
+)
+"""What `PlayedMatches` keeps of what it computed from its matches."""
 
 
 def _counts(kinds: Mapping[tuple[str, str, str], int], place: int) -> dict[str, int]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from peerage.judging.favours import favours
+from peerage.judging.favours.evidence import JUDGES
 from peerage.ratings import judges
 from peerage.settings import Rating
 from peerage.standings import Standings
@@ -35,6 +36,8 @@ def judge_aware(played: PlayedMatches, rating: Rating, standings: Standings) -> 
         notes.append(
             f"reliability: from {high:.2f} ({best}) to {low:.2f} ({worst}); `peerage judges` shows all"
         )
+    if 1 < len(cast.judges) < JUDGES:
+        notes.append(f"of fewer than {JUDGES} judges two that favour each other pass for the reliable ones")
     if not table.connected:
         notes.append("the graph of votes is not strongly connected: a prior of one tied game each was added")
-    return of_odds(cast.players, table, table.bounds[1], notes, cast.history)
+    return of_odds(cast.players, table, notes)

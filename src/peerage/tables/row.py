@@ -2,26 +2,27 @@
 
 from __future__ import annotations
 
-from typing import Literal, TypeAlias
+from typing import Literal
 
+from peerage.ratings.strength.bins import Bin
 from peerage.tables import Shown
 from peerage.tables.tracks import Track
-
-Pairwise: TypeAlias = tuple[tuple[float | None, ...], ...]
-"""A number for each two of the ranked rows, in their order; None where it is infinite."""
 
 
 class Row(Shown, frozen=True):
     """One player's line.
 
     `rank` is 1 for the best, shared by equal ratings, and None for a player without a decided match, who
-    stands at the track's starting point; `rank_range` are the ranks (best, worst) still possible at 95% for
-    all players together, and `above` names those whom this player beats with the same confidence. Both hold
-    at `every look`, however often you look (see `ratings.claims`), on tracks that forget (Elo, Glicko-2) at
-    `one look`: `claims_hold_at` says which. `lower` and `upper` bound the rating at 95%, at one look: on the
-    TrueSkill track the mean skill μ, while `rating` is μ - 3σ; on the sequential Elo tracks where it would
-    stand, were the same matches played again. `mu` and `sigma` are the method's own scale (TrueSkill;
-    Glicko-2's rating and deviation).
+    stands at the track's starting point. `lower` and `upper` bound the rating at 95%: on the TrueSkill track
+    the mean skill μ, while `rating` is μ - 3σ; on the sequential Elo tracks where it would stand, were the
+    same matches played again. `mu` and `sigma` are the method's own scale (TrueSkill; Glicko-2's rating and
+    deviation).
+
+    `best` is the chance to be the best, 0 to 1, and `bin` what follows for a choice (see `Verdict`): "pick",
+    "may be as good", "unlikely" or "out". `above` names those whom this player is proven to be better than,
+    however often anybody looked. Nobody is proven below a player of a lower `tier`, A being the highest. All
+    four follow from the matches alone, the same on the tracks `strength`, `bt`, `trueskill` and `overall`;
+    other tracks leave them None or empty.
 
     `matches` were decided; `void` came to nothing. `cost_usd` is everything the player is known to have been
     billed in dollars, as author, committee member and judge too, None while the cost of no call is known;
@@ -33,7 +34,6 @@ class Row(Shown, frozen=True):
     """
 
     rank: int | None
-    rank_range: tuple[int, int] | None
     player: str
     model: str
     family: str
@@ -53,7 +53,10 @@ class Row(Shown, frozen=True):
     notes: tuple[str, ...]
     mu: float | None = None
     sigma: float | None = None
+    best: float | None = None
+    bin: Bin | Literal[""] = ""
     above: tuple[str, ...] = ()
+    tier: str = ""
     game: str = ""
     topic: str = ""
     possibly_usd: float = 0.0
@@ -62,4 +65,3 @@ class Row(Shown, frozen=True):
     side: str = ""
     withdrawn_after: int | None = None
     rating_then: float | None = None
-    claims_hold_at: Literal["every look", "one look"] = "every look"

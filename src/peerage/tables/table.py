@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar, overload
 
-from peerage.figures import dollars, span, tenths, whole
+from peerage.figures import chance, dollars, spans, tenths, whole
 from peerage.protocol import visible
 from peerage.tables import Shown
 from peerage.tables.catalogue import PlayerRow
@@ -117,12 +117,19 @@ def leaderboard_table(found: Board, title: str) -> Table[Row]:
     def interval(row: Row) -> str:
         return "" if row.lower is None else f"{number(row.lower)} to {number(row.upper)}"
 
+    ranks = {row.player: row.rank for row in found.rows}
+    with_chances = (
+        Column("Best", lambda row: chance(row.best)),
+        Column("Choice", lambda row: row.bin, False),
+        *([Column("Tier", lambda row: row.tier, False)] if found.tiered else ()),
+        Column("Proven above", lambda row: spans([rank for name in row.above if (rank := ranks[name])])),
+    )
     columns = (
         Column("Rank", lambda row: "" if row.rank is None else str(row.rank)),
         Column("Player", lambda row: row.player, False),
         Column("Rating", lambda row: number(row.rating)),
         Column("95% interval", interval),
-        Column("Ranks", lambda row: span(row.rank_range)),
+        *(with_chances if any(row.best is not None for row in found.rows) else ()),
         Column("Matches", lambda row: whole(row.matches)),
         Column("Won", lambda row: whole(row.wins)),
         Column("Drawn", lambda row: whole(row.draws)),

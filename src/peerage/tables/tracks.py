@@ -12,26 +12,27 @@ import numpy as np
 from peerage.ledger.store import LedgerError
 from peerage.ratings import glicko2
 from peerage.ratings.bradley_terry import fit_duels
-from peerage.ratings.claims import SHARE_UNIT, gap_needed, told_apart
 from peerage.ratings.connection import strong_components
 from peerage.ratings.elo_error import EloError, elo_error
 from peerage.ratings.history import Duels, duels, met_by_pair
 from peerage.ratings.kernels import Floats
 from peerage.ratings.regression import fit_clustered
-from peerage.ratings.table import separated
 from peerage.ratings.trueskill import TrueSkillSettings, rate, rate_duels
 from peerage.settings import Rating
 from peerage.standings import NOBODY, Standings, after_all, elo_settings
-from peerage.tables.outside import History
-from peerage.tables.overall import in_words, shares_of
+from peerage.tables.evidence import MatchEvidence
+from peerage.tables.overall import games_of, in_words
 from peerage.tables.played import PlayedMatches
-from peerage.tables.rated import NO_COST, NO_ORDER, Ratings, of_odds, too_few
+from peerage.tables.rated import NO_COST, NO_ORDER, Ratings, around, of_odds, too_few
 from peerage.tables.rated_by_votes import judge_aware
 
-Track: TypeAlias = Literal["bt", "trueskill", "raw", "cost", "glicko2", "points", "judge-aware", "overall"]
+Track: TypeAlias = Literal[
+    "strength", "bt", "trueskill", "raw", "cost", "glicko2", "points", "judge-aware", "overall"
+]
 TRACKS: tuple[Track, ...] = get_args(Track)
 
 NAMES: Mapping[Track, str] = {
+    "strength": "Strength",
     "bt": "Bradley-Terry",
     "trueskill": "TrueSkill",
     "raw": "Elo",
@@ -43,11 +44,30 @@ NAMES: Mapping[Track, str] = {
 }
 
 _SKILL = TrueSkillSettings()
-_SKILL_UNIT = 2**0.5 * _SKILL.beta / 1.702  # the normal curve of a game's noise as a logistic one
 _PERIOD = 15  # matches of a player in a rating period: Glickman advises 10 to 15
 
 
-def bradley_terry(played: History, rating: Rating, standings: Standings) -> Ratings:
+def strength(played: MatchEvidence, rating: Rating, standings: Standings) -> Ratings:
+    """Strengths by their posterior (`ratings.strength`), over every decided match of any size."""
+    found = played.strengths
+    return Ratings(
+        tuple(played.players),
+        found.rating,
+        found.lower,
+        found.upper,
+        (
+            "strength: mean 1500, 400 points for odds of ten to one; the mean of what the matches leave "
+            "possible, and the interval that holds 95% of it, whatever pairing chose",
+            "a match of many is one observation of its ranking"
+            if played.sources is not None
+            else "a tie is a result of its own (Davidson)",
+            *(["strengths borrow from matches on other tasks as far as these are alike"] * bool(played.rest)),
+            NO_ORDER,
+        ),
+    )
+
+
+def bradley_terry(played: MatchEvidence, rating: Rating, standings: Standings) -> Ratings:
     """Bradley-Terry over every decided match; a match of many is all its pairs, and one cluster."""
     if played.hanging is not None:
         table = fit_clustered(played.history, played.hanging)
@@ -68,20 +88,19 @@ def bradley_terry(played: History, rating: Rating, standings: Standings) -> Rati
             f"({len(table.components)} groups), so a prior of {table.prior_games:g} tied game each against "
             "an average player was added"
         )
-    return of_odds(played.players, table, table.upper, notes, played.history)
+    return of_odds(played.players, table, notes)
 
 
-def trueskill(played: History, rating: Rating, standings: Standings) -> Ratings:
+def trueskill(played: MatchEvidence, rating: Rating, standings: Standings) -> Ratings:
     """TrueSkill over every decided match of any size, in number order."""
     if played.sources is None:
         table = rate_duels(played.history, _SKILL)
     else:
         table = rate(played.tables, _SKILL)
     return Ratings(
-        players=tuple(played.players),
-        rating=table.rating,
-        error=table.sigma,
-        apart=partial(told_apart, table.mu, np.diag(table.sigma**2), unit=_SKILL_UNIT),
+        tuple(played.players),
+        table.rating,
+        *around(table.mu, table.sigma),
         notes=(
             f"TrueSkill, μ - {_SKILL.k:g}σ: what one can be sure of; the interval is that of μ",
             f"a newcomer has μ = {_SKILL.mu:g}, σ = {_SKILL.sigma:.3f}; β = {_SKILL.beta:.3f}, "
@@ -96,16 +115,15 @@ def trueskill(played: History, rating: Rating, standings: Standings) -> Ratings:
     )
 
 
-def glicko(played: History, rating: Rating, standings: Standings) -> Ratings:
+def glicko(played: MatchEvidence, rating: Rating, standings: Standings) -> Ratings:
     """Glicko-2 over every decided match, in periods of number order."""
     settings = glicko2.Glicko2Settings()
     table = glicko2.rate(played.history, settings, bounds=glicko2.even_periods(played.history, _PERIOD))
     value, deviation = np.array(table.rating), np.array(table.deviation)
     return Ratings(
-        players=tuple(played.players),
-        rating=value,
-        error=deviation,
-        apart=partial(separated, value, np.diag(deviation**2)),
+        tuple(played.players),
+        value,
+        *around(value, deviation),
         notes=(
             f"Glicko-2 in periods of about {_PERIOD} matches a player, τ = {settings.tau:g}; the interval is "
             "the rating ± 1.96 deviations (σ)",
@@ -131,16 +149,13 @@ def points(played: PlayedMatches, rating: Rating, standings: Standings) -> Ratin
             found.setdefault(player, []).append(earned)
     number: Floats = np.array([len(own) for own in found.values()], np.float64)
     total: Floats = np.array([sum(own) for own in found.values()], np.float64)
-    around: float = sum((one - sum(own) / len(own)) ** 2 for own in found.values() for one in own)
-    spread = float(np.sqrt((around + 1) / (number.sum() - len(number) + 1)))
+    scatter: float = sum((one - sum(own) / len(own)) ** 2 for own in found.values() for one in own)
+    spread = float(np.sqrt((scatter + 1) / (number.sum() - len(number) + 1)))
     error: Floats = np.sqrt(number * spread**2)
-    each = float(number.sum()) / max(len(number), 1)
-    unit = spread / 2 * each  # a duel's score, too, is spread by half of what a unit moves it
     return Ratings(
-        players=tuple(found),
-        rating=total,
-        error=error,
-        apart=partial(told_apart, total, np.diag(error**2), unit=unit),
+        tuple(found),
+        total,
+        *around(total, error),
         notes=(
             "total points, whose interval allows for the spread of points from match to match; μ is the mean "
             "of a match, σ its standard error",
@@ -155,22 +170,10 @@ def points(played: PlayedMatches, rating: Rating, standings: Standings) -> Ratin
 
 def overall(played: PlayedMatches, rating: Rating, standings: Standings) -> Ratings:
     """Expected shares of wins, in percent, each game counting by its weight; see `ratings.overall`."""
-    found = shares_of(played)
-    met = np.zeros((len(found.players), len(found.players)))
-    for one in played.histories("game").values():
-        met += met_by_pair(one.history, one.history.weight)
-    return Ratings(
-        found.players,
-        100 * found.whole.share,
-        100 * found.whole.error,
-        partial(told_apart, found.whole.share, found.whole.covariance, unit=SHARE_UNIT),
-        (*in_words(found, played), NO_ORDER),
-        50.0,
-        limits=(0.0, 100.0),
-        covariance=100**2 * found.whole.covariance,
-        met=met,
-        needed=lambda: 100 * gap_needed(found.whole.covariance, unit=SHARE_UNIT),
-    )
+    found = games_of(played)
+    lower, upper = found.whole.bounds
+    notes = (*in_words(found, played), NO_ORDER)
+    return Ratings(found.players, 100 * found.whole.share, 100 * lower, 100 * upper, notes, 50.0)
 
 
 def _elo(
@@ -196,14 +199,14 @@ def _elo(
     return Ratings(
         standings.players,
         value,
-        found.error,
-        found.above,
-        (*_elo_notes(rating, track), *_settled(found), *_unconnected(history)),
-        rating.initial,
+        *around(value, found.error),
+        notes=(*_elo_notes(rating, track), *_settled(found), *_unconnected(history)),
+        start=rating.initial,
     )
 
 
 METHODS: Mapping[Track, Callable[[PlayedMatches, Rating, Standings], Ratings]] = {
+    "strength": strength,
     "bt": bradley_terry,
     "trueskill": trueskill,
     "raw": partial(_elo, track="raw"),
@@ -218,10 +221,11 @@ METHODS: Mapping[Track, Callable[[PlayedMatches, Rating, Standings], Ratings]] =
 ONE_BY_ONE = frozenset[Track](("trueskill", "raw", "cost", "glicko2", "points"))
 """Those whose intervals take every match for itself, also where matches of one series hang together."""
 
-ONE_LOOK = frozenset[Track](("raw", "cost", "glicko2"))
-"""Those that forget: chance never averages out of them, so who is above whom holds at one look alone."""
+WITH_CHANCES = frozenset[Track](("strength", "bt", "trueskill", "overall"))
+"""Those that show chances, bins and what is proven next to their ratings."""
 
-OUTSIDE: Mapping[str, Callable[[History, Rating, Standings], Ratings]] = {
+OUTSIDE: Mapping[str, Callable[[MatchEvidence, Rating, Standings], Ratings]] = {
+    "strength": strength,
     "bt": bradley_terry,
     "trueskill": trueskill,
     "glicko2": glicko,
@@ -260,7 +264,7 @@ def _elo_notes(rating: Rating, track: str) -> tuple[str, ...]:
     width, share = rating.propagation_width, rating.propagation_share
     notes = [
         f"sequential Elo, K = {rating.k_factor:g}: depends on the order of matches; the interval is where it "
-        "would stand, were the same matches played again; ranks allow for its not having settled",
+        "would stand, were the same matches played again",
         "propagation off" if width is None else f"propagation on: width {width:g} Elo, share {share:g}",
     ]
     if track == "cost":

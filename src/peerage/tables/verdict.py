@@ -1,5 +1,5 @@
-"""The verdict of a table, in words: who is best or may be, the best value for money, how often who beats
-whom, what weakens all that, and what it takes to be sure. Terminal, pages, report and JSON say the same."""
+"""The verdict of a table, in words: whom to pick, who may be as good, who is out, what is proven, and what
+the pick costs. Terminal, pages, report and JSON say the same."""
 
 from __future__ import annotations
 
@@ -9,14 +9,15 @@ from typing import NamedTuple
 
 from msgspec import Struct
 
-from peerage.figures import per_hundred, percent
+from peerage.figures import counted, likely, listed, per_hundred, percent, tenths, whole
 from peerage.tables import Sentences
-from peerage.tables.chances import chances
+from peerage.tables.chances import Chances
 from peerage.tables.overall import FEW
 from peerage.tables.row import Row
+from peerage.tables.tracks import NAMES
 
 FAIR = 1 / 4
-"""The chance against the best player from which on a cheaper one can be the best value."""
+"""The chance against the pick from which on a cheaper player can be the best value."""
 FLIPPING = 1 / 3
 """The share of verdicts changing with the order of answers from which on it is said."""
 LOST = 0.1
@@ -45,20 +46,32 @@ class Flips(NamedTuple):
 
 
 class Verdict(Sentences, frozen=True):
-    """What a table comes to.
+    """What the matches of a table come to, the same whatever track the table shows.
 
-    `lines` say it in sentences, the answer first. `best` is the player that beats all others with 95%
-    confidence, None where nobody does; `may_be_best` are all whom that confidence leaves the first rank.
-    `value` is the cheapest of the players that win at least 1 in 4 matches against the first one;
-    None where prices are unknown or all alike. `beats` holds the first player's chance against each other
-    one, best first. `weakened_by` says what speaks against relying on it.
+    `lines` say it in sentences, the answer first. `pick` has the highest `chance` to be the best, 0 to 1;
+    `may_be_as_good` are better than the pick with at least 5%, `out` with less than 1% and best with less
+    than 2% over the number of others, or proven to be worse; `unlikely` are those between. `proven` says what
+    is proven of the pick, at every look and without any prior, on these tasks alone or on others like them
+    too (from ten topics on, by topic); `proven_best` that it is better than all
+    others. `gives_up` is what picking it gives up at most, with 95%: points, over several games percentage
+    points. All are None or empty where no match counts.
+
+    `value` is the cheapest of the players that win at least 1 in 4 matches against the pick; None where
+    prices are unknown or all alike. `beats` holds the pick's chance against each other one, best first.
+    `weakened_by` says what speaks against relying on it.
     """
 
     lines: tuple[str, ...]
-    best: str | None
-    may_be_best: tuple[str, ...]
+    pick: str | None
+    may_be_as_good: tuple[str, ...]
+    unlikely: tuple[str, ...]
+    out: tuple[str, ...]
     players: int
     matches: int
+    chance: float | None = None
+    proven: str = ""
+    proven_best: bool = False
+    gives_up: float | None = None
     value: str | None = None
     beats: tuple[Chance, ...] = ()
     weakened_by: tuple[str, ...] = ()
@@ -67,6 +80,7 @@ class Verdict(Sentences, frozen=True):
 def verdict(
     rows: Sequence[Row],
     matches: int,
+    chances: Chances,
     flips: Flips | None = None,
     *,
     priced: bool = True,
@@ -74,45 +88,59 @@ def verdict(
     elsewhere: Sequence[str] = (),
     judges: str = "",
 ) -> Verdict:
-    """The verdict of the rows of one table, best first, over so many decided `matches`; `flips` are those of
-    its judges; `priced` says that costs are in dollars alone, `play` that nobody pays them, `elsewhere`
-    what there is that this table does not count, for one that counts nothing. `judges`
-    says what is wrong with its judges.
-
-    Where the first has too few matches, nothing is said of who beats whom or what is worth its price.
-    """
-    ranked = [row for row in rows if row.rank is not None]
+    """The verdict of the rows of one table, best first, over so many decided `matches` and their `chances`;
+    `flips` are those of its judges; `priced` says that costs are in dollars alone, `play` that nobody pays
+    them, `elsewhere` what there is that this table does not count, for one that counts nothing. `judges` says
+    what is wrong with its judges."""
+    by_name = {row.player: row for row in rows}
+    order = sorted(range(len(chances.players)), key=lambda at: (-chances.order[at], chances.players[at]))
+    ranked = [by_name[chances.players[at]] for at in order if chances.players[at] in by_name]
     if not ranked:
         decided = any(row.wins or row.draws or row.losses for row in rows)
         nothing = "No match counts here" if decided else "No match has been decided yet"
         why = f"{nothing}, so there is nothing to say.", *[f"{one}." for one in elsewhere]
-        return Verdict(why, None, (), len(rows), matches)
-    first = [row for row in ranked if row.rank_range is not None and row.rank_range[0] == 1]
-    told = ranked[0].lower is not None and ranked[0].matches >= FEW
-    best = first[0] if told and len(first) == 1 else None
-    against = chances(ranked, ranked[0].player)
-    beats = tuple(
-        [
-            Chance(ranked[0].player, row.player, 1 - chance, in_words(1 - chance))
-            for row, chance in zip(ranked[1:], against[1:], strict=bool(against))
-        ]
-    )
-    value = _value(ranked, against) if told else None
-    doubts = tuple(_doubts(ranked, rows, flips))
+        return Verdict(why, None, (), (), (), len(rows), matches)
+    at = chances.bins.index("pick")
+    pick = by_name[chances.players[at]]
+    bins = {
+        name: tuple([row.player for row in ranked if chances.bins[chances.of(row.player)] == name])
+        for name in ("may be as good", "unlikely", "out")
+    }
+    worse = [row.player for row in ranked if chances.above[at, chances.of(row.player)]]
+    best = len(worse) == len(ranked) - 1 > 0
+    about = {chances.claims.about(at, chances.of(name)) for name in worse}
+    tasks = "tasks like these" if about == {"tasks like these"} else "these tasks"
+    proven = _proven(pick.player, worse, len(ranked), tasks) if len(ranked) > 1 else ""
+    against = {row.player: float(chances.wins[at, chances.of(row.player)]) for row in ranked if row != pick}
+    beats = tuple([Chance(pick.player, name, one, in_words(one)) for name, one in against.items()])
+    value = _value(pick, ranked, against)
+    chance, gives_up = float(chances.best[at]), chances.gives_up(at)
+    doubts = tuple(_doubts(pick, ranked, rows, flips))
+    first = next(row for row in rows if row.rank is not None) if any(row.rank for row in rows) else pick
     lines = [
-        _answer(ranked, first, best, matches, trusted=told),
-        *(_beaten(ranked, best, beats) if told else ()),
-        *_worth(ranked[0], value, first, beats, priced),
+        _answer(pick.player, len(ranked), matches, chance, tasks if best else ""),
+        *_sorted_out(bins),
+        *([proven] if proven and not best else ()),
+        *_given_up(bins["may be as good"], gives_up, chances.unit),
+        *_beaten(beats),
+        *_worth(pick, value, bins["may be as good"], against, priced),
+        *_counts(pick, first),
         *([judges] if judges else ()),
         *([f"What weakens this: {'; '.join(doubts)}."] if doubts else ()),
         *(["Prices are play prices: nobody is paid."] if play and any(row.cost_usd for row in rows) else ()),
     ]
     return Verdict(
         lines=tuple(lines),
-        best=best.player if best else None,
-        may_be_best=tuple([row.player for row in first]),
+        pick=pick.player,
+        may_be_as_good=bins["may be as good"],
+        unlikely=bins["unlikely"],
+        out=bins["out"],
         players=len(ranked),
         matches=matches,
+        chance=chance,
+        proven=proven,
+        proven_best=best,
+        gives_up=gives_up,
         value=value.player if value else None,
         beats=beats,
         weakened_by=doubts,
@@ -136,85 +164,106 @@ def in_words(chance: float) -> str:
     return f"about {part if chance > 0.5 else of - part} in {of} matches"
 
 
-def _answer(
-    ranked: Sequence[Row], first: Sequence[Row], best: Row | None, matches: int, *, trusted: bool
-) -> str:
-    count = len(ranked)
-    if count == 1:
-        return f"{ranked[0].player} is the only player with a decided match."
-    if best:
-        return f"{best.player} is the best of {count} players, with 95% confidence."
-    told = f"{matches:,} match{'es' * (matches != 1)}"
-    if not trusted or len(first) < 2:
-        return f"None of {count} players is clearly the best after {told}."
-    leaders = [row for row in ranked if row.rank == ranked[0].rank]
-    lead = f"{ranked[0].player} leads {count} players after {told}"
-    if len(leaders) > 1:
-        named = leaders if len(leaders) <= _NAMED else leaders[:1]
-        rest = f" and {len(leaders) - 1} others" if named != leaders else ""
-        lead = f"{_names(named, 'and')}{rest} share the lead of {count} players after {told}"
-    if len(first) == count:
-        return f"{lead}; none is out of the race yet."
-    if len(first) > _NAMED:
-        return f"{lead}; {len(first)} of them may be the best."
-    return f"The best of {count} players is {_names(first, 'or')}: {told} cannot tell which."
+def _answer(pick: str, players: int, matches: int, chance: float, proven_on: str) -> str:
+    if players == 1:
+        return f"{pick} is the only player with a decided match."
+    of = f"the best of {players:,} players"
+    after = f"after {counted(matches, 'match')}"
+    if proven_on:
+        return f"Pick {pick}: proven to be {of} on {proven_on} {after}."
+    if chance >= 0.5:
+        return f"Pick {pick}: likely {of} ({likely(chance)}) {after}."
+    return f"Pick {pick} for now: {likely(chance)} to be {of} {after}, more than anybody else."
 
 
-def _beaten(ranked: Sequence[Row], best: Row | None, beats: Sequence[Chance]) -> Iterator[str]:
-    if not beats:
+def _sorted_out(bins: dict[str, tuple[str, ...]]) -> Iterator[str]:
+    """Who is in which bin."""
+    good, unlikely, out = (bins[name] for name in ("may be as good", "unlikely", "out"))
+    if len(out) > 1 and not (good or unlikely):
+        yield f"All {len(out)} others are out."
         return
-    last = f", and {beats[-1].words} against {beats[-1].against}, the last" if len(beats) > 1 else ""
-    if best:
-        yield f"It wins {beats[0].words} against {beats[0].against}, the next{last}."
-    else:
-        yield (
-            f"By its rating {ranked[0].player} wins {beats[0].words} against {beats[0].against}{last}; who "
-            "is ahead may still change."
-        )
+    parts = [
+        *([f"{_named(good)} may be as good"] if good else ()),
+        *([f"{_named(unlikely)} {'is' if len(unlikely) == 1 else 'are'} unlikely to be"] if unlikely else ()),
+        *([f"{_named(out)} {'is' if len(out) == 1 else 'are'} out"] if out else ()),
+    ]
+    if parts:
+        yield f"{'; '.join(parts)}."
 
 
-def _value(ranked: Sequence[Row], against: Sequence[float]) -> Row | None:
-    """The cheapest of those that win at least `FAIR` of their matches against the first."""
+def _proven(pick: str, worse: Sequence[str], players: int, tasks: str) -> str:
+    """What is proven of the pick, and about which tasks."""
+    if not worse:
+        return "Nothing is proven of it yet."
+    if len(worse) == players - 1:
+        return f"Proven on {tasks}: {pick} is better than {'all others' if players > 2 else worse[0]}."
+    return f"Proven on {tasks}: {pick} is better than {_named(worse, last=True)}."
+
+
+def _given_up(good: Sequence[str], points: float, unit: str) -> Iterator[str]:
+    if good:
+        most = whole(points) if unit == "points" else tenths(points)
+        yield f"Picking it gives up {most} {unit} at most (95%)."
+
+
+def _beaten(beats: Sequence[Chance]) -> Iterator[str]:
+    if beats:
+        last = f", and {beats[-1].words} against {beats[-1].against}, the last" if len(beats) > 1 else ""
+        yield f"It wins {beats[0].words} against {beats[0].against}{', the next' * bool(last)}{last}."
+
+
+def _value(pick: Row, ranked: Sequence[Row], against: dict[str, float]) -> Row | None:
+    """The cheapest of those that win at least `FAIR` of their matches against the pick."""
     costs = {row.cost_per_match for row in ranked}
-    if None in costs or len(costs) < 2 or not against:
+    if None in costs or len(costs) < 2 or pick.matches < FEW:
         return None
     worthy = [
-        row
-        for row, chance in zip(ranked, against, strict=True)
-        if row is ranked[0] or (row.matches >= FEW and chance >= FAIR)
+        row for row in ranked if row is pick or (row.matches >= FEW and 1 - against[row.player] >= FAIR)
     ]
-    return min(worthy, key=lambda row: (row.cost_per_match or 0.0, -row.rating))
+    return min(worthy, key=lambda row: (row.cost_per_match or 0.0, row is not pick))
 
 
 def _worth(
-    leader: Row, value: Row | None, first: Sequence[Row], beats: Sequence[Chance], priced: bool
+    pick: Row, value: Row | None, good: Sequence[str], against: dict[str, float], priced: bool
 ) -> Iterator[str]:
     if value is None:
         return
-    cost, dearer = value.cost_per_match or 0.0, leader.cost_per_match or 0.0
+    cost, dearer = value.cost_per_match or 0.0, pick.cost_per_match or 0.0
     price = f", at {per_hundred(cost)} per 100 matches" if priced else ""
-    if value is leader:
+    if value is pick:
         yield (
-            f"Best value for money: {leader.player}{price}; nobody cheaper wins even 1 in 4 matches "
-            "against it."
+            f"Best value for money: {pick.player}{price}; nobody cheaper wins even 1 in 4 matches against it."
         )
         return
     if cost:
         times = dearer / cost
-        ratio = f" ({leader.player} costs {times:,.{times < 10:d}f} times as much)"
+        ratio = f" ({pick.player} costs {times:,.{times < 10:d}f} times as much)"
         price += "" if times < 1.1 else ratio
     else:
         price = ", which costs nothing"
-    wins = next(1 - one.chance for one in beats if one.against == value.player)
-    how = f"wins {in_words(wins)} against {leader.player}" + ", and may be as good" * (value in first)
+    how = f"wins {in_words(1 - against[value.player])} against {pick.player}"
+    how += ", and may be as good" * (value.player in good)
     yield f"Best value for money: {value.player}{price}; it {how}."
 
 
-def _doubts(ranked: Sequence[Row], rows: Sequence[Row], flips: Flips | None) -> Iterator[str]:
+def _counts(pick: Row, first: Row) -> Iterator[str]:
+    """What counts where the table does not put the pick first."""
+    if first.player == pick.player or first.rating == pick.rating:
+        return
+    if first.track in ("strength", "overall"):
+        yield (
+            f"{first.player} has the highest rating, {pick.player} the highest chance to be the best, which "
+            "counts."
+        )
+    elif first.track == "judge-aware":
+        yield f"The judges' votes put {first.player} first; the results of matches count."
+    else:
+        yield f"{NAMES[first.track]} puts {first.player} first; the chances from all matches count."
+
+
+def _doubts(pick: Row, ranked: Sequence[Row], rows: Sequence[Row], flips: Flips | None) -> Iterator[str]:
     few = [row for row in ranked if row.matches < FEW]
-    if any(row.lower is None for row in ranked):
-        yield "too few matches to know how far off the ratings are"
-    elif few:
+    if few:
         many = f"all {len(few)}" if len(few) == len(ranked) else f"{len(few)} of {len(ranked)}"
         whose = f"{few[0].player} has" if len(few) == 1 else f"{many} players have"
         yield f"{whose} fewer than {FEW} matches"
@@ -229,6 +278,9 @@ def _doubts(ranked: Sequence[Row], rows: Sequence[Row], flips: Flips | None) -> 
         yield f"{worst.void} of {of} matches of {worst.player} came to no result{more}"
 
 
-def _names(rows: Sequence[Row], joint: str) -> str:
-    *others, last = [row.player for row in rows]
-    return f"{', '.join(others)} {joint} {last}" if others else last
+def _named(names: Sequence[str], *, last: bool = False) -> str:
+    """Some names in a sentence, the first few of many, or with `last` the last ones."""
+    if len(names) <= _NAMED:
+        return listed(names)
+    shown = names[1 - _NAMED :] if last else names[: _NAMED - 1]
+    return f"{', '.join(shown)} and {len(names) - len(shown)} others"

@@ -111,11 +111,11 @@ function priceOf(row) {
   return Number.isNaN(price) ? null : price;
 }
 
-// Whom a player is statistically tied with, while it is pointed at or has the focus.
-function ties(table) {
+// Whom a player is proven to be better than, while it is pointed at or has the focus.
+function proven(table) {
   const mark = (row, on) => {
-    for (const id of (row.dataset.tied || "").split(" ").filter(Boolean)) {
-      document.getElementById(id)?.classList.toggle("tied", on);
+    for (const id of (row.dataset.above || "").split(" ").filter(Boolean)) {
+      document.getElementById(id)?.classList.toggle("below", on);
     }
   };
   always(() => {
@@ -132,7 +132,7 @@ document.querySelectorAll("table[data-sortable]").forEach((table, place) => sort
 document.querySelectorAll("table.board").forEach((table) => {
   const form = table.parentElement.previousElementSibling;
   if (form?.matches("form.filters")) filtered(form, table);
-  ties(table);
+  proven(table);
 });
 
 // Other ratings, topics and games of the leaderboard show the same choice.

@@ -1,0 +1,89 @@
+"""What matches say about strength, computed once and shared by all tables of these matches."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from functools import cached_property
+
+from numpy.typing import ArrayLike
+
+from peerage.ratings.history import Duels, Games
+from peerage.ratings.kernels import Ints
+from peerage.ratings.strength.evidence import Evidence, of_duels, of_games
+from peerage.ratings.strength.pooling import pooled
+from peerage.ratings.strength.posterior import Strengths, strengths
+from peerage.ratings.strength.proven import Claims, claims
+
+SEED = 20240229
+
+
+class MatchEvidence(ABC):
+    """Matches as evidence of strength: of two players as duels, of more as rankings, each one observation.
+    `players` maps everybody in them to a number."""
+
+    players: dict[str, int]
+
+    @property
+    @abstractmethod
+    def history(self) -> Duels:
+        """Every match as duels."""
+
+    @property
+    @abstractmethod
+    def sources(self) -> Ints | None:
+        """The match that each duel of `history` is of; None where every match is one duel."""
+
+    @property
+    @abstractmethod
+    def tables(self) -> Games:
+        """Every match with its ranking, whatever its size."""
+
+    @property
+    def clusters(self) -> Ints | None:
+        """What each match hangs together with, by label; None where each stands for itself."""
+        return None
+
+    @cached_property
+    def hanging(self) -> Ints | None:
+        """The same of each duel of `history`."""
+        labels = self.clusters
+        return labels if labels is None or self.sources is None else labels[self.sources]
+
+    @cached_property
+    def evidence(self) -> Evidence:
+        return evidence_of(self._duels_alone, lambda: self.tables, self.clusters)
+
+    @property
+    def rest(self) -> Evidence | None:
+        """Other matches of the same players, on other tasks, from which their strengths borrow."""
+        return None
+
+    @cached_property
+    def strengths(self) -> Strengths:
+        """The posterior of everybody's strength: the same for the same matches."""
+        if self.rest is None:
+            return strengths(self.evidence, seed=SEED)
+        return pooled([self.evidence, self.rest], seed=SEED)[0]
+
+    @property
+    def tasks(self) -> Sequence[str]:
+        """The task of each match, or its sort; empty where they are not known."""
+        return ()
+
+    @cached_property
+    def claims(self) -> Claims:
+        """What is proven of who is stronger than whom, about these tasks and about tasks like these."""
+        by_task = None
+        if len(self.tasks):
+            by_task = evidence_of(self._duels_alone, lambda: self.tables, self.tasks)
+        return claims(self.evidence, by_task)
+
+    @property
+    def _duels_alone(self) -> Duels | None:
+        return self.history if self.sources is None else None
+
+
+def evidence_of(history: Duels | None, tables: Callable[[], Games], clusters: ArrayLike | None) -> Evidence:
+    """Matches as evidence: as duels, or where there are none by their rankings."""
+    return of_games(tables(), clusters) if history is None else of_duels(history, clusters)
