@@ -25,13 +25,13 @@ from peerage.scheduling.standing import History, PolicyName, Results, Standing
 
 TOPICS = [f"topic {at}" for at in range(5)]
 ROUNDS, LAG, GAP = 50, 2, 30.0
-POLICIES: tuple[PolicyName, ...] = ("swiss", "order")
+POLICIES: tuple[PolicyName, ...] = ("swiss", "adaptive")
 
 
 def counts(policy: PolicyName, players: int, arena: int) -> np.ndarray:
     """Matches by player and topic; players are `GAP` Elo apart."""
     rules = GAMES["duel"].rules(topics=TOPICS)  # type: ignore[call-arg]
-    scheduler = Scheduler.of(GAMES["duel"], rules, f"secret {arena}", Policy(policy))
+    scheduler = Scheduler(GAMES["duel"], rules, f"secret {arena}", Policy(policy))
     names = [f"p{at:02}" for at in range(players)]
     skill = {name: 1500.0 + GAP * at for at, name in enumerate(names)}
     elo = dict.fromkeys(names, 1500.0)

@@ -11,12 +11,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from pydantic import BaseModel
 
 from peerage.arena import open_arena
 from peerage.engine.replay import replay
 from peerage.games.duel.rules import read_prompts
-from peerage.games.game import GameSpec
 from peerage.ledger import Ledger, open_ledger
 from peerage.ledger.disclosure import write_redacted
 from peerage.ledger.export import export
@@ -91,13 +89,12 @@ def test_what_was_not_drawn_is_nowhere_but_in_the_owners_file(
 def test_a_ledger_that_lists_all_prompts_shows_of_them_what_a_match_drew(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def listing(spec: GameSpec[Any], rules: BaseModel, secret: str, *more: Any) -> Scheduler:
-        settings: Mapping[str, Any] = rules.model_dump(mode="json")  # as version 0.1 did
-        return Scheduler(spec, rules, settings, secret, *more[:1])
+    def listing(scheduler: Scheduler) -> Mapping[str, Any]:
+        return scheduler.rules.model_dump(mode="json")
 
     folder = arena(tmp_path / "arena")
     with monkeypatch.context() as patch:
-        patch.setattr(Scheduler, "of", listing)
+        patch.setattr(Scheduler, "settings", property(listing))
         play(folder, MATCHES - 2)
     with closing(ledger_of(folder)) as ledger:
         assert len(set(SECRET.findall("".join(ledger.texts().values())))) == PROMPTS

@@ -87,6 +87,6 @@ def test_rounds_of_more_than_two_are_grouped_by_skill() -> None:
     recovered = Recovered(next_number=4, next_round=2, round_ends=[(3, 0)])
     recovered.after_round[1] = Standings(3, (), (), (), skills)
     players = [PlayerSettings(name=name, model="house:0.5") for name in names]
-    scheduler = Scheduler.of(CODE_GOLF, CODE_GOLF.rules(seats=3), 1)
+    scheduler = Scheduler(CODE_GOLF, CODE_GOLF.rules(seats=3), 1)
     issued = Rounds({"code-golf": scheduler}, players, 1500.0, 1, 32, recovered).issue()
     assert [{seat.player for seat in one.seats} for one in issued] == [set("abc"), set("def")]

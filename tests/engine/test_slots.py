@@ -91,7 +91,7 @@ def arena(
 
 @pytest.mark.parametrize(("players", "slots"), [(5, ""), (4, "best")])
 def test_a_match_says_how_seats_count_where_somebody_holds_several(players: int, slots: str) -> None:
-    scheduler = Scheduler.of(GAME, HandsRules(seats=5), "secret", slots="best")
+    scheduler = Scheduler(GAME, HandsRules(seats=5), "secret", slots="best")
     table = [Standing(f"p{at}", f"f{at}", 1500.0, 1500.0, 25.0 - at, slots=2) for at in range(players)]
     (fixture,) = next_round(scheduler, table, History(), number=1, round=1, snapshot=0)
     assert (fixture.slots, len(fixture.seats)) == (slots, 5)

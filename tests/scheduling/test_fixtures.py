@@ -61,7 +61,7 @@ STANDINGS = [Standing(f"p{at}", f"f{at}", 1500.0 + at, 1600.0 - at) for at in ra
 
 
 def a_round(secret: str = "7", number: int = 11, **rules: Any) -> tuple[Fixture, ...]:
-    scheduler = Scheduler.of(COIN, Rules(**rules), secret)
+    scheduler = Scheduler(COIN, Rules(**rules), secret)
     return next_round(scheduler, STANDINGS, History(), number=number, round=4, snapshot=9)
 
 
@@ -106,7 +106,7 @@ def test_issued_fixtures_are_remembered_and_meet_others_next() -> None:
     history = History()
     first = a_round()
     remember(history, first)
-    second = next_round(Scheduler.of(COIN, Rules(), "7"), STANDINGS, history, number=14, round=5, snapshot=9)
+    second = next_round(Scheduler(COIN, Rules(), "7"), STANDINGS, history, number=14, round=5, snapshot=9)
     met = {frozenset(seat.player for seat in fixture.seats) for fixture in first}
     again = {frozenset(seat.player for seat in fixture.seats) for fixture in second}
     assert not met & again
@@ -116,7 +116,7 @@ def test_issued_fixtures_are_remembered_and_meet_others_next() -> None:
 
 def test_a_match_without_officials_is_refused_by_name() -> None:
     with pytest.raises(Unstaffed, match="needs at least 2 as judge"):
-        next_round(Scheduler.of(COIN, Rules(), "7"), STANDINGS[:3], History(), number=1, round=1, snapshot=0)
+        next_round(Scheduler(COIN, Rules(), "7"), STANDINGS[:3], History(), number=1, round=1, snapshot=0)
 
 
 def test_pairing_is_told_the_width_and_whether_kin_may_meet(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -130,7 +130,7 @@ def test_pairing_is_told_the_width_and_whether_kin_may_meet(monkeypatch: pytest.
     monkeypatch.setattr(swiss, "pair", pair)
     apart = replace(COIN, seating=Seating(same_family=lambda rules: rules.judges == 3))
     for rules in (Rules(), Rules(judges=2)):
-        scheduler = Scheduler.of(apart, rules, "7", Policy(width=12.5))
+        scheduler = Scheduler(apart, rules, "7", Policy(width=12.5))
         next_round(scheduler, STANDINGS, History(), number=1, round=1, snapshot=0)
     assert told == [(12.5, True), (12.5, False)]
 
@@ -141,7 +141,7 @@ def test_groups_are_told_the_width_and_leave_the_officials_out() -> None:
     history.remember([one.player for one in standings[:3]])
 
     def tables_of(width: float, **rules: Any) -> list[list[str]]:
-        scheduler = Scheduler.of(CODE_GOLF, CODE_GOLF.rules(**rules), "7", Policy(width=width))
+        scheduler = Scheduler(CODE_GOLF, CODE_GOLF.rules(**rules), "7", Policy(width=width))
         played = next_round(scheduler, standings, history, number=1, round=1, snapshot=0)
         return [sorted(seat.player for seat in one.seats) for one in played]
 
@@ -153,7 +153,7 @@ def test_labels_of_many_tell_neither_who_is_better_nor_whose_seats_they_are() ->
     standings = [Standing(f"p{at}", "f", 1500.0, 1500.0, 30.0 - at, slots=2) for at in range(3)]
 
     def seated(number: int) -> tuple[str, ...]:
-        scheduler = Scheduler.of(WEREWOLF, WEREWOLF.rules(seats=6), "7")
+        scheduler = Scheduler(WEREWOLF, WEREWOLF.rules(seats=6), "7")
         (fixture,) = next_round(scheduler, standings, History(), number=number, round=number, snapshot=0)
         return tuple([seat.player for seat in fixture.seats])
 
@@ -166,7 +166,7 @@ def test_labels_of_many_tell_neither_who_is_better_nor_whose_seats_they_are() ->
 
 
 def test_labels_of_two_do_not_tell_who_is_better() -> None:
-    scheduler = Scheduler.of(COIN, Rules(), "7")
+    scheduler = Scheduler(COIN, Rules(), "7")
     found = [
         fixture.seats[0].cost > fixture.seats[1].cost
         for round in range(1, 61)
@@ -180,7 +180,7 @@ def test_another_secret_draws_other_officials_among_equals(secret: str) -> None:
     equals = [Standing(f"p{at}", f"f{at}", 1500.0, 1600.0 - at) for at in range(40)]
 
     def judges(of: str) -> list[str]:
-        scheduler = Scheduler.of(COIN, Rules(), of)
+        scheduler = Scheduler(COIN, Rules(), of)
         made = next_round(scheduler, equals, History(), number=1, round=1, snapshot=0)
         assert len({fixture.drawn["lot"] for fixture in made}) == 1
         return [seat.player for fixture in made for seat in fixture.officials["judge"]]
@@ -196,6 +196,6 @@ def test_a_round_has_as_many_matches_as_are_paired(seats: int, players: int, exp
     rules = CODE_GOLF.rules(seats=seats)
     assert tables(CODE_GOLF, rules, players) == expected
     standings = [Standing(f"p{at}", "f", 1500.0, 1500.0) for at in range(players)]
-    scheduler = Scheduler.of(CODE_GOLF, rules, "7")
+    scheduler = Scheduler(CODE_GOLF, rules, "7")
     played = next_round(scheduler, standings, History(), number=1, round=1, snapshot=0)
     assert len(played) == (expected if players > 1 else 0)

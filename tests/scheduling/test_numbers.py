@@ -106,7 +106,7 @@ def told(fixture: Fixture) -> str:
 def issued(game: str, pool: Sequence[Standing], rules: Mapping[str, Any], **more: Any) -> Callable[[], Any]:
     def found() -> list[str]:
         stated = GAMES[game].rules.model_validate(rules)
-        scheduler, past = Scheduler.of(GAMES[game], stated, "secret", **more), Past(7)
+        scheduler, past = Scheduler(GAMES[game], stated, "secret", **more), Past(7)
         lines = [f"{tables(GAMES[game], stated, len(pool), scheduler.series)} in a round"]
         number = 1
         for at in range(1, 5):
@@ -127,7 +127,7 @@ def issued(game: str, pool: Sequence[Standing], rules: Mapping[str, Any], **more
 def turns() -> list[list[str]]:
     """Three games by weight, the last of which is new."""
     games = [
-        Scheduler.of(GAMES[name], GAMES[name].rules(), "s", weight=weight)
+        Scheduler(GAMES[name], GAMES[name].rules(), "s", weight=weight)
         for name, weight in (("duel", 1.0), ("trivia", 2.5), ("werewolf", 0.5))
     ]
     histories = {one.spec.name: History() for one in games[:-1]}

@@ -19,7 +19,7 @@ from peerage.scheduling.standing import History, Standing
 
 
 def a_round(series: Series | None, players: int, number: int = 5, **rules: Any) -> tuple[Fixture, ...]:
-    scheduler = Scheduler.of(GAME, HandsRules(**rules), "secret", series=series)
+    scheduler = Scheduler(GAME, HandsRules(**rules), "secret", series=series)
     standings = [Standing(f"p{at}", f"f{at}", 1500.0, 1500.0, 25.0 - at) for at in range(players)]
     return next_round(scheduler, standings, History(), number=number, round=1, snapshot=0)
 

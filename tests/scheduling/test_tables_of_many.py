@@ -25,7 +25,7 @@ every_policy = pytest.mark.parametrize("name", NAMES)
 @every_policy
 @pytest.mark.parametrize(("players", "seats"), [(3, 4), (9, 3), (10, 4), (12, 6)])
 def test_tables_are_whole_and_everybody_plays(name: PolicyName, players: int, seats: int) -> None:
-    scheduler = Scheduler.of(CODE_GOLF, CODE_GOLF.rules(seats=seats), "7", Policy(name))
+    scheduler = Scheduler(CODE_GOLF, CODE_GOLF.rules(seats=seats), "7", Policy(name))
     pool, history, results, rng, number = standings(players), History(), Results(), Random(1), 1
     seen: Counter[str] = Counter()
     for round in range(1, 31):

@@ -27,7 +27,7 @@ Order = Sequence[tuple[str, ...]]
 def _issued(players: int, rounds: int, policy: Policy, series: Series | None = None) -> list[Fixture]:
     """Rounds of the duel; under policies that learn the first in a match wins."""
     rules = GAMES["duel"].rules(topics=TOPICS)  # type: ignore[call-arg]
-    scheduler = Scheduler.of(GAMES["duel"], rules, "secret", policy, series)
+    scheduler = Scheduler(GAMES["duel"], rules, "secret", policy, series)
     history, results, found = History(), Results(), list[Fixture]()
     for round in range(1, rounds + 1):
         of_all = standings(players)

@@ -36,7 +36,7 @@ def schedulers(settings: ArenaSettings, secret: str) -> dict[str, Scheduler]:
     wrong."""
     pairing, policy = settings.pairing, policy_of(settings)
     return {
-        name: Scheduler.of(
+        name: Scheduler(
             GAMES[name],
             _rules(settings, name, frozen=bool(policy.player)),
             secret,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 from itertools import groupby
 from random import Random
 from string import ascii_uppercase
@@ -33,44 +33,27 @@ class Unstaffed(Exception):
 class Scheduler:
     """What stays the same from round to round of one game.
 
-    `settings` is `rules` as plain JSON data, embedded in every fixture, without the lists that are drawn
-    from; all that is drawn follows from `secret`, the arena's. `release` is what issues the fixtures.
-    `weight` is its part of the matches beside other games. `slots` is how several seats of a player count.
+    All that is drawn follows from `secret`, the arena's. `weight` is the game's part of the matches beside
+    other games. `slots` is how several seats of a player count.
     """
 
     spec: GameSpec[Any]
     rules: BaseModel
-    settings: Mapping[str, Any]
     secret: str
     policy: Policy = SWISS
     series: Series | None = None
     weight: float = 1.0
-    release: str = ""
     slots: Slots = "mean"
 
-    @classmethod
-    def of(
-        cls,
-        spec: GameSpec[Any],
-        rules: BaseModel,
-        secret: str,
-        policy: Policy = SWISS,
-        series: Series | None = None,
-        weight: float = 1.0,
-        slots: Slots = "mean",
-    ) -> Scheduler:
-        settings = rules.model_dump(mode="json") | {name: [] for name in spec.files}
-        return cls(
-            spec=spec,
-            rules=rules,
-            settings=settings,
-            secret=secret,
-            policy=policy,
-            series=series,
-            weight=weight,
-            release=release_of(spec.name),
-            slots=slots,
-        )
+    @cached_property
+    def settings(self) -> Mapping[str, Any]:
+        """`rules` as plain JSON data, embedded in every fixture, without the lists that are drawn from."""
+        return self.rules.model_dump(mode="json") | {name: [] for name in self.spec.files}
+
+    @cached_property
+    def release(self) -> str:
+        """What issues the fixtures."""
+        return release_of(self.spec.name)
 
 
 def by_need(schedulers: Iterable[Scheduler], histories: Mapping[str, History]) -> list[Scheduler]:
