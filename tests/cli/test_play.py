@@ -125,7 +125,7 @@ def test_a_run_says_what_is_known_of_what_it_was_to_find_out(demo: Path, tmp_pat
     (folder / "arena.yaml").write_text(
         (folder / "arena.yaml").read_text("utf-8") + "\nuntil: top 9 known\n", "utf-8"
     )
-    assert "there are 8 players, so expected top 1 to 7" in peerage("run", "--dir", folder, code=2)
+    assert "there are 8 players, so expected first 1 to 7" in peerage("run", "--dir", folder, code=2)
 
 
 def test_verify_and_replay(demo: Path, tmp_path: Path) -> None:

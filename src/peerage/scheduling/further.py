@@ -103,14 +103,16 @@ def forecast(
     placed: int | None = None,
     pairs: Sequence[tuple[int, int]] = (),
     active: np.ndarray | None = None,
+    above: np.ndarray | None = None,
     seed: int = 0,
 ) -> Forecast:
     """Return what it takes to prove a goal, to have a clear pick, and to prove the order of `pairs`.
 
     `policy` pairs the matches; `adaptive` plays for the goal. `placed` is the number of the player that the
     goal is to place, `active` says who still plays, by default everybody: what they need counts, and they
-    alone meet. `per_match_usd` is the price of a match. The same arguments give the same numbers. It takes
-    half a second for 60 players: `plan` and pages say it, the verdict does not.
+    alone meet. `above` is what is proven now, where the caller has it, `per_match_usd` the price of a match.
+    The same arguments give the same numbers. It takes half a second for 60 players: `plan` and pages say it,
+    the verdict does not.
     """
     n, rng = evidence.players, np.random.default_rng(seed)
     playing = np.ones(n, bool) if active is None else active
@@ -118,7 +120,7 @@ def forecast(
     if policy.player and placed is not None:
         may &= (np.arange(n) == placed)[:, None] ^ (np.arange(n) == placed)
     count = int(np.clip(_WORK // max(n, 1) ** 2, _FEWEST, _MOST))
-    above = proven(evidence)
+    above = proven(evidence) if above is None else above
     known = settled(above, goal, strengths)
     needed = of_goal(goal, placed, np.where(playing, strengths.rating, -inf)) & may
     better = np.where(may, strengths.better, 0.0)[:, int(np.argmax(np.where(playing, strengths.best, -1.0)))]

@@ -11,17 +11,16 @@ from msgspec import Struct
 
 from peerage.engine.policy import policy_of
 from peerage.figures import percent
-from peerage.ratings.strength.evidence import Evidence, of_games
 from peerage.ratings.strength.posterior import strengths
 from peerage.scheduling.further import Further, forecast
 from peerage.scheduling.standing import BEST, Goal
 from peerage.tables import Sentences
+from peerage.tables.evidence import SEED
 from peerage.tables.played import PlayedMatches
 
 if TYPE_CHECKING:
     from peerage.settings import ArenaSettings
 
-_SEED = 1
 _NAMED = 3
 
 
@@ -87,8 +86,13 @@ def outlook(
     if active.sum() < 2:
         active[:] = True
     number = {name: at for at, name in enumerate(everybody)}
-    evidence = _evidence(played, len(everybody))
-    found = strengths(evidence, seed=_SEED)
+    evidence, found, count = played.evidence, played.strengths, len(played.players)
+    above = np.zeros((len(everybody), len(everybody)), bool)
+    above[:count, :count] = played.claims.these
+    if count < len(everybody):
+        rankings = replace(evidence.rankings, players=len(everybody))
+        evidence = replace(evidence, players=len(everybody), rankings=rankings)
+        found = strengths(evidence, seed=SEED)
     pairs = []
     if names:
         one, other = sorted((number[name] for name in names), key=lambda player: -found.rating[player])
@@ -103,6 +107,7 @@ def outlook(
         placed=number[goal.player] if goal.player else None,
         pairs=pairs,
         active=active,
+        above=above,
     )
     pair = None
     for a, b in pairs:
@@ -111,12 +116,6 @@ def outlook(
     absent = [name for name in present if name not in played.players]
     lines = tuple(_lines(goal, ahead.proven, ahead.clear, pair, absent))
     return Outlook(lines, len(played.decided), str(goal), ahead.proven, ahead.clear, pair)
-
-
-def _evidence(played: PlayedMatches, players: int) -> Evidence:
-    clusters = None if played.hanging is None else [played.cluster(match.number) for match in played.decided]
-    found = of_games(played.tables, clusters)
-    return replace(found, players=players, rankings=replace(found.rankings, players=players))
 
 
 def _per_match(played: PlayedMatches) -> float | None:
