@@ -11,10 +11,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from peerage.ratings.history import Game, games, pairings
+from peerage.ratings.history import Game, games
 from peerage.ratings.kernels import Floats
-from peerage.ratings.overall import GameHistory, combined, shares
-from peerage.ratings.table import Z95, separated
+from peerage.ratings.overall import combined, shares_of
+from peerage.ratings.strength.evidence import Evidence, of_games
+from peerage.ratings.strength.pooling import pooled
 
 PLAYERS = 8
 
@@ -42,24 +43,23 @@ CASES = (
 
 
 class Held(NamedTuple):
-    """Whether the overall interval and those of single games hold, a value a player each, the mean standard
-    error of the overall share, and whether anybody was wrongly said to be above somebody."""
+    """Whether the overall interval and those of single games hold, a value a player each, the mean half width
+    of the overall interval, and the chance to be the best that the truly best player had."""
 
     overall: np.ndarray
     single: np.ndarray
-    error: float
-    wrong: bool
+    half: float
+    best: float
 
 
-def played(strength: Floats, rounds: int, seats: int, rng: np.random.Generator) -> GameHistory:
+def played(strength: Floats, rounds: int, seats: int, rng: np.random.Generator) -> Evidence:
     """Matches of so many seats, in which everybody sits once a round, at random."""
     matches = []
     for _ in range(rounds):
         for seated in rng.permutation(len(strength)).reshape(-1, seats):
             said = strength[seated] + rng.gumbel(size=seats)
             matches.append(Game(tuple([(int(one),) for one in seated]), tuple((-said).tolist())))
-    history, sources = pairings(games(len(strength), matches))
-    return GameHistory(history, None if seats == 2 else sources)
+    return of_games(games(len(strength), matches))
 
 
 def arena(case: Case, rng: np.random.Generator) -> Held:
@@ -72,30 +72,32 @@ def arena(case: Case, rng: np.random.Generator) -> Held:
         chance = 1 / (1 + np.exp(strength[None, :] - strength[:, None]))
         np.fill_diagonal(chance, 0)
         truth.append(chance.sum(axis=1) / (PLAYERS - 1))
-        history = played(strength, case.rounds, case.seats[game % len(case.seats)], rng)
-        found.append(shares(history, case.games))
-    whole, true = combined(found, [1] * case.games), np.mean(truth, axis=0)
-    above = separated(whole.share, whole.covariance)
+        found.append(played(strength, case.rounds, case.seats[game % len(case.seats)], rng))
+    each = [shares_of(one.draws) for one in pooled(found, seed=rng)]
+    whole, true = combined(each, [1] * case.games), np.mean(truth, axis=0)
+    lower, upper = whole.bounds
     return Held(
-        np.abs(whole.share - true) < Z95 * whole.error,
-        np.concatenate([abs(one.share - t) < Z95 * one.error for one, t in zip(found, truth, strict=True)]),
-        float(whole.error.mean()),
-        bool((above & (true[:, None] <= true[None, :])).any()),
+        (lower <= true) & (true <= upper),
+        np.concatenate(
+            [(one.bounds[0] <= t) & (t <= one.bounds[1]) for one, t in zip(each, truth, strict=True)]
+        ),
+        float((upper - lower).mean() / 2),
+        float(whole.best[int(true.argmax())]),
     )
 
 
 def main(arenas: int) -> None:
-    print("| games | rounds | seats | spread | overall holds | one game holds | error | wrong separations |")
+    print("| games | rounds | seats | spread | overall holds | one game holds | ± | chance of the best |")
     print("|--:|--:|---|--:|--:|--:|--:|--:|")
     for case in CASES:
         rng = np.random.default_rng(7)
         held = [arena(case, rng) for _ in range(arenas)]
-        rates = [np.mean([getattr(one, what) for one in held]) for what in ("overall", "single", "wrong")]
-        error = 100 * np.mean([one.error for one in held])
+        rates = [np.mean([getattr(one, what) for one in held]) for what in ("overall", "single", "best")]
+        half = 100 * np.mean([one.half for one in held])
         seats = ", ".join(map(str, case.seats))
         print(
             f"| {case.games} | {case.rounds} | {seats} | {case.spread:g} | {rates[0]:.1%} | {rates[1]:.1%} "
-            f"| {error:.1f} | {rates[2]:.1%} |",
+            f"| {half:.1f} | {rates[2]:.0%} |",
             flush=True,
         )
 

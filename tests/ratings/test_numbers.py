@@ -126,13 +126,9 @@ def elo_tracks() -> Any:
 
 
 def shares() -> Any:
-    history = battles().duels
-    source = np.arange(len(history)) // 3
-    found = [
-        overall.shares(overall.GameHistory(one, of), 2) for one, of in ((history, None), (history, source))
-    ]
-    found.append(overall.shares(overall.GameHistory(duels(5, [0, 1, 2], [1, 2, 3], [1.0, 1.0, 0.5])), 3))
-    return [*found, overall.combined(found, [1.0, 2.0, 0.5])]
+    found = [overall.shares_of(np.random.default_rng(seed).normal(size=(200, 5))) for seed in (1, 2)]
+    whole = overall.combined(found, [1.0, 2.0])
+    return [whole.share, whole.bounds, whole.best, whole.better, whole.gives_up(2)]
 
 
 def gaps() -> Any:

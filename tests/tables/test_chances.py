@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from peerage.arena import Arena
 from peerage.ratings.history import duels
-from peerage.ratings.shares import Shares, combined, shares_of
+from peerage.ratings.overall import Shares, combined, shares_of
 from peerage.ratings.strength.evidence import of_duels
 from peerage.ratings.strength.posterior import strengths
 from peerage.ratings.strength.proven import Claims, closed

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from msgspec import Struct
 
-from peerage.ratings.shares import Shares, combined, shares_of
+from peerage.ratings.overall import Shares, combined, shares_of
 from peerage.ratings.strength.posterior import Strengths
 from peerage.ratings.table import ranks
 from peerage.tables import Shown

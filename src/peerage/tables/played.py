@@ -24,7 +24,7 @@ from peerage.ledger.store import Columns, Ledger, LedgerError, Summary
 from peerage.match import DONE, rated
 from peerage.ratings.history import Duels, Game, Games, duels, games, pairings
 from peerage.ratings.kernels import Floats, Ints
-from peerage.ratings.shares import Shares, shares_of
+from peerage.ratings.overall import Shares, shares_of
 from peerage.ratings.strength.evidence import Evidence
 from peerage.ratings.strength.pooling import pooled
 from peerage.ratings.strength.posterior import Strengths
