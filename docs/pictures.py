@@ -54,7 +54,7 @@ def paced(player: PlayerSettings) -> Client:
 def watched(arena: Arena) -> None:
     """Play, and keep the live view when half of the matches are done."""
     console = recorder()
-    spectator = Spectator(arena, MATCHES, None, console)
+    spectator = Spectator(arena, MATCHES, console)
 
     async def watch(runner: Runner) -> None:
         spectator._runner = runner
