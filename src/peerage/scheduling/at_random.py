@@ -1,4 +1,4 @@
-"""Pairing by lot: everybody plays once in a round, against anyone. Pure."""
+"""Random pairing: everybody plays once in a round, against anyone. Pure."""
 
 from __future__ import annotations
 

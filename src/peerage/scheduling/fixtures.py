@@ -96,7 +96,7 @@ def next_round(
     """The fixtures of round `round`, the first of them numbered `number`; empty for fewer than two players.
 
     `standings` are the ratings after `snapshot` matches, `paired_from` is the place of the newest entry that
-    pairing took in. Seats are drawn by lot, and who meets on which topic is chosen so that everybody meets
+    pairing took in. Seats are drawn at random, and who meets on which topic is chosen so that everybody meets
     each about as often. A series that rotates seats makes a match of each rotation.
     `draw` gives what is drawn for a match by its number, where the game's own `draw` does not. `results` are
     the game's, as far as `standings` know them, for policies that learn from them. `history` is only read;

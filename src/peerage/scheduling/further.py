@@ -52,12 +52,12 @@ HOPELESS = 50
 """So many times the matches played so far are no advice."""
 INSIDE = 0.8
 """The share of courses that a range holds."""
-_WORK = 100_000
+_WORK = 80_000
 """Courses times the square of the players, about, between these numbers of courses."""
 _FEWEST, _MOST = 16, 100
 _CROWD = 60
 """Of more players than these, the others are one: opponents that the goal does not need."""
-_LOOKS = np.geomspace(1.02, HOPELESS, 42) - 1
+_LOOKS = np.geomspace(1.02, HOPELESS, 36) - 1
 """When courses are looked at: further matches, in multiples of those so far."""
 _HELD = 0.05  # precision at 0 of the fits, which keeps them finite
 _GREED = 4

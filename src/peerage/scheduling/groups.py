@@ -50,7 +50,7 @@ def group(
     equal arguments; where no table of `fewest` seats can be filled there is none.
 
     `slots` are the seats that a player may hold, 1 if not stated. Seats of a table that would stay empty are
-    filled with them, one after another to those at the table who hold the fewest, drawn by lot among equals.
+    filled with them, one after another to those at the table who hold the fewest, at random among equals.
     """
     rng = Random(seed)
     lots = {standing.player: rng.random() for standing in sorted(standings)}

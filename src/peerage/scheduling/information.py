@@ -32,7 +32,7 @@ from peerage.ratings.blas import one_thread
 from peerage.ratings.history import Duels
 from peerage.ratings.kernels import Floats
 from peerage.scheduling.adaptive import between
-from peerage.scheduling.strengths import fit
+from peerage.scheduling.strengths import fit, laplacian
 
 PART = 0.25
 """The part of one more player, at one log-odds from the mean, that keeps τ² above nothing."""
@@ -66,10 +66,8 @@ def information(history: Duels) -> Floats:
     np.add.at(points, (np.rint(2 * history.score).astype(np.int64), first, second), history.weight)
     lost, tied, won = points
     found = fit(won + lost.T, tied + tied.T, np.zeros((size, size)))
-    laplacian = -(points.sum(axis=0) + points.sum(axis=0).T) * found.information
-    np.fill_diagonal(laplacian, 0.0)
-    np.fill_diagonal(laplacian, -laplacian.sum(axis=0))
-    told, turn = np.linalg.eigh(laplacian)
+    met = points.sum(axis=0)
+    told, turn = np.linalg.eigh(laplacian((met + met.T) * found.information))
     told, turn = np.maximum(told[1:], 0.0), turn[:, 1:]  # the first is the mean of all, which is free
     variance = variance_of_strengths(told, (told + 1) * (turn.T @ found.mean))  # the fit has a prior of one
     bits = float(np.log2(1 + variance * told).sum()) / 2

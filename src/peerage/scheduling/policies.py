@@ -96,7 +96,7 @@ class Policy(NamedTuple):
         slots: Mapping[str, int] = {},
     ) -> tuple[tuple[str, ...], ...]:
         """The tables of a round of a game for more than two; see `groups.group` for `outside`, `fewest` and
-        `slots`. `random` seats everybody by lot, `round-robin` those who have met least often."""
+        `slots`. `random` seats everybody at random, `round-robin` those who have met least often."""
         if not self.learns:
             width, seated = self.width, standings
             if self.name != "swiss":

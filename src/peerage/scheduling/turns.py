@@ -1,6 +1,6 @@
 """Whose turn it is to be a contestant, where players have priorities. Pure.
 
-A player with priority p, where the highest is h, is paired in p of h rounds, drawn by lot; the others of a
+A player with priority p, where the highest is h, is paired in p of h rounds, drawn at random; the others of a
 round can still be authors, committee members and judges.
 """
 

@@ -69,7 +69,7 @@ class Pairing(Section):
         description="The least share of matches of two that open and proprietary models play against each "
         "other, of all between players known to be one or the other (`open_weights`, or by provider and "
         "model; players of `hosts` count as open): a round that would leave fewer is paired of such matches "
-        "alone. 0: as the policy has it. By default 0.2, or what pairing by lot would come to where that is "
+        "alone. 0: as the policy has it. By default 0.2, or what random pairing would come to where that is "
         "less, as with one open player among many.",
     )
     series: Literal["seats"] | None = Field(
