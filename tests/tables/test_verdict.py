@@ -99,7 +99,7 @@ def test_everybody_is_in_one_of_four_bins() -> None:
     assert early.lines[0].endswith("to be the best of 4 players after 3 matches, more than anybody else.")
     unlikely = found([1700, 1540], error=60)
     assert unlikely.unlikely == ("bob",)
-    assert "bob is unlikely to be." in unlikely.lines
+    assert "bob is unlikely to be as good." in unlikely.lines
 
 
 def test_many_names_are_counted() -> None:

@@ -184,7 +184,11 @@ def _sorted_out(bins: dict[str, tuple[str, ...]]) -> Iterator[str]:
         return
     parts = [
         *([f"{_named(good)} may be as good"] if good else ()),
-        *([f"{_named(unlikely)} {'is' if len(unlikely) == 1 else 'are'} unlikely to be"] if unlikely else ()),
+        *(
+            [f"{_named(unlikely)} {'is' if len(unlikely) == 1 else 'are'} unlikely to be as good"]
+            if unlikely
+            else ()
+        ),
         *([f"{_named(out)} {'is' if len(out) == 1 else 'are'} out"] if out else ()),
     ]
     if parts:
