@@ -184,3 +184,15 @@ def test_no_bounds_are_said_where_few_matches_tell_none() -> None:
     notes = corrected(pool.votes(luck, honest(pool.schedule)), ["style"], pool.styles).notes
     assert any("a standard deviation" in note for note in notes), notes
     assert not any("nan" in note for note in notes), notes
+
+
+def test_few_judges_are_not_weighed_by_reliability_and_a_note_says_why() -> None:
+    """Two friends of four pass for the reliable ones: weighing raised them further."""
+    pool, luck = drawn(Setup(4, 400), 1)
+    plant = planted("friends", pool)
+    assert plant is not None
+    found = corrected(pool.under(luck, plant), ["reliability"])
+    assert found.after.rating == pytest.approx(found.before.rating, abs=1e-6)
+    assert any("may move ratings the wrong way" in note for note in found.notes)
+    pool, luck = drawn(Setup(6, 400), 1)
+    assert not any("wrong way" in note for note in corrected(pool.under(luck, None), ["reliability"]).notes)

@@ -39,7 +39,6 @@ _SCALE = 0.05  # standard deviation of how far ratings are spread, where judges 
 _SCALE_OF_ONE = 0.2  # the same, times the judges that are left when two play, where those are few
 _MOST_WEIGHT = 4.0  # of a tie by a judge that hardly ever calls one
 _AT_ONCE = 50_000  # votes looked at before the next ones are
-_TOO_FEW = f"fewer than {JUDGES} judges"
 _OWN = 0.05  # of a term's information that the players must not explain, for it to be corrected
 
 
@@ -75,6 +74,11 @@ def corrected(
     keep = np.ones(len(history), np.bool_)
     weight = np.ones(len(history))
     examined = Examined([], {})
+    if len(names) < JUDGES:
+        notes.append(
+            f"fewer than {JUDGES} judges do not tell favour from discernment: corrections may move ratings "
+            "the wrong way"
+        )
     if {"favours", "reliability"} & set(wanted):
         examined = favours(votes)
     if "harshness" in wanted:
@@ -85,12 +89,9 @@ def corrected(
         if "favours" in wanted:
             keep = ~(aside[judge, history.first] | aside[judge, history.second])
             named = ", ".join(f"{pair.judge} on {pair.author}" for pair in examined.favours if pair.found)
-            none = "none found"
-            if len(names) < JUDGES:
-                none = f"{_TOO_FEW} show none, and corrections may then raise those who favour each other"
-            notes.append(f"favours: left out is what was said by {named}" if named else f"favours: {none}")
+            notes.append(f"favours: left out is what was said by {named}" if named else "favours: none found")
         if "reliability" in wanted and len(names) < JUDGES:
-            notes.append(f"reliability: not corrected, {_TOO_FEW} do not tell reliable ones from friends")
+            notes.append(f"reliability: not corrected among fewer than {JUDGES} judges")
         elif "reliability" in wanted:
             # however many others vote on a match, a vote says as much
             even = replace(history, weight=weight if votes.worth is None else weight * votes.worth)
