@@ -4,7 +4,19 @@ from __future__ import annotations
 
 import pytest
 
-from peerage.figures import counted, dollars, estimated, per_hundred, places_of, rounded, sentence, shortened
+from peerage.figures import (
+    chance,
+    counted,
+    dollars,
+    estimated,
+    likely,
+    per_hundred,
+    places_of,
+    rounded,
+    sentence,
+    shortened,
+    spans,
+)
 
 
 @pytest.mark.parametrize(
@@ -91,3 +103,22 @@ def test_names_are_shortened_where_they_do_not_tell_players_apart(
 def test_shortened_names_stay_different() -> None:
     names = [f"a-rather-long-name-{middle}-with-much-behind-it" for middle in range(40)]
     assert len({*shortened(names, 20).values()}) == len(names)
+
+
+@pytest.mark.parametrize(
+    ("value", "said", "shown"),
+    [
+        (0.834, "83%", "83%"),
+        (0.9999, "over 99%", ">99%"),
+        (0.0001, "under 1%", "<1%"),
+        (1.0, "over 99%", ">99%"),
+        (None, "–", "–"),
+    ],
+)
+def test_no_chance_is_said_to_be_sure(value: float | None, said: str, shown: str) -> None:
+    assert (likely(value), chance(value)) == (said, shown)
+
+
+def test_ranks_are_written_as_spans() -> None:
+    assert spans([]) == ""
+    assert spans([3, 2, 4, 7, 7, 9, 10]) == "2–4, 7, 9–10"
