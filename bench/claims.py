@@ -1,160 +1,204 @@
-"""How often an arena makes a false claim, looked at again and again: that one player is better than another
-who is as good or better. Arenas of simulated players are paired by each policy, with matches in flight, and
-looked at every 32 matches, 1,280 in all. Counted are arenas in which any look makes a false claim (5% are
-allowed): by what holds at one look, by Robbins' boundary for each pair by itself, at 5% over the number of
-pairs, and by `ratings.claims`. Beside it what claims are worth: the share of gaps above 50 Elo that the last
-look claims.
+"""How often an arena ever makes a false claim, how soon a true one is made, and how often the best is out.
 
-`votes`: ratings are of three votes on each match, each of which agrees with its result in three of four
-matches and is a toss of a coin in the others, so that they hang together. `trueskill` and `elo` are those
-tracks' tables of the same matches.
+Simulated players are paired by each policy, with 32 matches in flight, and looked at again and again: forty
+looks from 2 to 100 matches a player. Counted are arenas in which any look proves one player above another
+who is as good or better (`ratings.strength.proven`; 5% are allowed), and in which the truly best is ever
+out (`ratings.strength.bins`; 2% are allowed), looked at ten times, for the posterior takes longer.
 
-Usage: python -m bench.claims [ARENAS [PART PARTS]]    (200: about 40 minutes on one core)
+`panels`: three votes on each match, each of which agrees with its result in three of four matches and is a
+toss of a coin in the others. `prompts`: 40 tasks, on each of which each player is better or worse by 200 Elo
+(standard deviation); a claim is about tasks like these. `tables`: of four seats. `sides`: of seven players
+five win together, or the other two.
+
+Usage: python -m bench.claims [ARENAS]    (200: about 25 minutes on one core)
 """
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator, Sequence
-from random import Random
+from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 import numpy as np
 
-from bench.arenas import Cell, matches_of
-from peerage.ratings.bradley_terry import fit_duels
-from peerage.ratings.claims import told_apart
-from peerage.ratings.elo import EloSettings, in_order
-from peerage.ratings.elo_error import elo_error
-from peerage.ratings.history import Duels, duels, met_by_pair
-from peerage.ratings.kernels import Floats
-from peerage.ratings.regression import fit_clustered
-from peerage.ratings.table import POINTS, separated
-from peerage.ratings.trueskill import TrueSkillSettings, rate_duels
+from bench.arenas import POINTS, Cell, matches_of, played
+from peerage.ratings.history import Duels, Game, duels, free_for_all, games
+from peerage.ratings.kernels import Floats, Ints
+from peerage.ratings.strength.bins import sort_out
+from peerage.ratings.strength.evidence import Evidence, of_duels, of_games
+from peerage.ratings.strength.posterior import strengths
+from peerage.ratings.strength.proven import proven
 from peerage.scheduling.policies import Policy
-from peerage.scheduling.standing import Goal
 
-EVERY, MATCHES = 32, 1280
-GAP = 50.0  # Elo
-SKILL = TrueSkillSettings()
-
-Estimate = tuple[Floats, Floats, Floats | None, float]
-"""Ratings, their covariance, degrees of freedom, and points in one unit of log-odds."""
+LAG, LOOKS, LOOKS_AT_CHANCES, A_PLAYER = 32, 40, 10, 100
+PROMPTS, ON_PROMPTS = 40, 200.0
+POLICIES = tuple(map(Policy, ("random", "swiss", "adaptive")))
 
 
-def by_matches(history: Duels) -> Estimate:
-    table = fit_duels(history)
-    return table.rating, table.covariance, table.freedom, POINTS
+class Look(NamedTuple):
+    """An arena's matches of two, in order, and the true strengths, in log-odds."""
+
+    first: Ints
+    second: Ints
+    score: Floats
+    skill: Floats
+
+    def history(self, matches: int) -> Duels:
+        columns = (column[:matches] for column in (self.first, self.second, self.score))
+        return duels(len(self.skill), *columns)
 
 
-def by_votes(history: Duels) -> Estimate:
-    table = fit_clustered(history, np.arange(len(history)) // 3)
-    return table.rating, table.covariance, table.freedom, POINTS
+Seen = Callable[[Look, np.random.Generator], Iterator[Evidence]]
+"""What of an arena is looked at, look after look."""
 
 
-def by_trueskill(history: Duels) -> Estimate:
-    table = rate_duels(history, SKILL)
-    return table.mu, np.diag(table.sigma**2), None, 2**0.5 * SKILL.beta / 1.702
+def arenas_of(policy: Policy, cell: Cell, arenas: int, matches: int) -> Iterator[Look]:
+    for listed, skill in zip(matches_of(policy, cell, arenas, matches), cell.skills(arenas), strict=True):
+        first, second, score = map(np.array, zip(*listed, strict=True))
+        yield Look(first, second, score, skill)
 
 
-def by_elo(history: Duels) -> Estimate:
-    rating = in_order(history, EloSettings(propagation_width=None))
-    met = met_by_pair(history, history.weight)
-    return *elo_error(rating, met, EloSettings(propagation_width=None)).strengths(), None, POINTS
+def looks(players: int, count: int = LOOKS) -> list[int]:
+    return sorted({int(at) for at in np.geomspace(players, A_PLAYER * players / 2, count)})
 
 
-class Found(NamedTuple):
-    """Of one arena: whether any look made a false claim, and the share of large gaps that the last look
-    claims: by what holds at one look, pair by pair, and at every look."""
-
-    once: bool
-    by_pair: bool
-    ever: bool
-    power_once: float
-    power_by_pair: float
-    power: float
-
-
-def by_pair(rating: Floats, covariance: Floats, unit: float) -> np.ndarray:
-    """Claims by Robbins' boundary for each pair by itself."""
-    own = np.diag(covariance)
-    variance = np.maximum(own[:, None] + own - 2 * covariance, 1e-12)
-    doubt, pairs = 3 * variance / unit**2, len(own) * (len(own) - 1) / 2
-    needed = variance * (1 + doubt) * (np.log1p(1 / doubt) + 2 * np.log(pairs / 0.05))
-    return np.asarray(rating[:, None] - rating > np.sqrt(needed))
-
-
-Match = tuple[int, int, float]
-
-
-def arena(
-    matches: Sequence[Match], skill: Floats, estimate: Callable[[Duels], Estimate], number: int
-) -> Found:
-    """One arena, looked at every so many matches."""
-    size = len(skill)
-    if estimate is by_votes:
-        rng = Random(number)
-        matches = [
-            (a, b, score if rng.random() < 0.75 else float(rng.random() < 0.5))
-            for a, b, score in matches
-            for _ in range(3)
-        ]
-    first, second, score = map(np.array, zip(*matches, strict=True))
-    each = len(matches) // MATCHES
+def ever_false(evidence_at: Iterator[Evidence], skill: Floats) -> bool:
     wrong = skill[:, None] <= skill
-    false = [False] * 3
-    claimed: list[np.ndarray] = []
-    for last in range(EVERY * each, len(matches) + 1, EVERY * each):
-        rating, covariance, freedom, unit = estimate(duels(size, first[:last], second[:last], score[:last]))
-        claimed = [
-            separated(rating, covariance, freedom),
-            by_pair(rating, covariance, unit),
-            told_apart(rating, covariance, freedom, unit=unit),
-        ]
-        false = [was or bool((one & wrong).any()) for was, one in zip(false, claimed, strict=True)]
-    large = (skill[:, None] - skill) * POINTS > GAP
-    power = [float((one & large).sum() / max(large.sum(), 1)) for one in claimed]
-    return Found(*false, *power)
+    return any((proven(evidence) & wrong).any() for evidence in evidence_at)
 
 
-POLICIES = (
-    *map(Policy, ("swiss", "random", "round-robin", "adaptive")),
-    Policy("adaptive", goal=Goal("order", within=50.0)),
-)
-POOLS = (Cell(8, "equals", lag=32), Cell(12, "normal", lag=32))
+def of_two(arena: Look, _: np.random.Generator) -> Iterator[Evidence]:
+    yield from (of_duels(arena.history(at)) for at in looks(len(arena.skill)))
 
 
-def table(arenas: int, part: int = 0, parts: int = 1) -> Iterator[str]:
-    """The table's lines, or a part of them; a pool of gaps has a quarter of the arenas."""
-    yield "| ratings | policy | players | pool | arenas | one look | by pair | every look | found |"
-    yield "|---|---|--:|---|--:|--:|--:|--:|---|"
-    ways = {"bt": by_matches, "bt of votes": by_votes, "trueskill": by_trueskill, "elo": by_elo}
-    cells = [("bt", policy, pool) for policy in POLICIES for pool in POOLS]
-    cells += [(way, policy, pool) for way in ways if way != "bt" for policy in POLICIES[:2] for pool in POOLS]
-    for way, policy, pool in cells[part::parts]:
-        count = arenas if pool.pool == "equals" else arenas // 4
-        played = matches_of(policy, pool, count, MATCHES)
-        found = [
-            arena(matches, skill, ways[way], number)
-            for number, (matches, skill) in enumerate(zip(played, pool.skills(count), strict=True))
-        ]
-        *false, power_once, _, power = np.mean(found, axis=0)
-        worth = f"{power:.0%} ({power_once:.0%} at one look)" if pool.pool != "equals" else ""
-        told = (
-            way,
-            policy.name + f" until {policy.goal}" * policy.learns,
-            pool.players,
-            pool.pool,
-            len(found),
-            *[f"{one:.1%}" for one in false],
-            worth,
+def panels(arena: Look, rng: np.random.Generator) -> Iterator[Evidence]:
+    toss = rng.random((len(arena.score), 3)) < 0.25
+    votes = np.where(toss, rng.random(toss.shape) < 0.5, arena.score[:, None]).ravel()
+    three = Look(arena.first.repeat(3), arena.second.repeat(3), votes, arena.skill)
+    for at in looks(len(arena.skill)):
+        yield of_duels(three.history(3 * at), np.arange(3 * at) // 3)
+
+
+def prompts(arena: Look, rng: np.random.Generator) -> Iterator[Evidence]:
+    """The same pairings, on prompts at random, with results of their own."""
+    task = rng.integers(0, PROMPTS, len(arena.score))
+    skill = arena.skill + rng.normal(0, ON_PROMPTS / POINTS, (PROMPTS, len(arena.skill)))
+    gap = skill[task, arena.first] - skill[task, arena.second]
+    own = arena._replace(score=(rng.random(len(gap)) < 1 / (1 + np.exp(-gap))).astype(float))
+    for at in looks(len(arena.skill)):
+        yield of_duels(own.history(at), task[:at])
+
+
+def tables(arenas: int, policy: Policy) -> list[bool]:
+    cell = Cell(8, "equals", lag=LAG, seats=4)
+    rounds = played(policy, cell, arenas)
+    seated, ranks = map(np.concatenate, zip(*[_flat(next(rounds)) for _ in range(100)], strict=True))
+    return [
+        ever_false(
+            (of_games(free_for_all(8, s[:at], r[:at])) for at in looks(8) if at <= len(s)), np.zeros(8)
         )
-        yield f"| {' | '.join(map(str, told))} |"
+        for s, r in zip(seated.swapaxes(0, 1), ranks.swapaxes(0, 1), strict=True)
+    ]
 
 
-def main(arenas: int = 200, part: int = 1, parts: int = 1) -> None:
-    for line in table(arenas, part - 1, parts):
-        print(line, flush=True)
+def _flat(one_round: tuple[np.ndarray, Floats]) -> tuple[np.ndarray, np.ndarray]:
+    seated, scores = one_round
+    return seated.swapaxes(0, 1), -scores.swapaxes(0, 1)
+
+
+def sides(arenas: int) -> list[bool]:
+    found = []
+    for number in range(arenas):
+        rng = np.random.default_rng([7, number])
+        listed = []
+        for _ in range(looks(7)[-1]):
+            ranks = (np.arange(7) < 5) ^ (rng.random() < 0.5)
+            seats = tuple((int(player),) for player in rng.permutation(7))
+            listed.append(Game(seats, tuple(ranks.astype(float).tolist())))
+        whole = (of_games(games(7, listed[:at])) for at in looks(7))
+        found.append(ever_false(whole, np.zeros(7)))
+    return found
+
+
+def until_proven(arena: Look) -> float:
+    """Matches until the best is proven above all others; infinite where never."""
+    for at in range(1, len(arena.score) + 1):
+        if at % max(len(arena.skill) // 2, 1) == 0:
+            above = proven(of_duels(arena.history(at)))
+            if above[int(np.argmax(arena.skill))].sum() == len(arena.skill) - 1:
+                return at
+    return float("inf")
+
+
+def best_ever_out(arena: Look) -> bool:
+    best = int(np.argmax(arena.skill))
+    for at in looks(len(arena.skill), LOOKS_AT_CHANCES):
+        seen = strengths(of_duels(arena.history(at)), seed=1)
+        if sort_out(seen.best, seen.better)[best] == "out":
+            return True
+    return False
+
+
+def false_claims(arenas: int) -> Iterator[str]:
+    yield "| arenas of | players | policy | ever a false claim |"
+    yield "|---|--:|---|--:|"
+    equals = {players: Cell(players, "equals", lag=LAG) for players in (2, 4, 8, 20)}
+    cells: list[tuple[str, Cell, Seen]] = [
+        (f"equals, {cell.ties:.0%} ties", cell, of_two) for cell in equals.values()
+    ]
+    cells += [
+        (f"equals, {cell.ties:.0%} ties", cell, of_two)
+        for cell in (equals[8]._replace(ties=0.0), equals[8]._replace(ties=0.5))
+    ]
+    cells += [
+        ("equals, panels of three votes", equals[8], panels),
+        ("equals, 40 prompts", equals[8], prompts),
+    ]
+    cells += [("gaps of 120 Elo", Cell(8, "normal", lag=LAG), of_two)]
+    for name, cell, seen in cells:
+        for policy in POLICIES:
+            whole = arenas_of(policy, cell, arenas, looks(cell.players)[-1])
+            false = [
+                ever_false(seen(arena, np.random.default_rng([5, number])), arena.skill)
+                for number, arena in enumerate(whole)
+            ]
+            yield f"| {name} | {cell.players} | {policy.name} | {sum(false)} of {len(false)} |"
+    for policy in POLICIES:
+        false = tables(arenas, policy)
+        yield f"| equals, tables of four | 8 | {policy.name} | {sum(false)} of {len(false)} |"
+    false = sides(arenas)
+    yield f"| equals, five win or two | 7 | random | {sum(false)} of {len(false)} |"
+
+
+def soon(arenas: int) -> Iterator[str]:
+    yield "| best player | players | policy | median matches until it is proven |"
+    yield "|---|--:|---|--:|"
+    for players, ahead, limit in ((2, 600.0, 100), (4, 400.0, 400)):
+        for ties in (0.0, 0.2):
+            cell = Cell(players, "one ahead", ties=ties, lag=8, spread=ahead)
+            for policy in POLICIES:
+                needed = [until_proven(arena) for arena in arenas_of(policy, cell, arenas, limit)]
+                of = f"{ahead:.0f} Elo ahead, {ties:.0%} ties"
+                yield f"| {of} | {players} | {policy.name} | {np.median(needed):.0f} |"
+
+
+def out(arenas: int) -> Iterator[str]:
+    yield "| arenas of | players | policy | the best ever out |"
+    yield "|---|--:|---|--:|"
+    for players, pool in ((4, "normal"), (8, "normal"), (8, "one ahead")):
+        cell = Cell(players, pool, lag=LAG)
+        for policy in POLICIES[::2]:
+            whole = arenas_of(policy, cell, arenas, looks(players)[-1])
+            ever = [best_ever_out(arena) for arena in whole]
+            kind = "gaps of" if pool == "normal" else "equals, one ahead by"
+            yield f"| {kind} {cell.spread:.0f} Elo | {players} | {policy.name} | {sum(ever)} of {len(ever)} |"
+
+
+def main(arenas: int = 200) -> None:
+    for part in (false_claims(arenas), soon(arenas), out(arenas // 2)):
+        for line in part:
+            print(line, flush=True)
+        print(flush=True)
 
 
 if __name__ == "__main__":

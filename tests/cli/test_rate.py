@@ -39,7 +39,7 @@ def test_a_pipe_and_every_way_of_writing() -> None:
     text = "model_a,model_b,winner\nx,y,model_a\ny,x,model_a\nx,y,tie\n"
     assert json.loads(run("-", "--output", "json", piped=text))[0]["games"] == 3
     assert run("-", "--output", "csv", piped=text).startswith(
-        "player,rating,lower,upper,rank,rank_range,games"
+        "player,rating,lower,upper,rank,games,best,above"
     )
     assert "Bradley-Terry" in run("-", "--output", "markdown", piped=text)
     assert "Rating" in run("-", piped=text)

@@ -55,7 +55,7 @@ def test_two_players_by_hand() -> None:
     error = POINTS * math.sqrt(1 / (40 * 0.75 * 0.25) * 41 / 40) / 2
     assert table.error == pytest.approx([error, error])
     row = table.rows[0]
-    assert (row.rank, row.rank_range, row.games) == (1, (1, 1), 40)
+    assert (row.rank, row.games) == (1, 40)
     assert (row.lower + row.upper) / 2 == pytest.approx(row.rating)
 
 
@@ -75,11 +75,11 @@ def test_order_within_and_between_pairs_does_not_matter() -> None:
 def test_no_players_one_player_and_no_games() -> None:
     assert fit([], 0).rows == ()
     alone = fit([], 1).rows[0]
-    assert (alone.rating, alone.lower, alone.upper, alone.rank_range) == (1500, 1500, 1500, (1, 1))
+    assert (alone.rating, alone.lower, alone.upper, alone.rank) == (1500, 1500, 1500, 1)
     none = fit([], 3)
     assert not none.connected
     assert [row.rating for row in none.rows] == [1500] * 3
-    assert all(row.rank == 1 and row.rank_range == (1, 3) and row.upper > 1900 for row in none.rows)
+    assert all(row.rank == 1 and row.upper > 1900 for row in none.rows)
 
 
 def test_one_who_always_won_is_said_to_be_incomparable_and_held_by_the_stated_prior() -> None:
@@ -113,7 +113,6 @@ def test_far_apart_players_are_separated_and_near_ones_are_not() -> None:
             wins = rng.binomial(300, 1 / (1 + math.exp(truth[b] - truth[a])))
             pairs.append(Pair(a, b, wins, 300 - wins))
     table = fit(pairs, 4)
-    assert [row.rank_range for row in table.rows] == [(1, 1), (2, 3), (2, 3), (4, 4)]
     assert table.above[0].tolist() == [False, True, True, True]
 
 

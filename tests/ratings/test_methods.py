@@ -60,12 +60,27 @@ def test_every_method_finds_the_best_and_the_worst(arena: Battles, method: Metho
     report = rate(arena, Options(method=method, k=4.0 if method == "elo" else None))
     assert (report.rows[0]["player"], report.rows[-1]["player"]) == ("m0", "m3")
     for row in report.rows:
-        assert set(row) >= {"player", "rating", "lower", "upper", "rank", "rank_range", "games"}
-        assert row["rank_range"][0] <= row["rank"] <= row["rank_range"][1]
+        assert set(row) >= {"player", "rating", "lower", "upper", "rank", "games"}
         assert row["lower"] < row["upper"]
-    assert report.notes[-1].startswith("intervals and ranges of ranks hold where results did not decide")
+    if method in ("auto", "bt", "trueskill"):
+        assert sum(row["best"] for row in report.rows) == pytest.approx(1, abs=0.01)
+        assert report.rows[0]["best"] == max(row["best"] for row in report.rows)
+        assert "m3" in report.rows[0]["above"]
+        claims = sum(len(row["above"]) for row in report.rows)
+        assert report.notes[-1].startswith(f"proven above: {claims} of 6 pairs, about ")
+    else:
+        assert not any({"best", "above"} & set(row) for row in report.rows)
     assert sum(row["games"] for row in report.rows) == 1200
     assert [row["rank"] for row in report.rows] == sorted(row["rank"] for row in report.rows)
+
+
+def test_chances_and_claims_go_with_the_intervals(arena: Battles) -> None:
+    """None where a covariate is held equal, or where clusters are too few for intervals."""
+    by_question = rate(arena, Options(cluster=("question",)))
+    assert "about tasks like these" in by_question.notes[-1]
+    for options in (Options(controls=("length",)), Options(cluster=("judge",))):
+        rows = rate(arena, options).rows
+        assert not any("best" in row or "above" in row for row in rows), options
 
 
 @pytest.mark.parametrize(

@@ -28,7 +28,7 @@ def test_answers_give_abilities_and_challenges() -> None:
             lines.append(f"m{player},c{item},{str(bool(rng.random() < chance)).lower()}")
     report = rated("\n".join(lines), Options())
     assert report.rows[0]["player"] in ("m9", "m10", "m11")
-    assert set(report.rows[0]) >= {"rating", "lower", "upper", "rank", "rank_range", "games", "mu", "sigma"}
+    assert set(report.rows[0]) >= {"rating", "lower", "upper", "rank", "games", "mu", "sigma"}
     assert [row["games"] for row in report.rows] == [30] * 12
     hardest = [row["challenge"] for row in report.challenges]
     assert np.mean([int(name[1:]) for name in hardest[:10]]) > np.mean(

@@ -12,7 +12,7 @@ import typer
 from peerage import inputs
 from peerage.cli.options import MOST_SEED, Format, refuse_nan
 from peerage.cli.output import OutputColumn, hundredths, numbers, show, texts
-from peerage.figures import percent, span, whole
+from peerage.figures import percent, spans, whole
 
 
 class RateError(ValueError):
@@ -106,7 +106,8 @@ def rate(
     if of == "challenges" and not report.challenges:
         raise RateError("--of challenges goes with answers (player, challenge, solved), rated by irt")
     if of != "challenges":
-        show(report.rows, _columns(report.rows), output, title=report.title, notes=report.notes)
+        rows = _for_people(report.rows) if output.for_people else report.rows
+        show(rows, _columns(rows), output, title=report.title, notes=report.notes)
     if report.challenges and (of == "challenges" or (of is None and output.for_people)):
         show(report.challenges, _CHALLENGES, output, title="Challenges, the hardest first")
 
@@ -155,6 +156,15 @@ def _open(name: str, opened: contextlib.ExitStack) -> BinaryIO:
     return sys.stdin.buffer if name == "-" else opened.enter_context(inputs.opened(Path(name)))
 
 
+def _for_people(rows: tuple[dict[str, Any], ...]) -> tuple[dict[str, Any], ...]:
+    """The rows with the ranks, in place of the names, of those whom a player is proven above."""
+    place = {row["player"]: row["rank"] for row in rows}
+    return tuple(
+        row | {"beats": spans([place[name] for name in row["above"]])} if "above" in row else row
+        for row in rows
+    )
+
+
 def _columns(rows: tuple[dict[str, Any], ...]) -> list[OutputColumn]:
     """Ratings of 400 points a decade are whole numbers for people; skills have three digits."""
     first = rows[0] if rows else {}
@@ -169,7 +179,8 @@ def _columns(rows: tuple[dict[str, Any], ...]) -> list[OutputColumn]:
         *numbers(str, rank=""),
         *texts(player="Player"),
         *rated,
-        *numbers(span, rank_range="Ranks"),
+        *(numbers(percent, best="Best") if "best" in first else []),
+        *(numbers(str, beats="Proven above") if "beats" in first else []),
         *numbers(_games, games="Games"),
         *scale,
     ]

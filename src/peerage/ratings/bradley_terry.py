@@ -111,7 +111,7 @@ class BradleyTerry:
     @cached_property
     def rows(self) -> tuple[Row, ...]:
         """A line for each player, in the order of their numbers."""
-        return rows_of(self.rating, self.lower, self.upper, self.above, self.games)
+        return rows_of(self.rating, self.lower, self.upper, self.games)
 
     def _bound(self, percentile: float) -> Floats:
         if self.draws is not None and len(self.draws):

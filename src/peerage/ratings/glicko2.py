@@ -22,7 +22,7 @@ from peerage.ratings import glicko2_kernels
 from peerage.ratings.compiled import kernel, ready
 from peerage.ratings.history import Duels, duels
 from peerage.ratings.kernels import Ints
-from peerage.ratings.table import Z95, Row, rows_of, separated
+from peerage.ratings.table import Z95, Row, rows_of
 
 __all__ = ["Glicko2Settings", "Glicko2Table", "duels", "even_periods", "rate"]
 
@@ -58,11 +58,11 @@ class Glicko2Table:
 
     @cached_property
     def rows(self) -> tuple[Row, ...]:
-        """A line for each player: rating ± 1.96 deviations; rank ranges take the ratings as independent."""
+        """A line for each player: rating ± 1.96 deviations."""
         rating, deviation = np.array(self.rating, float), np.array(self.deviation, float)
-        above, wide = separated(rating, np.diag(deviation**2)), Z95 * deviation
+        wide = Z95 * deviation
         games = np.array(self.games or (0.0,) * len(rating), float)
-        return rows_of(rating, rating - wide, rating + wide, above, games, rating, deviation)
+        return rows_of(rating, rating - wide, rating + wide, games, rating, deviation)
 
 
 def even_periods(history: Duels, games: int = 15) -> Ints:

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from peerage.ratings.kernels import Floats
-from peerage.ratings.table import POINTS, Z95, Row, rows_of, separated
+from peerage.ratings.table import POINTS, Z95, Row, rows_of
 
 _FEW = 200  # players; more of them tell the challenges so well that these add nothing
 _GRID = np.linspace(-6, 6, 61)
@@ -50,9 +50,8 @@ class ItemResponse:
     def rows(self) -> tuple[Row, ...]:
         """A line for each player; 400 points are odds of ten to one on a challenge of discrimination 1."""
         rating, error = 1500 + self.ability * POINTS, self.ability_error * POINTS
-        above = separated(rating, self.ability_covariance * POINTS**2)
         wide, sigma = Z95 * error, self.ability_error
-        return rows_of(rating, rating - wide, rating + wide, above, self.answers, self.ability, sigma)
+        return rows_of(rating, rating - wide, rating + wide, self.answers, self.ability, sigma)
 
 
 def fit(

@@ -185,7 +185,7 @@ class JudgeAware:
     @cached_property
     def rows(self) -> tuple[Row, ...]:
         """A line for each player, by number."""
-        return rows_of(self.rating, *self.bounds, self.above, self.games)
+        return rows_of(self.rating, *self.bounds, self.games)
 
     @property
     def listed(self) -> list[tuple[str, float, float, float, float]]:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from math import comb
 from typing import Any, Literal, get_args
 
 import numpy as np
@@ -35,18 +36,19 @@ from peerage.ratings.read.histories import Answers, Battles, PlayedGames
 from peerage.ratings.regression import fit_clustered, fit_covariates
 from peerage.ratings.resampling import bootstrap
 from peerage.ratings.special import SpecialTable
+from peerage.ratings.strength.evidence import of_duels, of_games
+from peerage.ratings.strength.posterior import strengths
+from peerage.ratings.strength.proven import proven
 from peerage.ratings.table import Z95, Row, rows_of
 from peerage.ratings.tally import inverse_frequency
 from peerage.ratings.tie_models import Ties
 
 Method = Literal["auto", "bt", "elo", "trueskill", "glicko2", "judge-aware", "irt"]
 METHODS: tuple[Method, ...] = get_args(Method)
-ONE_LOOK = (
-    "intervals and ranges of ranks hold where results did not decide who met whom, nor when the data end; "
-    "an arena's own tables need neither"
-)
+ONE_LOOK = "intervals hold where results did not decide who met whom, nor when the data end"
 TIED = 0.15
 """The share of ties from which on a table says what they do to its scale."""
+_SEED = 1  # of the posterior from which chances come
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,11 +106,42 @@ def rate(data: Battles | PlayedGames | Answers, options: Options) -> MethodRepor
         met = _games(data, options).played()
         rows = [replace(row, games=float(met[row.player])) for row in rows]
     plain = [_plain(data.names[row.player], row, shift) for row in rows]
-    plain.sort(key=lambda row: (-row["rating"], row["player"]))
     notes = (*data.notes, *table.notes)
     if any(row["lower"] is not None for row in plain):
         notes += (ONE_LOOK,)
+    if method in ("bt", "trueskill") and not isinstance(data, Answers):
+        notes += _compare(data, options, plain)
+    plain.sort(key=lambda row: (-row["rating"], row["player"]))
     return MethodReport(table.title, tuple(plain), notes, tuple(table.challenges))
+
+
+def _compare(data: Battles | PlayedGames, options: Options, rows: list[dict[str, Any]]) -> tuple[str, ...]:
+    """Write into each row, in order of players, its chance to be the best and whom it is proven above.
+
+    Return notes on them. Rows stay as they are where a covariate is held equal, or clusters are too few.
+    """
+    hangs = [] if isinstance(data, PlayedGames) else _clusters(data, options)
+    labels = [np.unique(np.asarray(column), return_inverse=True)[1] for column in hangs]
+    fewest = min([int(column.max(initial=-1)) + 1 for column in labels], default=FEWEST)
+    if options.controls or fewest < FEWEST:
+        return ()
+    if isinstance(data, PlayedGames):
+        parts = [of_games(_games(data, options))]
+    else:
+        history = _duels(data, options)
+        parts = [of_duels(history, column) for column in labels] or [of_duels(history)]
+    widest = min(parts, key=lambda part: np.inf if part.cluster is None else part.cluster.max(initial=-1))
+    best = strengths(widest, seed=_SEED).best
+    above = np.logical_and.reduce([proven(part) for part in parts])
+    for row, chance, below in zip(rows, best.tolist(), above, strict=True):
+        named = sorted([rows[at] for at in np.flatnonzero(below)], key=lambda other: -other["rating"])
+        row |= {"best": chance, "above": [other["player"] for other in named]}
+    by_task = bool(hangs) and "question" in (options.cluster or ("question",))
+    about = "tasks like these" if by_task else "these tasks"
+    return (
+        f"proven above: {int(above.sum())} of {counted(comb(len(rows), 2), 'pair')}, about {about}; the "
+        "chance that any such claim is ever false is 5%",
+    )
 
 
 def _fitting(data: Battles | PlayedGames | Answers, options: Options) -> Method:
@@ -153,7 +186,6 @@ def _plain(name: str, row: Row, shift: float) -> dict[str, Any]:
         "lower": row.lower + shift if known else None,
         "upper": row.upper + shift if known else None,
         "rank": row.rank,
-        "rank_range": list(row.rank_range),
         "games": int(row.games) if row.games == int(row.games) else row.games,
     }
     if row.mu is not None:
@@ -197,10 +229,8 @@ def _bradley_terry(data: Battles | PlayedGames, options: Options) -> SpecialTabl
         source = shared(pairings(_games(data, options))[1])
         clusters = [] if source is None else [source]
     else:
-        clusters = [data.labels[name] for name in options.cluster]
+        clusters = [*_clusters(data, options)]
         names = options.cluster or ("question",)
-        if not clusters and (questions := _judged_often(data)):
-            clusters = [questions]
     if options.controls and isinstance(data, Battles):
         if options.bootstrap or options.ties != "half":
             raise ValueError("control takes ties as half wins, and robust rather than bootstrap intervals")
@@ -237,9 +267,17 @@ def _bradley_terry(data: Battles | PlayedGames, options: Options) -> SpecialTabl
         if count < FEWEST:
             notes.append(
                 f"{counted(count, 'cluster is', 'clusters are')} too few to tell how far off ratings are: no "
-                f"intervals, and every rank stays possible; {FEWEST} are needed"
+                f"intervals, no chances and no claims; {FEWEST} are needed"
             )
     return SpecialTable("Bradley-Terry, 95% intervals", table.rows, notes)
+
+
+def _clusters(data: Battles, options: Options) -> list[Sequence[str]]:
+    """What battles hang together by: the columns named, or each question where several rows judge one."""
+    if options.cluster:
+        return [data.labels[name] for name in options.cluster]
+    questions = _judged_often(data)
+    return [questions] if questions else []
 
 
 def _judged_often(data: Battles) -> list[str]:
@@ -265,10 +303,9 @@ def _elo(data: Battles | PlayedGames, options: Options) -> SpecialTable:
     met, squares = (met_by_pair(history, weight) for weight in (history.weight, history.weight**2))
     error = elo_error(rating, met, settings, squares=squares)
     wide = Z95 * error.error
-    rows = rows_of(rating, rating - wide, rating + wide, error.above(), history.games())
+    rows = rows_of(rating, rating - wide, rating + wide, history.games())
     notes = [
-        "intervals are of the rating, where it would end were the same games played again; strengths are "
-        "less sure, and ranges of ranks allow for that"
+        "intervals are of the rating, where it would end were the same games played again; strengths are less sure"
     ]
     return SpecialTable(f"Elo, K = {k:g}, in order; intervals of the rating", rows, notes)
 
@@ -299,8 +336,8 @@ def _cost_elo(data: Battles, k: float, options: Options) -> SpecialTable:
     unknown = int(np.isnan(data.costs).any(axis=0).sum())
     left = counted(unknown, "battle without both costs is", "battles without both costs are")
     notes = [f"{left} left out"] if unknown else []
-    unknown_bounds, nobody = np.full(len(ratings), np.nan), np.zeros((len(ratings),) * 2, bool)
-    rows = rows_of(ratings, unknown_bounds, unknown_bounds, nobody, history.games())
+    unknown_bounds = np.full(len(ratings), np.nan)
+    rows = rows_of(ratings, unknown_bounds, unknown_bounds, history.games())
     return SpecialTable("Elo adjusted for cost", rows, notes)
 
 

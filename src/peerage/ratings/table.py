@@ -1,4 +1,4 @@
-"""What every rating method returns to those who print a table: rows, ranks and rank ranges."""
+"""What every rating method returns to those who print a table: rows and ranks."""
 
 from __future__ import annotations
 
@@ -22,7 +22,6 @@ class Row:
     """One player's line.
 
     `lower` and `upper` bound the rating at 95%. `rank` is 1 for the best, shared by equal ratings.
-    `rank_range` holds the ranks (best, worst) that the data leave open, at 95% for all players together.
     `mu` and `sigma` are the method's own scale, where it has one.
     """
 
@@ -31,7 +30,6 @@ class Row:
     lower: float
     upper: float
     rank: int
-    rank_range: tuple[int, int]
     games: float
     mu: float | None = None
     sigma: float | None = None
@@ -137,13 +135,11 @@ def rows_of(
     rating: Floats,
     lower: Floats,
     upper: Floats,
-    above: np.ndarray,
     games: np.ndarray,
     mu: Floats | None = None,
     sigma: Floats | None = None,
 ) -> tuple[Row, ...]:
-    """A line for each player, by number; `above` is `separated`'s matrix, and rank ranges hold the rank."""
-    possible = rank_ranges(above)
+    """A line for each player, by number."""
     return tuple(
         Row(
             player=i,
@@ -151,7 +147,6 @@ def rows_of(
             lower=float(lower[i]),
             upper=float(upper[i]),
             rank=rank,
-            rank_range=(min(possible[i][0], rank), max(possible[i][1], rank)),
             games=float(games[i]),
             mu=None if mu is None else float(mu[i]),
             sigma=None if sigma is None else float(sigma[i]),

@@ -24,7 +24,7 @@ from peerage.ratings import trueskill_kernels
 from peerage.ratings.compiled import columns, kernel, ready
 from peerage.ratings.history import Duels, Game, Games, games
 from peerage.ratings.kernels import Floats
-from peerage.ratings.table import Z95, Row, rows_of, separated
+from peerage.ratings.table import Z95, Row, rows_of
 
 __all__ = ["Game", "TrueSkillSettings", "TrueSkillTable", "games", "rate", "rate_duels"]
 
@@ -88,13 +88,9 @@ class TrueSkillTable:
 
     @cached_property
     def rows(self) -> tuple[Row, ...]:
-        """A line for each player, by number; `lower` and `upper` bound the *skill*, mu ± 1.96 sigma.
-
-        Rank ranges treat the skills as independent, as TrueSkill does.
-        """
+        """A line for each player, by number; `lower` and `upper` bound the *skill*, mu ± 1.96 sigma."""
         lower, upper = self.mu - Z95 * self.sigma, self.mu + Z95 * self.sigma
-        above = separated(self.mu, np.diag(self.sigma**2))
-        return rows_of(self.rating, lower, upper, above, self.games, self.mu, self.sigma)
+        return rows_of(self.rating, lower, upper, self.games, self.mu, self.sigma)
 
 
 def rate_duels(history: Duels, settings: TrueSkillSettings) -> TrueSkillTable:

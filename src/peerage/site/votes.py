@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
+import numpy as np
 from msgspec import Struct
 
 from peerage.ledger.store import Ledger
@@ -16,6 +17,9 @@ from peerage.ledger.votes import BOTH_BAD, SKIPPED, TIE, Vote
 from peerage.ratings.bradley_terry import BradleyTerry
 from peerage.ratings.history import duels
 from peerage.ratings.regression import fit_clustered
+from peerage.ratings.strength.evidence import Evidence, of_duels
+from peerage.ratings.strength.posterior import strengths
+from peerage.ratings.strength.proven import proven
 from peerage.ratings.table import known
 from peerage.site.reading import Menu, Site
 from peerage.site.rendering import View
@@ -25,22 +29,25 @@ PATH = "audience.html"
 WIDTH = 150
 """Of a drawn interval, in pixels."""
 _MARGIN = 4
+_SEED = 1  # of the posterior from which chances come
 
 
 class AudienceRow(Struct, frozen=True):
     """One player's line: a Bradley-Terry rating of the audience's votes, with its 95% interval, none below
     ten matches.
 
-    `rank` is 1 for the best, shared by equal ratings; `rank_range` are the ranks (best, worst) left open at
-    95% for all players together. `wins`, `draws` and `losses` count votes.
+    `rank` is 1 for the best, shared by equal ratings. `best` is the chance to be the best, None where matches
+    are too few for intervals; `above` names those whom this player is proven above. `wins`, `draws` and
+    `losses` count votes.
     """
 
     rank: int
-    rank_range: tuple[int, int]
     player: str
     rating: float
     lower: float | None
     upper: float | None
+    best: float | None
+    above: tuple[str, ...]
     votes: int
     wins: int
     draws: int
@@ -96,9 +103,10 @@ def audience(ledger: Ledger, votes: Iterable[Vote]) -> Audience:
     places = {name: place for place, name in enumerate(names)}
     first, second = ([places[one.match.players[one.vote.shown[side]]] for one in counted] for side in (0, 1))
     score = [one.points(one.vote.shown[0]) for one in counted]
-    fitted = fit_clustered(duels(len(names), first, second, score), [one.vote.match for one in counted])
+    history, matches_of = duels(len(names), first, second, score), [one.vote.match for one in counted]
+    fitted = fit_clustered(history, matches_of)
     return Audience(
-        _rows(fitted, names, counted),
+        _rows(fitted, of_duels(history, matches_of), names, counted),
         len(counted),
         len({one.vote.voter for one in counted}),
         len({one.vote.match for one in counted}),
@@ -108,7 +116,9 @@ def audience(ledger: Ledger, votes: Iterable[Vote]) -> Audience:
     )
 
 
-def _rows(fitted: BradleyTerry, names: list[str], counted: list[_Counted]) -> tuple[AudienceRow, ...]:
+def _rows(
+    fitted: BradleyTerry, evidence: Evidence, names: list[str], counted: list[_Counted]
+) -> tuple[AudienceRow, ...]:
     tallies = {name: [0, 0, 0] for name in names}
     for one in counted:
         for label, player in one.match.players.items():
@@ -116,18 +126,25 @@ def _rows(fitted: BradleyTerry, names: list[str], counted: list[_Counted]) -> tu
     rows = [
         AudienceRow(
             rank=row.rank,
-            rank_range=row.rank_range,
             player=name,
             rating=row.rating,
             lower=low,
             upper=high,
+            best=None if low is None else chance,
+            above=tuple([names[other] for other in np.flatnonzero(below)]) if low is not None else (),
             votes=sum(tallies[name]),
             wins=tallies[name][0],
             draws=tallies[name][1],
             losses=tallies[name][2],
         )
-        for name, row, low, high in zip(
-            names, fitted.rows, known(fitted.lower), known(fitted.upper), strict=True
+        for name, row, low, high, chance, below in zip(
+            names,
+            fitted.rows,
+            known(fitted.lower),
+            known(fitted.upper),
+            strengths(evidence, seed=_SEED).best.tolist(),
+            proven(evidence),
+            strict=True,
         )
     ]
     return tuple(sorted(rows, key=lambda row: (row.rank, row.player)))
