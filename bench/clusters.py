@@ -1,7 +1,7 @@
-"""How often tables of equals separate somebody, and whether intervals hold, where results hang together.
+"""How often tables of equals make a false claim, and whether intervals hold, where results hang together.
 
 Every judge (or question) has a taste of its own for every player, and on average nobody is better. A good
-method separates anybody in at most 5% of such tables. Usage: python -m bench.clusters [HISTORIES]
+method proves anything in at most 5% of such tables. Usage: python -m bench.clusters [HISTORIES]
 """
 
 from __future__ import annotations
@@ -12,7 +12,8 @@ import numpy as np
 
 from peerage.ratings.history import Duels, duels
 from peerage.ratings.regression import fit_clustered
-from peerage.ratings.table import separated
+from peerage.ratings.strength.evidence import of_duels
+from peerage.ratings.strength.proven import proven
 
 KINDS = {"judges": 60, "uneven judges": 60, "questions on one pair": 10}
 """How results hang together, and how many there are in a cluster."""
@@ -38,25 +39,22 @@ def equals(
 
 
 def main(histories: int) -> None:
-    print("| results | players | clusters | separate equals | under the normal | intervals hold |")
-    print("|---|--:|--:|--:|--:|--:|")
+    print("| results | players | clusters | false claims | intervals hold |")
+    print("|---|--:|--:|--:|--:|")
     for kind in KINDS:
         for players, clusters in ((5, 9), (5, 12), (5, 40), (10, 12), (10, 40), (10, 100)):
             found = []
             for seed in range(histories):
                 rng = np.random.default_rng([clusters, players, seed])
-                table = fit_clustered(*equals(rng, kind, players, clusters))
+                history, cluster = equals(rng, kind, players, clusters)
+                table = fit_clustered(history, cluster)
                 inside = (table.lower <= 1500) & (table.upper >= 1500)
-                normal = separated(table.rating, table.covariance)
                 held = inside.mean() if np.isfinite(table.lower).all() else np.nan
-                found.append((table.above.any(), normal.any(), held))
-            shares = np.array(found, np.float64)
-            separate, normally = shares[:, :2].mean(axis=0)
-            known = shares[np.isfinite(shares[:, 2]), 2]
+                found.append((proven(of_duels(history, cluster)).any(), held))
+            false, shares = np.array(found, np.float64).T
+            known = shares[np.isfinite(shares)]
             holds = f"{known.mean():.1%}" if len(known) else "not claimed"
-            print(
-                f"| {kind} | {players} | {clusters} | {separate:.1%} | {normally:.1%} | {holds} |", flush=True
-            )
+            print(f"| {kind} | {players} | {clusters} | {false.mean():.1%} | {holds} |", flush=True)
 
 
 if __name__ == "__main__":

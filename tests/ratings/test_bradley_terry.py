@@ -9,7 +9,7 @@ import pytest
 
 from peerage.ratings.bradley_terry import Pair, _meat, fit, fit_tally, solve
 from peerage.ratings.history import Duels, duels
-from peerage.ratings.table import POINTS, separated
+from peerage.ratings.table import POINTS
 from peerage.ratings.tally import from_cells, tally
 
 RING = [
@@ -104,18 +104,6 @@ def test_a_million_games_and_one_upset_still_converge() -> None:
     assert fit([Pair(0, 1, 1e6, 1)], 2).rating == pytest.approx([2700, 300], abs=1e-6)
 
 
-def test_far_apart_players_are_separated_and_near_ones_are_not() -> None:
-    rng = np.random.default_rng(3)
-    truth = np.array([1.5, 0.0, 0.02, -1.5])
-    pairs = []
-    for a in range(4):
-        for b in range(a + 1, 4):
-            wins = rng.binomial(300, 1 / (1 + math.exp(truth[b] - truth[a])))
-            pairs.append(Pair(a, b, wins, 300 - wins))
-    table = fit(pairs, 4)
-    assert table.above[0].tolist() == [False, True, True, True]
-
-
 @pytest.mark.parametrize(
     ("make", "words"),
     [
@@ -160,19 +148,8 @@ def test_many_players_are_rated_as_few_are() -> None:
     assert solved.inverse == pytest.approx(np.linalg.pinv(solved.information), abs=1e-8)
     covariance = solved.inverse @ _meat(solved) @ solved.inverse * POINTS**2
     assert np.sqrt(np.diag(covariance)) == pytest.approx(table.error, rel=1e-6)
-    assert not table.above.any() or (table.rating[:, None] > table.rating)[table.above].all()
 
 
 def _counted(history: Duels) -> list[np.ndarray]:
     cell = (history.first * 600 + history.second) * 3 + (2 * history.score).astype(int)
     return [np.bincount(cell, column, 600 * 600 * 3) for column in (history.weight, history.weight**2, None)]
-
-
-def test_many_are_separated_as_few_are() -> None:
-    """Bonferroni's bound for more than 500 players is hardly wider than the quantile drawn for 500."""
-    rng = np.random.default_rng(1)
-    rating, spread = np.sort(rng.normal(0, 300, 520)), np.diag(np.full(520, 40.0**2))
-    many, few = separated(rating, spread), separated(rating[:499], spread[:499, :499])
-    assert many.any(axis=0)[0]
-    assert 0.94 < many[:499, :499].sum() / few.sum() <= 1.0
-    assert not many[np.triu_indices(520)].any()  # nobody above a better one

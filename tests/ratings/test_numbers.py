@@ -149,8 +149,8 @@ def gaps() -> Any:
 CASES: recorded.Cases = {
     **{f"{method}": by(method) for method in ("bt", "elo", "trueskill", "glicko2")},
     "judge-aware of battles": by("judge-aware"),
-    "weighted": lambda: rate(battles(weighted=True), Options("bt")),
-    "no ties": lambda: rate(battles(ties=0.0), Options("bt", ties="davidson")),
+    "weighted": lambda: without_chances(rate(battles(weighted=True), Options("bt"))),
+    "no ties": lambda: without_chances(rate(battles(ties=0.0), Options("bt", ties="davidson"))),
     "ties davidson": by("bt", ties="davidson"),
     "one cluster": by("bt", cluster=("judge",)),
     "two clusters": by("bt", cluster=("judge", "question"), ties="davidson"),
@@ -161,12 +161,10 @@ CASES: recorded.Cases = {
     "inverse frequency": by("bt", inverse_frequency=True),
     "elo, settings": by("elo", k=20.0, initial=1000.0),
     "elo of cost": by("elo", track="cost"),
-    "glicko2, settings": by("glicko2", initial=1600.0, tau=0.8),
+    "glicko2, settings": by("glicko2", initial=1600.0),
     **{f"{method} of games": of_games(method) for method in ("bt", "trueskill")},
     **{f"{method} of games": of_games(method, seats="each") for method in ("elo", "glicko2")},
-    "trueskill, settings": of_games(
-        "trueskill", mu=30.0, sigma=6.0, beta=3.0, tau=0.2, draw_probability=0.2, k=2.0
-    ),
+    "trueskill, settings": of_games("trueskill", draw_probability=0.2, k=2.0),
     "bt of games, each seat": of_games("bt", seats="each", ties="davidson"),
     "answers": lambda: rate(answers(), Options()),
     "apart": lambda: [fit_duels(apart(), ties=ties) for ties in ("half", "davidson")],

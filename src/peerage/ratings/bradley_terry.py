@@ -23,7 +23,7 @@ from peerage.ratings.blas import one_thread
 from peerage.ratings.connection import strong_components
 from peerage.ratings.history import Duels
 from peerage.ratings.kernels import Floats
-from peerage.ratings.table import POINTS, Z95, Row, floored, rows_of, separated, t_quantile
+from peerage.ratings.table import POINTS, Z95, Row, floored, rows_of, t_quantile
 from peerage.ratings.tally import TIE, WIN, PairTally, from_cells, tally
 from peerage.ratings.tie_models import MODELS, Likelihood, Ties, first_guess
 
@@ -102,11 +102,6 @@ class BradleyTerry:
     @property
     def upper(self) -> Floats:
         return self._bound(97.5)
-
-    @cached_property
-    def above(self) -> np.ndarray:
-        """Who is separated from whom: [i, j] when i is above j at 95%, for all pairs together."""
-        return separated(self.rating, self.covariance, self.freedom)
 
     @cached_property
     def rows(self) -> tuple[Row, ...]:

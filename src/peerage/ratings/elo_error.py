@@ -25,10 +25,7 @@ import numpy as np
 
 from peerage.ratings.elo import EloSettings
 from peerage.ratings.kernels import Floats
-from peerage.ratings.table import POINTS, separated
-
-SPREAD = 350.0
-"""Standard deviation of strengths before any match, in points: that of a newcomer to Glicko."""
+from peerage.ratings.table import POINTS
 
 _SHORT = 1e-3  # the part of the history that is stepped over at once, in units of the fastest forgetting
 
@@ -57,24 +54,6 @@ class EloError:
         # The mean of all never moves: what a player lacks is measured against the others.
         lacking = np.diag(self.togo) - self.togo.sum(axis=0) / max(n, 1)
         return np.asarray(np.clip(1 - lacking / (1 - 1 / max(n, 2)), 0.0, 1.0))
-
-    def above(self) -> np.ndarray:
-        """Who is stronger than whom at 95%, for all pairs together; [i, j] when i is above j."""
-        return separated(*self.strengths())
-
-    def strengths(self, spread: float = SPREAD) -> tuple[Floats, Floats]:
-        """What the ratings say of the strengths, and the covariance of that.
-
-        A rating that has not settled says less about a strength than its own error does. So this is the
-        posterior, to first order, of strengths that are normal with standard deviation `spread` before any
-        match.
-        """
-        n = len(self.rating)
-        reached = np.eye(n) - self.togo
-        seen = spread**2 * reached @ reached.T + self.covariance + 1e-12 * spread**2 * np.eye(n)
-        gain = spread**2 * np.linalg.solve(seen, reached).T
-        strength = gain @ (self.rating - self.rating.mean() if n else self.rating)
-        return strength, np.asarray(spread**2 * (np.eye(n) - gain @ reached))
 
 
 def elo_error(

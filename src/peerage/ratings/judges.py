@@ -28,7 +28,7 @@ from peerage.ratings.clusters import Curves, clustered
 from peerage.ratings.history import Duels
 from peerage.ratings.kernels import Floats, Ints
 from peerage.ratings.merging import coded
-from peerage.ratings.table import POINTS, Z95, Row, rows_of, separated, t_quantile
+from peerage.ratings.table import POINTS, Z95, Row, rows_of, t_quantile
 from peerage.ratings.tally import PairTally, tally
 
 SPREAD = 0.5
@@ -176,11 +176,6 @@ class JudgeAware:
         """The ratings' 95% intervals; nan where too little is known."""
         wide = Z95 if self.freedom is None else t_quantile(0.95, np.diag(self.freedom))
         return self.rating - wide * self.error, self.rating + wide * self.error
-
-    @cached_property
-    def above(self) -> np.ndarray:
-        """Return who is above whom at 95%, for all pairs together."""
-        return separated(self.rating, self.covariance, self.freedom)
 
     @cached_property
     def rows(self) -> tuple[Row, ...]:

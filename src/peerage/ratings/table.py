@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from statistics import NormalDist
 
 import numpy as np
 
@@ -12,8 +11,6 @@ from peerage.ratings.student import quantile
 
 POINTS = 400 / np.log(10)  # rating points in one unit of log-odds
 Z95 = 1.959963984540054  # two-sided 95% of a normal
-_DRAWS = 1000
-_MANY = 500  # players from which on Bonferroni's bound is hardly wider than drawn quantiles
 _OF_NONE = 3.0  # about -log(5%): where none of n games was decided, this many of n may be
 
 
@@ -75,60 +72,6 @@ def floored(covariance: Floats, model: Floats, games: Floats, n: int | None = No
     wider[:n, :n] -= against[:, None]
     wider[:n, :n] += against.mean() if n else 0.0
     return wider
-
-
-def separated(
-    ratings: Floats, covariance: Floats, freedom: Floats | None = None, *, confidence: float = 0.95
-) -> np.ndarray:
-    """Who is better than whom, beyond doubt: a boolean matrix, [i, j] when i is above j.
-
-    Simultaneous over all pairs: the critical value is the quantile of the largest standardised difference,
-    drawn from the joint normal distribution with a fixed seed (Mogstad, Romano, Shaikh, Wilhelm, "Inference
-    for Ranks", Review of Economic Studies 2024, sections 3 and 4). With the degrees of `freedom` of each
-    difference it is that of Student's t under Bonferroni's bound, which holds for few too; below 1 nobody is
-    above anybody. Of more than 500 players the quantile is Bonferroni's too.
-    """
-    n = len(ratings)
-    if n < 2:
-        return np.zeros((n, n), bool)
-    if n > _MANY and freedom is None:
-        return _separated_many(ratings, covariance, confidence)
-    spread = np.diag(covariance)
-    variance = spread[:, None] + spread[None, :] - 2 * covariance
-    known = variance > 1e-12 * max(float(spread.max()), 1e-300)
-    error = np.sqrt(np.where(known, variance, np.inf))
-    gap = ratings[:, None] - ratings[None, :]
-    if freedom is not None:
-        each = t_quantile(1 - (1 - confidence) / (n * (n - 1) / 2), freedom)
-        return np.asarray(known & (gap > each * np.where(known, error, 0.0)))
-    values, vectors = np.linalg.eigh(covariance)
-    root = vectors * np.sqrt(np.maximum(values, 0))
-    draws = np.ascontiguousarray((np.random.default_rng(20240229).standard_normal((_DRAWS, n)) @ root.T).T)
-    scale, largest = 1 / error, np.zeros(_DRAWS)
-    for one in range(n - 1):
-        apart = np.abs(draws[one + 1 :] - draws[one])
-        apart *= scale[one, one + 1 :, None]
-        np.maximum(largest, apart.max(axis=0), out=largest)
-    critical = np.quantile(largest, confidence)
-    return np.asarray(known & (gap > critical * np.where(known, error, 0.0)))
-
-
-def _separated_many(ratings: Floats, covariance: Floats, confidence: float) -> np.ndarray:
-    """As `separated`, by Bonferroni's bound, row by row: draws of thousands of players take a minute."""
-    n, spread = len(ratings), np.diag(covariance)
-    critical = NormalDist().inv_cdf(1 - (1 - confidence) / (n * (n - 1)))
-    least, above = 1e-12 * max(float(spread.max()), 1e-300), np.empty((n, n), bool)
-    for i in range(n):
-        variance = spread[i] + spread - 2 * covariance[i]
-        above[i] = (variance > least) & (ratings[i] - ratings > critical * np.sqrt(np.maximum(variance, 0.0)))
-    return above
-
-
-def rank_ranges(above: np.ndarray) -> list[tuple[int, int]]:
-    """Best and worst rank left open to each player by `separated`'s matrix."""
-    n = len(above)
-    worse, better = above.sum(axis=1), above.sum(axis=0)
-    return [(int(better[i]) + 1, n - int(worse[i])) for i in range(n)]
 
 
 def rows_of(

@@ -7,6 +7,7 @@ from time import process_time
 
 import numpy as np
 import pytest
+from bench.clusters import equals
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import special  # type: ignore[import-untyped]
@@ -185,6 +186,16 @@ def test_matches_of_a_cluster_are_one_bet(monkeypatch: pytest.MonkeyPatch) -> No
     )
     single, double = np.log(proof(once)), np.log(proof(twice))
     assert (np.abs(double - single) < 1 + 0.1 * np.abs(single)).all(), "each result twice"
+
+
+@pytest.mark.parametrize("kind", ["judges", "uneven judges", "questions on one pair"])
+def test_equals_that_judges_like_differently_are_hardly_ever_proven_apart(kind: str) -> None:
+    false = [
+        proven(of_duels(*equals(np.random.default_rng([3, seed]), kind, players, clusters))).any()
+        for seed in range(15)
+        for players, clusters in ((5, 12), (5, 40), (10, 40), (2, 40))
+    ]
+    assert sum(false) <= 6
 
 
 def test_a_ranking_is_one_observation() -> None:
