@@ -305,7 +305,8 @@ def _elo(data: Battles | PlayedGames, options: Options) -> SpecialTable:
     wide = Z95 * error.error
     rows = rows_of(rating, rating - wide, rating + wide, history.games())
     notes = [
-        "intervals are of the rating, where it would end were the same games played again; strengths are less sure"
+        "intervals are of the rating, where it would end were the same games played again; strengths are "
+        "less sure"
     ]
     return SpecialTable(f"Elo, K = {k:g}, in order; intervals of the rating", rows, notes)
 
