@@ -241,6 +241,16 @@ def test_claims_name_the_tasks_they_are_about() -> None:
     assert mixed.about(0, 1) == "tasks like these"
 
 
+def test_a_claim_once_made_stays() -> None:
+    now = claims(won([[0, 30, 1], [0, 0, 30], [1, 0, 0]]))
+    assert np.argwhere(now.kept([]).these).tolist() == np.argwhere(now.these).tolist()
+    nothing = claims(of_duels(duels(3, [], [], [])))
+    kept = nothing.kept([(2, 0), (0, 1)])
+    assert np.argwhere(kept.these).tolist() == [[0, 1], [2, 0], [2, 1]]
+    assert kept.about(2, 1) == "these tasks"
+    assert not nothing.kept([(0, 1), (1, 0)]).these.any(), "those that contradict each other say nothing"
+
+
 def test_claims_that_contradict_each_other_are_left_out() -> None:
     ring = won([[0, 60, 0], [0, 0, 60], [60, 0, 0]])
     assert not proven(ring).any()

@@ -43,6 +43,7 @@ member.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from math import comb, log, pi
 from typing import Literal, NamedTuple
 
@@ -79,6 +80,13 @@ class Claims(NamedTuple):
 
     these: np.ndarray
     alike: np.ndarray
+
+    def kept(self, earlier: Iterable[tuple[int, int]]) -> Claims:
+        """Return these claims and `earlier` ones, which stay: pairs of players, the better one first."""
+        these = self.these.copy()
+        for above, below in earlier:
+            these[above, below] = True
+        return Claims(closed(these), self.alike)
 
     def about(self, above: int, below: int) -> About:
         """Return what the claim that one player is above another is about."""
