@@ -405,8 +405,9 @@ _JSON: dict[str, tuple[str | type, ...]] = {
     "`queue`: a list": (QueueRow,),
     "`status`: one object": (Status, MatchNow, WorkerNow, HostRow),
     "`rate --output json`: a list, best first": (
-        "Objects with `rank`, `player`, `rating`, `lower`, `upper`, `rank_range`, `games`, and `mu` and "
-        "`sigma` where the method has a scale of its own: [ratings](ratings.md).",
+        "Objects with `rank`, `player`, `rating`, `lower`, `upper`, `games`, with `mu` and `sigma` where the "
+        "method has a scale of its own, and with `best` and `above` where the data allow: "
+        "[ratings](ratings.md).",
     ),
 }
 

@@ -12,9 +12,11 @@ import pytest
 from tests.engine.arenas import play, write_arena
 
 from peerage.arena import open_arena
-from peerage.engine.looks import Look, claimed, claims_of, look, looks, series_of
+from peerage.engine.looks import TOPIC, Look, claimed, claims_of, look, looks, series_of
 from peerage.engine.replay import replay
 from peerage.ledger import open_ledger
+from peerage.ledger.store import amend
+from peerage.tables.played import PlayedMatches, Scope
 
 SKILLS = (0.95, 0.9, 0.5, 0.1, 0.05)
 PLAYERS = [{"name": f"p{at}", "model": f"house:{skill}"} for at, skill in enumerate(SKILLS)]
@@ -57,3 +59,22 @@ def test_a_claim_that_matches_do_not_prove_is_a_difference(folder: Path, tmp_pat
     assert [(one.about, one.recorded) for one in differences] == [
         (f"claims after {made.matches} matches", "p4 above p0")
     ]
+
+
+def test_tables_of_all_matches_keep_a_claim_and_those_of_earlier_matches_do_not_know_it(
+    folder: Path, tmp_path: Path
+) -> None:
+    copy = shutil.copytree(folder, tmp_path / "copy")
+    with open_arena(copy) as arena:
+        matches = len(list(arena.ledger.summaries()))
+        before = PlayedMatches(arena.ledger, Scope())
+        place = before.players
+        assert not before.claims.these[place["p0"], place["p1"]], "p0 and p1 are close"
+        with arena.ledger.runner():
+            amend(arena.ledger, TOPIC, [Look(matches, (("p0", "p1"),))], 0)
+        after = PlayedMatches(arena.ledger, Scope())
+        assert after.claims.these[place["p0"], place["p1"]]
+        assert not after.until(matches - 1).claims.these[place["p0"], place["p1"]]
+        topic = next(iter(after.topics))
+        part = PlayedMatches(arena.ledger, Scope(topic=topic))
+        assert not part.claims.these[part.players["p0"], part.players["p1"]]

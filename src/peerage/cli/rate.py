@@ -12,7 +12,7 @@ import typer
 from peerage import inputs
 from peerage.cli.options import MOST_SEED, Format, refuse_nan
 from peerage.cli.output import OutputColumn, hundredths, numbers, show, texts
-from peerage.figures import percent, spans, whole
+from peerage.figures import chance, percent, spans, whole
 
 
 class RateError(ValueError):
@@ -179,7 +179,7 @@ def _columns(rows: tuple[dict[str, Any], ...]) -> list[OutputColumn]:
         *numbers(str, rank=""),
         *texts(player="Player"),
         *rated,
-        *(numbers(percent, best="Best") if "best" in first else []),
+        *(numbers(chance, best="Best") if "best" in first else []),
         *(numbers(str, beats="Proven above") if "beats" in first else []),
         *numbers(_games, games="Games"),
         *scale,

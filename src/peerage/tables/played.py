@@ -15,6 +15,7 @@ import numpy as np
 from msgspec import Struct
 from numpy.typing import ArrayLike
 
+from peerage.engine.looks import looks
 from peerage.games import installed
 from peerage.games.game import GameSpec
 from peerage.judging.marks import Votes
@@ -28,6 +29,7 @@ from peerage.ratings.overall import Shares, shares_of
 from peerage.ratings.strength.evidence import Evidence
 from peerage.ratings.strength.pooling import pooled
 from peerage.ratings.strength.posterior import Strengths
+from peerage.ratings.strength.proven import Claims
 from peerage.settings import suggest
 from peerage.standings import moves_elo, unrated
 from peerage.standings.accounts import Account, count, totals_of
@@ -196,6 +198,22 @@ class PlayedMatches(MatchEvidence):
         found.whole = False
         found._silenced = silenced
         return found
+
+    @cached_property
+    def claims(self) -> Claims:
+        """What these matches prove; of all matches of an arena also what its looks put on record."""
+        proven = super().claims
+        if not self.whole or self.scope.weights:
+            return proven
+        place, matches = self.players, len(self.finished)
+        earlier = [
+            (place[better], place[worse])
+            for look in looks(self._ledger)
+            if look.matches <= matches
+            for better, worse in look.claims
+            if better in place and worse in place
+        ]
+        return proven.kept(earlier) if earlier else proven
 
     @property
     def sources(self) -> Ints | None:
