@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from peerage.ledger import Ledger, LedgerError, open_ledger
-from peerage.ledger.store import Batch, Summary
+from peerage.ledger.store import Batch, RecordRow, Summary
 from peerage.settings import Rating
 from peerage.standings import NOBODY, UNRATED
 from peerage.tables.played import PlayedMatches, Scope
@@ -46,8 +46,9 @@ def write(
         )
         for number, (players, scores) in enumerate(matches, 1)
     ]
+    records = [RecordRow(number=row.number, body=b"{}", chain=bytes(32), at_ms=0) for row in rows]
     with ledger.runner():
-        ledger.write(Batch(summaries=rows))
+        ledger.write(Batch(records=records, summaries=rows))
 
 
 def rated(ledger: Ledger, track: str) -> Ratings:

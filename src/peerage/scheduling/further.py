@@ -129,7 +129,18 @@ def forecast(
     at = np.where(np.array(now)[:, None], 0.0, np.full((len(now), count), inf))
     before, short = 0.0, np.full(at.shape, -1.0)
     if not all(now) and may.any():
-        for look, margin in _courses(strengths, evidence, policy, goal, placed, pairs, may, count, rng):
+        courses = _courses(
+            strengths=strengths,
+            evidence=evidence,
+            policy=policy,
+            goal=goal,
+            placed=placed,
+            pairs=pairs,
+            may=may,
+            count=count,
+            rng=rng,
+        )
+        for look, margin in courses:
             there = np.isinf(at) & (margin >= 0)
             part = np.clip(short / np.minimum(short - margin, -1e-9), 0.0, 1.0)
             at[there] = (before + (look - before) * part)[there]

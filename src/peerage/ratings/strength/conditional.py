@@ -7,7 +7,7 @@ chance to be above any strength, however small.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 import numpy as np
@@ -18,7 +18,7 @@ from peerage.ratings.strength.chain import Draws
 from peerage.ratings.strength.likelihood import Counts, Segments
 
 _POINTS = 24
-_NOTHING = (np.zeros(0),) * 3
+_NOTHING = np.zeros(0)
 _REACH = 6.0  # standard deviations to either side, of a strength against the mean of the others
 _LEAST = 600.0  # of a log density
 _NEAR = 1e-9  # slopes below this are none
@@ -74,13 +74,23 @@ class Grid:
         centre, scale, reach = _places(counts, draws)
         lowest = -np.arcsinh(reach / scale)
         step = -2 * lowest / (_POINTS - 1)
-        log = _log_densities(counts, draws, Grid(draws.strength, centre, scale, lowest, step, *_NOTHING))
+        bare = cls(
+            strength=draws.strength,
+            centre=centre,
+            scale=scale,
+            lowest=lowest,
+            step=step,
+            density=_NOTHING,
+            slope=_NOTHING,
+            beyond=_NOTHING,
+        )
+        log = _log_densities(counts, draws, bare)
         log = np.maximum(log - log.max(axis=0), -_LEAST)
         slope, density = np.diff(log, axis=0), np.exp(log)
         beyond = np.zeros_like(log)
         mass = np.maximum(density[:-1], density[1:]) * _grown(-np.abs(slope))
         beyond[:-1] = np.cumsum(mass[::-1], axis=0)[::-1]
-        return cls(draws.strength, centre, scale, lowest, step, density, slope, beyond)
+        return replace(bare, density=density, slope=slope, beyond=beyond)
 
     def above(self, player: slice | int, strength: Floats) -> Floats:
         even = np.arcsinh((strength - self.centre[player]) / self.scale[player])
