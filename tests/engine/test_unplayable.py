@@ -83,7 +83,7 @@ def test_the_command_line_tells_what_ends_before_it_plays(
     upgraded(monkeypatch)
     said = cli.invoke(app, ["run", "--dir", str(arena), "--max-matches", "20"]).output
     told = "They end without a result: what was asked and spent stays on record"
-    assert said.index(f"this release plays version {DUEL + 1}. {told}") < said.index("Bradley-Terry")
+    assert said.index(f"this release plays version {DUEL + 1}. {told}") < said.index("Strength: mean 1500")
     assert said.count(f"unfinished matches of duel version {DUEL}") == 1
     assert f"To finish them first, run {THIS} once more" in said
 

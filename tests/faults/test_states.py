@@ -86,8 +86,8 @@ def test_another_process_is_refused_too(tmp_path: Path) -> None:
 
 def test_a_ledger_of_a_newer_version_is_refused(tmp_path: Path) -> None:
     play(write_arena(tmp_path), 2)
-    sql(tmp_path, "UPDATE meta SET value = '99' WHERE key = 'schema'")
-    with pytest.raises(LedgerError, match="schema version 99"):
+    sql(tmp_path, "UPDATE meta SET value = '99 9.1' WHERE key = 'schema'")
+    with pytest.raises(LedgerError, match=r"schema 99, written by peerage 9\.1"):
         open_arena(tmp_path)
 
 

@@ -94,9 +94,7 @@ TRIALS = {
     "challenge-exchange": Trial(
         "challenge-exchange", 12, 5, {"seats": 3, "tools": "python"}, concurrency=FEW, slow=5, sandbox=True
     ),
-    "code-golf": Trial(
-        "code-golf", 24, 5, {"tests": 2, "seats": 3}, concurrency=FEW, slow=5, sandbox=True, failing=True
-    ),
+    "code-golf": Trial("code-golf", 24, 5, {"seats": 3}, concurrency=FEW, slow=5, sandbox=True, failing=True),
     "bug-hunt": Trial("bug-hunt", 16, 5, {"seats": 3}, concurrency=FEW, slow=5, sandbox=True, cut=True),
 }
 

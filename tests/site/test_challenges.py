@@ -32,7 +32,7 @@ def retired(sealed: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[
     """The same arena after its most attempted challenge was retired, and that one's id."""
     folder = Path(shutil.copytree(sealed, tmp_path_factory.mktemp("retired") / "arena"))
     with closing(Site.open(folder)) as made:
-        name = max(rows(pool(made.ledger, 4)), key=lambda row: row.attempts).challenge_id
+        name = max(rows(pool(made.ledger)), key=lambda row: row.attempts).challenge_id
         retire(made.ledger, name, "published", 1)
     with closing(Site.open(folder)) as made:
         yield made, name
@@ -46,7 +46,7 @@ def text(site: Site, path: str) -> str:
 
 def test_the_pool_is_that_of_the_tables(site: Site) -> None:
     shown = site.pool
-    assert shown == rows(pool(site.ledger, 4))
+    assert shown == rows(pool(site.ledger))
     said = text(site, "challenges.html")
     for one in shown:
         assert one.description in said

@@ -71,8 +71,7 @@ def pools(game: str) -> bool:
 
 
 def pool(ledger: Ledger, last: int | None = None) -> ChallengePool:
-    """The pool after the record at place `last`, by default the newest; `least` attempts by others are needed
-    for a flag. Raises LedgerError."""
+    """The pool after the record at place `last`, by default the newest. Raises LedgerError."""
     found = ChallengePool()
     number = 0
     try:
