@@ -185,7 +185,7 @@ class Arena:
         return leaderboard_table(found, title)
 
     def verdict(self, track: str = "", *, game: str = "", topic: str = "", side: str = "") -> Verdict:
-        """What the matches of a table come to: whom to pick, who may be as good, who is out, what is proven,
+        """Return the verdict of a table: whom to pick, who may be as good, who is out, what is proven,
         what the pick gives up and how often it beats the others, the best value for money, what weakens that,
         and which judges favour each other."""
         return self._board(track, game, topic, side, judged=True).verdict

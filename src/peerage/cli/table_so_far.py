@@ -78,7 +78,7 @@ class TableSoFar:
         return table(named(rows[:top], columns, width), columns, title)
 
     def ahead(self) -> str:
-        """What it takes to prove what the run is to find out, or who is best; empty while nobody can say."""
+        """Return the matches it takes to reach the run's goal, or to prove the best; empty while unknown."""
         return visible(self.outlook.in_short) if self.outlook else ""
 
     def bought(self, width: int) -> Iterator[str]:

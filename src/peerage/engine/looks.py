@@ -22,11 +22,11 @@ from peerage.scheduling.goal import Decided
 TOPIC = "claims"
 
 Claim = tuple[str, str]
-"""Who is proven to be better, and than whom."""
+"""The player proven to be better, and the other one."""
 
 
 class Look(Struct, frozen=True):
-    """What was proven after so many `matches` on record, and had not been: `claims`, sorted."""
+    """The `claims`, sorted, that were first proven after so many `matches` on record."""
 
     matches: int
     claims: tuple[Claim, ...]
@@ -62,7 +62,7 @@ def series_of(ledger: Ledger) -> dict[int, int]:
 
 
 def claims_of(matches: Iterable[Summary], series: dict[int, int]) -> frozenset[Claim]:
-    """What these matches prove. Those of a series are one bet. Pure."""
+    """Return the claims that these matches prove. Those of a series are one bet. Pure."""
     decided = Decided()
     for match in matches:
         decided.note(ended(match, series.get(match.number, 0)))

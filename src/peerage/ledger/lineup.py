@@ -62,7 +62,7 @@ class LineUp:
             return self._order
 
     def heads(self) -> tuple[int, int]:
-        """How many matches were issued, and how many folded."""
+        """Return the numbers of matches issued and folded."""
         newest, order = self._rows.newest(), self.order()
         return newest if order is None else (max(newest[0], len(order.numbers)), order.folded)
 

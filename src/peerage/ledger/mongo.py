@@ -113,8 +113,8 @@ class Mongo:
             raise OperationFailure("it is no replica set", 20)
 
     def _is_ledger(self) -> bool:
-        """Whether there is a ledger, which we can read; false where there is nothing of one, or a part that
-        somebody is making. Raises LedgerError where there is something else."""
+        """Return whether there is a ledger that we can read; false where there is nothing of one, or
+        a part that somebody is making. Raises LedgerError where there is something else."""
         names = self.base.list_collection_names()
         found = self.base["meta"].find_one({"_id": "schema"}) if "meta" in names else None
         if found is None and not set(names) - set(INDEXES):

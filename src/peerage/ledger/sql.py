@@ -260,7 +260,7 @@ class SqlDatabase:
             connection.execute("INSERT INTO meta (key, value) VALUES ('schema', ?)", (SCHEMA,))
 
     def _is_ledger(self, connection: Connection) -> bool:
-        """Whether there is a ledger, which we can read; false where there is nothing at all. Raises
+        """Return whether there is a ledger that we can read; false where there is nothing at all. Raises
         LedgerError where there is something else."""
         names = [name for name in self._store.tables(connection) if name not in BESIDE]
         if not names:

@@ -240,7 +240,7 @@ def verify(
 
 
 class _Now(NamedTuple):
-    """What a ledger holds at one moment beside the finished matches: `problems` of its log and its texts,
+    """The parts of a ledger beside the finished matches, at one moment: `problems` of its log and its texts,
     which are None where they cannot be read, and those `beside`; `needed` are the texts to which matches in
     play refer."""
 

@@ -273,7 +273,8 @@ def _bradley_terry(data: Battles | PlayedGames, options: Options) -> SpecialTabl
 
 
 def _clusters(data: Battles, options: Options) -> list[Sequence[str]]:
-    """What battles hang together by: the columns named, or each question where several rows judge one."""
+    """Return the labels by which battles hang together: of the columns named, or each
+    question where several rows judge one."""
     if options.cluster:
         return [data.labels[name] for name in options.cluster]
     questions = _judged_often(data)

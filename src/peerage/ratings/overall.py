@@ -76,7 +76,7 @@ class Shares:
         return np.asarray(np.where(np.eye(len(self.share), dtype=bool), 1.0, self.better).min(axis=1))
 
     def gives_up(self, player: int) -> float:
-        """What its share is below the highest one, at most, with 95%."""
+        """Return the 95% bound of how far its share is below the highest one."""
         return float(np.quantile(self.draws.max(axis=1) - self.draws[:, player], 0.95))
 
 

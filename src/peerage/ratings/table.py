@@ -1,4 +1,4 @@
-"""What every rating method returns to those who print a table: rows and ranks."""
+"""Rows and ranks that every rating method returns to those who print a table."""
 
 from __future__ import annotations
 

@@ -52,7 +52,7 @@ class Scheduler:
 
     @cached_property
     def release(self) -> str:
-        """What issues the fixtures."""
+        """The release that issues the fixtures."""
         return release_of(self.spec.name)
 
 

@@ -1,4 +1,4 @@
-"""How many more matches prove something: courses that an arena may take from here. Pure.
+"""Forecasts of the matches it takes to prove something, from courses that an arena may take. Pure.
 
     >>> from peerage.ratings.history import duels
     >>> from peerage.ratings.strength.evidence import of_duels
@@ -58,7 +58,7 @@ _FEWEST, _MOST = 16, 100
 _CROWD = 60
 """Of more players than these, the others are one: opponents that the goal does not need."""
 _LOOKS = np.geomspace(1.02, HOPELESS, 36) - 1
-"""When courses are looked at: further matches, in multiples of those so far."""
+"""Looks at a course: further matches, in multiples of those so far."""
 _HELD = 0.05  # precision at 0 of the fits, which keeps them finite
 _GREED = 4
 
@@ -84,8 +84,8 @@ class Further(Struct, frozen=True):
 
 
 class Forecast(NamedTuple):
-    """What it takes until a goal is `proven`, until the pick is `clear`, which nobody else may be as good as,
-    and until the order of each of the pairs asked for is proven."""
+    """The matches it takes until a goal is `proven`, until the pick is `clear`, which nobody else may be as
+    good as, and until the order of each of the pairs asked for is proven."""
 
     proven: Further
     clear: Further

@@ -109,7 +109,7 @@ class Decided:
 
 
 class Known:
-    """What is known of a goal among `players`."""
+    """The state of a goal among `players`, match by match."""
 
     def __init__(self, goal: Goal, players: Sequence[str]) -> None:
         self._goal = goal

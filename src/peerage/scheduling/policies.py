@@ -18,7 +18,7 @@ ACROSS = 0.2
 
 
 class Policy(NamedTuple):
-    """How players are paired: `width` is that of `swiss`'s strata in Elo, `goal` what `adaptive` plays for.
+    """A way to pair players: `width` is that of `swiss`'s strata in Elo, `goal` what `adaptive` plays for.
 
     `per_dollar`: it divides what a match says by what it costs. `across` is the least share of matches of two
     that are between groups; None: `ACROSS`, or what random pairing would come to where that is less.

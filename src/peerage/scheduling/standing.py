@@ -74,8 +74,8 @@ class History:
 
 
 class Goal(NamedTuple):
-    """What is to be known. `top`: who the first `places` are. `order`: everybody's. `placed`: where `player`
-    is among the others. A wrong order by less than `within` Elo does not matter."""
+    """The question that matches are to settle. `top`: who the first `places` are. `order`: everybody's.
+    `placed`: where `player` is among the others. A wrong order by less than `within` Elo does not matter."""
 
     kind: Literal["top", "order", "placed"]
     places: int = 1

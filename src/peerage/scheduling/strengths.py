@@ -46,7 +46,7 @@ def known(players: Sequence[str], history: History, results: Results, seats: int
 
 
 def won_and_tied(players: Sequence[str], results: Results) -> tuple[Floats, Floats]:
-    """How often each of these players won against each other one, [i, j] for i, and how often they tied."""
+    """Return the wins of each of these players against each other one, [i, j] for i, and their ties."""
     wins, ties = np.zeros((2, len(players), len(players)))
     for i, one in enumerate(players):
         for j in range(i):

@@ -151,8 +151,8 @@ def _left_out(few: Sequence[str]) -> str:
 
 
 def _joined(plane: Sequence[Mapping[str, Any]], verdict: Verdict, less: str, least: str, of: str) -> str:
-    """What the line of a plane joins, and `of` what their list says; or who is alone where it would be. The
-    verdict has the last word on who is best."""
+    """Return what the line of a plane joins, and `of` what their list says; or who is alone where it would
+    be. The verdict has the last word on who is best."""
     best = [one["player"] for one in plane if one["best"]]
     if not best:
         return ""

@@ -151,7 +151,7 @@ def leaderboard(site: Site, wanted: Filter) -> View:
 
 
 def judged(site: Site) -> bool:
-    """Whether judges decide in one of the games that were played here: roles of their own, or
+    """Return whether judges decide in one of the games that were played here: roles of their own, or
     contestants whose scores can be counted without some of them."""
     specs = [(installed(game), game) for game in site.tally.games if game in site.settings.lineup]
     return any(

@@ -206,7 +206,7 @@ class Site:
 
     @cached_property
     def outlook(self) -> Outlook | None:
-        """What it takes to be sure, as `peerage plan` says it."""
+        """The forecast of `peerage plan`."""
         return outlook(self._whole, self.settings)
 
     def table(self, track: str = "") -> Sequence[Row]:

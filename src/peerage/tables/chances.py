@@ -1,5 +1,4 @@
-"""What the matches of a scope say about who is best, the same in every table of these matches: chances, bins,
-tiers, and what is proven."""
+"""Chances, bins, tiers and proven differences of a scope, the same in every table of its matches."""
 
 from __future__ import annotations
 
@@ -18,7 +17,7 @@ from peerage.tables.overall import Games
 
 TIERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 _LIKELY = 0.95
-"""How likely an order must be over several games for what all matches together prove to be said of it."""
+"""The least chance of an order over several games from which on a proof from all matches is said of it."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,7 +40,7 @@ class Chances:
 
     @cached_property
     def above(self) -> np.ndarray:
-        """Who is proven above whom, [i, j] when i is above j; never against the likelier order."""
+        """The proven differences, [i, j] when i is above j; never against the likelier order."""
         return np.asarray(self.claims.these & (self.better > 0.5))
 
     @cached_property

@@ -1,4 +1,4 @@
-"""What matches say about strength, computed once and shared by all tables of these matches."""
+"""Evidence on strengths from matches, computed once and shared by all tables of these matches."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class MatchEvidence(ABC):
 
     @property
     def clusters(self) -> Ints | None:
-        """What each match hangs together with, by label; None where each stands for itself."""
+        """The label of each match's cluster; None where each stands for itself."""
         return None
 
     @cached_property
@@ -73,7 +73,7 @@ class MatchEvidence(ABC):
 
     @cached_property
     def claims(self) -> Claims:
-        """What is proven of who is stronger than whom, about these tasks and about tasks like these."""
+        """The proven differences, about these tasks and about tasks like these."""
         by_task = None
         if len(self.tasks):
             by_task = evidence_of(self._duels_alone, lambda: self.tables, self.tasks)

@@ -67,13 +67,13 @@ class Board(Struct, frozen=True, dict=True):
 
     @property
     def chances(self) -> Chances:
-        """What its matches say about who is best, the same on every track."""
+        """The chances of its players to be the best, the same on every track."""
         found: Chances = self.__dict__["chances"]
         return found
 
     @property
     def tiered(self) -> bool:
-        """Whether the table is so long that its tiers are worth showing, and has several."""
+        """Return whether the table has several tiers, and is long enough to show them."""
         tiers = [row.tier for row in self.rows if row.tier]
         return len(tiers) > LONG and len({*tiers}) > 1
 
@@ -219,7 +219,7 @@ def board(
 
 
 def _chances(played: MatchEvidence, *, over_games: bool = False) -> Chances:
-    """What matches say about who is best: of several games by shares of wins, as the overall table does."""
+    """Return the chances to be the best: of several games by shares of wins, as the overall table does."""
     if over_games and isinstance(played, PlayedMatches):
         found = games_of(played)
         return of_games(found, lambda: played.claims)

@@ -1,4 +1,4 @@
-"""How many more matches it takes to be sure, and their price."""
+"""Forecasts of further matches and their price, in words."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class Pair(Struct, frozen=True):
 
 
 class Outlook(Sentences, frozen=True):
-    """What it takes after so many decided `matches`, as the arena's pairing goes on: until the `goal` is
+    """The forecast after so many decided `matches`, as the arena's pairing goes on: until the `goal` is
     `proven`; until the pick is `clear`, which nobody else has a chance of 5% to be better than; and until the
     order of the `pair` asked about is proven. `lines` say it in sentences."""
 

@@ -201,7 +201,7 @@ class PlayedMatches(MatchEvidence):
 
     @cached_property
     def claims(self) -> Claims:
-        """What these matches prove; of all matches of an arena also what its looks put on record."""
+        """The claims that these matches prove; of all matches of an arena also those on record."""
         proven = super().claims
         if not self.whole or self.scope.weights:
             return proven
@@ -393,7 +393,7 @@ _COMPUTED = (
     *("history", "tables", "hanging", "flips", "_pairs"),
     *("evidence", "rest", "strengths", "claims", "strengths_by_game", "shares_by_game"),
 )
-"""What `PlayedMatches` keeps of what it computed from its matches."""
+"""Fields in which `PlayedMatches` keeps what it computed from its matches."""
 
 
 def _counts(kinds: Mapping[tuple[str, str, str], int], place: int) -> dict[str, int]:

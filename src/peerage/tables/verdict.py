@@ -46,7 +46,7 @@ class Flips(NamedTuple):
 
 
 class Verdict(Sentences, frozen=True):
-    """What the matches of a table come to, the same whatever track the table shows.
+    """The conclusion from the matches of a table, the same whatever track the table shows.
 
     `lines` say it in sentences, the answer first. `pick` has the highest `chance` to be the best, 0 to 1;
     `may_be_as_good` are better than the pick with at least 5%, `out` with less than 1% and best with less
@@ -177,7 +177,7 @@ def _answer(pick: str, players: int, matches: int, chance: float, proven_on: str
 
 
 def _sorted_out(bins: dict[str, tuple[str, ...]]) -> Iterator[str]:
-    """Who is in which bin."""
+    """Yield the sentences that say who is in which bin."""
     good, unlikely, out = (bins[name] for name in ("may be as good", "unlikely", "out"))
     if len(out) > 1 and not (good or unlikely):
         yield f"All {len(out)} others are out."
@@ -196,7 +196,7 @@ def _sorted_out(bins: dict[str, tuple[str, ...]]) -> Iterator[str]:
 
 
 def _proven(pick: str, worse: Sequence[str], players: int, tasks: str) -> str:
-    """What is proven of the pick, and about which tasks."""
+    """Return the sentence on what is proven of the pick, and about which tasks."""
     if not worse:
         return "Nothing is proven of it yet."
     if len(worse) == players - 1:
@@ -251,7 +251,7 @@ def _worth(
 
 
 def _counts(pick: Row, first: Row) -> Iterator[str]:
-    """What counts where the table does not put the pick first."""
+    """Yield the sentence on what counts where the table does not put the pick first."""
     if first.player == pick.player or first.rating == pick.rating:
         return
     if first.track in ("strength", "overall"):

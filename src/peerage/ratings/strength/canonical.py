@@ -54,7 +54,7 @@ class Canonical(NamedTuple):
 
     @property
     def alone(self) -> bool:
-        """Whether the evidence tells every player apart."""
+        """Return whether the evidence tells every player apart."""
         return len(self.kind) == int(self.kind.max(initial=-1)) + 1
 
 

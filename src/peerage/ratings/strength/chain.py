@@ -52,7 +52,7 @@ class Normal(NamedTuple):
 
 
 class Start(NamedTuple):
-    """Where chains start, and the `normals` by which they step, each for spreads τ near its own, narrowest
+    """The starts of chains and the `normals` by which they step, each for spreads τ near its own, narrowest
     first."""
 
     strength: Floats

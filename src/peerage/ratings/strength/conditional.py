@@ -191,7 +191,7 @@ def _log_densities(counts: Counts, draws: Draws, grid: Grid) -> Floats:
 
 
 def _of_stages(counts: Counts, strength: Floats, x: Floats) -> Floats:
-    """What rankings take off each player's log density at `x`, the others at `strength`."""
+    """Return what rankings subtract from each player's log density at `x`, the others at `strength`."""
     stages, found = counts.stages, np.zeros_like(strength)
     members = stages.members(strength)
     total = np.add.reduceat(members, stages.starts, axis=0)[stages.stage]

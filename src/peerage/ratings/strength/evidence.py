@@ -37,7 +37,7 @@ class Evidence:
 
     @property
     def matches(self) -> int:
-        """How many matches these are."""
+        """The number of matches."""
         return len(self.first) + len(self.rankings)
 
 

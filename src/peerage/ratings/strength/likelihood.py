@@ -25,7 +25,7 @@ from peerage.ratings.kernels import Floats, Ints
 from peerage.ratings.strength.evidence import Evidence
 
 _SUBSETS = 35
-"""Where more choices of k out of m tied players than these are possible, their mean stands for them."""
+"""Most choices of k out of m tied players that are summed; of more their mean stands for them."""
 _FAR = 200.0  # log-odds to which strengths are cut, so that their exponentials are numbers
 _TABLE = 4_000_000  # pairs up to which each has its place in a table
 _DIGITS = 9  # to which sums of weights are rounded, so that the order of matches leaves no trace
@@ -133,7 +133,7 @@ class Counts:
 
     @cached_property
     def linear(self) -> Floats:
-        """What of the log-likelihood's slope does not depend on the strengths."""
+        """The part of the log-likelihood's slope that does not depend on the strengths."""
         half = (self.wins_a - self.wins_b) / 2
         found = self.ranked + np.bincount(self.a, half, self.players)
         return np.asarray(found - np.bincount(self.b, half, self.players))
@@ -235,7 +235,7 @@ class Counts:
         return (self.met[:, None] if each.ndim > 1 else self.met) * each, np.exp(tie) / total
 
     def own_information(self, strength: Floats, tie: Floats) -> Floats:
-        """What all matches say of each player's strength, the others held, chain by chain."""
+        """Return the information of all matches on each strength, the others held, chain by chain."""
         strength = np.clip(strength, -_FAR, _FAR)
         found = np.zeros_like(strength)
         if len(self.a):

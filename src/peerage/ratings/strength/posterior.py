@@ -1,4 +1,4 @@
-"""How strong players are, and how sure that is: one posterior behind every number about strength.
+"""The posterior of strengths, behind every number about strength that is printed.
 
     >>> from peerage.ratings.history import duels
     >>> from peerage.ratings.strength.evidence import of_duels
@@ -122,7 +122,7 @@ class Strengths:
         return self._order.averaged_pairs(found, self._pairs)
 
     def gives_up(self, player: int) -> float:
-        """How many points the best player is above this one at most: the 95% bound of that gap."""
+        """Return the 95% bound of how many points the best player is above this one."""
         return float(self._gaps[player])
 
     @cached_property

@@ -15,7 +15,7 @@ import numpy as np
 from peerage.ratings.kernels import Floats
 
 FAR = 3.0
-"""What the second part adds to the spread, in log-odds: 521 Elo."""
+"""The spread that the second part adds, in log-odds: 521 Elo."""
 WIDTH = 0.8
 """The mean of the spread τ, in log-odds: 139 Elo."""
 SHARE = (1.0, 9.0)
@@ -55,6 +55,6 @@ def far(strength: Floats, spread: Floats | float, share: Floats | float) -> Floa
 
 
 def precision(strength: Floats, spread: Floats | float, share: Floats | float) -> Floats:
-    """How strongly each strength is drawn to 0, by its distance: the negative slope is this times it."""
+    """Return the pull of each strength to 0 by distance: the negative slope is this times the strength."""
     wide = far(strength, spread, share)
     return np.asarray((1 - wide) / spread**2 + wide / (spread**2 + FAR**2))

@@ -75,7 +75,7 @@ About = Literal["these tasks", "tasks like these"]
 
 
 class Claims(NamedTuple):
-    """Who is proven above whom, boolean matrices, [i, j] where i is above j: on `these` tasks and, of these,
+    """Proven differences, boolean matrices, [i, j] where i is above j: on `these` tasks and, of these,
     on `alike` tasks too, others of the same kind."""
 
     these: np.ndarray

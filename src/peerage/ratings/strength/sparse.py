@@ -1,4 +1,4 @@
-"""Where chains of very many players start, by means that need no matrix.
+"""Starts of chains for very many players, found without a matrix.
 
 The posterior's top is climbed by conjugate gradients, and chains start at draws from the normal there: x
 solves H x = η with η of covariance H (Papandreou and Yuille, "Gaussian sampling by local perturbations", NIPS
