@@ -16,7 +16,7 @@ from peerage.ratings.strength.posterior import strengths
 from peerage.ratings.strength.proven import Claims, claims
 from peerage.tables.chances import Chances, of_strengths
 from peerage.tables.leaderboard import Row
-from peerage.tables.verdict import Flips, Verdict, in_words, verdict
+from peerage.tables.verdict import Flips, Verdict, _proven, in_words, verdict
 
 NAMES = "ada", "bob", "cid", "dan", "eve"
 
@@ -92,7 +92,7 @@ def test_everybody_is_in_one_of_four_bins() -> None:
     far = found([1700, 1300, 1250])
     assert far.lines[:2] == (
         "Pick ada: likely the best of 3 players (over 99%) after 60 matches.",
-        "All 2 others are out.",
+        "Both others are out.",
     )
     early = found([1510, 1505, 1500, 1495], 3, 200)
     assert early.lines[0].startswith("Pick ada for now: 2")
@@ -100,6 +100,13 @@ def test_everybody_is_in_one_of_four_bins() -> None:
     unlikely = found([1700, 1540], error=60)
     assert unlikely.unlikely == ("bob",)
     assert "bob is unlikely to be as good." in unlikely.lines
+
+
+def test_of_many_proven_to_be_worse_the_nearest_are_named() -> None:
+    worse = ["bob", "cid", "dan", "eve"]
+    assert _proven("ada", worse, 6, "these tasks") == (
+        "Proven on these tasks: ada is better than bob, cid and 2 others."
+    )
 
 
 def test_many_names_are_counted() -> None:

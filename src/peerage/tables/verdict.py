@@ -180,7 +180,7 @@ def _sorted_out(bins: dict[str, tuple[str, ...]]) -> Iterator[str]:
     """Yield the sentences that say who is in which bin."""
     good, unlikely, out = (bins[name] for name in ("may be as good", "unlikely", "out"))
     if len(out) > 1 and not (good or unlikely):
-        yield f"All {len(out)} others are out."
+        yield f"{'Both' if len(out) == 2 else f'All {len(out)}'} others are out."
         return
     parts = [
         *([f"{_named(good)} may be as good"] if good else ()),
@@ -201,7 +201,7 @@ def _proven(pick: str, worse: Sequence[str], players: int, tasks: str) -> str:
         return "Nothing is proven of it yet."
     if len(worse) == players - 1:
         return f"Proven on {tasks}: {pick} is better than {'all others' if players > 2 else worse[0]}."
-    return f"Proven on {tasks}: {pick} is better than {_named(worse, last=True)}."
+    return f"Proven on {tasks}: {pick} is better than {_named(worse)}."
 
 
 def _given_up(good: Sequence[str], points: float, unit: str) -> Iterator[str]:
@@ -282,9 +282,9 @@ def _doubts(pick: Row, ranked: Sequence[Row], rows: Sequence[Row], flips: Flips 
         yield f"{worst.void} of {of} matches of {worst.player} came to no result{more}"
 
 
-def _named(names: Sequence[str], *, last: bool = False) -> str:
-    """Some names in a sentence, the first few of many, or with `last` the last ones."""
+def _named(names: Sequence[str]) -> str:
+    """Return names in a sentence, of many the first few."""
     if len(names) <= _NAMED:
         return listed(names)
-    shown = names[1 - _NAMED :] if last else names[: _NAMED - 1]
+    shown = names[: _NAMED - 1]
     return f"{', '.join(shown)} and {len(names) - len(shown)} others"
