@@ -47,11 +47,11 @@ def look(ledger: Ledger, at_ms: int) -> Look | None:
 
     The caller holds the runner's lock. Raises LedgerError.
     """
-    matches = list(ledger.summaries())
-    new = claims_of(matches, series_of(ledger)) - claimed(ledger)
+    _, recorded = ledger.heads()
+    new = claims_of(ledger.summaries(), series_of(ledger)) - claimed(ledger)
     if not new:
         return None
-    made = Look(len(matches), tuple(sorted(new)))
+    made = Look(recorded, tuple(sorted(new)))
     amend(ledger, TOPIC, [made], at_ms)
     return made
 
