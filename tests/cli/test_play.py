@@ -19,7 +19,11 @@ import yaml
 from tests.engine.arenas import patience
 from typer.testing import CliRunner
 
+from peerage.arena import open_arena
 from peerage.cli.main import app
+from peerage.cli.play import play_to_end
+from peerage.players.client import Answer, Call
+from peerage.players.house import HouseClient
 from peerage.players.keys import PROVIDERS
 
 cli = CliRunner()
@@ -400,3 +404,33 @@ def test_a_broken_program_is_benched_soon_and_the_others_play_on(tmp_path: Path)
     assert "broken" in said
     shown = peerage("players", "--dir", str(tmp_path))
     assert "benched" in shown
+
+
+def test_more_counts_from_now_and_matches_that_are_there_are_said(tmp_path: Path) -> None:
+    (tmp_path / "arena.yaml").write_text("seed: 1\nplayers: [house:0.9, house:0.7, house:0.5, house:0.2]\n")
+    at = ("--dir", str(tmp_path))
+    assert "done: 3 matches" in peerage("run", "--more", "3", *at)
+    assert "done: 5 matches, 2 of them now" in peerage("run", "--more", "2", *at)
+    told = peerage("run", "--matches", "5", *at)
+    assert f"the arena has 5 matches with a result already; `peerage run --dir {tmp_path} --more 20`" in told
+    assert "--more those from now on" in peerage("run", "--more", "1", "--matches", "9", *at, code=2)
+
+
+class Mute(HouseClient):
+    """A judge of few words."""
+
+    def answer_now(self, call: Call) -> Answer:
+        judges = call.key.partition("~")[0].endswith(("/A-B", "/B-A"))
+        return Answer("Both!", 0.1, 5, 5) if judges else super().answer_now(call)
+
+
+def test_a_panel_of_which_nothing_came_stops_after_three_matches_and_says_why(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "arena.yaml").write_text("seed: 1\nplayers: [house:0.9, house:0.7, house:0.5, house:0.2]\n")
+    with open_arena(tmp_path) as arena:
+        assert play_to_end(arena, 50, None, Mute) == 1
+    told = " ".join(capsys.readouterr().out.split())
+    assert "stopped: the first 3 matches came to no result" in told
+    assert "3 inconclusive: too few judges gave a usable verdict; see why below, and take other" in told
+    assert " as judge: invalid: " in told

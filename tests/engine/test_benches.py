@@ -23,7 +23,7 @@ from tests.engine.arenas import (
     statuses,
     write_arena,
 )
-from tests.engine.clients import Cast
+from tests.engine.clients import Cast, says
 from typer.testing import CliRunner
 
 from peerage.arena import open_arena
@@ -31,7 +31,7 @@ from peerage.cli.main import app
 from peerage.engine.benches import TOPIC, Bench, Benches, benched
 from peerage.engine.report import RunReport
 from peerage.ledger.codec import by_hex, read_fixture
-from peerage.players.client import Call, Client, PlayerError
+from peerage.players.client import Answer, Call, Client, PlayerError
 from peerage.players.house import HouseClient, PacedClient
 from peerage.settings import PlayerSettings
 from peerage.standings.verify import verify
@@ -354,6 +354,28 @@ def test_an_arena_in_which_nothing_works_ends(tmp_path: Path) -> None:
     assert report.reason == "no_result"
     assert report.note == "the last 9 matches came to no result"
     assert (report.settled, report.decided) == (9, 0)
+
+
+@pytest.mark.parametrize("concurrency", [1, 8])
+def test_a_panel_whose_first_matches_come_to_nothing_stops(tmp_path: Path, concurrency: int) -> None:
+    """Judges whose replies nobody can use: three matches are paid for, and one more in the next run. An arena
+    that has had a result goes on."""
+    mute = [True]
+
+    def act(call: Call, _: int) -> Answer | None:
+        return says("…") if mute[0] and call.key.partition("~")[0].endswith(("/A-B", "/B-A")) else None
+
+    folder = arena(tmp_path, concurrency)
+    report = play(folder, 30, clients=Cast(act))
+    assert (report.reason, report.settled, report.decided) == ("no_result", 3, 0)
+    assert report.note == "the first 3 matches came to no result"
+    report = play(folder, 30, clients=Cast(act))
+    assert (report.reason, report.decided) == ("no_result", 0)
+    assert 1 <= report.played <= 2 * concurrency
+    mute[0] = False
+    assert play(folder, 3, clients=Cast(act)).decided == 3
+    mute[0] = True
+    assert play(folder, 30, clients=Cast(act)).note == "the last 20 matches came to no result"
 
 
 @patience(GIVE_UP_AFTER=9)

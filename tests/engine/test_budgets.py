@@ -17,6 +17,7 @@ from tests.engine.arenas import (
     house,
     ledger_of,
     paced,
+    patience,
     play,
     play_stopping_at,
     spent_by_match,
@@ -280,6 +281,7 @@ def test_calls_given_up_stay_reserved_and_runs_after_them_keep_the_budget(tmp_pa
     assert given_up > 0
 
 
+@patience(GIVE_UP_FIRST=500)
 def test_a_reply_without_usage_counts_at_its_worst(tmp_path: Path) -> None:
     """A provider that reports no tokens has an unknown cost: on record as unknown, in the budget in full."""
     cast = Cast(lambda call, _: Answer("tie", 0.1))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from types import SimpleNamespace
 from typing import Any
 
-from peerage.engine.call_costs import OVERHEAD_BYTES, Share, Usual, shares, usual_call, worst_cost
+from peerage.engine.call_costs import OVERHEAD_BYTES, Share, Usual, shares, usual_call, worst_of
 from peerage.games.game import CallBound
 from peerage.players.prices import OVERHEAD_TOKENS, Price, Rate
 from peerage.players.thinking import Room
@@ -35,18 +35,15 @@ def test_a_usual_call() -> None:
     assert usual_call(bound, Price("x", hour_nano=3_600_000, timeout_ms=7)).nano == 7
 
 
-def test_the_most_that_a_match_can_cost() -> None:
-    game, match = match_of(CallBound("A", 1, 3, 1000, 0, 0, 100), CallBound("A", 1, 1, 0, 0, 0, 10))
-    lines = {"ann": SimpleNamespace(price=priced(1, 10)), "bob": SimpleNamespace(price=priced(1, 10))}
+def test_the_most_that_calls_can_cost() -> None:
     asked = 1000 + OVERHEAD_BYTES + OVERHEAD_TOKENS
-    first = (asked + 10 * 100) + 2 * (asked + 10 * 100 * MORE_ROOM)
-    second = OVERHEAD_BYTES + OVERHEAD_TOKENS + 10 * 10 * MORE_ROOM
-    assert worst_cost(game, None, match, lines) == {"ann": first + second}
-    assert worst_cost(game, None, match, {}) == {}
-    assert worst_cost(game, None, match, {"ann": SimpleNamespace(price=Price())}) == {"ann": 0}
-    thinks = {"ann": SimpleNamespace(price=priced(0, 1, thinking=Room(5)))}
-    once, _ = match_of(CallBound("A", 1, 2, 0, 0, 0, 10))
-    assert worst_cost(once, None, match, thinks) == {"ann": 15 + 15 * MORE_ROOM}
+    bound = CallBound("A", 1, 3, 1000, 0, 0, 100)
+    assert worst_of(bound, priced(1, 10)) == (asked + 10 * 100) + 2 * (asked + 10 * 100 * MORE_ROOM)
+    once = CallBound("A", 1, 1, 0, 0, 0, 10)
+    assert worst_of(once, priced(1, 10)) == OVERHEAD_BYTES + OVERHEAD_TOKENS + 10 * 10 * MORE_ROOM
+    assert worst_of(once, Price()) == 0
+    twice = CallBound("A", 1, 2, 0, 0, 0, 10)
+    assert worst_of(twice, priced(0, 1, thinking=Room(5))) == 15 + 15 * MORE_ROOM
 
 
 def test_what_a_match_is_planned_to_cost() -> None:

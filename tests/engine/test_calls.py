@@ -208,7 +208,7 @@ def test_an_absurd_retry_after_does_not_stop_the_arena(tmp_path: Path, asked: fl
     assert seen[0] <= 4 * 600
 
 
-@patience(GIVE_UP_AFTER=8)
+@patience(GIVE_UP_AFTER=8, GIVE_UP_FIRST=8)
 def test_a_match_past_its_deadline_is_void_even_while_its_calls_only_wait(tmp_path: Path) -> None:
     """One request an hour: the queue alone takes longer than the deadline."""
     slow = [{"model": f"house:0.{n}", "requests_per_minute": 1 / 60} for n in range(2, 8)]

@@ -133,12 +133,20 @@ def _without_result(arena: Arena, void: Sequence[tuple[int, str]], folder: Path)
 
 
 def _troubles(arena: Arena, numbers: Sequence[int]) -> Counter[str]:
-    """Why replies in these matches were void, in their clients' words."""
+    """Why there were no usable replies in these matches: failures in their clients' words, and what officials
+    said that nobody could use."""
+    from peerage.engine.driver import first_key
+
     found: Counter[str] = Counter()
     for number in numbers:
         for one in arena.match(number).exchanges:
             if one.status == "void" and one.reason:
                 found[one.reason if one.player in one.reason else f"{one.player}: {one.reason}"] += 1
+            elif one.role != "contestant" and (
+                one.status == "refused" or (one.status == "invalid" and first_key(one.key) != one.key)
+            ):
+                why = f": {one.reason}" if one.reason else ""
+                found[f"{one.player} as {one.role}: {one.status}{why}"] += 1
     return found
 
 

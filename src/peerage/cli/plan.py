@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from peerage.cli.options import HERE, MOST_MATCHES, Folder, Format, Shape, say
+from peerage.cli.options import HERE, MOST_MATCHES, Folder, Format, Shape, at, program, say
 
 if TYPE_CHECKING:
     from peerage.arena import Arena
     from peerage.players.prices import Price
     from peerage.settings import ArenaSettings
-    from peerage.tables.plan import Plan
+    from peerage.tables.plan import Plan, RolePlan
 
 PLANNED = 100
 """Matches that a plan is made for when no number is given."""
@@ -70,6 +70,8 @@ def _write(settings: ArenaSettings, plan: Plan, shape: Format, more: Sequence[st
         if plan.unpriced:
             sums = "at a cost that is unknown" + f", beyond {sums}" * bool(plan.worst_usd)
         notes = [f"{counted(plan.calls, 'call')}, {sums}"]
+        if len(plan.roles) > 1 and not plan.unpriced:
+            notes.append("; ".join(map(_role, plan.roles)))
         if thinkers := [player for player in plan.players if player.thinking_tokens]:
             room = ", ".join([f"{one.player} {one.thinking_tokens:,}" for one in thinkers])
             notes.append(
@@ -98,6 +100,15 @@ def _write(settings: ArenaSettings, plan: Plan, shape: Format, more: Sequence[st
         )
     title = f"{settings.name}: {counted(plan.matches, 'match')}"
     show(plan.as_dict()["players"], columns, shape, title=title, notes=notes)
+
+
+def _role(role: RolePlan) -> str:
+    """The part of one role in a plan: `judges: 40 calls, $0.10, at worst $1.20`."""
+    from peerage.figures import counted, dollars
+
+    name = role.role if role.role == "committee" else f"{role.role}s"
+    calls = counted(role.calls, "call")
+    return f"{name}: {calls}, {dollars(role.expected_usd)}, at worst {dollars(role.worst_usd)}"
 
 
 def with_games(settings: ArenaSettings, stated: str = "") -> ArenaSettings:
@@ -182,6 +193,7 @@ def agree(
 def agree_to_matches(arena: Arena, matches: int | None, yes: bool, note: str = "") -> None:
     """Ask before anything is spent on so many matches; None: on as many as there will be."""
     from peerage.engine.recovery import decided, histories
+    from peerage.figures import counted
     from peerage.standings import NOBODY
     from peerage.tables.plan import estimate as planned
 
@@ -189,12 +201,14 @@ def agree_to_matches(arena: Arena, matches: int | None, yes: bool, note: str = "
     issued = histories(arena.ledger) if len(settings.lineup) > 1 else {}
     to_play = PLANNED if matches is None else matches - decided(arena.ledger)
     if to_play <= 0:
+        more = f"{program()} run{at(arena.folder)} --more 20"
+        say(f"the arena has {counted(matches or 0, 'match')} with a result already; `{more}` plays 20 more")
         return
     if matches is None and not note:
         ends = [f"{settings.until}"] if settings.until else []
         ends += ["the budget"] if settings.budget.arena is not None else []
         end = " or ".join([", ".join(ends), "Ctrl+C"] if ends else ["Ctrl+C"])
-        note = f"No --max-matches: it plays on until {end}; the plan is for {PLANNED}."
+        note = f"No --matches: it plays on until {end}; the plan is for {PLANNED}."
 
     def plan(prices: Mapping[str, Price]) -> Plan:
         return planned(settings, prices, to_play, NOBODY, issued)

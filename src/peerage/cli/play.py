@@ -48,6 +48,12 @@ Concurrency = Annotated[int | None, typer.Option(min=1, help="Matches under way 
 def run(
     folder: Folder = HERE,
     max_matches: MaxMatches = None,
+    more: Annotated[
+        int | None,
+        typer.Option(
+            min=1, max=MOST_MATCHES, help="Stop after so many more matches with a result than there are now."
+        ),
+    ] = None,
     batch_size: Annotated[
         int | None, typer.Option(min=1, max=MOST_MATCHES, help="Say how it stands every so many matches.")
     ] = None,
@@ -109,10 +115,15 @@ def run(
     """
     from peerage.cli import tables
     from peerage.cli.logs import log_to_stderr
+    from peerage.engine.recovery import decided
     from peerage.environment import environment
     from peerage.ledger import LedgerError
-    from peerage.settings import enough_players, extra_installed, load
+    from peerage.settings import SettingsError, enough_players, extra_installed, load
 
+    if more is not None and max_matches is not None:
+        raise SettingsError(
+            "--matches counts all matches of the arena, --more those from now on; give one of them"
+        )
     stated = with_players(load(folder), player)
     if stats_only:
         settings = None
@@ -128,6 +139,8 @@ def run(
     stated = stated.model_copy(update={"engine": stated.engine.model_copy(update=where)})
     with opened(stated, folder, seed, budget=budget, concurrency=concurrency, probe=not no_probe) as arena:
         code = 0
+        if more is not None:
+            max_matches = decided(arena.ledger) + more
         if not stats_only:
             refuse_unplaceable(arena)
             with suppress(LedgerError):  # the run holds the whole ledger against its log, and says more

@@ -43,22 +43,14 @@ def usual_call(bound: CallBound, price: Price) -> Usual:
     return Usual(asked, output, price.cost_nano(asked, output, wait_ms))
 
 
-def worst_cost(
-    spec: GameSpec[Any], rules: Any, fixture: Fixture, runtimes: Mapping[str, Priced]
-) -> dict[str, int]:
-    """The most that a match can cost, by player, in 1e-9 dollars; unknown prices count nothing."""
-    worst: dict[str, int] = {}
-    seats = {seat.label: seat.player for seat in fixture.all_seats()}
-    for bound in spec.bounds(rules, fixture):
-        player = seats[bound.seat]
-        if player in runtimes:
-            price, size = runtimes[player].price, bound.input_bytes + OVERHEAD_BYTES
-            each = price.worst_nano(size, bound.max_tokens) or 0
-            again = price.worst_nano(size, bound.max_tokens * MORE_ROOM, more_room=True) or 0
-            # Every other call at most is a second one, and each of those may have more room.
-            together = bound.worst // 2 * each + (bound.worst + 1) // 2 * again
-            worst[player] = worst.get(player, 0) + together
-    return worst
+def worst_of(bound: CallBound, price: Price) -> int:
+    """Return the most that the calls within `bound` can cost, in 1e-9 dollars; an unknown price counts
+    nothing."""
+    size = bound.input_bytes + OVERHEAD_BYTES
+    each = price.worst_nano(size, bound.max_tokens) or 0
+    again = price.worst_nano(size, bound.max_tokens * MORE_ROOM, more_room=True) or 0
+    # Every other call at most is a second one, and each of those may have more room.
+    return bound.worst // 2 * each + (bound.worst + 1) // 2 * again
 
 
 def reach(bound: CallBound, price: Price) -> int:

@@ -36,7 +36,8 @@ class Folding:
 
     `standings`, `decided` and `without_result` are of the whole arena, `played` counts matches of this run.
     After `GIVE_UP_AFTER` matches in a row without a result, those of earlier runs counted, nothing is folded
-    any more and `hopeless` says so. `benched(player, why)` tells that a player is on record as benched,
+    any more and `hopeless` says so; after `GIVE_UP_FIRST` where no match has had a result yet and no player
+    failed in the last. `benched(player, why)` tells that a player is on record as benched,
     `observe` gives each match once it is durable, and `votes` the head of the audience's votes, which the log
     binds.
     """
@@ -76,8 +77,8 @@ class Folding:
         self._ended: dict[int, Ended] = {}
         self._late: deque[Ended] = deque()
         # What failed may be fixed by now: one match at least is played that no earlier run had begun.
-        most = patience.GIVE_UP_AFTER - 1 - len(recovered.exchanges)
-        self._fruitless = max(0, min(recovered.fruitless, most))
+        self._begun = len(recovered.exchanges)
+        self._fruitless = max(0, min(recovered.fruitless, patience.GIVE_UP_AFTER - 1 - self._begun))
 
     @property
     def newest(self) -> int:
@@ -95,7 +96,7 @@ class Folding:
 
     def fold(self) -> None:
         """Write the records of matches whose turn it is."""
-        while self._fruitless < patience.GIVE_UP_AFTER:
+        while not self.hopeless:
             while self._next in self._left:
                 self._next += 1
             late = bool(self._late)
@@ -112,7 +113,7 @@ class Folding:
                     self.bench(player, f"{often}; the last: {why}"[:500])
             if tally.models and fixture.release:
                 self._watch_models(fixture.number, tally)
-            self._count(outcome)
+            self._count(outcome, bool(tally.failed))
             self._rounds.folded(fixture, outcome, ended(summary, fixture.series), self.standings, late=late)
             if self.standings.number % SNAPSHOT_EVERY == 0:
                 self.snapshot()
@@ -155,13 +156,16 @@ class Folding:
                     "%s: %s; its rating counts all its matches", change.player, visible(change.in_words)
                 )
 
-    def _count(self, outcome: Outcome) -> None:
+    def _count(self, outcome: Outcome, failed: bool) -> None:
         if outcome.void in ("", DEVELOPMENT):
             self.decided += 1
             self._fruitless = 0
         elif outcome.detail.get("by") != ENGINE:
             self._fruitless += 1
-            if self._fruitless >= patience.GIVE_UP_AFTER:
+            begins = not self.decided and not failed and self.played > self._begun
+            if begins and self._fruitless >= patience.GIVE_UP_FIRST:
+                self.hopeless = f"the first {self.standings.number} matches came to no result"
+            elif self._fruitless >= patience.GIVE_UP_AFTER:
                 self.hopeless = f"the last {self._fruitless} matches came to no result"
 
     def _write(self, fixture: Fixture, digest: str, tally: MatchTally, outcome: Outcome) -> Summary:

@@ -14,3 +14,5 @@ BENCH_AFTER = 10
 without its reply do where they are over a quarter of those it contests."""
 GIVE_UP_AFTER = 20
 """Matches in a row without a result, after which a run ends."""
+GIVE_UP_FIRST = 3
+"""The same at an arena's beginning, where no player failed: such as judges whose replies nobody can use."""

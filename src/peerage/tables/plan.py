@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from msgspec import Struct
 
-from peerage.engine.call_costs import usual_call, worst_cost
+from peerage.engine.call_costs import usual_call, worst_of
 from peerage.engine.plans import first_fixtures, schedulers
 from peerage.games.game import CallBound
 from peerage.match import Fixture
@@ -46,8 +46,18 @@ class GamePlan(Struct, frozen=True):
     expected_usd: float
 
 
+class RolePlan(Struct, frozen=True):
+    """The part of one role in a plan, `contestant`, `judge` or another; dollars are of the players whose
+    price is known."""
+
+    role: str
+    calls: int
+    expected_usd: float
+    worst_usd: float
+
+
 class Plan(Shown, frozen=True):
-    """What `matches` further matches are likely to take; `games` says how they are divided.
+    """What `matches` further matches are likely to take; `games` and `roles` say how that is divided.
 
     `expected_usd` is for usual replies; `worst_usd` for every draft rejected, every reply as long as allowed,
     cut there and asked for again with twice the tokens, which no run without failed calls exceeds: a call
@@ -62,6 +72,7 @@ class Plan(Shown, frozen=True):
     unpriced: tuple[str, ...]
     players: tuple[PlayerPlan, ...]
     games: tuple[GamePlan, ...] = ()
+    roles: tuple[RolePlan, ...] = ()
 
 
 class _Priced(NamedTuple):
@@ -101,15 +112,16 @@ def of_fixtures(
     lines = {player.name: _Priced(player, prices[player.name]) for player in settings.players}
     sums = {name: _Sum() for name in lines}
     by_game = {name: _Sum() for name in games}
+    by_role: dict[str, _Sum] = {}
     for fixture in fixtures:
-        seats = {seat.label: seat.player for seat in fixture.all_seats()}
+        seats = {seat.label: (seat.player, "contestant") for seat in fixture.seats}
+        seats |= {s.label: (s.player, role) for role, held in fixture.officials.items() for s in held}
         spec, rules = games[fixture.game]
         by_game[fixture.game].matches += 1
         for bound in spec.bounds(rules, fixture):
-            for total in (sums[seats[bound.seat]], by_game[fixture.game]):
-                _expect(total, bound, lines[seats[bound.seat]])
-        for name, nano in worst_cost(spec, rules, fixture, lines).items():
-            sums[name].worst += nano
+            player, role = seats[bound.seat]
+            for total in (sums[player], by_game[fixture.game], by_role.setdefault(role, _Sum())):
+                _expect(total, bound, lines[player])
     scale = matches / len(fixtures) if fixtures else 0.0
     players = tuple([_player(lines[name], total, scale) for name, total in sums.items()])
     parts = [
@@ -124,6 +136,12 @@ def of_fixtures(
         tuple([player.player for player in players if player.worst_usd is None]),
         players,
         tuple(parts) if len(parts) > 1 else (),
+        tuple(
+            [
+                RolePlan(role, round(one.calls * scale), one.expected * scale / 1e9, one.worst * scale / 1e9)
+                for role, one in by_role.items()
+            ]
+        ),
     )
 
 
@@ -133,6 +151,7 @@ def _expect(total: _Sum, bound: CallBound, line: _Priced) -> None:
     total.input += bound.expected * usual.input_tokens
     total.output += bound.expected * usual.output_tokens
     total.expected += bound.expected * (usual.nano or 0)
+    total.worst += worst_of(bound, line.price)
 
 
 def _player(line: _Priced, total: _Sum, scale: float) -> PlayerPlan:

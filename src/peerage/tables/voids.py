@@ -6,7 +6,8 @@ REASONS = {
     "no_answer": "a contestant's provider failed; see the failures below",
     "no_challenge": "no draft was agreed on; see the committee's objections, or allow more drafts in `rules`",
     "no_questions": "too few authors delivered questions; see their replies",
-    "inconclusive": "too few judges gave a usable verdict; `peerage judges` shows which",
+    "inconclusive": "too few judges gave a usable verdict; see why below, and take other judges or raise "
+    "their `max_tokens`",
     "broken_encoding": "neither encoding could be decoded; the task is too hard for these players",
     "deadline": "they took longer than `engine.match_deadline_s`; raise it, or `requests_per_minute`",
     "match_budget": "they may cost more than `budget.match`; raise it, or lower `max_tokens`",
