@@ -178,7 +178,8 @@ def _kind(about: Mapping[str, Any], defs: Mapping[str, Any]) -> str:
     if about.get("additionalProperties", {}) and "$ref" in str(about["additionalProperties"]):
         return "list of names, or mappings by name, see below"
     if about.get("type") == "array":
-        return f"list of {_kind(about['items'], defs).replace('mapping', 'mappings')}"
+        items = about.get("items")
+        return f"list of {_kind(items, defs).replace('mapping', 'mappings')}" if items else "list"
     name = {"string": "text", "integer": "whole number", "boolean": "true or false", "object": "mapping"}
     kind = name.get(about.get("type", ""), about.get("type", "any"))
     return kind + bounds(about)

@@ -201,10 +201,11 @@ class Ask(Struct, frozen=True, gc=False):
 
     `key` is unique in the match. `max_tokens` bounds the answer; what a model may think before it comes on
     top and is the player's own. With `exact` the limit is part of what is measured: an answer that was cut
-    there counts as it is and is not asked for again with more room. `temperature` None leaves it to the
+    there counts as it is and is not asked for again with more room. With `verbatim` its messages are all that
+    the player may be told: a reply that cannot be used is not repaired. `temperature` None leaves it to the
     player's own settings. `oracle` carries what a perfect player would say, or
-    need to know, and `Works` for a judge; only house players see it. Neither `oracle` nor `exact` is hashed
-    or stored.
+    need to know, and `Works` for a judge; only house players see it. None of `oracle`, `exact` and
+    `verbatim` is hashed or stored.
     """
 
     to: str
@@ -216,6 +217,7 @@ class Ask(Struct, frozen=True, gc=False):
     temperature: float | None = None
     oracle: Any = None
     exact: bool = False
+    verbatim: bool = False
 
 
 MORE_ROOM = 2

@@ -47,6 +47,11 @@ SILENT: dict[str, dict[str, str]] = {
     "code-golf": {"seats": WHO},
     "allocation": {"seats": WHO},
     "bug-hunt": {"seats": WHO},
+    "tasks": {
+        **dict.fromkeys(("judges", "then"), WHO),
+        **dict.fromkeys(("check", "order"), "contestants get the owner's texts and nothing else, on purpose"),
+        "templates": "only those who have one are asked otherwise",
+    },
     "text-metrics": {"seats": WHO},
     "challenge-exchange": {
         **dict.fromkeys(("seats", "write", "pool", "assigned"), WHO),

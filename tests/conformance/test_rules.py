@@ -31,6 +31,9 @@ VOTES: Rules = {"committee": 4, "seats": 2}
 SMALL: Rules = {"preset": "development", "seats": 3, "questions": 2}
 CLOSE: Rules = {"weights": "equal", "binary": False}
 
+WITH_VARIABLE = {"template": "Describe {{name}}.", "tasks": [{"name": "the Rhine", "prompt": ""}]}
+"""A task that is a variable alone."""
+
 OTHER: dict[str, dict[str, tuple[Rules, Any]]] = {
     "duel": {
         "preset": ({}, "uner"),
@@ -156,6 +159,18 @@ OTHER: dict[str, dict[str, tuple[Rules, Any]]] = {
         "domains": ({}, ["words"]),
         "difficulty": ({}, "hard"),
         "confidence": ({}, True),
+        "max_tokens": ({}, 777),
+    },
+    "tasks": {
+        "temperature": ({}, 0.3),
+        "tasks": ({}, ["Name a river."]),
+        "template": (WITH_VARIABLE, "{{name}}?"),
+        "templates": (WITH_VARIABLE, {"p3": "{{name}}!"}),
+        "check": ({"tasks": [{"prompt": "A river?", "expected": "Rhine"}]}, "contains"),
+        "then": ({"tasks": [{"prompt": "A river?", "expected": "Rhine"}]}, "judges"),
+        "judges": ({}, 2),
+        "order": ({}, "one"),
+        "binary": ({}, True),
         "max_tokens": ({}, 777),
     },
     "trivia": {

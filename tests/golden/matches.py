@@ -73,6 +73,7 @@ def _question(ask: Ask, seed: str) -> dict[str, Any]:
         "tokens": ask.max_tokens,
         "temperature": ask.temperature,
         "exact": ask.exact,
+        **({"verbatim": True} if ask.verbatim else {}),
         "format": msgspec.to_builtins(ask.expects, enc_hook=stored),
         "messages": [[speaker, *text.split("\n")] for speaker, text in call(ask, seed).messages],
     }

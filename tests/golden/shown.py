@@ -29,6 +29,8 @@ SHOWN = (
     "duel-reference",
     "color-obfuscation",
     "compression",
+    "tasks",
+    "tasks-judged",
     "text-metrics",
     "code-golf",
     "bug-hunt",

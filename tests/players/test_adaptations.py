@@ -206,12 +206,10 @@ async def test_a_server_that_takes_neither_name_of_the_limit_ends_no_loop() -> N
 async def test_a_system_text_goes_before_the_first_user_turn() -> None:
     async with OpenAIServer() as server:
         server.always(strict((SYSTEM, 400, "System role not supported")))
-        client = await opened(server, system_prompt="You are P.")
+        client = await opened(server)
         await client.answer(call(Text()))
         await client.close()
-        assert server.requests[1].body["messages"] == [
-            {"role": "user", "content": "You are P.\n\nBe brief.\n\nWho wins?"}
-        ]
+        assert server.requests[1].body["messages"] == [{"role": "user", "content": "Be brief.\n\nWho wins?"}]
     assert client.warnings == (
         "P: the server does not take a system text; it is put before the first user turn",
     )

@@ -13,6 +13,7 @@ import pytest
 from aiohttp import web
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from peerage.players import open_client
 from peerage.players.agent_protocol import reply_from_bytes, request_of
@@ -39,11 +40,13 @@ def program(folder: Path, source: str, **stated: Any) -> PlayerSettings:
     return PlayerSettings.model_validate({"command": [sys.executable, str(path)], **stated})
 
 
-async def ask(settings: PlayerSettings, folder: Path, env: dict[str, str] | None = None) -> Answer:
+async def ask(
+    settings: PlayerSettings, folder: Path, env: dict[str, str] | None = None, prompt: str = "Why?"
+) -> Answer:
     client = open_client(settings, dict(os.environ) if env is None else env, folder)
     try:
         await client.start()
-        return await client.answer(CALL)
+        return await client.answer(replace(CALL, messages=(CALL.messages[0], ("user", prompt))))
     finally:
         await client.close()
 
@@ -57,7 +60,7 @@ async def failure(settings: PlayerSettings, folder: Path, env: dict[str, str] | 
 
 
 def test_the_request_object() -> None:
-    settings = PlayerSettings(model="command:x", name="Mine", system_prompt="You are one.", max_tokens=100)
+    settings = PlayerSettings(model="command:x", name="Mine", max_tokens=100)
     request = request_of(CALL, settings)
     assert request == {
         "version": 1,
@@ -67,7 +70,6 @@ def test_the_request_object() -> None:
         "max_tokens": 100,
         "temperature": 0.0,
         "messages": [
-            {"role": "system", "content": "You are one."},
             {"role": "system", "content": "Be brief."},
             {"role": "user", "content": "Why?"},
         ],
@@ -267,8 +269,8 @@ async def test_a_flood_is_stopped(tmp_path: Path) -> None:
 
 
 async def test_a_program_that_does_not_read_its_input(tmp_path: Path) -> None:
-    long = program(tmp_path, "print('ok', end='')\n", system_prompt="x" * 10**6)
-    assert (await ask(long, tmp_path)).text == "ok"
+    deaf = program(tmp_path, "print('ok', end='')\n")
+    assert (await ask(deaf, tmp_path, prompt="x" * 10**6)).text == "ok"
 
 
 async def test_an_unknown_program_is_told_at_start(tmp_path: Path) -> None:

@@ -289,21 +289,20 @@ def texts(messages: Sequence[Any]) -> list[tuple[str, str]]:
 
 
 @pytest.mark.parametrize(
-    ("asked", "system", "sent"),
+    ("asked", "sent"),
     [
-        ([("user", "a")], "", [("user", "a")]),
-        ([("user", "a"), ("user", "b")], "S", [("system", "S"), ("user", "a\n\nb")]),
-        ([("system", "T"), ("user", "a")], "S", [("system", "S\n\nT"), ("user", "a")]),
+        ([("user", "a")], [("user", "a")]),
+        ([("system", "S"), ("user", "a"), ("user", "b")], [("system", "S"), ("user", "a\n\nb")]),
+        ([("system", "S"), ("system", "T"), ("user", "a")], [("system", "S\n\nT"), ("user", "a")]),
         (
             [("user", "a"), ("assistant", "b"), ("system", "T"), ("user", "c")],
-            "",
             [("system", "T"), ("user", "a"), ("assistant", "b"), ("user", "c")],
         ),
-        ([("assistant", "b")], "S", [("system", "S"), ("assistant", "b")]),
-        ([("system", "T")], "", [("system", "T")]),
+        ([("system", "S"), ("assistant", "b")], [("system", "S"), ("assistant", "b")]),
+        ([("system", "T")], [("system", "T")]),
     ],
 )
 def test_one_system_text_goes_in_front_and_turns_alternate(
-    asked: list[tuple[Speaker, str]], system: str, sent: list[tuple[str, str]]
+    asked: list[tuple[Speaker, str]], sent: list[tuple[str, str]]
 ) -> None:
-    assert texts(conversation(asked, system)) == sent
+    assert texts(conversation(asked)) == sent

@@ -68,9 +68,7 @@ async def failure(client: ProviderClient, asked: Call | None = None) -> PlayerEr
 
 
 async def test_a_call_carries_the_prompt_the_limit_and_the_settings(server: OpenAIServer) -> None:
-    client = await opened(
-        settings_for(server, system_prompt="You are a player.", temperature=0.4, top_p=0.9, max_tokens=200)
-    )
+    client = await opened(settings_for(server, temperature=0.4, top_p=0.9, max_tokens=200))
     answer = await client.answer(call())
     await client.close()
     assert answer.text == "A plain answer."
@@ -85,7 +83,7 @@ async def test_a_call_carries_the_prompt_the_limit_and_the_settings(server: Open
     assert sent.path == "/v1/chat/completions"
     assert sent.headers["Authorization"] == f"Bearer {KEY}"
     assert sent.body["messages"] == [
-        {"role": "system", "content": "You are a player.\n\nBe brief."},
+        {"role": "system", "content": "Be brief."},
         {"role": "user", "content": "Why?"},
     ]
     assert {name: sent.body[name] for name in ("model", "max_tokens", "temperature", "top_p")} == {
@@ -429,7 +427,14 @@ async def test_closing_twice_and_asking_after_is_an_error(server: OpenAIServer) 
 
 def test_turns_alternate_and_one_system_text_stands_in_front() -> None:
     made = conversation(
-        (("user", "a"), ("user", "b"), ("assistant", "c"), ("system", "late"), ("user", "d")), "first"
+        (
+            ("system", "first"),
+            ("user", "a"),
+            ("user", "b"),
+            ("assistant", "c"),
+            ("system", "late"),
+            ("user", "d"),
+        )
     )
     assert [[type(part).__name__ for part in message.parts] for message in made] == [
         ["SystemPromptPart", "UserPromptPart"],

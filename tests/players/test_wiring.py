@@ -198,11 +198,13 @@ async def test_the_lower_of_two_limits_holds(
 
 
 @each
-async def test_the_players_system_prompt_stands_before_the_games(kind: str, tmp_path: Path) -> None:
+async def test_a_client_adds_no_system_prompt_of_its_own(kind: str, tmp_path: Path) -> None:
+    """The engine has put it in where it belongs; a probe and a judge's prompt go as they are."""
     async with wired(kind, tmp_path) as player:
         await player.answer(call(), system_prompt="You are Ada.")
         asked = json.dumps(player.asked())
-    assert 0 < asked.index("You are Ada.") < asked.index("Be brief.")
+    assert "You are Ada." not in asked
+    assert "Be brief." in asked
 
 
 @each

@@ -352,7 +352,7 @@ def first_key(key: str) -> str:
 def _again(ask: Ask, raw: Reply, reply: Reply, problem: str) -> Ask | None:
     """The second request in place of one whose first reply cannot be used, or was cut; None for none."""
     if not raw.cut:
-        return _repair(ask, raw, problem) if problem else None
+        return _repair(ask, raw, problem) if problem and not ask.verbatim else None
     if ask.exact or raw.final or raw.status != "ok" or (reply.ok and _whole(ask, raw)):
         return None
     return msgspec.structs.replace(ask, key=ask.key + ROOM, max_tokens=ask.max_tokens * MORE_ROOM)

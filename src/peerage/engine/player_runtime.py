@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -13,7 +13,7 @@ from peerage.engine.pending import Pending, Rendering
 from peerage.engine.slots import Slots
 from peerage.players.client import Answer, Call, Client, PlayerError, duration
 from peerage.players.prices import Price
-from peerage.protocol import MORE_ROOM, Ask
+from peerage.protocol import MORE_ROOM, Ask, Role, Speaker
 from peerage.settings import PlayerSettings
 
 
@@ -66,7 +66,7 @@ class PlayerRuntime:
         return Call(
             key=ask.key,
             role=ask.role,
-            messages=pending.prompt,
+            messages=told(pending.prompt, ask.role, self.settings.system_prompt),
             expects=ask.expects,
             max_tokens=limit.answer,
             temperature=None if self.settings.temperature is not None else ask.temperature,
@@ -94,6 +94,18 @@ class PlayerRuntime:
             return error
         except Exception as error:
             return raised(player, error)
+
+
+def told(
+    messages: Sequence[tuple[Speaker, str]], role: Role, system_prompt: str
+) -> Sequence[tuple[Speaker, str]]:
+    """Return the messages of a request with the player's own system text, which a contestant alone is given:
+    it comes first, a blank line between it and a system text of the game."""
+    if role != "contestant" or not system_prompt:
+        return messages
+    if messages and messages[0][0] == "system":
+        return (("system", f"{system_prompt}\n\n{messages[0][1]}"), *messages[1:])
+    return (("system", system_prompt), *messages)
 
 
 def raised(player: str, error: Exception) -> PlayerError:

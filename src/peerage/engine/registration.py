@@ -31,6 +31,7 @@ ANSWERS = (
     "command",
     "base_url",
     "system_prompt",
+    "template",
     "temperature",
     "top_p",
     "max_tokens",

@@ -266,10 +266,12 @@ class GameSpec(Generic[Rules]):
     rules: type[Rules] = GameRules  # type: ignore[assignment]
     presets: Mapping[str, Preset] = field(default_factory=dict)
     """The settings that each word of its rule `preset` stands for; rules with that key expand it."""
-    files: Mapping[str, Callable[[bytes, str], Sequence[Any]]] = field(default_factory=dict)
+    files: Mapping[str, Callable[[bytes, str, Mapping[str, Any]], Sequence[Any]]] = field(
+        default_factory=dict
+    )
     """Rules that are lists of the arena's owner, for which a file may be named, and what makes the list of
-    its bytes and name; ValueError says what is wrong with it, and where. Only `draw` and `officials` read
-    such a list: fixtures leave it empty."""
+    its bytes, its name and the other rules as stated; ValueError says what is wrong with it, and where. Only
+    `draw` and `officials` read such a list: fixtures leave it empty."""
 
     contestants: tuple[int, int] = (2, 2)
     """The fewest and the most in a match; where `rules` has `seats`, as many as that says. None at most: a

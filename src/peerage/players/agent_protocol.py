@@ -54,7 +54,6 @@ def request_of(call: Call, settings: PlayerSettings) -> dict[str, Any]:
     """The request object for one call."""
     limit = settings.max_tokens
     thinking = {"thinking_tokens": call.thinking_tokens} if call.thinking_tokens else {}
-    system = [("system", settings.system_prompt)] if settings.system_prompt else []
     return {
         "version": VERSION,
         "id": sha256(f"agent\0{call.seed}\0{call.key}".encode()).hexdigest()[:16],
@@ -63,7 +62,7 @@ def request_of(call: Call, settings: PlayerSettings) -> dict[str, Any]:
         "max_tokens": call.max_tokens if limit is None else min(limit, call.max_tokens),
         **thinking,
         "temperature": settings.temperature if call.temperature is None else call.temperature,
-        "messages": [{"role": speaker, "content": text} for speaker, text in (*system, *call.messages)],
+        "messages": [{"role": speaker, "content": text} for speaker, text in call.messages],
         "schema": call.expects.schema(),
     }
 

@@ -60,7 +60,6 @@ class HouseClient:
         self._family = settings.family
         self._faults = settings.faults
         self._person = f"\0{settings.name}\0{settings.model}".encode()
-        self._system_chars = len(settings.system_prompt)
         # strict or generous, whatever is judged: drawn once for each player
         self._severity = SEVERITY * (2 * blake2b(self._person).digest()[0] / 255 - 1)
 
@@ -111,7 +110,7 @@ class HouseClient:
             ):  # half of an answer is no half of its worth
                 hidden = {**hidden, "quality": round(hidden["quality"] * (most / len(text)) ** 0.5, 4)}
             text = text[:most]
-        asked = self._system_chars + sum([len(said) for _, said in call.messages])
+        asked = sum([len(said) for _, said in call.messages])
         return Answer(
             text=text,
             latency_s=seconds * SLOW if slow else seconds,

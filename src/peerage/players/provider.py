@@ -148,7 +148,7 @@ class ProviderClient:
     def _request(self, call: Call) -> _Request:
         asked, parameters = self._shape(call)
         return _Request(
-            conversation(call.messages, self._settings.system_prompt, SYSTEM not in self._refused),
+            conversation(call.messages, SYSTEM not in self._refused),
             cast(ModelSettings, asked),
             parameters,
         )

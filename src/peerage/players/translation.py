@@ -38,15 +38,13 @@ def structure(expects: Format) -> ModelRequestParameters | None:
     )
 
 
-def conversation(
-    messages: Sequence[tuple[Speaker, str]], system_prompt: str, system_role: bool = True
-) -> list[ModelMessage]:
+def conversation(messages: Sequence[tuple[Speaker, str]], system_role: bool = True) -> list[ModelMessage]:
     """A call's messages in pydantic-ai's terms: one system text in front, then turns that alternate.
 
     Strict chat templates refuse a second system message and two turns of one speaker in a row, so such
     texts are joined with a blank line. Without a `system_role` the system text begins the first user turn.
     """
-    systems = [system_prompt] if system_prompt else []
+    systems: list[str] = []
     turns: list[tuple[Speaker, str]] = []
     for speaker, text in messages:
         if speaker == "system":

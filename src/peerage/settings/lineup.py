@@ -11,6 +11,7 @@ from peerage.games import GAMES
 from peerage.scheduling.roles import first_shortage
 from peerage.scheduling.standing import Standing
 from peerage.settings.mistakes import explain
+from peerage.settings.own_tasks import TEMPLATES, templates_of
 from peerage.settings.shape import ArenaSettings, Pairing, Rating
 from peerage.settings.source import SettingsError, Source
 
@@ -23,7 +24,11 @@ def rules_of(settings: ArenaSettings, game: str = "") -> Any:
     of cost. Raises SettingsError."""
     name = game or settings.game
     model = GAMES[name].rules
-    shared = {ARENAS: settings.rating.cost_unit} if ARENAS in model.model_fields else {}
+    shared: dict[str, Any] = {}
+    if ARENAS in model.model_fields:
+        shared[ARENAS] = settings.rating.cost_unit
+    if TEMPLATES in model.model_fields:
+        shared[TEMPLATES] = templates_of(settings.players)
     try:
         return model.model_validate({**settings.lineup[name].rules, **shared})
     except ValidationError as error:

@@ -132,7 +132,16 @@ class PlayerSettings(Section):
         description="Whether anybody can download its weights; tables on pages filter by it. Default: as "
         "provider and model imply, where they do.",
     )
-    system_prompt: str = Field("", description="Put before every request to this player.")
+    system_prompt: str = Field(
+        "",
+        description="System text of its answers as a contestant: it is put before the game's own, and never "
+        "before judging, drafting or the probe. Or `{file: prompt.md}`.",
+    )
+    template: str = Field(
+        "",
+        description="In arenas of your own tasks: the text that this player is asked in place of a task's "
+        "`prompt`, its places `{{name}}` filled from the task's columns; or `{file: template.md}`.",
+    )
     temperature: float | None = Field(
         None, ge=0, le=100, description="Sampling temperature. Default: the provider's."
     )

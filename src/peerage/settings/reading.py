@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import os
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from peerage.games.game import GameSpec
 from peerage.settings.game_file import load_file
 from peerage.settings.lineup import ARENAS
 from peerage.settings.mistakes import explain
+from peerage.settings.own_tasks import TEMPLATES, renamed, templates_of, texts_of_files, with_tasks
 from peerage.settings.programs import of_one_family
 from peerage.settings.shape import READING, ArenaSettings
 from peerage.settings.source import SettingsError, Source, bytes_of, parsed, text_of
@@ -51,6 +53,14 @@ def loads(
     current one by default) and becomes the list that stands there.
     """
     data, source = parsed(text, where)
+    texts_of_files(data, Path(folder or "."), source)
+    stated = data.get("tasks")
+    try:
+        data = with_tasks(data)
+    except ValueError as error:
+        key, _, problem = str(error).partition(": ")
+        raise SettingsError(f"{source.place((key,))}: {problem}") from None
+    source = replace(source, renamed=renamed(stated, data))
 
     def by_name(named: Any, key: str) -> Any:
         if not isinstance(named, str) or not named.endswith(".py"):
@@ -76,6 +86,8 @@ def loads(
         if (spec := _game(name, where, reading)) is not None
     ]
     for spec, path, rules in ruled:
+        if TEMPLATES in spec.rules.model_fields:
+            rules[TEMPLATES] = templates_of(data.get("players"))
         _listed(spec, rules, Path(folder or "."), source, path)
     wrong: list[str] = []
     settings = None
@@ -139,6 +151,6 @@ def _listed(
                 "folder"
             )
         try:
-            rules[key] = read(bytes_of(path), path.name)
+            rules[key] = read(bytes_of(path), path.name, rules)
         except ValueError as error:
             raise SettingsError(f"{path}, {error}") from None

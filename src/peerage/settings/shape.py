@@ -17,6 +17,7 @@ from peerage.match import Slots
 from peerage.protocol import SANDBOX
 from peerage.scheduling.standing import BEST, Goal, PolicyName
 from peerage.settings.host import HostSettings
+from peerage.settings.own_tasks import with_tasks
 from peerage.settings.player import NotNegative, PlayerSettings, Positive
 from peerage.settings.until import goal_of
 
@@ -270,6 +271,11 @@ class ArenaSettings(Section):
         "`./auction.py`.",
     )
     rules: dict[str, Any] = Field(default_factory=dict, description="The game's own settings.")
+    tasks: Any = Field(
+        None,
+        description="Your own tasks: a file, a list, or a mapping of `file` and rules of the game `tasks`, "
+        "which is then what is played.",
+    )
     games: dict[str, GameSettings] = Field(
         default_factory=dict,
         description="In place of `game`, several that are played in turn: their names, or each name with its "
@@ -307,7 +313,7 @@ class ArenaSettings(Section):
         that are not given."""
         if not isinstance(value, dict):
             return value
-        value = _with_games(value)
+        value = _with_games(with_tasks(value))
         name = value.get("game", cls.model_fields["game"].default)
         spec = installed(name) if isinstance(name, str) else None
         if spec is None:

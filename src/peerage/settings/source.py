@@ -29,9 +29,15 @@ class Source:
 
     where: str
     tree: yaml.Node | None = None
+    renamed: tuple[tuple[tuple[str, ...], tuple[str, ...]], ...] = ()
+    """Beginnings of paths that stand elsewhere in the file, the longest first, each with that of where."""
 
     def place(self, path: Sequence[int | str]) -> str:
         """Return where something stands, for people: `arena.yaml, line 3, players[2].price`."""
+        for known, there in self.renamed:
+            if tuple(path[: len(known)]) == known:
+                path = (*there, *path[len(known) :])
+                break
         key = dotted(path)
         return f"{self.where}{self._line(path)}{', ' if key else ''}{key}"
 

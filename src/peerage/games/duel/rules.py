@@ -37,7 +37,7 @@ class OwnPrompt(Section):
         return value
 
 
-def read_prompts(body: bytes, name: str) -> list[dict[str, Any]]:
+def read_prompts(body: bytes, name: str, stated: Any = None) -> list[dict[str, Any]]:
     """Return the owner's tasks of a file: rows of a table, or JSON, with `prompt` and, if wanted, `category`.
 
     Raises ValueError for what cannot be used, with line and column: the first ten lines of it.

@@ -85,7 +85,7 @@ class _Line(msgspec.Struct):
     wrong: list[str] = []
 
 
-def read_quiz(body: bytes, name: str) -> list[dict[str, Any]]:
+def read_quiz(body: bytes, name: str, stated: Mapping[str, Any] = {}) -> list[dict[str, Any]]:
     """The questions of a file. Raises ValueError for what cannot be used, with line and column: the first ten
     lines of it."""
     report = Report()

@@ -1,0 +1,116 @@
+"""House players at one's own tasks: right by what is expected with a chance of their skill, else a near miss.
+
+Their answers are mock answers: they show what an arena will look like, and nothing about the tasks.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from random import Random
+from typing import Any
+
+import msgspec
+
+from peerage.games.house import SPREAD, Call, Said, essay, usual, worth
+from peerage.judging.checks import Check, Credit, graded, number
+
+RIGHT, WRONG = 0.85, 0.25
+"""Quality of a right answer and of a near miss, as house judges see it."""
+_TRIES = 20
+
+
+def house(call: Call, skill: float, rng: Random) -> Any:
+    if call.role != "contestant":
+        return usual(call, skill, rng)
+    checks: Sequence[Check] = call.oracle["checks"]
+    if not checks:
+        return essay(call, rng.gauss(skill, SPREAD), rng)
+    right = _right(checks)
+    if rng.random() < skill and right is not None:
+        return Said(right, worth(RIGHT))
+    for _ in range(_TRIES):
+        missed = _missed(right or "", checks[0], rng)
+        if graded(checks, missed).credit < 1:
+            return Said(missed, worth(WRONG))
+    return Said("I do not know.", worth(WRONG))
+
+
+def _right(checks: Sequence[Check]) -> str | None:
+    """An answer of full credit, None where none is found."""
+    parts = [part for check in checks if not check.negated and (part := _holding(check))]
+    tried = [*parts, "\n".join(parts), "None of this, I am afraid."]
+    full = [text for text in tried if text and graded(checks, text) == Credit(1.0)]
+    return full[0] if full else None
+
+
+def _holding(check: Check) -> str:
+    """A text of which a check holds, as a rule."""
+    expected = check.expected
+    if check.kind == "json":
+        return msgspec.json.encode({} if expected is None else expected).decode()
+    texts = [one if isinstance(one, str) else msgspec.json.encode(one).decode() for one in _listed(expected)]
+    if check.kind == "regex":
+        return sampled(texts[0])
+    return " ".join(texts) if check.every else texts[0]
+
+
+def _listed(expected: Any) -> Sequence[Any]:
+    return expected if isinstance(expected, list | tuple) and expected else [expected]
+
+
+def _missed(right: str, check: Check, rng: Random) -> str:
+    """A near miss of a right answer."""
+    if check.kind == "json" and isinstance(check.expected, Mapping) and check.expected:
+        lost = rng.choice(sorted(check.expected))
+        return msgspec.json.encode({**check.expected, lost: None}).decode()
+    if check.kind == "choice":
+        return rng.choice(check.options or ("A", "B", "C", "D"))
+    value = number(right)
+    if value is not None:
+        return f"{value + rng.choice((-1, 1)) * max(1, round(abs(value) * rng.uniform(0.05, 0.3))):g}"
+    words = right.split()
+    if len(words) > 1:
+        words.pop(rng.randrange(len(words)))
+        return " ".join(words)
+    at = rng.randrange(len(right) + 1)
+    return right[:at] + rng.choice("aeinort") + right[at + 1 :]
+
+
+def sampled(pattern: str) -> str:
+    """A text that a simple pattern matches: classes, repeats, groups, the first of alternatives; empty where
+    there is more to it."""
+    from importlib import import_module
+
+    try:
+        return _piece(import_module("re._parser").parse(pattern))
+    except (re.error, KeyError, RecursionError, OverflowError):
+        return ""
+
+
+_OF_CLASS = {"CATEGORY_DIGIT": "7", "CATEGORY_WORD": "a", "CATEGORY_SPACE": " ", "CATEGORY_NOT_SPACE": "x"}
+
+
+def _piece(parsed: Any) -> str:
+    out: list[str] = []
+    for operation, given in parsed:
+        match str(operation):
+            case "LITERAL":
+                out.append(chr(given))
+            case "ANY" | "NOT_LITERAL":
+                out.append("x")
+            case "IN":
+                kind, value = given[0]
+                found = value[0] if str(kind) == "RANGE" else value
+                out.append(_OF_CLASS[str(value)] if str(kind) == "CATEGORY" else chr(found))
+            case "MAX_REPEAT" | "MIN_REPEAT" | "POSSESSIVE_REPEAT":
+                out.append(_piece(given[2]) * min(max(given[0], min(1, given[1])), 50))
+            case "SUBPATTERN":
+                out.append(_piece(given[3]))
+            case "BRANCH":
+                out.append(_piece(given[1][0]))
+            case "AT":
+                pass
+            case _:
+                raise KeyError(str(operation))
+    return "".join(out)

@@ -1,0 +1,186 @@
+"""One's own tasks: two players answer one task; a check decides where it tells them apart, else judges do.
+
+    A, B     > ...                                                              (answer/A, answer/B)
+    judge/1  > {"reason": "Only the first says by when.", "verdict": "A"}       (judge/1/A-B)
+    judge/1  > {"reason": "The second is vague.", "verdict": "B"}               (judge/1/B-A)
+
+Contestants get the owner's texts byte for byte and nothing else: no word about limits or judges, no repair.
+An answer that is empty or refused has credit 0. The README in this folder states every rule.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from functools import lru_cache
+from random import Random
+from typing import Any
+
+import msgspec
+
+from peerage.games.game import QUOTE, Asks, Demo, GameSpec, RoleRequirement
+from peerage.games.tasks.files import read_tasks
+from peerage.games.tasks.house import house
+from peerage.games.tasks.judges import Decided, comparison, decided
+from peerage.games.tasks.rules import TasksRules
+from peerage.games.tasks.show import show
+from peerage.games.tasks.task import messages_of
+from peerage.judging.checks import Check, Credit, graded
+from peerage.judging.panel import REASON_CHARS, VERDICT_TOKENS
+from peerage.match import Fixture, Outcome, Table
+from peerage.protocol import Ask, Choice, Prompt, Reply, Steps, Text
+
+FEWEST = 2
+"""Judges without whom no match of a task that only judges decide is paired, where rules ask for as many."""
+
+
+def play(table: Table) -> Steps[Outcome]:
+    """One task between the two seats of `table`."""
+    rules: TasksRules = table.rules
+    task: Mapping[str, Any] = table.drawn
+    checks = tuple([msgspec.convert(one, Check) for one in task.get("checks", ())])
+    replies: list[Reply] = yield [
+        Ask(
+            to=seat.label,
+            key=f"answer/{seat.label}",
+            role="contestant",
+            messages=messages_of(task, rules.templates.get(seat.player, "")),
+            expects=Text(rules.max_chars),
+            max_tokens=rules.max_tokens,
+            temperature=rules.temperature,
+            oracle={"expected": task.get("expected"), "checks": checks},
+            verbatim=True,
+        )
+        for seat in table.seats
+    ]
+    answers = {seat.label: reply for seat, reply in zip(table.seats, replies, strict=True)}
+    detail: dict[str, Any] = {key: task[key] for key in ("task", "category", "weight") if key in task}
+    detail["answers"] = {label: reply.status for label, reply in answers.items()}
+    if any(reply.status == "void" for reply in replies):
+        return Outcome(void="no_answer", detail=detail)
+
+    first, second = answers
+    credits: dict[str, Credit] = {}
+    if checks:
+        credits = {label: _credit(checks, reply) for label, reply in answers.items()}
+        detail["checks"] = {label: one.credit for label, one in credits.items()}
+        detail["check_notes"] = {label: one.note for label, one in credits.items() if one.note}
+        lead = credits[first].credit - credits[second].credit
+        if lead:
+            score = 1.0 if lead > 0 else 0.0
+            return Outcome(scores={first: score, second: 1 - score}, detail={**detail, "decided": "by check"})
+        if not to_judges(rules, task, credits[first].credit):
+            return Outcome(scores={first: 0.5, second: 0.5}, detail={**detail, "decided": "tie"})
+    if not all(reply.ok for reply in replies):
+        score = 0.5 + (answers[first].ok - answers[second].ok) / 2
+        return Outcome(
+            scores={first: score, second: 1 - score}, detail={**detail, "decided": "without judges"}
+        )
+    found: Decided | None = yield from decided(table, answers)
+    if found is None:
+        return Outcome(scores={first: 0.5, second: 0.5}, detail={**detail, "decided": "tie"})
+    detail |= {"decided": "by judges", **found.detail}
+    if found.score is None:
+        return Outcome(void="inconclusive", detail=detail)
+    return Outcome(scores={first: found.score, second: 1 - found.score}, detail=detail)
+
+
+def _credit(checks: tuple[Check, ...], reply: Reply) -> Credit:
+    return graded(checks, reply.value) if reply.ok else Credit(0.0, reply.status)
+
+
+def to_judges(rules: TasksRules, task: Mapping[str, Any], credit: float | None = None) -> bool:
+    """Return whether judges decide a match of this task in which the check gives both answers the same
+    `credit`; None: whether they ever may."""
+    if not task.get("checks"):
+        return True
+    return rules.then == "judges" or (rules.then is None and bool(task.get("rubric")))
+
+
+def asks(rules: TasksRules, fixture: Fixture) -> Iterator[Asks]:
+    """One answer from each contestant; where judges may decide, one or two verdicts from each."""
+    told = sum([len(text) for _, text in fixture.drawn["messages"]])
+    templates = max(map(len, rules.templates.values()), default=0)
+    answer = rules.max_chars + QUOTE
+    yield Asks(
+        to="contestant",
+        prompts=Prompt("", ""),
+        expects=Text(rules.max_chars),
+        calls=1,
+        max_tokens=rules.max_tokens,
+        quoted=templates,
+        usual_quoted=(told + templates) // 4,
+    )
+    if to_judges(rules, fixture.drawn):
+        orders = 2 if rules.order == "both" else 1
+        yield Asks(
+            to="judge",
+            prompts=comparison(fixture.drawn),
+            expects=Choice("verdict", ("A", "B")),
+            calls=orders,
+            max_tokens=VERDICT_TOKENS,
+            quoted=2 * answer + QUOTE,
+            usual=orders * (_SAME if fixture.drawn.get("checks") else 1.0),
+            usual_quoted=told // 4 + 600,
+            usual_output=REASON_CHARS // 10,
+        )
+
+
+_SAME = 0.5
+"""Share of the matches whose check gives both answers the same credit, as a rule."""
+
+
+def officials(rules: TasksRules) -> tuple[RoleRequirement, ...]:
+    """Judges, where a task may need them."""
+    may = [task for task in rules.tasks if to_judges(rules, {"checks": task.checks, "rubric": task.rubric})]
+    if not may:
+        return ()
+    fewest = min(FEWEST, rules.judges) if any(not task.checks for task in may) else 0
+    return (RoleRequirement("judge", rules.judges, fewest),)
+
+
+def draw(rules: TasksRules, seed: str, number: int) -> dict[str, Any]:
+    """The task of match `number`, with all that the match needs of it.
+
+    Stratified: every block of matches holds each task as often as its weight says, in an order drawn for the
+    block from the arena's `seed`.
+    """
+    weights = tuple([task.weight for task in rules.tasks])
+    block, place = divmod(number - 1, sum(weights))
+    task = rules.tasks[_order(seed, block, weights)[place]]
+    drawn: dict[str, Any] = {"task": task.id, "messages": [list(turn) for turn in task.messages]}
+    stated = {
+        "category": task.category,
+        "rubric": task.rubric,
+        "checks": list(task.checks),
+        "vars": task.vars,
+    }
+    drawn |= {key: value for key, value in stated.items() if value}
+    if task.expected is not None:
+        drawn["expected"] = task.expected
+    if task.weight != 1:
+        drawn["weight"] = task.weight
+    return drawn
+
+
+@lru_cache(maxsize=8)
+def _order(seed: str, block: int, weights: tuple[int, ...]) -> tuple[int, ...]:
+    places = [at for at, weight in enumerate(weights) for _ in range(weight)]
+    return tuple(Random(f"{seed}/draw/{block}").sample(places, len(places)))
+
+
+GAME: GameSpec[TasksRules] = GameSpec(
+    name="tasks",
+    version=1,
+    about="Two players answer a task of yours; a check or judges decide.",
+    contestants=(2, 2),
+    rules=TasksRules,
+    play=play,
+    officials=officials,
+    draw=draw,
+    asks=asks,
+    survives=True,
+    house=house,
+    show=show,
+    files={"tasks": read_tasks},
+    demo=Demo(),
+)

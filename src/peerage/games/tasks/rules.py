@@ -1,0 +1,99 @@
+"""The settings of one's own tasks."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from importlib.resources import files
+from typing import Any, Literal
+
+from pydantic import Field, model_validator
+
+from peerage.games.game import GameRules
+from peerage.games.section import CHARS_PER_TOKEN, MaxTokens, Temperature
+from peerage.games.tasks.files import read_tasks
+from peerage.games.tasks.task import Task, numbered, task_of, templates_of
+from peerage.judging.panel import PanelRules
+from peerage.ratings.read.report import problems_of
+
+
+@lru_cache(maxsize=1)
+def sample() -> tuple[Task, ...]:
+    """Return a dozen tasks to try the game with."""
+    body = files(__package__).joinpath("sample.jsonl").read_bytes()
+    return tuple([Task.model_validate(one) for one in read_tasks(body, "sample.jsonl", {})])
+
+
+class TasksRules(GameRules):
+    """Rules of one's own tasks."""
+
+    tasks: tuple[Task, ...] = Field(
+        default_factory=sample,
+        description="Your tasks: a file (CSV, JSON lines, JSON), or a list. Each has `prompt` or `messages`, "
+        "and what you like of `system`, `expected`, `check`, `rubric`, `category`, `id`, `weight`, `meta.…`. "
+        "Default: a small sample.",
+    )
+    template: str = Field(
+        "",
+        description="Text whose places `{{name}}` are filled from a task's columns, in place of `prompt`; "
+        "or `{file: template.md}`.",
+    )
+    templates: dict[str, str] = Field(
+        default_factory=dict, description="Players' own templates; set from the arena's `players`."
+    )
+    check: str = Field(
+        "",
+        description="The check of tasks that have `expected` and name no `check`: `exact`, `number`, "
+        "`contains`, `regex`, `choice`, `json`. Default: `exact` where that is one line of 80 characters; "
+        "a longer one is shown to judges.",
+    )
+    then: Literal["judges", "tie"] | None = Field(
+        None,
+        description="What follows where a check gives both answers the same credit: `judges`, or it is "
+        "a `tie`. Default: a tie, unless the task has a rubric.",
+    )
+    judges: int = Field(5, ge=1, le=99, description="Judges, where judges decide: the top by raw Elo.")
+    order: Literal["both", "one"] = Field(
+        "both", description="Judges see the answers in both orders, or in one drawn at random."
+    )
+    binary: bool = Field(False, description="Forbid judges to call a tie.")
+    max_tokens: MaxTokens = 2_000
+    temperature: Temperature = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _read(cls, value: Any) -> Any:
+        """Read tasks that stand there as people write them, by the template and check beside them."""
+        if not isinstance(value, dict) or not isinstance(value.get("tasks"), list | tuple):
+            return value
+        templates, check = templates_of(value), value.get("check") or ""
+        found: list[dict[str, Any]] = []
+        problems: list[str] = []
+        where = [f"task {place}" for place in range(1, len(value["tasks"]) + 1)]
+        for place, written in zip(where, value["tasks"], strict=True):
+            if not isinstance(written, str | dict):
+                problems.append(
+                    f"{place}: found {written!r:.60}; expected a text, or `prompt: …` and columns"
+                )
+            elif isinstance(written, dict) and "checks" in written:
+                found.append(written)
+            else:
+                row = {"prompt": written} if isinstance(written, str) else written
+
+                def taken(column: str, problem: str, place: str = place) -> None:
+                    problems.append(f"{place}, {column}: {problem}")
+
+                found.append(task_of(row, templates, check, taken))
+        if not problems:
+            found, problems = numbered(found, where)
+        if problems:
+            raise ValueError(problems_of(problems))
+        return {**value, "tasks": found}
+
+    @property
+    def max_chars(self) -> int:
+        """Return how many characters of an answer count."""
+        return self.max_tokens * CHARS_PER_TOKEN
+
+    def panel(self) -> PanelRules:
+        """Return the rules of the panel of judges."""
+        return PanelRules(order=self.order, binary=self.binary, weights="equal", answer_chars=self.max_chars)

@@ -1,0 +1,71 @@
+"""A match of one's own task as blocks: the task, what is expected, each answer with its check, the judges."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import msgspec
+
+from peerage.blocks import Block, Heading, Replies, Sentence, Task, Tone, names, result, said
+from peerage.games.tasks.judges import expected_text
+from peerage.games.tasks.task import wanted
+from peerage.judging.ballots import ballots_of
+from peerage.judging.checks import Check
+from peerage.judging.panel import panel_shown
+from peerage.match import Fixture, Outcome
+
+_NO_RESULT = {
+    "no_answer": "The provider of a contestant failed, so there is no result.",
+    "inconclusive": "Too few judges gave a valid vote, so there is no result.",
+}
+_NAMES = {"system": "system text", "user": "prompt", "assistant": "the model, before"}
+
+
+def show(fixture: Fixture, outcome: Outcome, replies: Replies) -> Iterator[Block]:
+    """The task, the answers with what the check made of them, the judges, the result."""
+    task, detail = fixture.drawn, outcome.detail
+    if "messages" in task:
+        category = f" ({task['category']})" if task.get("category") else ""
+        yield Heading(f"Task {task['task']}{category}")
+        for role, text in task["messages"]:
+            yield Task(text, _NAMES[role])
+    if "messages" in task and (outcome.scores or outcome.void):  # a person may be at the task, and look
+        if expected := expected_text(task.get("expected")):
+            yield Task(expected, "expected")
+        if task.get("checks"):
+            yield Sentence(
+                f"Check: {wanted([msgspec.convert(one, Check) for one in task['checks']])}.", "quiet"
+            )
+        if task.get("rubric"):
+            yield Task(task["rubric"], "rubric")
+    credits, notes = detail.get("checks", {}), detail.get("check_notes", {})
+    given = [replies[key] for seat in fixture.seats if (key := f"answer/{seat.label}") in replies]
+    if given:
+        yield Heading("The answers")
+    for reply in given:
+        credit = credits.get(reply.label)
+        yield said(reply, *_checked(credit), notes.get(reply.label, "") if reply.status == "ok" else "")
+    share = detail.get("share")
+    yield from panel_shown(ballots_of(outcome), replies, names(fixture), share)
+    yield from result(fixture, outcome, "", dict(_why(fixture, detail)), _NO_RESULT)
+
+
+def _checked(credit: float | None) -> tuple[str, Tone]:
+    if credit is None:
+        return "", ""
+    if credit in (0.0, 1.0):
+        return ("right", "good") if credit else ("wrong", "bad")
+    return f"{credit:.0%} right", ""
+
+
+def _why(fixture: Fixture, detail: Any) -> Iterator[tuple[str, str]]:
+    """Yield each contestant's label, and why its score is what it is."""
+    share, credits = detail.get("share"), detail.get("checks", {})
+    for place, seat in enumerate(fixture.seats):
+        if share is not None:
+            yield seat.label, f"{share if place == 0 else 1 - share:.0%} of the judges' weight"
+        elif seat.label in credits:
+            yield seat.label, f"credit {credits[seat.label]:.2f} by the check"
+        elif (status := detail.get("answers", {}).get(seat.label, "ok")) != "ok":
+            yield seat.label, f"its answer was {status}"

@@ -1,0 +1,291 @@
+"""One task of the arena's owner: what contestants are asked, and what is known of a good answer. Pure."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, Literal, NamedTuple, TypeAlias, get_args
+
+import msgspec
+from pydantic import Field
+
+from peerage.figures import suggest
+from peerage.games.section import Section
+from peerage.games.task_files import unknown
+from peerage.judging.checks import Check, check_of, described, usual_check
+from peerage.protocol import Message, Speaker, storable
+
+COLUMNS = ("prompt", "messages", "system", "expected", "check", "rubric", "category", "id", "weight")
+"""Columns of a file of tasks, besides `meta.…` and the variables of a template."""
+MOST_WEIGHT = 100
+ROLES: tuple[Speaker, ...] = get_args(Speaker)
+Turn: TypeAlias = tuple[Literal["system", "user", "assistant"], str]
+
+
+class Task(Section):
+    """One task, as a match is given it."""
+
+    id: str = Field("", max_length=200, description="Its name in tables; by default its place in the list.")
+    messages: tuple[Turn, ...] = Field((), description="Turns of the request, each a role and its text.")
+    expected: Any = Field(None, description="A right answer, or a list of them.")
+    checks: tuple[dict[str, Any], ...] = Field((), description="Checks that an answer is held to.")
+    rubric: str = Field("", description="What judges are told of good answers to this task.")
+    category: str = Field("", max_length=200, description="Free text; tables are split by it.")
+    weight: int = Field(1, ge=1, le=MOST_WEIGHT, description="How often it comes up against the others.")
+    vars: dict[str, str] = Field(default_factory=dict, description="What fills the places of a template.")
+
+    def known(self) -> tuple[Check, ...]:
+        """Return its checks."""
+        return tuple([msgspec.convert(one, Check) for one in self.checks])
+
+
+# ------------------------------------------------------------------------------------------- as written
+
+
+def templates_of(stated: Mapping[str, Any]) -> Templates:
+    """Return the templates that rules state; what is none counts for nothing, and validation tells of it."""
+    arena, players = stated.get("template"), stated.get("templates")
+    of_players = players if isinstance(players, Mapping) else {}
+    return Templates(
+        arena if isinstance(arena, str) else "",
+        {name: text for name, text in of_players.items() if isinstance(text, str)},
+    )
+
+
+Taker: TypeAlias = Callable[[str, str], None]
+"""Takes in a problem: its column, and what is wrong with the remedy."""
+
+
+class Templates(NamedTuple):
+    """Templates of prompts: the arena's, empty for none, and those of players by name, empty for a player
+    without one."""
+
+    arena: str = ""
+    players: Mapping[str, str] = {}
+
+    @property
+    def kept(self) -> frozenset[str]:
+        """Return the columns that players' templates are filled with."""
+        return frozenset([name for template in self.players.values() for name in places(template)])
+
+    @property
+    def known(self) -> frozenset[str]:
+        """Return the columns that any template is filled with."""
+        return self.kept | frozenset(places(self.arena))
+
+    @property
+    def alone(self) -> bool:
+        """Return whether every player has a template, so that a task needs no prompt."""
+        return bool(self.players) and all(self.players.values())
+
+
+def task_of(row: Mapping[str, Any], templates: Templates, check: str, problem: Taker) -> dict[str, Any]:
+    """Return a task by the columns of `row`, as `Task` has it.
+
+    `check` is the one of tasks that name none. `problem(column, text)` takes in what is wrong; what is
+    returned then is of no use.
+    """
+    stated = {key: value for key, value in row.items() if value is not None and value != ""}
+    for key in stated.keys() - templates.known:
+        if wrong := unknown(key, COLUMNS):
+            problem(key, wrong)
+    turns = list(_turns(stated, templates, problem))
+    expected = _expected(stated.get("expected"))
+    task: dict[str, Any] = {"messages": turns, "expected": expected}
+    for key in ("rubric", "category", "id"):
+        if (text := stated.get(key)) is not None:
+            if not isinstance(text, str | int) or isinstance(text, bool) or not str(text).strip():
+                problem(key, f"found {text!r:.60}; expected some text")
+            else:
+                task[key] = storable(str(text)).strip()
+    if "weight" in stated and (weight := _weight(stated["weight"], problem)):
+        task["weight"] = weight
+    try:
+        checks = list(_checks(stated.get("check"), check, expected))
+    except ValueError as error:
+        problem("check" if "check" in stated else "expected", str(error))
+        checks = []
+    task["checks"] = [msgspec.json.decode(msgspec.json.encode(one)) for one in checks]
+    if templates.kept:
+        for player, template in templates.players.items():
+            filled(template, stated, problem, f"the template of {player}")
+        task["vars"] = {key: _text(stated.get(key, "")) for key in sorted(templates.kept)}
+    return task
+
+
+def _text(value: Any) -> str:
+    """Return a cell as the text that fills a place: what is no text as JSON."""
+    return storable(value if isinstance(value, str) else json.dumps(value, ensure_ascii=False))
+
+
+def _expected(value: Any) -> Any:
+    if isinstance(value, str):
+        return storable(value)
+    return [_expected(one) for one in value] if isinstance(value, list) else value
+
+
+def _weight(written: Any, problem: Taker) -> int:
+    try:
+        weight = int(str(written).strip())
+    except ValueError:
+        weight = 0
+    if not 1 <= weight <= MOST_WEIGHT or isinstance(written, bool):
+        problem("weight", f"found {written!r:.60}; expected a whole number from 1 to {MOST_WEIGHT}")
+        return 0
+    return weight
+
+
+def _checks(written: Any, usual: str, expected: Any) -> Iterator[Check]:
+    if written is None and usual and expected is not None:
+        written = usual
+    if written is None:
+        found = usual_check(expected)
+        if found is not None:
+            yield found
+    elif isinstance(written, list):
+        yield from [check_of(one, expected) for one in written]
+    else:
+        yield check_of(written, expected)
+
+
+def _turns(row: Mapping[str, Any], templates: Templates, problem: Taker) -> Iterator[Turn]:
+    """Yield the turns of a task. Byte for byte what its owner wrote."""
+    if "system" in row:
+        if isinstance(row["system"], str) and row["system"].strip():
+            yield "system", storable(row["system"])
+        else:
+            problem("system", f"found {row['system']!r:.60}; expected some text")
+    ways = [name for name in ("prompt", "messages") if name in row]
+    if len(ways) == 2:
+        problem("messages", "found both `prompt` and `messages`; keep one of them")
+    elif templates.arena:
+        if ways and ways[0] not in places(templates.arena):
+            problem(
+                ways[0], f"the `template` does not use it; write {{{{{ways[0]}}}}} there, or leave one out"
+            )
+        yield "user", filled(templates.arena, row, problem)
+    elif "messages" in row:
+        yield from _conversation(row["messages"], "system" in row, problem)
+    elif "prompt" in row or not templates.alone:
+        text = row.get("prompt")
+        if isinstance(text, str) and text.strip():
+            yield "user", storable(text)
+        else:
+            found = f"{text!r:.60}" if "prompt" in row else "nothing"
+            problem("prompt", f"found {found}; expected some text, which contestants are given")
+
+
+def _conversation(written: Any, has_system: bool, problem: Taker) -> Iterator[Turn]:
+    """Yield the turns of `messages`: a list of `{role, content}`, in a table as JSON."""
+    if isinstance(written, str):
+        try:
+            written = json.loads(written)
+        except (ValueError, RecursionError) as error:
+            problem("messages", f'no JSON ({error}); write [{{"role": "user", "content": "…"}}]'[:200])
+            return
+    if not isinstance(written, list) or not written:
+        problem("messages", 'expected a list such as [{"role": "user", "content": "…"}]')
+        return
+    before = "system" if has_system else ""
+    for place, turn in enumerate(written, 1):
+        at = f"turn {place}"
+        if not isinstance(turn, Mapping) or not {"role", "content"} <= turn.keys() or len(turn) > 2:
+            problem("messages", f"{at} is {turn!r:.60}; expected role and content, and nothing else")
+            return
+        role, text = turn["role"], turn["content"]
+        if role not in ROLES:
+            problem("messages", f"{at} has the role {role!r:.40}{suggest(str(role), ROLES)}")
+        elif not isinstance(text, str) or not text.strip():
+            problem("messages", f"{at} says {text!r:.40}; expected some text (only text can be played)")
+        elif role == "system" and place > 1:
+            problem("messages", f"{at} is a system text, which can only be the first")
+        elif role == before:
+            problem(
+                "messages", f"{at} is another one of role {role!r}; join the two, since models take turns"
+            )
+        elif role == "assistant" and place == len(written):
+            problem("messages", f"{at} is the last and the model's; end with what the user says")
+        else:
+            before = role
+            yield role, storable(text)
+            continue
+        return
+    if before == "system":
+        problem("messages", "found a system text alone; add what the user says")
+
+
+# ------------------------------------------------------------------------------------------- templates
+
+_PLACE = re.compile(r"\{\{[ \t]*([^\W\d][\w.-]*)[ \t]*\}\}")
+
+
+def places(template: str) -> tuple[str, ...]:
+    """Return the names of a template's places `{{name}}`, each once; any other brace is text."""
+    return tuple(dict.fromkeys(_PLACE.findall(template)))
+
+
+_HIDDEN = frozenset(("expected", "check", "rubric"))
+
+
+def filled(template: str, row: Mapping[str, Any], problem: Taker, whose: str = "the template") -> str:
+    """Return a template with its places filled; what fills a place is never read as a template itself."""
+    for name in places(template):
+        if name in _HIDDEN:
+            problem(name, f"{whose} would show contestants `{name}`; take {{{{{name}}}}} out of it")
+        elif name not in row:
+            problem(name, f"nothing fills {{{{{name}}}}} of {whose}{suggest(name, [*row])}")
+    return _PLACE.sub(lambda place: _text(row.get(place[1], "")), template)
+
+
+def messages_of(drawn: Mapping[str, Any], template: str = "") -> tuple[Message, ...]:
+    """Return the request that a contestant with that template, or without one, gets for a drawn task."""
+    turns = [(role, text) for role, text in drawn["messages"]]
+    if template:
+        told = filled(template, drawn.get("vars", {}), lambda column, text: None)
+        turns = [*[turn for turn in turns if turn[0] == "system"], ("user", told)]
+    return tuple([Message(role, "{text}", {"text": text}) for role, text in turns])
+
+
+# ---------------------------------------------------------------------------------------- whole lists
+
+
+def numbered(
+    tasks: Sequence[Mapping[str, Any]], places_of: Sequence[str]
+) -> tuple[list[dict[str, Any]], list[str]]:
+    """Return tasks with an id each, and what is wrong with the list as a whole; `places_of` says where each
+    stands, for people."""
+    found: list[dict[str, Any]] = []
+    problems: list[str] = []
+    prompts: dict[Any, str] = {}
+    ids: dict[str, str] = {}
+    for place, (task, where) in enumerate(zip(tasks, places_of, strict=True), 1):
+        name = str(task.get("id") or place)
+        prompt = json.dumps([[*turn] for turn in task.get("messages", ())], ensure_ascii=False)
+        if name in ids:
+            own = "" if task.get("id") else " (its place in the list)"
+            problems.append(f"{where}, column id: {name!r:.80}{own} is the id of {ids[name]} too; rename one")
+        if prompt in prompts:
+            problems.append(
+                f"{where}: the same prompt as {prompts[prompt]}; delete one, or raise the other's `weight`"
+            )
+        ids.setdefault(name, where)
+        prompts.setdefault(prompt, where)
+        found.append({**task, "id": name})
+    return found, problems
+
+
+def kinds(tasks: Sequence[Task]) -> dict[str, int]:
+    """Return how many tasks are of which kind: `exact`, `number` …, `reference` where judges are shown what
+    is expected, `open` where only judges decide."""
+    counts: dict[str, int] = {}
+    for task in tasks:
+        names = list(dict.fromkeys([one.kind for one in task.known()]))
+        kind = " and ".join(names) or ("reference" if task.expected is not None else "open")
+        counts[kind] = counts.get(kind, 0) + 1
+    return counts
+
+
+def wanted(checks: Sequence[Check]) -> str:
+    """Return what the checks of a task ask for, for people."""
+    return "; ".join([described(check) for check in checks])

@@ -1,0 +1,490 @@
+"""Checks of answers against what is known to be right: credit from 0 to 1, with the reason. Pure.
+
+    >>> graded([Check("number", "12.5", tolerance=0.1)], "The total is 12.45 EUR.")
+    Credit(credit=1.0, note='')
+
+An answer is hostile: every check takes time in proportion to its length, and reads at most `MOST` characters.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+import unicodedata
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import lru_cache
+from typing import Any, Literal, NamedTuple, TypeAlias, get_args
+
+import msgspec
+from msgspec import Struct
+from pydantic_core import SchemaError, SchemaValidator, ValidationError, core_schema
+
+from peerage.figures import suggest
+from peerage.formats import FormatError
+from peerage.formats.objects import objects
+from peerage.formats.texts import folded, read_json
+
+Kind: TypeAlias = Literal["exact", "number", "contains", "regex", "choice", "json"]
+KINDS: tuple[Kind, ...] = get_args(Kind)
+MOST = 200_000
+"""Characters of an answer that are read."""
+MOST_FIELDS = 2_000
+"""Fields of one expected JSON value that are compared."""
+ONE_LINE = 80
+"""Characters of an expected answer that is compared where nothing says how; a longer one is a reference."""
+
+
+class Check(Struct, frozen=True, omit_defaults=True):
+    """One thing that must hold of an answer.
+
+    `expected` is a text, or a list of texts of which one must hold (with `every`: each); of `regex` it is the
+    pattern, of `json` any value. `tolerance` is how far a number may be off, `relative` as a share of the
+    expected one. `options` are those of a choice. With `strict` texts are compared byte for byte. `negated`
+    turns the check round. `weight` is its part among several checks of one task.
+    """
+
+    kind: Kind
+    expected: Any = None
+    tolerance: float = 0.0
+    relative: bool = False
+    options: tuple[str, ...] = ()
+    every: bool = False
+    strict: bool = False
+    negated: bool = False
+    weight: float = 1.0
+
+
+class Credit(NamedTuple):
+    """Credit of an answer, from 0 to 1, and why it is not full; empty where it is."""
+
+    credit: float
+    note: str = ""
+
+
+def graded(checks: Sequence[Check], answer: str) -> Credit:
+    """Return the credit of an answer: the mean of its checks by their weights, with the reasons of those that
+    do not hold."""
+    found = [(check.weight, _graded(check, answer[:MOST])) for check in checks]
+    total = math.fsum(weight for weight, _ in found)
+    credit = math.fsum(weight * one.credit for weight, one in found) / total
+    return Credit(round(credit, 6), "; ".join([one.note for _, one in found if one.note])[:600])
+
+
+def _graded(check: Check, answer: str) -> Credit:
+    credit = _CHECKS[check.kind](check, answer)
+    if not check.negated:
+        return credit
+    held = credit.credit == 1.0
+    return Credit(0.0, f"holds, and must not: {described(check)}") if held else Credit(1.0)
+
+
+def described(check: Check) -> str:
+    """Return what a check asks for, for people: `number 12.5 ± 0.1`."""
+    wanted = _listed(check.expected) if check.expected is not None else ""
+    give = f" ± {check.tolerance:.6g}" if check.tolerance and not check.relative else ""
+    give = f" ± {check.tolerance:.4g} of it" if check.tolerance and check.relative else give
+    return f"{'not ' if check.negated else ''}{check.kind} {wanted}{give}".strip()[:300]
+
+
+# ------------------------------------------------------------------------------------------------- texts
+
+_EMPHASIS = "*_`~"
+_QUOTES = "\"'“”‘’„«»"
+_SPACES = re.compile(r"\s+")
+
+
+def normalized(text: str) -> str:
+    """Return a text as `exact` compares it: Unicode NFC, without case, white space collapsed, and without
+    quotation marks, Markdown emphasis and a full stop around it."""
+    text = unicodedata.normalize("NFC", folded(text)).casefold()
+    text = _SPACES.sub(" ", unicodedata.normalize("NFC", text)).strip()
+    for _ in range(4):
+        bare = text.strip(_QUOTES + _EMPHASIS + " ")
+        bare = bare[:-1] if bare.endswith(".") and not bare.endswith("..") else bare
+        text = bare or text
+    return text
+
+
+def _texts(expected: Any) -> list[str]:
+    return [_plain(one) for one in expected] if isinstance(expected, list | tuple) else [_plain(expected)]
+
+
+def _plain(value: Any) -> str:
+    return value if isinstance(value, str) else msgspec.json.encode(value).decode()
+
+
+def _listed(expected: Any) -> str:
+    return " | ".join([f"{one[:80]!r}" for one in _texts(expected)[:5]])
+
+
+def _held(holds: Sequence[bool], every: bool) -> bool:
+    return all(holds) if every else any(holds)
+
+
+def _short(text: str) -> str:
+    text = _SPACES.sub(" ", text).strip()
+    return f"{text[:60]}…" if len(text) > 60 else text or "nothing"
+
+
+def _exact(check: Check, answer: str) -> Credit:
+    form: Callable[[str], str] = str if check.strict else normalized
+    said = form(answer)
+    if _held([said == form(one) for one in _texts(check.expected)], check.every):
+        return Credit(1.0)
+    return Credit(0.0, f"said {_short(answer)!r}, expected {_listed(check.expected)}")
+
+
+def _contains(check: Check, answer: str) -> Credit:
+    form: Callable[[str], str] = str if check.strict else _loose
+    said = form(answer)
+    wanted = _texts(check.expected)
+    holds = [form(one) in said for one in wanted]
+    if _held(holds, check.every):
+        return Credit(1.0)
+    lacking = [one for one, there in zip(wanted, holds, strict=True) if not there]
+    return Credit(0.0, f"does not contain {_listed(lacking)}")
+
+
+def _loose(text: str) -> str:
+    return _SPACES.sub(" ", unicodedata.normalize("NFC", folded(text)).casefold()).strip()
+
+
+# --------------------------------------------------------------------------------------------- patterns
+
+
+@lru_cache(maxsize=1024)
+def pattern(written: str) -> SchemaValidator:
+    """Return what searches for a pattern in time linear in the text, whatever the text.
+
+    The patterns are those of Rust's crate `regex`: Python's without lookaround and backreferences, for which
+    no such time is known. Raises ValueError for any other.
+    """
+    try:
+        return SchemaValidator(core_schema.str_schema(pattern=written, regex_engine="rust-regex"))
+    except SchemaError as error:
+        lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+        why = next((line for line in lines if line.startswith("error:")), lines[-1] if lines else "")
+        why = why.removeprefix("error:").strip().rstrip(".")
+        raise ValueError(
+            f"the pattern {written[:60]!r} cannot be used: {why[:200] or 'it is none'}; they are Python's "
+            "without lookaround (?=…) and backreferences \\1"
+        ) from None
+
+
+def _regex(check: Check, answer: str) -> Credit:
+    said = answer.strip()
+    holds = [_found(pattern(one), said) for one in _texts(check.expected)]
+    if _held(holds, check.every):
+        return Credit(1.0)
+    return Credit(0.0, f"does not match {_listed(check.expected)}")
+
+
+def _found(search: SchemaValidator, text: str) -> bool:
+    try:
+        search.validate_python(text)
+    except ValidationError:
+        return False
+    return True
+
+
+# ---------------------------------------------------------------------------------------------- numbers
+
+_NUMBER = re.compile(
+    r"(?<![\w.,])[-+]?(?:[0-9](?:[0-9.,'’_  ]{0,40}[0-9])?|\.[0-9]{1,40})(?:[eE][-+]?[0-9]{1,3})?"
+)
+_GROUPED = re.compile(r"[0-9]{1,3}(?:[ ’'_][0-9]{3})+")
+
+
+def number(text: str) -> float | None:
+    """Return the number that a text is, with signs of currency and units around it; None where it is none.
+
+    Of `1,234.5` and `1.234,5` the last mark is the decimal one; a comma with three digits behind it groups.
+    """
+    found = _numbers(text)
+    return found[0] if len(found) == 1 else None
+
+
+def _numbers(text: str) -> list[float]:
+    text = unicodedata.normalize("NFKC", text).replace("−", "-").replace("\u2009", " ")
+    return [value for one in _NUMBER.finditer(text) for value in _read_numbers(one[0])]
+
+
+def _read_numbers(written: str) -> Iterator[float]:
+    """Yield the numbers of digits with marks between them: blanks part numbers unless they group."""
+    for part in [written] if _GROUPED.match(written) else written.split():
+        value = _value(re.sub(r"[ ’'_]", "", part))
+        if value is not None:
+            yield value
+
+
+def _value(digits: str) -> float | None:
+    point, comma = digits.rfind("."), digits.rfind(",")
+    if point >= 0 and comma >= 0:
+        group = "," if point > comma else "."
+        digits = digits.replace(group, "").replace(",", ".")
+    elif comma >= 0:
+        grouped = digits.count(",") > 1 or re.fullmatch(r"[-+]?[1-9][0-9]{0,2},[0-9]{3}", digits)
+        digits = digits.replace(",", "" if grouped else ".")
+    elif digits.count(".") > 1:
+        digits = digits.replace(".", "")
+    try:
+        value = float(digits)
+    except ValueError:
+        return None
+    return value if math.isfinite(value) else None
+
+
+def _number(check: Check, answer: str) -> Credit:
+    said = _numbers(answer)
+    if not said:
+        return Credit(0.0, f"holds no number, expected {_listed(check.expected)}")
+    for one in _texts(check.expected):
+        right = number(one)
+        if right is None:
+            continue
+        if _near(said[-1], right, check):
+            return Credit(1.0)
+    return Credit(0.0, f"ends with the number {said[-1]:.12g}, expected {described(check)}")
+
+
+def _near(said: float, right: float, check: Check) -> bool:
+    give = check.tolerance * (abs(right) if check.relative else 1.0)
+    return abs(said - right) <= give + 1e-9 * max(1.0, abs(right))
+
+
+# ---------------------------------------------------------------------------------------------- choices
+
+_LETTERS = ("A", "B", "C", "D", "E")
+
+
+def _choice(check: Check, answer: str) -> Credit:
+    options = check.options or tuple(dict.fromkeys([*_LETTERS, *_texts(check.expected)]))
+    said = chosen(answer, options)
+    if said is None:
+        return Credit(0.0, f"names none of {_listed(options)} alone")
+    if said in [normalized(one) for one in _texts(check.expected)]:
+        return Credit(1.0)
+    return Credit(0.0, f"chose {said!r}, expected {_listed(check.expected)}")
+
+
+def chosen(answer: str, options: Sequence[str]) -> str | None:
+    """Return the option that an answer chooses, normalized; None where it is none, or several.
+
+    It is the answer as a whole; else what its last line of the form `answer: B` says; else the only option
+    that occurs in it as words of their own, as written where it is one letter.
+    """
+    known = {normalized(one): one for one in options}
+    for line in (answer, *reversed(answer.strip().splitlines()[-5:])):
+        bare = normalized(line).strip("()[]{}:;!,. ")
+        bare = bare.rpartition(":")[2].strip("()[]* ") if bare not in known and ":" in bare else bare
+        if bare in known:
+            return bare
+    text = _SPACES.sub(" ", unicodedata.normalize("NFC", folded(answer)))
+    there = [
+        form
+        for form, written in known.items()
+        if re.search(rf"(?<!\w){re.escape(written)}(?!\w)", text, 0 if len(written) == 1 else re.IGNORECASE)
+    ]
+    return there[0] if len(there) == 1 else None
+
+
+# ------------------------------------------------------------------------------------------------- JSON
+
+_FENCED = re.compile(r"\A```[\w-]*\n(.*)\n```\Z", re.DOTALL)
+NOTHING: Any = object()
+
+
+def json_in(answer: str) -> Any:
+    """Return the JSON value that an answer is, in a code block or not, or the only object in it; `NOTHING`
+    where there is none."""
+    bare = answer.strip()
+    fenced = _FENCED.match(bare)
+    try:
+        return read_json(fenced[1] if fenced else bare)
+    except (msgspec.DecodeError, RecursionError):
+        pass
+    try:
+        found = [one.value for one in objects(answer) if one.value is not None]
+    except FormatError:
+        return NOTHING
+    return found[0] if len(found) == 1 else NOTHING
+
+
+def _json(check: Check, answer: str) -> Credit:
+    said = json_in(answer)
+    if said is NOTHING:
+        return Credit(0.0, "is no JSON")
+    if check.expected is None:
+        return Credit(1.0)
+    right = check.expected
+    if isinstance(right, str):
+        right = read_json(right)
+    wrong: list[str] = []
+    same, fields = _compared(said, right, check, "", wrong)
+    if same >= fields:
+        return Credit(1.0)
+    return Credit(same / fields, "; ".join(wrong[:5]))
+
+
+def _compared(said: Any, right: Any, check: Check, path: str, wrong: list[str]) -> tuple[float, int]:
+    """How many fields of an expected value are right, and how many it has."""
+    if isinstance(right, Mapping) and right:
+        held = said if isinstance(said, Mapping) else {}
+        parts = [
+            _compared(held.get(key, NOTHING), value, check, f"{path}.{key}" if path else str(key), wrong)
+            for key, value in right.items()
+        ]
+        return math.fsum(same for same, _ in parts), sum(count for _, count in parts)
+    if isinstance(right, list) and right:
+        items = said if isinstance(said, list) else []
+        parts = [
+            _compared(items[at] if at < len(items) else NOTHING, value, check, f"{path}[{at + 1}]", wrong)
+            for at, value in enumerate(right)
+        ]
+        more = max(0, len(items) - len(right))
+        if more:
+            wrong.append(f"{path or 'the list'} has {more} more")
+        return math.fsum(same for same, _ in parts), sum(count for _, count in parts) + more
+    if _equal(said, right, check):
+        return 1.0, 1
+    shown = "missing" if said is NOTHING else f"is {_short(_plain(said))!r}"
+    wrong.append(f"{path or 'the value'} {shown}, expected {_short(_plain(right))!r}")
+    return 0.0, 1
+
+
+def _equal(said: Any, right: Any, check: Check) -> bool:
+    if isinstance(said, bool) or isinstance(right, bool):
+        return said is right
+    if isinstance(said, int | float) and isinstance(right, int | float):
+        try:
+            return _near(float(said), float(right), check)
+        except OverflowError:
+            return said == right
+    if isinstance(said, str) and isinstance(right, str):
+        return said == right if check.strict else normalized(said) == normalized(right)
+    return bool(said == right)
+
+
+_CHECKS: Mapping[str, Callable[[Check, str], Credit]] = {
+    "exact": _exact,
+    "number": _number,
+    "contains": _contains,
+    "regex": _regex,
+    "choice": _choice,
+    "json": _json,
+}
+
+
+# ------------------------------------------------------------------------------------------- as written
+
+_WRITTEN = re.compile(r"\s*([\w-]+)\s*:?\s*(.*?)\s*", re.DOTALL)
+_TOLERANCE = re.compile(r"(?:±|\+/-|\+-|tolerance)?\s*:?\s*([0-9.]+(?:e-?[0-9]+)?)\s*(%?)")
+
+
+def check_of(written: Any, expected: Any) -> Check:
+    """Return the check that a row asks for: `exact`, `number ± 0.5`, `number 1%`, `choice A|B|C`, or a
+    mapping with `type` and fields of `Check`.
+
+    Raises ValueError, which says what was expected.
+    """
+    if isinstance(written, Mapping):
+        return _of_mapping(written, expected)
+    read = _WRITTEN.fullmatch(str(written))
+    kind, more = (read[1].lower(), read[2]) if read else ("", "")
+    if kind not in KINDS:
+        raise ValueError(f"found {written!r:.60}; no check is called so{suggest(kind, KINDS)}")
+    check = Check(kind, expected)
+    if kind == "number" and more:
+        give = _TOLERANCE.fullmatch(more)
+        if give is None:
+            raise ValueError(f"found {written!r:.60}; write a tolerance, such as `number 0.5` or `number 1%`")
+        share = bool(give[2])
+        check = msgspec.structs.replace(
+            check, tolerance=float(give[1]) / (100 if share else 1), relative=share
+        )
+    elif kind == "choice" and more:
+        options = tuple([one.strip() for one in re.split(r"[|,;]", more) if one.strip()])
+        check = msgspec.structs.replace(check, options=options)
+    elif more:
+        raise ValueError(f"found {written!r:.60}; `{kind}` stands alone, and what is right in `expected`")
+    return sound(check)
+
+
+def _of_mapping(written: Mapping[str, Any], expected: Any) -> Check:
+    stated = {**written}
+    stated["kind"] = stated.pop("type", stated.get("kind", ""))
+    stated.setdefault("expected", expected)
+    if stated["kind"] not in KINDS:
+        raise ValueError(
+            f"found type {stated['kind']!r:.60}; no check is called so{suggest(str(stated['kind']), KINDS)}"
+        )
+    known = Check.__struct_fields__
+    if unknown := [key for key in stated if key not in known]:
+        raise ValueError(f"found {unknown[0]!r:.60} in a check{suggest(str(unknown[0]), known)}")
+    try:
+        return sound(msgspec.convert(stated, Check))
+    except msgspec.ValidationError as error:
+        raise ValueError(f"a check cannot be read: {error}") from None
+
+
+def sound(check: Check) -> Check:
+    """Return a check that can be made. Raises ValueError for a check without what it compares with, a pattern
+    or a number that is none, and an expected choice that is no option."""
+    expected, kind = check.expected, check.kind
+    empty = expected is None or expected in ("", [], ())
+    if empty and kind != "json":
+        raise ValueError(f"the check `{kind}` has nothing to compare with; fill in `expected`")
+    if kind == "regex":
+        for one in _texts(expected):
+            pattern(one)
+    elif kind == "number":
+        for one in _texts(expected):
+            if number(one) is None:
+                raise ValueError(f"found {one!r:.60} in `expected`, and the check `number` needs a number")
+    elif kind == "choice" and check.options:
+        options = [normalized(one) for one in check.options]
+        if wrong := [one for one in _texts(expected) if normalized(one) not in options]:
+            raise ValueError(f"expected is {wrong[0]!r:.60}, which is none of {_listed(check.options)}")
+    elif kind == "json":
+        return _sound_json(check)
+    if not (math.isfinite(check.tolerance) and check.tolerance >= 0):
+        raise ValueError(f"the tolerance is {check.tolerance}; a number from 0 was expected")
+    if not 0 < check.weight <= 1_000:
+        raise ValueError(
+            f"the weight of a check is {check.weight}; a number above 0, up to 1000, was expected"
+        )
+    return check
+
+
+def _sound_json(check: Check) -> Check:
+    expected = check.expected
+    if isinstance(expected, str) and expected.strip():
+        try:
+            expected = read_json(expected)
+        except (msgspec.DecodeError, RecursionError):
+            raise ValueError(
+                f"found {check.expected!r:.60} in `expected`, which is no JSON; the check `json` needs some"
+            ) from None
+    elif isinstance(expected, str):
+        expected = None
+    if _fields(expected) > MOST_FIELDS:
+        raise ValueError(f"`expected` has more than {MOST_FIELDS:,} fields; check fewer")
+    return msgspec.structs.replace(check, expected=expected)
+
+
+def _fields(value: Any, depth: int = 0) -> int:
+    if depth > 60:
+        return MOST_FIELDS + 1
+    inner = list(value.values()) if isinstance(value, Mapping) else value if isinstance(value, list) else []
+    return sum([_fields(one, depth + 1) for one in inner]) or 1
+
+
+def usual_check(expected: Any) -> Check | None:
+    """Return the check of a task that states what is expected and not how it is compared: `exact` for one
+    line of at most `ONE_LINE` characters, `json` for an object; None for a text that judges are shown."""
+    if isinstance(expected, Mapping):
+        return sound(Check("json", expected))
+    texts = _texts(expected) if expected is not None else []
+    if texts and all(one.strip() and len(one) <= ONE_LINE and "\n" not in one.strip() for one in texts):
+        return Check("exact", expected)
+    return None

@@ -1,0 +1,116 @@
+"""The short ways to write one's own tasks: the key `tasks`, and texts that stand in files of their own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, MutableMapping
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+
+from peerage.settings.player import PlayerSettings
+from peerage.settings.source import SettingsError, Source, bytes_of
+
+GAME, KEY, FILE = "tasks", "tasks", "file"
+TEMPLATES = "templates"
+"""The rule that holds players' templates."""
+
+
+def with_tasks(data: Mapping[str, Any]) -> dict[str, Any]:
+    """Return settings in which the rules of the game `tasks` say what the key `tasks` says.
+
+    Raises ValueError where the two contradict each other, or another game is named beside them.
+    """
+    found = dict(data)
+    stated = found.pop(KEY, None)
+    if stated is None:
+        return found
+    rules = {**stated} if isinstance(stated, dict) else {KEY: stated}
+    if FILE in rules:
+        rules[KEY] = rules.pop(FILE)
+    games = found.get("games")
+    if games:
+        names = [games] if isinstance(games, str) else games
+        if isinstance(names, list):
+            games = dict.fromkeys(map(str, names))
+        if not isinstance(games, dict) or GAME not in games:
+            raise ValueError(
+                "tasks: your tasks are played by the game `tasks`, which `games` does not name; add it"
+            )
+        own = games[GAME]
+        line = {**own} if isinstance(own, dict) else {} if own is None else {"weight": own}
+        line["rules"] = {**line.get("rules", {}), **rules}
+        found["games"] = {**games, GAME: line}
+        return found
+    if found.get("game", GAME) != GAME:
+        raise ValueError(
+            f"tasks: found the game {found['game']!r} beside your tasks, which `tasks` plays; remove "
+            f"`game`, or write `games: [tasks, {found['game']}]`"
+        )
+    if found.get("rules"):
+        raise ValueError("rules: the rules of your tasks stand under `tasks: {file: …}`; move them there")
+    found["game"], found["rules"] = GAME, rules
+    return found
+
+
+def renamed(stated: object, data: Mapping[str, Any]) -> tuple[tuple[tuple[str, ...], tuple[str, ...]], ...]:
+    """Return where the rules stand that the key `tasks` says, as `stated`; none where it says nothing."""
+    if stated is None:
+        return ()
+    rules = ("games", GAME, "rules") if data.get("games") else ("rules",)
+    file = (KEY, FILE if FILE in stated else KEY) if isinstance(stated, dict) else (KEY,)
+    return ((*rules, KEY), file), (rules, (KEY,))
+
+
+Place = tuple[int | str, ...]
+
+
+def texts_of_files(data: MutableMapping[str, Any], folder: Path, source: Source) -> None:
+    """Put texts in place of files that `{file: …}` names, where a text may stand. Raises SettingsError."""
+    for holder, key, place in _holders(data):
+        value = holder.get(key)
+        if isinstance(value, dict) and value.keys() == {FILE} and isinstance(value[FILE], str):
+            holder[key] = _read(folder / value[FILE], source.place(place), _text)
+
+
+def _holders(data: Mapping[str, Any]) -> Iterator[tuple[MutableMapping[str, Any], str, Place]]:
+    """Yield where a text may stand that a file may hold: its mapping, its key, and its place for people."""
+    players = data.get("players")
+    for at, player in enumerate(players if isinstance(players, list) else ()):
+        if isinstance(player, dict):
+            yield from ((player, key, ("players", at, key)) for key in ("system_prompt", "template"))
+    tasks = data.get(KEY)
+    if isinstance(tasks, dict):
+        yield tasks, "template", (KEY, "template")
+
+
+def _read(path: Path, where: str, read: Callable[[bytes], Any]) -> Any:
+    if not path.exists():
+        raise SettingsError(f"{where}: {path} does not exist; the path is relative to the arena's folder")
+    try:
+        return read(bytes_of(path))
+    except ValueError as error:
+        raise SettingsError(f"{where}: {path}: {error}") from None
+
+
+def _text(body: bytes) -> str:
+    encoding = "utf-16" if body.startswith((b"\xff\xfe", b"\xfe\xff")) else "utf-8-sig"
+    try:
+        return body.decode(encoding).removesuffix("\n")
+    except UnicodeDecodeError as error:
+        raise ValueError(
+            f"byte {error.start + 1} is no {error.encoding.upper()}; save the file as UTF-8"
+        ) from None
+
+
+def templates_of(players: object) -> dict[str, str]:
+    """Return players' templates by name, empty for those without one; empty where nobody has any. What is no
+    player is left for validation to report."""
+    found: dict[str, str] = {}
+    for stated in players if isinstance(players, list | tuple) else ():
+        try:
+            player = stated if isinstance(stated, PlayerSettings) else PlayerSettings.model_validate(stated)
+        except ValidationError:
+            continue
+        found[player.name] = player.template
+    return found if any(found.values()) else {}
