@@ -38,7 +38,7 @@ SHARED = {
     "ledger/audit.py": ({""}, "what the topic is, for `match.topic_of`, where a fixture is read in part"),
     "ledger/disclosure.py": ({""}, "opens what belongs to a retired challenge, in any game with a pool"),
     "match.py": (
-        {"", "secret", "prompt", "authors"},
+        {"", "secret", "authors"},
         "the fixture's own names for them",
     ),
     "site/server.py": ({""}, "the detail of an error of HTTP"),

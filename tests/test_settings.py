@@ -213,9 +213,9 @@ class TestFiles:
             load(tmp_path)
 
 
-class TestPrompts:
+class TestTasks:
     def write(self, folder: Path, lines: str) -> None:
-        (folder / "arena.yaml").write_text("seed: 1\nrules:\n  prompts: my.jsonl\n", "utf-8")
+        (folder / "arena.yaml").write_text("seed: 1\ntasks: my.jsonl\n", "utf-8")
         (folder / "my.jsonl").write_text(lines, "utf-8")
 
     def test_one_a_line(self, tmp_path: Path) -> None:
@@ -223,12 +223,11 @@ class TestPrompts:
             tmp_path,
             '{"prompt": "Why?", "category": "q", "meta.id": 7}\n\n"Only text"\n{"prompt": "How?"}\n',
         )
-        assert load(tmp_path).rules["prompts"] == [
-            {"prompt": "Why?", "category": "q"},
-            {"prompt": "Only text"},
-            {"prompt": "How?"},
-        ]
-        assert [own.prompt for own in rules_of(load(tmp_path)).prompts] == ["Why?", "Only text", "How?"]
+        found = load(tmp_path)
+        assert found.game == "tasks"
+        tasks = rules_of(found).tasks
+        assert [task.messages[-1][1] for task in tasks] == ["Why?", "Only text", "How?"]
+        assert [(task.id, task.category) for task in tasks] == [("1", "q"), ("2", ""), ("3", "")]
 
     @pytest.mark.parametrize(
         ("lines", "told"),
@@ -237,11 +236,11 @@ class TestPrompts:
             ('{"promt": "a"}', r"my.jsonl, line 1, column promt: found 'promt', .* did you mean 'prompt'\?$"),
             ('{"prompt": " "}', r"my.jsonl, line 1, column prompt: found ' '; expected some text"),
             (
-                '{"prompt": "a", "category": 3}',
-                r"my.jsonl, line 1, column category: found 3; expected some text",
+                '{"prompt": "a", "category": [3]}',
+                r"my.jsonl, line 1, column category: found \[3\]; expected some text",
             ),
-            ("[1]", r"my.jsonl, row 1: found 1; expected an object with prompt, category$"),
-            ("\n\n", r"my.jsonl, no prompt found; expected lines like"),
+            ("[1]", r"my.jsonl, row 1: found 1; expected an object with prompt, "),
+            ("\n\n", r"my.jsonl, no task found; expected a line of columns"),
         ],
     )
     def test_bad_lines(self, tmp_path: Path, lines: str, told: str) -> None:
@@ -252,9 +251,7 @@ class TestPrompts:
     def test_a_missing_file(self, tmp_path: Path) -> None:
         self.write(tmp_path, "")
         (tmp_path / "my.jsonl").unlink()
-        with pytest.raises(
-            SettingsError, match=r"line 3, rules.prompts: .*my.jsonl does not exist; the path is"
-        ):
+        with pytest.raises(SettingsError, match=r"line 2, tasks: .*my.jsonl does not exist; the path is"):
             load(tmp_path)
 
 

@@ -87,7 +87,7 @@ ARENAS = [
     *("games: {duel: 2, trivia: {weight: 0.5}}", "games: {duel: {rules: {panel: x}}}", "games: {duel: null}"),
     *("games: all", "games: {all: 1, duel: 3}", "games: duel", "games: []", "games: {duel: true}"),
     *("game: duel\ngames: [trivia]", "game: duel\ngames: [duel, trivia]", "rules: {x: 1}\ngames: [duel]"),
-    *("rules: {panel: {order: none}}", "rules: {pannel: 1}", "rules: [a]", "rules: {prompts: gone.txt}"),
+    *("rules: {panel: {order: none}}", "rules: {pannel: 1}", "rules: [a]", "tasks: gone.txt"),
     *("rules: {cost_unit: {second: 1}}", "rating: {cost_unit: {second: 1}}", "rating: {k_factor: 0}"),
     *("rating: 5", "pairing: {policy: adaptive, per: dolar}"),
     *("pairing: swiss", "pairing: {kind: swiss}", "pairing: swis"),
@@ -199,7 +199,7 @@ def files() -> Any:
         b"\xef\xbb\xbfseed: 5",
         b"game: ./gone.py",
         b"game: gone_game.py",
-        b"rules: {prompts: gone.txt}",
+        b"tasks: gone.txt",
     ]
     with TemporaryDirectory() as folder:
         for body in [None, *bodies]:

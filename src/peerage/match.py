@@ -112,13 +112,6 @@ class Fixture(Struct, frozen=True):
         seats = [msgspec.structs.replace(seat, player=names[seat.label]) for seat in self.seats]
         return msgspec.structs.replace(self, seats=tuple(seats))
 
-    def alone(self) -> Fixture:
-        """This fixture as its match may be shown by itself: without the owner's other prompts, which the
-        settings of ledgers of version 0.1 list."""
-        if not self.settings.get("prompts") or "prompt" not in self.drawn:
-            return self
-        return msgspec.structs.replace(self, settings={**self.settings, "prompts": []})
-
     def all_seats(self) -> tuple[Seat, ...]:
         """Contestants, then officials."""
         return self.seats + tuple(seat for seats in self.officials.values() for seat in seats)

@@ -39,7 +39,6 @@ OTHER: dict[str, dict[str, tuple[Rules, Any]]] = {
         "preset": ({}, "uner"),
         "challenge": ({"author": "top"}, "case"),
         "topics": ({}, ["one topic alone"]),
-        "prompts": ({}, ["Name a river."]),
         "author": ({}, "top"),
         "reference": ({"author": "top"}, True),
         "max_drafts": ({"approval": 1}, 1),

@@ -128,17 +128,17 @@ def test_a_copy_for_others_lists_the_same(changed: Path, tmp_path: Path) -> None
     assert in_words(tmp_path) == in_words(changed)
 
 
-def test_the_owners_prompts_are_not_in_it(tmp_path: Path) -> None:
+def test_the_owners_tasks_are_not_in_it(tmp_path: Path) -> None:
     secret = "How many bees fit into a bottle?"
-    folder = write_arena(tmp_path, rules={"judges": 3, "prompts": [secret]})
+    folder = write_arena(tmp_path, game="tasks", rules={"tasks": [secret]})
     with open_arena(folder) as arena, arena.ledger.runner():
         log_settings(arena.ledger, arena.settings, "key", 1)
         [entry] = arena.ledger.amendments("settings")
         assert secret.encode() not in entry.body
-        write_arena(folder, rules={"judges": 3, "prompts": ["Another?"]})
+        write_arena(folder, game="tasks", rules={"tasks": ["Another?"]})
         log_settings(arena.ledger, loads((folder / "arena.yaml").read_text()), "key", 2)
         [change] = settings_changes(arena.ledger)
-    assert change.what == "games.duel.rules.prompts.digest"
+    assert change.what == "games.tasks.rules.tasks.digest"
 
 
 def test_an_entry_that_was_changed_is_found_and_one_that_cannot_be_read_is_reported(tmp_path: Path) -> None:

@@ -69,7 +69,7 @@ TRIALS = {
         benched=True,
         faults={"refusing": 0.03, "malformed": 0.05},
     ),
-    "own-prompts": Trial("duel", 40, 6, {"judges": 3, "prompts": "mine.jsonl"}, budget=True, cut=True),
+    "own-prompts": Trial("tasks", 40, 6, {"judges": 3, "tasks": "mine.jsonl"}, budget=True, cut=True),
     "color-obfuscation": Trial("color-obfuscation", 60, 6, {}, failing=True),
     "several": Trial(
         "duel",

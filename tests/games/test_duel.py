@@ -186,17 +186,6 @@ def test_clinical_one_writes_the_case_another_the_question_and_they_swap() -> No
     assert played.outcome.detail["topic"] in default_topics("clinical")
 
 
-def test_own_prompts_are_asked_word_for_word_without_author_or_committee() -> None:
-    prompt = "Translate {this} line: <<<x>>>"
-    played = duel(prefers("A"), {"prompts": [{"prompt": prompt, "category": "language"}]})
-    assert {step.ask.role for step in played.steps} == {"contestant", "judge"}
-    assert call(played.step("answer/A").ask).messages[-1] == ("user", prompt)
-    assert prompt not in unfenced(played.step("judge/1/A-B").ask, "seed")
-    assert prompt in call(played.step("judge/1/A-B").ask).messages[1][1]
-    assert played.outcome.detail["category"] == "language"
-    assert played.outcome.scores == {"A": 1.0, "B": 0.0}
-
-
 # ------------------------------------------------------------------------------------------- answers
 
 
@@ -408,7 +397,6 @@ def test_officials_follow_the_settings() -> None:
     assert list(benches) == ["author", "committee", "judge"]
     assert benches["author"].order == "contestants"
     assert (benches["judge"].wanted, benches["committee"].wanted) == (5, 5)
-    assert officials_of({"prompts": ["x"]}).keys() == {"judge"}
     assert officials_of({"preset": "clinical"})["author"].minimum == 2
     fewest = officials_of({"judges": 9, "committee": 1})
     assert {role: bench[1:3] for role, bench in fewest.items()} == {
@@ -435,8 +423,6 @@ def test_kin_are_kept_off_every_bench_on_request(author: str) -> None:
         ({"preset": "clinical", "author": "contestant"}, "leave `author` out"),
         ({"topics": ["x", "x"]}, "is listed twice"),
         ({"topics": [" "]}, "at least 1 character"),
-        ({"prompts": ["  "]}, "the prompt is empty"),
-        ({"prompts": [{"text": "x"}]}, "prompt"),
         ({"epsilon": 0.5}, "less than 0.5"),
         ({"approval": 1.5}, "less than or equal to 1"),
         ({"weight_temperature": 0}, "greater than 0"),
@@ -465,7 +451,7 @@ def test_default_topics_are_enough_for_stratification() -> None:
         ({"weights": "proportional"}, "in proportion to its judge's rating"),
         ({"weight_temperature": 77}, "(softmax, 77 points)"),
         ({"preset": "clinical"}, "correct and safe for the patient"),
-        ({"prompts": ["Name a river."]}, "They may call a tie."),
+        ({}, "They may call a tie."),
     ],
 )
 def test_contestants_are_told_how_they_are_judged(rules: dict[str, Any], said: str) -> None:

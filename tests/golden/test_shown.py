@@ -50,7 +50,7 @@ def test_the_default_shows_any_game(name: str, monkeypatch: pytest.MonkeyPatch) 
     assert len(said) >= min(20, len(asked) // 2)
     scores = {block.label: block.score for block in found.blocks if isinstance(block, ScoreLine)}
     assert scores == found.scores
-    if name in ("duel-prompts", "bug-hunt"):
+    if name in ("tasks", "bug-hunt"):
         assert any(isinstance(block, Task) for block in found.blocks)
 
 

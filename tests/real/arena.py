@@ -48,7 +48,7 @@ ONE_THREAD = {"OMP_THREAD_LIMIT": "1"}
 """Threads that share busy processors spend their time on waiting for each other."""
 
 PROMPTS: Mapping[str, Any] = {
-    "prompts": "prompts.jsonl",
+    "tasks": "prompts.jsonl",
     "judges": 2,
     "order": "one",
     "max_tokens": 28,
@@ -57,7 +57,7 @@ DRAFTED: Mapping[str, Any] = {
     "topics": ["the sea", "bread", "bicycles"],
     "max_drafts": 1,
     "committee": 2,
-    **{key: value for key, value in PROMPTS.items() if key != "prompts"},
+    **{key: value for key, value in PROMPTS.items() if key != "tasks"},
 }
 TASKS = (
     "Why is the sky blue?",
@@ -76,6 +76,7 @@ def write_arena(folder: Path, rules: Mapping[str, Any], calls: int = 2) -> Path:
     arena = {
         "name": "SmolLM2 against itself",
         "players": [{"model": PLAYER, "gpu_hour_price": 1.0, **player} for player in PLAYERS],
+        "game": "tasks" if "tasks" in rules else "duel",
         "rules": dict(rules),
         "engine": {"concurrency": 2, "calls": calls},
     }

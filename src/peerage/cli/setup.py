@@ -103,7 +103,6 @@ players:
 rules:                     # the duel's own settings
   preset: general          # or `clinical`, or `uner`: UNER as published; take `pairing` out then
   # topics: [cooking, contract law]     # default: the preset's own list
-  # prompts: my.jsonl      # your own tasks, one {{"prompt": "…", "category": "…"}} a line; nobody drafts then
   committee: 5             # peers who approve a drafted challenge
   judges: 5                # peers who judge the answers, each in both orders
 

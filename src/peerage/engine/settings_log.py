@@ -1,6 +1,6 @@
 """Settings that decide numbers: a run writes them down whenever they are other than before.
 
-Of lists that are drawn from, such as the owner's own prompts, the log holds how many there are and a keyed
+Of lists that are drawn from, such as the owner's own tasks, the log holds how many there are and a keyed
 digest. What answers under a player's name is registered with the player (`registration`).
 """
 

@@ -82,7 +82,7 @@ class _Same:
         return id(self.value)
 
 
-@lru_cache(maxsize=4)  # an arena's own prompts stand in there, perhaps a million of them
+@lru_cache(maxsize=4)  # much the same for thousands of matches
 def _settings_text(settings: _Same) -> Text:
     text = msgspec.json.encode(settings.value, order="sorted").decode()
     return text_digest(text), text

@@ -129,7 +129,7 @@ def _document(
     said = {row.key: read_reply(row).text for row in exchanges if row.reply is not None}
     return {
         "match": record.number,
-        "fixture": fixture.alone(),
+        "fixture": fixture,
         "record": msgspec.Raw(record.body),
         "at_ms": record.at_ms,
         "exchanges": [_exchange(row, fixture.seed, texts, said.__getitem__) for row in exchanges],

@@ -287,7 +287,7 @@ def forms(site: Site) -> list[Form]:
 
 
 def stated_rules(settings: ArenaSettings, game: str) -> dict[str, Any]:
-    """A game's rules as stated; of a list to draw from, such as the owner's prompts, how long it is."""
+    """A game's rules as stated; of a list to draw from, such as the owner's tasks, how long it is."""
     spec = installed(game)
     if spec is None or game not in settings.lineup:  # which of its rules are the owner's alone it says itself
         return {}

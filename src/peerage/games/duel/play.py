@@ -14,7 +14,7 @@ such answers tie.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
 from random import Random
 from typing import Any
@@ -31,48 +31,40 @@ from peerage.challenges.drafting import (
     drafting,
 )
 from peerage.games.duel.house import house
-from peerage.games.duel.prompts import CHALLENGES, OWN_ANSWER, Kind, judging
-from peerage.games.duel.rules import FEWEST, DuelRules, read_prompts
+from peerage.games.duel.prompts import CHALLENGES, Kind, judging
+from peerage.games.duel.rules import FEWEST, DuelRules
 from peerage.games.duel.show import show
 from peerage.games.game import QUOTE, Again, Asks, Demo, GameSpec, Judging, RoleRequirement, Secrecy
 from peerage.games.rejudge import RejudgeRules
 from peerage.games.texts import presets
 from peerage.judging.panel import REASON_CHARS, VERDICT_TOKENS, panel
 from peerage.match import Fixture, Outcome, Seat, Table
-from peerage.protocol import Choice, Quote, Reply, Role, Steps, Text
+from peerage.protocol import Choice, Reply, Role, Steps, Text
 
 
 def play(table: Table) -> Steps[Outcome]:
     """One duel between the two seats of `table`."""
     rules: DuelRules = table.rules
     kind = _kind(rules)
-    detail: dict[str, Any] = {what: text for what, text in table.drawn.items() if what != "prompt"}
-    challenge: Mapping[str, str | Quote]
-    reference: Any = None
-    if "prompt" in table.drawn:
-        challenge = {"question": table.drawn["prompt"]}
-        judged_on: Mapping[str, str | Quote] = {"question": Quote("question", table.drawn["prompt"])}
-        to_answer = OWN_ANSWER
-    else:
-        drafted = yield from drafting(
-            _turns(table.officials["author"], kind),
-            table.officials["committee"],
-            kind.stages,
-            kind.vote,
-            table.drawn["topic"],
-            max_drafts=rules.max_drafts,
-            approval=rules.approval,
-        )
-        detail["drafts"] = [msgspec.to_builtins(draft) for draft in drafted.drafts]
-        if drafted.texts is None:
-            return Outcome(void="no_challenge", detail=detail)
-        judged_on, reference = drafted.texts, drafted.hidden.get(REFERENCE)
-        challenge = {stage: text for stage, text in drafted.texts.items() if stage != REFERENCE}
-        to_answer = kind.answer
+    detail: dict[str, Any] = dict(table.drawn)
+    drafted = yield from drafting(
+        _turns(table.officials["author"], kind),
+        table.officials["committee"],
+        kind.stages,
+        kind.vote,
+        table.drawn["topic"],
+        max_drafts=rules.max_drafts,
+        approval=rules.approval,
+    )
+    detail["drafts"] = [msgspec.to_builtins(draft) for draft in drafted.drafts]
+    if drafted.texts is None:
+        return Outcome(void="no_challenge", detail=detail)
+    judged_on, reference = drafted.texts, drafted.hidden.get(REFERENCE)
+    challenge = {stage: text for stage, text in drafted.texts.items() if stage != REFERENCE}
 
     told = {"limit": str(rules.max_chars), "judging": judging(kind.merits, rules.panel(), rules.reference)}
     replies: list[Reply] = yield [
-        to_answer.ask(
+        kind.answer.ask(
             seat.label,
             f"answer/{seat.label}",
             Text(rules.max_chars),
@@ -129,9 +121,9 @@ def _turns(authors: Sequence[Seat], kind: Kind) -> list[tuple[Seat, ...]]:
 def asks(rules: DuelRules, fixture: Fixture) -> tuple[Asks, ...]:
     """One answer from each contestant; at worst, every turn with all its drafts, all voted down."""
     kind = _kind(rules)
-    parts, own = len(kind.stages), "prompt" in fixture.drawn
+    parts = len(kind.stages)
     authors, members = (len(fixture.officials.get(role, ())) for role in ("author", "committee"))
-    challenge = 0 if own else parts * (DRAFT_CHARS + QUOTE)
+    challenge = parts * (DRAFT_CHARS + QUOTE)
     objections = members * (OBJECTION_CHARS + 2) + QUOTE
     answer = rules.max_chars + QUOTE
     judged, drafts = 2 if rules.order == "both" else 1, rules.max_drafts
@@ -150,7 +142,7 @@ def asks(rules: DuelRules, fixture: Fixture) -> tuple[Asks, ...]:
 
     again, writing = [stage.again for stage in kind.stages], 1.3 * parts / max(authors, 1)
     return (
-        sort("contestant", OWN_ANSWER if own else kind.answer, Text(answer), 1, 1, challenge),
+        sort("contestant", kind.answer, Text(answer), 1, 1, challenge),
         # authors rotate, so over all turns each writes every part once a draft
         sort("author", again, Text(), drafts * parts, writing, challenge + objections),
         sort("committee", kind.vote, vote, drafts * authors, 1.3, challenge),
@@ -159,13 +151,11 @@ def asks(rules: DuelRules, fixture: Fixture) -> tuple[Asks, ...]:
 
 
 def officials(rules: DuelRules) -> tuple[RoleRequirement, ...]:
-    """Authors and committee (unless prompts are given), and judges."""
+    """Authors, committee and judges."""
     same_family = not rules.exclude_family
     judges = RoleRequirement(
         "judge", rules.judges, min(FEWEST, rules.judges), same_family=same_family, authors=not rules.reference
     )
-    if rules.prompts:
-        return (judges,)
     committee = RoleRequirement(
         "committee", rules.committee, min(FEWEST, rules.committee), same_family=same_family
     )
@@ -176,17 +166,13 @@ def officials(rules: DuelRules) -> tuple[RoleRequirement, ...]:
 
 
 def draw(rules: DuelRules, seed: str, number: int) -> dict[str, str]:
-    """The topic, or the prompt, of match `number`.
+    """The topic of match `number`.
 
-    Stratified: every block of as many matches as there are topics (or prompts) holds each of them once, in
-    an order drawn for the block from the arena's `seed`.
+    Stratified: every block of as many matches as there are topics holds each of them once, in an order drawn
+    for the block from the arena's `seed`.
     """
-    strata: Sequence[Any] = rules.prompts or rules.topics
-    block, place = divmod(number - 1, len(strata))
-    drawn = strata[_order(seed, block, len(strata))[place]]
-    if isinstance(drawn, str):
-        return {"topic": drawn}
-    return {"prompt": drawn.prompt, **({"category": drawn.category} if drawn.category else {})}
+    block, place = divmod(number - 1, len(rules.topics))
+    return {"topic": rules.topics[_order(seed, block, len(rules.topics))[place]]}
 
 
 @lru_cache(maxsize=8)
@@ -215,7 +201,7 @@ DEMO_TOPICS = [
 GAME: GameSpec[DuelRules] = GameSpec(
     name="duel",
     version=5,
-    about="Two players answer a challenge that peers drafted, or that you gave; peers judge.",
+    about="Two players answer a challenge that peers drafted; peers judge.",
     contestants=(2, 2),
     rules=DuelRules,
     presets=presets(__package__),
@@ -228,6 +214,5 @@ GAME: GameSpec[DuelRules] = GameSpec(
     house=house,
     show=show,
     judging=Judging(again=Again(again)),
-    files={"prompts": read_prompts},
     demo=Demo(rules={"topics": DEMO_TOPICS}),
 )

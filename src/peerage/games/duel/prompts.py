@@ -66,9 +66,6 @@ CHALLENGES = {
     "case": _clinical(),
 }
 
-OWN_ANSWER = Prompt("Your answer is cut after {limit} characters. {judging}", "{question}")
-"""A prompt of the arena's owner, given to contestants word for word."""
-
 
 def judging(merits: str, panel: PanelRules, reference: bool = False) -> str:
     """Return what contestants are told of the judging; with a `reference` answer by the question's author."""

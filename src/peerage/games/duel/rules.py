@@ -9,55 +9,9 @@ from typing import Any, Literal
 from pydantic import Field, model_validator
 
 from peerage.games.game import GameRules
-from peerage.games.section import CHARS_PER_TOKEN, Line, MaxTokens, Section, Share, Temperature
-from peerage.games.task_files import known_keys, task_rows
+from peerage.games.section import CHARS_PER_TOKEN, Line, MaxTokens, Share, Temperature
 from peerage.games.texts import expanded, presets
 from peerage.judging.panel import PanelRules
-from peerage.protocol import storable
-from peerage.ratings.read.report import Report, RowError
-
-COLUMNS = ("prompt", "category")
-
-
-class OwnPrompt(Section):
-    """One task of the arena's owner."""
-
-    prompt: str = Field(min_length=1, description="What contestants are asked, word for word.")
-    category: str = Field("", max_length=200, description="Free text, kept on record.")
-
-    @model_validator(mode="before")
-    @classmethod
-    def _checked(cls, value: Any) -> Any:
-        value = {"prompt": value} if isinstance(value, str) else value
-        value = known_keys(value, COLUMNS)
-        if isinstance(value, dict) and isinstance(value.get("prompt"), str):
-            if not value["prompt"].strip():
-                raise ValueError("the prompt is empty; write the task that contestants are to answer")
-            value = {**value, "prompt": storable(value["prompt"])}
-        return value
-
-
-def read_prompts(body: bytes, name: str, stated: Any = None) -> list[dict[str, Any]]:
-    """Return the owner's tasks of a file: rows of a table, or JSON, with `prompt` and, if wanted, `category`.
-
-    Raises ValueError for what cannot be used, with line and column: the first ten lines of it.
-    """
-    report = Report()
-    found: list[dict[str, Any]] = []
-    for row in task_rows(body, name, COLUMNS, COLUMNS[:1], report):
-        task = {key: value for key, value in row.items() if key == "prompt" or value not in (None, "")}
-        for key in dict.fromkeys(("prompt", *task)):
-            if not (isinstance(value := task.get(key), str) and value.strip()):
-                shown = f"{value!r:.60}" if key in task else "nothing"
-                report.add(RowError(f"found {shown}; expected some text", key))
-        found.append(task)
-    report.check()
-    if not found:
-        raise ValueError(
-            'no prompt found; expected lines like {"prompt": "Explain …", "category": "physics"}'
-        )
-    return found
-
 
 FEWEST = 2
 """Members of a committee or a panel without whom a match is not paired, where rules ask for as many."""
@@ -80,9 +34,6 @@ class DuelRules(GameRules):
         (),
         description="Strata of the challenges; each comes up equally often. Default: a list for each kind of "
         "`challenge`.",
-    )
-    prompts: tuple[OwnPrompt, ...] = Field(
-        (), description="Your own tasks; then nobody drafts and there is no committee."
     )
     author: Literal["contestant", "top"] = Field(
         "contestant",
@@ -137,11 +88,10 @@ class DuelRules(GameRules):
                 "author is 'contestant', but two top models write a clinical case and the question about it; "
                 "leave `author` out"
             )
-        if self.reference and (self.prompts or self.author == "contestant"):
-            found = "you list your own prompts" if self.prompts else "author is 'contestant'"
+        if self.reference and self.author == "contestant":
             raise ValueError(
-                f"reference is true and {found}, but a reference answer is written by the author of a "
-                f"drafted challenge, who does not play; leave `{'prompts' if self.prompts else 'author'}` out"
+                "reference is true and author is 'contestant', but a reference answer is written by an "
+                "author who does not play; leave `author` out"
             )
         if len(set(self.topics)) < len(self.topics):
             twice = next(topic for topic in self.topics if self.topics.count(topic) > 1)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from peerage.blocks import Block, Heading, Replies, Task, names, result, said
+from peerage.blocks import Block, Heading, Replies, names, result, said
 from peerage.challenges.drafting import drafts_of, drafts_shown
 from peerage.judging.ballots import ballots_of
 from peerage.judging.panel import panel_shown
@@ -20,9 +20,6 @@ _NO_RESULT = {
 def show(fixture: Fixture, outcome: Outcome, replies: Replies) -> Iterator[Block]:
     """The question, the answers, the judges, the result."""
     yield from drafts_shown(drafts_of(outcome), replies)
-    if "prompt" in fixture.drawn:
-        yield Heading("The question")
-        yield Task(str(fixture.drawn["prompt"]), "prompt")
     given = [replies[key] for seat in fixture.seats if (key := f"answer/{seat.label}") in replies]
     if given:
         yield Heading("The answers")

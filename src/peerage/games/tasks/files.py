@@ -32,13 +32,14 @@ def read_tasks(body: bytes, name: str, stated: Mapping[str, Any]) -> list[dict[s
         return names
 
     fills = templates.known
-    columns: dict[str, None] = {}
+    columns: dict[str, str] = {}
     for record in records(BytesIO(body), name, report, header=header, unique=True):
         row = {"prompt": record} if isinstance(record, str) else record
         if not isinstance(row, dict):
             report.add(RowError(f"found {row!r:.60}; expected an object with {', '.join(COLUMNS)}"))
             continue
-        columns |= dict.fromkeys(map(str, row))
+        first = f"{report.unit} 1" if report.fixed else report.place
+        columns = {**dict.fromkeys(map(str, row), first), **columns}
         kept = {key: value for key, value in row.items() if key in fills or not unknown(key, COLUMNS)}
         asks = templates.known or row.keys() & {"prompt", "messages"}
         if not asks and (report.fixed or not row.keys() & set(COLUMNS)):
@@ -50,21 +51,19 @@ def read_tasks(body: bytes, name: str, stated: Mapping[str, Any]) -> list[dict[s
         where.append(report.place)
     known = (*COLUMNS, *sorted(fills))
     strange = [
-        f"column {column}: {wrong}"
-        for column in columns
+        f"{place}, column {column.strip()[:80] or repr(column)}: {wrong}"
+        for column, place in columns.items()
         if column not in fills and (wrong := _strange(column, known))
     ]
-    if found and not all(found):
-        strange.insert(
-            0, "no column `prompt`, which contestants are given; name yours so, or use a `template`"
-        )
+    if {} in found and not any("mean 'prompt'" in wrong for wrong in strange):
+        strange.append(f"{where[found.index({})]}: no `prompt`, which contestants are given; add that column")
     tasks, twice = numbered(found, where) if all(found) else ([], [])
     problems = [*strange, *[": ".join(one) for one in report.problems], *twice]
     if problems:
         raise ValueError(problems_of(problems))
     if not tasks:
         raise ValueError(
-            f"{name} holds no task; expected a line of columns ({', '.join(COLUMNS[:5])} …) and a row for "
+            f"no task found; expected a line of columns ({', '.join(COLUMNS[:5])} …) and a row for "
             'each task, or lines like {"prompt": "Explain …", "expected": "…"}'
         )
     return tasks
