@@ -28,6 +28,7 @@ from peerage.ledger.kept_checkpoints import Extension
 from peerage.ledger.since import Since
 from peerage.ledger.verify import Problem, Report
 from peerage.match import Fixture, MatchRecord, Outcome, Totals
+from peerage.ratings.accuracy import AccuracyDifference
 from peerage.settings import ArenaSettings
 from peerage.tables.anchors import PeopleRow
 from peerage.tables.catalogue import GameRow, PlayerRow
@@ -333,7 +334,11 @@ _JSON: dict[str, tuple[str | type, ...]] = {
     "`leaderboard`: a list, best first": (Row,),
     "`verdict`: one object": (Verdict, Chance),
     "`plan`: one object": (Outlook, Pair, Further),
-    "`compare`: one object; `one` and `other` are rows of `leaderboard`": (Comparison, Met),
+    "`compare`: one object; `one` and `other` are rows of `leaderboard`": (
+        Comparison,
+        Met,
+        AccuracyDifference,
+    ),
     "`simulate`: a list, for each pool and number of matches": (SimulatedRow,),
     "`leaderboard --correct`: a list, best first": (CorrectedRow,),
     "`stats`: one object (`--of` one of its lists)": (

@@ -88,6 +88,20 @@ def percent(share: float | None) -> str:
     return DASH if share is None else f"{100 * share:.0f}%"
 
 
+def share_between(share: float, lower: float, upper: float) -> str:
+    """Return a share in percent with its bounds, `97% (91–99%)`; a narrow one to tenths. Only what is all is
+    100%, only nothing 0%."""
+
+    def written(value: float) -> str:
+        places = 0 if upper - lower >= 0.03 else 1
+        text = f"{100 * value:.{places}f}"
+        if 0 < value < 1 and float(text) in (0.0, 100.0):
+            return f"{min(max(100 * value, 0.1), 99.9):.1f}"
+        return text
+
+    return f"{written(share)}% ({written(lower)}–{written(upper)}%)"
+
+
 def likely(chance: float | None) -> str:
     """A chance in percent that is never said to be sure: `over 99%`, `under 1%`."""
     if chance is None:

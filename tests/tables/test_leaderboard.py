@@ -178,6 +178,10 @@ def test_rows_are_stable_json(arena: Arena) -> None:
         "side",
         "withdrawn_after",
         "rating_then",
+        "accuracy",
+        "accuracy_lower",
+        "accuracy_upper",
+        "accuracy_tasks",
     ]
 
 

@@ -226,7 +226,7 @@ def laid_out(
     found: Board, *, for_people: bool = True
 ) -> tuple[list[dict[str, Any]], list[OutputColumn], list[str]]:
     """The rows of a leaderboard, its columns, and the notes to stand under it."""
-    from peerage.tables.notes import BEST
+    from peerage.tables.notes import ACCURACY, BEST
 
     rows = [row.as_dict() for row in found.rows]
     skill = found.track == "trueskill"
@@ -242,6 +242,7 @@ def laid_out(
         *([OutputColumn("mu", ">Mean", signed)] if found.track == "points" else ()),
         *numbers(str, interval="95% of μ" if skill else "95%"),
         *([OutputColumn("rating", ">μ - 3σ", shown), OutputColumn("sigma", ">σ", shown, 9)] if skill else ()),
+        *(numbers(str, accuracy="Accuracy") if found.checked else ()),
         *(numbers(chance, best="Best") if chances else ()),
         *(texts(bin="Choice ~2") if chances else ()),
         *(texts(tier="Tier ~3") if chances and found.tiered else ()),
@@ -259,14 +260,17 @@ def laid_out(
                 "interval": interval(row["lower"], row["upper"], shown),
                 "beats": spans([rank for name in row["above"] if (rank := places[name])]) or None,
                 "player": row["player"] + marked[row["player"]],
+                "accuracy": line.accuracy_in_words,
             }
-            for row in rows
+            for row, line in zip(rows, found.rows, strict=True)
         ]
     notes: list[str] = []
     if chances:
         notes += BEST
         if found.tiered:
             notes.append("Tier: nobody is proven below a player of its own or of a lower tier")
+    if found.checked:
+        notes.append(ACCURACY)
     if priced and found.in_dollars:
         notes.append("Per 100: dollars for 100 matches of its own play, without judging")
     notes += shared

@@ -90,13 +90,14 @@ def compare(
         *texts(player="Player"),
         *numbers(str, rank="Rank"),
         *numbers(whole, rating="Rating"),
+        *(numbers(str, accuracy="Accuracy") if found.accuracy else ()),
         *numbers(chance, best="Best ~4"),
         *numbers(whole, matches="Matches", wins="W ~3", draws="D ~3", losses="L ~3"),
         *numbers(seconds, answer_s="Answer ~1"),
         *numbers(whole, answers="Answers ~2"),
     ]
     lines = [
-        row.as_dict() | {"answer_s": took, "answers": answers}
+        row.as_dict() | {"answer_s": took, "answers": answers, "accuracy": row.accuracy_in_words}
         for row, took, answers in zip((found.one, found.other), found.seconds, found.answers, strict=True)
     ]
     notes = [f"Answer: the median time of its answers in its newest {NEWEST} matches", "Answers: how many"]

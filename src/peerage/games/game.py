@@ -220,13 +220,16 @@ class GameRating:
     `tracks` are the ratings it feeds, the first shown first (see `GameSpec.tracks`). `settings` are keys of
     the arena's `rating:` whose default is another in this game. `costs` are the roles in which a contestant's
     requests count as the cost of its play. `forecasts` are the probabilities that contestants gave in a
-    match, from which each one's calibration is computed.
+    match, from which each one's calibration is computed. Where `by_task`, each match is about a task of the
+    arena's owner: `Outcome.detail` names it as `task`, has the status of each contestant's answer by label as
+    `answers`, and where it has a check the credit of each, from 0 to 1, as `checks`.
     """
 
     tracks: tuple[str, ...] = ()
     settings: Mapping[str, Any] = field(default_factory=dict)
     costs: tuple[Role, ...] = ("contestant",)
     forecasts: Callable[[Fixture, Outcome], Iterable[Forecast]] | None = None
+    by_task: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)

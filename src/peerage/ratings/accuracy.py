@@ -60,7 +60,7 @@ class Accuracy(Struct, frozen=True):
     answers: int
 
 
-class Difference(Struct, frozen=True):
+class AccuracyDifference(Struct, frozen=True):
     """By how much one player's accuracy is above another's on the `tasks` that both answered, from -1 to 1,
     with its 95% interval."""
 
@@ -93,7 +93,7 @@ def _shares(tasks: Iterable[OnTask]) -> Floats:
     return np.asarray(weights / weights.sum())
 
 
-def difference(one: Mapping[str, OnTask], other: Mapping[str, OnTask]) -> Difference | None:
+def difference(one: Mapping[str, OnTask], other: Mapping[str, OnTask]) -> AccuracyDifference | None:
     """Return by how much `one` is more accurate than `other`, whose credits are by task, on the tasks that
     both answered; None where there is no such task."""
     both = [(mine, theirs) for task, mine in one.items() if (theirs := other.get(task)) is not None]
@@ -104,7 +104,7 @@ def difference(one: Mapping[str, OnTask], other: Mapping[str, OnTask]) -> Differ
     shares = _shares([mine for mine, _ in both])
     middle = math.fsum((shares * gaps).tolist())
     lower, upper = gap_bounds(middle, float(shares @ gaps**2), 1 / float(shares @ shares))
-    return Difference(middle, float(lower), float(upper), len(both))
+    return AccuracyDifference(middle, float(lower), float(upper), len(both))
 
 
 def bounds(mean: ArrayLike, spread: ArrayLike, tasks: ArrayLike) -> tuple[Floats, Floats]:

@@ -75,7 +75,7 @@ class Standing(Struct, frozen=True):
 class Player(Struct, frozen=True):
     """A player: `active` while it is in the settings, `standing` on the game's own track, `card` as last
     registered. `cost_usd` is what it is known to have been billed, `possibly_usd` what it may have been in
-    addition."""
+    addition. `accuracy`, from 0 to 1, with its 95% interval, is null where no task has a check."""
 
     player: str
     model: str
@@ -90,6 +90,9 @@ class Player(Struct, frozen=True):
     cost_usd: float | None
     possibly_usd: float
     cost_per_match: float | None
+    accuracy: float | None
+    accuracy_lower: float | None
+    accuracy_upper: float | None
     card: dict[str, Any]
 
 

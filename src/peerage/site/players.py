@@ -7,7 +7,7 @@ from itertools import combinations
 from typing import Any
 
 from peerage.engine.model_watch import Change
-from peerage.figures import whole
+from peerage.figures import share_between, whole
 from peerage.protocol import visible
 from peerage.site.addresses import player_page, slug
 from peerage.site.board_charts import course, drawn, followed, in_tenths, of_mu
@@ -154,6 +154,7 @@ def _player(site: Site, name: str) -> View:
             "boards": {one.part: address(site, one) for one in filters(site) if one.part[1]},
             "topics": most_played(mine.topics),
             "games": most_played(mine.games),
+            "accuracies": _accuracies(site, name),
             "stats": next((one for one in site.stats.players if one.player == name), None),
             "judge": next((one for one in site.stats.judges if one.player == name), None),
             "author": next((one for one in site.stats.authors if one.player == name), None),
@@ -167,6 +168,18 @@ def _player(site: Site, name: str) -> View:
         },
         "index.html",
     )
+
+
+def _accuracies(site: Site, name: str) -> dict[str, str]:
+    """A player's accuracy by category, in words."""
+    found = {
+        category: part.accuracies.get(name) for category, part in site.board().credits.by_category.items()
+    }
+    return {
+        category: share_between(one.accuracy, one.lower, one.upper)
+        for category, one in found.items()
+        if one is not None
+    }
 
 
 def most_played(fields: Mapping[str, Field]) -> list[tuple[str, Record, float | None]]:

@@ -35,7 +35,7 @@ from peerage.figures import (
 from peerage.judging.corrections import CORRECTIONS
 from peerage.protocol import visible
 from peerage.site.addresses import match_page, player_page, slug
-from peerage.tables.notes import BEST, OF_MANY
+from peerage.tables.notes import ACCURACY, BEST, OF_MANY
 from peerage.tables.overall import COUNTED, FEW, WHOLE
 from peerage.tables.voids import in_words
 
@@ -84,6 +84,7 @@ def environment() -> Environment:
         "COUNTED": COUNTED,
         "FEW": FEW,
         "OF_MANY": OF_MANY,
+        "ACCURACY": ACCURACY,
         "BEST": "".join([f"{note}. " for note in BEST if not note.startswith("Choice")]).strip(),
     }
     made.filters |= {

@@ -6,8 +6,9 @@ from collections.abc import Iterable, Mapping
 
 from msgspec import Struct
 
-from peerage.figures import likely, per_hundred
+from peerage.figures import counted, likely, per_hundred
 from peerage.ledger.store import Summary
+from peerage.ratings.accuracy import AccuracyDifference, difference
 from peerage.settings import suggest
 from peerage.tables import Shown
 from peerage.tables.leaderboard import Board
@@ -38,7 +39,8 @@ class Comparison(Shown, frozen=True):
     0 to 1; `proven` names the better one where that is proven. `met` are their matches
     against each other, all in the first, then by game and topic, the most first. `won` and `lost` are the
     newest matches that `one` won and lost against the other. `seconds` is the median time of an answer of
-    each, of so many `answers` (see `speed.speeds_of`), None where there is none.
+    each, of so many `answers` (see `speed.speeds_of`), None where there is none. `accuracy` is by how much
+    `one` is more accurate, on the tasks with a check that both answered; None without any.
     """
 
     lines: tuple[str, ...]
@@ -52,6 +54,7 @@ class Comparison(Shown, frozen=True):
     lost: tuple[int, ...]
     seconds: tuple[float | None, float | None] = (None, None)
     answers: tuple[int, int] = (0, 0)
+    accuracy: AccuracyDifference | None = None
 
 
 def compare(
@@ -81,9 +84,14 @@ def compare(
     here, there = (found.chances.of(name) for name in (one, other))
     chance, better = float(found.chances.wins[here, there]), float(found.chances.better[here, there])
     above = found.chances.above
+    credits = found.credits.by_player
+    checked = difference(credits.get(one, {}), credits.get(other, {}))
     proven = one if above[here, there] else other if above[there, here] else None
     return Comparison(
-        lines=tuple(_in_sentences(found, first, second, chance, better, proven, counts.get(("", "")))),
+        lines=(
+            *_in_sentences(found, first, second, chance, better, proven, counts.get(("", ""))),
+            *_accuracy(first, second, checked),
+        ),
         one=first,
         other=second,
         chance=chance,
@@ -94,6 +102,26 @@ def compare(
         lost=tuple(numbers[2][: -SAMPLES - 1 : -1]),
         seconds=(took[0] and took[0].seconds, took[1] and took[1].seconds),
         answers=(took[0].answers if took[0] else 0, took[1].answers if took[1] else 0),
+        accuracy=checked,
+    )
+
+
+def _accuracy(one: Row, other: Row, checked: AccuracyDifference | None) -> Iterable[str]:
+    """Yield the sentence on who is more accurate."""
+    if checked is None:
+        return
+    ahead, behind, sign = (one, other, 1) if checked.difference >= 0 else (other, one, -1)
+    bounds = sorted([100 * sign * checked.lower, 100 * sign * checked.upper])
+    between = f"95%: {bounds[0]:+.1f} to {bounds[1]:+.1f}".replace("-", "−")
+    on = f"on the {counted(checked.tasks, 'task')} that both answered"
+    gap = abs(100 * checked.difference)
+    if gap < 0.05:
+        yield f"{one.player} and {other.player} are equally accurate {on} ({between} percentage points)."
+        return
+    sure = "" if bounds[0] > 0 else ", which may be chance"
+    yield (
+        f"{ahead.player} is more accurate than {behind.player} by {gap:.1f} percentage points {on} "
+        f"({between}){sure}."
     )
 
 

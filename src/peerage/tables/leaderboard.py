@@ -16,6 +16,7 @@ from peerage.games import tracks_of
 from peerage.ledger.store import Ledger
 from peerage.players.prices import PLAY_PRICE
 from peerage.protocol import visible
+from peerage.ratings.accuracy import Accuracy
 from peerage.ratings.elo import EloSettings
 from peerage.ratings.strength.bins import Bin
 from peerage.ratings.table import ranks
@@ -26,6 +27,7 @@ from peerage.standings.accounts import NOTHING, Account, position, possibly_bill
 from peerage.tables import notes
 from peerage.tables.chances import Chances, of_games, of_strengths
 from peerage.tables.corrected import judges_matter
+from peerage.tables.credits import Credits
 from peerage.tables.evidence import MatchEvidence
 from peerage.tables.outside import Outside, uncounted
 from peerage.tables.overall import games_of
@@ -70,6 +72,17 @@ class Board(Struct, frozen=True, dict=True):
         """The chances of its players to be the best, the same on every track."""
         found: Chances = self.__dict__["chances"]
         return found
+
+    @property
+    def credits(self) -> Credits:
+        """The credits that checks gave to answers in its matches."""
+        found: Credits = self.__dict__.get("credits", Credits())
+        return found
+
+    @property
+    def checked(self) -> bool:
+        """Return whether anybody's answers met a check, so that the table shows accuracy."""
+        return any(row.accuracy is not None for row in self.rows)
 
     @property
     def tiered(self) -> bool:
@@ -165,6 +178,7 @@ def board(
         *(notes.of_makers(families, known, played.players) if scope == EVERYTHING else ()),
     )
     lines = _lines(rated, chances if track in WITH_CHANCES else None)
+    credits = played.credits if scope.source == "played" and not scope.side else Credits()
     gone: Mapping[str, tuple[int, float]] = {}
     if scope.source == "played" and not (scope.side or asked):
         gone = _when_withdrawn(played, known, track, rating, elo)
@@ -185,6 +199,7 @@ def board(
             status="benched" if name in out and name in known else "active" if name in known else "left",
             what_if=asked,
             withdrawn=gone.get(name, (None, None)),
+            checked=credits.accuracies.get(name),
         )
         for name in [*known, *sorted((accounts.keys() | lines.keys()) - known.keys())]
     ]
@@ -214,7 +229,7 @@ def board(
         side=scope.side,
         sides=sides,
     )
-    made.__dict__["chances"] = chances
+    made.__dict__["chances"], made.__dict__["credits"] = chances, credits
     return made
 
 
@@ -347,6 +362,7 @@ def _row(
     status: Literal["active", "benched", "left"],
     what_if: str,
     withdrawn: tuple[int | None, float | None],
+    checked: Accuracy | None,
 ) -> Row:
     notes = list(general)
     if is_person(identity[0]):
@@ -387,6 +403,10 @@ def _row(
         what_if=what_if,
         withdrawn_after=withdrawn[0],
         rating_then=withdrawn[1],
+        accuracy=checked.accuracy if checked else None,
+        accuracy_lower=checked.lower if checked else None,
+        accuracy_upper=checked.upper if checked else None,
+        accuracy_tasks=checked.tasks if checked else 0,
         **msgspec.structs.asdict(line or _Line(start)),
     )
 

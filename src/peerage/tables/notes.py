@@ -22,6 +22,12 @@ BEST = (
 )
 """The columns that tracks with chances have in addition."""
 
+ACCURACY = (
+    "Accuracy: the mean credit that checks give to its answers, with the 95% interval; answers to one task "
+    "are averaged first"
+)
+"""The column of arenas with tasks that have a check."""
+
 OF_MANY = "W: first alone, in a match of more than two; D: shares first place; L: any other place"
 
 

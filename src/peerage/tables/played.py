@@ -34,6 +34,7 @@ from peerage.settings import suggest
 from peerage.standings import moves_elo, unrated
 from peerage.standings.accounts import Account, count, totals_of
 from peerage.tables.challenges import amended, amended_columns, match_points, withdrawn
+from peerage.tables.credits import Credits, about_tasks, credits_of
 from peerage.tables.evidence import SEED, MatchEvidence, evidence_of
 from peerage.tables.votes import LOOKED_AT, flips, votes
 
@@ -339,6 +340,13 @@ class PlayedMatches(MatchEvidence):
         rows = {row.number: row for row in self._ledger.summaries(*span)}
         return flips(self._ledger, [rows[number] for number in self._numbers[at].tolist()])
 
+    @cached_property
+    def credits(self) -> Credits:
+        """What checks say of the answers in matches about the owner's tasks, void ones too; of other arenas
+        nothing is read."""
+        games = [game for game in self.games if about_tasks(game)]
+        return credits_of(self._ledger, self.finished, games) if games else Credits()
+
     def _until(self, matches: list[Summary], number: int) -> list[Summary]:
         return matches[: bisect_right(matches, number, key=lambda one: self._places[one.number])]
 
@@ -390,7 +398,7 @@ class PlayedMatches(MatchEvidence):
 
 
 _COMPUTED = (
-    *("history", "tables", "hanging", "flips", "_pairs"),
+    *("history", "tables", "hanging", "flips", "credits", "_pairs"),
     *("evidence", "rest", "strengths", "claims", "strengths_by_game", "shares_by_game"),
 )
 """Fields in which `PlayedMatches` keeps what it computed from its matches."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
+from peerage.figures import share_between
 from peerage.ratings.strength.bins import Bin
 from peerage.tables import Shown
 from peerage.tables.tracks import Track
@@ -31,6 +32,9 @@ class Row(Shown, frozen=True):
     count everything it was asked. `notes` say what a reader of this rating must know. `game` and `topic` say
     what was counted, empty for all. `status` says whether it is paired: `benched` while nothing gets through
     to it, `left` when it is no longer in the settings.
+
+    `accuracy`, from 0 to 1, is the mean credit of its answers to the `accuracy_tasks` with a check, with its
+    95% interval (see `ratings.accuracy`); None without such a task.
     """
 
     rank: int | None
@@ -65,3 +69,14 @@ class Row(Shown, frozen=True):
     side: str = ""
     withdrawn_after: int | None = None
     rating_then: float | None = None
+    accuracy: float | None = None
+    accuracy_lower: float | None = None
+    accuracy_upper: float | None = None
+    accuracy_tasks: int = 0
+
+    @property
+    def accuracy_in_words(self) -> str | None:
+        """The accuracy with its interval, as every table shows it."""
+        if self.accuracy is None or self.accuracy_lower is None or self.accuracy_upper is None:
+            return None
+        return share_between(self.accuracy, self.accuracy_lower, self.accuracy_upper)

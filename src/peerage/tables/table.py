@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar, overload
 
-from peerage.figures import chance, dollars, spans, tenths, whole
+from peerage.figures import DASH, chance, dollars, spans, tenths, whole
 from peerage.protocol import visible
 from peerage.tables import Shown
 from peerage.tables.catalogue import PlayerRow
@@ -130,6 +130,7 @@ def leaderboard_table(found: Board, title: str) -> Table[Row]:
         Column("Rating", lambda row: number(row.rating)),
         Column("95% interval", interval),
         *(with_chances if any(row.best is not None for row in found.rows) else ()),
+        *([Column("Accuracy", lambda row: row.accuracy_in_words or DASH)] if found.checked else ()),
         Column("Matches", lambda row: whole(row.matches)),
         Column("Won", lambda row: whole(row.wins)),
         Column("Drawn", lambda row: whole(row.draws)),

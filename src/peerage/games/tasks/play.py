@@ -17,7 +17,7 @@ from typing import Any
 
 import msgspec
 
-from peerage.games.game import QUOTE, Asks, Demo, GameSpec, RoleRequirement
+from peerage.games.game import QUOTE, Asks, Demo, GameRating, GameSpec, RoleRequirement
 from peerage.games.tasks.files import read_tasks
 from peerage.games.tasks.house import house
 from peerage.games.tasks.judges import Decided, comparison, decided
@@ -181,6 +181,7 @@ GAME: GameSpec[TasksRules] = GameSpec(
     survives=True,
     house=house,
     show=show,
+    rating=GameRating(by_task=True),
     files={"tasks": read_tasks},
     demo=Demo(),
 )

@@ -1,0 +1,152 @@
+"""The credits that checks gave to answers, by player and task, and the accuracy that follows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property
+
+import msgspec
+from msgspec import Struct
+
+from peerage.games import installed
+from peerage.ledger.store import Ledger, LedgerError, Summary
+from peerage.ratings.accuracy import Accuracy, OnTask, accuracies
+
+
+class TaskMatch(Struct, frozen=True):
+    """A finished match about one of the owner's tasks: by label who played, the status of each answer, and
+    where the task has a check each one's credit, from 0 to 1, with a note on what is wrong. `decided` says by
+    what it was decided, `scores` are those in the order of `players`, empty without a result."""
+
+    number: int
+    task: str
+    category: str
+    weight: float
+    players: Mapping[str, str]
+    scores: Sequence[float]
+    credits: Mapping[str, float]
+    notes: Mapping[str, str]
+    decided: str
+
+    def credit(self, player: str) -> float | None:
+        """Return the credit of a player's answer; None without a check, or where it did not answer."""
+        label = next((label for label, name in self.players.items() if name == player), None)
+        return None if label is None else self.credits.get(label)
+
+    def note(self, player: str) -> str:
+        """Return what is wrong with a player's answer; empty where nothing is known."""
+        return next((self.notes.get(label, "") for label, name in self.players.items() if name == player), "")
+
+    @property
+    def winner(self) -> str:
+        """Who won; empty where nobody did."""
+        best = max(self.scores, default=0.0)
+        first = [
+            name for name, score in zip(self.players.values(), self.scores, strict=False) if score == best
+        ]
+        return first[0] if len(first) == 1 else ""
+
+
+class Credits(Struct, frozen=True, dict=True):
+    """Finished matches about tasks, in order, and what their checks say of players."""
+
+    matches: Sequence[TaskMatch] = ()
+
+    @cached_property
+    def by_player(self) -> dict[str, dict[str, OnTask]]:
+        """Each player's credits by task."""
+        found: dict[str, dict[str, OnTask]] = {}
+        for match in self.matches:
+            for label, credit in match.credits.items():
+                tasks = found.setdefault(match.players[label], {})
+                task = tasks.setdefault(match.task, OnTask(weight=match.weight))
+                task.total += credit
+                task.answers += 1
+        return found
+
+    @cached_property
+    def accuracies(self) -> Mapping[str, Accuracy]:
+        """The accuracy of each player whose answers were checked."""
+        return accuracies_of(self.by_player)
+
+    @cached_property
+    def by_category(self) -> dict[str, Credits]:
+        """The same in each category, in order of names; tasks without one are in none."""
+        parts: dict[str, list[TaskMatch]] = {}
+        for match in self.matches:
+            if match.category:
+                parts.setdefault(match.category, []).append(match)
+        return {category: Credits(parts[category]) for category in sorted(parts)}
+
+
+def accuracies_of(credits: Mapping[str, Mapping[str, OnTask]]) -> dict[str, Accuracy]:
+    """Return the accuracy of each player by its credits on each task."""
+    found = accuracies([tasks.values() for tasks in credits.values()])
+    return {player: one for player, one in zip(credits, found, strict=True) if one is not None}
+
+
+class _Detail(Struct, frozen=True):
+    task: str = ""
+    category: str = ""
+    weight: float = 1.0
+    answers: dict[str, str] = {}
+    checks: dict[str, float] = {}
+    check_notes: dict[str, str] = {}
+    decided: str = ""
+
+
+class _Outcome(Struct, frozen=True):
+    detail: _Detail = _Detail()
+
+
+class _Record(Struct, frozen=True):
+    """The little of a record that credits need."""
+
+    outcome: _Outcome
+
+
+_read = msgspec.json.Decoder(_Record).decode
+
+
+def about_tasks(game: str) -> bool:
+    """Return whether the matches of a game are about tasks of the owner."""
+    spec = installed(game)
+    return spec is not None and spec.rating.by_task
+
+
+def credits_of(ledger: Ledger, finished: Iterable[Summary], games: Iterable[str]) -> Credits:
+    """Return what checks say in these finished matches, of those of `games`, which are about tasks. Raises
+    LedgerError."""
+    names = frozenset(games)
+    wanted = {one.number: one for one in finished if one.game in names}
+    if not wanted:
+        return Credits()
+    places = [ledger.place(number) for number in (next(iter(wanted)), next(reversed(wanted)))]
+    found = []
+    for row in ledger.records(*places):
+        summary = wanted.get(row.number)
+        if summary is None:
+            continue
+        try:
+            detail = _read(row.body).outcome.detail
+        except msgspec.MsgspecError as error:
+            raise LedgerError(
+                f"the record of match {row.number} cannot be read ({error}); `peerage verify` says more"
+            ) from error
+        if not detail.task or len(detail.answers) != len(summary.players):
+            continue
+        players = dict(zip(detail.answers, summary.players, strict=True))
+        found.append(
+            TaskMatch(
+                number=row.number,
+                task=detail.task,
+                category=detail.category,
+                weight=detail.weight,
+                players=players,
+                scores=summary.scores,
+                credits={label: credit for label, credit in detail.checks.items() if label in players},
+                notes=detail.check_notes,
+                decided=detail.decided,
+            )
+        )
+    return Credits(found)
