@@ -59,7 +59,7 @@ def test_pipes_among_settings_are_told(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "mine.jsonl")
     os.mkfifo(tmp_path / "model.gguf")
     os.mkfifo(tmp_path / ".env")
-    write_arena(tmp_path, rules={"prompts": "mine.jsonl"})
+    write_arena(tmp_path, game="tasks", rules={"tasks": "mine.jsonl"})
     said = cli.invoke(app, ["estimate", "--dir", str(tmp_path)])
     assert (said.exit_code, "is a pipe" in said.stderr) == (2, True)
     write_arena(tmp_path, ["gguf:model.gguf", *[f"house:0.{at}" for at in range(1, 8)]])

@@ -34,7 +34,7 @@ ORIGINALS = {
     "last-arena": "original",
     "challenge-exchange": "original",
 }
-ARENAS_OWN = {"preset", "cost_unit", "topics", "prompts", "temperature", "fuel", "memory", "seconds", "tool"}
+ARENAS_OWN = {"preset", "cost_unit", "topics", "temperature", "fuel", "memory", "seconds", "tool"}
 """Rules that are no matter of the original: what the arena is about, and the machine's bounds."""
 
 Match = dict[str, Any]
@@ -74,11 +74,10 @@ def expected(mine: float, other: float) -> float:
 def test_a_preset_of_an_original_states_every_rule_so_that_defaults_may_move(game: str) -> None:
     spec = GAMES[game]
     preset = spec.presets[ORIGINALS[game]]
-    assert spec.rules.model_fields.keys() - ARENAS_OWN <= preset.rules.keys() | {"prompts"}
+    assert spec.rules.model_fields.keys() - ARENAS_OWN <= preset.rules.keys()
     rules = spec.rules.model_validate({"preset": ORIGINALS[game]}).model_dump(mode="json")
     for key, value in preset.rules.items():
-        if key != "prompts":
-            assert rules[key] == pytest.approx(value), key
+        assert rules[key] == pytest.approx(value), key
     assert preset.pairing.keys() <= Pairing.model_fields.keys()
     assert preset.rating.keys() <= Rating.model_fields.keys()
 

@@ -107,7 +107,7 @@ def test_an_agent_entered_ten_times_never_judges_itself_where_families_are_kept_
         *sybils,
         *honest,
         game="duel",
-        rules={"prompts": ["Say why."], "judges": 1, "exclude_family": True},
+        rules={"author": "top", "committee": 1, "judges": 1, "exclude_family": True},
     )
     assert {player.family for player in made.players[:10]} == {"f0"}
     skilled = PlayerSettings(model="house:0.5")

@@ -9,12 +9,11 @@ from tests.servers.quirks import peerage, quirky
 
 ARENA = """
 name: unknown
-game: duel
 players:
   - {{model: "openai:m", base_url: "{url}", name: Q1}}
   - {{model: "openai:n", base_url: "{url}", name: Q2}}
   - {{model: "openai:o", base_url: "{url}", name: Q3}}
-rules: {{prompts: ["Explain in one sentence why a bicycle stays upright."], judges: 1}}
+tasks: {{tasks: ["Explain in one sentence why a bicycle stays upright."], judges: 1}}
 """
 
 

@@ -107,10 +107,9 @@ def test_who_wrote_the_reference_answer_neither_plays_nor_votes_nor_judges() -> 
     assert any({*one["author"]} & {*one["judge"]} for one in without if not isinstance(one, Shortage))
 
 
-@pytest.mark.parametrize("rules", [{"author": "contestant"}, {"prompts": ["Name a river."]}])
-def test_a_reference_answer_needs_an_author_who_does_not_play(rules: dict[str, Any]) -> None:
-    with pytest.raises(ValidationError, match="a reference answer is written by the author of a drafted"):
-        DuelRules.model_validate({**RULES, **rules})
+def test_a_reference_answer_needs_an_author_who_does_not_play() -> None:
+    with pytest.raises(ValidationError, match="a reference answer is written by an author who does not play"):
+        DuelRules.model_validate({**RULES, "author": "contestant"})
     assert DuelRules.model_validate(RULES).author == "top"
 
 

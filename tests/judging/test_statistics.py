@@ -3,6 +3,7 @@ from tests.judging.gathered import listed, tabled
 from tests.offline import fixture, house, play
 
 from peerage.games.duel import GAME as DUEL
+from peerage.games.tasks import GAME as TASKS
 from peerage.judging.ballots import PanelRecord, ballots_of, judge_statistics, marks_of, panel_record
 from peerage.judging.panel import Ballot
 from peerage.judging.preference import kin_preferences
@@ -55,8 +56,8 @@ def test_planted_faults_are_seen_in_play() -> None:
     }
     panels = []
     for number in range(1, 121):
-        made = fixture(DUEL, list(settings), {"prompts": ["Say why."]}, number=number, seed=f"s{number}")
-        found = panel_record(made, ballots_of(play(DUEL, made, house(settings, f"s{number}")).outcome))
+        made = fixture(TASKS, list(settings), {"tasks": ["Say why."]}, number=number, seed=f"s{number}")
+        found = panel_record(made, ballots_of(play(TASKS, made, house(settings, f"s{number}")).outcome))
         assert found is not None
         panels.append(found)
     found_all = judge_statistics(listed(panels))

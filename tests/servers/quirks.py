@@ -31,12 +31,11 @@ QUICK = Path(__file__).with_name("quick.py")
 
 ARENA = """
 name: case
-game: duel
 players:
   - house:0.8
   - house:0.5
   - {{model: "{model}", base_url: "{url}", name: Q, price: {{input: 1, output: 2}}, timeout_s: 10{stated}}}
-rules: {{prompts: ["Explain in one sentence why a bicycle stays upright."], judges: 1}}
+tasks: {{tasks: ["Explain in one sentence why a bicycle stays upright."], judges: 1}}
 engine: {{retries: 1}}
 budget: 1.0
 """

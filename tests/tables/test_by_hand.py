@@ -75,8 +75,9 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     made = write_arena(
         tmp_path_factory.mktemp("hand"),
         [{"name": name, "model": "house:0.5"} for name in names],
+        game="tasks",
         rules={
-            "prompts": [{"prompt": "2 + 2?", "category": "maths"}, {"prompt": "Guilty?", "category": "law"}]
+            "tasks": [{"prompt": "2 + 2?", "category": "maths"}, {"prompt": "Guilty?", "category": "law"}]
         },
         rating={"propagation_width": None},
     )
@@ -90,13 +91,13 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
                 Fixture(
                     number,
                     number,
-                    "duel",
+                    "tasks",
                     1,
                     f"by hand/{number}",
                     (Seat("A", first), Seat("B", second)),
                     {"judge": tuple([Seat(f"judge/{n}", name) for n, name in enumerate(JUDGES, 1)])},
                     settings,
-                    {"prompt": f"On {topic}.", "category": topic},
+                    {"task": topic, "messages": [["user", f"On {topic}."]], "category": topic},
                 ),
                 {},
                 number,
@@ -244,7 +245,7 @@ def test_a_topic_alone(arena: Arena, track: str) -> None:
 
 @pytest.mark.parametrize("track", TRACKS)
 def test_one_game_is_everything_where_there_is_no_other(arena: Arena, track: str) -> None:
-    alone = [msgspec.structs.replace(row, game="") for row in arena.leaderboard(track, game="duel")]
+    alone = [msgspec.structs.replace(row, game="") for row in arena.leaderboard(track, game="tasks")]
     assert alone == list(arena.leaderboard(track))
 
 
@@ -279,7 +280,7 @@ def test_four_matches_prove_nothing(arena: Arena) -> None:
     assert {row.tier for row in found.rows if row.rank} == {"A"}
     assert found.verdict.pick == "ann"
     assert found.verdict.may_be_as_good == ("cid", "bob")
-    assert (found.games, found.topics) == ({"duel": 5}, {"law": 2, "maths": 3})
+    assert (found.games, found.topics) == ({"tasks": 5}, {"law": 2, "maths": 3})
 
 
 def test_games_weigh_as_stated(folder: Path, tmp_path: Path) -> None:
@@ -287,27 +288,28 @@ def test_games_weigh_as_stated(folder: Path, tmp_path: Path) -> None:
     copied(folder, tmp_path, UNLOGGED, "UPDATE summaries SET game = 'quiz' WHERE topic = 'law'")
     with open_arena(tmp_path, create=False) as arena:
         weighed = board(arena.ledger, arena.settings, "bt", Scope(weights={"quiz": 2.0}))
-        assert "over 2 games, each match weighing: duel 1 (3 matches), quiz 2 (2 matches)" in weighed.notes
+        assert "over 2 games, each match weighing: quiz 2 (2 matches), tasks 1 (3 matches)" in weighed.notes
         rating = {row.player: row.rating for row in weighed.rows}
         beats = [1 / (1 + 10 ** ((rating[other] - rating["bob"]) / 400)) for other in ("ann", "cid")]
         assert 3 * beats[0] + 3 * beats[1] == pytest.approx(0.5)
         for track in ("bt", "trueskill", "glicko2"):
             alike = board(arena.ledger, arena.settings, track)
             assert alike.rows != board(arena.ledger, arena.settings, track, Scope(weights={"quiz": 2.0})).rows
-            rest = {row.player: row for row in board(arena.ledger, arena.settings, track, Scope("duel")).rows}
+            others = board(arena.ledger, arena.settings, track, Scope("tasks"))
+            rest = {row.player: row for row in others.rows}
             assert [rest[name].matches for name in ANSWERS] == [2, 2, 2]
 
 
 @pytest.mark.parametrize(
     ("track", "scope", "told"),
     [
-        ("bt", Scope("dual"), r"no match is of the game 'dual'; did you mean 'duel'\?"),
+        ("bt", Scope("taks"), r"no match is of the game 'taks'; did you mean 'tasks'\?"),
         ("bt", Scope(topic="art"), "no match is of the topic 'art'; known: law, maths"),
-        ("bt", Scope(weights={"quiz": 1.0}), "no match is of the game 'quiz'; known: duel"),
-        ("bt", Scope(weights={"duel": -1.0}), "the weight of duel is -1.0: expected a number above 0"),
-        ("bt", Scope(weights={"duel": float("nan")}), "the weight of duel is nan"),
-        ("raw", Scope(weights={"duel": 2.0}), "track raw counts every match alike"),
-        ("points", Scope(weights={"duel": 2.0}), "track points counts every match alike"),
+        ("bt", Scope(weights={"quiz": 1.0}), "no match is of the game 'quiz'; known: tasks"),
+        ("bt", Scope(weights={"tasks": -1.0}), "the weight of tasks is -1.0: expected a number above 0"),
+        ("bt", Scope(weights={"tasks": float("nan")}), "the weight of tasks is nan"),
+        ("raw", Scope(weights={"tasks": 2.0}), "track raw counts every match alike"),
+        ("points", Scope(weights={"tasks": 2.0}), "track points counts every match alike"),
     ],
 )
 def test_tables_that_there_cannot_be(arena: Arena, track: str, scope: Scope, told: str) -> None:

@@ -18,7 +18,7 @@ from peerage.tables.match_view import match_view
 from peerage.tables.under_way import UNDER_WAY, under_way
 
 GAMES = {
-    "duel": {"rules": {"prompts": [{"prompt": "Name three tides."}], "judges": 3}},
+    "tasks": {"rules": {"tasks": [{"prompt": "Name three tides."}], "judges": 3}},
     "color-obfuscation": {"rules": {}},
     "challenge-exchange": {"rules": {"seats": 3, "proof": "blind", "attempts": 1}},
     "last-arena": {"rules": {"preset": "development", "seats": 4}},
@@ -97,7 +97,7 @@ def strings(found: object) -> Iterator[str]:
 
 
 def test_a_question_is_shown_once_all_contestants_have_it(tmp_path: Path) -> None:
-    write_arena(tmp_path, **GAMES["duel"])  # type: ignore[arg-type]
+    write_arena(tmp_path, game="tasks", **GAMES["tasks"])  # type: ignore[arg-type]
     play_stopping_at(tmp_path, 40, 3.0, paced())
     ledger = open_ledger("sqlite:///arena.db", tmp_path, create=False)
     issued, done = ledger.heads()
