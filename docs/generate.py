@@ -30,6 +30,7 @@ from peerage.ledger.verify import Problem, Report
 from peerage.match import Fixture, MatchRecord, Outcome, Totals
 from peerage.ratings.accuracy import AccuracyDifference
 from peerage.settings import ArenaSettings
+from peerage.settings.lineup import ARENAS
 from peerage.tables.anchors import PeopleRow
 from peerage.tables.catalogue import GameRow, PlayerRow
 from peerage.tables.challenges import ChallengeRow, Tried
@@ -111,6 +112,8 @@ def settings_page() -> str:
         "PlayerSettings",
         "Price",
         "Faults",
+        "JudgingSettings",
+        "Criterion",
         "Pairing",
         "Rating",
         "CostUnit",
@@ -122,9 +125,9 @@ def settings_page() -> str:
         lines += _section(_TITLES[name], about, schema["$defs"], skip=())
     for game in GAMES.values():
         rules = game.rules.model_json_schema()
-        lines += _section(f"`rules` of the {game.name}", rules, rules.get("$defs", {}), skip=("cost_unit",))
+        lines += _section(f"`rules` of the {game.name}", rules, rules.get("$defs", {}), skip=tuple(ARENAS))
         for name, about in rules.get("$defs", {}).items():
-            if name != "CostUnit":
+            if name not in _TITLES and not name.endswith("JudgingRules"):  # stated for the arena
                 lines += _section(f"{game.name}: {name}", about, rules["$defs"], skip=())
     return "\n".join(lines).rstrip() + "\n"
 
@@ -134,6 +137,8 @@ _TITLES = {
     "PlayerSettings": "A player: an item of `players`",
     "Price": "`price` of a player",
     "Faults": "`faults` of a house player",
+    "JudgingSettings": "`judging`",
+    "Criterion": "One of `judging.criteria`",
     "Pairing": "`pairing`",
     "Rating": "`rating`",
     "CostUnit": "`rating.cost_unit`",

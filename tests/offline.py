@@ -32,7 +32,7 @@ from peerage.testing.offline import (
 ITEM = RecordedAnswers(
     source=7,
     record="0" * 64,
-    asked=(COMPARE.system, COMPARE.user),
+    asked=(COMPARE.prompt(()).system, COMPARE.prompt(()).user),
     given={"question": Given("Why is the sky blue?", "question")},
     authors={"A": "Zyxwv-1", "B": "Zyxwv-2"},
     answers={"A": "Because of scattering.", "B": "It is the sea's reflection."},

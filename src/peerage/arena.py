@@ -314,7 +314,7 @@ class Arena:
         from peerage.standings.accounts import position
         from peerage.tables.plan import estimate
 
-        priced = prices(self.ledger, self.settings.players, datetime.now(UTC).date())
+        priced = prices(self.ledger, self.settings.everyone, datetime.now(UTC).date())
         standings = position(self.ledger, pinned_elo(self.ledger.meta(), self.settings.rating)).standings
         issued = histories(self.ledger) if len(self.settings.lineup) > 1 else {}
         return estimate(self.settings, priced, matches, standings, issued)

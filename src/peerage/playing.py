@@ -121,20 +121,20 @@ async def play(
             told.update({name: len(_warnings(one.client)) - told[name] for name, one in runtimes.items()})
             _check_budget(settings, runtimes)
             over = _overbilled(settings, ledger, runtimes, recovered)
-            spent = spent_today(ledger, settings.players, now_ms())
+            spent = spent_today(ledger, settings.everyone, now_ms())
             hosted = {
                 name: one.client for name, one in runtimes.items() if isinstance(one.client, HostedClient)
             }
             hosts = Hosts(
                 settings.hosts,
-                settings.players,
+                settings.everyone,
                 hosted,
                 folder,
                 now_ms,
                 guarded=not inline,
                 switches=_switches(settings),
             )
-            availability = Availability(settings.players, now_ms, spent, hosts.away)
+            availability = Availability(settings.everyone, now_ms, spent, hosts.away)
             reached = max_matches is not None and decided(ledger) >= max_matches
             probed: Mapping[str, Probed] = {}
             if settings.engine.probe and clients is None and not reached:
@@ -168,7 +168,7 @@ async def play(
                 if rows:
                     ledger.write(Batch(amendments=rows))
             read_budget_voids(recovered, ledger, budget_since(settings, ledger))
-            _register(ledger, runtimes, sealing_key(secret))
+            _register(settings, ledger, runtimes, sealing_key(secret))
             log_settings(ledger, settings, sealing_key(secret), now_ms())
             programs = await _programs(settings, [fixture for fixture, _ in recovered.pending], stack)
 
@@ -215,7 +215,7 @@ async def play(
             spectator = asyncio.ensure_future(beside(runner)) if beside is not None else None
             try:
                 report = await runner.run()
-                _register(ledger, runtimes, sealing_key(secret))
+                _register(settings, ledger, runtimes, sealing_key(secret))
                 look(ledger, now_ms())
                 return report
             finally:
@@ -250,13 +250,13 @@ def _crew(
         folder=str(folder.resolve()),
         address=ledger.address,
         run=0,
-        env={name: env[name] for player in settings.players for name in key_names(player) if env.get(name)}
+        env={name: env[name] for player in settings.everyone for name in key_names(player) if env.get(name)}
         | access(ledger.address),
         prices={name: runtime.price for name, runtime in runtimes.items()},
         left_out={name: tuple(cards[name].get("left_out", ())) for name in runtimes},
         bounded=not (budget.arena is budget.match is budget.player is None)
-        or any(player.daily_budget is not None for player in settings.players),
-        free=not any(player.is_limited for player in settings.players),
+        or any(player.daily_budget is not None for player in settings.everyone),
+        free=not any(player.is_limited for player in settings.everyone),
         programs=programs is not None,
         games=files_of(settings.lineup),
         clients=clients,
@@ -288,9 +288,10 @@ def begin(settings: ArenaSettings, ledger: Ledger) -> None:
         check(settings, ledger)
         pin(settings, ledger)
         key = sealing_key(arena_secret(ledger, settings.secret_seed, at_ms=now_ms()))
-        priced = prices(ledger, settings.players, datetime.now(UTC).date())
-        players = [(player, priced[player.name]) for player in settings.players]
-        ledger.write(Batch(amendments=registrations(ledger, players, key, 0, now_ms())))
+        priced = prices(ledger, settings.everyone, datetime.now(UTC).date())
+        players = [(player, priced[player.name]) for player in settings.everyone]
+        judges = {judge.name for judge in settings.judges}
+        ledger.write(Batch(amendments=registrations(ledger, players, key, 0, now_ms(), judges=judges)))
         log_settings(ledger, settings, key, now_ms())
 
 
@@ -310,10 +311,10 @@ async def _open_runtimes(
     clients: Callable[[Any], Client] | None,
 ) -> Mapping[str, PlayerRuntime]:
     env = environment(folder, os.environ)
-    priced = prices(ledger, settings.players, datetime.now(UTC).date())
+    priced = prices(ledger, settings.everyone, datetime.now(UTC).date())
     hidden = [path for path, _ in secret_files(folder, settings.ledger)] + copies(folder)
     runtimes: dict[str, PlayerRuntime] = {}
-    for player in settings.players:
+    for player in settings.everyone:
         make = clients or partial(open_client, env=env, folder=folder, hidden=hidden)
         client = HostedClient(player, make) if player.host else make(player)
         stack.push_async_callback(client.close)
@@ -408,19 +409,17 @@ async def _probe(
     recovered.charge(costs)
     availability.charge({player: cost.most_nano for player, cost in costs.items()})
     failed = [one for one in probed.values() if one.unusable or one.down]
-    left = settings.model_copy(
-        update={
-            "players": tuple([p for p in settings.players if p.name not in {one.player for one in failed}])
-        }
-    )
+    left = settings.without({one.player for one in failed})
     try:
+        if settings.judges and not left.judges:
+            raise SettingsError("no judge is left")
         enough_players(left)
     except SettingsError:
         raise ArenaError(
             "\n".join(
                 [
-                    f"{len(failed)} of {len(settings.players)} players cannot play, and too few are left for "
-                    f"{' and '.join(map(repr, settings.lineup))}:",
+                    f"{len(failed)} of {len(settings.everyone)} players cannot play, and too few are left "
+                    f"for {' and '.join(map(repr, settings.lineup))}:",
                     *[f"  {told}" for told in together({one.player: one.problem for one in failed})],
                     "nothing was played; `--no-probe` plays without asking first",
                 ]
@@ -457,11 +456,14 @@ async def _programs(
         ) from reason
 
 
-def _register(ledger: Ledger, runtimes: Mapping[str, PlayerRuntime], key: str) -> None:
+def _register(
+    settings: ArenaSettings, ledger: Ledger, runtimes: Mapping[str, PlayerRuntime], key: str
+) -> None:
     """Write down who plays, and what servers were found not to take, where that is new."""
     players = [(runtime.settings, runtime.price) for runtime in runtimes.values()]
+    judges = {judge.name for judge in settings.judges}
     refused = {name: getattr(runtime.client, "left_out", ()) for name, runtime in runtimes.items()}
-    new = registrations(ledger, players, key, ledger.heads()[1], now_ms(), refused)
+    new = registrations(ledger, players, key, ledger.heads()[1], now_ms(), left_out=refused, judges=judges)
     if new:
         ledger.write(Batch(amendments=new))
 

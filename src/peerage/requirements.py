@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import msgspec
 
 from peerage.engine.plans import dearest_calls
 from peerage.engine.registration import changed
 from peerage.engine.unplayable import unplayable
-from peerage.figures import dollars
+from peerage.figures import dollars, listed
 from peerage.games import FILE, GAMES, candidates, tracks_of
 from peerage.ledger import Ledger, LedgerError
 from peerage.ledger.secret import NO_SECRET, read_secret
@@ -43,7 +43,7 @@ _REMEMBER = ("command", "http", "https", "python", PERSON)
 
 def with_meant(settings: ArenaSettings, unpriced: Iterable[str]) -> str:
     """Players without a known price, each with the model that was probably meant."""
-    players = {player.name: player for player in settings.players}
+    players = {player.name: player for player in settings.everyone}
     near = {name: near_models(players[name]) for name in unpriced}
     return ", ".join([f"{name} ({meant})" if meant else name for name, meant in near.items()])
 
@@ -100,7 +100,7 @@ def refuse_unpriced(settings: ArenaSettings, unpriced: Sequence[str]) -> None:
     budget = settings.budget
     bounded = any(limit is not None for limit in (budget.arena, budget.match, budget.player))
     if not bounded:  # a daily budget bounds its own player alone
-        daily = {player.name for player in settings.players if player.daily_budget is not None}
+        daily = {player.name for player in settings.everyone if player.daily_budget is not None}
         unpriced = [name for name in unpriced if name in daily]
     if unpriced:
         named = with_meant(settings, unpriced)
@@ -114,7 +114,7 @@ def refuse_unpriced(settings: ArenaSettings, unpriced: Sequence[str]) -> None:
 
 def too_dear(settings: ArenaSettings, prices: Mapping[str, Price]) -> list[str]:
     """What to change for players of whom no day's budget pays for a call, one sentence each."""
-    limits = {one.name: one.daily_budget for one in settings.players if one.daily_budget is not None}
+    limits = {one.name: one.daily_budget for one in settings.everyone if one.daily_budget is not None}
     most = dearest_calls(settings, prices) if limits else {}
     return [
         f"{name}: one call may cost up to {dollars(most[name] / 1e9)}, and its `daily_budget` is "
@@ -143,12 +143,15 @@ def _pinned_facts(settings: ArenaSettings, ledger: Ledger) -> tuple[InFlight, di
     meta, pairing = ledger.meta(), settings.pairing
     parts = {name: one.weight for name, one in settings.lineup.items()}
     sizes = {
-        name: part * tables(GAMES[name], rules_of(settings, name), len(settings.players), pairing.series)
+        name: part
+        * tables(
+            GAMES[name], rules_of(settings, name), len(settings.players), pairing.series, len(settings.judges)
+        )
         for name, part in parts.items()
     }
     per_round = sum(sizes.values()) / sum(parts.values())
     # What later matches draw on must be known when they are paired: by then each game has had its turn.
-    remembers = any(GAMES[name].memory is not None for name in parts)
+    remembers = any(GAMES[name].remembers(rules_of(settings, name)) for name in parts)
     turn = math.ceil(per_round * len(parts))
     usual = usual_window(settings.engine.concurrency, per_round)
     window = pairing.window or (min(usual, turn) if remembers else usual)
@@ -225,7 +228,8 @@ def notices(settings: ArenaSettings, ledger: Ledger) -> list[str]:
         told.append(
             f"the resources of {', '.join(placed)} say nothing without `engine: ray`: it is started here"
         )
-    people = [player.name for player in settings.players if player.is_person]
+    told += _of_one_family(settings)
+    people = [player.name for player in settings.everyone if player.is_person]
     hiding = sorted(
         [n for n, one in specs.items() if one.secrecy.hides or one.secrecy.withholds(rules_of(settings, n))]
     )
@@ -237,18 +241,29 @@ def notices(settings: ArenaSettings, ledger: Ledger) -> list[str]:
     return told
 
 
+def _of_one_family(settings: ArenaSettings) -> Iterator[str]:
+    """Yield a sentence for each judge that is of the family of some players."""
+    for judge in settings.judges:
+        related = [one.name for one in settings.players if one.family == judge.family]
+        if related and judge.provider != "house" and not judge.is_person:
+            yield (
+                f"{judge.name} judges {listed(related)} of its own family ({judge.family}), which judges "
+                "tend to favour; `peerage judges` tests that"
+            )
+
+
 def _refuse_changed(settings: ArenaSettings, ledger: Ledger) -> None:
     """Raise where something else would answer under the name of a player that has a rating."""
     found = read_secret(ledger)
     if found is None:
         return
-    differ = changed(ledger, settings.players, sealing_key(found.value))
+    differ = changed(ledger, settings.everyone, sealing_key(found.value))
     if not differ:
         return
     told = "\n".join(
         f"{name}: {', '.join(keys)} changed since its last match, and its rating is of what answered then. "
         f"State `version: {player.version + 1}` for a newcomer, or another `name`; or set it back"
-        for player in settings.players
+        for player in settings.everyone
         if (keys := differ.get(name := player.name))
     )
     raise SettingsError(told)
@@ -301,7 +316,7 @@ def _check_secret(settings: ArenaSettings, ledger: Ledger) -> None:
         )
     if not found.value:
         raise ArenaError(NO_SECRET.format(ledger.address.removeprefix("sqlite:///")))
-    others = [player.name for player in settings.players if player.provider != "house"]
+    others = [player.name for player in settings.everyone if player.provider != "house"]
     if found.seed is not None and others:
         raise SettingsError(
             f"all that is drawn in this arena follows from seed {found.seed}, which {', '.join(others)} "

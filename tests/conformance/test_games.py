@@ -71,12 +71,11 @@ VARIANTS: dict[str, list[dict[str, Any]]] = {
     "werewolf": [{"seats": 5, "talk": 1, "days": 2}, {"seats": 9}],
     "tasks": [
         {},
-        {"tasks": ["Name a river.", {"prompt": "Add {2} and 2.", "category": "sums"}], "judges": 1},
+        {"tasks": ["Name a river.", {"prompt": "Add {2} and 2.", "category": "sums"}]},
         {
             "tasks": [{"prompt": "Add 2 and 2.", "expected": "4", "check": "number", "rubric": "Brief."}],
             "then": "judges",
-            "order": "one",
-            "binary": True,
+            "judging": {"order": "one", "ties": False, "controls": 5, "rubric": "Brief {so}."},
         },
     ],
     "text-metrics": [{"seats": 4}, {"seats": 2, "metric": "f1"}],

@@ -48,8 +48,8 @@ SILENT: dict[str, dict[str, str]] = {
     "allocation": {"seats": WHO},
     "bug-hunt": {"seats": WHO},
     "tasks": {
-        **dict.fromkeys(("judges", "then"), WHO),
-        **dict.fromkeys(("check", "order"), "contestants get the owner's texts and nothing else, on purpose"),
+        **dict.fromkeys(("then", "judging.controls", "judging.checks"), WHO),
+        **dict.fromkeys(("check", "judging.order"), "contestants get the owner's texts and nothing else"),
         "templates": "only those who have one are asked otherwise",
     },
     "text-metrics": {"seats": WHO},

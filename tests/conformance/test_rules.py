@@ -52,6 +52,11 @@ OTHER: dict[str, dict[str, tuple[Rules, Any]]] = {
         "weights": ({}, "proportional"),
         "weight_temperature": ({}, 50),
         "max_tokens": ({}, 777),
+        "judging.rubric": ({}, "The shorter one."),
+        "judging.criteria": ({}, ["correct", {"name": "tone", "weight": 0.5}]),
+        "judging.prompt": ({}, "{{prompt}} {{answer_a}} {{answer_b}} {{format}}"),
+        "judging.ties": ({}, False),
+        "judging.order": ({}, "one"),
     },
     "color-obfuscation": {
         "preset": ({}, "original"),
@@ -167,9 +172,18 @@ OTHER: dict[str, dict[str, tuple[Rules, Any]]] = {
         "templates": (WITH_VARIABLE, {"p3": "{{name}}!"}),
         "check": ({"tasks": [{"prompt": "A river?", "expected": "Rhine"}]}, "contains"),
         "then": ({"tasks": [{"prompt": "A river?", "expected": "Rhine"}]}, "judges"),
-        "judges": ({}, 2),
-        "order": ({}, "one"),
-        "binary": ({}, True),
+        **{
+            f"judging.{key}": ({"tasks": ["Name a river."]}, value)
+            for key, value in {
+                "rubric": "The shorter one.",
+                "criteria": ["correct", {"name": "tone", "weight": 0.5}],
+                "prompt": "{{prompt}} {{answer_a}} {{answer_b}} {{format}}",
+                "ties": False,
+                "order": "one",
+            }.items()
+        },
+        "judging.checks": ({"tasks": [{"prompt": "A river?", "expected": "Rhine"}]}, "measure"),
+        "judging.controls": ({"tasks": [{"prompt": "A river?", "expected": "Rhine"}]}, 3),
         "max_tokens": ({}, 777),
     },
     "trivia": {

@@ -51,7 +51,10 @@ def test_judges_find_the_better_answer_and_nobody_gets_a_score() -> None:
 
 def test_the_first_panels_prompt_is_asked_again_answers_fenced() -> None:
     step = played(scripted(agreeable)).steps[0]
-    assert [message.template for message in step.ask.messages] == [COMPARE.system, COMPARE.user]
+    assert [message.template for message in step.ask.messages] == [
+        COMPARE.prompt(()).system,
+        COMPARE.prompt(()).user,
+    ]
     outside = unfenced(step.ask, "seed")
     for text in (*ITEM.answers.values(), "Why is the sky blue?"):
         assert text not in outside

@@ -1,15 +1,18 @@
 """A panel on its own, as the author of another game would use it."""
 
 from collections.abc import Callable
+from itertools import takewhile
 from random import Random
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from peerage.formats import ChosenEach
 from peerage.judging.panel import Ballot, PanelRules, PanelVerdict, count, panel
+from peerage.judging.prompts import MATERIAL, Criterion, framed
 from peerage.match import Seat
-from peerage.protocol import Ask, Chosen, Reply, Steps
+from peerage.protocol import Ask, Chosen, Reply, Steps, render
 
 JUDGES = [Seat(f"judge/{at}", f"p{at}", 1500.0 + 100 * at) for at in range(1, 4)]
 
@@ -116,3 +119,86 @@ def test_equal_weights_count_heads(votes: list[str]) -> None:
 def test_epsilon_is_inclusive(votes: str, score: float) -> None:
     ballots, ratings = _ballots(list(votes))
     assert count(ballots, ratings, "A", PanelRules(weights="equal", epsilon=0.1)).score == score
+
+
+CRITERIA = (Criterion("correct", 3, "It {is} right."), Criterion("tone"), Criterion("length"))
+
+
+def by_criteria(first: str, choices: dict[str, str]) -> Callable[[Ask], Reply]:
+    """A judge to whom the answer `first` is the one that `choices` call A, whichever it is shown."""
+
+    def answer(ask: Ask) -> Reply:
+        swapped = not ask.key.endswith(f"/{first}-{'AB'.replace(first, '')}")
+        seen = {"A": "B", "B": "A"} if swapped else {}
+        return Reply("ok", value=ChosenEach({name: seen.get(one, one) for name, one in choices.items()}))
+
+    return answer
+
+
+def test_the_verdict_is_the_weighted_sum_of_criteria() -> None:
+    rules = PanelRules(criteria=CRITERIA)
+    given = by_criteria("A", {"correct": "B", "tone": "A", "length": "A"})
+    verdict, asks = run(panel(JUDGES, {"A": "x", "B": "y"}, {"question": "?"}, rules), given)
+    assert (verdict.score, verdict.share) == (0, 0)
+    assert verdict.criteria == pytest.approx({"correct": 0, "tone": 1, "length": 1})
+    assert verdict.ballots[0].criteria == {
+        "correct": {"A-B": "B", "B-A": "B"},
+        "tone": {"A-B": "A", "B-A": "A"},
+        "length": {"A-B": "A", "B-A": "A"},
+    }
+    assert asks[0].expects.fields == ("correct", "tone", "length")  # type: ignore[union-attr]
+    assert "- correct: It {is} right." in render(asks[0].messages[0], "")
+    assert verdict.detail()["criteria"] == verdict.criteria
+
+
+@pytest.mark.parametrize(("binary", "vote"), [(False, "tie"), (True, "A")])
+def test_an_even_sum_is_a_tie_or_the_heaviest_criterions(binary: bool, vote: str) -> None:
+    criteria = (Criterion("correct", 2), Criterion("tone"), Criterion("length"))
+    given = by_criteria("A", {"correct": "A", "tone": "B", "length": "B"})
+    rules = PanelRules(criteria=criteria, binary=binary)
+    verdict, _ = run(panel(JUDGES[:1], {"A": "x", "B": "y"}, {"question": "?"}, rules), given)
+    assert [ballot.vote for ballot in verdict.ballots] == [vote]
+
+
+def test_what_both_orders_share_comes_first() -> None:
+    """The task comes before the answers, and it is the same text in every request."""
+    rules = PanelRules(rubric="Be {brief}.", criteria=CRITERIA)
+    task = {"question": framed("task", "What is 2 + {2}?"), "expected": framed("expected", "4")}
+    _, asks = run(
+        panel(JUDGES[:2], {"A": "x", "B": "y"}, task, rules),
+        by_criteria("A", dict.fromkeys(("correct", "tone", "length"), "tie")),
+    )
+    shown = [
+        "\n".join([render(message, f"{at:08}") for message in ask.messages])
+        for at, ask in enumerate(asks, 10**7)
+    ]
+    shared = "".join([one[0] for one in takewhile(lambda one: len({*one}) == 1, zip(*shown, strict=False))])
+    for part in ("Be {brief}.", "- tone", '"tone": "A" | "B" | "tie"', "What is 2 + {2}?", "expected"):
+        assert part in shared
+    assert shared.rpartition("The first answer:")[2].startswith("\n<<<answer A 1")
+
+
+def test_the_owners_prompt_is_the_whole_prompt() -> None:
+    own = (
+        "Rubric: {{rubric}}\n{{criteria}}\nQ {{ prompt }} {json}\n1 {{answer_a}} 2 {{answer_b}} = "
+        "{{expected}}\n{{format}}"
+    )
+    rules = PanelRules(rubric="Be {brief}.", criteria=CRITERIA[:1], prompt=own)
+    given = {"question": "What?", "rubric": "No {names}.", "expected": "4"}
+    asking = panel(JUDGES[:1], {"A": "x", "B": "y"}, given, rules)
+    _, asks = run(asking, by_criteria("A", {"correct": "A"}))
+    (message,) = asks[0].messages
+    text = render(message, "12345678")
+    assert text.startswith(
+        "Rubric: Be {brief}.\n\nNo {names}.\n- correct: It {is} right.\nQ What? {json}\n1 <<<answer A"
+    )
+    assert "= 4\n" in text
+    assert MATERIAL in text
+    assert text.endswith(rules.expects().instruction())
+
+
+def test_one_judge_without_a_task_of_its_own_rubric() -> None:
+    own = "{{prompt}} {{answer_a}} {{answer_b}} [{{expected}}] {{format}}"
+    asking = panel(JUDGES[:1], {"A": "x", "B": "y"}, {"question": "What?"}, PanelRules(prompt=own))
+    _, asks = run(asking, saying("A"))
+    assert "[(none)]" in render(asks[0].messages[0], "12345678")

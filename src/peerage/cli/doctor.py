@@ -69,7 +69,7 @@ def examine(folder: Path) -> list[Finding]:
     """Everything worth knowing before a run. Asks servers for their models, never for a reply."""
     settings, arena = _arena(folder)
     env = environment(folder, os.environ)
-    players = settings.players if settings is not None else ()
+    players = settings.everyone if settings is not None else ()
     return [
         *_installation(_needed(settings, env)),
         *_spare_keys(players, env),
@@ -145,7 +145,7 @@ def _needed(settings: ArenaSettings | None, env: Mapping[str, str]) -> set[str]:
     extras = {extra for extra, begins in _SERVERS.items() if there.startswith(begins)}
     if settings.engine.kind == "ray":
         extras.add("ray")
-    return needed_extras(settings.players) | {extra for extra in extras if _lacking("peerage", extra)}
+    return needed_extras(settings.everyone) | {extra for extra in extras if _lacking("peerage", extra)}
 
 
 def _address(settings: ArenaSettings, env: Mapping[str, str]) -> str:
@@ -175,14 +175,14 @@ def _arena(folder: Path) -> tuple[ArenaSettings | None, list[Finding]]:
     today = datetime.now(UTC).date()
     unpriced = [
         player.name
-        for player in settings.players
+        for player in settings.everyone
         if not checks.missing_extra(player) and not price_of(player, today).known
     ]
     if unpriced:
         budget = settings.budget
         bounded = any(limit is not None for limit in (budget.arena, budget.match, budget.player))
         about = f"none known for {', '.join(unpriced)}{', so the budget cannot be kept' * bounded}"
-        players = {player.name: player for player in settings.players}
+        players = {player.name: player for player in settings.everyone}
         near = [f"{name}: {hint}" for name in unpriced if (hint := checks.near_models(players[name]))]
         state_one = "`price: {input: …, output: …}` states one, in dollars per million tokens"
         fix = "; ".join([*near, state_one])

@@ -59,7 +59,7 @@ def players(
     notes = [
         f"{player.name} is available {player.available}"
         + (f"; out of hours until {moment(until)}" if until else "")
-        for player in settings.players
+        for player in settings.everyone
         if player.available
         for until in (closed_until(read_hours(player.available), now_ms()),)
     ]
@@ -88,7 +88,7 @@ def _on_record(folder: Path) -> list[str]:
     except LedgerError:
         return []
     with closing(ledger):
-        names = [player.name for player in settings.players]
+        names = [player.name for player in settings.everyone]
         out, models = benched(ledger), changes(ledger)
     return [
         *[f"{name} is {out[name].in_words}" for name in names if name in out],

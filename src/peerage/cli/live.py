@@ -223,7 +223,7 @@ def play(
     if not said(console, about):
         raise BrokenPipeError
     spectator = Spectator(arena, batch, console)
-    probing = settings.engine.probe and any(player.provider != "house" for player in settings.players)
+    probing = settings.engine.probe and any(player.provider != "house" for player in settings.everyone)
     with console.status(f"opening {'and probing ' * probing}the players") as opening:
 
         async def watch(runner: Runner) -> None:

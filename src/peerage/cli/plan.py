@@ -44,7 +44,7 @@ def estimate(
     settings, today = with_games(load(folder)), datetime.now(UTC).date()
     extra_installed(settings)
     enough_players(settings)
-    prices = {player.name: price_of(player, today) for player in settings.players}
+    prices = {player.name: price_of(player, today) for player in settings.everyone}
     _write(settings, planned(settings, prices, max_matches), shape, too_dear(settings, prices))
 
 
@@ -134,7 +134,7 @@ def asked(settings: ArenaSettings, plan: Plan) -> list[str]:
     """How often each person is likely to be asked, one line each."""
     from peerage.figures import counted
 
-    people = {player.name for player in settings.players if player.is_person}
+    people = {player.name for player in settings.everyone if player.is_person}
     return [
         f"{one.player} is a person, to be asked some {counted(one.calls, 'time')} in "
         f"{counted(plan.matches, 'match')}: with `peerage play --as '{one.player}'` or by "
@@ -160,11 +160,11 @@ def agree(
     from peerage.settings import SettingsError
 
     settings = arena.settings
-    if all(player.provider == "house" for player in settings.players):
+    if all(player.provider == "house" for player in settings.everyone):
         return
-    priced = prices(arena.ledger, settings.players, datetime.now(UTC).date())
+    priced = prices(arena.ledger, settings.everyone, datetime.now(UTC).date())
     made = plan(priced)
-    if all(player.provider == "house" or player.is_person for player in settings.players):
+    if all(player.provider == "house" or player.is_person for player in settings.everyone):
         for line in asked(settings, made):
             say(line)
         return
@@ -173,7 +173,7 @@ def agree(
     _write(settings, made, Format.table)
     refuse_unpriced(settings, made.unpriced)
     refuse_too_dear(settings, priced)
-    probed = [player.name for player in settings.players if settings.engine.probe and needs_probe(player)]
+    probed = [player.name for player in settings.everyone if settings.engine.probe and needs_probe(player)]
     if probed and note != THINKS:
         worst = {name: worst_probe(priced[name]) for name in probed}
         most = dollars(sum(nano or 0 for nano in worst.values()) / 1e9)

@@ -129,7 +129,7 @@ def run(
         settings = None
     else:
         settings = stated = with_games(stated, game)
-    log_to_stderr(log_level.upper(), settings.players if settings else (), environment(folder, os.environ))
+    log_to_stderr(log_level.upper(), settings.everyone if settings else (), environment(folder, os.environ))
     if settings is not None:
         settings = stated = stated if until is None else with_goal(stated, until)
         extra_installed(settings)
@@ -225,7 +225,7 @@ def demo(
                 f"{path}: this arena plays {', '.join(map(repr, games))}, and --game says {game!r}; "
                 "`--dir FOLDER` makes a demo elsewhere"
             )
-        paid = [player.name for player in arena.settings.players if player.provider != "house"]
+        paid = [player.name for player in arena.settings.everyone if player.provider != "house"]
         if paid:
             raise SettingsError(
                 f"{path}: the demo plays house players alone, and {paid[0]} is none; `peerage run` plays "
@@ -397,10 +397,11 @@ def with_players(settings: ArenaSettings, models: Sequence[str]) -> ArenaSetting
             raise SettingsError(
                 f"--player: {error.errors()[0]['msg'].removeprefix('Value error, ')}"
             ) from None
-        if players.setdefault(player.name, player).model != player.model:
+        judge = any(player.name == one.name for one in settings.judges)
+        if judge or players.setdefault(player.name, player).model != player.model:
             raise SettingsError(
-                f"--player {model}: the arena has another player called {player.name!r}; name one of them "
-                "differently"
+                f"--player {model}: the arena has {'a judge' if judge else 'another player'} called "
+                f"{player.name!r}; name one of them differently"
             )
     return settings.model_copy(update={"players": tuple(players.values())})
 
@@ -427,7 +428,7 @@ def equipped(settings: ArenaSettings, folder: Path) -> None:
 
     env = environment(folder, os.environ)
     lacking: dict[str, list[str]] = {}
-    for player in settings.players:
+    for player in settings.everyone:
         names = key_names(player)
         if extra := missing_extra(player):
             command = f"{program()} doctor --install{at(folder)}"

@@ -81,7 +81,7 @@ def seat_of(settings: ArenaSettings, stated: str | None) -> str:
     """The name of the person who is meant. Raises SettingsError."""
     from peerage.settings import SettingsError, suggest
 
-    names = [one.name for one in settings.players if one.is_person]
+    names = [one.name for one in settings.everyone if one.is_person]
     if not names:
         raise SettingsError(
             "none of this arena's players is a person; add `- human:NAME` to its `players`, or start "

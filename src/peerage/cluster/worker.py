@@ -118,7 +118,7 @@ class Worker:
             from peerage.engine.programs import opened
 
             programs = await self._stack.enter_async_context(opened(1))
-        undated = [one.model_copy(update={"daily_budget": None}) for one in posting.settings.players]
+        undated = [one.model_copy(update={"daily_budget": None}) for one in posting.settings.everyone]
         self._matches = MatchesUnderWay(
             run=self,
             runtimes={name: _unlimited(runtime) for name, runtime in runtimes.items()},
@@ -138,7 +138,7 @@ class Worker:
     async def _open_runtimes(self) -> dict[str, PlayerRuntime]:
         posting, runtimes = self._posting, dict[str, PlayerRuntime]()
         env = {**os.environ, **posting.env}
-        for player in posting.settings.players:
+        for player in posting.settings.everyone:
             client: Client
             if player.host or player.is_person:
                 client = self._leader.client(player.name, is_house=player.provider == "house")

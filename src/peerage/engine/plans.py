@@ -44,6 +44,7 @@ def schedulers(settings: ArenaSettings, secret: str) -> dict[str, Scheduler]:
             pairing.series,
             one.weight,
             pairing.slots,
+            settings.judging.judges,
         )
         for name, one in settings.lineup.items()
     }
@@ -56,14 +57,19 @@ def first_fixtures(
     fewer than two players, none of a game whose fixtures are made and not paired. Raises SettingsError and
     Unstaffed."""
     games = [one for one in schedulers(settings, f"{settings.seed or 0}").values() if one.spec.contestants[1]]
-    pool = [standings.before_pairing(player, settings.rating.initial) for player in settings.players]
+    pool, judges = (
+        [standings.before_pairing(player, settings.rating.initial) for player in listed]
+        for listed in (settings.players, settings.judges)
+    )
     histories = {one.spec.name: deepcopy(issued.get(one.spec.name, History())) for one in games}
     fixtures: list[Fixture] = []
     while games and len(fixtures) < count:
         game = by_need(games, histories)[0]
         history = histories[game.spec.name]
         number = standings.number + len(fixtures) + 1
-        paired = next_round(game, pool, history, number=number, round=number, snapshot=standings.number)
+        paired = next_round(
+            game, pool, history, number=number, round=number, snapshot=standings.number, judges=judges
+        )
         if not paired:
             break
         remember(history, paired)

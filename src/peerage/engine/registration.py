@@ -9,7 +9,7 @@ come near it: settings name only the variable that holds one, and credentials in
 from __future__ import annotations
 
 import hmac
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 from datetime import date
 from hashlib import sha256
@@ -21,7 +21,7 @@ from peerage.engine.probed import seen_to_think
 from peerage.ledger.store import Amendment, Ledger
 from peerage.players.prices import Price, price_of
 from peerage.players.thinking import Room
-from peerage.settings import PlayerSettings, without_credentials
+from peerage.settings import ArenaSettings, PlayerSettings, without_credentials
 
 TOPIC = "players"
 
@@ -157,6 +157,13 @@ def families_of(ledger: Ledger, players: Iterable[PlayerSettings]) -> dict[str, 
     return {name: family for name, (_, family) in found.items()}
 
 
+def only_judging(cards: Mapping[str, Mapping[str, Any]], settings: ArenaSettings) -> set[str]:
+    """The names of those who only judge, by the settings or, of who left, by the last registration."""
+    playing = {player.name for player in settings.players}
+    judging = {name for name, found in cards.items() if found.get("role") == "judge"}
+    return (judging | {judge.name for judge in settings.judges}) - playing
+
+
 def as_registered(ledger: Ledger, player: PlayerSettings, price: Price) -> bool:
     """Return whether a player's settings, price and limits are still those of its last registration."""
     before, now = registered(ledger).get(player.name, {}), card(player, price)
@@ -170,15 +177,18 @@ def registrations(
     after_match: int,
     at_ms: int,
     left_out: Mapping[str, Iterable[str]] = {},
+    judges: Collection[str] = (),
 ) -> list[Amendment]:
     """The amendments that register new and changed players, valid from the match after `after_match`;
     `key` is the arena's sealing key. `left_out` names by player what its server was found not to take; what
-    is on record of that stays."""
+    is on record of that stays. `judges` are the names of those who only judge."""
     known = registered(ledger)
     new: list[Amendment] = []
     for player, price in players:
         now = {"name": player.name, "family": player.family} | card(player, price)
         now["identity"] = identity(player, key)
+        if player.name in judges:
+            now["role"] = "judge"
         before = dict(known.get(player.name, {}))
         before.pop("after_match", None)
         if refused := sorted({*before.get("left_out", ()), *left_out.get(player.name, ())}):

@@ -30,7 +30,7 @@ from peerage.ledger.codec import MissingText, by_hex, fixture_body, read_fixture
 from peerage.ledger.codec_requests import read_request
 from peerage.ledger.store import Batch, Exchange, FixtureRow, Ledger, LedgerError
 from peerage.match import Fixture, Outcome, Seat
-from peerage.protocol import Ask, Prompt, Quote, Reply
+from peerage.protocol import Ask, Message, Prompt, Quote, Reply
 from peerage.sealing import match_key
 from peerage.settings import PlayerSettings
 
@@ -130,9 +130,9 @@ def _compared(match: _Finished) -> RecordedAnswers | None:
         if order is None:
             continue
         ask = read_request(key, row.request, match.text, text_of)
-        if not isinstance(ask, Ask) or ask.role != "judge" or len(ask.messages) != 2:
+        if not isinstance(ask, Ask) or ask.role != "judge" or len(ask.messages) > 2:
             continue
-        system, user = ask.messages
+        system, user = ask.messages if len(ask.messages) > 1 else (Message("system", ""), *ask.messages)
         fill = {**system.fill, **user.fill}
         if not {"answer_a", "answer_b"} <= fill.keys():
             continue

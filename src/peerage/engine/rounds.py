@@ -51,11 +51,13 @@ class Rounds:
         known: Known | None = None,
         placed: str = "",
         hosts: Mapping[str, HostSettings] = {},
+        judges: Sequence[PlayerSettings] = (),
     ) -> None:
         self.next_number = recovered.next_number
         self.over = ""
         self._games = games
         self._players = players
+        self._judges = judges
         self._initial = initial
         self._lag = lag
         self._window = window
@@ -75,14 +77,16 @@ class Rounds:
         self.reached = False
         self._ended = deque([(round, match) for round, match in ended if self._learns(match.game)])
         self._results = {name: Results() for name in self._learning}
-        self._most = {one.name: one.concurrency or MOST_WAITING for one in players if one.is_person}
-        self._most |= {one.name: min(window, MOST_WAITING) for one in players if one.available}
-        self._most |= {one.name: hosts[one.host].matches for one in players if one.host in hosts}
+        asked = [*players, *judges]
+        self._most = {one.name: one.concurrency or MOST_WAITING for one in asked if one.is_person}
+        self._most |= {one.name: min(window, MOST_WAITING) for one in asked if one.available}
+        self._most |= {one.name: hosts[one.host].matches for one in asked if one.host in hosts}
 
     @property
     def patience(self) -> int:
         """Matches that may be void in a row before a player with a spent budget is surely left out."""
-        sizes = [tables(one.spec, one.rules, len(self._players), one.series) for one in self._games.values()]
+        players, judges = len(self._players), len(self._judges)
+        sizes = [tables(one.spec, one.rules, players, one.series, judges) for one in self._games.values()]
         return (self._lag + 2) * max(sizes)
 
     def issue(self) -> tuple[Fixture, ...]:
@@ -120,12 +124,25 @@ class Rounds:
             if self._awaited():
                 return ()
             here = pool
+        judges = [
+            standings.before_pairing(judge, self._initial)
+            for judge in self._judges
+            if not self._left_out(judge.name)
+        ]
+        if self._judges and not judges:
+            self.over = "no judge is left"
+            return ()
+        judging = [one for one in judges if unfinished[one.player] < self._most.get(one.player, self._window)]
+        if judges and not judging:
+            if self._awaited():
+                return ()
+            judging = judges
         turns = by_need(games, self._histories)
-        fixtures = self._first_paired(turns, here, standings, basis) if len(here) < len(pool) else ()
+        fixtures = self._first_paired(turns, here, judging, standings, basis) if len(here) < len(pool) else ()
         if len(here) < len(pool) and not fixtures and self._awaited():
             self.over = ""
             return ()
-        fixtures = fixtures or self._first_paired(turns, pool, standings, basis)
+        fixtures = fixtures or self._first_paired(turns, pool, judging, standings, basis)
         if not fixtures:
             return ()
         remember(self._histories.setdefault(fixtures[0].game, History()), fixtures)
@@ -164,13 +181,23 @@ class Rounds:
         return any(unfinished[player] >= most for player, most in self._most.items())
 
     def _first_paired(
-        self, turns: Sequence[Scheduler], pool: Sequence[Standing], standings: Standings, basis: int
+        self,
+        turns: Sequence[Scheduler],
+        pool: Sequence[Standing],
+        judges: Sequence[Standing],
+        standings: Standings,
+        basis: int,
     ) -> tuple[Fixture, ...]:
         """The next round of these players, of the first game that they are enough for."""
-        return next(filter(None, (self._paired(game, pool, standings, basis) for game in turns)), ())
+        return next(filter(None, (self._paired(game, pool, judges, standings, basis) for game in turns)), ())
 
     def _paired(
-        self, game: Scheduler, pool: Sequence[Standing], standings: Standings, basis: int
+        self,
+        game: Scheduler,
+        pool: Sequence[Standing],
+        judges: Sequence[Standing],
+        standings: Standings,
+        basis: int,
     ) -> tuple[Fixture, ...]:
         """The next round of a game for these players; empty when there can be none, and `over` says why."""
         self.over = ""
@@ -186,6 +213,7 @@ class Rounds:
                 paired_from=self._benches.places.paired_from(standings.number, self._next),
                 draw=memory.draw_after(basis) if memory else None,
                 results=self._results.get(game.spec.name),
+                judges=judges,
             )
         except Unstaffed as shortage:
             if len(pool) == len(self._players):
@@ -206,7 +234,7 @@ class Rounds:
     def for_want_of_players(self) -> bool:
         """Return whether benched players are among those left out: then money alone brings no further
         round."""
-        return any(player.name in self._benches.out for player in self._players)
+        return any(player.name in self._benches.out for player in (*self._players, *self._judges))
 
     @property
     def first_without(self) -> int:

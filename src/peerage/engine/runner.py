@@ -124,14 +124,15 @@ class Runner:
             memories={
                 name: remembered(ledger, one.spec, one.rules, secret, recovered.round_of)
                 for name, one in games.items()
-                if one.spec.memory is not None
+                if one.spec.remembers(one.rules)
             },
             ended=all_ended(recovered, ledger)
             if goal or any(one.policy.learns for one in games.values())
             else (),
-            known=Known(goal, [*runtimes]) if goal else None,
+            known=Known(goal, [one.name for one in settings.players]) if goal else None,
             placed=goal.player if goal else policy_of(settings).player,
             hosts=settings.hosts,
+            judges=settings.judges,
         )
         self._hosts, self._availability = hosts, availability
         hosts.serve(

@@ -36,7 +36,7 @@ def _stated(settings: ArenaSettings, key: str, after_match: int) -> Stated:
         for name, game in sorted(settings.lineup.items())
     }
     arena = settings.model_dump(mode="json", include={"pairing", "rating", "budget"})
-    players = tuple(sorted(player.name for player in settings.players))
+    players = tuple(sorted(player.name for player in settings.everyone))
     # as it comes back from the log: tuples as lists, whole floats as they were
     whole = msgspec.json.decode(msgspec.json.encode({"games": games, **arena}))
     return Stated(after_match, players, whole)

@@ -75,7 +75,7 @@ class Choice(Struct, frozen=True, tag="choice"):
         found = stated(
             text,
             (self.field,),
-            self._option,
+            self.option,
             f'a JSON object with "{self.field}" set to one of {", ".join(self.options)} was expected, and '
             "nothing else",
         )
@@ -88,7 +88,8 @@ class Choice(Struct, frozen=True, tag="choice"):
     def sample(self, rng: Random) -> Chosen:
         return Chosen(rng.choice(self.options))
 
-    def _option(self, written: Any) -> str | None:
+    def option(self, written: Any) -> str | None:
+        """Return the option that a piece of a reply names; None for none."""
         if isinstance(written, list) and len(written) == 1:
             written = written[0]
         if not isinstance(written, str) or len(written) > _LONGEST:
@@ -96,6 +97,49 @@ class Choice(Struct, frozen=True, tag="choice"):
         names = _options(self.options)
         option = names.get(written) or names.get(bare(written))
         return option or (_compared(bare(written), names) if names.keys() >= {"a", "b"} else None)
+
+
+class ChosenEach(Struct, frozen=True, gc=False):
+    """The value of a `Choices` reply: the option for each field."""
+
+    choices: Mapping[str, str]
+    reason: str = ""
+
+
+class Choices(Struct, frozen=True, tag="choices"):
+    """One of `options` for each of several `fields`, with a short reason, read as a `Choice` is."""
+
+    fields: tuple[str, ...]
+    options: tuple[str, ...]
+    reason_chars: int = 400
+
+    def instruction(self) -> str:
+        options = " | ".join(f'"{option}"' for option in self.options)
+        fields = ", ".join(f'"{field}": {options}' for field in self.fields)
+        return (
+            f'Reply with one JSON object and nothing else: {{"reason": "<one or two sentences>", {fields}}}'
+        )
+
+    def schema(self) -> dict[str, Any] | None:
+        option = {"type": "string", "enum": list(self.options)}
+        reason = {"type": "string", "maxLength": self.reason_chars}
+        return object_schema({"reason": reason} | dict.fromkeys(self.fields, option))
+
+    def parse(self, text: str) -> ChosenEach:
+        found = stated(
+            text,
+            self.fields,
+            Choice(self.fields[0], self.options).option,
+            f"a JSON object with each of {', '.join(self.fields)} set to one of {', '.join(self.options)} "
+            "was expected, and nothing else",
+        )
+        return ChosenEach(found.values, found.reason[: self.reason_chars])
+
+    def write(self, value: ChosenEach) -> str:
+        return json_text({"reason": value.reason, **value.choices})
+
+    def sample(self, rng: Random) -> ChosenEach:
+        return ChosenEach({field: rng.choice(self.options) for field in self.fields})
 
 
 _LONGEST = 400  # characters of an option, at most

@@ -237,12 +237,14 @@ class GameMemory:
     """A memory of the matches of an arena, which draws in place of `GameSpec.draw`.
 
     `make` returns a fresh one, `stream` names the amendments that it reads, and `frozen` are the rules by
-    which matches that place a newcomer are played: they add nothing to what it draws from.
+    which matches that place a newcomer are played: they add nothing to what it draws from. `applies` is
+    whether a game under these rules has a memory at all.
     """
 
     make: Callable[[Any], Memory]
     stream: str = ""
     frozen: Callable[[Any], Any] = lambda rules: rules
+    applies: Callable[[Any], bool] = lambda rules: True
 
 
 @dataclass(frozen=True)
@@ -315,6 +317,10 @@ class GameSpec(Generic[Rules]):
         strength, Bradley-Terry and Elo."""
         usual_tracks = ("trueskill",) if self.contestants[1] > 2 else ("strength", "bt", "raw", "cost")
         return self.rating.tracks or usual_tracks
+
+    def remembers(self, rules: Rules) -> bool:
+        """Return whether earlier matches enter what is drawn."""
+        return self.memory is not None and self.memory.applies(rules)
 
     @property
     def listed(self) -> bool:

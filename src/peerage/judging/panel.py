@@ -7,19 +7,23 @@ judge is asked twice, with the answers swapped. A judge whose two verdicts diffe
 see no difference, a tie (with `binary`, where ties are forbidden, it abstains). A judge abstains as well when
 one of its replies is unusable, refused or void. Too few votes make the panel inconclusive, which is void and
 never a tie.
+
+With criteria a reply has a verdict by each of them; their weighted sum is the verdict of that reply.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from random import Random
 from typing import Any, Literal, TypeAlias
 
-from msgspec import Struct
+import msgspec
+from msgspec import UNSET, Struct, UnsetType
 
 from peerage.blocks import Bar, Block, Heading, Quoted, Replies, Table, Tone
-from peerage.judging.prompts import COMPARE, NO_TIES, TIES
+from peerage.formats import Choices, ChosenEach
+from peerage.judging.prompts import COMPARE, EACH_NO_TIES, EACH_TIES, NO_TIES, TIES, Comparison, Criterion
 from peerage.match import Seat
 from peerage.protocol import Ask, Choice, Chosen, Prompt, Quote, Reply, Steps, Works
 
@@ -38,7 +42,9 @@ class PanelRules(Struct, frozen=True):
 
     `order` both: each judge sees both orders; one: one drawn at random. `epsilon` is the half-width of the
     band of shares around ½ that count as a tie. `weight_temperature` is softmax's τ in Elo points.
-    Judges see the first `answer_chars` characters of an answer.
+    Judges see the first `answer_chars` characters of an answer. `rubric` says which answer is better, in
+    place of our words; by `criteria` judges decide one by one; `prompt` is the owner's whole prompt, see
+    `judging.own_prompt`.
     """
 
     order: Literal["both", "one"] = "both"
@@ -47,6 +53,20 @@ class PanelRules(Struct, frozen=True):
     weights: Scheme = "softmax"
     weight_temperature: float = 300.0
     answer_chars: int = 20_000
+    rubric: str = ""
+    criteria: tuple[Criterion, ...] = ()
+    prompt: str = ""
+
+    def expects(self) -> Choice | Choices:
+        """Return the format of a judge's reply."""
+        options = ("A", "B") if self.binary else ("A", "B", TIE)
+        if self.criteria:
+            return Choices(tuple([one.name for one in self.criteria]), options, REASON_CHARS)
+        return Choice("verdict", options, REASON_CHARS)
+
+    def asks(self, comparison: Comparison, given: Container[str]) -> Prompt:
+        """Return the judges' prompt; of its places those of `given` are filled."""
+        return comparison.prompt(given, rubric=self.rubric, criteria=self.criteria, own=self.prompt)
 
 
 PLAIN = PanelRules()
@@ -57,7 +77,8 @@ class Ballot(Struct, frozen=True):
 
     `verdicts` maps each order shown ("A-B": A stood first) to the name of the preferred answer, "tie", or
     what the reply was instead: invalid, refused, void. `weight` is this vote's share of the valid weight, 0
-    for an abstention.
+    for an abstention. `criteria` maps each criterion to its verdict in each order, as in `verdicts`; unset
+    without criteria.
     """
 
     judge: str
@@ -65,6 +86,7 @@ class Ballot(Struct, frozen=True):
     verdicts: Mapping[str, str]
     flipped: bool
     weight: float = 0.0
+    criteria: Mapping[str, Mapping[str, str]] | UnsetType = UNSET
 
 
 class PanelVerdict(Struct, frozen=True):
@@ -72,11 +94,21 @@ class PanelVerdict(Struct, frozen=True):
 
     `share` is the first answer's share of the valid weight (a tie vote counts half for each), `score` its
     result: 1, ½ or 0. Both are None when the panel is inconclusive. `ballots` are in the judges' order.
+    `criteria` are the first answer's share of the valid weight by each criterion.
     """
 
     share: float | None
     score: float | None
     ballots: tuple[Ballot, ...]
+    criteria: Mapping[str, float] = {}
+
+    def detail(self) -> dict[str, Any]:
+        """Return what a match keeps of it, as plain data."""
+        found: dict[str, Any] = {
+            "ballots": [msgspec.to_builtins(ballot) for ballot in self.ballots],
+            "share": self.share,
+        }
+        return found | ({"criteria": dict(self.criteria)} if self.criteria else {})
 
 
 def panel(
@@ -84,7 +116,7 @@ def panel(
     answers: Mapping[str, str | Reply],
     given: Mapping[str, str | Quote],
     rules: PanelRules = PLAIN,
-    prompt: Prompt = COMPARE,
+    prompt: Comparison | Prompt = COMPARE,
     rng: Random | None = None,
     reference: Any = None,
 ) -> Steps[PanelVerdict]:
@@ -103,17 +135,22 @@ def panel(
         raise ValueError("order 'one' draws the order shown: pass rng=table.rng('order')")
     first, second = answers
     orders = ((first, second), (second, first))
-    expects = Choice("verdict", ("A", "B") if rules.binary else ("A", "B", TIE), REASON_CHARS)
+    expects, template = rules.expects(), prompt
+    if isinstance(template, Comparison):
+        template = rules.asks(template, given)
+    ties = (
+        (EACH_NO_TIES if rules.binary else EACH_TIES) if rules.criteria else NO_TIES if rules.binary else TIES
+    )
     common = {
         **given,
-        "ties": NO_TIES if rules.binary else TIES,
+        "ties": ties,
         "format": f'"A" is the first answer, "B" the second. {expects.instruction()}',
     }
     asks: list[Ask] = []
     shown: list[tuple[Seat, tuple[str, str]]] = []
     by_order = {
         order: (
-            prompt.messages(
+            template.messages(
                 {
                     **common,
                     "answer_a": _exhibit("answer A", answers[order[0]], rules),
@@ -141,10 +178,10 @@ def panel(
             )
             shown.append((judge, order))
     replies: list[Reply] = yield asks
-    verdicts: dict[str, dict[str, str]] = {judge.label: {} for judge in judges}
+    replied: dict[str, dict[str, Reply]] = {judge.label: {} for judge in judges}
     for (judge, order), reply in zip(shown, replies, strict=True):
-        verdicts[judge.label]["-".join(order)] = _named(reply, order)
-    ballots = [_ballot(judge.label, verdicts[judge.label], rules.binary) for judge in judges]
+        replied[judge.label]["-".join(order)] = reply
+    ballots = [_ballot(judge.label, replied[judge.label], rules) for judge in judges]
     return count(ballots, {judge.label: judge.raw for judge in judges}, first, rules)
 
 
@@ -165,28 +202,67 @@ def count(
     share = math.fsum(weight[ballot.judge] * points.get(ballot.vote, 0.0) for ballot in valid)
     margin = share - 0.5
     score = 0.5 if abs(margin) <= rules.epsilon + _TOLERANCE else 1.0 if margin > 0 else 0.0
-    weighed = [
-        Ballot(ballot.judge, ballot.vote, ballot.verdicts, ballot.flipped, weight.get(ballot.judge, 0.0))
-        for ballot in ballots
-    ]
-    return PanelVerdict(share, score, tuple(weighed))
+    weighed = [msgspec.structs.replace(ballot, weight=weight.get(ballot.judge, 0.0)) for ballot in ballots]
+    return PanelVerdict(share, score, tuple(weighed), dict(_by_criteria(valid, weight, points)))
 
 
-def _ballot(judge: str, verdicts: Mapping[str, str], binary: bool) -> Ballot:
-    """The vote that a judge's verdicts, one or two, come to."""
+def _by_criteria(
+    valid: Sequence[Ballot], weight: Mapping[str, float], points: Mapping[str, float]
+) -> Iterator[tuple[str, float]]:
+    """The first answer's share of the valid weight by each criterion; both orders count alike."""
+    for name in valid[0].criteria or () if valid else ():
+        yield (
+            name,
+            math.fsum(
+                weight[ballot.judge] * points.get(verdict, 0.0) / len(ballot.criteria[name])
+                for ballot in valid
+                if ballot.criteria
+                for verdict in ballot.criteria[name].values()
+            ),
+        )
+
+
+def _ballot(judge: str, replies: Mapping[str, Reply], rules: PanelRules) -> Ballot:
+    """The vote that a judge's replies, one or two by the order shown, come to."""
+    verdicts = {order: _verdict(reply, order, rules) for order, reply in replies.items()}
+    by_each: Mapping[str, Mapping[str, str]] | UnsetType = UNSET
+    if rules.criteria:
+        by_each = {
+            one.name: {
+                order: _named(reply.value.choices[one.name], order) if reply.ok else reply.status
+                for order, reply in replies.items()
+            }
+            for one in rules.criteria
+        }
     found = list(verdicts.values())
     if any(verdict in UNUSABLE for verdict in found):
-        return Ballot(judge, ABSTAIN, verdicts, False)
+        return Ballot(judge, ABSTAIN, verdicts, False, criteria=by_each)
     flipped = len(set(found)) > 1
-    vote = found[0] if not flipped else ABSTAIN if binary else TIE
-    return Ballot(judge, vote, verdicts, flipped)
+    vote = found[0] if not flipped else ABSTAIN if rules.binary else TIE
+    return Ballot(judge, vote, verdicts, flipped, criteria=by_each)
 
 
-def _named(reply: Reply, order: tuple[str, str]) -> str:
+def _verdict(reply: Reply, order: str, rules: PanelRules) -> str:
+    """A reply's verdict: by criteria their weighted sum. Where that is even and ties are forbidden, the
+    verdict is that of the heaviest criterion, the first of several."""
     if not reply.ok:
         return reply.status
-    choice: str = reply.value.choice
-    return order["AB".index(choice)] if choice in "AB" else choice
+    if not rules.criteria:
+        return _named(reply.value.choice, order)
+    choices: Mapping[str, str] = reply.value.choices
+    lead = math.fsum(one.weight * _LEADS[choices[one.name]] for one in rules.criteria)
+    if abs(lead) > _TOLERANCE * math.fsum(one.weight for one in rules.criteria):
+        return _named("A" if lead > 0 else "B", order)
+    heaviest = max(rules.criteria, key=lambda one: one.weight)
+    return _named(choices[heaviest.name], order) if rules.binary else TIE
+
+
+_LEADS = {"A": 1, "B": -1, TIE: 0}
+
+
+def _named(choice: str, order: str) -> str:
+    """The name of the answer that was shown as A or B, or a tie."""
+    return order.split("-")["AB".index(choice)] if choice in ("A", "B") else choice
 
 
 def _exhibit(label: str, answer: str | Reply, rules: PanelRules) -> Quote:
@@ -232,10 +308,14 @@ def weights(ratings: Sequence[float], scheme: Scheme, temperature: float = 300.0
 
 
 def panel_shown(
-    ballots: Sequence[Ballot], replies: Replies, players: Mapping[str, str], share: float | None
+    ballots: Sequence[Ballot],
+    replies: Replies,
+    players: Mapping[str, str],
+    share: float | None,
+    criteria: Mapping[str, float] = {},
 ) -> Iterator[Block]:
     """The panel's ballots; `players` are by label, of answers and judges; `share` is that of the first answer
-    in the valid weight."""
+    in the valid weight, `criteria` the same by each criterion."""
     if not ballots:
         return
     yield Heading("The judges")
@@ -259,10 +339,13 @@ def panel_shown(
             reply = replies.get(f"{ballot.judge}/{order}")
             if reply is None:
                 continue
-            reason = reply.value.reason if isinstance(reply.value, Chosen) else reply.text
+            reason = reply.value.reason if isinstance(reply.value, Chosen | ChosenEach) else reply.text
             note = f"{order[0]} shown first"
             if verdict in UNUSABLE and reply.reason:
                 note += f"; {reply.reason}"
+            if ballot.criteria and verdict not in UNUSABLE:
+                each = [f"{name}: {_preferred(by[order], players)}" for name, by in ballot.criteria.items()]
+                note += f"; {', '.join(each)}"
             tone: Tone = "bad" if verdict in UNUSABLE else ""
             yield Quoted(ballot.judge, reason, reply.key, _preferred(verdict, players), tone, note)
     if share is None:
@@ -270,6 +353,8 @@ def panel_shown(
     first, second = orders[0].split("-")
     yield Bar(f"of the judges' weight is for {players[first]} ({first})", share)
     yield Bar(f"of the judges' weight is for {players[second]} ({second})", 1 - share)
+    for name, part in criteria.items():
+        yield Bar(f"by {name} is for {players[first]} ({first})", part)
 
 
 def _preferred(verdict: str, players: Mapping[str, str]) -> str:

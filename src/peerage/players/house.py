@@ -22,7 +22,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from peerage.formats import Choice, Chosen, Scored, Scores, Text, WithTool
+from peerage.formats import Choice, Choices, Chosen, ChosenEach, Scored, Scores, Text, WithTool
 from peerage.formats.scores import MOST
 from peerage.games.house import CHARS_PER_TOKEN, SPREAD, WORDS, Said
 from peerage.games.tools import answers as question
@@ -131,7 +131,7 @@ class HouseClient:
             call = replace(call, expects=call.expects.answer)
         works = call.oracle
         if isinstance(works, Works):
-            value, hidden = self._judged(call.expects, works, rng), None
+            value, hidden = self._judged(call, works, rng), None
         else:
             said = call.house(call, self.skill, rng)
             value, hidden = said if isinstance(said, Said) else (said, None)
@@ -148,9 +148,13 @@ class HouseClient:
             return [self._signed(one) for one in hidden]
         return {**hidden, "family": self._family} if isinstance(hidden, Mapping) else hidden
 
-    def _judged(self, expects: Any, works: Works, rng: Random) -> Any:
+    def _judged(self, call: Call, works: Works, rng: Random) -> Any:
         """Return what it makes of others' work, whose true worth the oracle holds."""
+        expects: Any = call.expects
         noise = rng.gauss(0, BLUR_WORST + (BLUR_BEST - BLUR_WORST) * self.skill)
+        if isinstance(expects, Choices):
+            verdict, reason = self._compare(call, works, noise, expects.options, rng)
+            return ChosenEach(dict.fromkeys(expects.fields, verdict), reason)
         if not isinstance(expects, Choice):
             return self._points(expects, works, rng)
         if expects.options == ("approve", "object"):
@@ -159,10 +163,16 @@ class HouseClient:
             approve = approve and (_right(works.reference) is not False or rng.random() >= self.skill)
             reason = rng.choice(WORDS["approvals" if approve else "objections"])
             return Chosen(expects.options[not approve], reason)
-        return Chosen(*self._compare(works, noise, expects.options, rng))
+        return Chosen(*self._compare(call, works, noise, expects.options, rng))
 
-    def _compare(self, works: Works, noise: float, options: tuple[str, ...], rng: Random) -> tuple[str, str]:
-        """A judge's verdict on two answers, in the order shown, and its reason."""
+    def _compare(
+        self, call: Call, works: Works, noise: float, options: tuple[str, ...], rng: Random
+    ) -> tuple[str, str]:
+        """A judge's verdict on two answers, in the order shown, and its reason.
+
+        Of a right and a wrong answer it prefers the right one with a chance of its skill, in both orders
+        alike.
+        """
         first, second = works.hidden
         said = WORDS
         if rng.random() < self._faults.position_bias:
@@ -171,6 +181,13 @@ class HouseClient:
         if rng.random() < self._faults.self_preference and same_family[0] != same_family[1]:
             ordinal = "first" if same_family[0] else "second"
             return "AB"[same_family[1]], f"The {ordinal} answer {rng.choice(said['biased_reasons'])}."
+        better = _right(first), _right(second)
+        if None not in better and better[0] != better[1]:
+            pair = f"{call.seed}\0{call.key.rpartition('/')[0]}".encode() + self._person
+            sure = Random(blake2b(pair, digest_size=8).digest()).random() < self.skill
+            ahead = 1.0 if better[0] == sure else -1.0
+            ordinal = "first" if ahead > 0 else "second"
+            return "AB"[ahead < 0], f"The {ordinal} answer {rng.choice(said['clear_reasons'])}."
         ahead, right = _quality(first) - _quality(second), _right(works.reference)
         if right is False and rng.random() >= self.skill:
             ahead -= copysign(MISLED, ahead)
@@ -229,9 +246,9 @@ def _quality(hidden: Any) -> float:
     return float(hidden["quality"]) if isinstance(hidden, Mapping) else 0.5
 
 
-def _right(reference: Any) -> bool | None:
-    """Return whether a house player's reference answer is right; None without one, and where nobody knows."""
-    return reference.get("right") if isinstance(reference, Mapping) else None
+def _right(hidden: Any) -> bool | None:
+    """Return whether a house player's answer is right; None without one, and where nobody knows."""
+    return hidden.get("right") if isinstance(hidden, Mapping) else None
 
 
 def _family(hidden: Any) -> str:

@@ -13,9 +13,11 @@ from typing import Any
 from pydantic import BaseModel
 
 from peerage.games import release_of
-from peerage.games.game import GameSpec
+from peerage.games.game import GameSpec, RoleRequirement
+from peerage.games.judged import NAMED
 from peerage.match import Fixture, Seat, Slots, topic_of
 from peerage.scheduling import groups
+from peerage.scheduling.judges import peers_required, rotated
 from peerage.scheduling.policies import SWISS, Policy
 from peerage.scheduling.roles import Shortage, by_merit, choose
 from peerage.scheduling.series import Series, in_series
@@ -34,7 +36,8 @@ class Scheduler:
     """What stays the same from round to round of one game.
 
     All that is drawn follows from `secret`, the arena's. `weight` is the game's part of the matches beside
-    other games. `slots` is how several seats of a player count.
+    other games. `slots` is how several seats of a player count. `judges` are how many judge a match, None as
+    the game has it.
     """
 
     spec: GameSpec[Any]
@@ -44,6 +47,7 @@ class Scheduler:
     series: Series | None = None
     weight: float = 1.0
     slots: Slots = "mean"
+    judges: int | None = None
 
     @cached_property
     def settings(self) -> Mapping[str, Any]:
@@ -68,17 +72,20 @@ def by_need(schedulers: Iterable[Scheduler], histories: Mapping[str, History]) -
     return sorted(schedulers, key=seats)
 
 
-def tables(spec: GameSpec[Any], rules: BaseModel, players: int, series: Series | None = None) -> int:
-    """Matches in a round of so many players, one at least."""
+def tables(
+    spec: GameSpec[Any], rules: BaseModel, players: int, series: Series | None = None, judges: int = 0
+) -> int:
+    """Matches in a round of so many players, one at least; `judges` only judge."""
     seats, fewest = spec.seats(rules), max(2, spec.contestants[0])
-    many = players // 2 if seats == 2 else groups.tables(players, seats, _outside(spec, rules), fewest)
+    outside = _outside(peers_required(spec.officials(rules), judges))
+    many = players // 2 if seats == 2 else groups.tables(players, seats, outside, fewest)
     found = max(1, many)
     return found * min(seats, players) if series == "seats" else found
 
 
-def _outside(spec: GameSpec[Any], rules: BaseModel) -> int:
-    """Officials that a match cannot do without and that are no contestants."""
-    return sum(bench.minimum for bench in spec.officials(rules) if bench.order != "contestants")
+def _outside(required: Sequence[RoleRequirement]) -> int:
+    """Players that a match cannot do without and that are no contestants."""
+    return sum(needs.minimum for needs in required if needs.order != "contestants")
 
 
 def next_round(
@@ -92,6 +99,7 @@ def next_round(
     paired_from: int = 0,
     draw: Callable[[int], Mapping[str, Any]] | None = None,
     results: Results | None = None,
+    judges: Sequence[Standing] = (),
 ) -> tuple[Fixture, ...]:
     """The fixtures of round `round`, the first of them numbered `number`; empty for fewer than two players.
 
@@ -99,12 +107,15 @@ def next_round(
     pairing took in. Seats are drawn at random, and who meets on which topic is chosen so that everybody meets
     each about as often. A series that rotates seats makes a match of each rotation.
     `draw` gives what is drawn for a match by its number, where the game's own `draw` does not. `results` are
-    the game's, as far as `standings` know them, for policies that learn from them. `history` is only read;
-    fold the fixtures into it with `remember` once they are issued. Raises `Unstaffed` when a match has too
+    the game's, as far as `standings` know them, for policies that learn from them. `judges` are those that
+    the arena names, by turns; without any, players judge. `history` is only read; fold
+    the fixtures into it with `remember` once they are issued. Raises `Unstaffed` when a match has too
     few officials, which `officials.first_shortage` tells beforehand.
     """
     lot, seats = f"{scheduler.secret}/round/{round}", scheduler.spec.seats(scheduler.rules)
-    outside = _outside(scheduler.spec, scheduler.rules) if seats > 2 else 0
+    official = scheduler.spec.officials(scheduler.rules)
+    required = peers_required(official, len(judges), scheduler.judges)
+    outside = _outside(required) if seats > 2 else 0
     playing, placed = standings, scheduler.policy.player
     if not placed:
         playing = in_turn(standings, f"{lot}/turns", seats + outside, pairs=seats == 2)
@@ -127,10 +138,12 @@ def next_round(
         )
     order = Random(f"{lot}/seats")  # else labels would tell who is stronger, and which seats are whose
     seated = tuple([tuple(order.sample(table, len(table))) for table in drawn_up])
-    ratings = {standing.player: standing for standing in standings}
+    ratings = {standing.player: standing for standing in (*standings, *judges)}
     seeding = {standing.player: (-standing.cost, standing.player) for standing in standings}
     merit = by_merit(standings, Random(f"{scheduler.secret}/officials/{round}"))
-    required = scheduler.spec.officials(scheduler.rules)
+    judged = len(required) < len(official)
+    by_name = {one.player: one for one in judges}
+    wanted = NAMED if scheduler.judges is None else scheduler.judges
 
     def seat(label: str, player: str) -> Seat:
         return Seat(label, player, ratings[player].raw, ratings[player].cost)
@@ -151,6 +164,8 @@ def next_round(
         chosen = choose(required, ranked, merit, f"{key}/officials")
         if isinstance(chosen, Shortage):
             raise Unstaffed(str(chosen))
+        if judged:
+            chosen = {**chosen, "judge": rotated(list(by_name), wanted, at, scheduler.secret)}
         fixtures.append(
             Fixture(
                 number=at,

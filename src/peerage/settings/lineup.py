@@ -8,15 +8,16 @@ from typing import Any
 from pydantic import BaseModel, ValidationError
 
 from peerage.games import GAMES
+from peerage.scheduling.judges import peers_required
 from peerage.scheduling.roles import first_shortage
 from peerage.scheduling.standing import Standing
-from peerage.settings.mistakes import explain
+from peerage.settings.mistakes import explain, models_in
 from peerage.settings.own_tasks import TEMPLATES, templates_of
 from peerage.settings.shape import ArenaSettings, Pairing, Rating
 from peerage.settings.source import SettingsError, Source
 
-ARENAS = "cost_unit"
-"""A game's rule that is set for the whole arena."""
+ARENAS = {"cost_unit": "under `rating:`", "judging": "under `judging:`"}
+"""Rules of games that are set for the whole arena, and where."""
 
 
 def rules_of(settings: ArenaSettings, game: str = "") -> Any:
@@ -24,11 +25,15 @@ def rules_of(settings: ArenaSettings, game: str = "") -> Any:
     of cost. Raises SettingsError."""
     name = game or settings.game
     model = GAMES[name].rules
-    shared: dict[str, Any] = {}
-    if ARENAS in model.model_fields:
-        shared[ARENAS] = settings.rating.cost_unit
-    if TEMPLATES in model.model_fields:
-        shared[TEMPLATES] = templates_of(settings.players)
+    shared: dict[str, Any] = {
+        "cost_unit": settings.rating.cost_unit,
+        TEMPLATES: templates_of(settings.players),
+    }
+    if (heeded := _heeded(name)) is not None:
+        shared["judging"] = settings.judging.model_dump(include={*heeded.model_fields})
+    if settings.judges:
+        shared["weights"] = "equal"  # who only judges has no rating that a vote could weigh by
+    shared = {key: value for key, value in shared.items() if key in model.model_fields}
     try:
         return model.model_validate({**settings.lineup[name].rules, **shared})
     except ValidationError as error:
@@ -81,8 +86,38 @@ def enough_players(settings: ArenaSettings) -> None:
             f"match of {' or '.join(settings.lineup)}. Take `slots` away"
         )
     lacking = [told for game in settings.lineup if (told := too_few(settings.alone(game)))]
+    lacking += unheeded(settings)
     if lacking:
         raise SettingsError("\n".join(lacking))
+
+
+def judged(settings: ArenaSettings, game: str) -> bool:
+    """Return whether a game of the arena has judges, by its rules."""
+    return any(needs.role == "judge" for needs in GAMES[game].officials(rules_of(settings, game)))
+
+
+def unheeded(settings: ArenaSettings) -> list[str]:
+    """What is said about judges that no game of the arena heeds, one sentence each."""
+    games = " or ".join(settings.lineup)
+    found = []
+    if settings.judges and not any(judged(settings, game) for game in settings.lineup):
+        found.append(
+            f"judges: nobody judges in {games}; remove them, or play a game with judges, such as duel"
+        )
+    heeding = [heeded for game in settings.lineup if (heeded := _heeded(game)) is not None]
+    for key in settings.judging.model_fields_set:
+        if key == "judges" and any(judged(settings, game) for game in settings.lineup):
+            continue
+        if not any(key in heeded.model_fields for heeded in heeding):
+            what = "no task has a check" if heeding else "no judge compares two answers"
+            found.append(f"judging.{key}: {what} in {games}; remove it")
+    return found
+
+
+def _heeded(game: str) -> type[BaseModel] | None:
+    """The part of the arena's `judging` that a game heeds; None for none."""
+    field = GAMES[game].rules.model_fields.get("judging")
+    return next(models_in(field.annotation), None) if field is not None else None
 
 
 def too_few(settings: ArenaSettings) -> str:
@@ -110,14 +145,18 @@ def too_few(settings: ArenaSettings) -> str:
     initial = settings.rating.initial
     standings = [Standing(player.name, player.family, initial, initial) for player in settings.players]
     rules = rules_of(settings)
-    shortage = first_shortage(spec.officials(rules), standings)
+    named, wanted = len(settings.judges), settings.judging.judges
+    required = peers_required(spec.officials(rules), named, wanted)
+    shortage = first_shortage(required, standings)
     if shortage is not None:
         smallest = {name: 1 for name in ("committee", "judges") if getattr(rules, name, 0) > 1}
-        enough = not first_shortage(spec.officials(rules.model_copy(update=smallest)), standings)
+        least = spec.officials(rules.model_copy(update=smallest))
+        enough = not first_shortage(peers_required(least, named, wanted), standings)
         panels = ", ".join([f"{name}: 1" for name in smallest])
         families = ", or give players of their own family another `family`" if shortage.kin_barred else ""
         return (
             f"players: found {listed}, too few for {settings.game!r}: {shortage}. Add players"
+            + (", or name models that only judge, under `judges:`" if shortage.role == "judge" else "")
             + (f", or take smaller panels: `rules: {{{panels}}}`" if enough else "")
             + families
         )

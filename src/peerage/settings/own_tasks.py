@@ -69,16 +69,22 @@ def texts_of_files(data: MutableMapping[str, Any], folder: Path, source: Source)
     """Put texts in place of files that `{file: …}` names, where a text may stand. Raises SettingsError."""
     for holder, key, place in _holders(data):
         value = holder.get(key)
-        if isinstance(value, dict) and value.keys() == {FILE} and isinstance(value[FILE], str):
+        if isinstance(value, dict):
+            if value.keys() != {FILE} or not isinstance(value[FILE], str):
+                raise SettingsError(f"{source.place(place)}: expected a text, or `{{file: PATH}}`")
             holder[key] = _read(folder / value[FILE], source.place(place), _text)
 
 
 def _holders(data: Mapping[str, Any]) -> Iterator[tuple[MutableMapping[str, Any], str, Place]]:
     """Yield where a text may stand that a file may hold: its mapping, its key, and its place for people."""
-    players = data.get("players")
-    for at, player in enumerate(players if isinstance(players, list) else ()):
-        if isinstance(player, dict):
-            yield from ((player, key, ("players", at, key)) for key in ("system_prompt", "template"))
+    for role in ("players", "judges"):
+        listed = data.get(role)
+        for at, player in enumerate(listed if isinstance(listed, list) else ()):
+            if isinstance(player, dict):
+                yield from ((player, key, (role, at, key)) for key in ("system_prompt", "template"))
+    judging = data.get("judging")
+    if isinstance(judging, dict):
+        yield from ((judging, key, ("judging", key)) for key in ("rubric", "prompt"))
     tasks = data.get(KEY)
     if isinstance(tasks, dict):
         yield tasks, "template", (KEY, "template")

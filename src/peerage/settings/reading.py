@@ -101,13 +101,13 @@ def loads(
             spec.rules.model_validate(rules)
         except ValidationError as error:
             wrong += explain(error, spec.rules, path, source)
-        if ARENAS in rules and ARENAS in spec.rules.model_fields:
-            wrong.append(f"{source.place((*path, ARENAS))}: set it for the whole arena, under `rating:`")
+        for key in rules.keys() & ARENAS.keys() & spec.rules.model_fields.keys():
+            wrong.append(f"{source.place((*path, key))}: set it for the whole arena, {ARENAS[key]}")
     if wrong or settings is None:
         raise SettingsError("\n".join(wrong))
-    return settings.model_copy(
-        update={"players": tuple(of_one_family(settings.players, Path(folder or ".")))}
-    )
+    everyone, playing = of_one_family(settings.everyone, Path(folder or ".")), len(settings.players)
+    players = tuple(everyone)
+    return settings.model_copy(update={"players": players[:playing], "judges": players[playing:]})
 
 
 def _ruled(data: Mapping[str, Any]) -> Iterator[tuple[object, tuple[str, ...], dict[str, Any]]]:

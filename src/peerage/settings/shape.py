@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any, ClassVar, Literal, NamedTuple
 
 from pydantic import Field, ValidationInfo, field_validator, model_validator
 
 from peerage.figures import suggest
 from peerage.games import GAMES, candidates, installed
+from peerage.games.judged import JudgingSettings
 from peerage.games.section import CostUnit, Section, Share
 from peerage.games.texts import Preset
 from peerage.match import Slots
@@ -282,6 +283,16 @@ class ArenaSettings(Section):
         "settings; `all`: every one that can be played here.",
     )
     players: tuple[PlayerSettings, ...] = Field((), description="Who plays; one line each.")
+    judges: tuple[PlayerSettings, ...] = Field(
+        (),
+        description="Who only judges: models or people, one line each, set like players. They never play, "
+        "write challenges or have a rating, and their votes weigh the same. Default, `peers`: the players "
+        "judge each other.",
+    )
+    judging: JudgingSettings = Field(
+        default_factory=JudgingSettings,
+        description="How judges compare two answers, in every game where they do.",
+    )
     hosts: dict[str, HostSettings] = Field(
         default_factory=dict,
         description="Machines that are started to serve players and stopped after the last call, by name; "
@@ -342,7 +353,20 @@ class ArenaSettings(Section):
     @property
     def secret_seed(self) -> int | None:
         """The seed from which the arena's secret follows; None where the secret is random."""
-        return self.seed if all(player.provider == "house" for player in self.players) else None
+        return self.seed if all(player.provider == "house" for player in self.everyone) else None
+
+    @property
+    def everyone(self) -> tuple[PlayerSettings, ...]:
+        """All who may be asked: those who play, then those who only judge."""
+        return self.players + self.judges
+
+    def without(self, names: Collection[str]) -> ArenaSettings:
+        """Return the settings without these players and judges."""
+        kept = {
+            key: tuple([one for one in getattr(self, key) if one.name not in names])
+            for key in ("players", "judges")
+        }
+        return self.model_copy(update=kept)
 
     @field_validator("game")
     @classmethod
@@ -357,6 +381,19 @@ class ArenaSettings(Section):
         for name in value.keys() - {EVERY}:
             cls._known(name, about)
         return value
+
+    @field_validator("judges", mode="before")
+    @classmethod
+    def _peers(cls, value: object) -> object:
+        """No judges for `peers`; a line alone is a list of itself."""
+        if value == PEERS or value is None:
+            return ()
+        if isinstance(value, int):
+            raise ValueError(
+                f"found {str(value).lower()}; expected `peers`, or a list of models that only judge. How "
+                "many judge a match is `judging: {judges: …}`"
+            )
+        return (value,) if isinstance(value, str) else value
 
     @field_validator("hosts")
     @classmethod
@@ -401,8 +438,10 @@ class ArenaSettings(Section):
                     "give it another `name`"
                 )
             places[player.name] = place
-        players = [_on_host(player, self.hosts) for player in _of_one_line(self.players)]
-        object.__setattr__(self, "players", tuple(players))
+        everyone = _of_one_line([*self.players, *_apart(self.judges, places)])
+        hosted = tuple([_on_host(player, self.hosts) for player in everyone])
+        object.__setattr__(self, "players", hosted[: len(self.players)])
+        object.__setattr__(self, "judges", hosted[len(self.players) :])
         if self.players:
             for key, text in (("until", self.until), ("pairing.goal", self.pairing.goal)):
                 try:
@@ -423,6 +462,30 @@ class ArenaSettings(Section):
 
     def _goal(self, text: str) -> Goal | None:
         return goal_of(text, [player.name for player in self.players]) if self.players else None
+
+
+PEERS = "peers"
+"""In place of a list of judges: the players judge each other."""
+
+
+def _apart(judges: Sequence[PlayerSettings], players: Collection[str]) -> Iterator[PlayerSettings]:
+    """The judges, each under a name that no player has. Raises ValueError."""
+    seen: set[str] = set()
+    for judge in judges:
+        if senseless := judge.model_fields_set & {"slots", "priority"}:
+            raise ValueError(
+                f"judge {judge.name!r} only judges, and `{min(senseless)}` says how a player plays; remove it"
+            )
+        name = judge.name
+        if name in players and "name" not in judge.model_fields_set:
+            name = f"{name} (judge)"
+        if name in players or name in seen or name == SANDBOX:
+            raise ValueError(
+                f"judges: the name {name!r} is taken{' by a player' * (name in players)}; give the judge "
+                "another `name`"
+            )
+        seen.add(name)
+        yield judge if name == judge.name else judge.model_copy(update={"name": name})
 
 
 def _of_one_line(players: Sequence[PlayerSettings]) -> Iterator[PlayerSettings]:

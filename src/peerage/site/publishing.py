@@ -30,7 +30,7 @@ import msgspec
 import yaml
 from msgspec import Struct
 
-from peerage.engine.registration import registered
+from peerage.engine.registration import only_judging, registered
 from peerage.figures import counted
 from peerage.games import installed
 from peerage.inputs import read_bytes
@@ -252,8 +252,11 @@ def _settings(site: Site) -> dict[str, Any]:
             public = spec.rules.model_fields.keys() - set(spec.files.keys()) if spec else ()
             said["rules"] = {name: value for name, value in said["rules"].items() if name in public}
     cards: Mapping[str, Mapping[str, Any]] = registered(site.moment)
-    players = [{key: card[key] for key in _CARD if card.get(key)} for card in cards.values()]
-    return {"name": site.settings.name, **stated, "players": players}
+    judging, listed = only_judging(cards, site.settings), dict[str, Any]()
+    for name, card in cards.items():
+        shown = {key: card[key] for key in _CARD if card.get(key)}
+        listed.setdefault("judges" if name in judging else "players", []).append(shown)
+    return {"name": site.settings.name, **stated, **listed}
 
 
 def _git(folder: Path, *words: str) -> str:

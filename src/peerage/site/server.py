@@ -104,7 +104,7 @@ class Server:
             ]
         self.links: dict[str, str] = {}
         """Where each person plays, below the server's address."""
-        if names := [player.name for player in self.settings.players if player.is_person]:
+        if names := [player.name for player in self.settings.everyone if player.is_person]:
             links = Links.of(folder)
             self.links = {name: links.path(name) for name in names}
             seats = SeatRoutes(frame, People(folder), links, names)

@@ -43,7 +43,7 @@ class GameRow(Shown, frozen=True):
 
 def players(settings: ArenaSettings, today: date) -> Iterator[PlayerRow]:
     """The players in the order of the settings, at the prices of `today`."""
-    for player in settings.players:
+    for player in settings.everyone:
         price = price_of(player, today)
         yield PlayerRow(
             player=player.name,

@@ -63,7 +63,7 @@ def what_would_change(
     if not len(cast.judge):
         raise ScopeError("no judge voted on these matches, or scored them: there is nothing to correct")
     styles = _styles(ledger, played, cast) if "style" in wanted else None
-    families = families_of(ledger, settings.players)
+    families = families_of(ledger, settings.everyone)
     try:
         found = corrected(cast, wanted, styles, families)
     except ValueError as error:

@@ -65,7 +65,7 @@ def judges_of(
 ) -> JudgesReport:
     """`judges`, where what the matches of `ledger` tell was read before; `pick` is the verdict's, which the
     report does not contradict."""
-    families = families_of(ledger, settings.players)
+    families = families_of(ledger, settings.everyone)
     marks, ballots = marks_in(read.marks), ballots_in(read.ballots)
     if len(ballots):
         voted = set(ballots.panels)

@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from peerage.engine.benches import Bench, benched
 from peerage.engine.model_watch import Change, changes, in_words
-from peerage.engine.registration import models_and_families, registered
+from peerage.engine.registration import models_and_families, only_judging, registered
 from peerage.games import tracks_of
 from peerage.ledger.store import Ledger
 from peerage.players.prices import PLAY_PRICE
@@ -182,7 +182,7 @@ def board(
     gone: Mapping[str, tuple[int, float]] = {}
     if scope.source == "played" and not (scope.side or asked):
         gone = _when_withdrawn(played, known, track, rating, elo)
-    out, models = benched(ledger), changes(ledger)
+    out, models, judging = benched(ledger), changes(ledger), only_judging(cards, settings)
     rows = [
         _row(
             name=name,
@@ -201,7 +201,7 @@ def board(
             withdrawn=gone.get(name, (None, None)),
             checked=credits.accuracies.get(name),
         )
-        for name in [*known, *sorted((accounts.keys() | lines.keys()) - known.keys())]
+        for name in [*known, *sorted(((accounts.keys() - judging) | lines.keys()) - known.keys())]
     ]
     ranked = tuple(_ranked(rows))
     made = Board(

@@ -109,7 +109,7 @@ def of_fixtures(
 ) -> Plan:
     """What `matches` matches like these take: `fixtures` are all of them, or a sample to be scaled."""
     games = {name: (one.spec, one.rules) for name, one in schedulers(settings, "").items()}
-    lines = {player.name: _Priced(player, prices[player.name]) for player in settings.players}
+    lines = {player.name: _Priced(player, prices[player.name]) for player in settings.everyone}
     sums = {name: _Sum() for name in lines}
     by_game = {name: _Sum() for name in games}
     by_role: dict[str, _Sum] = {}

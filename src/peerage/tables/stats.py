@@ -185,14 +185,14 @@ def stats_of(
     played: PlayedMatches,
 ) -> Stats:
     """`stats`, where what the matches tell was read before, as were everybody's sums over the same ones."""
-    identities = models_and_families(registered(ledger), settings.players)
+    identities = models_and_families(registered(ledger), settings.everyone)
     elo = pinned_elo(ledger.meta(), settings.rating)
     possibly = possibly_billed(ledger, elo)
     readings = Readings()
     for reading in read.readings:
         readings.count(*reading)
     judges = judge_statistics(ballots_in(read.ballots))
-    players = [player.name for player in settings.players]
+    players = [player.name for player in settings.everyone]
     names = [*players, *sorted((accounts.keys() | read.replies.keys()) - {*players})]
     hosted, found, probes = hosted_stats(ledger), gained(played), probe_costs(ledger)
     return Stats(

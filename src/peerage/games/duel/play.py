@@ -45,7 +45,7 @@ from peerage.protocol import Choice, Reply, Role, Steps, Text
 def play(table: Table) -> Steps[Outcome]:
     """One duel between the two seats of `table`."""
     rules: DuelRules = table.rules
-    kind = _kind(rules)
+    kind, panel_rules = _kind(rules), rules.panel()
     detail: dict[str, Any] = dict(table.drawn)
     drafted = yield from drafting(
         _turns(table.officials["author"], kind),
@@ -62,7 +62,7 @@ def play(table: Table) -> Steps[Outcome]:
     judged_on, reference = drafted.texts, drafted.hidden.get(REFERENCE)
     challenge = {stage: text for stage, text in drafted.texts.items() if stage != REFERENCE}
 
-    told = {"limit": str(rules.max_chars), "judging": judging(kind.merits, rules.panel(), rules.reference)}
+    told = {"limit": str(rules.max_chars), "judging": judging(kind.judge, panel_rules, rules.reference)}
     replies: list[Reply] = yield [
         kind.answer.ask(
             seat.label,
@@ -89,16 +89,12 @@ def play(table: Table) -> Steps[Outcome]:
         table.officials["judge"],
         answers,
         judged_on,
-        rules.panel(),
+        panel_rules,
         kind.judge,
-        table.rng("order") if rules.order == "one" else None,
+        table.rng("order") if panel_rules.order == "one" else None,
         reference,
     )
-    detail |= {
-        "decided": "by judges",
-        "ballots": [msgspec.to_builtins(ballot) for ballot in verdict.ballots],
-        "share": verdict.share,
-    }
+    detail |= {"decided": "by judges", **verdict.detail()}
     if verdict.score is None:
         return Outcome(void="inconclusive", detail=detail)
     return Outcome(scores={first: verdict.score, second: 1 - verdict.score}, detail=detail)
@@ -126,8 +122,9 @@ def asks(rules: DuelRules, fixture: Fixture) -> tuple[Asks, ...]:
     challenge = parts * (DRAFT_CHARS + QUOTE)
     objections = members * (OBJECTION_CHARS + 2) + QUOTE
     answer = rules.max_chars + QUOTE
-    judged, drafts = 2 if rules.order == "both" else 1, rules.max_drafts
-    vote, verdict = Choice("vote", VOTES), Choice("verdict", ("A", "B"))
+    panel_rules, vote = rules.panel(), Choice("vote", VOTES)
+    judged, drafts = 2 if panel_rules.order == "both" else 1, rules.max_drafts
+    judge = panel_rules.asks(kind.judge, (REFERENCE,) if rules.reference else ())
 
     limits = {
         "contestant": (rules.max_tokens, rules.max_chars),
@@ -146,7 +143,7 @@ def asks(rules: DuelRules, fixture: Fixture) -> tuple[Asks, ...]:
         # authors rotate, so over all turns each writes every part once a draft
         sort("author", again, Text(), drafts * parts, writing, challenge + objections),
         sort("committee", kind.vote, vote, drafts * authors, 1.3, challenge),
-        sort("judge", kind.judge, verdict, judged, judged, challenge + 2 * answer),
+        sort("judge", judge, panel_rules.expects(), judged, judged, challenge + 2 * answer),
     )
 
 
@@ -200,7 +197,7 @@ DEMO_TOPICS = [
 
 GAME: GameSpec[DuelRules] = GameSpec(
     name="duel",
-    version=5,
+    version=6,
     about="Two players answer a challenge that peers drafted; peers judge.",
     contestants=(2, 2),
     rules=DuelRules,

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from peerage.challenges.drafting import REFERENCE, Stage
 from peerage.games.texts import texts
 from peerage.judging.panel import QUORUM, PanelRules
-from peerage.judging.prompts import COMPARE, COMPARISON, MATERIAL, MERITS, referred
+from peerage.judging.prompts import COMPARE, MATERIAL, Comparison
 from peerage.protocol import Prompt
 
 
@@ -17,8 +17,7 @@ class Kind(NamedTuple):
     stages: tuple[Stage, ...]
     vote: Prompt
     answer: Prompt
-    judge: Prompt
-    merits: str
+    judge: Comparison
 
     def referred(self) -> Kind:
         """Return this kind with a reference answer by the author of its question, for its roles."""
@@ -28,7 +27,6 @@ class Kind(NamedTuple):
         return self._replace(
             stages=(*stages, asking, _reference(case)),
             vote=Prompt(self.vote.system, _TEXTS["checked"].join(self.vote.user.rsplit("\n\n", 1))),
-            judge=referred(self.judge),
         )
 
 
@@ -52,22 +50,21 @@ def _stage(name: str, told: Prompt) -> Stage:
 
 
 def _clinical() -> Kind:
-    merits: str = _TEXTS["clinical"]
     stages = _stage("case", _TEXTS["case_stage"]), _stage("question", _TEXTS["case_question_stage"])
-    compare = "The case:\n{case}\n\n" + COMPARISON.replace("{merits}", merits)
-    judge = Prompt(_TEXTS["case_judge"], compare)
-    return Kind(stages, _TEXTS["case_vote"], _TEXTS["case_answer"], judge, merits)
+    asked = f"The case:\n{{case}}\n\n{COMPARE.asked}"
+    judge = Comparison(_TEXTS["case_judge"], _TEXTS["clinical"], asked)
+    return Kind(stages, _TEXTS["case_vote"], _TEXTS["case_answer"], judge)
 
 
 CHALLENGES = {
     "question": Kind(
-        (_stage("question", _TEXTS["question_stage"]),), _TEXTS["vote"], _TEXTS["answer"], COMPARE, MERITS
+        (_stage("question", _TEXTS["question_stage"]),), _TEXTS["vote"], _TEXTS["answer"], COMPARE
     ),
     "case": _clinical(),
 }
 
 
-def judging(merits: str, panel: PanelRules, reference: bool = False) -> str:
+def judging(comparison: Comparison, panel: PanelRules, reference: bool = False) -> str:
     """Return what contestants are told of the judging; with a `reference` answer by the question's author."""
     orders = "in both orders" if panel.order == "both" else "in one order, drawn at random"
     softmax = f"the higher a judge's rating, the more its vote weighs (softmax, {panel.weight_temperature:g}"
@@ -80,10 +77,15 @@ def judging(merits: str, panel: PanelRules, reference: bool = False) -> str:
         "They are also shown a reference answer by the question's author, which may be wrong; an answer need "
         "not resemble it. "
     )
+    counts = (
+        f"What counts, in this order: {comparison.merits}; complete where it matters; clear. Length and "
+        "style are no merit."
+    )
+    if panel.rubric or panel.criteria or panel.prompt:
+        counts = "What counts is set by the arena's owner."
     return (
-        f"Judges, who are other players and see no names, read both answers {orders} and say which is "
-        f"better. {shown if reference else ''}What counts, in this order: {merits}; complete where it "
-        f"matters; clear. Length and style are no merit. They may {'not ' if panel.binary else ''}call a "
+        f"Judges, who see no names, read both answers {orders} and say which is better. "
+        f"{shown if reference else ''}{counts} They may {'not ' if panel.binary else ''}call a "
         f"tie. In the count {weights[panel.weights]}; within {panel.epsilon:.0%} of one half of the weight "
         f"it is a tie, and with fewer than {QUORUM:.0%} of the verdicts valid there is no result. An "
         "answer that is empty or refuses loses to one that does not, without judges; two such answers tie."

@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from pydantic import Field, model_validator
 
-from peerage.games.game import GameRules
+from peerage.games.judged import JudgedRules
 from peerage.games.section import CHARS_PER_TOKEN, Line, MaxTokens, Share, Temperature
 from peerage.games.texts import expanded, presets
 from peerage.judging.panel import PanelRules
@@ -17,7 +17,7 @@ FEWEST = 2
 """Members of a committee or a panel without whom a match is not paired, where rules ask for as many."""
 
 
-class DuelRules(GameRules):
+class DuelRules(JudgedRules):
     """Rules of duels."""
 
     preset: Literal["general", "clinical", "uner"] = Field(
@@ -107,7 +107,7 @@ class DuelRules(GameRules):
 
     def panel(self) -> PanelRules:
         """Return the rules of the panel of judges."""
-        return PanelRules(
+        usual = PanelRules(
             order=self.order,
             binary=self.binary,
             epsilon=self.epsilon,
@@ -115,6 +115,7 @@ class DuelRules(GameRules):
             weight_temperature=self.weight_temperature,
             answer_chars=self.max_chars,
         )
+        return self.judging.panel(usual)
 
 
 def _challenge(stated: dict[str, Any]) -> object:

@@ -25,7 +25,9 @@ def show(fixture: Fixture, outcome: Outcome, replies: Replies) -> Iterator[Block
         yield Heading("The answers")
         yield from map(said, given)
     share = outcome.detail.get("share")
-    yield from panel_shown(ballots_of(outcome), replies, names(fixture), share)
+    yield from panel_shown(
+        ballots_of(outcome), replies, names(fixture), share, outcome.detail.get("criteria", {})
+    )
     why = {one.label: f"its answer was {one.status}" for one in given if one.status != "ok"}
     if share is not None:
         first, second = (seat.label for seat in fixture.seats)

@@ -97,6 +97,7 @@ def _take(
 
 
 def _pairs(found: Mapping[tuple[str, int], Mapping[str, Mapping[str, _Answer]]]) -> Iterator[RecordedAnswers]:
+    prompt = COMPARE.prompt(())
     for (sample, again), asked in found.items():
         for question, given in asked.items():
             record = _digest([sample, question])
@@ -107,7 +108,7 @@ def _pairs(found: Mapping[tuple[str, int], Mapping[str, Mapping[str, _Answer]]])
                     record=record,
                     id=_digest([again, first.player, first.text, second.player, second.text]),
                     title=visible(sample) + (f", try {again}" if again > 1 else ""),
-                    asked=(COMPARE.system, COMPARE.user),
+                    asked=(prompt.system, prompt.user),
                     given={"question": Given(question, "question")},
                     authors={FIRST: first.player, SECOND: second.player},
                     answers={FIRST: first.text, SECOND: second.text},

@@ -132,7 +132,7 @@ def asks(rules: RejudgeRules, fixture: Fixture) -> tuple[Asks, ...]:
 
 GAME: GameSpec[RejudgeRules] = GameSpec(
     name="rejudge",
-    version=4,
+    version=5,
     about="New judges compare or score recorded answers; `peerage rejudge` sets it up.",
     contestants=(0, 0),
     rules=RejudgeRules,

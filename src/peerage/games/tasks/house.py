@@ -28,12 +28,17 @@ def house(call: Call, skill: float, rng: Random) -> Any:
         return essay(call, rng.gauss(skill, SPREAD), rng)
     right = _right(checks)
     if rng.random() < skill and right is not None:
-        return Said(right, worth(RIGHT))
+        return Said(right, _worth(right=True))
     for _ in range(_TRIES):
         missed = _missed(right or "", checks[0], rng)
         if graded(checks, missed).credit < 1:
-            return Said(missed, worth(WRONG))
-    return Said("I do not know.", worth(WRONG))
+            return Said(missed, _worth(right=False))
+    return Said("I do not know.", _worth(right=False))
+
+
+def _worth(*, right: bool) -> dict[str, Any]:
+    """Return what house judges know of an answer that a check calls right or wrong."""
+    return {**worth(RIGHT if right else WRONG), "right": right}
 
 
 def _right(checks: Sequence[Check]) -> str | None:

@@ -8,13 +8,18 @@ from typing import Any, NamedTuple
 import msgspec
 
 from peerage.games.tasks.rules import TasksRules
-from peerage.games.texts import texts
 from peerage.judging.panel import panel
-from peerage.judging.prompts import COMPARE, referred
+from peerage.judging.prompts import MERITS, Comparison, framed
 from peerage.match import Table
-from peerage.protocol import Prompt, Quote, Reply, Steps
+from peerage.protocol import Quote, Reply, Steps
 
-_RUBRIC: str = texts(__package__)["rubric"]
+TASK = Comparison(
+    "You are an impartial judge. Two anonymous contestants answered the same task; you say which answer "
+    "serves the person who set it better.",
+    MERITS,
+    "The task:\n{question}",
+)
+"""What judges of tasks are told."""
 
 
 class Decided(NamedTuple):
@@ -30,23 +35,26 @@ def decided(table: Table, answers: Mapping[str, Reply]) -> Steps[Decided | None]
     judges = table.officials.get("judge", ())
     if not judges:
         return None
+    rules_of_panel = rules.panel()
     verdict = yield from panel(
         judges,
         answers,
         shown(table.drawn),
-        rules.panel(),
-        comparison(table.drawn),
-        table.rng("order") if rules.order == "one" else None,
+        rules_of_panel,
+        TASK,
+        table.rng("order") if rules_of_panel.order == "one" else None,
     )
-    ballots = [msgspec.to_builtins(ballot) for ballot in verdict.ballots]
-    return Decided(verdict.score, {"ballots": ballots, "share": verdict.share})
+    return Decided(verdict.score, verdict.detail())
 
 
 def shown(task: Mapping[str, Any]) -> dict[str, str | Quote]:
-    """What judges are shown beside the answers: the task, what is expected, the rubric."""
-    found: dict[str, str | Quote] = {"question": Quote("question", asked(task))}
+    """What judges are shown beside the answers: the task, what is expected, the task's rubric.
+
+    The owner wrote all of it, so its markers are the same in every request.
+    """
+    found: dict[str, str | Quote] = {"question": framed("task", asked(task))}
     if (expected := expected_text(task.get("expected"))) and not _patterns(task):
-        found["reference"] = Quote("reference", expected)
+        found["expected"] = framed("expected", expected)
     if rubric := task.get("rubric"):
         found["rubric"] = rubric
     return found
@@ -55,16 +63,6 @@ def shown(task: Mapping[str, Any]) -> dict[str, str | Quote]:
 def _patterns(task: Mapping[str, Any]) -> bool:
     """Return whether what is expected is a pattern, which says little to a judge."""
     return any(check["kind"] == "regex" for check in task.get("checks", ()))
-
-
-def comparison(task: Mapping[str, Any]) -> Prompt:
-    """The judges' prompt for a task."""
-    given = shown(task)
-    prompt = referred(COMPARE) if "reference" in given else COMPARE
-    if "rubric" not in given:
-        return prompt
-    before, compare, after = prompt.user.partition("Compare the two.")
-    return Prompt(prompt.system, f"{before}{_RUBRIC}{compare}{after}")
 
 
 def asked(task: Mapping[str, Any]) -> str:

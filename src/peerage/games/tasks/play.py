@@ -17,20 +17,21 @@ from typing import Any
 
 import msgspec
 
-from peerage.games.game import QUOTE, Asks, Demo, GameRating, GameSpec, RoleRequirement
+from peerage.games.game import QUOTE, Asks, Demo, GameMemory, GameRating, GameSpec, RoleRequirement
+from peerage.games.tasks.controls import CONTROL, SEEN, Controls
 from peerage.games.tasks.files import read_tasks
 from peerage.games.tasks.house import house
-from peerage.games.tasks.judges import Decided, comparison, decided
+from peerage.games.tasks.judges import TASK, Decided, decided, shown
 from peerage.games.tasks.rules import TasksRules
 from peerage.games.tasks.show import show
 from peerage.games.tasks.task import messages_of
 from peerage.judging.checks import Check, Credit, graded
 from peerage.judging.panel import REASON_CHARS, VERDICT_TOKENS
 from peerage.match import Fixture, Outcome, Table
-from peerage.protocol import Ask, Choice, Prompt, Reply, Steps, Text
+from peerage.protocol import Ask, Prompt, Reply, Steps, Text
 
-FEWEST = 2
-"""Judges without whom no match of a task that only judges decide is paired, where rules ask for as many."""
+PEERS, FEWEST = 5, 2
+"""Peers that judge a match, and without how many no match of a task that only judges decide is paired."""
 
 
 def play(table: Table) -> Steps[Outcome]:
@@ -65,10 +66,16 @@ def play(table: Table) -> Steps[Outcome]:
         detail["checks"] = {label: one.credit for label, one in credits.items()}
         detail["check_notes"] = {label: one.note for label, one in credits.items() if one.note}
         lead = credits[first].credit - credits[second].credit
-        if lead:
-            score = 1.0 if lead > 0 else 0.0
-            return Outcome(scores={first: score, second: 1 - score}, detail={**detail, "decided": "by check"})
-        if not to_judges(rules, task, credits[first].credit):
+        if lead and rules.judging.checks == "decide":
+            detail["decided"], score = "by check", 1.0 if lead > 0 else 0.0
+            seen: tuple[Mapping[str, Any], ...] = ()
+            if task.get(CONTROL) and all(reply.ok for reply in replies):
+                control: Decided | None = yield from decided(table, answers)
+                if control is not None:
+                    detail |= {"control": True, "control_ballots": control.detail["ballots"]}
+                    seen = ({SEEN: [seat.player for seat in table.officials["judge"]]},)
+            return Outcome(scores={first: score, second: 1 - score}, facts=seen, detail=detail)
+        if not lead and not to_judges(rules, task, credits[first].credit):
             return Outcome(scores={first: 0.5, second: 0.5}, detail={**detail, "decided": "tie"})
     if not all(reply.ok for reply in replies):
         score = 0.5 + (answers[first].ok - answers[second].ok) / 2
@@ -91,9 +98,10 @@ def _credit(checks: tuple[Check, ...], reply: Reply) -> Credit:
 def to_judges(rules: TasksRules, task: Mapping[str, Any], credit: float | None = None) -> bool:
     """Return whether judges decide a match of this task in which the check gives both answers the same
     `credit`; None: whether they ever may."""
-    if not task.get("checks"):
+    if not task.get("checks") or rules.judging.checks == "measure":
         return True
-    return rules.then == "judges" or (rules.then is None and bool(task.get("rubric")))
+    asked = bool(task.get("rubric")) or rules.judging.stated
+    return rules.then == "judges" or (rules.then is None and asked)
 
 
 def asks(rules: TasksRules, fixture: Fixture) -> Iterator[Asks]:
@@ -110,16 +118,18 @@ def asks(rules: TasksRules, fixture: Fixture) -> Iterator[Asks]:
         quoted=templates,
         usual_quoted=(told + templates) // 4,
     )
-    if to_judges(rules, fixture.drawn):
-        orders = 2 if rules.order == "both" else 1
+    control = bool(fixture.drawn.get(CONTROL))
+    if control or to_judges(rules, fixture.drawn):
+        judging = rules.panel()
+        orders = 2 if judging.order == "both" else 1
         yield Asks(
             to="judge",
-            prompts=comparison(fixture.drawn),
-            expects=Choice("verdict", ("A", "B")),
+            prompts=judging.asks(TASK, shown(fixture.drawn)),
+            expects=judging.expects(),
             calls=orders,
             max_tokens=VERDICT_TOKENS,
             quoted=2 * answer + QUOTE,
-            usual=orders * (_SAME if fixture.drawn.get("checks") else 1.0),
+            usual=orders * (_SAME if fixture.drawn.get("checks") and not control else 1.0),
             usual_quoted=told // 4 + 600,
             usual_output=REASON_CHARS // 10,
         )
@@ -132,10 +142,11 @@ _SAME = 0.5
 def officials(rules: TasksRules) -> tuple[RoleRequirement, ...]:
     """Judges, where a task may need them."""
     may = [task for task in rules.tasks if to_judges(rules, {"checks": task.checks, "rubric": task.rubric})]
-    if not may:
+    if not may and not rules.judging.controls:
         return ()
-    fewest = min(FEWEST, rules.judges) if any(not task.checks for task in may) else 0
-    return (RoleRequirement("judge", rules.judges, fewest),)
+    needed = rules.judging.checks == "measure" or any(not task.checks for task in may)
+    fewest = FEWEST if needed else 0
+    return (RoleRequirement("judge", PEERS, fewest),)
 
 
 def draw(rules: TasksRules, seed: str, number: int) -> dict[str, Any]:
@@ -170,7 +181,7 @@ def _order(seed: str, block: int, weights: tuple[int, ...]) -> tuple[int, ...]:
 
 GAME: GameSpec[TasksRules] = GameSpec(
     name="tasks",
-    version=1,
+    version=2,
     about="Two players answer a task of yours; a check or judges decide.",
     contestants=(2, 2),
     rules=TasksRules,
@@ -184,4 +195,10 @@ GAME: GameSpec[TasksRules] = GameSpec(
     rating=GameRating(by_task=True),
     files={"tasks": read_tasks},
     demo=Demo(),
+    memory=GameMemory(
+        make=lambda rules: Controls(
+            rules.judging.controls, lambda secret, number: draw(rules, secret, number)
+        ),
+        applies=lambda rules: rules.judging.controls > 0,
+    ),
 )

@@ -9,6 +9,7 @@ from typing import Any, Literal
 from pydantic import Field, model_validator
 
 from peerage.games.game import GameRules
+from peerage.games.judged import CheckedJudgingRules
 from peerage.games.section import CHARS_PER_TOKEN, MaxTokens, Temperature
 from peerage.games.tasks.files import read_tasks
 from peerage.games.tasks.task import Task, numbered, task_of, templates_of
@@ -25,6 +26,10 @@ def sample() -> tuple[Task, ...]:
 
 class TasksRules(GameRules):
     """Rules of one's own tasks."""
+
+    judging: CheckedJudgingRules = Field(
+        CheckedJudgingRules(), description="How judges decide; set from the arena's `judging`."
+    )
 
     tasks: tuple[Task, ...] = Field(
         default_factory=sample,
@@ -49,13 +54,8 @@ class TasksRules(GameRules):
     then: Literal["judges", "tie"] | None = Field(
         None,
         description="What follows where a check gives both answers the same credit: `judges`, or it is "
-        "a `tie`. Default: a tie, unless the task has a rubric.",
+        "a `tie`. Default: a tie, unless the task or `judging` has a rubric, criteria or a prompt.",
     )
-    judges: int = Field(5, ge=1, le=99, description="Judges, where judges decide: the top by raw Elo.")
-    order: Literal["both", "one"] = Field(
-        "both", description="Judges see the answers in both orders, or in one drawn at random."
-    )
-    binary: bool = Field(False, description="Forbid judges to call a tie.")
     max_tokens: MaxTokens = 2_000
     temperature: Temperature = None
 
@@ -96,4 +96,4 @@ class TasksRules(GameRules):
 
     def panel(self) -> PanelRules:
         """Return the rules of the panel of judges."""
-        return PanelRules(order=self.order, binary=self.binary, weights="equal", answer_chars=self.max_chars)
+        return self.judging.panel(PanelRules(weights="equal", answer_chars=self.max_chars))

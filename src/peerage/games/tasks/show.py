@@ -12,7 +12,7 @@ from peerage.games.tasks.judges import expected_text
 from peerage.games.tasks.task import wanted
 from peerage.judging.ballots import ballots_of
 from peerage.judging.checks import Check
-from peerage.judging.panel import panel_shown
+from peerage.judging.panel import Ballot, panel_shown
 from peerage.match import Fixture, Outcome
 
 _NO_RESULT = {
@@ -47,7 +47,13 @@ def show(fixture: Fixture, outcome: Outcome, replies: Replies) -> Iterator[Block
         credit = credits.get(reply.label)
         yield said(reply, *_checked(credit), notes.get(reply.label, "") if reply.status == "ok" else "")
     share = detail.get("share")
-    yield from panel_shown(ballots_of(outcome), replies, names(fixture), share)
+    yield from panel_shown(ballots_of(outcome), replies, names(fixture), share, detail.get("criteria", {}))
+    if detail.get("control"):
+        yield Sentence(
+            "The check decided. Judges saw the answers too, as a control: their votes do not count."
+        )
+        shown = msgspec.convert(detail["control_ballots"], tuple[Ballot, ...])
+        yield from panel_shown(shown, replies, names(fixture), None)
     yield from result(fixture, outcome, "", dict(_why(fixture, detail)), _NO_RESULT)
 
 
