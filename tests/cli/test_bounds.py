@@ -17,6 +17,7 @@ ARENA = "players: [house:0.3, house:0.4, house:0.5, house:0.6, house:0.7, house:
 
 
 KEYS = {
+    ("peerage choose", "budget"),
     ("peerage demo", "seed"),
     ("peerage init", "seed"),
     *(("peerage run", key) for key in ("seed", "concurrency", "budget")),

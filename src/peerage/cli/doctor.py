@@ -75,7 +75,7 @@ def examine(folder: Path) -> list[Finding]:
         *_spare_keys(players, env),
         *arena,
         *(_engine(settings, env) if settings is not None else ()),
-        *asyncio.run(_players(players, env, folder)),
+        *asyncio.run(look_at_players(players, env, folder)),
         *(_ledger(settings, env, folder) if settings is not None else ()),
         *(_needs(settings) if settings is not None else ()),
         _clock(),
@@ -233,7 +233,10 @@ def _spare_keys(players: Sequence[PlayerSettings], env: dict[str, str]) -> Itera
             yield Finding("keys", provider, "ok" if provider in found else "unused", there)
 
 
-async def _players(players: Sequence[PlayerSettings], env: dict[str, str], folder: Path) -> list[Finding]:
+async def look_at_players(
+    players: Sequence[PlayerSettings], env: dict[str, str], folder: Path
+) -> list[Finding]:
+    """Ask servers for their models, never for a reply: the library, key and model of each player."""
     looked = await asyncio.gather(*[checks.check(player, env, folder) for player in players])
     lines: list[Finding] = []
     for player, found in zip(players, looked, strict=True):

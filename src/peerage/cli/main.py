@@ -34,6 +34,7 @@ _USAGE = ("SettingsError", "ArenaError", "OutputRefused", "InputRefused")
 COMMANDS: Mapping[str, Mapping[str, str]] = {
     "Begin": {
         "demo": "play.demo",
+        "choose": "choose.choose",
         "init": "setup.init",
         "doctor": "setup.doctor",
     },

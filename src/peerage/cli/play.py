@@ -117,8 +117,7 @@ def run(
     from peerage.cli.logs import log_to_stderr
     from peerage.engine.recovery import decided
     from peerage.environment import environment
-    from peerage.ledger import LedgerError
-    from peerage.settings import SettingsError, enough_players, extra_installed, load
+    from peerage.settings import SettingsError, load
 
     if more is not None and max_matches is not None:
         raise SettingsError(
@@ -132,9 +131,7 @@ def run(
     log_to_stderr(log_level.upper(), settings.everyone if settings else (), environment(folder, os.environ))
     if settings is not None:
         settings = stated = stated if until is None else with_goal(stated, until)
-        extra_installed(settings)
-        enough_players(settings)
-        equipped(settings, folder)
+        prepared(settings, folder)
     where = {} if address is None else {"kind": "ray", "address": address}
     stated = stated.model_copy(update={"engine": stated.engine.model_copy(update=where)})
     with opened(stated, folder, seed, budget=budget, concurrency=concurrency, probe=not no_probe) as arena:
@@ -142,22 +139,45 @@ def run(
         if more is not None:
             max_matches = decided(arena.ledger) + more
         if not stats_only:
-            refuse_unplaceable(arena)
-            with suppress(LedgerError):  # the run holds the whole ledger against its log, and says more
-                for notice in arena.ready():
-                    say(notice)
-
-            def agreed(note: str = "") -> None:
-                agree_to_matches(arena, max_matches, yes, note)
-
-            agreed()
-            seat = seated(player) if sys.stdin.isatty() and sys.stdout.isatty() else ""
-            code = play_to_end(arena, max_matches, batch_size, replan=lambda: agreed(THINKS), seat=seat)
+            code = agreed_and_played(arena, max_matches, yes, batch_size, player)
             if not code:
-                _next(folder, {"serve": "the arena in a browser", "report": "one file to send to somebody"})
+                recommend(
+                    folder, {"serve": "the arena in a browser", "report": "one file to send to somebody"}
+                )
         if stats or stats_only:
             tables.show_stats(arena, Format.table)
     raise typer.Exit(code)
+
+
+def prepared(settings: ArenaSettings, folder: Path) -> None:
+    """Refuse, before anything is made or planned, what an arena lacks to be played."""
+    from peerage.settings import enough_players, extra_installed
+
+    extra_installed(settings)
+    enough_players(settings)
+    equipped(settings, folder)
+
+
+def agreed_and_played(
+    arena: Arena, limit: int | None, yes: bool, batch: int | None = None, players: Sequence[str] = ()
+) -> int:
+    """Show the plan, ask, play until `limit` matches have a result, say how it ended; the exit code.
+
+    `players` joined on the command line; a person among them has the seat at this terminal.
+    """
+    from peerage.ledger import LedgerError
+
+    refuse_unplaceable(arena)
+    with suppress(LedgerError):  # the run holds the whole ledger against its log, and says more
+        for notice in arena.ready():
+            say(notice)
+
+    def agreed(note: str = "") -> None:
+        agree_to_matches(arena, limit, yes, note)
+
+    agreed()
+    seat = seated(players) if sys.stdin.isatty() and sys.stdout.isatty() else ""
+    return play_to_end(arena, limit, batch, replan=lambda: agreed(THINKS), seat=seat)
 
 
 def demo(
@@ -240,7 +260,7 @@ def demo(
     if code:
         raise typer.Exit(code)
     pages = find_spec("jinja2") is not None
-    _next(
+    recommend(
         folder,
         {
             **({f"players {best}": "a player's strength in each game"} if best else {}),
@@ -256,7 +276,7 @@ def demo(
         typer.echo(f"{'':6}{pip()} install 'peerage[site]'   for pages in a browser")
 
 
-def _next(folder: Path, todo: Mapping[str, str]) -> None:
+def recommend(folder: Path, todo: Mapping[str, str]) -> None:
     """Say what to do next: commands, each with what it is for."""
     there = {words if "--dir" in words else f"{words}{at(folder)}": about for words, about in todo.items()}
     wide, lead = max(map(len, there)), "next:"

@@ -9,10 +9,16 @@ from typing import Annotated, Any
 
 import typer
 
+from peerage.cli.choice import BUDGET, Judges, Players, Rubric, Tasks, Template
 from peerage.cli.options import HERE, Folder, at, program, prose
 
 
 def init(
+    tasks: Tasks = "",
+    players: Players = [],  # noqa: B006
+    judge: Judges = [],  # noqa: B006
+    rubric: Rubric = None,
+    template: Template = None,
     folder: Folder = HERE,
     name: Annotated[str, typer.Option(help="Title on tables. Default: the folder's name.")] = "",
     seed: Annotated[
@@ -23,18 +29,32 @@ def init(
     """Write a commented arena.yaml to start from.
 
     Its players are models of the providers whose keys are found in the environment or in .env; without any,
-    house players stand in. An arena.yaml that is there is kept.
+    house players stand in. An arena.yaml that is there is kept. With a file of tasks and players it writes
+    what `peerage choose` would, and plays nothing.
     """
     import os
 
+    from peerage.cli.choice import choice_text, stated_choice
     from peerage.environment import databases, environment
     from peerage.outputs import SETTINGS, write
     from peerage.players.keys import found_keys
     from peerage.settings import FILE_NAME, ArenaSettings, SettingsError, with_option
 
     path = folder / FILE_NAME
+    choice = stated_choice(tasks, players, judge, rubric, template) if tasks else None
+    if choice is None and (judge or rubric or template):
+        raise SettingsError("--judge, --rubric and --template go with a file of tasks; name it first")
+    if choice is not None and not players:
+        raise SettingsError(f"name the players too, such as `{program()} init {tasks} openai:gpt-5-mini …`")
+    if choice is not None and seed is not None:
+        raise SettingsError("--seed is for arenas of house players without tasks; leave it out")
     if path.exists() and not force:
         raise SettingsError(f"{path} exists; `--force` replaces it, `--dir FOLDER` starts an arena elsewhere")
+    if choice is not None:
+        folder.mkdir(parents=True, exist_ok=True)
+        write(path, choice_text(choice, folder, BUDGET, name), SETTINGS, force=force)
+        typer.echo(f"wrote {path}\nnext: {program()} choose{at(folder)}, or {program()} run{at(folder)}")
+        return
     env = environment(folder, os.environ)
     keys, servers = found_keys(env), databases(env)
     if keys and seed is not None:

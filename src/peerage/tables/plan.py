@@ -128,20 +128,19 @@ def of_fixtures(
         GamePlan(name, round(one.matches * scale), round(one.calls * scale), one.expected * scale / 1e9)
         for name, one in by_game.items()
     ]
+    shares = [
+        RolePlan(role, round(one.calls * scale), one.expected * scale / 1e9, one.worst * scale / 1e9)
+        for role, one in by_role.items()
+    ]
     return Plan(
-        matches,
-        sum(player.calls for player in players),
-        sum(player.expected_usd or 0.0 for player in players),
-        sum(player.worst_usd or 0.0 for player in players),
-        tuple([player.player for player in players if player.worst_usd is None]),
-        players,
-        tuple(parts) if len(parts) > 1 else (),
-        tuple(
-            [
-                RolePlan(role, round(one.calls * scale), one.expected * scale / 1e9, one.worst * scale / 1e9)
-                for role, one in by_role.items()
-            ]
-        ),
+        matches=matches,
+        calls=sum(player.calls for player in players),
+        expected_usd=sum(player.expected_usd or 0.0 for player in players),
+        worst_usd=sum(player.worst_usd or 0.0 for player in players),
+        unpriced=tuple([player.player for player in players if player.worst_usd is None]),
+        players=players,
+        games=tuple(parts) if len(parts) > 1 else (),
+        roles=tuple(shares),
     )
 
 

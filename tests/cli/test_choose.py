@@ -1,0 +1,155 @@
+"""From a file of tasks to a decision: the journey of `peerage choose`, and mistakes on the way."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from pathlib import Path
+
+import pytest
+import yaml
+from typer.testing import CliRunner
+
+from peerage.arena import open_arena
+from peerage.cli.main import app
+from peerage.players.keys import PROVIDERS
+from peerage.settings import load, rules_of
+
+EXAMPLE = Path(__file__).parents[2] / "examples" / "choose" / "tasks.csv"
+MODELS = ("openai:gpt-5-mini", "anthropic:claude-haiku-4-5")
+HOUSE = ("house:0.9", "house:0.4")
+LOCAL = "{model: 'openai:x', base_url: 'http://127.0.0.1:9/v1', name: mine"
+PRICED = f"{LOCAL}, price: {{input: 1, output: 1}}}}"
+GOOD = "prompt,expected\nWhat is 2+2?,4\nWhat is 3+3?,6\n"
+
+cli = CliRunner()
+
+
+@pytest.fixture(autouse=True)
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty folder to be in, and no keys."""
+    monkeypatch.chdir(tmp_path)
+    for provider in PROVIDERS.values():
+        for name in provider.key_env:
+            monkeypatch.delenv(name, raising=False)
+    return tmp_path
+
+
+def peerage(*words: str, code: int = 0) -> str:
+    done = cli.invoke(app, [*words])
+    assert done.exit_code == code, done.output
+    return done.output
+
+
+# ------------------------------------------------------------------------------------------ the journey
+
+
+def test_without_keys_mock_answers_show_what_one_will_get(here: Path) -> None:
+    shutil.copy(EXAMPLE, here)
+    told = peerage("choose", "tasks.csv", *MODELS, "google:gemini-2.5-flash", "--matches", "60")
+    first = told.splitlines()[0]
+    assert first.startswith("mock answers: OPENAI_API_KEY, ANTHROPIC_API_KEY, GOOGLE_API_KEY are not set")
+    assert "house:0.95" in told
+    assert "done: 60 matches" in told or "until best known: house:0.95 is the best" in told
+    settings = load(here / "tasks-mock")
+    assert [one.model for one in settings.players] == ["house:0.95", "house:0.85", "house:0.75"]
+    assert not (here / "tasks").exists()  # which is for the real ones
+
+
+def test_without_players_too(here: Path) -> None:
+    (here / "t.csv").write_text(GOOD)
+    told = peerage("choose", "t.csv", "--matches", "20")
+    assert told.startswith("mock answers: no player is named")
+    assert len(load(here / "t-mock").players) == 4
+
+
+def test_the_same_command_or_none_in_the_folder_goes_on(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (here / "t.csv").write_text(GOOD)
+    words = ("choose", "t.csv", *HOUSE)
+    told = peerage(*words, "--matches", "5")
+    assert told.startswith("mock answers: house players of known skill answer here\nwrote t/arena.yaml")
+    again = peerage(*words, "--matches", "8")
+    assert "done: 8 matches, 3 of them now" in again
+    assert "wrote" not in again
+    assert "done: 10 matches, 2 of them now" in peerage("choose", "--dir", "t", "--matches", "10")
+    monkeypatch.chdir(here / "t")
+    assert "done: 11 matches, 1 of them now" in peerage("choose", "--matches", "11")
+    assert "done: 13 matches, 2 of them now" in peerage("run", "--more", "2")
+    with open_arena(here / "t") as arena:
+        assert not arena.verify().problems
+
+
+def test_an_edited_arena_goes_on_as_long_as_it_chooses_among_the_same(here: Path) -> None:
+    (here / "t.csv").write_text(GOOD)
+    peerage("choose", "t.csv", *HOUSE, "--matches", "3")
+    path = here / "t" / "arena.yaml"
+    path.write_text(path.read_text().replace("name: t\n", "name: sums\n"))
+    assert "sums: tasks, 2 players" in peerage("choose", "t.csv", *HOUSE, "--matches", "4")
+
+
+def test_what_is_written_can_be_read_and_edited(here: Path) -> None:
+    """Paths are relative to the folder, from wherever they were typed; names that YAML would misread are
+    quoted."""
+    (here / "in").mkdir()
+    (here / "in" / "my tasks.csv").write_text("word\nhello\nworld\n")
+    (here / "in" / "t.md").write_text("Translate {{word}}.")
+    (here / "in" / "r.md").write_text("Short is good.")
+    (here / "v2.md").write_text("Be brief.")
+    v2 = "{model: openai:gpt-5-mini, name: 'v2: brief', system_prompt: {file: v2.md}}"
+    more = ("--template", "in/t.md", "--rubric", "in/r.md", "--judge", "google:gemini-2.5-flash")
+    out = ("--dir", "out/deep", "--name", "no: 'ne")
+    told = peerage("init", "in/my tasks.csv", "openai:gpt-5-mini", v2, *more, *out)
+    assert "next: peerage choose --dir out/deep, or peerage run --dir out/deep" in told
+    stated = yaml.safe_load((here / "out" / "deep" / "arena.yaml").read_text())
+    assert stated["tasks"] == {
+        "file": "../../in/my tasks.csv", "template": {"file": "../../in/t.md"}
+    }  # fmt: skip
+    settings = load(here / "out" / "deep")
+    assert settings.name == "no: 'ne"
+    assert [one.name for one in settings.players] == ["openai:gpt-5-mini", "v2: brief"]
+    assert settings.players[1].system_prompt == "Be brief."
+    assert [one.name for one in settings.judges] == ["google:gemini-2.5-flash"]
+    assert settings.budget.arena == 5
+    assert [task.messages[0][1] for task in rules_of(settings).tasks] == [
+        "Translate hello.",
+        "Translate world.",
+    ]
+
+
+@pytest.mark.parametrize(("stated", "found"), [("$7.50", 7.5), ("12", 12.0), ("", 5.0)])
+def test_the_budget_may_be_written_as_people_do(here: Path, stated: str, found: float) -> None:
+    (here / "t.csv").write_text(GOOD)
+    words = ("t.csv", PRICED, "house:0.5", *(("--budget", stated) if stated else ()))
+    peerage("choose", *words, code=1)  # nobody is at its server
+    assert load(here / "t").budget.arena == found
+
+
+# --------------------------------------------------------------------------------------------- mistakes
+
+
+MISTAKES = yaml.safe_load((Path(__file__).parent / "choose_mistakes.yaml").read_text("utf-8"))
+
+
+def test_there_are_thirty() -> None:
+    assert len(MISTAKES) >= 30
+
+
+@pytest.mark.parametrize("name", MISTAKES)
+def test_a_mistake_is_answered_by_one_sentence_with_the_remedy(
+    name: str, here: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    mistake = MISTAKES[name]
+    for file, text in {"t.csv": GOOD, **mistake.get("files", {})}.items():
+        (here / file).parent.mkdir(exist_ok=True)
+        (here / file).write_text(text)
+    for key in filter(None, mistake.get("keys", "").split(",")):
+        monkeypatch.setenv(key, "no-key")
+    words = re.sub(r"\bA\b", MODELS[0], re.sub(r"\bB\b", MODELS[1], mistake["words"]))
+    done = cli.invoke(app, ["choose", *(words.split("|") if "|" in words else words.split())])
+    told = " ".join(done.stderr.split())
+    assert done.exit_code == mistake.get("code", 2), done.output
+    assert re.search(mistake["told"], told), told
+    assert "Traceback" not in done.output
+    assert "Internal error" not in done.output
+    assert len(told) < 500
+    assert not [*here.glob("*/arena.db")]
