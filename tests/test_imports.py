@@ -21,7 +21,7 @@ ROOMS = (
     # Values, bounded inputs, safe outputs, clock, environment, processes, sealing.
     *("version", "clock", "figures", "frames", "interrupts", "parallel", "sealing"),
     *("system_errors", "inputs", "environment", "outputs"),
-    *("formats", "ratings", "sandbox"),
+    *("formats", "yaml_text", "ratings", "sandbox"),
     # What authors of games import, and what games are made of.
     *("protocol", "match", "blocks"),
     *("judging", "challenges", "facts"),
@@ -30,7 +30,18 @@ ROOMS = (
 )
 """Ground to roof: a room, or a file next to the rooms, imports only what is before it in this list."""
 PURE = (
-    *("formats", "ratings", "protocol", "match", "blocks", "judging", "challenges", "facts", "games"),
+    *(
+        "formats",
+        "yaml_text",
+        "ratings",
+        "protocol",
+        "match",
+        "blocks",
+        "judging",
+        "challenges",
+        "facts",
+        "games",
+    ),
     *("scheduling", "sealing", "figures"),
 )
 """Rooms that compute: they never fetch, sleep or print."""

@@ -77,6 +77,14 @@ VARIANTS: dict[str, list[dict[str, Any]]] = {
             "then": "judges",
             "judging": {"order": "one", "ties": False, "controls": 5, "rubric": "Brief {so}."},
         },
+        {
+            "tasks": [{"prompt": "Say 4 in JSON.", "expected": {"a": 4}, "check": "json"}, "Any JSON?"],
+            "answer_schema": {"type": "object", "properties": {"a": {"type": "integer"}}},
+        },
+        {
+            "tasks": [{"prompt": "Add 2 and 2.", "expected": "4", "check": "python: c.py:same"}],
+            "programs": {"c.py": "def same(answer, expected):\n    return answer == expected, 'compared'\n"},
+        },
     ],
     "text-metrics": [{"seats": 4}, {"seats": 2, "metric": "f1"}],
     "transform": [{}, {"seats": 2, "tasks": 1, "steps": 1}],

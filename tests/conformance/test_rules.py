@@ -170,6 +170,14 @@ OTHER: dict[str, dict[str, tuple[Rules, Any]]] = {
         "tasks": ({}, ["Name a river."]),
         "template": (WITH_VARIABLE, "{{name}}?"),
         "templates": (WITH_VARIABLE, {"p3": "{{name}}!"}),
+        "answer_schema": ({}, {"type": "object"}),
+        "programs": (
+            {
+                "tasks": [{"prompt": "A river?", "check": "python: c.py:f"}],
+                "programs": {"c.py": "def f(answer): return 1"},
+            },
+            {"c.py": "def f(answer): return len(answer) % 2"},
+        ),
         "check": ({"tasks": [{"prompt": "A river?", "expected": "Rhine"}]}, "contains"),
         "then": ({"tasks": [{"prompt": "A river?", "expected": "Rhine"}]}, "judges"),
         **{

@@ -27,6 +27,7 @@ from peerage.protocol import (
     Reply,
     Request,
     Run,
+    Shaped,
     Steps,
     Text,
     Together,
@@ -361,7 +362,7 @@ def _again(ask: Ask, raw: Reply, reply: Reply, problem: str) -> Ask | None:
 def _whole(ask: Ask, raw: Reply) -> bool:
     """Return whether a usable reply lacks nothing though it was cut: an object that is closed, or all that
     counts of a text."""
-    if isinstance(ask.expects, Text):
+    if isinstance(ask.expects, Text | Shaped):
         return len(raw.text) >= ask.expects.max_chars
     return ask.expects.schema() is not None
 

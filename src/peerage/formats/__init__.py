@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from peerage.formats.color import Color, Encoded, Encoding
 from peerage.formats.integer import Integer
-from peerage.formats.plain import Choice, Choices, Chosen, ChosenEach, Code, Text, Turn, WithTool
+from peerage.formats.plain import Choice, Choices, Chosen, ChosenEach, Code, Shaped, Text, Turn, WithTool
 from peerage.formats.questions import Questions, Written
 from peerage.formats.reading import between, object_in
 from peerage.formats.scores import Score, Scored, Scores
@@ -36,6 +36,7 @@ __all__ = [
     "Score",
     "Scored",
     "Scores",
+    "Shaped",
     "Text",
     "Turn",
     "WithTool",

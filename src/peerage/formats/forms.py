@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 from peerage.formats.integer import Integer
-from peerage.formats.plain import Code, Text
+from peerage.formats.plain import Code, Shaped, Text
 from peerage.formats.texts import Format, FormatError, json_text
 
 MOST_FIELDS = 60
@@ -51,7 +51,7 @@ def fields(expects: Format) -> tuple[Field, ...]:
     """The fields of a form, at least one."""
     if isinstance(expects, Code):
         return (Field(WHOLE, "code", "Your program", f"Python, at most {expects.max_bytes:,} bytes."),)
-    if isinstance(expects, Text):
+    if isinstance(expects, Text | Shaped):
         about = f"At most {expects.max_chars:,} characters."
         return (Field(WHOLE, "text", "Your reply", about, chars=expects.max_chars),)
     schema = expects.schema()

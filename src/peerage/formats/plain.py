@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Mapping
 from functools import lru_cache
@@ -35,6 +36,30 @@ class Text(Struct, frozen=True, tag="text"):
 
     def sample(self, rng: Random) -> str:
         return words(rng, self.max_chars)
+
+
+class Shaped(Struct, frozen=True, tag="shaped"):
+    """Free text that is asked for in the shape of a JSON schema, where the provider can; `text` is the schema
+    as JSON. Whether a reply has that shape is for the game to say: `parse` reads any text, as `Text` does."""
+
+    text: str
+    max_chars: int = 20_000
+
+    def instruction(self) -> str:
+        return f"Reply with JSON of this schema and nothing else: {self.text}"
+
+    def schema(self) -> dict[str, Any] | None:
+        schema: dict[str, Any] = json.loads(self.text)
+        return schema
+
+    def parse(self, text: str) -> str:
+        return Text(self.max_chars).parse(text)
+
+    def write(self, value: str) -> str:
+        return value
+
+    def sample(self, rng: Random) -> str:
+        return "{}"
 
 
 class Chosen(Struct, frozen=True, gc=False):

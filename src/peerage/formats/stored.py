@@ -14,7 +14,7 @@ from msgspec import Struct
 
 from peerage.formats.color import Color, Encoding
 from peerage.formats.integer import Integer
-from peerage.formats.plain import Choice, Choices, Code, Text, WithTool
+from peerage.formats.plain import Choice, Choices, Code, Shaped, Text, WithTool
 from peerage.formats.questions import Questions
 from peerage.formats.schemas import sampled
 from peerage.formats.scores import Score, Scores
@@ -23,7 +23,20 @@ from peerage.formats.texts import Format, FormatError, json_text
 
 _OURS: Mapping[Any, Any] = {
     kind.__struct_config__.tag: kind
-    for kind in (Text, Choice, Choices, Code, Integer, Score, Scores, Questions, Color, Encoding, WithTool)
+    for kind in (
+        Text,
+        Shaped,
+        Choice,
+        Choices,
+        Code,
+        Integer,
+        Score,
+        Scores,
+        Questions,
+        Color,
+        Encoding,
+        WithTool,
+    )
 }
 _JSON = "json"
 

@@ -12,19 +12,19 @@ import math
 import re
 import unicodedata
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import lru_cache
 from typing import Any, Literal, NamedTuple, TypeAlias, get_args
 
 import msgspec
 from msgspec import Struct
-from pydantic_core import SchemaError, SchemaValidator, ValidationError, core_schema
 
 from peerage.figures import suggest
 from peerage.formats import FormatError
+from peerage.formats.json_schema import check_schema, found, misfits, pattern
 from peerage.formats.objects import objects
-from peerage.formats.texts import folded, read_json
+from peerage.formats.texts import folded, read_json, storable
+from peerage.protocol import Ran
 
-Kind: TypeAlias = Literal["exact", "number", "contains", "regex", "choice", "json"]
+Kind: TypeAlias = Literal["exact", "number", "contains", "regex", "choice", "json", "python"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
 MOST = 200_000
 """Characters of an answer that are read."""
@@ -40,7 +40,8 @@ class Check(Struct, frozen=True, omit_defaults=True):
     `expected` is a text, or a list of texts of which one must hold (with `every`: each); of `regex` it is the
     pattern, of `json` any value. `tolerance` is how far a number may be off, `relative` as a share of the
     expected one. `options` are those of a choice. With `strict` texts are compared byte for byte. `negated`
-    turns the check round. `weight` is its part among several checks of one task.
+    turns the check round. `program` names the function of `python`: `checks.py:grade`.
+    `weight` is its part among several checks of one task.
     """
 
     kind: Kind
@@ -48,6 +49,8 @@ class Check(Struct, frozen=True, omit_defaults=True):
     tolerance: float = 0.0
     relative: bool = False
     options: tuple[str, ...] = ()
+    schema: Any = None
+    program: str = ""
     every: bool = False
     strict: bool = False
     negated: bool = False
@@ -61,17 +64,23 @@ class Credit(NamedTuple):
     note: str = ""
 
 
-def graded(checks: Sequence[Check], answer: str) -> Credit:
+def graded(checks: Sequence[Check], answer: str, ran: Sequence[Credit] = ()) -> Credit:
     """Return the credit of an answer: the mean of its checks by their weights, with the reasons of those that
-    do not hold."""
-    found = [(check.weight, _graded(check, answer[:MOST])) for check in checks]
-    total = math.fsum(weight for weight, _ in found)
-    credit = math.fsum(weight * one.credit for weight, one in found) / total
-    return Credit(round(credit, 6), "; ".join([one.note for _, one in found if one.note])[:600])
+    do not hold. `ran` are the credits of those that are programs, in order; without them these have none."""
+    programs = iter(ran)
+    total = math.fsum(check.weight for check in checks)
+    credit, notes = 0.0, list[str]()
+    for check in checks:
+        if check.kind == "python":
+            one = _turned(check, next(programs, Credit(0.0, "was not run")))
+        else:
+            one = _turned(check, _CHECKS[check.kind](check, answer[:MOST]))
+        credit += check.weight * one.credit / total
+        notes += [one.note] * bool(one.note)
+    return Credit(round(credit, 6), "; ".join(notes)[:600])
 
 
-def _graded(check: Check, answer: str) -> Credit:
-    credit = _CHECKS[check.kind](check, answer)
+def _turned(check: Check, credit: Credit) -> Credit:
     if not check.negated:
         return credit
     held = credit.credit == 1.0
@@ -81,6 +90,7 @@ def _graded(check: Check, answer: str) -> Credit:
 def described(check: Check) -> str:
     """Return what a check asks for, for people: `number 12.5 ± 0.1`."""
     wanted = _listed(check.expected) if check.expected is not None else ""
+    wanted = f"{check.program} {wanted}" if check.program else wanted
     give = f" ± {check.tolerance:.6g}" if check.tolerance and not check.relative else ""
     give = f" ± {check.tolerance:.4g} of it" if check.tolerance and check.relative else give
     return f"{'not ' if check.negated else ''}{check.kind} {wanted}{give}".strip()[:300]
@@ -110,7 +120,8 @@ def _texts(expected: Any) -> list[str]:
 
 
 def _plain(value: Any) -> str:
-    return value if isinstance(value, str) else msgspec.json.encode(value).decode()
+    """A text as it is, any other value as JSON, its keys in the order in which ledgers keep them."""
+    return value if isinstance(value, str) else msgspec.json.encode(value, order="sorted").decode()
 
 
 def _listed(expected: Any) -> str:
@@ -152,39 +163,12 @@ def _loose(text: str) -> str:
 # --------------------------------------------------------------------------------------------- patterns
 
 
-@lru_cache(maxsize=1024)
-def pattern(written: str) -> SchemaValidator:
-    """Return what searches for a pattern in time linear in the text, whatever the text.
-
-    The patterns are those of Rust's crate `regex`: Python's without lookaround and backreferences, for which
-    no such time is known. Raises ValueError for any other.
-    """
-    try:
-        return SchemaValidator(core_schema.str_schema(pattern=written, regex_engine="rust-regex"))
-    except SchemaError as error:
-        lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-        why = next((line for line in lines if line.startswith("error:")), lines[-1] if lines else "")
-        why = why.removeprefix("error:").strip().rstrip(".")
-        raise ValueError(
-            f"the pattern {written[:60]!r} cannot be used: {why[:200] or 'it is none'}; they are Python's "
-            "without lookaround (?=…) and backreferences \\1"
-        ) from None
-
-
 def _regex(check: Check, answer: str) -> Credit:
     said = answer.strip()
-    holds = [_found(pattern(one), said) for one in _texts(check.expected)]
+    holds = [found(one, said) for one in _texts(check.expected)]
     if _held(holds, check.every):
         return Credit(1.0)
     return Credit(0.0, f"does not match {_listed(check.expected)}")
-
-
-def _found(search: SchemaValidator, text: str) -> bool:
-    try:
-        search.validate_python(text)
-    except ValidationError:
-        return False
-    return True
 
 
 # ---------------------------------------------------------------------------------------------- numbers
@@ -304,16 +288,24 @@ def json_in(answer: str) -> Any:
     except (msgspec.DecodeError, RecursionError):
         pass
     try:
-        found = [one.value for one in objects(answer) if one.value is not None]
+        values = [one.value for one in objects(answer) if one.value is not None]
     except FormatError:
         return NOTHING
-    return found[0] if len(found) == 1 else NOTHING
+    return values[0] if len(values) == 1 else NOTHING
+
+
+def invalid(answer: str, schema: Any) -> str:
+    """Return why an answer is not valid by a schema; empty where it is."""
+    said = json_in(answer[:MOST])
+    return "is no JSON" if said is NOTHING else "; ".join(misfits(said, schema))
 
 
 def _json(check: Check, answer: str) -> Credit:
     said = json_in(answer)
     if said is NOTHING:
         return Credit(0.0, "is no JSON")
+    if check.schema is not None and (wrong_shape := misfits(said, check.schema)):
+        return Credit(0.0, "; ".join(wrong_shape))
     if check.expected is None:
         return Credit(1.0)
     right = check.expected
@@ -375,9 +367,59 @@ _CHECKS: Mapping[str, Callable[[Check, str], Credit]] = {
 }
 
 
+# --------------------------------------------------------------------------------------------- programs
+
+_HARNESS = """\
+import json, sys
+asked = json.loads(sys.stdin.read())
+out, sys.stdout = sys.stdout, sys.stderr
+names = {"__name__": "checks"}
+exec(compile(SOURCE, FILE, "exec"), names)
+function = names[FUNCTION]
+given = (asked["answer"], asked["expected"], asked["task"])
+try:
+    found = function(*given[: getattr(getattr(function, "__code__", None), "co_argcount", 3)])
+except Exception as error:
+    found = 0, f"the check raised {type(error).__name__}: {error}"
+if isinstance(found, dict):
+    score = found.get("credit", found.get("score", found.get("pass")))
+    found = score, found.get("note", found.get("reason", ""))
+credit, note = found if isinstance(found, (tuple, list)) else (found, "")
+out.write(json.dumps([float(credit), str(note)[:600]]))
+out.flush()
+"""
+"""Runs a function of the owner's on one answer. What it prints itself goes to standard error."""
+
+
+def program(sources: Mapping[str, str], named: str) -> str:
+    """Return the program that runs `file.py:function` of these sources by file: it reads the answer, what is
+    expected and the task as JSON, and prints credit and note."""
+    file, _, function = named.rpartition(":")
+    texts = {"SOURCE": sources.get(file, ""), "FILE": file, "FUNCTION": function}
+    return re.sub("SOURCE|FILE|FUNCTION", lambda name: repr(texts[name[0]]), _HARNESS)
+
+
+def credit_of(ran: Ran) -> Credit | None:
+    """Return the credit that such a program gave; None where it cannot be run or gave none from 0 to 1.
+
+    An answer on which the function fails, or ends at a limit, has none: else an answer could get out of its
+    check.
+    """
+    if ran.status in ("timeout", "fuel", "memory", "output"):
+        return Credit(0.0, f"the check ended at its limit of {ran.status}")
+    if ran.status != "ok":
+        return None
+    try:
+        credit, note = msgspec.json.decode(ran.stdout, type=tuple[float, str])
+    except (msgspec.DecodeError, RecursionError):
+        return None
+    return Credit(credit, storable(note)) if 0 <= credit <= 1 else None
+
+
 # ------------------------------------------------------------------------------------------- as written
 
 _WRITTEN = re.compile(r"\s*([\w-]+)\s*:?\s*(.*?)\s*", re.DOTALL)
+_PROGRAM = re.compile(r"[\w./-]{1,200}\.py:[^\W\d]\w{0,99}")
 _TOLERANCE = re.compile(r"(?:±|\+/-|\+-|tolerance)?\s*:?\s*([0-9.]+(?:e-?[0-9]+)?)\s*(%?)")
 
 
@@ -405,6 +447,8 @@ def check_of(written: Any, expected: Any) -> Check:
     elif kind == "choice" and more:
         options = tuple([one.strip() for one in re.split(r"[|,;]", more) if one.strip()])
         check = msgspec.structs.replace(check, options=options)
+    elif kind == "python":
+        check = msgspec.structs.replace(check, program=more)
     elif more:
         raise ValueError(f"found {written!r:.60}; `{kind}` stands alone, and what is right in `expected`")
     return sound(check)
@@ -432,6 +476,10 @@ def sound(check: Check) -> Check:
     or a number that is none, and an expected choice that is no option."""
     expected, kind = check.expected, check.kind
     empty = expected is None or expected in ("", [], ())
+    if kind == "python":
+        if not _PROGRAM.fullmatch(check.program):
+            raise ValueError(f"found the program {check.program!r:.60}; write `python: FILE.py:FUNCTION`")
+        return check
     if empty and kind != "json":
         raise ValueError(f"the check `{kind}` has nothing to compare with; fill in `expected`")
     if kind == "regex":
@@ -458,6 +506,8 @@ def sound(check: Check) -> Check:
 
 def _sound_json(check: Check) -> Check:
     expected = check.expected
+    if check.schema is not None:
+        check_schema(check.schema)
     if isinstance(expected, str) and expected.strip():
         try:
             expected = read_json(expected)

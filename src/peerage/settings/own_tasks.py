@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Callable, Iterator, Mapping, MutableMapping
 from pathlib import Path
 from typing import Any
@@ -12,8 +14,8 @@ from peerage.settings.player import PlayerSettings
 from peerage.settings.source import SettingsError, Source, bytes_of
 
 GAME, KEY, FILE = "tasks", "tasks", "file"
-TEMPLATES = "templates"
-"""The rule that holds players' templates."""
+SCHEMA, PROGRAMS, TEMPLATES = "answer_schema", "programs", "templates"
+"""Rules of that game: a schema, sources of programs by file, players' templates by name."""
 
 
 def with_tasks(data: Mapping[str, Any]) -> dict[str, Any]:
@@ -97,6 +99,43 @@ def _read(path: Path, where: str, read: Callable[[bytes], Any]) -> Any:
         return read(bytes_of(path))
     except ValueError as error:
         raise SettingsError(f"{where}: {path}: {error}") from None
+
+
+def schema_of_file(rules: dict[str, Any], folder: Path, where: str) -> None:
+    """Put the schema that a file holds in place of its name. Raises SettingsError."""
+    if isinstance(named := rules.get(SCHEMA), str):
+        rules[SCHEMA] = _read(folder / named, where, _json)
+
+
+def programs_of_files(rules: dict[str, Any], folder: Path, where: str) -> None:
+    """Add the sources of the programs that checks of `rules` name. Raises SettingsError."""
+    names = sorted({name.rpartition(":")[0] for name in _programs(rules)})
+    rules[PROGRAMS] = {name: _read(folder / name, where, _text) for name in names}
+
+
+_PYTHON = re.compile(r"\s*python\s*:?\s*(\S+\.py:\w+)\s*")
+
+
+def _programs(rules: Mapping[str, Any]) -> Iterator[str]:
+    """Yield what checks name as `python: FILE.py:FUNCTION`, as people write it or as it is read."""
+    tasks = rules.get(KEY)
+    checks: list[Any] = [rules.get("check")]
+    for task in tasks if isinstance(tasks, list) else ():
+        for key in ("check", "checks"):
+            one = task.get(key) if isinstance(task, dict) else None
+            checks += one if isinstance(one, list) else [one]
+    for check in checks:
+        if isinstance(check, dict) and isinstance(check.get("program"), str):
+            yield check["program"]
+        elif isinstance(check, str) and (found := _PYTHON.fullmatch(check)):
+            yield found[1]
+
+
+def _json(body: bytes) -> Any:
+    try:
+        return json.loads(_text(body))
+    except (json.JSONDecodeError, RecursionError) as error:
+        raise ValueError(f"no JSON ({error})") from None
 
 
 def _text(body: bytes) -> str:

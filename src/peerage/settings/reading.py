@@ -16,7 +16,17 @@ from peerage.games.game import GameSpec
 from peerage.settings.game_file import load_file
 from peerage.settings.lineup import ARENAS
 from peerage.settings.mistakes import explain
-from peerage.settings.own_tasks import TEMPLATES, renamed, templates_of, texts_of_files, with_tasks
+from peerage.settings.own_tasks import (
+    PROGRAMS,
+    SCHEMA,
+    TEMPLATES,
+    programs_of_files,
+    renamed,
+    schema_of_file,
+    templates_of,
+    texts_of_files,
+    with_tasks,
+)
 from peerage.settings.programs import of_one_family
 from peerage.settings.shape import READING, ArenaSettings
 from peerage.settings.source import SettingsError, Source, bytes_of, parsed, text_of
@@ -88,7 +98,10 @@ def loads(
     for spec, path, rules in ruled:
         if TEMPLATES in spec.rules.model_fields:
             rules[TEMPLATES] = templates_of(data.get("players"))
+            schema_of_file(rules, Path(folder or "."), source.place((*path, SCHEMA)))
         _listed(spec, rules, Path(folder or "."), source, path)
+        if PROGRAMS in spec.rules.model_fields:
+            programs_of_files(rules, Path(folder or "."), source.place((*path, "tasks")))
     wrong: list[str] = []
     settings = None
     try:

@@ -12,6 +12,7 @@ from typing import Any
 
 import msgspec
 
+from peerage.formats.texts import json_text
 from peerage.games.house import SPREAD, Call, Said, essay, usual, worth
 from peerage.judging.checks import Check, Credit, graded, number
 
@@ -23,9 +24,14 @@ _TRIES = 20
 def house(call: Call, skill: float, rng: Random) -> Any:
     if call.role != "contestant":
         return usual(call, skill, rng)
-    checks: Sequence[Check] = call.oracle["checks"]
+    known: Sequence[Check] = call.oracle["checks"]
+    checks = [check for check in known if check.kind != "python"]
+    if known and not checks:  # what the owner's program makes of an answer is not known here
+        checks = [Check("exact", known[0].expected or "right", strict=True)]
     if not checks:
-        return essay(call, rng.gauss(skill, SPREAD), rng)
+        made = essay(call, rng.gauss(skill, SPREAD), rng)
+        schema = call.expects.schema()
+        return made if schema is None else made._replace(value=json_text(_shaped(schema, made.value)))
     right = _right(checks)
     if rng.random() < skill and right is not None:
         return Said(right, _worth(right=True))
@@ -41,6 +47,24 @@ def _worth(*, right: bool) -> dict[str, Any]:
     return {**worth(RIGHT if right else WRONG), "right": right}
 
 
+def _shaped(schema: Any, text: str, depth: int = 0) -> Any:
+    """A plain value that fits a plain schema: the first of a choice, texts where texts may stand."""
+    if not isinstance(schema, Mapping) or depth > 20:
+        return text
+    stated = {**schema, **next(iter(schema.get("anyOf", schema.get("oneOf", ()))), {})}
+    if "const" in stated or stated.get("enum"):
+        return stated.get("const", stated.get("enum", [None])[0])
+    kind = stated.get("type", "object" if "properties" in stated else "string")
+    kind = kind[0] if isinstance(kind, list) else kind
+    if kind == "object":
+        parts = stated.get("properties", {})
+        return {name: _shaped(parts.get(name, {}), text, depth + 1) for name in stated.get("required", parts)}
+    if kind == "array":
+        return [_shaped(stated.get("items", {}), text, depth + 1)] * max(1, stated.get("minItems", 1))
+    plain = {"integer": stated.get("minimum", 1), "number": stated.get("minimum", 1.5), "boolean": True}
+    return None if kind == "null" else plain.get(kind, text[: stated.get("maxLength", len(text))])
+
+
 def _right(checks: Sequence[Check]) -> str | None:
     """An answer of full credit, None where none is found."""
     parts = [part for check in checks if not check.negated and (part := _holding(check))]
@@ -53,7 +77,7 @@ def _holding(check: Check) -> str:
     """A text of which a check holds, as a rule."""
     expected = check.expected
     if check.kind == "json":
-        return msgspec.json.encode({} if expected is None else expected).decode()
+        return msgspec.json.encode({} if expected is None else expected, order="sorted").decode()
     texts = [one if isinstance(one, str) else msgspec.json.encode(one).decode() for one in _listed(expected)]
     if check.kind == "regex":
         return sampled(texts[0])
@@ -68,7 +92,7 @@ def _missed(right: str, check: Check, rng: Random) -> str:
     """A near miss of a right answer."""
     if check.kind == "json" and isinstance(check.expected, Mapping) and check.expected:
         lost = rng.choice(sorted(check.expected))
-        return msgspec.json.encode({**check.expected, lost: None}).decode()
+        return msgspec.json.encode({**check.expected, lost: None}, order="sorted").decode()
     if check.kind == "choice":
         return rng.choice(check.options or ("A", "B", "C", "D"))
     value = number(right)

@@ -79,4 +79,4 @@ def expected_text(expected: Any) -> str:
         return ""
     if isinstance(expected, list) and all(isinstance(one, str) for one in expected):
         return "\n".join(expected)
-    return expected if isinstance(expected, str) else msgspec.json.encode(expected).decode()
+    return expected if isinstance(expected, str) else msgspec.json.encode(expected, order="sorted").decode()

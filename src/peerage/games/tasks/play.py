@@ -10,28 +10,34 @@ An answer that is empty or refused has credit 0. The README in this folder state
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import json
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from random import Random
 from typing import Any
 
 import msgspec
 
-from peerage.games.game import QUOTE, Asks, Demo, GameMemory, GameRating, GameSpec, RoleRequirement
+from peerage.games.game import QUOTE, Asks, Demo, GameMemory, GameRating, GameSpec, Needs, RoleRequirement
 from peerage.games.tasks.controls import CONTROL, SEEN, Controls
 from peerage.games.tasks.files import read_tasks
 from peerage.games.tasks.house import house
-from peerage.games.tasks.judges import TASK, Decided, decided, shown
+from peerage.games.tasks.judges import TASK, Decided, asked, decided, shown
 from peerage.games.tasks.rules import TasksRules
 from peerage.games.tasks.show import show
 from peerage.games.tasks.task import messages_of
-from peerage.judging.checks import Check, Credit, graded
+from peerage.judging.checks import Check, Credit, credit_of, graded, invalid, program
 from peerage.judging.panel import REASON_CHARS, VERDICT_TOKENS
 from peerage.match import Fixture, Outcome, Table
-from peerage.protocol import Ask, Prompt, Reply, Steps, Text
+from peerage.protocol import Ask, Prompt, Reply, Run, Steps, Voided
+from peerage.sandbox.program import FUEL
 
 PEERS, FEWEST = 5, 2
 """Peers that judge a match, and without how many no match of a task that only judges decide is paired."""
+
+
+CHECK_FAILED = "check_failed"
+"""The void of a match in which a program of the owner's could not check an answer."""
 
 
 def play(table: Table) -> Steps[Outcome]:
@@ -45,7 +51,7 @@ def play(table: Table) -> Steps[Outcome]:
             key=f"answer/{seat.label}",
             role="contestant",
             messages=messages_of(task, rules.templates.get(seat.player, "")),
-            expects=Text(rules.max_chars),
+            expects=rules.expects(),
             max_tokens=rules.max_tokens,
             temperature=rules.temperature,
             oracle={"expected": task.get("expected"), "checks": checks},
@@ -60,9 +66,21 @@ def play(table: Table) -> Steps[Outcome]:
         return Outcome(void="no_answer", detail=detail)
 
     first, second = answers
-    credits: dict[str, Credit] = {}
+    wrong = {}
+    if rules.answer_schema:
+        schema = json.loads(rules.answer_schema)
+        wrong = {label: _misshapen(reply, schema) for label, reply in answers.items()}
+        detail["valid"] = {label: not why for label, why in wrong.items()}
     if checks:
-        credits = {label: _credit(checks, reply) for label, reply in answers.items()}
+        ran = yield from _run(
+            rules, task, checks, {label: reply for label, reply in answers.items() if reply.ok}
+        )
+        credits = {
+            label: Credit(0.0, wrong[label])
+            if wrong.get(label)
+            else _credit(checks, reply, ran.get(label, ()))
+            for label, reply in answers.items()
+        }
         detail["checks"] = {label: one.credit for label, one in credits.items()}
         detail["check_notes"] = {label: one.note for label, one in credits.items() if one.note}
         lead = credits[first].credit - credits[second].credit
@@ -77,8 +95,9 @@ def play(table: Table) -> Steps[Outcome]:
             return Outcome(scores={first: score, second: 1 - score}, facts=seen, detail=detail)
         if not lead and not to_judges(rules, task, credits[first].credit):
             return Outcome(scores={first: 0.5, second: 0.5}, detail={**detail, "decided": "tie"})
-    if not all(reply.ok for reply in replies):
-        score = 0.5 + (answers[first].ok - answers[second].ok) / 2
+    usable = {label: reply.ok and not wrong.get(label) for label, reply in answers.items()}
+    if not all(usable.values()):
+        score = 0.5 + (usable[first] - usable[second]) / 2
         return Outcome(
             scores={first: score, second: 1 - score}, detail={**detail, "decided": "without judges"}
         )
@@ -91,8 +110,42 @@ def play(table: Table) -> Steps[Outcome]:
     return Outcome(scores={first: found.score, second: 1 - found.score}, detail=detail)
 
 
-def _credit(checks: tuple[Check, ...], reply: Reply) -> Credit:
-    return graded(checks, reply.value) if reply.ok else Credit(0.0, reply.status)
+def _misshapen(reply: Reply, schema: Any) -> str:
+    """Why an answer does not fit the schema that was asked for; empty where it does."""
+    return invalid(reply.value, schema) if reply.ok else reply.status
+
+
+def _credit(checks: tuple[Check, ...], reply: Reply, ran: Sequence[Credit]) -> Credit:
+    return graded(checks, reply.value, ran) if reply.ok else Credit(0.0, reply.status)
+
+
+def _run(
+    rules: TasksRules, task: Mapping[str, Any], checks: Sequence[Check], answers: Mapping[str, Reply]
+) -> Steps[dict[str, list[Credit]]]:
+    """Run the owner's programs on every answer, in the sandbox; each answer's credits, in the order of the
+    checks. A program that fails voids the match: that says nothing about the answer."""
+    programs = [check for check in checks if check.kind == "python"]
+    if not programs or not answers:
+        return {}
+    told = {"prompt": asked(task), **{key: task.get(key) for key in ("task", "category", "vars")}}
+    runs = [
+        Run(
+            f"check/{label}/{place}",
+            program(rules.programs, check.program),
+            json.dumps({"answer": reply.value, "expected": check.expected, "task": told}),
+            fuel=FUEL // 4,
+        )
+        for label, reply in answers.items()
+        for place, check in enumerate(programs, 1)
+    ]
+    replies: list[Reply] = yield runs
+    found: dict[str, list[Credit]] = {label: [] for label in answers}
+    for run, reply in zip(runs, replies, strict=True):
+        credit = credit_of(reply.value)
+        if credit is None:
+            raise Voided(CHECK_FAILED)
+        found[run.key.split("/")[1]].append(credit)
+    return found
 
 
 def to_judges(rules: TasksRules, task: Mapping[str, Any], credit: float | None = None) -> bool:
@@ -112,7 +165,7 @@ def asks(rules: TasksRules, fixture: Fixture) -> Iterator[Asks]:
     yield Asks(
         to="contestant",
         prompts=Prompt("", ""),
-        expects=Text(rules.max_chars),
+        expects=rules.expects(),
         calls=1,
         max_tokens=rules.max_tokens,
         quoted=templates,
@@ -181,7 +234,7 @@ def _order(seed: str, block: int, weights: tuple[int, ...]) -> tuple[int, ...]:
 
 GAME: GameSpec[TasksRules] = GameSpec(
     name="tasks",
-    version=2,
+    version=3,
     about="Two players answer a task of yours; a check or judges decide.",
     contestants=(2, 2),
     rules=TasksRules,
@@ -195,6 +248,7 @@ GAME: GameSpec[TasksRules] = GameSpec(
     rating=GameRating(by_task=True),
     files={"tasks": read_tasks},
     demo=Demo(),
+    needs=Needs(sandbox=lambda rules: bool(rules.programs)),
     memory=GameMemory(
         make=lambda rules: Controls(
             rules.judging.controls, lambda secret, number: draw(rules, secret, number)

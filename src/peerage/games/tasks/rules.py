@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import json
 from functools import lru_cache
 from importlib.resources import files
 from typing import Any, Literal
 
-from pydantic import Field, model_validator
+from pydantic import Field, field_validator, model_validator
 
+from peerage.formats.json_schema import check_schema
 from peerage.games.game import GameRules
 from peerage.games.judged import CheckedJudgingRules
 from peerage.games.section import CHARS_PER_TOKEN, MaxTokens, Temperature
 from peerage.games.tasks.files import read_tasks
 from peerage.games.tasks.task import Task, numbered, task_of, templates_of
 from peerage.judging.panel import PanelRules
+from peerage.protocol import Shaped, Text
 from peerage.ratings.read.report import problems_of
 
 
@@ -45,11 +48,20 @@ class TasksRules(GameRules):
     templates: dict[str, str] = Field(
         default_factory=dict, description="Players' own templates; set from the arena's `players`."
     )
+    answer_schema: str = Field(
+        "",
+        description="A JSON schema, or the file that holds it: answers are asked for in its shape where the "
+        "provider has structured output, and one that does not fit has credit 0.",
+    )
     check: str = Field(
         "",
         description="The check of tasks that have `expected` and name no `check`: `exact`, `number`, "
         "`contains`, `regex`, `choice`, `json`. Default: `exact` where that is one line of 80 characters; "
         "a longer one is shown to judges.",
+    )
+    programs: dict[str, str] = Field(
+        default_factory=dict,
+        description="Source of the programs that checks name, by file; read from the arena's folder.",
     )
     then: Literal["judges", "tie"] | None = Field(
         None,
@@ -88,6 +100,23 @@ class TasksRules(GameRules):
         if problems:
             raise ValueError(problems_of(problems))
         return {**value, "tasks": found}
+
+    @field_validator("answer_schema", mode="before")
+    @classmethod
+    def _sound(cls, value: Any) -> Any:
+        """Take a schema as the text that it is kept as, since the order of its properties counts."""
+        if not isinstance(value, str | dict) or not value:
+            return value
+        try:
+            schema = json.loads(value) if isinstance(value, str) else value
+        except (json.JSONDecodeError, RecursionError) as error:
+            raise ValueError(f"found {value!r:.60}, which is no JSON ({error})") from None
+        check_schema(schema)
+        return json.dumps(schema, ensure_ascii=False)
+
+    def expects(self) -> Text | Shaped:
+        """Return the format of an answer."""
+        return Shaped(self.answer_schema, self.max_chars) if self.answer_schema else Text(self.max_chars)
 
     @property
     def max_chars(self) -> int:

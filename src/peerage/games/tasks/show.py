@@ -17,6 +17,7 @@ from peerage.match import Fixture, Outcome
 
 _NO_RESULT = {
     "no_answer": "The provider of a contestant failed, so there is no result.",
+    "check_failed": "The program that checks answers failed, so there is no result; see its run.",
     "inconclusive": "Too few judges gave a valid vote, so there is no result.",
 }
 _NAMES = {"system": "system text", "user": "prompt", "assistant": "the model, before"}

@@ -1,0 +1,303 @@
+"""JSON schemas that people bring along: is one sound, and does a value fit it. Pure.
+
+    >>> misfits({"total": "12"}, {"type": "object", "properties": {"total": {"type": "number"}}})
+    ['total is text, expected number']
+
+Of JSON Schema 2020-12 the words in `KNOWN` are held to, those in `REMARKS` change nothing, and a schema with
+any other is refused, since it would be held to in part. A value is hostile: looks are counted, and after
+`MOST_LOOKS` it does not fit. Patterns are searched for in linear time.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Mapping
+from functools import lru_cache
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+from pydantic_core import SchemaError, SchemaValidator, ValidationError, core_schema
+
+from peerage.figures import suggest
+
+TYPES = ("object", "array", "string", "number", "integer", "boolean", "null")
+_SUBSCHEMAS = ("anyOf", "oneOf", "allOf")
+KNOWN = (
+    *("type", "enum", "const", "properties", "required", "additionalProperties", "items", "prefixItems"),
+    *("minItems", "maxItems", "uniqueItems", "minLength", "maxLength", "pattern", "minimum", "maximum"),
+    *("exclusiveMinimum", "exclusiveMaximum", "multipleOf", "minProperties", "maxProperties", "not", "$ref"),
+    *_SUBSCHEMAS,
+)
+REMARKS = (
+    *("title", "description", "default", "examples", "format", "deprecated", "readOnly", "writeOnly"),
+    *("$schema", "$id", "$comment", "$defs", "definitions"),
+)
+MOST_LOOKS = 200_000
+_DEEPEST = 100
+_PROBLEMS = 5
+
+
+@lru_cache(maxsize=1024)
+def pattern(written: str) -> SchemaValidator:
+    """Return what searches for a pattern in time linear in the text, whatever the text.
+
+    The patterns are those of Rust's crate `regex`: Python's without lookaround and backreferences, for which
+    no such time is known. Raises ValueError for any other.
+    """
+    try:
+        return SchemaValidator(core_schema.str_schema(pattern=written, regex_engine="rust-regex"))
+    except SchemaError as error:
+        lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+        why = next((line for line in lines if line.startswith("error:")), lines[-1] if lines else "")
+        why = why.removeprefix("error:").strip().rstrip(".")
+        raise ValueError(
+            f"the pattern {written[:60]!r} cannot be used: {why[:200] or 'it is none'}; they are Python's "
+            "without lookaround (?=…) and backreferences \\1"
+        ) from None
+
+
+def found(written: str, text: str) -> bool:
+    """Return whether a pattern is found in a text. Raises ValueError for one that is none."""
+    try:
+        pattern(written).validate_python(text)
+    except ValidationError:
+        return False
+    return True
+
+
+# ------------------------------------------------------------------------------------------ the schema
+
+
+def check_schema(schema: Any) -> None:
+    """Raise ValueError, which says where, for what is no schema that can be held to."""
+    _check(schema, schema, "", 0)
+
+
+def _check(schema: Any, root: Any, path: str, depth: int) -> None:
+    at = f" at {path}" if path else ""
+    if isinstance(schema, bool) and path:
+        return
+    if not isinstance(schema, Mapping):
+        raise ValueError(
+            f'the schema{at} is {_kind(schema)}; an object such as {{"type": "object"}} was expected'
+        )
+    if depth > _DEEPEST:
+        raise ValueError(f"the schema{at} is too deep")
+    for key, value in schema.items():
+        if key not in KNOWN and key not in REMARKS:
+            raise ValueError(f"the schema{at} has {key!r:.60}, which is not known{suggest(str(key), KNOWN)}")
+        if key == "type":
+            for one in value if isinstance(value, list) else [value]:
+                if one not in TYPES:
+                    raise ValueError(f"the schema{at} has the type {one!r:.40}{suggest(str(one), TYPES)}")
+        elif key == "pattern":
+            if not isinstance(value, str):
+                raise ValueError(f"the schema{at} has a pattern that is no text")
+            pattern(value)
+        elif key == "$ref":
+            _referred(root, value)
+        elif key == "enum" and not isinstance(value, list):
+            raise ValueError(f"the schema{at} has an enum that is no list")
+        elif key == "required" and not (
+            isinstance(value, list) and all(isinstance(one, str) for one in value)
+        ):
+            raise ValueError(f"the schema{at} has `required`, which is no list of names")
+        elif key in _NUMBERS and (isinstance(value, bool) or not isinstance(value, int | float)):
+            raise ValueError(f"the schema{at} has {key} {value!r:.40}; a number was expected")
+    for name, inner in _inside(schema):
+        _check(inner, root, f"{path}.{name}" if path else name, depth + 1)
+
+
+_NUMBERS = frozenset(
+    (
+        *("minItems", "maxItems", "minLength", "maxLength", "minimum", "maximum", "exclusiveMinimum"),
+        *("exclusiveMaximum", "multipleOf", "minProperties", "maxProperties"),
+    )
+)
+
+
+def _inside(schema: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    for key in ("properties", "$defs", "definitions"):
+        if key in schema:
+            inner = schema[key]
+            if not isinstance(inner, Mapping):
+                raise ValueError(f"{key} is {_kind(inner)}; an object of schemas was expected")
+            yield from ((f"{key}.{name}", one) for name, one in inner.items())
+    for key in (*_SUBSCHEMAS, "prefixItems"):
+        if key in schema:
+            if not isinstance(schema[key], list):
+                raise ValueError(f"{key} is {_kind(schema[key])}; a list of schemas was expected")
+            yield from ((f"{key}[{at}]", one) for at, one in enumerate(schema[key], 1))
+    yield from ((key, schema[key]) for key in ("items", "additionalProperties", "not") if key in schema)
+
+
+def _referred(root: Any, ref: Any) -> Any:
+    """Return what `#/$defs/name` points at. Raises ValueError."""
+    here = root
+    steps = ref[2:].split("/") if isinstance(ref, str) and ref.startswith("#/") else []
+    for step in steps if ref != "#" else ():
+        name = step.replace("~1", "/").replace("~0", "~")
+        here = here.get(name) if isinstance(here, Mapping) else None
+    if here is None or not (steps or ref == "#"):
+        raise ValueError(f"the schema refers to {ref!r:.60}, which is not in it; write `#/$defs/NAME`")
+    return here
+
+
+# ------------------------------------------------------------------------------------------- the value
+
+
+class _Looks(Struct):
+    left: int = MOST_LOOKS
+
+
+def misfits(value: Any, schema: Any) -> list[str]:
+    """Return what is wrong with a value by a schema that is sound, at most five problems; none: it fits."""
+    looks = _Looks()
+    problems: list[str] = []
+    for problem in _wrong(value, schema, schema, "", looks, 0):
+        problems.append(problem)
+        if len(problems) == _PROBLEMS:
+            break
+    return problems
+
+
+def _wrong(value: Any, schema: Any, root: Any, path: str, looks: _Looks, depth: int) -> Iterator[str]:
+    looks.left -= 1
+    where = path or "the value"
+    if looks.left < 0 or depth > 2 * _DEEPEST:
+        yield f"{where} is too much to be checked"
+        return
+    if isinstance(schema, bool):
+        if not schema:
+            yield f"{where} must not be there"
+        return
+    if "$ref" in schema:
+        yield from _wrong(value, _referred(root, schema["$ref"]), root, path, looks, depth + 1)
+    stated = schema.get("type")
+    types = [stated] if isinstance(stated, str) else stated
+    if types is not None and not any(_is(value, one) for one in types):
+        yield f"{where} is {_kind(value)}, expected {' or '.join(types)}"
+        return
+    if "const" in schema and not _same(value, schema["const"]):
+        yield f"{where} is {_short(value)}, expected {_short(schema['const'])}"
+    if "enum" in schema and not any(_same(value, one) for one in schema["enum"]):
+        yield f"{where} is {_short(value)}, expected one of {', '.join(map(_short, schema['enum'][:10]))}"
+    if isinstance(value, Mapping):
+        yield from _object(value, schema, root, path, looks, depth)
+    elif isinstance(value, list):
+        yield from _array(value, schema, root, path, looks, depth)
+    elif isinstance(value, str):
+        yield from _sized(len(value), schema, "Length", where, "characters")
+        if "pattern" in schema and not found(schema["pattern"], value):
+            yield f"{where} is {_short(value)}, which does not match {schema['pattern'][:60]!r}"
+    elif isinstance(value, int | float) and not isinstance(value, bool):
+        yield from _number(value, schema, where)
+    yield from _combined(value, schema, root, path, looks, depth)
+
+
+def _combined(
+    value: Any, schema: Mapping[str, Any], root: Any, path: str, looks: _Looks, depth: int
+) -> Iterator[str]:
+    def fits(one: Any) -> bool:
+        return next(_wrong(value, one, root, path, looks, depth + 1), None) is None
+
+    for one in schema.get("allOf", ()):
+        yield from _wrong(value, one, root, path, looks, depth + 1)
+    where = path or "the value"
+    if "anyOf" in schema and not any(fits(one) for one in schema["anyOf"]):
+        yield f"{where} fits none of anyOf"
+    if "oneOf" in schema and (fitting := sum(fits(one) for one in schema["oneOf"])) != 1:
+        yield f"{where} fits {fitting} of oneOf, expected 1"
+    if "not" in schema and fits(schema["not"]):
+        yield f"{where} fits what it must not"
+
+
+def _object(
+    value: Mapping[str, Any], schema: Mapping[str, Any], root: Any, path: str, looks: _Looks, depth: int
+) -> Iterator[str]:
+    where = path or "the value"
+    for name in schema.get("required", ()):
+        if name not in value:
+            yield f"{where} lacks {name!r:.60}"
+    yield from _sized(len(value), schema, "Properties", where, "properties")
+    properties, others = schema.get("properties", {}), schema.get("additionalProperties", True)
+    for name, one in value.items():
+        inner = f"{path}.{name[:60]}" if path else name[:60]
+        if name in properties:
+            yield from _wrong(one, properties[name], root, inner, looks, depth + 1)
+        elif others is False:
+            yield f"{inner} is not among the properties"
+        elif others is not True:
+            yield from _wrong(one, others, root, inner, looks, depth + 1)
+
+
+def _array(
+    value: list[Any], schema: Mapping[str, Any], root: Any, path: str, looks: _Looks, depth: int
+) -> Iterator[str]:
+    where = path or "the value"
+    yield from _sized(len(value), schema, "Items", where, "items")
+    first, others = schema.get("prefixItems", []), schema.get("items", True)
+    for at, one in enumerate(value):
+        inner = first[at] if at < len(first) else others
+        if inner is not True:
+            yield from _wrong(one, inner, root, f"{path}[{at + 1}]", looks, depth + 1)
+    if schema.get("uniqueItems") is True and len({_plain(one) for one in value}) < len(value):
+        yield f"{where} has an item twice"
+
+
+def _sized(size: int, schema: Mapping[str, Any], word: str, where: str, what: str) -> Iterator[str]:
+    if size < schema.get(f"min{word}", 0):
+        yield f"{where} has {size} {what}, expected at least {schema[f'min{word}']}"
+    if size > schema.get(f"max{word}", math.inf):
+        yield f"{where} has {size} {what}, expected at most {schema[f'max{word}']}"
+
+
+def _number(value: float, schema: Mapping[str, Any], where: str) -> Iterator[str]:
+    bounds: Mapping[str, Callable[[float], bool]] = {
+        "minimum": lambda bound: value >= bound,
+        "maximum": lambda bound: value <= bound,
+        "exclusiveMinimum": lambda bound: value > bound,
+        "exclusiveMaximum": lambda bound: value < bound,
+        "multipleOf": lambda bound: bound == 0 or abs(value / bound - round(value / bound)) < 1e-9,
+    }
+    for word, holds in bounds.items():
+        try:
+            fits = word not in schema or holds(schema[word])
+        except OverflowError:
+            fits = False
+        if not fits:
+            yield f"{where} is {_short(value)}, against {word} {schema[word]:g}"
+
+
+def _is(value: Any, kind: str) -> bool:
+    if kind == "integer":
+        whole = isinstance(value, int) or (isinstance(value, float) and value.is_integer())
+        return whole and not isinstance(value, bool)
+    if kind == "number":
+        return isinstance(value, int | float) and not isinstance(value, bool)
+    kinds = {"object": Mapping, "array": list, "string": str, "boolean": bool, "null": type(None)}
+    return isinstance(value, kinds[kind])
+
+
+def _same(value: Any, other: Any) -> bool:
+    """Return whether two values are the same JSON: `true` is not 1."""
+    if isinstance(value, bool) or isinstance(other, bool):
+        return value is other
+    return _plain(value) == _plain(other) if isinstance(value, list | Mapping) else bool(value == other)
+
+
+def _plain(value: Any) -> str:
+    return msgspec.json.encode(value, order="deterministic").decode()
+
+
+def _kind(value: Any) -> str:
+    if value is None:
+        return "null"
+    kinds = {bool: "true or false", str: "text", list: "a list", dict: "an object"}
+    return kinds.get(type(value), "a number" if isinstance(value, int | float) else "something else")
+
+
+def _short(value: Any) -> str:
+    text = _plain(value)
+    return text if len(text) <= 60 else f"{text[:59]}…"
