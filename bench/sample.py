@@ -11,7 +11,7 @@ from peerage.challenges.drafting import Draft
 from peerage.judging.panel import Ballot
 from peerage.ledger.codec import Text, fixture_body, record_body
 from peerage.ledger.codec_requests import request_body
-from peerage.ledger.merkle import GENESIS, digest, leaf, link, root
+from peerage.ledger.merkle import GENESIS, digest, leaf, link, match_root
 from peerage.ledger.store import Batch, FixtureRow, IntentRow, RecordRow, ReplyRow, Summary
 from peerage.match import Fixture, MatchRecord, Outcome, Seat, Totals
 from peerage.protocol import Ask, Choice, Message, Quote
@@ -112,7 +112,7 @@ def _settled(
     record = MatchRecord(
         number,
         digest(issued),
-        root([leaves[key] for key in sorted(leaves)]).hex(),
+        match_root(leaves),
         Outcome(
             scores={"A": first, "B": 1.0 - first},
             costs={"A": costs[0], "B": costs[1]},

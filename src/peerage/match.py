@@ -235,7 +235,7 @@ class Totals(Struct, frozen=True):
 class MatchRecord(Struct, frozen=True):
     """The header of a finished match, as the ledger chains it.
 
-    `fixture` is the digest of the issued fixture, `root` the Merkle root of the exchanges (hex).
+    `fixture` is the digest of the issued fixture, `root` the root of the exchanges (hex).
     `ratings` maps each track to the players whose rating moved: name → [before, after].
     """
 

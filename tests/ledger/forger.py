@@ -7,13 +7,12 @@ import sqlite3
 from contextlib import closing
 from pathlib import Path
 from typing import Any
-from zlib import crc32
 
 import msgspec
 from tests.engine.arenas import ledger_of
 
 from peerage.ledger.log import Rolling, linked, of_amendment, of_record
-from peerage.ledger.merkle import GENESIS, digest, leaf, link, root, stream_genesis
+from peerage.ledger.merkle import GENESIS, checksum, digest, leaf, link, match_root, stream_genesis
 from peerage.ledger.narrow import flat
 from peerage.ledger.votes import STREAM
 
@@ -31,7 +30,9 @@ def again(folder: Path) -> None:
     with closing(sqlite3.connect(folder / "arena.db")) as db, db:
         for table in ("intents", "replies"):
             rows = db.execute(f"SELECT id, body FROM {table}").fetchall()
-            db.executemany(f"UPDATE {table} SET checksum = ? WHERE id = ?", [(crc32(b), i) for i, b in rows])
+            db.executemany(
+                f"UPDATE {table} SET checksum = ? WHERE id = ?", [(checksum(b), i) for i, b in rows]
+            )
         chain = GENESIS
         for number, body in db.execute("SELECT number, body FROM records ORDER BY number").fetchall():
             record: dict[str, Any] = msgspec.json.decode(body)
@@ -41,8 +42,8 @@ def again(folder: Path) -> None:
                 "WHERE match = ?",
                 [number],
             )
-            tree = root([leaf(*row) for row in sorted(asked, key=lambda row: row[0].encode())])
-            body = msgspec.json.encode(record | {"fixture": digest(fixture), "root": tree.hex()})
+            played = match_root({row[0]: leaf(*row) for row in asked})
+            body = msgspec.json.encode(record | {"fixture": digest(fixture), "root": played})
             chain = link(chain, body)
             db.execute("UPDATE records SET body = ?, chain = ? WHERE number = ?", (body, chain, number))
     chains = _votes(folder)

@@ -44,9 +44,9 @@ def as_json(value: Any) -> bytes:
 
 def test_the_rows_of_a_finished_match_are_its_attempts_failures_and_unanswered_requests() -> None:
     said = [
-        ["ask/1", 1, "ada", 70, None, None, None],
-        ["ask/1", 2, "ada", 70, 60, 1_000, 250],
-        ["ask/2", 1, "bob", None, None, None, None],
+        ["ask/1", 1, "ada", 70, 109, None, None, None, None],
+        ["ask/1", 2, "ada", 70, 111, 60, 1_000, 250, 112],
+        ["ask/2", 1, "bob", None, 113, None, None, None, None],
     ]
     failures = [["ask/1", 1, "down", 50, 900]]
     rows = [said, failures, [HELD, b"asked too"]]

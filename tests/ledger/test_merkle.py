@@ -13,6 +13,7 @@ from peerage.ledger.merkle import (
     leaf,
     levels,
     link,
+    match_root,
     proof,
     root,
     stream_genesis,
@@ -35,6 +36,12 @@ def test_moving_a_byte_between_fields_changes_the_leaf() -> None:
         leaf("ab", "c", b"", b"d"),
     }
     assert len(seen) == 4
+
+
+def test_the_root_of_a_match_is_one_hash_over_its_leaves_by_key() -> None:
+    a, b = (sha256(x).digest() for x in (b"a", b"b"))
+    assert match_root({}) == sha256(b"\x05").hexdigest()
+    assert match_root({"ä": a, "z": b}) == match_root({"z": b, "ä": a}) == sha256(b"\x05" + b + a).hexdigest()
 
 
 def test_small_roots_by_hand() -> None:

@@ -18,7 +18,7 @@ import pytest
 from peerage.ledger import Ledger, holding, open_ledger
 from peerage.ledger.codec import text_digest
 from peerage.ledger.database_ledger import DatabaseLedger
-from peerage.ledger.merkle import GENESIS, digest, leaf, link, root
+from peerage.ledger.merkle import GENESIS, digest, leaf, link, match_root
 from peerage.ledger.sql_database import Query
 from peerage.ledger.sqlite import SqliteFile
 from peerage.ledger.store import (
@@ -135,11 +135,11 @@ class Run:
         issued, _ = self.rows[number]
         said = {key: dumps({"status": "ok", "text": f"{key} {number}"}).encode() for key in ANSWERED}
         replies = [ReplyRow(number, key, 1, body, 7, 5) for key, body in said.items()]
-        leaves = [leaf(key, "ada", b'{"to":"%b"}' % key.encode(), body) for key, body in said.items()]
+        leaves = {key: leaf(key, "ada", b'{"to":"%b"}' % key.encode(), body) for key, body in said.items()}
         said_of = {
             "number": number,
             "fixture": digest(issued),
-            "root": root(leaves).hex(),
+            "root": match_root(leaves),
             "outcome": {"scores": {"A": 1.0, "B": 0.0}, "costs": {"A": 0.1}},
             "ratings": {},
             "totals": {"ada": {"calls": 2, "cost_nano": 14}},

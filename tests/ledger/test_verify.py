@@ -16,7 +16,7 @@ from bench.sample import sample
 
 from peerage.ledger import Ledger, LedgerError, open_ledger
 from peerage.ledger.codec import fixture_body, record_body
-from peerage.ledger.merkle import GENESIS, digest, leaf, link
+from peerage.ledger.merkle import GENESIS, digest, leaf, link, match_root
 from peerage.ledger.store import (
     Amendment,
     Batch,
@@ -146,7 +146,7 @@ def test_an_unknown_cost_may_stand_as_the_most_it_may_be(tmp_path: Path) -> None
     record = MatchRecord(
         1,
         digest(body[0]),
-        leaf(*exchange).hex(),
+        match_root({exchange[0]: leaf(*exchange)}),
         Outcome(void="x"),
         {},
         {"ada": Totals(1, 0, 0, 0, 1)},
@@ -265,10 +265,10 @@ FORGERIES = {
         f"UPDATE replies SET body = flip(body, 50), checksum = 1 WHERE intent = {ANSWER}",
         "reply answer/A changed",
     ),
-    "player": (f"UPDATE intents SET player = 'somebody' WHERE id = {ANSWER}", "Merkle root"),
-    "key": (f"UPDATE intents SET key = 'answer/C' WHERE id = {ANSWER}", "Merkle root"),
-    "reply removed": (f"DELETE FROM replies WHERE intent = {ANSWER}", "Merkle root"),
-    "exchange removed": (f"DELETE FROM intents WHERE id = {ANSWER}", "Merkle root"),
+    "player": (f"UPDATE intents SET player = 'somebody' WHERE id = {ANSWER}", "root on record"),
+    "key": (f"UPDATE intents SET key = 'answer/C' WHERE id = {ANSWER}", "root on record"),
+    "reply removed": (f"DELETE FROM replies WHERE intent = {ANSWER}", "root on record"),
+    "exchange removed": (f"DELETE FROM intents WHERE id = {ANSWER}", "root on record"),
     "answered twice": (
         "INSERT INTO replies SELECT NULL, lost.id, cost_nano, at_ms, latency_ms, replies.checksum, "
         "replies.body FROM replies JOIN intents ON intents.id = intent JOIN intents lost USING (match, key) "

@@ -325,7 +325,7 @@ def test_a_match_is_searched_and_what_is_folded_opens(tab: Page, built: Path) ->
     open_page(tab, built, "matches/1.html#m2")
     said = tab.locator(".replay [role=status]")
     tab.keyboard.press("/")
-    tab.keyboard.type("MERKLE ROOT")
+    tab.keyboard.type("ROOT OF THE")
     assert said.inner_text() == "1 of 1 found"
     assert tab.locator("#m2 .hit").is_visible()
     tab.get_by_label("Find").fill("judge/1")

@@ -9,7 +9,7 @@ from msgspec import UNSET
 
 from peerage.engine.benches import BENCHED
 from peerage.ledger.codec import read_said, record_body, reply_of
-from peerage.ledger.merkle import leaf, root
+from peerage.ledger.merkle import leaf, match_root
 from peerage.ledger.store import Exchange, Summary
 from peerage.match import DONE, Fixture, MatchRecord, Outcome, Totals, rated
 from peerage.protocol import Reply
@@ -62,8 +62,8 @@ class MatchTally:
         return raw
 
     def root(self) -> str:
-        """The Merkle root over the exchanges in order of key, in hex."""
-        return root([self.leaves[key] for key in sorted(self.leaves)]).hex()
+        """The root of the exchanges, in hex."""
+        return match_root(self.leaves)
 
 
 def answered_first(exchanges: Iterable[Exchange]) -> dict[str, Exchange]:

@@ -2,7 +2,7 @@
 
 `verify` tells whether a ledger is as it was written. This tells whether what was written follows from the
 replies: each game is driven again with the recorded replies, each request it makes is compared byte for
-byte, and outcome, Merkle root, totals, ratings and the row of the narrow table are derived again. So is what
+byte, and outcome, root, totals, ratings and the row of the narrow table are derived again. So is what
 the matches prove at each look on record.
 
 Not recomputed: matches that the engine voided without asking the game (budget, withdrawn player), which are

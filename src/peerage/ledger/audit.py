@@ -9,18 +9,17 @@ from __future__ import annotations
 import gc
 import re
 from collections import Counter, deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
-from itertools import groupby, islice
+from itertools import groupby
 from operator import attrgetter
 from pathlib import Path
 from typing import Any
-from zlib import crc32
 
 import msgspec
 
 from peerage.ledger.log import of_record
-from peerage.ledger.merkle import GENESIS, leaves, link, root
+from peerage.ledger.merkle import GENESIS, checksum, leaves, link, match_root
 from peerage.ledger.merkle import digest as digest_of
 from peerage.ledger.places import places
 from peerage.ledger.store import Exchange, FixtureRow, Ledger, LedgerError, RecordRow, Summary
@@ -111,41 +110,29 @@ _TEXTS = re.compile(rb'"text":"([0-9a-f]{64})"').findall
 
 
 class _Tally:
-    """One match's exchanges: their root, and sums to hold against its record."""
+    """One match's exchanges: their root, the log's digest of them, and what else there is to hold against its
+    record. No body is kept: what is read through stays in the processor's cache."""
 
-    def __init__(self, rows: Sequence[Exchange] = (), hashes: Iterable[bytes] = (), whole: bool = True):
-        """`hashes` gives the leaf of each answered one in order; `whole` says that all fit their
-        checksums."""
-        self.rows = rows
-        keys = [row.key for row in rows if row.reply is not None]
-        found = dict(zip(keys, islice(hashes, len(keys)), strict=True))
+    __slots__ = ("answered", "cost_nano", "digest", "hashed", "root", "texts", "twice")
+
+    def __init__(self, rows: Sequence[Exchange] = (), record: RecordRow | None = None):
+        answered = [row for row in rows if row.reply is not None]
+        keys = [row.key for row in answered]
+        requests, replies = [row.request for row in answered], [row.reply or b"" for row in answered]
+        found = dict(
+            zip(keys, leaves(keys, [row.player for row in answered], requests, replies), strict=True)
+        )
         self.answered = len(found)
-        self.twice: set[str] = set()
-        if len(found) < len(keys):
-            self.twice = {key for key, times in Counter(keys).items() if times > 1}
-        self.root = root([found[key] for key in sorted(found)]).hex()
+        self.twice = (
+            {key for key, times in Counter(keys).items() if times > 1} if len(found) < len(keys) else ()
+        )
+        self.root = match_root(found)
+        self.digest = of_record(record.at_ms, record.chain, rows) if record is not None else b""
         self.cost_nano = sum([row.cost_nano or 0 for row in rows])
-        self.misfiled = not whole and any(True for row in rows for _ in altered(row))
-
-    @property
-    def texts(self) -> set[bytes]:
-        """The digests (hex) of the texts to which its requests refer."""
-        return texts_of(b"".join([row.request for row in self.rows]))
-
-
-def _tallies(rows: Sequence[Exchange]) -> tuple[dict[int, _Tally], int, set[bytes]]:
-    """The tally of each match, the bytes hashed, and the texts to which any request refers."""
-    # Columns, and those of all matches at once: this runs for every reply there is.
-    answered = [row for row in rows if row.reply is not None]
-    requests = [row.request for row in answered]
-    replies = [row.reply or b"" for row in answered]
-    hashes = iter(leaves([row.key for row in answered], [row.player for row in answered], requests, replies))
-    asked = requests if len(rows) == len(answered) else [row.request for row in rows]
-    whole = [*map(crc32, asked)] == [row.checksum for row in rows] and [*map(crc32, replies)] == [
-        row.reply_checksum for row in answered
-    ]
-    found = {match: _Tally([*own], hashes, whole) for match, own in groupby(rows, attrgetter("match"))}
-    return found, sum(map(len, requests)) + sum(map(len, replies)), texts_of(b"".join(asked))
+        self.hashed = sum(map(len, requests)) + sum(map(len, replies))
+        if len(answered) < len(rows):
+            requests = [row.request for row in rows]
+        self.texts = texts_of(b"".join(requests))
 
 
 class _Seat(msgspec.Struct, gc=False):
@@ -252,8 +239,8 @@ class Walk:
             fixtures = {row.number: row for row in ledger.fixtures(first, last)}
             records = {row.number: row for row in ledger.records(first, last)}
             summaries = {row.number: row for row in ledger.summaries(first, last)}
-            asked = list(ledger.exchanges(first, last)) if self._replies else []
-            tallies, hashed, texts = _tallies(asked)
+            asked = groupby(ledger.exchanges(first, last), attrgetter("match")) if self._replies else ()
+            tallies = {match: _Tally([*own], records.get(match)) for match, own in asked}
         except _UNREADABLE as error:
             if first == last:
                 found.problems.append((first, f"cannot be read: {error}"))
@@ -262,13 +249,13 @@ class Walk:
                 half = (first + last) // 2
                 return self._block(first, half) + self._block(half + 1, last)
             return []
-        nothing, unseen = _Tally(), texts - found.texts.keys()
-        walked: list[Walked] = []
-        found.hashed += hashed
+        nothing, walked = _Tally(), list[Walked]()
         for at, number in enumerate(ledger.numbers(first, last), first):
             fixture, record, tally = fixtures.get(number), records.get(number), tallies.get(number, nothing)
             found.exchanges += tally.answered
-            found.hashed += sum([len(row.body) for row in (fixture, record) if row is not None])
+            found.hashed += tally.hashed + sum(
+                [len(row.body) for row in (fixture, record) if row is not None]
+            )
             summary = summaries.get(number)
             if summary is not None and record is not None:
                 walked.append((summary, record))
@@ -280,10 +267,10 @@ class Walk:
             found.problems += [(number, what) for what in problems]
             if problems or fixture is None or record is None:
                 continue
-            for digest in (settings_text(fixture.body), *(tally.texts if unseen else ())):
+            for digest in (settings_text(fixture.body), *tally.texts):
                 found.texts.setdefault(digest, number)
             if self._replies:
-                found.digests[number] = of_record(record.at_ms, record.chain, tally.rows)
+                found.digests[number] = tally.digest or of_record(record.at_ms, record.chain, ())
         return walked
 
     def _match(
@@ -337,9 +324,7 @@ class Walk:
         problems = [f"{key} is answered twice" for key in sorted(tally.twice)]
         if header.root != tally.root:
             found = [what for what in self._changed(at) if what not in known]
-            return problems + (found or ["its exchanges do not give the Merkle root on record"])
-        if tally.misfiled:
-            return problems + self._changed(at)
+            return problems + (found or ["its exchanges do not give the root on record"])
         spent = sum([total.cost_nano for total in header.totals.values()])
         unknown = any(total.unknown_costs for total in header.totals.values())
         # An unknown cost stands beside its reply as the most it may be.
@@ -350,16 +335,16 @@ class Walk:
     def _changed(self, at: int) -> list[str]:
         """What a checksum says of the match at a place: which row an accident changed."""
         issued = self._ledger.fixtures(at, at)
-        found = ["its fixture changed" for row in issued if crc32(row.body) != row.checksum]
+        found = ["its fixture changed" for row in issued if checksum(row.body) != row.checksum]
         return found + [what for row in self._ledger.exchanges(at, at) for what in altered(row)]
 
 
 def altered(row: Exchange) -> Iterator[str]:
     """What of an attempt no longer fits its checksum."""
     which = row.key if row.attempt == 1 else f"{row.key} (attempt {row.attempt})"
-    if crc32(row.request) != row.checksum:
+    if checksum(row.request) != row.checksum:
         yield f"request {which} changed"
-    if row.reply is not None and crc32(row.reply) != row.reply_checksum:
+    if row.reply is not None and checksum(row.reply) != row.reply_checksum:
         yield f"reply {which} changed"
 
 

@@ -12,12 +12,12 @@ from array import array
 from collections.abc import Callable, Iterable, Iterator
 from hashlib import sha256
 from itertools import islice, takewhile
-from zlib import crc32
 
 from msgspec.structs import replace
 
-from peerage.ledger.audit import settings_text, texts_of
+from peerage.ledger.audit import altered, settings_text, texts_of
 from peerage.ledger.log import finished
+from peerage.ledger.merkle import checksum
 from peerage.ledger.store import UNLOGGED, Batch, Entry, Exchange, FixtureRow, Ledger, LedgerError, Pin
 from peerage.ledger.votes import PeopleVotes
 
@@ -174,7 +174,7 @@ def _with_texts(source: Ledger, batch: Batch, known: set[bytes]) -> Batch:
 
 
 def _whole(row: FixtureRow, source: Ledger) -> FixtureRow:
-    if crc32(row.body) != row.checksum:
+    if checksum(row.body) != row.checksum:
         raise _damaged(source, row.number)
     return row
 
@@ -182,8 +182,7 @@ def _whole(row: FixtureRow, source: Ledger) -> FixtureRow:
 def _cut(rows: Iterable[Exchange], pin: Pin, source: Ledger) -> Iterator[Exchange]:
     """Attempts as they were at the pin."""
     for row in rows:
-        replied = row.reply is not None
-        if crc32(row.request) != row.checksum or (replied and crc32(row.reply or b"") != row.reply_checksum):
+        if any(altered(row)):
             raise _damaged(source, row.match)
         if row.reply_id is not None and row.reply_id > pin.replies:
             row = replace(row, **_UNANSWERED)

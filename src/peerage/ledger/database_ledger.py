@@ -9,7 +9,6 @@ from copy import copy
 from hashlib import sha256
 from itertools import islice
 from typing import TypeVar
-from zlib import crc32
 
 from peerage.figures import counted
 from peerage.ledger import narrow
@@ -17,6 +16,7 @@ from peerage.ledger.database import BLOCK, Database, Row, Rows, damaged
 from peerage.ledger.holding import Holding
 from peerage.ledger.lineup import LineUp
 from peerage.ledger.log import Rolling
+from peerage.ledger.merkle import checksum
 from peerage.ledger.store import (
     Amendment,
     Batch,
@@ -245,8 +245,8 @@ class DatabaseLedger:
         return None
 
     def snapshots(self) -> Iterator[tuple[int, bytes, bool]]:
-        for number, body, checksum in self._rows.snapshots():
-            yield number, body, crc32(body) == checksum
+        for number, body, stored in self._rows.snapshots():
+            yield number, body, checksum(body) == stored
 
     def pin(self) -> Pin:
         return self._database.moment(lambda rows: rows.pin())

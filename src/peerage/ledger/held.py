@@ -9,6 +9,7 @@ from hashlib import sha256
 from msgspec import MsgspecError, Struct, field
 
 from peerage.figures import counted
+from peerage.ledger.audit import altered
 from peerage.ledger.log import GENESIS, entry_leaf, linked, of_amendment, of_play
 from peerage.ledger.merkle import link, stream_genesis
 from peerage.ledger.store import COPY, UNLOGGED, Ledger
@@ -177,7 +178,10 @@ def records(
         if number not in logged.records:
             yield number, "it is not in the log"
         elif logged.records[number] != digest and (f"record {number}", digest) not in since:
-            yield number, "record, attempts, costs, times or failures of it are not as they were logged"
+            place = ledger.place(number)
+            changed = [what for row in ledger.exchanges(place, place) for what in altered(row)]
+            usual = "record, attempts, costs, times or failures of it are not as they were logged"
+            yield from [(number, what) for what in changed or [usual]]
     for number in sorted(logged.records.keys() - found.keys()):
         if number <= last and number not in told:
             yield number, "it was logged, and it is not there"

@@ -24,7 +24,7 @@ from msgspec import Struct
 from peerage.ledger.database import END, Database, Rows
 from peerage.ledger.lineup import LineUp
 from peerage.ledger.log import finished, of_amendment, of_play, of_record
-from peerage.ledger.merkle import GENESIS, leaves, link, root
+from peerage.ledger.merkle import GENESIS, leaves, link, match_root
 from peerage.ledger.merkle import digest as digest_of
 from peerage.ledger.store import (
     COPY,
@@ -200,14 +200,13 @@ class Holding:
     ) -> None:
         self._record(record, attempts, before, logged, rows)
         answered = {row.key: row for row in attempts if row.reply is not None}
-        ordered = [answered[key] for key in sorted(answered)]
         found = leaves(
-            [row.key for row in ordered],
-            [row.player for row in ordered],
-            [row.request for row in ordered],
-            [row.reply or b"" for row in ordered],
+            [*answered],
+            [row.player for row in answered.values()],
+            [row.request for row in answered.values()],
+            [row.reply or b"" for row in answered.values()],
         )
-        if root(found).hex() != self._header(record).root:
+        if match_root(dict(zip(answered, found, strict=True))) != self._header(record).root:
             raise self._differs(record.number, "a request or a reply changed")
 
     def _record(

@@ -119,7 +119,7 @@ def record_rows(at_ms: int, chain: bytes, attempts: Iterable[Exchange]) -> bytes
     """What the digest of a finished match is over, as JSON: its time, its link in the chain of records, which
     holds every reply, its attempts and failures. `attempts` are in order of writing.
 
-    Requests that nobody answered are in no Merkle tree, so their bodies are here.
+    Requests that nobody answered have no leaf, so their bodies are here.
     """
     rows = list(attempts)
     failures = [(row.key, row.attempt, *row.failure[1:]) for row in rows if row.failure is not None]
@@ -132,7 +132,17 @@ def of_record(at_ms: int, chain: bytes, attempts: Iterable[Exchange]) -> bytes:
     return sha256(record_rows(at_ms, chain, attempts)).digest()
 
 
-_said = attrgetter("key", "attempt", "player", "worst_nano", "cost_nano", "at_ms", "latency_ms")
+_said = attrgetter(
+    "key",
+    "attempt",
+    "player",
+    "worst_nano",
+    "checksum",
+    "cost_nano",
+    "at_ms",
+    "latency_ms",
+    "reply_checksum",
+)
 
 
 def of_play(fixtures: Iterable[FixtureRow], attempts: Iterable[Exchange]) -> bytes:

@@ -1,20 +1,22 @@
-"""Digests of the ledger: leaves and trees, what proves them, and the chain of records. Pure; SHA-256 alone.
+"""Digests of the ledger: leaves, the log's tree, what proves it, the chain of records. Pure; SHA-256 alone.
 
 Every hash begins with a byte that says what it is of, so that none can stand for another:
 0x00 a leaf, 0x01 two subtrees, 0x02 a link of a chain, 0x03 the beginning of an amendment stream, 0x04 a link
-of the log.
+of the log, 0x05 the leaves of a match.
 
-Trees are those of RFC 9162 section 2.1 (a left subtree is the largest power of two below the whole). The
-leaves of a match's tree are its answered exchanges in order of their keys, compared as UTF-8; those of the
-log's tree are all its entries in order (`log.entry_leaf`). An exchange begins with a zero byte, an entry with
-a digit.
+The leaves of a match are its answered exchanges in order of their keys, compared as UTF-8; nobody proves some
+without the others, so its root is over all of them at once. The log's tree, over all its entries in order
+(`log.entry_leaf`), is that of RFC 9162 section 2.1 (a left subtree is the largest power of two below the
+whole). An exchange begins with a zero byte, an entry with a digit.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from hashlib import sha256
+from itertools import repeat
 from struct import Struct
+from zlib import crc32
 
 from peerage.sealing import MARK, committed
 
@@ -44,18 +46,17 @@ def leaves(
     keys: Sequence[str], players: Sequence[str], requests: Sequence[bytes], replies: Sequence[bytes]
 ) -> list[bytes]:
     """The digests of many exchanges, each as `leaf` says."""
-    if any(MARK in body for body in requests) or any(MARK in body for body in replies):
+    if MARK in b"".join(requests) or MARK in b"".join(replies):
         requests, replies = [*map(committed, requests)], [*map(committed, replies)]
-    # Columns, for verifying a large ledger spends its time here: keys and players are few.
-    texts = {text: text.encode() for text in {*keys, *players}}
-    names = [texts[key] for key in keys], [texts[player] for player in players]
-    rows = zip(*names, requests, replies, strict=True)
-    return [
-        sha256(
-            b"".join((_LENGTHS(0, len(key), len(who), len(asked), len(said)), key, who, asked, said))
-        ).digest()
-        for key, who, asked, said in rows
-    ]
+    # Columns, for verifying a large ledger spends its time here.
+    columns = [*map(str.encode, keys)], [*map(str.encode, players)], requests, replies
+    lengths = map(_LENGTHS, repeat(0), *[map(len, column) for column in columns])
+    return [sha256(row).digest() for row in map(b"".join, zip(lengths, *columns, strict=True))]
+
+
+def match_root(leaves: Mapping[str, bytes]) -> str:
+    """The root of a match, in hex: SHA-256 of 0x05 and the leaves of its answered exchanges, by key."""
+    return sha256(b"\x05" + b"".join([leaves[key] for key in sorted(leaves)])).hexdigest()
 
 
 def root(leaves: Sequence[bytes]) -> bytes:
@@ -131,6 +132,11 @@ def consistency(leaves: Sequence[bytes], first: int) -> tuple[bytes, ...]:
 def link(previous: bytes, body: bytes) -> bytes:
     """The chain value of a record or amendment: SHA-256 of 0x02, the value before it, the body's digest."""
     return sha256(b"\x02" + previous + sha256(committed(body)).digest()).digest()
+
+
+def checksum(body: bytes) -> int:
+    """The CRC-32 of stored bytes, sealed values as their commitments."""
+    return crc32(committed(body))
 
 
 def digest(body: bytes) -> str:

@@ -1,17 +1,17 @@
 """The tables of a ledger, and the rows that a batch puts into them.
 
 `docs/ledger.md` describes them for readers of the file. Bodies and texts are stored as bytes, so that
-no store re-encodes what was hashed. `checksum` is the CRC-32 of `body`: it says which row an accident
-changed, and covers what no record covers yet.
+no store re-encodes what was hashed. `checksum` says which row an accident changed, and covers what no record
+covers yet.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from zlib import crc32
 
 from peerage.ledger.database import Row
+from peerage.ledger.merkle import checksum
 from peerage.ledger.narrow import flat
 from peerage.ledger.store import Batch, Exchange
 
@@ -105,18 +105,19 @@ def rows_of(batch: Batch) -> Mapping[SqlTable, Sequence[Row]]:
     without an `id`, and with match, key and attempt in place of an `intent`."""
     return {
         TEXTS: [(digest, text.encode()) for digest, text in batch.texts],
-        FIXTURES: [(r.number, r.round, crc32(r.body), r.body) for r in batch.fixtures],
+        FIXTURES: [(r.number, r.round, checksum(r.body), r.body) for r in batch.fixtures],
         INTENTS: [
-            (r.match, r.key, r.attempt, r.player, r.worst_nano, crc32(r.body), r.body) for r in batch.intents
+            (r.match, r.key, r.attempt, r.player, r.worst_nano, checksum(r.body), r.body)
+            for r in batch.intents
         ],
         REPLIES: [
-            (r.match, r.key, r.attempt, r.cost_nano, r.at_ms, r.latency_ms, crc32(r.body), r.body)
+            (r.match, r.key, r.attempt, r.cost_nano, r.at_ms, r.latency_ms, checksum(r.body), r.body)
             for r in batch.replies
         ],
         FAILURES: [(r.match, r.key, r.attempt, r.reason, r.cost_nano, r.at_ms) for r in batch.failures],
         RECORDS: [(r.number, r.chain, r.at_ms, r.body) for r in batch.records],
         SUMMARIES: [flat(summary) for summary in batch.summaries],
-        SNAPSHOTS: [(number, crc32(body), body) for number, body in batch.snapshots],
+        SNAPSHOTS: [(number, checksum(body), body) for number, body in batch.snapshots],
         META: list(batch.meta.items()),
     }
 

@@ -20,7 +20,6 @@ from functools import partial
 from hashlib import sha256
 from itertools import pairwise
 from typing import NamedTuple
-from zlib import crc32
 
 import msgspec
 
@@ -41,7 +40,7 @@ from peerage.ledger.held import Found, Logged, agreed, amendments, facts, read_l
 from peerage.ledger.held import in_play as play
 from peerage.ledger.held import votes as held_votes
 from peerage.ledger.kept_checkpoints import Extension, KeptCheckpoint, held_against
-from peerage.ledger.merkle import GENESIS, stream_genesis
+from peerage.ledger.merkle import GENESIS, checksum, stream_genesis
 from peerage.ledger.merkle import digest as digest_of
 from peerage.ledger.secret import strange_keys
 from peerage.ledger.settings_log import SettingsChange, settings_changes
@@ -187,7 +186,6 @@ def verify(
         problems += follows
     problems += now.beside
     with _noted(problems):
-        problems += _texts(now.texts, now.needed | found.texts) if now.texts is not None else []
         problems += _strange(ledger, now.issued)
         if replies:
             # What was told is not told again as a digest that differs.
@@ -195,6 +193,7 @@ def verify(
             for match in found.digests.keys() & told:
                 del found.digests[match]
             problems += records(ledger, found.digests, logged, told, recorded) if logged.length else ()
+        problems += _texts(now.texts, now.needed | found.texts) if now.texts is not None else []
         problems += _outside(ledger)
         changes = settings_changes(ledger)
         head = next((row.chain for row in ledger.records(recorded, recorded)), GENESIS)
@@ -334,7 +333,7 @@ def _in_play(ledger: Ledger, recorded: int, issued: int, copy: bool) -> tuple[li
             changed = (said.number, said.round) != (issue.number, issue.round)
         except msgspec.MsgspecError:
             changed = True
-        if changed or crc32(issue.body) != issue.checksum:
+        if changed or checksum(issue.body) != issue.checksum:
             problems.append((issue.number, "its fixture changed"))
         else:
             texts.setdefault(settings_text(issue.body), issue.number)

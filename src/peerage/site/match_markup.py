@@ -387,7 +387,7 @@ def _proof(match: Match, file: str) -> str:
     return (
         '<details class="proof">\n<summary>Proof</summary>\n<dl>\n'
         f"<dt>Fixture</dt><dd><code>{shown(record.fixture)}</code></dd>\n"
-        f"<dt>Merkle root of the {len(match.asked)} exchanges</dt>"
+        f"<dt>Root of the {len(match.asked)} exchanges</dt>"
         f"<dd><code>{shown(record.root)}</code></dd>\n"
         f"<dt>This record</dt><dd><code>{digest(row.body)}</code></dd>\n"
         f"<dt>Chain before it</dt><dd><code>{before.hex()}</code></dd>\n"

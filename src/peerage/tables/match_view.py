@@ -51,7 +51,7 @@ class ExchangeView(Struct, frozen=True):
     verdict was read as, a judge's "A" being the answer that it was shown first. `attempts` counts how often
     it was sent. Cost in dollars, None when unknown. `reasoning_tokens` are those of the output that were
     thought and not said. A reply that ended at its limit is `truncated`, `cut` after that many tokens.
-    `digest` is its leaf in the match's Merkle tree, in hex, empty while waiting.
+    `digest` is its leaf, in hex, empty while waiting.
 
     A program run in the sandbox has the role "sandbox": `request` is the program and what it read, `status`
     how it ended (see `protocol.Ran`), `reply` what it printed, `reason` its stderr.
@@ -83,7 +83,7 @@ class ExchangeView(Struct, frozen=True):
 
 
 class Digests(Struct, frozen=True):
-    """All in hex: SHA-256 of the stored fixture and record, the Merkle root of the exchanges, and the chain
+    """All in hex: SHA-256 of the stored fixture and record, the root of the exchanges, and the chain
     value after the record before (`previous`) and after this one. Empty where there is none yet."""
 
     fixture: str
