@@ -52,7 +52,7 @@ from peerage.tables.simulate import SimulatedRow
 from peerage.tables.stats import AuthorStats, JudgeStats, PlayerStats, ProbeStats, Stats, UnfinishedStats
 from peerage.tables.status import MatchNow, Status, WorkerNow
 from peerage.tables.tournament import ProgressRow, TournamentReport
-from peerage.tables.verdict import Chance, Verdict
+from peerage.tables.verdict import Chance, Contender, Example, Given, Verdict, Weakness
 
 HERE = Path(__file__).parent
 
@@ -337,7 +337,7 @@ _OK = "The keys below, and before them `ok`: true with exit code 0, false with e
 
 _JSON: dict[str, tuple[str | type, ...]] = {
     "`leaderboard`: a list, best first": (Row,),
-    "`verdict`: one object": (Verdict, Chance),
+    "`verdict`: one object": (Verdict, Chance, Contender, Weakness, Example, Given),
     "`plan`: one object": (Outlook, Pair, Further),
     "`compare`: one object; `one` and `other` are rows of `leaderboard`": (
         Comparison,

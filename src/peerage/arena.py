@@ -188,7 +188,14 @@ class Arena:
         """Return the verdict of a table: whom to pick, who may be as good, who is out, what is proven,
         what the pick gives up and how often it beats the others, the best value for money, what weakens that,
         and which judges favour each other."""
-        return self._board(track, game, topic, side, judged=True).verdict
+        from peerage.tables.decision import decision
+        from peerage.tables.leaderboard import board
+        from peerage.tables.played import PlayedMatches, Scope
+
+        scope = Scope(game, topic, side=side)
+        played = PlayedMatches(self.ledger, scope)
+        found = board(self.ledger, self.settings, track, scope, played, judged=True)
+        return decision(self.ledger, self.settings, found, played)
 
     def outlook(self, one: str = "", other: str = "", until: str | None = None) -> Outlook:
         """Return what it takes to prove a goal, to have a clear pick, and to tell two players apart: further
@@ -217,12 +224,12 @@ class Arena:
             raise ScopeError("no match is decided yet: play some first")
         return found
 
-    def _board(self, track: str, game: str, topic: str, side: str, *, judged: bool = False) -> Board:
+    def _board(self, track: str, game: str, topic: str, side: str) -> Board:
         from peerage.tables.leaderboard import board
         from peerage.tables.played import Scope
 
         scope = Scope(game, topic, side=side)
-        return board(self.ledger, self.settings, track, scope, judged=judged)
+        return board(self.ledger, self.settings, track, scope)
 
     def head_to_head(self) -> Table[PairRow]:
         """Who beat whom how often: a row for each ordered pair that met in a decided match, in the order of

@@ -35,6 +35,11 @@ def per_hundred(cost: float | None, places: int | None = None) -> str:
     return _brief(100 * cost)
 
 
+def per_thousand(cost: float) -> str:
+    """Return a price per task as that of a thousand."""
+    return _brief(1000 * cost)
+
+
 def _brief(value: float) -> str:
     """Dollars and cents, and two digits of what is less than ten cents."""
     if 0 < value < 1e-4:
@@ -100,6 +105,11 @@ def share_between(share: float, lower: float, upper: float) -> str:
         return text
 
     return f"{written(share)}% ({written(lower)}–{written(upper)}%)"
+
+
+def share_or_none(share: float | None, lower: float | None, upper: float | None) -> str | None:
+    """Return the same where it is known."""
+    return None if share is None or lower is None or upper is None else share_between(share, lower, upper)
 
 
 def likely(chance: float | None) -> str:

@@ -210,10 +210,16 @@ def show_leaderboard(
 
 
 def show_standings(arena: Arena) -> None:
-    """Write who stands where after a run: one game's leaderboard, or of several the strengths by game and
-    then the overall table."""
+    """Write who stands where after a run: of the owner's tasks the decision, else one game's leaderboard, or
+    of several the strengths by game and then the overall table."""
+    from peerage.cli.decision import show_decision
+    from peerage.tables.credits import about_tasks
     from peerage.tables.leaderboard import board
     from peerage.tables.played import EVERYTHING
+
+    if all(map(about_tasks, arena.settings.lineup)):
+        show_decision(arena.verdict(), arena.folder)
+        return
 
     found = board(arena.ledger, arena.settings, judged=True)
     if found.track == "overall":

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from peerage.cli.decision import show_decision
 from peerage.cli.leaderboard import Game, Topic, Track, told_scope
 from peerage.cli.options import HERE, Folder, Format, ReportFormat, Written, arena_in, prose
 from peerage.cli.output import OutputColumn, numbers, show, show_json, texts
@@ -34,7 +35,10 @@ def verdict(
     """
     with arena_in(folder) as arena, told_scope():
         found = arena.verdict(track or "", game=game, topic=topic)
-    _tell(found, shape)
+    if shape is ReportFormat.json:
+        show_json(found.as_dict())
+    else:
+        show_decision(found, folder)
 
 
 def plan(

@@ -138,6 +138,7 @@ def leaderboard(site: Site, wanted: Filter) -> View:
             else sum(found.games.values()),
             "unknown": any(row.cost_usd is None for row in found.rows),
             "spent": sum(row.cost_usd or 0.0 for row in found.rows),
+            "decided_on": site.verdict if everything and wanted.track == site.track else None,
             "shared": found.notes,
             "own": [
                 (row.player, note) for row in found.rows for note in row.notes if note not in found.notes

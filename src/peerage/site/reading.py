@@ -30,6 +30,7 @@ from peerage.site.tally import Mine, Record, SiteTally
 from peerage.standings import NOBODY, Standings, after_all, pinned_elo, pinned_rating
 from peerage.tables.challenges import ChallengeRow, pool, pools, rows
 from peerage.tables.corrected import CorrectedRow, what_would_change
+from peerage.tables.decision import decision
 from peerage.tables.judge_rows import JudgesReport
 from peerage.tables.judges import judges_of
 from peerage.tables.leaderboard import Board, Row, board, first_track, weights_of
@@ -41,6 +42,7 @@ from peerage.tables.played import PlayedMatches, Scope
 from peerage.tables.speed import Speed, speeds_of
 from peerage.tables.stats import Stats, stats_of
 from peerage.tables.tracks import METHODS, TRACKS, Track
+from peerage.tables.verdict import Verdict
 
 Menu: TypeAlias = tuple[tuple[str, str], ...]
 """(path, name) of pages that the menu leads to."""
@@ -203,6 +205,11 @@ class Site:
         made = board(self.moment, self.settings, wanted[0], scope, played)
         self._boards[wanted] = made
         return made
+
+    @cached_property
+    def verdict(self) -> Verdict:
+        """The verdict over everything; of the owner's tasks with prices, weak categories and examples."""
+        return decision(self.moment, self.settings, self.board(), self._whole)
 
     @cached_property
     def outlook(self) -> Outlook | None:

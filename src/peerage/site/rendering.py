@@ -35,6 +35,7 @@ from peerage.figures import (
 from peerage.judging.corrections import CORRECTIONS
 from peerage.protocol import visible
 from peerage.site.addresses import match_page, player_page, slug
+from peerage.tables.decision import RULE
 from peerage.tables.notes import ACCURACY, BEST, OF_MANY
 from peerage.tables.overall import COUNTED, FEW, WHOLE
 from peerage.tables.voids import in_words
@@ -85,6 +86,7 @@ def environment() -> Environment:
         "FEW": FEW,
         "OF_MANY": OF_MANY,
         "ACCURACY": ACCURACY,
+        "RULE": RULE,
         "BEST": "".join([f"{note}. " for note in BEST if not note.startswith("Choice")]).strip(),
     }
     made.filters |= {

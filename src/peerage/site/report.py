@@ -37,6 +37,7 @@ def report(site: Site) -> bytes:
             "style": Markup(style),
             "script": Markup(script),
             "found": found,
+            "verdict": site.verdict,
             "track": NAMES[site.track],
             "lines": lines(found, moves(site, site.track)),
             "since": last_time(site),

@@ -27,7 +27,7 @@ from peerage.standings.accounts import NOTHING, Account, position, possibly_bill
 from peerage.tables import notes
 from peerage.tables.chances import Chances, of_games, of_strengths
 from peerage.tables.corrected import judges_matter
-from peerage.tables.credits import Credits
+from peerage.tables.credits import Credits, about_tasks
 from peerage.tables.evidence import MatchEvidence
 from peerage.tables.outside import Outside, uncounted
 from peerage.tables.overall import games_of
@@ -219,6 +219,7 @@ def board(
             flips,
             priced=in_dollars,
             play=any(card.get("price_source") == PLAY_PRICE for card in cards.values()),
+            by_task=bool(played.games) and all(map(about_tasks, played.games)),
             elsewhere=whose if scope.source == "played" else (),
             judges=judges_matter(ledger, played, chances.pick)
             if judged and scope.source == "played" and not (asked or scope.side)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from peerage.figures import share_between
+from peerage.figures import share_or_none
 from peerage.ratings.strength.bins import Bin
 from peerage.tables import Shown
 from peerage.tables.tracks import Track
@@ -77,6 +77,4 @@ class Row(Shown, frozen=True):
     @property
     def accuracy_in_words(self) -> str | None:
         """The accuracy with its interval, as every table shows it."""
-        if self.accuracy is None or self.accuracy_lower is None or self.accuracy_upper is None:
-            return None
-        return share_between(self.accuracy, self.accuracy_lower, self.accuracy_upper)
+        return share_or_none(self.accuracy, self.accuracy_lower, self.accuracy_upper)

@@ -5,11 +5,22 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from math import log
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from msgspec import Struct
 
-from peerage.figures import counted, likely, listed, per_hundred, percent, tenths, whole
+from peerage.figures import (
+    counted,
+    likely,
+    listed,
+    per_hundred,
+    per_thousand,
+    percent,
+    share_or_none,
+    tenths,
+    whole,
+)
+from peerage.ratings.strength.bins import Bin
 from peerage.tables import Sentences
 from peerage.tables.chances import Chances
 from peerage.tables.overall import FEW
@@ -45,6 +56,74 @@ class Flips(NamedTuple):
     flipped: int
 
 
+class Weakness(Struct, frozen=True):
+    """The category (empty where tasks have none) in which a player does worst: its `share` there, from 0 to
+    1, `of` accuracy or, where nothing is checked, of the points, a tie being half a win, over so many
+    `answers`. `task` is one that it failed, in `match`, and `note` says what was wrong; empty and None where
+    it failed none."""
+
+    category: str
+    share: float
+    of: Literal["accuracy", "points"]
+    answers: int
+    task: str = ""
+    match: int | None = None
+    note: str = ""
+
+
+class Contender(Struct, frozen=True):
+    """A player in short: its `bin`, the chance to be the `best`, how often it won and drew in its decided
+    `matches`, the dollars for 1,000 answers without judging (None where unknown), and in arenas of the
+    owner's tasks its accuracy with the 95% interval and what it is `worst` at (None where nothing went
+    wrong).
+    """
+
+    player: str
+    model: str
+    bin: Bin
+    best: float
+    matches: int
+    wins: int
+    draws: int
+    cost_per_thousand: float | None
+    accuracy: float | None = None
+    accuracy_lower: float | None = None
+    accuracy_upper: float | None = None
+    worst: Weakness | None = None
+
+    @property
+    def accuracy_in_words(self) -> str | None:
+        """The accuracy with its interval."""
+        return share_or_none(self.accuracy, self.accuracy_lower, self.accuracy_upper)
+
+
+class Given(Struct, frozen=True):
+    """A player's answer as far as it is shown: so many characters `more` are on record. `status` is ok, or
+    why there is none of use; `credit` is the check's, from 0 to 1, None without one; `note` says what was
+    wrong."""
+
+    player: str
+    text: str
+    more: int
+    status: str
+    credit: float | None
+    note: str
+
+
+class Example(Struct, frozen=True):
+    """A `match` that shows why: the task with its `prompt`, of which so many characters `prompt_more` are on
+    record, the `answers` of the pick and of a rival, who won, and by what it was `decided`."""
+
+    match: int
+    task: str
+    category: str
+    prompt: str
+    prompt_more: int
+    answers: tuple[Given, ...]
+    winner: str
+    decided: str
+
+
 class Verdict(Sentences, frozen=True):
     """The conclusion from the matches of a table, the same whatever track the table shows.
 
@@ -59,6 +138,9 @@ class Verdict(Sentences, frozen=True):
     `value` is the cheapest of the players that win at least 1 in 4 matches against the pick; None where
     prices are unknown or all alike. `beats` holds the pick's chance against each other one, best first.
     `weakened_by` says what speaks against relying on it.
+
+    `peerage verdict`, the end of a run, the first page and the report add the `contenders`, the pick first,
+    and in arenas of the owner's tasks (`by_task`) what `would_change` the pick, in sentences, and `examples`.
     """
 
     lines: tuple[str, ...]
@@ -75,6 +157,10 @@ class Verdict(Sentences, frozen=True):
     value: str | None = None
     beats: tuple[Chance, ...] = ()
     weakened_by: tuple[str, ...] = ()
+    contenders: tuple[Contender, ...] = ()
+    would_change: tuple[str, ...] = ()
+    examples: tuple[Example, ...] = ()
+    by_task: bool = False
 
 
 def verdict(
@@ -87,11 +173,12 @@ def verdict(
     play: bool = False,
     elsewhere: Sequence[str] = (),
     judges: str = "",
+    by_task: bool = False,
 ) -> Verdict:
     """The verdict of the rows of one table, best first, over so many decided `matches` and their `chances`;
     `flips` are those of its judges; `priced` says that costs are in dollars alone, `play` that nobody pays
     them, `elsewhere` what there is that this table does not count, for one that counts nothing. `judges` says
-    what is wrong with its judges."""
+    what is wrong with its judges, `by_task` that each match is a task."""
     by_name = {row.player: row for row in rows}
     order = sorted(range(len(chances.players)), key=lambda at: (-chances.order[at], chances.players[at]))
     ranked = [by_name[chances.players[at]] for at in order if chances.players[at] in by_name]
@@ -123,8 +210,10 @@ def verdict(
         *([proven] if proven and not best else ()),
         *_given_up(bins["may be as good"], gives_up, chances.unit),
         *_beaten(beats),
-        *_worth(pick, value, bins["may be as good"], against, priced),
-        *_counts(pick, first),
+        *_worth(
+            pick, value, bins["may be as good"], against, _price(value, by_task=by_task) if priced else ""
+        ),
+        *_counts(pick, first, ranked),
         *([judges] if judges else ()),
         *([f"What weakens this: {'; '.join(doubts)}."] if doubts else ()),
         *(["Prices are play prices: nobody is paid."] if play and any(row.cost_usd for row in rows) else ()),
@@ -228,12 +317,11 @@ def _value(pick: Row, ranked: Sequence[Row], against: dict[str, float]) -> Row |
 
 
 def _worth(
-    pick: Row, value: Row | None, good: Sequence[str], against: dict[str, float], priced: bool
+    pick: Row, value: Row | None, good: Sequence[str], against: dict[str, float], price: str
 ) -> Iterator[str]:
     if value is None:
         return
     cost, dearer = value.cost_per_match or 0.0, pick.cost_per_match or 0.0
-    price = f", at {per_hundred(cost)} per 100 matches" if priced else ""
     if value is pick:
         yield (
             f"Best value for money: {pick.player}{price}; nobody cheaper wins even 1 in 4 matches against it."
@@ -250,8 +338,27 @@ def _worth(
     yield f"Best value for money: {value.player}{price}; it {how}."
 
 
-def _counts(pick: Row, first: Row) -> Iterator[str]:
-    """Yield the sentence on what counts where the table does not put the pick first."""
+def _price(value: Row | None, *, by_task: bool) -> str:
+    cost = value.cost_per_match or 0.0 if value else 0.0
+    return (
+        f", at {per_thousand(cost)} per 1,000 tasks"
+        if by_task
+        else f", at {per_hundred(cost)} per 100 matches"
+    )
+
+
+def _counts(pick: Row, first: Row, ranked: Sequence[Row]) -> Iterator[str]:
+    """Yield the sentence on what counts where the table, or accuracy, does not put the pick first."""
+    rated = first if first.track in ("strength", "overall") and first.rating > pick.rating else pick
+    right = max(ranked, key=lambda row: -1.0 if row.accuracy is None else row.accuracy)
+    if right.accuracy is not None and right.accuracy > (pick.accuracy or 0.0) + 1e-9:
+        leads = f"{right.player} has the highest accuracy"
+        if rated == right:
+            leads += " and the highest rating"
+        elif rated != pick:
+            leads += f" and {rated.player} the highest rating"
+        yield f"{leads}; {pick.player} has the highest chance to be the best, which counts."
+        return
     if first.player == pick.player or first.rating == pick.rating:
         return
     if first.track in ("strength", "overall"):

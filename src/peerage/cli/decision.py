@@ -1,0 +1,110 @@
+"""The decision in a terminal: the verdict, prices and records, what would change it, and examples."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from shutil import get_terminal_size
+from textwrap import wrap
+from typing import TYPE_CHECKING
+
+import typer
+
+from peerage.cli.options import at, program, prose
+from peerage.cli.output import drawn, numbers, texts
+from peerage.figures import counted, dollars, percent
+from peerage.protocol import visible
+
+if TYPE_CHECKING:
+    from peerage.tables.verdict import Contender, Example, Verdict, Weakness
+
+MARGIN = "  | "
+"""Stands before each line that a player wrote: what stands behind it is nobody else's."""
+
+
+def show_decision(found: Verdict, folder: Path) -> None:
+    """Write a verdict with all that belongs to it to standard output."""
+    from peerage.tables.decision import RULE
+
+    for line in found.lines:
+        prose(line)
+    if found.contenders:
+        sys.stdout.write(_contenders(found.contenders, by_task=bool(found.by_task)))
+    if found.would_change:
+        typer.echo()
+        for line in found.would_change:
+            prose(line)
+    if found.examples:
+        typer.echo()
+        prose(RULE)
+    for example in found.examples:
+        typer.echo()
+        for line in _example(example, folder):
+            prose(line)
+
+
+def _contenders(rows: tuple[Contender, ...], *, by_task: bool) -> str:
+    checked = any(row.accuracy is not None for row in rows)
+    shown = [
+        {
+            "player": row.player,
+            "bin": row.bin,
+            "accuracy": row.accuracy_in_words,
+            "won": percent(row.wins / row.matches) if row.matches else None,
+            "tied": percent(row.draws / row.matches) if row.matches else None,
+            "cost": row.cost_per_thousand,
+            "worst": weakness(row.worst) if row.worst else None,
+        }
+        for row in rows
+    ]
+    columns = [
+        *texts(player="Player", bin="Choice"),
+        *(numbers(str, accuracy="Accuracy") if checked else ()),
+        *numbers(str, won="Wins", tied="Ties ~2"),
+        *(numbers(dollars, cost="Per 1,000") if any(row.cost_per_thousand for row in rows) else ()),
+        *(texts(worst="Worst at") if by_task else ()),
+    ]
+    notes = [
+        f"Per 1,000: dollars for 1,000 {'tasks' if by_task else 'matches'} of its own play, without judging"
+    ]
+    if by_task:
+        notes.append("Worst at: the category with its accuracy there, and a task that it failed")
+    return drawn(shown, columns, "", notes, sys.stdout)
+
+
+def weakness(found: Weakness) -> str:
+    """A player's weakest category in a few words: `dates 78%: due-17 (match 41)`."""
+    where = f"{found.category} {percent(found.share)}" if found.category else percent(found.share)
+    return f"{where}: {found.task} (match {found.match})" if found.task else where
+
+
+def _fitting(line: str) -> Iterator[str]:
+    """Yield a line in parts that fit beside the margin, whatever its characters."""
+    from rich.cells import chop_cells
+
+    room = max(20, get_terminal_size().columns - len(MARGIN))
+    for part in wrap(line, room) or [""]:
+        yield from chop_cells(part, room) or [""]
+
+
+def _example(example: Example, folder: Path) -> Iterator[str]:
+    category = f" ({example.category})" if example.category else ""
+    how = f", decided {example.decided}" if example.decided else ""
+    yield f"Task {example.task}{category}, match {example.match:,}: {example.winner} won{how}"
+    whole = f"`{program()} match {example.match}{at(folder)}` shows all"
+    yield from _quoted(example.prompt, example.prompt_more, whole)
+    for answer in example.answers:
+        credit = {None: "", 1.0: "right", 0.0: "wrong"}.get(answer.credit, f"{percent(answer.credit)} right")
+        about = ", ".join(filter(None, (credit, answer.status if answer.status != "ok" else "")))
+        note = f": {answer.note}" if answer.note and answer.status == "ok" else ""
+        yield f"  {answer.player}{f' ({about}{note})' if about or note else ''}"
+        yield from _quoted(answer.text, answer.more, whole) if answer.text else (f"{MARGIN}(nothing)",)
+
+
+def _quoted(text: str, more: int, whole: str) -> Iterator[str]:
+    """Yield a text with a margin before each line, also before those that a terminal would begin."""
+    for line in visible(text).split("\n"):
+        yield from (f"{MARGIN}{part}" for part in (_fitting(line) if sys.stdout.isatty() else (line,)))
+    if more:
+        yield f"  … {counted(more, 'more character')}; {whole}"
