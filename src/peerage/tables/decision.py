@@ -14,6 +14,7 @@ from peerage.figures import dollars, estimated, percent
 from peerage.ledger.store import Ledger
 from peerage.protocol import render
 from peerage.ratings.accuracy import difference
+from peerage.ratings.strength.bins import Bin
 from peerage.scheduling.further import Further
 from peerage.settings import ArenaSettings
 from peerage.tables.credits import Credits, TaskMatch, about_tasks
@@ -70,13 +71,13 @@ def _ranked(rows: Sequence[Row], verdict: Verdict) -> list[Row]:
 
 def _contender(row: Row, board: Board, weakness: Weakness | None) -> Contender:
     verdict = board.verdict
-    chances = board.chances
+    best = row.best if row.best is not None else float(board.chances.best[board.chances.of(row.player)])
     cost = row.cost_per_match if board.in_dollars else None
     return Contender(
         player=row.player,
         model=row.model,
-        bin="pick" if row.player == verdict.pick else chances.bins[chances.of(row.player)],
-        best=float(chances.best[chances.of(row.player)]),
+        bin=_bin(row.player, verdict),
+        best=best,
         matches=row.matches,
         wins=row.wins,
         draws=row.draws,
@@ -86,6 +87,15 @@ def _contender(row: Row, board: Board, weakness: Weakness | None) -> Contender:
         accuracy_upper=row.accuracy_upper,
         worst=weakness,
     )
+
+
+def _bin(player: str, verdict: Verdict) -> Bin:
+    """Return where a verdict puts a player."""
+    if player == verdict.pick:
+        return "pick"
+    if player in verdict.may_be_as_good:
+        return "may be as good"
+    return "unlikely" if player in verdict.unlikely else "out"
 
 
 class _Part(NamedTuple):
