@@ -190,12 +190,13 @@ class Arena:
         and which judges favour each other."""
         from peerage.tables.decision import decision
         from peerage.tables.leaderboard import board
+        from peerage.tables.outlook import outlook
         from peerage.tables.played import PlayedMatches, Scope
 
         scope = Scope(game, topic, side=side)
         played = PlayedMatches(self.ledger, scope)
         found = board(self.ledger, self.settings, track, scope, played, judged=True)
-        return decision(self.ledger, self.settings, found, played)
+        return decision(self.ledger, found, lambda: outlook(played, self.settings))
 
     def outlook(self, one: str = "", other: str = "", until: str | None = None) -> Outlook:
         """Return what it takes to prove a goal, to have a clear pick, and to tell two players apart: further

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 from unittest.mock import patch
@@ -12,6 +13,7 @@ import pytest
 from msgspec.structs import replace
 from tests.engine.arenas import play, write_arena
 from tests.engine.clients import Cast, says
+from tests.site import browsers
 from tests.tables.tasks_arena import CATEGORIES, arena_of_tasks, players, tasks
 from tests.tables.test_verdict import chances, table
 from typer.testing import CliRunner
@@ -270,7 +272,7 @@ def test_long_answers_are_cut_and_the_rest_is_a_command_away(hostile: Path) -> N
 
 def test_other_arenas_have_prices_and_wins_and_read_nothing_more(folder: Path, arena: Arena) -> None:
     with (
-        patch("peerage.tables.decision.outlook") as forecast,
+        patch("peerage.tables.outlook.outlook") as forecast,
         patch("peerage.tables.decision.Matches") as reading,
     ):
         found = arena.verdict()
@@ -301,3 +303,12 @@ def test_tasks_that_only_judges_decide_have_a_weakest_category_by_points(tmp_pat
     assert worst
     assert all(one.of == "points" and one.category in CATEGORIES for one in worst)
     assert {one.decided for one in found.examples} == {"by judges"}
+
+
+@browsers.needed
+def test_the_report_prints_on_one_page_however_long_the_answers(hostile: Path, tmp_path: Path) -> None:
+    page, printed = tmp_path / "report.html", tmp_path / "report.pdf"
+    assert cli.invoke(app, ["report", str(page), "--dir", str(hostile)]).exit_code == 0
+    words = ["--headless", "--no-sandbox", "--disable-gpu", f"--print-to-pdf={printed}", page.as_uri()]
+    subprocess.run([str(browsers.CHROMIUM), *words], check=True, capture_output=True, timeout=60)
+    assert len(re.findall(rb"/Type\s*/Page[^s]", printed.read_bytes())) == 1

@@ -118,8 +118,8 @@ def report(
 ) -> None:
     """Write one HTML file to send to somebody.
 
-    The verdict stands first, then the evidence. The file needs no other. An earlier report is
-    replaced; any other file only with --force.
+    The verdict stands first, then the evidence. Of your own tasks the decision is one page to print. The file
+    needs no other. An earlier report is replaced; any other file only with --force.
     """
     from peerage.outputs import REPORT, arena_files, refuse, write
 

@@ -209,7 +209,7 @@ class Site:
     @cached_property
     def verdict(self) -> Verdict:
         """The verdict over everything; of the owner's tasks with prices, weak categories and examples."""
-        return decision(self.moment, self.settings, self.board(), self._whole)
+        return decision(self.moment, self.board(), lambda: self.outlook)
 
     @cached_property
     def outlook(self) -> Outlook | None:

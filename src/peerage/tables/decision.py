@@ -3,7 +3,7 @@ change the choice, and a few matches that show why. Every medium writes this dat
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from math import inf
 from typing import NamedTuple
 
@@ -16,12 +16,10 @@ from peerage.protocol import render
 from peerage.ratings.accuracy import difference
 from peerage.ratings.strength.bins import Bin
 from peerage.scheduling.further import Further
-from peerage.settings import ArenaSettings
 from peerage.tables.credits import Credits, TaskMatch, about_tasks
 from peerage.tables.leaderboard import Board
 from peerage.tables.matches import Match, Matches
-from peerage.tables.outlook import outlook
-from peerage.tables.played import PlayedMatches
+from peerage.tables.outlook import Outlook
 from peerage.tables.row import Row
 from peerage.tables.verdict import Contender, Example, Given, Verdict, Weakness
 
@@ -40,10 +38,10 @@ RULE = (
 )
 
 
-def decision(ledger: Ledger, settings: ArenaSettings, board: Board, played: PlayedMatches) -> Verdict:
+def decision(ledger: Ledger, board: Board, ahead: Callable[[], Outlook | None]) -> Verdict:
     """Return the verdict of a table with everybody's price, wins and, in arenas of the owner's tasks, weakest
-    category, what would change the pick, and examples. `played` are the matches of the table. Raises
-    LedgerError."""
+    category, what would change the pick, and examples. `ahead` forecasts further matches.
+    Raises LedgerError."""
     verdict, credits = board.verdict, board.credits
     ranked = _ranked(board.rows, verdict)
     if not ranked:
@@ -56,7 +54,7 @@ def decision(ledger: Ledger, settings: ArenaSettings, board: Board, played: Play
         verdict,
         by_task=True,
         contenders=tuple(contenders),
-        would_change=tuple(_would_change(ranked, board, by_category, _clear(board, played, settings))),
+        would_change=tuple(_would_change(ranked, board, by_category, _clear(board, ahead))),
         examples=tuple(_examples(ledger, credits, [row.player for row in ranked])),
     )
 
@@ -160,11 +158,11 @@ def _failed(player: str, matches: Sequence[TaskMatch], *, checked: bool) -> Task
     return lost[-1] if lost else None
 
 
-def _clear(board: Board, played: PlayedMatches, settings: ArenaSettings) -> Further | None:
+def _clear(board: Board, ahead: Callable[[], Outlook | None]) -> Further | None:
     """Return what it takes until nobody else may be as good as the pick; None where nothing can be said."""
     if not board.verdict.may_be_as_good:
         return None
-    found = outlook(played, settings)
+    found = ahead()
     return found.clear if found else None
 
 
