@@ -37,6 +37,7 @@ from peerage.tables.challenges import ChallengeRow, Tried
 from peerage.tables.compare import Comparison, Met
 from peerage.tables.corrected import CorrectedRow
 from peerage.tables.costs import CostStats, KindStats
+from peerage.tables.gate import Gate
 from peerage.tables.hosts import HostedStats, HostRow
 from peerage.tables.judge_rows import ChallengeSort, FavourRow, JudgeRow, JudgesReport, Measure
 from peerage.tables.leaderboard import Row
@@ -219,8 +220,10 @@ def commands_page() -> str:
         "",
         "What `peerage COMMAND --help` says of every command. This page is made by `make docs`.",
         "",
-        "Exit codes: 0 done; 1 it failed (or `verify` found a fault); 2 the command or `arena.yaml` needs a "
-        "correction; 3 `replay` found no fault, and could not recompute everything; 130 stopped by Ctrl+C; "
+        "Exit codes: 0 done; 1 it failed (or `verify` found a fault, or a gate of `compare` found "
+        "the new player worse); 2 the command or `arena.yaml` needs a "
+        "correction; 3 `replay` found no fault, and could not recompute everything, or a gate of "
+        "`compare` cannot tell yet; 130 stopped by Ctrl+C; "
         "141 the reader of its output left, as in `peerage run | head` (a run ends in good order then). "
         "`PEERAGE_DEBUG=1` shows tracebacks.",
         "",
@@ -344,6 +347,7 @@ _JSON: dict[str, tuple[str | type, ...]] = {
         Met,
         AccuracyDifference,
     ),
+    "`compare --not-worse-by`, `compare --elo`: one object": (Gate,),
     "`simulate`: a list, for each pool and number of matches": (SimulatedRow,),
     "`leaderboard --correct`: a list, best first": (CorrectedRow,),
     "`stats`: one object (`--of` one of its lists)": (

@@ -15,7 +15,7 @@ from collections.abc import Awaitable, Callable, Coroutine, Iterable
 from datetime import UTC, datetime
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from peerage.figures import counted
 from peerage.ledger import Ledger, open_ledger
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from peerage.site.charts import Chart
     from peerage.site.reading import Site
     from peerage.tables.catalogue import PlayerRow
+    from peerage.tables.gate import Gate
     from peerage.tables.leaderboard import Board
     from peerage.tables.match_view import MatchView
     from peerage.tables.outlook import Outlook
@@ -197,6 +198,36 @@ class Arena:
         played = PlayedMatches(self.ledger, scope)
         found = board(self.ledger, self.settings, track, scope, played, judged=True)
         return decision(self.ledger, found, lambda: outlook(played, self.settings))
+
+    def gate(
+        self,
+        new: str,
+        old: str,
+        not_worse_by: str | None = None,
+        *,
+        elo: float | None = None,
+        of: Literal["wins", "accuracy"] | None = None,
+        game: str = "",
+        topic: str = "",
+        these_tasks: bool = False,
+        by_topic: bool = False,
+    ) -> Gate:
+        """Return whether `new` is shown to be worse than `old` by no more than a margin: `"3%"` of wins or of
+        accuracy, or so many `elo` points. `decision` is "shown", "worse" (by more, proven) or "open"; it
+        holds at every look. Raises ScopeError for an unknown player or a wrong margin."""
+        from peerage.tables.gate import gate, margin
+        from peerage.tables.played import Scope
+
+        return gate(
+            self.ledger,
+            new,
+            old,
+            margin(not_worse_by, elo, of),
+            players=[player.name for player in self.settings.players],
+            scope=Scope(game, topic),
+            these=these_tasks,
+            by_topic=by_topic,
+        )
 
     def outlook(self, one: str = "", other: str = "", until: str | None = None) -> Outlook:
         """Return what it takes to prove a goal, to have a clear pick, and to tell two players apart: further

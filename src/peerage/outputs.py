@@ -50,6 +50,7 @@ SCORING_PAGE = Kind("scoring page", b'<meta name="generator" content="Peerage sc
 PLOT = Kind("plot", b'<svg data-generator="Peerage plot" ')
 SETTINGS = Kind("settings file", name="arena.yaml")
 WORKFLOW = Kind("workflow", b"# Builds the pages from the results in this repository and deploys them")
+JUNIT = Kind("JUnit file", b'<testsuites name="peerage"')
 SITE = Kind("site", b'<meta name="generator" content="Peerage">')
 REDACTED = Kind("redacted ledger")
 GAME_FILE = Kind("game's file")

@@ -273,7 +273,8 @@ def inert(text: str) -> str:
     """Text alone in Markdown: no link, picture, markup or further column."""
     from peerage.protocol import visible
 
-    return re.sub(r"([\\`*<>|\[\]])", r"\\\1", visible(text).replace("\n", " "))
+    marks = r"([\\`*<>|\[\]~$]|\b_|_\b|:(?=//)|(?<=www)\.|&(?=#?\w+;))"
+    return re.sub(marks, r"\\\1", visible(text).replace("\n", " "))
 
 
 def _markdown(

@@ -3,13 +3,14 @@ players next to each other."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
 from peerage.cli.decision import show_decision
 from peerage.cli.leaderboard import Game, Topic, Track, told_scope
-from peerage.cli.options import HERE, Folder, Format, ReportFormat, Written, arena_in, prose
+from peerage.cli.options import HERE, Folder, Force, Format, ReportFormat, Written, arena_in, prose
 from peerage.cli.output import OutputColumn, numbers, show, show_json, texts
 from peerage.figures import chance, seconds, shortened, whole
 
@@ -65,8 +66,8 @@ def plan(
 
 
 def compare(
-    one: Annotated[str, typer.Argument(help="A player.")],
-    other: Annotated[str, typer.Argument(help="Another one.")],
+    one: Annotated[str, typer.Argument(help="A player; of a gate the new one.")],
+    other: Annotated[str, typer.Argument(help="Another one; of a gate the old one.")],
     folder: Folder = HERE,
     track: Annotated[
         Track | None,
@@ -74,9 +75,68 @@ def compare(
     ] = None,
     game: Game = "",
     topic: Topic = "",
+    not_worse_by: Annotated[
+        str | None,
+        typer.Option(
+            metavar="3%", help="A gate: may ONE be worse by no more than so much?", show_default="no gate"
+        ),
+    ] = None,
+    elo: Annotated[
+        float | None, typer.Option(help="A gate whose margin is in Elo points.", show_default="no gate")
+    ] = None,
+    of: Annotated[
+        Literal["wins", "accuracy"] | None,
+        typer.Option(
+            help="What a gate compares.",
+            show_default="accuracy where every answer is checked, else wins",
+        ),
+    ] = None,
+    these_tasks: Annotated[
+        bool,
+        typer.Option("--these-tasks", help="A gate about these tasks alone, not about tasks like these."),
+    ] = False,
+    by: Annotated[
+        Literal["topic"] | None,
+        typer.Option(help="A gate for each topic (category of tasks) too.", show_default="no"),
+    ] = None,
+    junit: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Write the gate as JUnit XML.", show_default="no file"),
+    ] = None,
+    github: Annotated[
+        bool,
+        typer.Option("--github", help="Write the gate to the summary and annotations of a GitHub workflow."),
+    ] = False,
+    force: Force = False,
     shape: Written = ReportFormat.text,
 ) -> None:
-    """Compare two players: record, chances, topics and prices."""
+    """Compare two players: record, chances, topics and prices; or hold one to the other, as a gate.
+
+    A gate (`--not-worse-by 3%`, `--elo 30`) exits with 0 where it is shown that ONE is not worse than OTHER
+    by more, with 1 where it is proven that it is, with 3 where neither can be told yet, and says how many
+    more tasks or matches that takes. It holds at every look, so look after every match if you like.
+    """
+    if not_worse_by is not None or elo is not None:
+        from peerage.cli.gate import show_gate
+
+        if track:
+            raise typer.BadParameter("a gate counts matches, or checked answers: leave --track out")
+        show_gate(
+            folder,
+            (one, other),
+            (not_worse_by, elo, of),
+            (game, topic),
+            these=these_tasks,
+            by_topic=bool(by),
+            junit=junit,
+            github=github,
+            force=force,
+            shape=shape,
+        )
+        return
+    options = {"--of": of, "--these-tasks": these_tasks, "--by": by, "--junit": junit, "--github": github}
+    if stated := [name for name, value in options.items() if value]:
+        raise typer.BadParameter(f"{stated[0]} is of a gate: add its margin, such as --not-worse-by 3%")
     from peerage.ledger.series import shown
     from peerage.tables import compare as tables
     from peerage.tables.leaderboard import board
