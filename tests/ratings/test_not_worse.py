@@ -46,7 +46,7 @@ def wrong(runs: Sequence[Bets]) -> tuple[int, int]:
 def test_the_capital_is_the_mean_over_stakes_of_what_they_grow_to() -> None:
     found = bets(once([1.0]), 0.25, single=True)
     shares = np.geomspace(0.25, 0.98, 7)  # each at most 1.3 times the one before
-    assert found.shown == pytest.approx((1 + shares * 3).mean())
+    assert found.shown == pytest.approx(0.85 * (1 + shares * 3).mean() + 0.15 * (1 + 0.98 * 3))
     assert found.worse == 1.0, "a bet that lost is not taken back, and what it once was counts"
 
 
@@ -145,8 +145,16 @@ def test_the_opposite_of_a_claim_is_the_claim_of_the_other_player(values: list[f
 
 
 def test_a_task_of_small_weight_is_a_small_bet() -> None:
-    light = [Difference("a", 1.0, 1.0), *[Difference(task, 0.5, 10.0) for task in "bcdefgh"]]
-    heavy = [Difference("a", 1.0, 10.0), *[Difference(task, 0.5, 1.0) for task in "bcdefgh"]]
+    light = [
+        Difference("a", 1.0, 1.0),
+        Difference("z", 1.0, 1.0),
+        *[Difference(task, 0.4, 10.0) for task in "bcdefgh"],
+    ]
+    heavy = [
+        Difference("a", 1.0, 10.0),
+        Difference("z", 1.0, 10.0),
+        *[Difference(task, 0.4, 1.0) for task in "bcdefgh"],
+    ]
     assert bets(light, 0.4).shown < bets(heavy, 0.4).shown
     assert bets(light[:1], 0.4) == bets(heavy[:1], 0.4), "weights are relative"
 

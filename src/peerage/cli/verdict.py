@@ -134,7 +134,8 @@ def compare(
             shape=shape,
         )
         return
-    options = {"--of": of, "--these-tasks": these_tasks, "--by": by, "--junit": junit, "--github": github}
+    options = {"--of": of, "--these-tasks": these_tasks, "--by": by, "--junit": junit}
+    options |= {"--github": github, "--force": force}
     if stated := [name for name, value in options.items() if value]:
         raise typer.BadParameter(f"{stated[0]} is of a gate: add its margin, such as --not-worse-by 3%")
     from peerage.ledger.series import shown

@@ -13,8 +13,8 @@ the mean.
 capital does not grow on average while that is true, and ever reaches 20 times its start with a chance of 5%
 at most (Ville 1939; Waudby-Smith and Ramdas, "Estimating means of bounded random variables by betting",
 JRSS B 2024). The capital is the mean over shares c from |½ - bound| to 0.98, evenly by their logarithm: the
-best one is the margin over the variance. "The mean is at least the bound" is bet against likewise, with
-(1 - value) / (1 - bound).
+best one is the margin over the variance; the largest, best for two who hardly ever differ, gets 15% more.
+"The mean is at least the bound" is bet against likewise, with (1 - value) / (1 - bound).
 
 **Tasks.** Answers to one task hang together, so they are one bet, on their mean. A mean that is looked at
 while answers still come is no fair bet. So part of the 5% is for bets on each task's first answer, part for
@@ -39,7 +39,7 @@ from peerage.ratings.kernels import Floats
 
 PROVEN = 20.0
 """The capital at which a claim is proven."""
-ANSWERS: Mapping[int, float] = {1: 0.6, 2: 0.24, 4: 0.096, 8: 0.04, 16: 0.024}
+ANSWERS: Mapping[int, float] = {1: 0.5, 2: 0.2, 4: 0.15, 8: 0.1, 16: 0.05}
 """So many first answers to a task are one bet, with this part of the capital."""
 INSIDE = 0.8
 """The share of courses that the range of a forecast holds."""
@@ -48,6 +48,7 @@ HOPELESS = 50
 _ONCE: Mapping[int, float] = {1: 1.0}
 _FINEST, _COARSEST, _MOST_STAKED = 0.005, 0.25, 0.98
 _APART = 1.3  # between a share of the capital and the next
+_BOLD = 0.15  # of the capital is on the largest stake: of two that hardly differ it shows most
 _COURSES, _LOOKS, _FEWEST = 400, 200, 40
 _ALIKE = 20.0  # of those who do better, and of those who do worse, lent to those seen
 _STEPS = 200  # to which differences are rounded in a forecast
@@ -233,7 +234,9 @@ def _grown(values: Floats, weights: Floats, bound: float, finest: float) -> Floa
 
 def _mean(grown: Floats) -> Floats:
     """Return the logarithm of the mean over the shares, the last axis."""
-    return np.asarray(np.logaddexp.reduce(grown, axis=-1) - log(grown.shape[-1]))
+    part = np.full(grown.shape[-1], log((1 - _BOLD) / grown.shape[-1]))
+    part[-1] = np.logaddexp(part[-1], log(_BOLD))
+    return np.asarray(np.logaddexp.reduce(grown + part, axis=-1))
 
 
 def _rounded(number: float, *, up: bool = True) -> int:

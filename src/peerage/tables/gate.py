@@ -17,6 +17,7 @@ from msgspec import Struct
 from peerage.figures import counted
 from peerage.ledger.series import SERIES
 from peerage.ledger.store import Ledger, LedgerError, Summary
+from peerage.match import DONE
 from peerage.ratings.not_worse import PROVEN, Difference, More, bets, fewest, further, interval
 from peerage.settings import suggest
 from peerage.tables import Sentences
@@ -319,8 +320,8 @@ def _sentences(found: Gate, asked: _Asked, more: More | None) -> Iterator[str]:
             f"{_signed(found.limit)}."
         )
     yield (
-        f"Evidence that it is not worse: {_capital(found.evidence)} of {found.needed:.0f}; that it is: "
-        f"{_capital(found.evidence_worse)} of {found.needed_worse:.0f}."
+        f"Evidence that it is not worse: {_capital(found.evidence)} ({found.needed:.0f} proves it); that it "
+        f"is: {_capital(found.evidence_worse)} ({found.needed_worse:.0f} proves it)."
     )
     if found.unit == "task":
         yield (
@@ -382,6 +383,7 @@ class _Detail(Struct):
 
     task: Any = None
     checks: Any = None
+    weight: Any = 1
 
     @property
     def name(self) -> str:
@@ -431,7 +433,7 @@ class _Shared:
         self.checked = self.unchecked = 0
         self._waiting: dict[str, tuple[deque[float], deque[float]]] = {}
         wanted = {
-            match.number: match for match in played.decided if new in match.players or old in match.players
+            match.number: match for match in played.finished if new in match.players or old in match.players
         }
         if not wanted:
             return
@@ -442,17 +444,18 @@ class _Shared:
                 raise LedgerError(f"{ledger.address} lacks rows; `peerage verify` says which")
             if match := wanted.get(record.number):
                 detail = _read_record(record.body).outcome.detail
-                self.unchecked += not detail.credits
                 self.checked += bool(detail.credits)
+                self.unchecked += match.status == DONE and not detail.credits
                 self._take(match, _read_issued(issued.body), detail, (new, old))
 
     def _take(self, match: Summary, issued: _Issued, detail: _Detail, names: tuple[str, str]) -> None:
         self.repeats |= bool(detail.name)
         task = f"{match.game}\0{detail.name or issued.series or match.number}"
-        if all(name in match.players for name in names):
+        weight = float(detail.weight) if isinstance(detail.weight, int | float) else 1.0
+        if match.status == DONE and all(name in match.players for name in names):
             ahead, behind = (match.scores[match.players.index(name)] for name in names)
             value = 1.0 if ahead > behind else 0.5 if ahead == behind else 0.0
-            self.wins.append(_Pair(task, match.topic, value))
+            self.wins.append(_Pair(task, match.topic, value, weight))
         labels, credits = {seat.player: seat.label for seat in issued.seats}, detail.credits
         waiting = self._waiting.setdefault(task, (deque(), deque()))
         for name, queue in zip(names, waiting, strict=True):
@@ -461,4 +464,4 @@ class _Shared:
         while all(waiting):
             first, second = waiting[0].popleft(), waiting[1].popleft()
             value = (1 + first - second) / 2
-            self.credits.append(_Pair(task, match.topic, value, 1.0, (first, second)))
+            self.credits.append(_Pair(task, match.topic, value, weight, (first, second)))
