@@ -174,6 +174,12 @@ def write(
         part.write_bytes(body.encode("utf-8", "replace") if isinstance(body, str) else body)
 
 
+def append(file: Path, text: str) -> None:
+    """Add text as UTF-8 to a file of somebody else's, such as the summary of a workflow. Raises OSError."""
+    with file.open("a", encoding="utf-8", errors="replace") as end:
+        end.write(text)
+
+
 @contextmanager
 def writing(file: Path, kind: Kind, kept: ProtectedFiles = NOTHING, *, force: bool = False) -> Iterator[Path]:
     """Give the place to write a file to; what stands there at the end takes the place of `file`, at once.

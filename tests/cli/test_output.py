@@ -171,7 +171,7 @@ def test_no_text_becomes_a_formula_a_link_or_an_order_to_a_terminal() -> None:
 
     read = next(csv.DictReader(io.StringIO(so(Format.csv))))
     assert (read["player"], read["cost"]) == ('\'=HYPERLINK("http://e")', "-1.0")
-    assert r"\[x\](http://e)\<b\>\`\*\|" in so(Format.markdown)
+    assert r"\[x\](http\://e)\<b\>\`\*\|" in so(Format.markdown)
     loud = io.StringIO()
     show([row], columns, Format.table, title="a\x1b[2J", notes=["led by b\x1b[2J"], to=loud)
     assert "\x1b" not in loud.getvalue()

@@ -49,7 +49,7 @@ def show_gate(
     """
     from peerage.arena import ArenaError
     from peerage.ledger.store import LedgerError
-    from peerage.outputs import JUNIT, arena_files, refuse, write
+    from peerage.outputs import JUNIT, append, arena_files, refuse, write
     from peerage.system_errors import reason
 
     summary = os.environ.get(SUMMARY, "")
@@ -76,8 +76,7 @@ def show_gate(
         if junit:
             write(junit, junit_xml(found, name), JUNIT, kept, force=force)
         if github:
-            with Path(summary).open("a", encoding="utf-8") as file:
-                file.write(markdown(found, name))
+            append(Path(summary), markdown(found, name))
     except LedgerError as error:
         raise ArenaError(str(error)) from None
     except OSError as error:
@@ -159,7 +158,7 @@ def markdown(found: Gate, arena: str) -> str:
     show(
         _rows([found, *found.parts]), _columns(found), Format.markdown, title=title, head=found.lines, to=file
     )
-    return file.getvalue().encode("utf-8", "replace").decode() + "\n"
+    return file.getvalue() + "\n"
 
 
 def github_commands(found: Gate) -> Iterator[str]:

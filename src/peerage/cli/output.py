@@ -273,7 +273,7 @@ def inert(text: str) -> str:
     """Text alone in Markdown: no link, picture, markup or further column."""
     from peerage.protocol import visible
 
-    marks = r"([\\`*<>|\[\]~$]|\b_|_\b|:(?=//)|(?<=www)\.|&(?=#?\w+;))"
+    marks = r"([\\`*<>|\[\]~]|\b_|_\b|:(?=//)|(?<=www)\.|&(?=#?\w+;))"
     return re.sub(marks, r"\\\1", visible(text).replace("\n", " "))
 
 

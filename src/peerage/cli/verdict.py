@@ -110,7 +110,9 @@ def compare(
     force: Force = False,
     shape: Written = ReportFormat.text,
 ) -> None:
-    """Compare two players: record, chances, topics and prices; or hold one to the other, as a gate.
+    """Compare two players, or hold one to the other by a gate.
+
+    Shows records, chances, topics and prices of both.
 
     A gate (`--not-worse-by 3%`, `--elo 30`) exits with 0 where it is shown that ONE is not worse than OTHER
     by more, with 1 where it is proven that it is, with 3 where neither can be told yet, and says how many

@@ -24,7 +24,7 @@ these tasks alone are in question each answer is a bet (`single`): tasks are dra
 a block. A product of means of such a draw is the smaller the more tasks differ (Maclaurin's inequality), so
 that errs on the safe side.
 
-The greatest capital so far counts, so what was shown at one look is shown at every later one.
+The greatest capital so far counts, so what was shown once is shown ever after.
 """
 
 from __future__ import annotations
