@@ -87,6 +87,11 @@ def test_answers_that_repeat_each_other_prove_no_more_than_one() -> None:
     assert bets(in_blocks(few * 16), 0.4).shown == bets(in_blocks(few), 0.4).shown
 
 
+def test_more_answers_to_a_task_tell_more_where_they_differ() -> None:
+    blocks = [[float((task + block) % 2) for task in range(60)] for block in range(4)]
+    assert bets(in_blocks(blocks[:1]), 0.4).shown < PROVEN < bets(in_blocks(blocks), 0.4).shown
+
+
 def test_about_these_tasks_alone_claims_are_fair_whatever_tasks_differ_in() -> None:
     rng = np.random.default_rng(3)
     share = np.array([0.05] * 8 + [0.95] * 6 + [0.5] * 2)
