@@ -9,18 +9,18 @@ from __future__ import annotations
 import re
 from collections import defaultdict, deque
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Literal, NamedTuple, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias
 
 import msgspec
-from msgspec import Struct
 
 from peerage.figures import counted
 from peerage.ledger.series import SERIES
-from peerage.ledger.store import Ledger, LedgerError, Summary
+from peerage.ledger.store import Ledger, Summary
 from peerage.match import DONE
 from peerage.ratings.not_worse import PROVEN, Difference, More, bets, fewest, further, interval
 from peerage.settings import suggest
 from peerage.tables import Sentences
+from peerage.tables.credits import TaskMatch
 from peerage.tables.played import EVERYTHING, PlayedMatches, Scope, ScopeError
 
 Measure: TypeAlias = Literal["wins", "accuracy"]
@@ -366,51 +366,6 @@ def _capital(value: float) -> str:
 # -------------------------------------------------------------------------------------------- what is shared
 
 
-class _Seat(Struct):
-    label: str
-    player: str
-
-
-class _Issued(Struct):
-    """The little of a fixture that says who was where, and in which series."""
-
-    seats: tuple[_Seat, ...] = ()
-    series: int = 0
-
-
-class _Detail(Struct):
-    """What the game `tasks` leaves on record; other games may have something else by these names."""
-
-    task: Any = None
-    checks: Any = None
-    weight: Any = 1
-
-    @property
-    def name(self) -> str:
-        """The task; empty where there is none."""
-        return self.task if isinstance(self.task, str) else ""
-
-    @property
-    def credits(self) -> Mapping[str, float]:
-        """The credits of answers, by the labels of their seats."""
-        found = self.checks if isinstance(self.checks, dict) else {}
-        return {label: credit for label, credit in found.items() if isinstance(credit, int | float)}
-
-
-class _Outcome(Struct):
-    detail: _Detail = msgspec.field(default_factory=_Detail)
-
-
-class _Record(Struct):
-    """The little of a record that says what the task was, and the credit of each answer."""
-
-    outcome: _Outcome = msgspec.field(default_factory=_Outcome)
-
-
-_read_issued = msgspec.json.Decoder(_Issued).decode
-_read_record = msgspec.json.Decoder(_Record).decode
-
-
 class _Pair(NamedTuple):
     """What two players did on a task: a `value` from 0 to 1, ½ where both did alike, and their `credits`."""
 
@@ -429,38 +384,30 @@ class _Shared:
     def __init__(self, ledger: Ledger, played: PlayedMatches, new: str, old: str) -> None:
         self.wins: list[_Pair] = []
         self.credits: list[_Pair] = []
-        self.repeats = bool(ledger.meta().get(SERIES))
         self.checked = self.unchecked = 0
+        about_tasks = {match.number: match for match in played.credits.matches}
+        self.repeats = bool(about_tasks or ledger.meta().get(SERIES))
         self._waiting: dict[str, tuple[deque[float], deque[float]]] = {}
-        wanted = {
-            match.number: match for match in played.finished if new in match.players or old in match.players
-        }
-        if not wanted:
-            return
-        numbers = [*wanted]
-        first, last = (ledger.place(number) for number in (numbers[0], numbers[-1]))
-        for issued, record in zip(ledger.fixtures(first, last), ledger.records(first, last), strict=False):
-            if issued.number != record.number:
-                raise LedgerError(f"{ledger.address} lacks rows; `peerage verify` says which")
-            if match := wanted.get(record.number):
-                detail = _read_record(record.body).outcome.detail
-                self.checked += bool(detail.credits)
-                self.unchecked += match.status == DONE and not detail.credits
-                self._take(match, _read_issued(issued.body), detail, (new, old))
+        for match in played.finished:
+            if new in match.players or old in match.players:
+                self._take(match, about_tasks.get(match.number), played.cluster(match.number), (new, old))
 
-    def _take(self, match: Summary, issued: _Issued, detail: _Detail, names: tuple[str, str]) -> None:
-        self.repeats |= bool(detail.name)
-        task = f"{match.game}\0{detail.name or issued.series or match.number}"
-        weight = float(detail.weight) if isinstance(detail.weight, int | float) else 1.0
+    def _take(self, match: Summary, about: TaskMatch | None, cluster: int, names: tuple[str, str]) -> None:
+        """Take in a match of either, about a task of the owner's or of a `cluster` of matches."""
+        task = f"{match.game}\0{about.task if about else cluster}"
+        weight = about.weight if about else 1.0
         if match.status == DONE and all(name in match.players for name in names):
             ahead, behind = (match.scores[match.players.index(name)] for name in names)
             value = 1.0 if ahead > behind else 0.5 if ahead == behind else 0.0
             self.wins.append(_Pair(task, match.topic, value, weight))
-        labels, credits = {seat.player: seat.label for seat in issued.seats}, detail.credits
+        if about is None or not about.credits:
+            self.unchecked += match.status == DONE
+            return
+        self.checked += 1
         waiting = self._waiting.setdefault(task, (deque(), deque()))
         for name, queue in zip(names, waiting, strict=True):
-            if (label := labels.get(name, "")) in credits:
-                queue.append(credits[label])
+            if (credit := about.credit(name)) is not None:
+                queue.append(credit)
         while all(waiting):
             first, second = waiting[0].popleft(), waiting[1].popleft()
             value = (1 + first - second) / 2
