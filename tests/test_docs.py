@@ -150,3 +150,15 @@ def test_every_key_says_what_it_means(model: type) -> None:
     for key, field in model.model_fields.items():  # type: ignore[attr-defined]
         assert field.description, key
         assert key == "cost_unit" or f"`{key}`" in page
+
+
+@pytest.mark.parametrize(
+    "word",
+    [
+        *("rubric", "assertion", "few-shot", "system prompt", "multi-turn", "regression test", "accuracy"),
+        *("template", "promptfoo", "criteria", "conversation"),
+    ],
+)
+def test_a_word_that_people_look_for_is_on_a_page_where_they_begin(word: str) -> None:
+    pages = [DOCS.parent / "README.md", DOCS / "quickstart.md", DOCS / "tasks.md"]
+    assert any(word in " ".join(page.read_text("utf-8").split()).lower() for page in pages)
