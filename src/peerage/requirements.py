@@ -229,6 +229,7 @@ def notices(settings: ArenaSettings, ledger: Ledger) -> list[str]:
             f"the resources of {', '.join(placed)} say nothing without `engine: ray`: it is started here"
         )
     told += _of_one_family(settings)
+    told += [remark for name, one in specs.items() for remark in one.remarks(rules_of(settings, name))]
     people = [player.name for player in settings.everyone if player.is_person]
     hiding = sorted(
         [n for n, one in specs.items() if one.secrecy.hides or one.secrecy.withholds(rules_of(settings, n))]

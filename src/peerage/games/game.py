@@ -294,6 +294,8 @@ class GameSpec(Generic[Rules]):
     """A finished match in blocks (`peerage.blocks`); the default tells any game."""
     page: str = ""
     """The page, in Markdown, that `peerage games about` shows of a game without one in its folder."""
+    remarks: Callable[[Rules], Iterable[str]] = lambda rules: ()
+    """Sentences that the arena's owner must read before a run under these rules."""
     demo: Demo = Demo()
     original: Original | None = None
     """A writer of its matches in the form in which the benchmark it comes from publishes them."""

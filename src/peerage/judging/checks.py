@@ -12,6 +12,7 @@ import math
 import re
 import unicodedata
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from importlib.resources import files
 from typing import Any, Literal, NamedTuple, TypeAlias, get_args
 
 import msgspec
@@ -369,34 +370,15 @@ _CHECKS: Mapping[str, Callable[[Check, str], Credit]] = {
 
 # --------------------------------------------------------------------------------------------- programs
 
-_HARNESS = """\
-import json, sys
-asked = json.loads(sys.stdin.read())
-out, sys.stdout = sys.stdout, sys.stderr
-names = {"__name__": "checks"}
-exec(compile(SOURCE, FILE, "exec"), names)
-function = names[FUNCTION]
-given = (asked["answer"], asked["expected"], asked["task"])
-try:
-    found = function(*given[: getattr(getattr(function, "__code__", None), "co_argcount", 3)])
-except Exception as error:
-    found = 0, f"the check raised {type(error).__name__}: {error}"
-if isinstance(found, dict):
-    score = found.get("credit", found.get("score", found.get("pass")))
-    found = score, found.get("note", found.get("reason", ""))
-credit, note = found if isinstance(found, (tuple, list)) else (found, "")
-out.write(json.dumps([float(credit), str(note)[:600]]))
-out.flush()
-"""
-"""Runs a function of the owner's on one answer. What it prints itself goes to standard error."""
-
 
 def program(sources: Mapping[str, str], named: str) -> str:
     """Return the program that runs `file.py:function` of these sources by file: it reads the answer, what is
-    expected and the task as JSON, and prints credit and note."""
+    expected and the task as JSON, and prints credit and note. What the function prints
+    goes to standard error."""
     file, _, function = named.rpartition(":")
+    harness = files(__package__).joinpath("run_check.txt").read_text("utf-8")
     texts = {"SOURCE": sources.get(file, ""), "FILE": file, "FUNCTION": function}
-    return re.sub("SOURCE|FILE|FUNCTION", lambda name: repr(texts[name[0]]), _HARNESS)
+    return re.sub("SOURCE|FILE|FUNCTION", lambda name: repr(texts[name[0]]), harness)
 
 
 def credit_of(ran: Ran) -> Credit | None:

@@ -30,6 +30,10 @@ def with_tasks(data: Mapping[str, Any]) -> dict[str, Any]:
     rules = {**stated} if isinstance(stated, dict) else {KEY: stated}
     if FILE in rules:
         rules[KEY] = rules.pop(FILE)
+    if not rules.get(KEY):
+        raise ValueError(
+            "tasks: no task and no file of tasks is named; write `tasks: tasks.csv`, or `file:` in it"
+        )
     games = found.get("games")
     if games:
         names = [games] if isinstance(games, str) else games

@@ -1,16 +1,26 @@
-"""Files of tasks: tables, JSON, JSON lines. All that is wrong is said at once, with line and remedy. Pure."""
+"""Files of tasks: tables, JSON, JSON lines, YAML, and those of promptfoo.
+
+All that is wrong is said at once, with line and remedy. Pure.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from io import BytesIO
-from typing import Any
+from typing import Any, NamedTuple
+
+import yaml
 
 from peerage.games.task_files import unknown
-from peerage.games.tasks.task import COLUMNS, numbered, task_of, templates_of
+from peerage.games.tasks import promptfoo
+from peerage.games.tasks.task import COLUMNS, Templates, numbered, task_of, templates_of
 from peerage.ratings.read.report import Report, RowError, problems_of
 from peerage.ratings.read.source import records
+from peerage.yaml_text import YamlError, read_yaml
+
+TASKS = "tasks"
+"""Key under which a file of YAML or JSON may list them."""
 
 
 def read_tasks(body: bytes, name: str, stated: Mapping[str, Any]) -> list[dict[str, Any]]:
@@ -19,45 +29,36 @@ def read_tasks(body: bytes, name: str, stated: Mapping[str, Any]) -> list[dict[s
 
     Raises ValueError for what cannot be used, a line for each problem.
     """
-    templates, check = templates_of(stated), stated.get("check") or ""
     report = Report()
     found: list[dict[str, Any]] = []
     where: list[str] = []
-
-    def header(cells: list[str]) -> list[str]:
-        names = [_column(cell) for cell in cells]
-        for at, column in enumerate(names, 1):
-            if column in names[: at - 1]:
-                raise RowError(f"found {column!r:.80} again; delete or rename one", str(at))
-        return names
-
-    fills = templates.known
     columns: dict[str, str] = {}
-    for record in records(BytesIO(body), name, report, header=header, unique=True):
+    templates, check = templates_of(stated), stated.get("check") or ""
+    for record, config in _records(body, name, report):
+        problem = partial(_add, report)
         row = {"prompt": record} if isinstance(record, str) else record
         if not isinstance(row, dict):
             report.add(RowError(f"found {row!r:.60}; expected an object with {', '.join(COLUMNS)}"))
             continue
+        if config is not None or promptfoo.is_test(row):
+            usual, prompt = config or _Config()
+            templates = templates._replace(arena=templates.arena or prompt)
+            row = promptfoo.row_of(row, usual, templates.arena, problem)
         first = f"{report.unit} 1" if report.fixed else report.place
         columns = {**dict.fromkeys(map(str, row), first), **columns}
-        kept = {key: value for key, value in row.items() if key in fills or not unknown(key, COLUMNS)}
-        asks = templates.known or row.keys() & {"prompt", "messages"}
-        if not asks and (report.fixed or not row.keys() & set(COLUMNS)):
-            where.append(report.place)
+        where.append(report.place)
+        if not (templates.known or row.keys() & _ASKING or (row.keys() & _KNOWN and not report.fixed)):
             found.append({})
             continue
-        problem = partial(_add, report)
-        found.append(task_of(kept, templates, check, problem))
-        where.append(report.place)
-    known = (*COLUMNS, *sorted(fills))
-    strange = [
-        f"{place}, column {column.strip()[:80] or repr(column)}: {wrong}"
-        for column, place in columns.items()
-        if column not in fills and (wrong := _strange(column, known))
-    ]
+        kept = dict(row)
+        left = kept.pop(promptfoo.LEFT_OUT, None)
+        task = task_of(kept, templates, check, problem, strangers=False)
+        found.append({**task, promptfoo.LEFT_OUT: left} if left else task)
+    strange = _strangers(columns, templates)
     if {} in found and not any("mean 'prompt'" in wrong for wrong in strange):
         strange.append(f"{where[found.index({})]}: no `prompt`, which contestants are given; add that column")
-    tasks, twice = numbered(found, where) if all(found) else ([], [])
+    read = [(task, place) for task, place in zip(found, where, strict=True) if task]
+    tasks, twice = numbered([task for task, _ in read], [place for _, place in read])
     problems = [*strange, *[": ".join(one) for one in report.problems], *twice]
     if problems:
         raise ValueError(problems_of(problems))
@@ -67,6 +68,88 @@ def read_tasks(body: bytes, name: str, stated: Mapping[str, Any]) -> list[dict[s
             'each task, or lines like {"prompt": "Explain …", "expected": "…"}'
         )
     return tasks
+
+
+_ASKING = frozenset(("prompt", "messages"))
+_KNOWN = (*COLUMNS, promptfoo.LEFT_OUT)
+
+
+class _Config(NamedTuple):
+    """Surroundings of a test case of promptfoo: its `defaultTest`, and the prompt."""
+
+    usual: Mapping[str, Any] = {}
+    prompt: str = ""
+
+
+def _records(body: bytes, name: str, report: Report) -> Iterator[tuple[Any, _Config | None]]:
+    """Yield the records of a file, whose places `report` then knows, with what stands around test cases of
+    promptfoo. Raises ValueError for a file that is nothing of the kind."""
+    if name.lower().endswith((".yaml", ".yml")):
+        yield from _of_yaml(body, report)
+        return
+    for record in records(BytesIO(body), name, report, header=_header, unique=True):
+        listed = _listed(record)
+        if listed is None:
+            yield record, None
+            continue
+        key, config = listed
+        for place, one in enumerate(record[key], 1):
+            report.unit, report.number = key.removesuffix("s"), place
+            yield one, config
+
+
+def _listed(record: Any) -> tuple[str, _Config | None] | None:
+    """The key under which a mapping lists tasks or test cases, and what stands around them."""
+    if promptfoo.is_config(record):
+        usual = record.get("defaultTest")
+        return promptfoo.TESTS, _Config(
+            usual if isinstance(usual, Mapping) else {}, promptfoo.template_of(record)
+        )
+    if isinstance(record, Mapping) and isinstance(record.get(TASKS), list):
+        return TASKS, None
+    return None
+
+
+def _of_yaml(body: bytes, report: Report) -> Iterator[tuple[Any, _Config | None]]:
+    try:
+        marked = body.startswith((b"\xff\xfe", b"\xfe\xff"))
+        data, node = read_yaml(body.decode("utf-16" if marked else "utf-8-sig"))
+    except UnicodeDecodeError as error:
+        raise ValueError(f"byte {error.start + 1} is no {error.encoding.upper()}; save it as UTF-8") from None
+    except YamlError as error:
+        raise ValueError(str(error).removeprefix(", ").removeprefix(": ").strip()) from None
+    config = None
+    if (listed := _listed(data)) is not None:
+        key, config = listed
+        node = next((value for name, value in getattr(node, "value", ()) if name.value == key), None)
+        data = data[key]
+    if data is None or not isinstance(data, list):
+        found = "nothing" if data is None else "no list"
+        raise ValueError(f"{found} found; expected a list of tasks, or `tests:` of promptfoo")
+    lines = [item.start_mark.line + 1 for item in node.value] if isinstance(node, yaml.SequenceNode) else []
+    for one, line in zip(data, lines, strict=True):
+        report.unit, report.number = "line", line
+        yield one, config
+
+
+def _header(cells: list[str]) -> list[str]:
+    names = [_column(cell) for cell in cells]
+    for at, column in enumerate(names, 1):
+        if column in names[: at - 1]:
+            raise RowError(f"found {column!r:.80} again; delete or rename one", str(at))
+    return names
+
+
+def _strangers(columns: Mapping[str, str], templates: Templates) -> list[str]:
+    """What is wrong with columns that nobody knows, each with its place."""
+    known = (*COLUMNS, *sorted(templates.known))
+    return [
+        f"{place}, column {column.strip()[:80] or repr(column)}: {wrong}"
+        for column, place in columns.items()
+        if column not in templates.known
+        and column != promptfoo.LEFT_OUT
+        and (wrong := _strange(column, known))
+    ]
 
 
 _MEANT = {

@@ -11,6 +11,7 @@ An answer that is empty or refused has credit 0. The README in this folder state
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from random import Random
@@ -232,6 +233,17 @@ def _order(seed: str, block: int, weights: tuple[int, ...]) -> tuple[int, ...]:
     return tuple(Random(f"{seed}/draw/{block}").sample(places, len(places)))
 
 
+def remarks(rules: TasksRules) -> Iterator[str]:
+    """Say which assertions of promptfoo are not made, and which of them would be."""
+    left = Counter(name for task in rules.tasks for name in dict.fromkeys(task.left_out))
+    if left:
+        counted = ", ".join([f"{name} ({count:,} tasks)" for name, count in left.most_common()])
+        yield (
+            f"tasks: assertions of promptfoo that run code or ask a model are left out: {counted}. A program "
+            "of yours checks answers as `check: python: FILE.py:FUNCTION`, judges do by a `rubric`"
+        )
+
+
 GAME: GameSpec[TasksRules] = GameSpec(
     name="tasks",
     version=3,
@@ -245,6 +257,7 @@ GAME: GameSpec[TasksRules] = GameSpec(
     survives=True,
     house=house,
     show=show,
+    remarks=remarks,
     rating=GameRating(by_task=True),
     files={"tasks": read_tasks},
     demo=Demo(),

@@ -35,6 +35,8 @@ class Task(Section):
     weight: int = Field(1, ge=1, le=MOST_WEIGHT, description="How often it comes up against the others.")
     vars: dict[str, str] = Field(default_factory=dict, description="What fills the places of a template.")
 
+    left_out: tuple[str, ...] = Field((), description="Assertions of promptfoo that are not made here.")
+
     def known(self) -> tuple[Check, ...]:
         """Return its checks."""
         return tuple([msgspec.convert(one, Check) for one in self.checks])
@@ -80,14 +82,16 @@ class Templates(NamedTuple):
         return bool(self.players) and all(self.players.values())
 
 
-def task_of(row: Mapping[str, Any], templates: Templates, check: str, problem: Taker) -> dict[str, Any]:
+def task_of(
+    row: Mapping[str, Any], templates: Templates, check: str, problem: Taker, *, strangers: bool = True
+) -> dict[str, Any]:
     """Return a task by the columns of `row`, as `Task` has it.
 
-    `check` is the one of tasks that name none. `problem(column, text)` takes in what is wrong; what is
-    returned then is of no use.
+    `check` is the one of tasks that name none. `problem(column, text)` takes in what is wrong,
+    with `strangers` each column that nobody knows; what is returned then is of no use.
     """
     stated = {key: value for key, value in row.items() if value is not None and value != ""}
-    for key in stated.keys() - templates.known:
+    for key in stated.keys() - templates.known if strangers else ():
         if wrong := unknown(key, COLUMNS):
             problem(key, wrong)
     turns = list(_turns(stated, templates, problem))
@@ -261,7 +265,8 @@ def numbered(
     ids: dict[str, str] = {}
     for place, (task, where) in enumerate(zip(tasks, places_of, strict=True), 1):
         name = str(task.get("id") or place)
-        prompt = json.dumps([[*turn] for turn in task.get("messages", ())], ensure_ascii=False)
+        asked = [[*turn] for turn in task.get("messages", ())], task.get("vars", {})
+        prompt = json.dumps(asked, ensure_ascii=False) if any(asked) else f"none in {where}"
         if name in ids:
             own = "" if task.get("id") else " (its place in the list)"
             problems.append(f"{where}, column id: {name!r:.80}{own} is the id of {ids[name]} too; rename one")

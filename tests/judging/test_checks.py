@@ -1,0 +1,236 @@
+"""Checks of answers: what is right, what is nearly right, and answers that attack the check."""
+
+from __future__ import annotations
+
+import json
+import time
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from jsonschema import Draft202012Validator
+
+from peerage.formats.json_schema import check_schema, misfits
+from peerage.judging.checks import (
+    Check,
+    Credit,
+    check_of,
+    chosen,
+    credit_of,
+    graded,
+    normalized,
+    number,
+    program,
+    usual_check,
+)
+from peerage.protocol import Ran, ran
+from peerage.testing.offline import performed
+
+
+def credit(written: Any, expected: Any, answer: str) -> float:
+    return graded([check_of(written, expected)], answer).credit
+
+
+@pytest.mark.parametrize(
+    ("written", "expected", "right", "wrong"),
+    [
+        (
+            "exact",
+            "Paris",
+            ["Paris", " paris. ", "**Paris**", "“PARIS”", "`paris`", "Paris\n"],
+            ["Paris, France", "Pari", "It is Paris", "", "Paris.."],
+        ),
+        ("exact", "no", ["No.", "NO"], ["not", "n o"]),
+        ("exact", ["NYC", "New York"], ["new  york", "nyc"], ["York"]),
+        ("exact", "é", ["e\u0301", "É"], ["e"]),
+        ({"type": "exact", "strict": True}, "Paris", ["Paris"], ["paris", "Paris ", "Paris."]),
+        ({"type": "exact", "negated": True}, "Paris", ["Rome"], ["paris"]),
+        (
+            "number",
+            "1234.5",
+            ["1234.5", "1,234.50", "€ 1.234,50", "It is 1 234,5.", "1’234.5", "so 3 + 4 … **1234.50**"],
+            ["1234", "1234.5 then 7", "none", "12345", "NaN", "inf"],
+        ),
+        ("number ± 0.5", "10", ["10.5", "9.5"], ["10.6"]),
+        ("number 0.5", "10", ["10.4"], ["10.6"]),
+        ("number 1%", "200", ["202", "198"], ["203"]),
+        ("number", "-3", ["-3", "−3", "minus: -3.0"], ["3"]),
+        ("number", "1000", ["1,000", "1000"], ["1.000,5"]),
+        ("contains", "PX-1", ["the px-1 order"], ["PX1"]),
+        ({"type": "contains", "every": True}, ["a", "b"], ["b a"], ["a"]),
+        ({"type": "contains", "strict": True}, "A", ["xAx"], ["xax"]),
+        ("regex", r"^[A-Z]{2}-\d+$", ["AB-12", "AB-12\n"], ["xAB-12", "AB-"]),
+        ("choice", "B", ["B", "(b)", "**B**", "A is wrong.\n\nAnswer: B", "It is B."], ["A", "A or B", ""]),
+        ("choice yes|no", "yes", ["Yes.", "yes", "I say yes"], ["no", "yes and no", "yesterday"]),
+        ({"type": "choice", "options": ["a b", "c"]}, "a b", ["A  B"], ["c"]),
+        ("json", {"a": 1, "b": ["x"]}, ['{"b": ["X."], "a": 1.0, "c": 2}', '```json\n{"a":1,"b":["x"]}\n```'],
+         ["{}", "[1]", "no", '{"a": true, "b": "x"}']),
+        ("json", None, ["[1]", '"x"', "say {\"a\": 1} so"], ["x", "", '{"a": NaN}']),
+    ],
+)  # fmt: skip
+def test_what_is_right_and_what_is_not(
+    written: Any, expected: Any, right: list[str], wrong: list[str]
+) -> None:
+    assert {answer: credit(written, expected, answer) for answer in right} == dict.fromkeys(right, 1.0)
+    assert {answer: credit(written, expected, answer) for answer in wrong} == dict.fromkeys(wrong, 0.0)
+
+
+def test_json_field_by_field() -> None:
+    expected = {"supplier": "Miller", "total": 99.5, "lines": [{"n": 1}, {"n": 2}]}
+    found = graded([check_of("json", expected)], '{"supplier": "miller", "total": 99, "lines": [{"n": 1}]}')
+    assert found == Credit(0.5, "total is '99', expected '99.5'; lines[2].n missing, expected '2'")
+    assert credit("json", [1, 2], "[1, 2, 3]") == pytest.approx(2 / 3)
+    assert credit({"type": "json", "tolerance": 0.5}, {"a": 1}, '{"a": 1.4}') == 1
+
+
+def test_several_checks_are_their_weighted_mean() -> None:
+    checks = [check_of("contains", "a"), check_of({"type": "contains", "weight": 3}, "b")]
+    assert graded(checks, "xa").credit == 0.25
+    assert graded(checks, "xb") == Credit(0.75, "does not contain 'a'")
+
+
+@pytest.mark.parametrize(
+    ("written", "expected", "told"),
+    [
+        ("regx", "a", "did you mean 'regex'"),
+        ("regex", "(a", "unclosed group"),
+        ("regex", "(?=a)b", "without lookaround"),
+        ("regex", r"(a)\1", "backreferences"),
+        ("number soon", "1", "write a tolerance"),
+        ("number", "many", "needs a number"),
+        ("exact", "", "nothing to compare with; fill in `expected`"),
+        ("exact", None, "nothing to compare with"),
+        ("exact loosely", "a", "stands alone"),
+        ("choice A|B", "C", "none of 'A' | 'B'"),
+        ("json", "{a", "no JSON"),
+        ("python: grade", "a", "write `python: FILE.py:FUNCTION`"),
+        ({"type": "exact", "tolerence": 1}, "a", "did you mean 'tolerance'"),
+        ({"type": "number", "tolerance": -1}, "1", "a number from 0"),
+        ({"type": "number", "tolerance": "x"}, "1", "cannot be read"),
+        ({"type": "json", "schema": {"type": "objekt"}}, None, "did you mean 'object'"),
+        ({"type": "json", "schema": {"if": {}}}, None, "which is not known"),
+        ({"type": "exact", "weight": 0}, "a", "weight"),
+    ],
+)
+def test_a_check_that_cannot_be_made_is_told(written: Any, expected: Any, told: str) -> None:
+    with pytest.raises(ValueError, match=told.replace("|", r"\|")):
+        check_of(written, expected)
+
+
+def test_what_is_expected_is_compared_where_it_is_short() -> None:
+    assert usual_check("Paris") == Check("exact", "Paris")
+    assert usual_check(["a", "b"]) == Check("exact", ["a", "b"])
+    assert usual_check({"a": 1}) == Check("json", {"a": 1})
+    assert usual_check(12) == Check("exact", 12)
+    assert [usual_check(one) for one in (None, "x" * 81, "two\nlines", ["a", "x" * 81])] == [None] * 4
+
+
+BOMBS = (
+    "a" * 200_000 + "b", '".' * 100_000, "1." * 100_000, "1 " * 100_000, "a: " * 66_000, '{"a":' * 40_000,
+    "[" * 200_000, '{"a":' + "9" * 199_000 + "}", '{"a":1e999999}', "\u202e" * 200_000, "\x00" * 9,
+    "```json\n" * 20_000, "{" + '"a":1,' * 30_000 + "}", "(" * 200_000, "\ud800", "e\u0301" * 60_000, "",
+    '{"a": [' + "[]," * 60_000 + "[]]}",
+)  # fmt: skip
+LOOPING = {"$ref": "#/$defs/n", "$defs": {"n": {"properties": {"a": {"$ref": "#/$defs/n"}}}}}
+KINDS: tuple[tuple[Any, Any], ...] = (
+    ("exact", "x"), ("number", "1"), ("contains", "xyz"), ("regex", "(a+)+$|(a|aa)*c"), ("choice", "A"),
+    ("choice yes|no", "yes"), ("json", {"a": [1, {"b": 2}]}),
+    ({"type": "json", "schema": LOOPING}, None),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("written", KINDS, ids=str)
+def test_no_answer_holds_a_check_up_or_breaks_it(written: tuple[Any, Any]) -> None:
+    check = check_of(*written)
+    for bomb in BOMBS:
+        began = time.process_time()
+        found = graded([check], bomb)
+        assert 0 <= found.credit <= 1
+        assert len(found.note) <= 600
+        assert time.process_time() - began < 3, bomb[:20]
+
+
+@given(st.text(max_size=80))
+def test_any_text_is_itself(text: str) -> None:
+    assert normalized(normalized(text)) == normalized(text) or len(text) > 8
+    if text.strip():
+        assert credit({"type": "exact", "strict": True}, text, text) == 1
+
+
+@given(st.floats(-1e9, 1e9, allow_nan=False))
+def test_numbers_are_read_as_they_are_written(value: float) -> None:
+    assert number(f"{value:.4f}") == pytest.approx(round(value, 4))
+    assert number(f"{value:,.2f}") == pytest.approx(round(value, 2), abs=0.006)
+
+
+def test_a_choice_is_never_guessed() -> None:
+    assert chosen("A and B", ("A", "B")) is None
+    assert chosen("a banana", ("A", "B")) is None
+    assert chosen("Answer: C", ("A", "B")) is None
+
+
+SCHEMA = {
+    "type": "object",
+    "required": ["total", "lines"],
+    "additionalProperties": False,
+    "properties": {
+        "total": {"type": "number", "minimum": 0, "exclusiveMaximum": 1000},
+        "kind": {"enum": ["a", 1, None]},
+        "lines": {"type": "array", "minItems": 1, "maxItems": 3, "uniqueItems": True,
+                  "items": {"$ref": "#/$defs/l"}},
+        "any": {"anyOf": [{"type": "string", "minLength": 2}, {"const": 3}]},
+        "all": {"oneOf": [{"multipleOf": 3}, {"multipleOf": 5}], "not": {"const": 9}},
+    },
+    "$defs": {"l": {"type": ["string", "integer"], "maxLength": 4, "pattern": "^[a-z]*$"}},
+}  # fmt: skip
+VALUES = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers(-20, 20)
+    | st.sampled_from([0.5, 3.0, 999.5])
+    | st.text("abZ1", max_size=5),
+    lambda inner: (
+        st.lists(inner, max_size=4)
+        | st.dictionaries(st.sampled_from([*SCHEMA["properties"], "x"]), inner, max_size=5)
+    ),  # type: ignore[misc]
+    max_leaves=8,
+)
+
+
+@given(VALUES)
+def test_schemas_are_read_as_the_standard_says(value: Any) -> None:
+    """Held against another implementation."""
+    check_schema(SCHEMA)
+    wanted = Draft202012Validator(SCHEMA)
+    for given_value in (value, {"total": 1, "lines": ["a"], "any": value, "all": value, "kind": value}):
+        assert (misfits(given_value, SCHEMA) == []) == wanted.is_valid(given_value), misfits(
+            given_value, SCHEMA
+        )
+
+
+@pytest.mark.parametrize(
+    ("body", "comes_to"),
+    [
+        ("return answer == expected", Credit(1.0)),
+        ("return 0.25", Credit(0.25)),
+        ("return 0.5, 'half'", Credit(0.5, "half")),
+        ("return {'pass': True, 'score': 0.75, 'reason': 'so'}", Credit(0.75, "so")),
+        ("return {'pass': False}", Credit(0.0)),
+        ("raise KeyError('total')", Credit(0.0, "the check raised KeyError: 'total'")),
+        ("return 7", None),
+        ("return float('nan')", None),
+        ("return 'yes'", None),
+    ],
+)
+def test_a_program_of_the_owners_gives_credit(body: str, comes_to: Credit | None) -> None:
+    source = program({"c.py": f"def grade(answer, expected, task):\n    {body}\n"}, "c.py:grade")
+    asked = {"answer": "4", "expected": "4", "task": {}}
+    assert credit_of(ran(performed(source, json.dumps(asked)).text)) == comes_to
+
+
+def test_a_program_that_cannot_be_run_gives_no_credit() -> None:
+    assert credit_of(Ran("error", "", "SyntaxError")) is None
+    assert credit_of(Ran("ok", "noise")) is None
+    assert credit_of(Ran("fuel")) == Credit(0.0, "the check ended at its limit of fuel")
+    assert credit_of(Ran("ok", '[0.5, "", 1]')) is None
