@@ -67,6 +67,7 @@ class Grid:
     def of(cls, counts: Counts, draws: Draws) -> Grid:
         """The conditionals at as many of the draws as the work allows, spread evenly over them."""
         rows = 2 * len(counts.a) + 2 * counts.players + len(counts.stages.player)
+        rows += 2 * sum([ladder.player.size for ladder in counts.ladders])
         most = draws.strength.shape[1]
         kept = int(np.clip(_WORK / (_POINTS * max(rows, 1)), min(_FEWEST, most), most))
         some = np.linspace(0, most - 1, kept).round().astype(np.int64)
@@ -186,6 +187,8 @@ def _log_densities(counts: Counts, draws: Draws, grid: Grid) -> Floats:
             ordered.add(value, total, -1.0)
         if len(counts.stages):
             value -= _of_stages(counts, strength, x)
+        for ladder in counts.ladders:
+            value -= ladder.moved(strength, x)
         found[point] = value
     return found
 

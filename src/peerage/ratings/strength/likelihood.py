@@ -23,6 +23,7 @@ import numpy as np
 from peerage.ratings.history import Games
 from peerage.ratings.kernels import Floats, Ints
 from peerage.ratings.strength.evidence import Evidence
+from peerage.ratings.strength.ladders import Ladders, ladders
 
 _SUBSETS = 35
 """Most choices of k out of m tied players that are summed; of more their mean stands for them."""
@@ -111,7 +112,7 @@ class Pairs(NamedTuple):
 @dataclass(frozen=True, eq=False)
 class Counts:
     """Evidence counted: the pairs that met, `a` < `b`, with their `wins_a`, `wins_b` and `ties`, sums of
-    weights; the `stages` of rankings and, by player, what these add linearly (`ranked`)."""
+    weights; the `ladders` and `stages` of rankings and, by player, what these add linearly (`ranked`)."""
 
     players: int
     a: Ints
@@ -119,6 +120,7 @@ class Counts:
     wins_a: Floats
     wins_b: Floats
     ties: Floats
+    ladders: tuple[Ladders, ...]
     stages: Stages
     ranked: Floats
 
@@ -156,6 +158,7 @@ class Counts:
             wins_a=self.wins_a * factor,
             wins_b=self.wins_b * factor,
             ties=self.ties * factor,
+            ladders=tuple([ladder.scaled(factor) for ladder in self.ladders]),
             stages=Stages(
                 weight=stages.weight * factor,
                 starts=stages.starts,
@@ -179,6 +182,8 @@ class Counts:
         if len(self.stages):
             total = np.add.reduceat(self.stages.members(strength), self.stages.starts, axis=0)
             value -= self.stages.weight @ np.log(total)
+        for ladder in self.ladders:
+            value -= ladder.log_totals(strength)
         return np.asarray(value)
 
     def slope(self, strength: Floats, tie: Floats) -> tuple[Floats, Floats]:
@@ -208,6 +213,8 @@ class Counts:
                 by_team = np.zeros((len(self.stages.teams), strength.shape[1]))
                 self.stages.by_player.add(by_team, share)
                 found -= self.stages.teams.T @ by_team
+        for ladder in self.ladders:
+            found -= ladder.shares(strength)
         return found, in_tie
 
     def information(self, strength: Floats, tie: float) -> tuple[Floats, float]:
@@ -222,6 +229,8 @@ class Counts:
             own = float((self.met * tied * (1 - tied)).sum())
         for part in self._information_of_stages(strength):
             matrix += part
+        for ladder in self.ladders:
+            matrix += ladder.information(np.clip(strength, -_FAR, _FAR))
         return matrix, own
 
     def edge_information(self, strength: Floats, tie: Floats | float) -> tuple[Floats, Floats]:
@@ -247,6 +256,8 @@ class Counts:
     def ranked_information(self, strength: Floats) -> Floats:
         """That of rankings alone."""
         stages, found = self.stages, np.zeros_like(strength)
+        for ladder in self.ladders:
+            found += ladder.known(strength)
         if not len(stages):
             return found
         share = self._shares(strength)
@@ -256,7 +267,7 @@ class Counts:
             return found
         by_team = np.zeros((len(stages.teams), strength.shape[1]))
         stages.by_player.add(by_team, share)
-        return np.asarray((stages.teams**2).T @ by_team)
+        return np.asarray(found + (stages.teams**2).T @ by_team)
 
     def _information_of_stages(self, strength: Floats) -> Iterator[Floats]:
         stages = self.stages
@@ -301,23 +312,31 @@ def paired(evidence: Evidence) -> Pairs:
 def counted(pairs: Pairs, rankings: Games, number: Ints | None = None) -> Counts:
     """All matches counted, with player i as `number[i]` if given."""
     new = np.arange(pairs.players) if number is None else number
-    stages, ranked = _stages(rankings, new)
+    strict, others = ladders(rankings, new, _DIGITS)
+    stages, ranked = _stages(rankings, others, new)
+    for ladder in strict:
+        ranked = ranked + ladder.added(len(new))
     pairs = pairs if number is None else pairs.renumbered(number)
-    return Counts(**pairs._asdict(), stages=stages, ranked=ranked)
+    return Counts(**pairs._asdict(), ladders=strict, stages=stages, ranked=np.round(ranked, _DIGITS))
 
 
-def _stages(rankings: Games, new: Ints) -> tuple[Stages, Floats]:
-    """The stages of all rankings, equal ones as one, in an order that does not depend on the games'."""
+def _stages(rankings: Games, some: Ints, new: Ints) -> tuple[Stages, Floats]:
+    """The stages of some rankings, equal ones as one, in an order that does not depend on the games'."""
     n = len(new)
     single = bool((np.diff(rankings.team) == 1).all())
-    seated = [_members(rankings, at, new) for at in range(len(rankings.team) - 1)]
-    teams = sorted(set(seated))
+    seated = {
+        at: _members(rankings, at, new)
+        for game in some.tolist()
+        for at in range(int(rankings.game[game]), int(rankings.game[game + 1]))
+    }
+    teams = sorted(set(seated.values()))
     number = {team: team[0][0] if single else at for at, team in enumerate(teams)}
     sums: dict[tuple[tuple[int, float], ...], float] = {}
     flat = np.zeros(n if single else len(teams))
-    for game in range(len(rankings)):
+    for game in some.tolist():
         part = slice(int(rankings.game[game]), int(rankings.game[game + 1]))
-        items, weight = [number[team] for team in seated[part]], float(rankings.weight[game])
+        items = [number[seated[at]] for at in range(part.start, part.stop)]
+        weight = float(rankings.weight[game])
         np.add.at(flat, items, weight)
         for stage, share in _of_ranking(items, rankings.rank[part].tolist()):
             sums[stage] = sums.get(stage, 0.0) + weight * share
