@@ -92,19 +92,19 @@ def _example(example: Example, folder: Path) -> Iterator[str]:
     category = f" ({example.category})" if example.category else ""
     how = f", decided {example.decided}" if example.decided else ""
     yield f"Task {example.task}{category}, match {example.match:,}: {example.winner} won{how}"
-    whole = f"`{program()} match {example.match}{at(folder)}` shows all"
-    yield from _quoted(example.prompt, example.prompt_more, whole)
+    yield from _quoted(example.prompt, example.prompt_more)
     for answer in example.answers:
         credit = {None: "", 1.0: "right", 0.0: "wrong"}.get(answer.credit, f"{percent(answer.credit)} right")
         about = ", ".join(filter(None, (credit, answer.status if answer.status != "ok" else "")))
         note = f": {answer.note}" if answer.note and answer.status == "ok" else ""
         yield f"  {answer.player}{f' ({about}{note})' if about or note else ''}"
-        yield from _quoted(answer.text, answer.more, whole) if answer.text else (f"{MARGIN}(nothing)",)
+        yield from _quoted(answer.text, answer.more) if answer.text else (f"{MARGIN}(nothing)",)
+    if more := example.prompt_more + sum([answer.more for answer in example.answers]):
+        yield f"  {counted(more, 'more character')}: `{program()} match {example.match}{at(folder)}`"
 
 
-def _quoted(text: str, more: int, whole: str) -> Iterator[str]:
-    """Yield a text with a margin before each line, also before those that a terminal would begin."""
-    for line in visible(text).split("\n"):
+def _quoted(text: str, more: int) -> Iterator[str]:
+    """Yield a text with a margin before each line, also before those that a terminal would begin; `…` ends
+    one of which there is more."""
+    for line in (visible(text) + " …" * bool(more)).split("\n"):
         yield from (f"{MARGIN}{part}" for part in (_fitting(line) if sys.stdout.isatty() else (line,)))
-    if more:
-        yield f"  … {counted(more, 'more character')}; {whole}"

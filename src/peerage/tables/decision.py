@@ -3,6 +3,7 @@ change the choice, and a few matches that show why. Every medium writes this dat
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from math import inf
 from typing import NamedTuple
@@ -21,14 +22,14 @@ from peerage.tables.leaderboard import Board
 from peerage.tables.matches import Match, Matches
 from peerage.tables.outlook import Outlook
 from peerage.tables.row import Row
-from peerage.tables.verdict import Contender, Example, Given, Verdict, Weakness
+from peerage.tables.verdict import Contender, Example, Given, Verdict, Weakness, named
 
 EXAMPLES = 3
 NOTE_CHARS = 160
 """Characters of a note, which quotes the answer, on one line."""
 PROMPT_CHARS, ANSWER_CHARS = 300, 500
 """Characters of a text that an example shows."""
-LINES = 8
+LINES = 6
 """Lines of a text that an example shows."""
 ENOUGH = 5
 """Tasks, or without checks matches, that a category needs for its order to be compared."""
@@ -49,10 +50,12 @@ def decision(ledger: Ledger, board: Board, ahead: Callable[[], Outlook | None]) 
     if not any(about_tasks(game) for game in board.games):
         return replace(verdict, contenders=tuple([_contender(row, board, None) for row in ranked]))
     by_category = _by_category(credits)
+    behind = list(_less_accurate(ranked, credits))
     contenders = [_contender(row, board, _weakness(row.player, credits, by_category)) for row in ranked]
     return replace(
         verdict,
         by_task=True,
+        lines=(*verdict.lines, *behind),
         contenders=tuple(contenders),
         would_change=tuple(_would_change(ranked, board, by_category, _clear(board, ahead))),
         examples=tuple(_examples(ledger, credits, [row.player for row in ranked])),
@@ -156,6 +159,20 @@ def _failed(player: str, matches: Sequence[TaskMatch], *, checked: bool) -> Task
         return worst[2] if worst else None
     lost = [one for one in matches if player in one.players.values() and one.winner not in ("", player)]
     return lost[-1] if lost else None
+
+
+def _less_accurate(ranked: Sequence[Row], credits: Credits) -> Iterator[str]:
+    """Yield the sentence on whose accuracy is below the pick's, who are not out by their matches."""
+    pick, *rivals = ranked
+    mine = credits.by_player.get(pick.player, {})
+    names = []
+    for row in rivals:
+        gap = difference(mine, credits.by_player.get(row.player, {})) if row.bin != "out" else None
+        if gap is not None and gap.lower > 0:
+            names.append(row.player)
+    if names:
+        less = f"{named(names)} {'is' if len(names) == 1 else 'are'} less accurate than {pick.player}"
+        yield f"By the checks alone, {less} (95%)."
 
 
 def _clear(board: Board, ahead: Callable[[], Outlook | None]) -> Further | None:
@@ -329,8 +346,8 @@ class _Excerpt(NamedTuple):
 
 
 def _cut(text: str, most: int) -> _Excerpt:
-    """Return the beginning of a text: so many characters, and few lines."""
-    whole = text.strip()
+    """Return the beginning of a text: so many characters, and few lines, none of them empty."""
+    whole = re.sub(r"\n\s*\n", "\n", text.strip())
     kept = "\n".join(whole[:most].split("\n")[:LINES]).rstrip()
     return _Excerpt(kept, len(whole) - len(kept))
 

@@ -272,13 +272,13 @@ def _sorted_out(bins: dict[str, tuple[str, ...]]) -> Iterator[str]:
         yield f"{'Both' if len(out) == 2 else f'All {len(out)}'} others are out."
         return
     parts = [
-        *([f"{_named(good)} may be as good"] if good else ()),
+        *([f"{named(good)} may be as good"] if good else ()),
         *(
-            [f"{_named(unlikely)} {'is' if len(unlikely) == 1 else 'are'} unlikely to be as good"]
+            [f"{named(unlikely)} {'is' if len(unlikely) == 1 else 'are'} unlikely to be as good"]
             if unlikely
             else ()
         ),
-        *([f"{_named(out)} {'is' if len(out) == 1 else 'are'} out"] if out else ()),
+        *([f"{named(out)} {'is' if len(out) == 1 else 'are'} out"] if out else ()),
     ]
     if parts:
         yield f"{'; '.join(parts)}."
@@ -290,7 +290,7 @@ def _proven(pick: str, worse: Sequence[str], players: int, tasks: str) -> str:
         return "Nothing is proven of it yet."
     if len(worse) == players - 1:
         return f"Proven on {tasks}: {pick} is better than {'all others' if players > 2 else worse[0]}."
-    return f"Proven on {tasks}: {pick} is better than {_named(worse)}."
+    return f"Proven on {tasks}: {pick} is better than {named(worse)}."
 
 
 def _given_up(good: Sequence[str], points: float, unit: str) -> Iterator[str]:
@@ -389,7 +389,7 @@ def _doubts(pick: Row, ranked: Sequence[Row], rows: Sequence[Row], flips: Flips 
         yield f"{worst.void} of {of} matches of {worst.player} came to no result{more}"
 
 
-def _named(names: Sequence[str]) -> str:
+def named(names: Sequence[str]) -> str:
     """Return names in a sentence, of many the first few."""
     if len(names) <= _NAMED:
         return listed(names)
