@@ -16,7 +16,7 @@ from peerage.games.tasks.play import draw, officials, remarks
 from peerage.games.tasks.rules import TasksRules
 from peerage.games.tasks.task import kinds
 from peerage.protocol import Ask, Reply
-from peerage.settings import SettingsError, load, rules_of
+from peerage.settings import SettingsError, enough_players, load, loads, rules_of
 
 PLAYERS = ["ann", "bob", "cid", "dan", "eve"]
 
@@ -216,6 +216,14 @@ def test_mistakes_about_the_key_itself(text: str, told: str, tmp_path: Path) -> 
     with pytest.raises(SettingsError) as said:
         load(tmp_path)
     assert told in str(said.value)
+
+
+def test_a_template_without_tasks_is_told() -> None:
+    stated = "players: [{model: house:0.5, name: a, template: '{{x}}'}, house:0.6, house:0.7, house:0.8]\n"
+    with pytest.raises(SettingsError, match="a has a `template`, which is filled from tasks of yours"):
+        enough_players(loads(stated))
+    two = "players: [{model: house:0.5, template: '{{x}}'}, {model: house:0.8, template: 'b{{x}}'}]\n"
+    enough_players(loads(f"{two}tasks: [{{x: a, expected: b}}]\n"))
 
 
 def test_tasks_beside_another_game(tmp_path: Path) -> None:

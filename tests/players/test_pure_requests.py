@@ -55,10 +55,11 @@ ALLOWED = {
 }
 
 
-def asked(task: dict[str, Any]) -> list[Ask]:
+def asked(task: dict[str, Any], **rules: Any) -> list[Ask]:
     """Every request of a match on a task that judges decide."""
     spec = GAMES["tasks"]
-    made = fixture(spec, ["a", "b", "c", "d"], {"tasks": [{**task, "rubric": "RUBRIC", "expected": "x\ny"}]})
+    stated = {"tasks": [{**task, "rubric": "RUBRIC", "expected": "x\ny"}], **rules}
+    made = fixture(spec, ["a", "b", "c", "d"], stated)
     return [step.ask for step in play(spec, made, scripted(lambda ask, player: "A" * 9)).steps]
 
 
@@ -154,3 +155,43 @@ def test_an_empty_answer_is_not_asked_for_again_in_other_words() -> None:
     assert played.keys == ["answer/A", "answer/B"]
     assert played.outcome.scores == {"A": 0.0, "B": 1.0}
     assert played.outcome.detail["checks"] == {"A": 0.0, "B": 1.0}
+
+
+SHAPE = {
+    "type": "object",
+    "properties": {"total": {"type": "number"}, "currency": {"type": "string", "enum": ["EUR", "USD"]}},
+    "required": ["total", "currency"],
+    "additionalProperties": False,
+}
+
+
+LOOSE = {
+    "type": "object",
+    "properties": {"total": {"type": "number"}, "note": {"type": "string"}},
+    "required": ["total"],
+}
+
+
+@pytest.mark.parametrize("kind", ["compatible", "google", "endpoint"])
+async def test_what_a_schema_leaves_open_stays_open(kind: str, tmp_path: Path) -> None:
+    ask = next(ask for ask in asked(TASKS["prompt"], answer_schema=LOOSE) if ask.key == "answer/A")
+    async with wired(kind, tmp_path, '{"total": 1}') as player:
+        await player.answer(call_of(ask, PlayerSettings.model_validate(player.stated)))
+        body = json.dumps(player.asked())
+    assert '"required": ["total"]' in body
+    assert '"strict": true' not in body
+
+
+@pytest.mark.parametrize("kind", KINDS)
+async def test_a_schema_of_answers_goes_beside_the_texts_and_adds_nothing_to_them(
+    kind: str, tmp_path: Path
+) -> None:
+    ask = next(ask for ask in asked(TASKS["system"], answer_schema=SHAPE) if ask.key == "answer/A")
+    async with wired(kind, tmp_path, '{"total": 1, "currency": "EUR"}') as player:
+        settings = PlayerSettings.model_validate(player.stated)
+        await player.answer(call_of(ask, settings))
+        body = player.asked()
+    assert turns_of(kind, body) == list(EXPECTED["system"])
+    rest = {key: value for key, value in body.items() if key not in ("messages", "contents", "system")}
+    assert '"currency"' in json.dumps(rest)
+    assert '["EUR", "USD"]' in json.dumps(rest)

@@ -22,7 +22,7 @@ from pydantic_ai.usage import RequestUsage
 from peerage.players.client import Answer, PlayerError, bounded
 from peerage.players.finish_reasons import ending
 from peerage.players.thoughts import part
-from peerage.protocol import Format, Speaker
+from peerage.protocol import Format, Shaped, Speaker
 
 
 @lru_cache(maxsize=256)
@@ -31,9 +31,10 @@ def structure(expects: Format) -> ModelRequestParameters | None:
     schema = expects.schema()
     if schema is None:
         return None
+    strict = None if isinstance(expects, Shaped) else True  # a schema of the owner's stays as it is
     return ModelRequestParameters(
         output_mode="native",
-        output_object=OutputObjectDefinition(json_schema=schema, name="reply", strict=True),
+        output_object=OutputObjectDefinition(json_schema=schema, name="reply", strict=strict),
         allow_text_output=False,
     )
 

@@ -85,6 +85,12 @@ def enough_players(settings: ArenaSettings) -> None:
             f"players: {several.name} has `slots: {several.slots}`, and nobody holds several seats of a "
             f"match of {' or '.join(settings.lineup)}. Take `slots` away"
         )
+    templated = next((player for player in settings.players if player.template), None)
+    if templated and not any(TEMPLATES in GAMES[game].rules.model_fields for game in settings.lineup):
+        raise SettingsError(
+            f"players: {templated.name} has a `template`, which is filled from tasks of yours, and "
+            f"{' or '.join(settings.lineup)} has none. Name them: `tasks: tasks.csv`, or take `template` away"
+        )
     lacking = [told for game in settings.lineup if (told := too_few(settings.alone(game)))]
     lacking += unheeded(settings)
     if lacking:
