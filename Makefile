@@ -9,7 +9,7 @@ PIP    := $(BIN)/python -m pip --disable-pip-version-check
 export PYTHONDONTWRITEBYTECODE :=
 
 .DEFAULT_GOAL := help
-.PHONY: help run test cover test-all lint format bench bench-numbers real docs docs-site golden mutants constraints clean mongo kills
+.PHONY: help run test quick cover test-all lint format bench bench-numbers real docs docs-site golden mutants constraints clean mongo kills
 
 help:             ## list the targets
 	@sed -n 's/^\([a-z-]*\): .*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
@@ -53,6 +53,9 @@ ENDS := -o faulthandler_timeout=600 -o faulthandler_exit_on_timeout=true --max-w
 test: $(VENV)/.dev           ## run the test suite
 	$(BIN)/python -m pytest -n auto --dist loadfile --no-loadscope-reorder -rs $(ENDS) || { [ $$? -eq 1 ] && \
 		echo "Once more, one after another: what failed" && $(BIN)/python -m pytest --last-failed --lfnf=none; }
+
+quick: $(VENV)/.dev          ## the part of it to run at every change: no server, no browser, nothing that takes long
+	$(BIN)/python -m pytest --quick -n auto --dist loadfile --no-loadscope-reorder $(ENDS)
 
 MONGO := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/peerage-tests
 

@@ -32,23 +32,35 @@ BOUND_S = 300
 BOUNDS_S = {"slow": 3600, "real": 7200}
 """The same for tests with these marks."""
 
-LONG = (
-    "conformance/test_games.py",
-    "packages/test_steps.py",
-    "engine/test_budgets.py",
-    "faults/test_simulation.py",
-    "packages/test_packages.py",
-    "conformance/test_rules.py",
-    "cli/test_demo_games.py",
-    "faults/test_kill9.py",
-    "faults/test_cheats.py",
-    "engine/test_waits.py",
-    "cli/test_play.py",
-    "cli/test_logs.py",
-)
-"""Files that take longest, the longest first: a process that begins with one at the end plays it alone."""
+LONG = (Path(__file__).parent / "long.txt").read_text("utf-8").split()
+"""Files that take longest, the longest first: a process that begins with one at the end plays it alone.
+`make quick` leaves them out."""
+
+NOT_QUICK = ("cluster", "conformance", "faults", "packages", "real", "sandbox", "site")
+"""Rooms that `make quick` leaves out: what they try is real processes and servers, or every game."""
+
+SERVERS = {"postgres", "mongo", "store_server"}
+"""What needs one of these is no part of `make quick` either."""
 
 _DIED = pytest.StashKey[bool]()
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--quick", action="store_true", help="leave out what takes long, as `make quick` does")
+
+
+@pytest.hookimpl(optionalhook=True, wrapper=True)
+def pytest_xdist_auto_num_workers() -> Generator[None, int, int]:
+    """One more than there are cores: tests of servers, browsers and signals mostly wait."""
+    return (yield) + 1
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    here = Path(__file__).parent
+    if not config.getoption("quick", default=False) or here not in collection_path.parents:
+        return None
+    name = collection_path.relative_to(here).as_posix()
+    return name in LONG or name in NOT_QUICK or None
 
 
 def pytest_configure() -> None:
@@ -75,7 +87,9 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
         session.exitstatus = pytest.ExitCode.INTERNAL_ERROR
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    if config.getoption("quick", default=False):
+        items[:] = [item for item in items if not SERVERS & {*getattr(item, "fixturenames", ())}]
     order = {Path(__file__).parent / name: place for place, name in enumerate(LONG)}
     items.sort(key=lambda item: order.get(item.path, len(LONG)))
     for item in items:

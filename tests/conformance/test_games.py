@@ -15,7 +15,7 @@ from peerage.games.challenge_exchange.creation import Proposed
 from peerage.games.game import GameSpec
 from peerage.protocol import Ask, Encoding, Reply, Text
 from peerage.testing import CHECKS
-from peerage.testing.conformance import HOSTILE, PLAYERS, memory_wins_nothing, skill_share
+from peerage.testing.conformance import HOSTILE, PLAYERS, memory_wins_nothing, skill_share, skill_wins
 
 QUIZ = [
     {
@@ -111,7 +111,10 @@ every_game = pytest.mark.parametrize(("spec", "rules"), CASES)
 
 
 CHECKED = [
-    pytest.param(check, *case.values, id=f"{check.__name__}-{case.id}") for check in CHECKS for case in CASES
+    pytest.param(check, *case.values, id=f"{check.__name__}-{case.id}")
+    for check in CHECKS
+    if check is not skill_wins  # the same matches, of which more is asked below
+    for case in CASES
 ]
 
 
@@ -128,9 +131,10 @@ def test_holds_what_every_game_must_hold(spec: GameSpec[Any], rules: dict[str, A
 
 @every_game
 def test_a_master_beats_a_fool_from_either_side(spec: GameSpec[Any], rules: dict[str, Any]) -> None:
-    if spec.name == "werewolf":
-        pytest.skip("sides are dealt: a fool whose side wins ranks above a master whose side loses")
-    assert skill_share(spec, rules, matches=40) >= 0.95
+    if spec.name == "werewolf":  # sides are dealt: a fool whose side wins is above a master whose side loses
+        skill_wins(spec, rules)
+    else:
+        assert skill_share(spec, rules) >= 0.95
 
 
 REPLIES = st.one_of(

@@ -85,6 +85,6 @@ def test_thoughts_and_nothing_else_are_no_answer() -> None:
                                   "`</think>" * 22_000, "```" + "</think>\n" * 22_000,
                                   "<think></think>" * 500_000])  # fmt: skip
 def test_hostile_texts_take_no_time(text: str) -> None:
-    began = time.perf_counter()
+    began = time.process_time()
     part(text)
-    assert time.perf_counter() - began < 2
+    assert time.process_time() - began < 2
