@@ -63,6 +63,13 @@ def test_without_players_too(here: Path) -> None:
     assert len(load(here / "t-mock").players) == 4
 
 
+def test_mock_answers_of_a_folder_go_next_to_it(here: Path) -> None:
+    (here / "t.csv").write_text(GOOD)
+    for folder, place in ((".", "t-mock"), ("deep/x", "deep/x-mock"), (str(here / "y/"), "y-mock")):
+        told = peerage("choose", "t.csv", *MODELS, "--matches", "1", "--dir", folder)
+        assert f"{place}/arena.yaml: 2 players, 2 tasks" in told
+
+
 def test_the_same_command_or_none_in_the_folder_goes_on(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (here / "t.csv").write_text(GOOD)
     words = ("choose", "t.csv", *HOUSE)

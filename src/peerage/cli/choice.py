@@ -106,6 +106,11 @@ def stated_choice(
             "judge the answers; name a model that plays not itself as --judge, such as --judge "
             "anthropic:claude-haiku-4-5"
         )
+    if rubric is not None and not (judging or judged):
+        raise SettingsError(
+            f"--rubric is for judges, and checks decide all tasks of {path}; name a judge with --judge, or "
+            "leave it out"
+        )
     return StatedChoice(
         tasks=path,
         players=players,
@@ -160,17 +165,29 @@ def player_stated(line: str, place: str) -> PlayerSettings:
 
     from peerage.settings import PlayerSettings, SettingsError
     from peerage.settings.mistakes import explain
+    from peerage.settings.player import known_scheme
     from peerage.settings.source import Source, parsed
 
     stated: dict[str, Any] = {"model": line}
+    several = [word for word in line.replace(" ", "").split(",") if known_scheme(word.partition(":")[0])]
     if line.lstrip().startswith("{"):
         stated, _ = parsed(line, f"{place} {line}")
+        if not stated.keys() & {"model", "command"}:
+            raise SettingsError(
+                f"{place} {line} names no model; write the model alone, or '{{model: openai:gpt-5-mini, "
+                "name: v2}'"
+            )
         for key, value in stated.items():
             if isinstance(value, dict) and value.keys() == {"file"}:
                 file = Path(str(value["file"]))
                 if not file.is_file():
                     raise SettingsError(f"{place} {line}: {file} does not exist{_near(file)}")
                 stated = stated | {key: "text"}
+    elif len(several) > 1:
+        between = f" {place} " if place.startswith("-") else " "
+        raise SettingsError(
+            f"{place} {line}: each player is a word of its own; write {between.join(several)}"
+        )
     elif Path(line).is_file():
         raise SettingsError(
             f"{line} is a file, where a player is expected; one file holds all tasks, and a prompt's file is "

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
@@ -132,13 +133,18 @@ def _with_arena(stated: StatedChoice, folder: Path | None, budget: float | None)
     env = environment(folder, os.environ)
     everyone = [*stated.players, *stated.judges]
     lacking = {names[0]: None for one in everyone if (names := key_names(one)) and not find_key(one, env)}
+    if lacking and (nearby := lacking.keys() & environment(HERE, {}).keys()):
+        raise SettingsError(
+            f"{', '.join(sorted(nearby))}: set in .env here, which the arena in {folder} does not read; run "
+            f"`mkdir -p {shlex.quote(str(folder))} && cp .env {shlex.quote(str(folder))}/`"
+        )
     if not stated.players or not any(find_key(one, env) or not key_names(one) for one in everyone):
         why = f"{', '.join(lacking)} {'is' if len(lacking) == 1 else 'are'} not set" if lacking else ""
         say(
             f"mock answers: {why or 'no player is named'}, so house players of known skill answer, right or "
             f"wrong by `expected`. For real ones {_for_real(stated)}"
         )
-        stated, folder, budget = _mock(stated), folder.with_name(f"{folder.resolve().name}{MOCK}"), None
+        stated, folder, budget = _mock(stated), _mock_folder(stated, folder), None
     elif all(one.provider == "house" for one in everyone):
         say("mock answers: house players of known skill answer here")
     path = folder / FILE_NAME
@@ -157,6 +163,14 @@ def _for_real(stated: StatedChoice) -> str:
     if not stated.players:
         return "name players, such as openai:gpt-5-mini anthropic:claude-haiku-4-5"
     return "set them, as by `export NAME=KEY`, and run the same again"
+
+
+def _mock_folder(stated: StatedChoice, folder: Path) -> Path:
+    """The folder of mock answers, next to that of real ones; of a folder without a name, in it."""
+    folder = Path(os.path.normpath(folder))
+    if folder.name in ("", ".."):
+        return folder / f"{_folder_name(str(stated.tasks))}{MOCK}"
+    return folder.with_name(f"{folder.name}{MOCK}")
 
 
 def _mock(stated: StatedChoice) -> StatedChoice:
