@@ -44,6 +44,7 @@ member.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from itertools import product
 from math import comb, log, pi
 from typing import Literal, NamedTuple
 
@@ -64,6 +65,8 @@ MANY = 400
 _HELD = 1e-4  # precision around 0, which keeps strengths finite where nobody ever lost
 _LEVEL = 0.1  # likewise of s⁰: where somebody never lost, the least M is not at the best fit but near this
 _STEPS, _LONGEST, _CLOSE = 40, 2.0, 1e-6  # of Newton's method: how many, the longest, the last
+_LEVELLED = 1e-4  # likewise the last to s⁰: its square is what is left
+_CHORDS = 25  # steps by the information at the best fit, which needs no solving
 _PEAK_STEPS, _NEAR = 8, 0.005  # likewise to a peak; what is missed of its height is of second order
 _MARGIN = 1.0  # of ln M, by which a bound must be short of a claim
 _NEGLIGIBLE = 12.0  # of ln M: a precision that brings so much less than another
@@ -232,13 +235,23 @@ def _direct(bets: _Meetings, players: int) -> _Direct:
 
 
 class _Top(NamedTuple):
-    """The best fit: `strength`, log-likelihood, the information on each strength with all others held
-    (`known`), and for each of `PRECISIONS` ½ ln det(1 + V/λ), the `doubt`."""
+    """The best fit: `strength`, log-likelihood, information, and for each of `PRECISIONS` ½ ln det(1 + V/λ),
+    the `doubt`."""
 
     strength: Floats
     value: float
-    known: Floats
+    information: Floats
     doubt: Floats
+
+    @property
+    def known(self) -> Floats:
+        """The information on each strength with all others held."""
+        return np.diag(self.information)
+
+    def covariance(self, precision: float) -> Floats:
+        """The inverse of the information, with so much more on each strength."""
+        whole = self.information + precision * np.eye(len(self.strength))
+        return np.asarray(np.linalg.inv(whole), np.float64)
 
     def reach(self, gain: Floats, wider: Floats) -> Floats:
         """ln M as far as it goes without its peak, for each of `PRECISIONS`, from Λ and |Cc|²/v."""
@@ -270,6 +283,7 @@ class _Model:
             np.bincount(self._above * n + self._below, self._share, n * n).reshape(n, n).astype(float)
         )
         self._met = self._wins + self._wins.T
+        self._pairs = np.nonzero(np.triu(self._met))
 
     def ratios(self, capital: Floats, *, all_pairs: bool) -> Floats:
         """M of each pair, [i, j] for i above j, or a bound that is too low for a claim; 0 where the `capital`
@@ -297,36 +311,51 @@ class _Model:
             at_once = max(1, _AT_ONCE // len(apart) ** 2)
             for at in range(0, len(i), at_once):
                 a, b = i[at : at + at_once], j[at : at + at_once]
-                found[a, b] = np.exp(np.minimum(self._of_pairs(a, b, needed[a, b], top), _MOST))
+                found[a, b] = np.exp(
+                    np.minimum(self._of_pairs(a, b, needed[a, b], top, all_pairs=all_pairs), _MOST)
+                )
             claimed[i, j] = TOGETHER * found[i, j] + capital[i, j] >= THRESHOLD
             near = far
         return found
 
-    def _at(self, strength: Floats) -> tuple[Floats, Floats, Floats]:
-        """The log-likelihood, its slope and the information at many places, of shape (places, players)."""
-        chance = _chance(strength[:, :, None] - strength[:, None, :])
-        value = np.einsum("ij,kij->k", self._wins, np.log(chance))
-        pull = self._wins * (1 - chance)
-        slope = pull.sum(axis=2) - pull.sum(axis=1)
-        chance *= 1 - chance
-        chance *= self._met
-        information = -chance
-        information[:, range(self._players), range(self._players)] += chance.sum(axis=2)
-        return value, slope, information
+    def _at(self, strength: Floats) -> tuple[Floats, Floats]:
+        """The log-likelihood's slope and the information at many places, of shape (places, players)."""
+        up = np.exp(strength)
+        chance = up[:, :, None] + up[:, None, :]
+        np.divide(up[:, :, None], chance, out=chance)
+        information = self._met * chance
+        slope = self._wins.sum(axis=1) - information.sum(axis=2)
+        chance -= 1
+        information *= chance
+        information[:, range(self._players), range(self._players)] -= information.sum(axis=2)
+        return slope, information
+
+    def _slope(self, strength: Floats) -> Floats:
+        """The log-likelihood's slope at many places."""
+        up = np.exp(strength)
+        pull = up[:, :, None] + up[:, None, :]
+        np.divide(self._met, pull, out=pull)
+        return np.asarray(self._wins.sum(axis=1) - up * pull.sum(axis=2))
+
+    def _value(self, strength: Floats) -> Floats:
+        """The log-likelihood at many places."""
+        i, j = self._pairs
+        up = np.exp(strength)
+        return np.asarray(strength @ self._wins.sum(axis=1) - np.log(up[:, i] + up[:, j]) @ self._met[i, j])
 
     def _top(self) -> _Top:
         strength = np.zeros((1, self._players))
         for _ in range(_STEPS):
-            _, slope, information = self._at(strength)
+            slope, information = self._at(strength)
             step = _solved(information + _HELD * self._eye, slope - _HELD * strength)
             step *= min(1.0, _LONGEST / max(float(np.abs(step).max()), _LITTLE))
             strength = strength + step
             if np.abs(step).max() < _CLOSE:
                 break
-        value, _, information = self._at(strength)
+        _, information = self._at(strength)
         spread = np.maximum(np.linalg.eigvalsh(information[0]), 0.0)
         doubt = np.log1p(spread / PRECISIONS[:, None]).sum(axis=1) / 2
-        return _Top(strength[0], float(value[0]), np.diag(information[0]), doubt)
+        return _Top(strength[0], float(self._value(strength)[0]), information[0], doubt)
 
     def _far_bound(self, i: Ints, j: Ints, strength: Floats) -> tuple[Floats, Floats]:
         """More than Λ and less than |Cc|²/v of pairs: with all the information that matches can have."""
@@ -356,13 +385,14 @@ class _Model:
         variance = (a + b) / np.maximum(a * b + direct / 4 * (a + b), _LITTLE)
         return free - held, variance / 2
 
-    def _of_pairs(self, i: Ints, j: Ints, needed: Floats, top: _Top) -> Floats:
-        """ln M of the claims that each of `i` is above each of `j`, or a bound that is short of `needed`."""
+    def _of_pairs(self, i: Ints, j: Ints, needed: Floats, top: _Top, *, all_pairs: bool) -> Floats:
+        """ln M of the claims that each of `i` is above each of `j`, or a bound: that is short of `needed`,
+        or that is as much, unless `all_pairs`."""
         pairs = np.arange(len(i))
         contrast = np.zeros((len(i), self._players))
         contrast[pairs, i], contrast[pairs, j] = 1.0, -1.0
         strength = self._level(i, j, contrast, top)
-        value, slope, information = self._at(strength)
+        value, (slope, information) = self._value(strength), self._at(strength)
         level = _Level(strength, value, slope, information, contrast)
         across = _solved(information + _HELD * self._eye, contrast)
         variance = (contrast * across).sum(axis=1)
@@ -373,16 +403,19 @@ class _Model:
         found = np.minimum(best, needed - _MARGIN)
         near = np.flatnonzero(best > needed - _MARGIN)
         peaks = np.full((len(PRECISIONS), len(i)), -np.inf)
-        for row, precision in enumerate(PRECISIONS.tolist()):
-            some = near[reach[row, near] > best[near] - _NEGLIGIBLE]
+        promising = np.argsort(-reach, axis=0)
+        for place, row in product(range(len(PRECISIONS)), range(len(PRECISIONS))):
+            some = near[(promising[place, near] == row) & (reach[row, near] > best[near] - _NEGLIGIBLE)]
+            if not all_pairs:  # of a claim no more is wanted than that it is one
+                some = some[_mean(peaks[:, some]) < needed[some]]
             if len(some):
-                part = _Level(*[column[some] for column in level])
-                gain, doubt = self._peak(part, precision)
+                precision, part = float(PRECISIONS[row]), _Level(*[column[some] for column in level])
+                gain, doubt = self._peak(part, precision, top)
                 shrunk = _solved(part.information + precision * self._eye, part.contrast)
                 across_peak = (part.contrast * shrunk).sum(axis=1)
                 share = variance[some] / (1 + precision * wider[some]) / across_peak
                 peaks[row, some] = share * gain / effect[some] - doubt
-        found[near] = np.logaddexp.reduce(peaks[:, near], axis=0) - log(len(PRECISIONS))
+        found[near] = _mean(peaks[:, near])
         return np.where(slope[pairs, i] > slope[pairs, j], found, -np.inf)
 
     def _level(self, i: Ints, j: Ints, contrast: Floats, top: _Top) -> Floats:
@@ -391,29 +424,42 @@ class _Model:
         level = np.tile(top.strength, (len(i), 1))
         a, b = top.known[i] + _CLOSE, top.known[j] + _CLOSE
         level[pairs, i] = level[pairs, j] = (a * top.strength[i] + b * top.strength[j]) / (a + b)
-        for _ in range(_STEPS):
-            _, slope, information = self._at(level)
-            both = np.stack([slope - _LEVEL * level, contrast], axis=2)
-            free, across = np.moveaxis(np.linalg.solve(information + _LEVEL * self._eye, both), 2, 0)
-            share = (contrast * free).sum(axis=1) / (contrast * across).sum(axis=1)
+        covariance, going = top.covariance(_LEVEL), pairs
+        for turn in range(_CHORDS + _STEPS):
+            there, toward = level[going], contrast[going]
+            if turn < _CHORDS:
+                free, across = (self._slope(there) - _LEVEL * there) @ covariance, toward @ covariance
+            else:
+                slope, information = self._at(there)
+                both = np.stack([slope - _LEVEL * there, toward], axis=2)
+                free, across = np.moveaxis(np.linalg.solve(information + _LEVEL * self._eye, both), 2, 0)
+            share = (toward * free).sum(axis=1) / (toward * across).sum(axis=1)
             step = free - share[:, None] * across
             longest = np.abs(step).max(axis=1)
-            level += step * np.minimum(1.0, _LONGEST / np.maximum(longest, _LITTLE))[:, None]
-            if longest.max() < _CLOSE:
+            level[going] += step * np.minimum(1.0, _LONGEST / np.maximum(longest, _LITTLE))[:, None]
+            going = going[longest >= _LEVELLED]
+            if not len(going):
                 break
         return level
 
-    def _peak(self, level: _Level, precision: float) -> tuple[Floats, Floats]:
+    def _peak(self, level: _Level, precision: float, top: _Top) -> tuple[Floats, Floats]:
         """The greatest ℓ(s) - ℓ(s⁰) - λ/2 |s - s⁰|², and ½ ln det(1 + V/λ) there."""
-        moved = np.zeros_like(level.strength)
-        step = _solved(level.information + precision * self._eye, level.slope)
-        for _ in range(_PEAK_STEPS):
-            moved = moved + step
-            value, slope, information = self._at(level.strength + moved)
-            step = _solved(information + precision * self._eye, slope - precision * moved)
-            if np.abs(step).max() < _NEAR:
+        covariance, going = top.covariance(precision), np.arange(len(level.strength))
+        moved = (top.strength - level.strength) @ (self._eye - precision * covariance)
+        for turn in range(_CHORDS + _PEAK_STEPS):
+            so_far, there = moved[going], level.strength[going] + moved[going]
+            if turn < _CHORDS:
+                step = (self._slope(there) - precision * so_far) @ covariance
+            else:
+                slope, information = self._at(there)
+                step = _solved(information + precision * self._eye, slope - precision * so_far)
+            longest = np.abs(step).max(axis=1)
+            moved[going] += step * np.minimum(1.0, _LONGEST / np.maximum(longest, _LITTLE))[:, None]
+            going = going[longest >= _NEAR]
+            if not len(going):
                 break
-        gain = value - level.value - precision / 2 * (moved**2).sum(axis=1)
+        _, information = self._at(level.strength + moved)
+        gain = self._value(level.strength + moved) - level.value - precision / 2 * (moved**2).sum(axis=1)
         return np.maximum(gain, 0.0), np.linalg.slogdet(self._eye + information / precision)[1] / 2
 
     def _design(self, across: Floats, variance: Floats, level: Floats) -> Floats:
@@ -426,6 +472,11 @@ class _Model:
             each = surprise * (toward[self._above] - toward[self._below])
             found[pair] = (np.bincount(self._cluster, each) ** 2).sum()
         return np.maximum(found / variance, 1.0)
+
+
+def _mean(logs: Floats) -> Floats:
+    """The logarithm of the mean of the first axis."""
+    return np.asarray(np.logaddexp.reduce(logs, axis=0) - log(len(logs)))
 
 
 def _chance(gap: Floats) -> Floats:
