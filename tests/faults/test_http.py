@@ -296,7 +296,7 @@ async def test_no_budget_is_exceeded_by_what_the_server_may_have_charged(tmp_pat
     budget = {"arena": 14.0, "match": 10.0}
     async with OpenAIServer() as server:
         server.always(behave)
-        folder = arena(tmp_path, server, timeout_s=2.0, most=100, budget=budget, rules=rules)
+        folder = arena(tmp_path, server, timeout_s=0.5, most=100, budget=budget, rules=rules)
         report = await run(folder, None)
     assert report.reason == "budget"
     assert report.settled > 0
