@@ -61,6 +61,7 @@ def credit(written: Any, expected: Any, answer: str) -> float:
         ({"type": "contains", "every": True}, ["a", "b"], ["b a"], ["a"]),
         ({"type": "contains", "strict": True}, "A", ["xAx"], ["xax"]),
         ("regex", r"^[A-Z]{2}-\d+$", ["AB-12", "AB-12\n"], ["xAB-12", "AB-"]),
+        ("regex", r"\Aa+\Z", ["aa"], ["aab", "a\\Z"]),
         ("choice", "B", ["B", "(b)", "**B**", "A is wrong.\n\nAnswer: B", "It is B."], ["A", "A or B", ""]),
         ("choice yes|no", "yes", ["Yes.", "yes", "I say yes"], ["no", "yes and no", "yesterday"]),
         ({"type": "choice", "options": ["a b", "c"]}, "a b", ["A  B"], ["c"]),
@@ -96,6 +97,7 @@ def test_several_checks_are_their_weighted_mean() -> None:
         ("regx", "a", "did you mean 'regex'"),
         ("regex", "(a", "unclosed group"),
         ("regex", "(?=a)b", "without lookaround"),
+        ("regex", r"(?:\w{900}){900}", "it is too large; write `\\+` for large counts"),
         ("regex", r"(a)\1", "backreferences"),
         ("number soon", "1", "write a tolerance"),
         ("number", "many", "needs a number"),
@@ -122,7 +124,8 @@ def test_what_is_expected_is_compared_where_it_is_short() -> None:
     assert usual_check("Paris") == Check("exact", "Paris")
     assert usual_check(["a", "b"]) == Check("exact", ["a", "b"])
     assert usual_check({"a": 1}) == Check("json", {"a": 1})
-    assert usual_check(12) == Check("exact", 12)
+    assert usual_check(12.0) == Check("number", 12.0)
+    assert usual_check(True) == Check("exact", True)
     assert [usual_check(one) for one in (None, "x" * 81, "two\nlines", ["a", "x" * 81])] == [None] * 4
 
 

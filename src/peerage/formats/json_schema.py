@@ -11,6 +11,7 @@ any other is refused, since it would be held to in part. A value is hostile: loo
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Iterator, Mapping
 from functools import lru_cache
 from typing import Any
@@ -43,18 +44,23 @@ def pattern(written: str) -> SchemaValidator:
     """Return what searches for a pattern in time linear in the text, whatever the text.
 
     The patterns are those of Rust's crate `regex`: Python's without lookaround and backreferences, for which
-    no such time is known. Raises ValueError for any other.
+    no such time is known. Raises ValueError, with the remedy, for any other.
     """
+    ours = _END.sub(r"\1\\z", written)
     try:
-        return SchemaValidator(core_schema.str_schema(pattern=written, regex_engine="rust-regex"))
+        return SchemaValidator(core_schema.str_schema(pattern=ours, regex_engine="rust-regex"))
     except SchemaError as error:
         lines = [line.strip() for line in str(error).splitlines() if line.strip()]
         why = next((line for line in lines if line.startswith("error:")), lines[-1] if lines else "")
-        why = why.removeprefix("error:").strip().rstrip(".")
-        raise ValueError(
-            f"the pattern {written[:60]!r} cannot be used: {why[:200] or 'it is none'}; they are Python's "
-            "without lookaround (?=…) and backreferences \\1"
-        ) from None
+        why = why.removeprefix("error:").removeprefix("SchemaError:").strip().rstrip(".")
+        cure = "patterns are Python's without lookaround (?=…) and backreferences \\1"
+        if "size limit" in why:
+            why, cure = "it is too large", "write `+` for large counts, or [a-z] for \\w"
+        raise ValueError(f"the pattern {written[:60]!r} cannot be used: {why[:200]}; {cure}") from None
+
+
+_END = re.compile(r"(?<!\\)((?:\\\\)*)\\Z")
+"""The end of the text as Python has it, which is `\\z` elsewhere."""
 
 
 def found(written: str, text: str) -> bool:

@@ -513,9 +513,12 @@ def _fields(value: Any, depth: int = 0) -> int:
 
 def usual_check(expected: Any) -> Check | None:
     """Return the check of a task that states what is expected and not how it is compared: `exact` for one
-    line of at most `ONE_LINE` characters, `json` for an object; None for a text that judges are shown."""
+    line of at most `ONE_LINE` characters, `number` for a number of JSON, `json` for an object; None for a
+    text that judges are shown."""
     if isinstance(expected, Mapping):
         return sound(Check("json", expected))
+    if isinstance(expected, int | float) and not isinstance(expected, bool):
+        return sound(Check("number", expected))
     texts = _texts(expected) if expected is not None else []
     if texts and all(one.strip() and len(one) <= ONE_LINE and "\n" not in one.strip() for one in texts):
         return Check("exact", expected)
