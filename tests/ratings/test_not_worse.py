@@ -214,6 +214,22 @@ def test_a_forecast_of_clear_results_is_short_and_one_at_the_margin_is_open() ->
     assert at_margin.at_least <= HOPELESS * 300
 
 
+def test_it_takes_fewer_tasks_where_each_has_many_answers() -> None:
+    rng = np.random.default_rng(2)
+    blocks = rng.choice([0.0, 0.5, 1.0], (8, 40), p=[0.4, 0.2, 0.4]).tolist()
+    few, many = further(in_blocks(blocks[:1]), 0.42), further(in_blocks(blocks), 0.42)
+    assert few.about
+    assert many.about
+    assert many.about < few.about / 3
+
+
+def test_a_forecast_follows_what_was_seen_where_players_differ_much() -> None:
+    values = once([0.0, 0.5, 0.0, 0.5, 0.0, 0.5, 0.5, 0.0] * 3)
+    more = further(values, 0.45, needed=(PROVEN, 4000 * PROVEN), single=True)
+    assert more.about is not None
+    assert more.about < 60
+
+
 def test_a_forecast_before_anything_was_played_says_little() -> None:
     more = further([], 0.47)
     assert more.at_least < 1000

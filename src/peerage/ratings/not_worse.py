@@ -30,7 +30,7 @@ The greatest capital so far counts, so what was shown once is shown ever after.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from math import inf, log
+from math import inf, lgamma, log
 from typing import NamedTuple
 
 import numpy as np
@@ -50,7 +50,8 @@ _FINEST, _COARSEST, _MOST_STAKED = 0.005, 0.25, 0.98
 _APART = 1.3  # between a share of the capital and the next
 _BOLD = 0.15  # of the capital is on the largest stake: of two that hardly differ it shows most
 _COURSES, _LOOKS, _FEWEST = 400, 200, 40
-_ALIKE = 20.0  # of those who do better, and of those who do worse, lent to those seen
+_ALIKE = np.array([20.0, 1.0])  # of those who do better, and as many who do worse, lent to those seen: many,
+_BELIEVED = np.array([0.85, 0.15])  # or hardly any; with these chances before any are seen
 _STEPS = 200  # to which differences are rounded in a forecast
 _LITTLE = 1e-300
 
@@ -126,7 +127,9 @@ def further(
     """
     rng = np.random.default_rng(seed)
     columns = _columns(differences, single=single)
-    part, values, weights = max(columns, key=lambda column: column.part * len(column.values) ** 2)
+    many = [column for column in columns if 2 * len(column.values) >= len(columns[0].values)]
+    # What it takes grows with the variance and with the logarithm of what proves it.
+    part, values, weights = min(many, key=lambda column: _spread(column) * log(PROVEN / column.part))
     made = len(values)
     kinds, chances = _truths(values, rng)
     looks = np.unique(np.geomspace(1, HOPELESS * max(made, _FEWEST), _LOOKS).astype(np.int64))
@@ -148,20 +151,33 @@ def further(
     )
 
 
+def _spread(column: _Column) -> float:
+    """Return the variance of a column's differences, of which two are lent, far apart."""
+    return float(np.var([*column.values, 0.0, 1.0]))
+
+
 def _truths(values: Floats, rng: np.random.Generator) -> tuple[Floats, Floats]:
     """Return differences, and their chances in each course.
 
     How large differences are is a Bayesian bootstrap (Rubin 1981), to which one is lent that is none and one
-    that is whole, half each; who does better is drawn as if `_ALIKE` of each had been seen.
+    that is whole, half each. Who does better is drawn as if players were alike, or anything, by how well
+    either agrees with what was seen (`_ALIKE`).
     """
     apart = np.rint(2 * np.abs(values - 0.5) * _STEPS) / _STEPS
     sizes, counts = np.unique([*apart, 0.0, 1.0], return_counts=True)
-    lent = np.where((sizes == 0) | (sizes == 1), 0.5, 0.0)
-    size = rng.dirichlet(counts - lent, _COURSES)
+    ours = np.where((sizes == 0) | (sizes == 1), 0.5, 0.0)
+    size = rng.dirichlet(counts - ours, _COURSES)
     first, second = float((values > 0.5).sum()), float((values < 0.5).sum())
-    better = rng.beta(first + _ALIKE, second + _ALIKE, (_COURSES, 1))
+    agrees = np.array([_log_beta(first + lent, second + lent) - _log_beta(lent, lent) for lent in _ALIKE])
+    chance = _BELIEVED * np.exp(agrees - agrees.max())
+    lent = rng.choice(_ALIKE, (_COURSES, 1), p=chance / chance.sum())
+    better = rng.beta(first + lent, second + lent)
     kinds = np.concatenate([0.5 + sizes / 2, 0.5 - sizes / 2])
     return kinds, np.concatenate([size * better, size * (1 - better)], axis=1)
+
+
+def _log_beta(a: float, b: float) -> float:
+    return lgamma(a) + lgamma(b) - lgamma(a + b)
 
 
 def fewest(bound: float, needed: float = PROVEN, *, single: bool = False) -> int:
