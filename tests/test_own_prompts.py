@@ -28,7 +28,7 @@ def arena(folder: Path) -> Path:
     folder.mkdir(parents=True)
     lines = [json.dumps({"prompt": f"secret-{at:02} " + "word " * 60}) for at in range(PROMPTS)]
     (folder / "mine.jsonl").write_text("\n".join(lines))
-    return write_arena(folder, game="tasks", rules={"judges": 3, "tasks": "mine.jsonl"})
+    return write_arena(folder, game="tasks", rules={"tasks": "mine.jsonl"}, judging={"judges": 3})
 
 
 def ledger_of(folder: Path) -> Ledger:

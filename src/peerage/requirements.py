@@ -28,6 +28,7 @@ from peerage.settings import (
     ArenaSettings,
     GameSettings,
     SettingsError,
+    judged,
     lacks_extra,
     rules_of,
     suggest,
@@ -230,6 +231,12 @@ def notices(settings: ArenaSettings, ledger: Ledger) -> list[str]:
         )
     told += _of_one_family(settings)
     told += [remark for name, one in specs.items() for remark in one.remarks(rules_of(settings, name))]
+    if settings.judges and not any(judged(settings, game) for game in settings.lineup):
+        told.append(
+            "nobody is asked to judge: a check decides every task, and where it gives both answers the same "
+            "credit it is a tie. `tasks: {then: judges}`, `judging: {checks: measure}` and "
+            "`judging: {controls: 40}` ask judges"
+        )
     people = [player.name for player in settings.everyone if player.is_person]
     hiding = sorted(
         [n for n, one in specs.items() if one.secrecy.hides or one.secrecy.withholds(rules_of(settings, n))]

@@ -58,6 +58,7 @@ class Trial(NamedTuple):
     faults: Mapping[str, float] = {}
     games: Mapping[str, Any] = {}
     longest_s: float = 0.05
+    judging: Mapping[str, Any] = {}
 
 
 TRIALS = {
@@ -69,7 +70,9 @@ TRIALS = {
         benched=True,
         faults={"refusing": 0.03, "malformed": 0.05},
     ),
-    "own-prompts": Trial("tasks", 40, 6, {"judges": 3, "tasks": "mine.jsonl"}, budget=True, cut=True),
+    "own-prompts": Trial(
+        "tasks", 40, 6, {"tasks": "mine.jsonl"}, budget=True, cut=True, judging={"judges": 3}
+    ),
     "color-obfuscation": Trial("color-obfuscation", 60, 6, {}, failing=True),
     "several": Trial(
         "duel",
@@ -146,6 +149,7 @@ def arena(
         players,
         **({"games": dict(trial.games)} if trial.games else {"game": trial.game}),
         rules=dict(trial.rules),
+        judging=dict(trial.judging),
         engine=stated,
         pairing={"window": 96},
         budget=dollars,

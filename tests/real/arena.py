@@ -49,10 +49,9 @@ ONE_THREAD = {"OMP_THREAD_LIMIT": "1"}
 
 PROMPTS: Mapping[str, Any] = {
     "tasks": "prompts.jsonl",
-    "judges": 2,
-    "order": "one",
     "max_tokens": 28,
 }
+JUDGING: Mapping[str, Any] = {"judges": 2, "order": "one"}
 DRAFTED: Mapping[str, Any] = {
     "topics": ["the sea", "bread", "bicycles"],
     "max_drafts": 1,
@@ -78,6 +77,7 @@ def write_arena(folder: Path, rules: Mapping[str, Any], calls: int = 2) -> Path:
         "players": [{"model": PLAYER, "gpu_hour_price": 1.0, **player} for player in PLAYERS],
         "game": "tasks" if "tasks" in rules else "duel",
         "rules": dict(rules),
+        "judging": dict(JUDGING),
         "engine": {"concurrency": 2, "calls": calls},
     }
     (folder / "arena.yaml").write_text(yaml.safe_dump(arena, sort_keys=False), "utf-8")

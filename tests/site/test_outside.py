@@ -28,7 +28,9 @@ BATTLES = f"model_a,model_b,winner\n{EVIL},strange,model_a\nstrange,third,tie\nt
 def first(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Duels on one prompt, and an imported file beside them."""
     parent = tmp_path_factory.mktemp("first")
-    folder = write_arena(parent / "arena", 5, game="tasks", rules={"tasks": ["Say why."], "judges": 2})
+    folder = write_arena(
+        parent / "arena", 5, game="tasks", rules={"tasks": ["Say why."]}, judging={"judges": 2}
+    )
     play(folder, 6)
     (parent / "b.csv").write_text(BATTLES, "utf-8")
     said = CliRunner().invoke(app, ["import", str(parent / "b.csv"), "--dir", str(folder)])

@@ -138,8 +138,10 @@ def test_nothing_that_the_owner_wrote_is_markup(tmp_path: Path) -> None:
         for at, one in enumerate(house(6))
     ]
     prompts = [{"prompt": f"{EVIL} {at}", "category": visible(EVIL)[:200]} for at in range(3)]
-    rules = {"tasks": prompts, "judges": 2}
-    folder = write_arena(tmp_path / "arena", players, game="tasks", rules=rules, name=visible(EVIL))
+    rules, judging = {"tasks": prompts}, {"judges": 2}
+    folder = write_arena(
+        tmp_path / "arena", players, game="tasks", rules=rules, judging=judging, name=visible(EVIL)
+    )
     play(folder, 6)
     with closing(Site.open(folder)) as site:
         documents = read_all(site)

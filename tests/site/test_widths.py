@@ -122,7 +122,7 @@ def _built(folder: Path, count: int) -> tuple[Path, tuple[str, ...]]:
         }
         for at, name in enumerate(names)
     ]
-    write_arena(folder, players, game="tasks", rules={"tasks": PROMPTS, "judges": 1})
+    write_arena(folder, players, game="tasks", rules={"tasks": PROMPTS}, judging={"judges": 1})
     play(folder, MATCHES[count])
     paths = (*PAGES, player_page(names[-1]))
     with closing(Site.open(folder)) as site:

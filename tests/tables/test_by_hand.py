@@ -85,7 +85,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         patched.setattr(
             "peerage.engine.import_recordings.recorded_reply", lambda one, key: said(one.fixture.number, key)
         )
-        settings = arena.settings.rules | {"judges": 3}
+        settings = arena.settings.rules
         arena.admit(
             Recording(
                 Fixture(

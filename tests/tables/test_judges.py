@@ -173,7 +173,7 @@ def test_a_judge_of_its_own_kin_stands_out(tmp_path: Path) -> None:
     ]
     players[5] |= {"family": "f0", "faults": {"self_preference": 0.9}}
     folder = write_arena(
-        tmp_path / "arena", players, game="tasks", rules={"tasks": ["Say why."], "judges": 4}
+        tmp_path / "arena", players, game="tasks", rules={"tasks": ["Say why."]}, judging={"judges": 4}
     )
     play(folder, 120)
     with open_arena(folder, create=False) as arena:

@@ -41,11 +41,10 @@ def test_sums_are_those_of_the_players_and_grow_with_the_matches(arena: Arena) -
 
 def test_one_match_by_hand(tmp_path: Path) -> None:
     """A task that judges decide: two answers, and three judges asked twice."""
-    rules = {"tasks": "own.jsonl", "judges": 3}
+    rules, judging = {"tasks": "own.jsonl"}, {"judges": 3}
+    players = house(5, price={"input": 0.0, "output": 2.0})
     (tmp_path / "own.jsonl").write_text('{"prompt": "Why is the sky blue?"}\n')
-    with open_arena(
-        write_arena(tmp_path, house(5, price={"input": 0.0, "output": 2.0}), game="tasks", rules=rules)
-    ) as arena:
+    with open_arena(write_arena(tmp_path, players, game="tasks", rules=rules, judging=judging)) as arena:
         plan = arena.plan(1)
     assert plan.calls == 2 + 3 * 2
     assert sorted(player.calls for player in plan.players) == [1, 1, 2, 2, 2]

@@ -20,8 +20,8 @@ from peerage.tables.rejudge import RejudgeReport, kendall_tau, rejudge_report
 
 @pytest.fixture(scope="module")
 def source(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    rules = {"tasks": ["Say why."], "judges": 3}
-    folder = write_arena(tmp_path_factory.mktemp("rejudged") / "first", 7, game="tasks", rules=rules)
+    folder = tmp_path_factory.mktemp("rejudged") / "first"
+    write_arena(folder, 7, game="tasks", rules={"tasks": ["Say why."]}, judging={"judges": 3})
     play(folder, 42)
     return folder
 

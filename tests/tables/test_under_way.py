@@ -18,7 +18,7 @@ from peerage.tables.match_view import match_view
 from peerage.tables.under_way import UNDER_WAY, under_way
 
 GAMES = {
-    "tasks": {"rules": {"tasks": [{"prompt": "Name three tides."}], "judges": 3}},
+    "tasks": {"rules": {"tasks": [{"prompt": "Name three tides."}]}, "judging": {"judges": 3}},
     "color-obfuscation": {"rules": {}},
     "challenge-exchange": {"rules": {"seats": 3, "proof": "blind", "attempts": 1}},
     "last-arena": {"rules": {"preset": "development", "seats": 4}},

@@ -206,6 +206,9 @@ _JUDGES: Mapping[str, Titled] = {
         *texts(judge="Judge"),
         *numbers(whole, marks="Marks ~2"),
         *numbers(hundredths, mean="Mean ~12"),
+        *numbers(whole, known="Known", known_right="Right", known_tied="Tied"),
+        *numbers(percent, known_share="Right of known", known_share_lower="from ~10"),
+        *numbers(percent, known_share_upper="to ~10"),
         *numbers(percent, agreement="Agreement ~4", flip_share="Flips", first_share="Prefers the first ~5"),
         *numbers(signed, self_preference="Prefers itself ~6", kin_preference="Prefers its family"),
         *numbers(signed, kin_preference_lower="from ~7", kin_preference_upper="to ~7"),
@@ -215,6 +218,8 @@ _JUDGES: Mapping[str, Titled] = {
         *numbers(hundredths, reliability_upper="to ~9"),
         notes=(
             "Marks: answers that it judged, two in a duel.",
+            "Known: its votes on two answers that a check tells apart; Right: those for the right answer; "
+            "Right of known: a tie counts as half, a coin has 50%.",
             "Flips: the share of its verdicts that changed with the order of the answers.",
             "Prefers the first: how often it picks the answer shown first; a judge without bias has 50%.",
             "Prefers itself: how many points more than the other judges it gives its own answers, 0 without "

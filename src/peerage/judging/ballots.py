@@ -34,6 +34,11 @@ def ballots_of(outcome: Outcome) -> tuple[Ballot, ...]:
     return msgspec.convert(outcome.detail.get("ballots", ()), tuple[Ballot, ...])
 
 
+def controls_of(outcome: Outcome) -> tuple[Ballot, ...]:
+    """The ballots of judges who saw the answers of a match that a check decided; they never count."""
+    return msgspec.convert(outcome.detail.get("control_ballots", ()), tuple[Ballot, ...])
+
+
 def panel_record(fixture: Fixture, ballots: tuple[Ballot, ...]) -> PanelRecord | None:
     """The panel of a finished match, with its ballots; None when no judge was asked."""
     if not ballots:

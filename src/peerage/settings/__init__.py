@@ -11,7 +11,15 @@ from peerage.figures import suggest
 from peerage.games.section import CostUnit
 from peerage.settings.families import family_of
 from peerage.settings.host import HostSettings
-from peerage.settings.lineup import enough_players, extra_installed, lacks_extra, own_keys, rules_of, too_few
+from peerage.settings.lineup import (
+    enough_players,
+    extra_installed,
+    judged,
+    lacks_extra,
+    own_keys,
+    rules_of,
+    too_few,
+)
 from peerage.settings.mistakes import with_option
 from peerage.settings.player import Faults, PlayerSettings, Price, without_credentials
 from peerage.settings.reading import FILE_NAME, ArenaError, load, loads
@@ -37,6 +45,7 @@ __all__ = [
     "enough_players",
     "extra_installed",
     "family_of",
+    "judged",
     "lacks_extra",
     "load",
     "loads",

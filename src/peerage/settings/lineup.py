@@ -106,13 +106,13 @@ def unheeded(settings: ArenaSettings) -> list[str]:
     """What is said about judges that no game of the arena heeds, one sentence each."""
     games = " or ".join(settings.lineup)
     found = []
-    if settings.judges and not any(judged(settings, game) for game in settings.lineup):
+    heeding = [heeded for game in settings.lineup if (heeded := _heeded(game)) is not None]
+    if settings.judges and not (heeding or any(judged(settings, game) for game in settings.lineup)):
         found.append(
             f"judges: nobody judges in {games}; remove them, or play a game with judges, such as duel"
         )
-    heeding = [heeded for game in settings.lineup if (heeded := _heeded(game)) is not None]
     for key in settings.judging.model_fields_set:
-        if key == "judges" and any(judged(settings, game) for game in settings.lineup):
+        if key == "judges" and (heeding or any(judged(settings, game) for game in settings.lineup)):
             continue
         if not any(key in heeded.model_fields for heeded in heeding):
             what = "no task has a check" if heeding else "no judge compares two answers"

@@ -7,6 +7,7 @@ from itertools import combinations
 from typing import Any
 
 from peerage.engine.model_watch import Change
+from peerage.engine.registration import only_judging
 from peerage.figures import share_between, whole
 from peerage.protocol import visible
 from peerage.site.addresses import player_page, slug
@@ -39,7 +40,13 @@ PAIRED = 6
 
 def paths(site: Site) -> Iterator[str]:
     yield from (player_page(row.player) for row in site.table())
+    yield from map(player_page, _judging(site))
     yield from pairs(site)
+
+
+def _judging(site: Site) -> list[str]:
+    """The names of those who only judge."""
+    return sorted(only_judging(site.cards, site.settings))
 
 
 def pairs(site: Site) -> dict[str, tuple[str, str]]:
@@ -55,7 +62,21 @@ def view(site: Site, path: str) -> View | None:
     if not path.startswith("players/"):
         return None
     name = next((row.player for row in site.table() if player_page(row.player) == path), None)
-    return None if name is None else _player(site, name)
+    if name is not None:
+        return _player(site, name)
+    judge = next((one for one in _judging(site) if player_page(one) == path), None)
+    return None if judge is None else _judge(site, judge)
+
+
+def _judge(site: Site, name: str) -> View:
+    values = {
+        "name": name,
+        "card": site.cards.get(name, {}),
+        "stats": next((one for one in site.stats.players if one.player == name), None),
+        "judge": next((one for one in site.stats.judges if one.player == name), None),
+        "held": next((one for one in site.judges.judges if one.judge == name), None),
+    }
+    return View("judge.html", name, values, "judges.html")
 
 
 def head_to_head(site: Site) -> View:

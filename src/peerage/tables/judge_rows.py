@@ -32,6 +32,8 @@ class JudgeRow(Struct, frozen=True):
     - `length_lean`: by how much more than the others it gives an answer twice as long.
     - `reliability`: of its votes, 1 for a judge of average discernment, 0 for one who tosses a coin (see
       `ratings.judges`).
+    - `known`: its votes where a check tells the two answers apart, of which `known_right` preferred the right
+      one and `known_tied` neither; `known_share` counts a tie as half (see `judging.known`).
     """
 
     judge: str
@@ -58,6 +60,12 @@ class JudgeRow(Struct, frozen=True):
     reliability: float | None
     reliability_lower: float | None
     reliability_upper: float | None
+    known: int = 0
+    known_right: int = 0
+    known_tied: int = 0
+    known_share: float | None = None
+    known_share_lower: float | None = None
+    known_share_upper: float | None = None
 
 
 class FavourRow(Struct, frozen=True):

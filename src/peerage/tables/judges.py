@@ -7,7 +7,7 @@ Votes and scores have no common unit: in an arena with both, scores are left out
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -17,6 +17,7 @@ from peerage.judging.agreement import ChoicesByUnit, Estimate, alpha, effective_
 from peerage.judging.ballots import Ballots, JudgeStatistics, ballots_in, judge_statistics
 from peerage.judging.comparisons import errors, in_orders
 from peerage.judging.favours import FEWEST, LEVEL, favours
+from peerage.judging.known import KnownVotes, accused, held_in
 from peerage.judging.marks import Columns, Marks, marks_in
 from peerage.judging.marks import Votes as Cast
 from peerage.judging.preference import (
@@ -75,7 +76,8 @@ def judges_of(
     measures = tuple(_measures(marks, ballots) if len(marks) else ())
     orders = in_orders(marks)
     cast = orders if len(orders.judge) else None
-    rows = tuple(_rows(marks, ballots, families, cast))
+    known = held_in(read.known)
+    rows = tuple(_rows(marks, ballots, families, cast, known))
     pairs = tuple([FavourRow(*pair) for pair in found.favours])
     unit = "votes" if len(ballots) else "scores"
     said_first = list(remarks(measures, rows, found.mute, pairs, one_sided(ballots, LEVEL), unit))
@@ -91,6 +93,7 @@ def judges_of(
         said_first += first_without(
             marks.judges, cast.players, *leaders_without(cast.history, cast.judge, len(marks.judges)), pick
         )
+    said_first = [*accused(known), *said_first]
     sorts = tuple(_sorts(marks, cast, read.challenges)) if cast is not None and len(ballots) else ()
     said_first += [*dull(sorts), *speaking(read.spoken)]
     return JudgesReport(tuple(said_first), measures, rows, pairs, sorts, people_rows)
@@ -157,6 +160,7 @@ def _rows(
     ballots: Ballots,
     families: Mapping[str, str],
     cast: Cast | None,
+    known: Sequence[KnownVotes],
 ) -> Iterator[JudgeRow]:
     own = kin_preferences(marks, lambda judge, author: judge == author)
     same_family = kin_preferences(
@@ -169,7 +173,9 @@ def _rows(
     means = np.bincount(marks.judge, marks.value, len(marks.judges)) / np.maximum(sizes, 1)
     listed = zip(marks.judges, sizes.tolist(), means.tolist(), strict=True)
     given = {judge: (size, mean) for judge, size, mean in listed if size}
-    for judge in sorted(given.keys() | counted.keys()):
+    checked = {one.judge: one for one in known}
+    for judge in sorted(given.keys() | counted.keys() | checked.keys()):
+        on_known = checked.get(judge)
         statistics: JudgeStatistics | None = counted.get(judge)
         position = order.get(judge, Positions(None, None))
         marks_given, mean = given.get(judge, (0, None))
@@ -189,6 +195,12 @@ def _rows(
             reliability=g,
             reliability_lower=low,
             reliability_upper=high,
+            known=on_known.votes if on_known else 0,
+            known_right=on_known.right if on_known else 0,
+            known_tied=on_known.tied if on_known else 0,
+            known_share=on_known.share if on_known else None,
+            known_share_lower=on_known.lower if on_known else None,
+            known_share_upper=on_known.upper if on_known else None,
         )
 
 

@@ -13,6 +13,7 @@ from peerage.engine.benches import Bench, benched
 from peerage.engine.model_watch import Change, changes, in_words
 from peerage.engine.registration import models_and_families, only_judging, registered
 from peerage.games import tracks_of
+from peerage.judging.known import accused
 from peerage.ledger.store import Ledger
 from peerage.players.prices import PLAY_PRICE
 from peerage.protocol import visible
@@ -29,6 +30,7 @@ from peerage.tables.chances import Chances, of_games, of_strengths
 from peerage.tables.corrected import judges_matter
 from peerage.tables.credits import Credits, about_tasks
 from peerage.tables.evidence import MatchEvidence
+from peerage.tables.known import known_of
 from peerage.tables.outside import Outside, uncounted
 from peerage.tables.overall import games_of
 from peerage.tables.played import EVERYTHING, PlayedMatches, Scope, ScopeError, by_side, sides_of, sums
@@ -224,6 +226,9 @@ def board(
             judges=judges_matter(ledger, played, chances.pick)
             if judged and scope.source == "played" and not (asked or scope.side)
             else "",
+            coins=tuple(accused(known_of(ledger, played.finished, filter(about_tasks, played.games))))
+            if judged and scope.source == "played" and not asked
+            else (),
         ),
         in_dollars=in_dollars,
         what_if=asked,

@@ -16,7 +16,8 @@ from msgspec.structs import astuple
 from peerage.engine.driver import REPAIR, ROOM, first_key
 from peerage.games import installed
 from peerage.judging.addressing import spoken_to_judges
-from peerage.judging.ballots import BALLOTS, add_panel, marks_of, panel_record
+from peerage.judging.ballots import BALLOTS, add_panel, controls_of, marks_of, panel_record
+from peerage.judging.known import KNOWN, known_votes
 from peerage.judging.marks import MARKS, Columns, Layout, Mark, Rows, add_marks
 from peerage.judging.scores import recorded
 from peerage.match import DONE, Fixture, Outcome
@@ -67,18 +68,19 @@ class Observations(Struct):
     ballots: Columns = Rows(BALLOTS).columns()
     marks: Columns = Rows(MARKS).columns()
     challenges: Columns = Rows(CHALLENGES).columns()
+    known: Columns = Rows(KNOWN).columns()
     readings: list[Read] = []
     forecasts: Forecasts = {}
     spoken: dict[str, list[int]] = {}
 
 
-_COLUMNS = {"ballots": BALLOTS, "marks": MARKS, "challenges": CHALLENGES}
+_COLUMNS = {"ballots": BALLOTS, "marks": MARKS, "challenges": CHALLENGES, "known": KNOWN}
 
 
 def observe(matches: Iterable[Match]) -> Observations:
     """What these matches tell."""
     found = Observations()
-    ballots, marks, challenges = Rows(BALLOTS), Rows(MARKS), Rows(CHALLENGES)
+    ballots, marks, challenges, known = Rows(BALLOTS), Rows(MARKS), Rows(CHALLENGES), Rows(KNOWN)
     said: Counter[tuple[str, str, str, bool, bool]] = Counter()
     thought: Counter[str] = Counter()
     waits: Counter[tuple[str, int]] = Counter()
@@ -106,6 +108,12 @@ def observe(matches: Iterable[Match]) -> Observations:
         chars = {label: len(text) for label, text in texts.items()}
         for player in dict.fromkeys([player for player, _ in spoken_in(match, texts)]):
             found.spoken.setdefault(player, []).append(fixture.number)
+        known_on = str(fixture.drawn.get("task", fixture.number))
+        judges = {seat.label: seat.player for seat in fixture.officials.get("judge", ())}
+        for judge, points in known_votes(
+            outcome.detail.get("checks", {}), (*match.ballots, *controls_of(outcome)), judges
+        ):
+            known.add((judge, known_on), (points,))
         panel = panel_record(fixture, match.ballots)
         if panel is not None:
             add_panel(ballots, name, panel)
@@ -125,7 +133,7 @@ def observe(matches: Iterable[Match]) -> Observations:
         replies.asked[role] = replies.asked.get(role, 0) + count
         replies.failed[role] = replies.failed.get(role, 0) + count * failed
     found.ballots, found.marks = ballots.columns(), marks.columns()
-    found.challenges = challenges.columns()
+    found.challenges, found.known = challenges.columns(), known.columns()
     return found
 
 

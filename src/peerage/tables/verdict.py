@@ -174,11 +174,13 @@ def verdict(
     elsewhere: Sequence[str] = (),
     judges: str = "",
     by_task: bool = False,
+    coins: Sequence[str] = (),
 ) -> Verdict:
     """The verdict of the rows of one table, best first, over so many decided `matches` and their `chances`;
     `flips` are those of its judges; `priced` says that costs are in dollars alone, `play` that nobody pays
     them, `elsewhere` what there is that this table does not count, for one that counts nothing. `judges` says
-    what is wrong with its judges, `by_task` that each match is a task."""
+    what is wrong with its judges, `by_task` that each match is a task, `coins` names judges who are no better
+    than a coin, a sentence each."""
     by_name = {row.player: row for row in rows}
     order = sorted(range(len(chances.players)), key=lambda at: (-chances.order[at], chances.players[at]))
     ranked = [by_name[chances.players[at]] for at in order if chances.players[at] in by_name]
@@ -206,6 +208,7 @@ def verdict(
     first = next(row for row in rows if row.rank is not None) if any(row.rank for row in rows) else pick
     lines = [
         _answer(pick.player, len(ranked), matches, chance, tasks if best else ""),
+        *coins,
         *_sorted_out(bins),
         *([proven] if proven and not best else ()),
         *_given_up(bins["may be as good"], gives_up, chances.unit),

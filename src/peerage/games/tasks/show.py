@@ -10,9 +10,9 @@ import msgspec
 from peerage.blocks import Block, Heading, Replies, Sentence, Task, Tone, names, result, said
 from peerage.games.tasks.judges import expected_text
 from peerage.games.tasks.task import wanted
-from peerage.judging.ballots import ballots_of
+from peerage.judging.ballots import ballots_of, controls_of
 from peerage.judging.checks import Check
-from peerage.judging.panel import Ballot, panel_shown
+from peerage.judging.panel import panel_shown
 from peerage.match import Fixture, Outcome
 
 _NO_RESULT = {
@@ -53,8 +53,7 @@ def show(fixture: Fixture, outcome: Outcome, replies: Replies) -> Iterator[Block
         yield Sentence(
             "The check decided. Judges saw the answers too, as a control: their votes do not count."
         )
-        shown = msgspec.convert(detail["control_ballots"], tuple[Ballot, ...])
-        yield from panel_shown(shown, replies, names(fixture), None)
+        yield from panel_shown(controls_of(outcome), replies, names(fixture), None)
     yield from result(fixture, outcome, "", dict(_why(fixture, detail)), _NO_RESULT)
 
 
