@@ -25,7 +25,7 @@ from peerage.ledger.store import Batch
 from peerage.match import Fixture, Outcome
 
 pytestmark = pytest.mark.skipif(bool(missing()), reason=missing())
-HOURS = 24
+HOURS = 12
 
 
 @pytest.fixture(autouse=True, scope="module")
@@ -33,7 +33,7 @@ def unsynced_ledgers() -> None:
     """Here what was not synced is lost."""
 
 
-def test_a_day_of_faults(tmp_path: Path) -> None:
+def test_half_a_day_of_faults(tmp_path: Path) -> None:
     seconds, seed = 0.0, 0
     while seconds < HOURS * 3600:
         seed += 1
