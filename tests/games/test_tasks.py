@@ -343,6 +343,16 @@ def test_the_same_credit_is_a_tie_or_for_judges() -> None:
     assert not any(step.ask.role == "judge" for step in match({**rubric, "then": "tie"}, same).steps)
 
 
+def test_no_judge_is_paid_for_two_answers_that_are_the_same() -> None:
+    judged = {**CHECKED, "then": "judges"}
+    for text, different in (("4", "4."), ("5", "6")):
+        played = match(judged, {"ann": text, "bob": text})
+        assert (scores(played)["ann"], played.outcome.detail["decided"]) == (0.5, "tie")
+        assert not any(step.ask.role == "judge" for step in played.steps)
+        apart = match(judged, {"ann": text, "bob": different})
+        assert any(step.ask.role == "judge" for step in apart.steps)
+
+
 @pytest.mark.parametrize("bad", [Reply("refused", "no"), " \n"])
 def test_no_answer_has_no_credit(bad: str | Reply) -> None:
     assert scores(match(CHECKED, {"ann": bad, "bob": "4"})) == {"ann": 0.0, "bob": 1.0}

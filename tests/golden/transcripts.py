@@ -67,7 +67,7 @@ MATCHES: dict[str, tuple[str, dict[str, Any], int]] = {
     "compression-troubled": ("compression", {"seats": 6, "facts": 5}, 4),
     "tasks": ("tasks", {}, 2),
     "tasks-judged": ("tasks", {"judging": {"checks": "measure", "criteria": ["correct", "tone"]}}, 3),
-    "tasks-criteria": ("tasks", {"judging": {"checks": "measure", "criteria": ["tone"], "ties": False}}, 5),
+    "tasks-criteria": ("tasks", {"judging": {"checks": "measure", "criteria": ["tone"], "ties": False}}, 3),
     "tasks-troubled": ("tasks", {"then": "judges", "judging": {"order": "one", "ties": False}}, 43),
     "text-metrics": ("text-metrics", {"seats": 3}, 3),
     "text-metrics-troubled": ("text-metrics", {"seats": 5, "metric": "rouge-2"}, 4),

@@ -61,7 +61,9 @@ def _shaped(schema: Any, text: str, depth: int = 0) -> Any:
         return {name: _shaped(parts.get(name, {}), text, depth + 1) for name in stated.get("required", parts)}
     if kind == "array":
         return [_shaped(stated.get("items", {}), text, depth + 1)] * max(1, stated.get("minItems", 1))
-    plain = {"integer": stated.get("minimum", 1), "number": stated.get("minimum", 1.5), "boolean": True}
+    bounded = stated.keys() & {"maximum", "exclusiveMaximum", "multipleOf"}
+    count = stated.get("minimum", 1) + (0 if bounded else len(text))  # as texts differ, so do counts
+    plain = {"integer": count, "number": stated.get("minimum", 1.5), "boolean": True}
     return None if kind == "null" else plain.get(kind, text[: stated.get("maxLength", len(text))])
 
 

@@ -102,7 +102,8 @@ def play(table: Table) -> Steps[Outcome]:
         return Outcome(
             scores={first: score, second: 1 - score}, detail={**detail, "decided": "without judges"}
         )
-    found: Decided | None = yield from decided(table, answers)
+    same = answers[first].value == answers[second].value  # a judge could only guess
+    found: Decided | None = None if same else (yield from decided(table, answers))
     if found is None:
         return Outcome(scores={first: 0.5, second: 0.5}, detail={**detail, "decided": "tie"})
     detail |= {"decided": "by judges", **found.detail}
@@ -246,7 +247,7 @@ def remarks(rules: TasksRules) -> Iterator[str]:
 
 GAME: GameSpec[TasksRules] = GameSpec(
     name="tasks",
-    version=3,
+    version=4,
     about="Two players answer a task of yours; a check or judges decide.",
     contestants=(2, 2),
     rules=TasksRules,
