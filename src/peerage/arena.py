@@ -191,13 +191,17 @@ class Arena:
         and which judges favour each other."""
         from peerage.tables.decision import decision
         from peerage.tables.leaderboard import board
-        from peerage.tables.outlook import outlook
         from peerage.tables.played import PlayedMatches, Scope
+
+        def ahead() -> Outlook | None:
+            from peerage.tables.outlook import outlook
+
+            return outlook(played, self.settings)
 
         scope = Scope(game, topic, side=side)
         played = PlayedMatches(self.ledger, scope)
         found = board(self.ledger, self.settings, track, scope, played, judged=True)
-        return decision(self.ledger, found, lambda: outlook(played, self.settings))
+        return decision(self.ledger, found, ahead)
 
     def gate(
         self,

@@ -25,17 +25,18 @@ MARGIN = "  | "
 
 def show_decision(found: Verdict, folder: Path) -> None:
     """Write a verdict with all that belongs to it to standard output."""
-    from peerage.tables.decision import RULE
-
     for line in found.lines:
         prose(line)
-    if found.contenders:
-        sys.stdout.write(_contenders(found.contenders, by_task=bool(found.by_task)))
+    if not found.by_task:
+        return
+    sys.stdout.write(_contenders(found.contenders))
     if found.would_change:
         typer.echo()
         for line in found.would_change:
             prose(line)
     if found.examples:
+        from peerage.tables.decision import RULE
+
         typer.echo()
         prose(RULE)
     for example in found.examples:
@@ -44,7 +45,7 @@ def show_decision(found: Verdict, folder: Path) -> None:
             prose(line)
 
 
-def _contenders(rows: tuple[Contender, ...], *, by_task: bool) -> str:
+def _contenders(rows: tuple[Contender, ...]) -> str:
     checked = any(row.accuracy is not None for row in rows)
     shown = [
         {
@@ -63,13 +64,13 @@ def _contenders(rows: tuple[Contender, ...], *, by_task: bool) -> str:
         *(numbers(str, accuracy="Accuracy") if checked else ()),
         *numbers(str, won="Wins", tied="Ties ~2"),
         *(numbers(dollars, cost="Per 1,000") if any(row.cost_per_thousand for row in rows) else ()),
-        *(texts(worst="Worst at") if by_task else ()),
+        *texts(worst="Worst at"),
     ]
     notes = [
-        f"Per 1,000: dollars for 1,000 {'tasks' if by_task else 'matches'} of its own play, without judging"
+        "Per 1,000: dollars for 1,000 tasks of its own play, without judging",
+        f"Worst at: the category with its {'accuracy' if checked else 'share of the points'} there, and a "
+        "task that it failed",
     ]
-    if by_task:
-        notes.append("Worst at: the category with its accuracy there, and a task that it failed")
     return drawn(shown, columns, "", notes, sys.stdout)
 
 

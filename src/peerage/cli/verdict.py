@@ -32,8 +32,8 @@ def verdict(
 ) -> None:
     """Say whom to pick, who may be as good, and what is proven.
 
-    Then everybody's price and wins, and of your own tasks accuracy, weakest categories, what would change the
-    pick, and telling matches. The same words head the leaderboard, its pages and the report.
+    Of your own tasks also everybody's price, accuracy, wins and weakest category, what would change the pick,
+    and telling matches. The same words head the leaderboard, its pages and the report.
     """
     with arena_in(folder) as arena, told_scope():
         found = arena.verdict(track or "", game=game, topic=topic)

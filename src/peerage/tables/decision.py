@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from math import inf
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from msgspec.structs import replace
 
@@ -16,13 +16,15 @@ from peerage.ledger.store import Ledger
 from peerage.protocol import render
 from peerage.ratings.accuracy import difference
 from peerage.ratings.strength.bins import Bin
-from peerage.scheduling.further import Further
 from peerage.tables.credits import Credits, TaskMatch, about_tasks
 from peerage.tables.leaderboard import Board
 from peerage.tables.matches import Match, Matches
-from peerage.tables.outlook import Outlook
 from peerage.tables.row import Row
 from peerage.tables.verdict import Contender, Example, Given, Verdict, Weakness, named
+
+if TYPE_CHECKING:
+    from peerage.scheduling.further import Further
+    from peerage.tables.outlook import Outlook
 
 EXAMPLES = 3
 NOTE_CHARS = 160
