@@ -27,7 +27,6 @@ from peerage.engine.hosts import Hosts, Switches, here
 from peerage.engine.import_recordings import admit
 from peerage.engine.journal import Journal
 from peerage.engine.left_up import stop_left_up
-from peerage.engine.looks import look
 from peerage.engine.plans import Plans
 from peerage.engine.player_runtime import PlayerRuntime
 from peerage.engine.probed import TOPIC as PROBES
@@ -75,6 +74,7 @@ from peerage.settings import (
 )
 from peerage.settings.game_file import files_of
 from peerage.standings import pinned_elo
+from peerage.standings.looks import look
 from peerage.standings.verify import check_records
 from peerage.version import __version__
 

@@ -12,10 +12,11 @@ import pytest
 from tests.engine.arenas import play, write_arena
 
 from peerage.arena import open_arena
-from peerage.engine.looks import TOPIC, Look, claimed, claims_of, look, looks, series_of
 from peerage.engine.replay import replay
 from peerage.ledger import open_ledger
 from peerage.ledger.store import amend
+from peerage.standings.looks import TOPIC, Look, claimed, claims_of, look, looks, series_of
+from peerage.standings.verify import verify
 from peerage.tables.played import PlayedMatches, Scope
 
 SKILLS = (0.95, 0.9, 0.5, 0.1, 0.05)
@@ -56,9 +57,21 @@ def test_a_claim_that_matches_do_not_prove_is_a_difference(folder: Path, tmp_pat
         ledger.execute("UPDATE entries SET body = ? WHERE body = ?", [forged, msgspec.json.encode(made)])
     with closing(open_ledger("sqlite:///arena.db", copy, create=False)) as changed:
         differences = replay(changed).differences
+        told = [str(problem) for problem in verify(changed).problems]
     assert [(one.about, one.recorded) for one in differences] == [
         (f"claims after {made.matches} matches", "p4 above p0")
     ]
+    assert f"match {made.matches}: the claim made after it, p4 above p0, is not proven" in told
+
+
+def test_a_look_at_matches_that_are_not_there_is_false(folder: Path, tmp_path: Path) -> None:
+    copy = shutil.copytree(folder, tmp_path / "copy")
+    with closing(open_ledger("sqlite:///arena.db", copy, create=False)) as ledger:
+        assert verify(ledger).ok
+        with ledger.runner():
+            amend(ledger, TOPIC, [Look(10_000, (("p0", "p4"),))], 0)
+        assert [problem.match for problem in verify(ledger).problems] == [10_000]
+        assert [one.about for one in replay(ledger).differences] == ["claims after 10,000 matches"]
 
 
 def test_tables_of_all_matches_keep_a_claim_and_those_of_earlier_matches_do_not_know_it(

@@ -15,7 +15,7 @@ from peerage.engine import patience
 from peerage.engine.benches import Bench
 from peerage.engine.journal import Journal
 from peerage.engine.records import ENGINE, MatchTally, settle
-from peerage.engine.recovery import Recovered, ended
+from peerage.engine.recovery import Recovered
 from peerage.engine.rounds import Rounds
 from peerage.ledger.merkle import link
 from peerage.ledger.store import RecordRow, Summary
@@ -23,6 +23,7 @@ from peerage.match import DEVELOPMENT, Fixture, MatchRecord, Outcome
 from peerage.protocol import visible
 from peerage.ratings.elo import EloSettings
 from peerage.standings.accounts import NOTHING, count, snapshot_body
+from peerage.standings.looks import ended
 
 SNAPSHOT_EVERY = 64
 

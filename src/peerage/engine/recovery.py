@@ -20,7 +20,7 @@ from peerage.ledger.codec import by_hex, read_fixture, read_record, read_reply
 from peerage.ledger.merkle import GENESIS
 from peerage.ledger.merkle import digest as digest_of
 from peerage.ledger.series import in_series
-from peerage.ledger.store import Exchange, FixtureRow, Ledger, LedgerError, Summary
+from peerage.ledger.store import Exchange, FixtureRow, Ledger, LedgerError
 from peerage.ledger.uptimes import unused
 from peerage.ledger.waits import TOPIC as WAITS
 from peerage.ledger.waits import Moment, Waits
@@ -29,6 +29,7 @@ from peerage.ratings.elo import EloSettings
 from peerage.scheduling.standing import Ended, History
 from peerage.standings import NOBODY, Standings, after_all
 from peerage.standings.accounts import Account, position, spent_by, unpriced_calls
+from peerage.standings.looks import ended
 
 _BLOCK = 64
 """Records that are read at a time, from the last one back."""
@@ -212,13 +213,6 @@ def recover(ledger: Ledger, lag: int, elo: EloSettings) -> Recovered:
     found.billed_nano += sum(held.values())
     found.spent_by = dict(Counter(found.spent_by) + Counter(held))
     return found
-
-
-def ended(summary: Summary, series: int) -> Ended:
-    """A match on record as pairing learns of it."""
-    scores = summary.scores if summary.status == DONE else ()
-    spent = summary.spent_nano / 1e9
-    return Ended(summary.game, summary.players, scores, series, summary.costs, spent)
 
 
 def all_ended(found: Recovered, ledger: Ledger) -> Iterator[tuple[int, Ended]]:

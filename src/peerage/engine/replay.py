@@ -22,7 +22,6 @@ from typing import Any
 
 import msgspec
 
-from peerage.engine.looks import claims_of, looks, series_of
 from peerage.engine.model_watch import Change, Watch, changes
 from peerage.engine.records import settle
 from peerage.engine.replayed import BLOCK, UNREADABLE, Replayed, by_helper, replayed, short
@@ -39,6 +38,7 @@ from peerage.ratings.elo import EloSettings
 from peerage.settings import Rating
 from peerage.standings import NOBODY, Standings, pinned_elo
 from peerage.standings.accounts import Account, Position, count, read_snapshot, snapshot_body
+from peerage.standings.looks import Again
 
 PARALLEL_FROM = 2_000
 """Matches from which on helpers are worth it, and the most that one of them plays again at a time."""
@@ -147,14 +147,14 @@ class _Replay:
     """One pass over a ledger. What was recomputed, never what is on record, goes into the next match.
 
     `stored` gives the rows of the narrow table, which are compared as the newest snapshot is; without it
-    neither is. `summaries` are the rows as they must be, where these or looks at them need them.
+    neither is, and `summaries` are the rows as they must be.
     """
 
     def __init__(self, ledger: Ledger, stored: Callable[[int, int | None], Iterator[Summary]] | None) -> None:
         meta = ledger.meta()
         self._stored = stored
         self.summaries: list[Summary] = []
-        self._looks = [*looks(ledger)]
+        self._looks = Again(ledger)
         self._ledger = ledger
         self._elo: EloSettings = pinned_elo(meta, Rating())
         self._texts = by_hex(ledger.texts())
@@ -206,7 +206,9 @@ class _Replay:
             if progress is not None:
                 progress(span[1], last)
         self._compare_models(last)
-        self._compare_claims(last)
+        for look, (better, worse) in self._looks.false():
+            about = f"claims after {counted(look.matches, 'match', 'matches')}"
+            self._differ(look.matches, about, f"{better} above {worse}", "not proven")
         if progress is not None and not last:
             progress(0, 0)
         return ReplayReport(
@@ -243,10 +245,9 @@ class _Replay:
         settled = settle(fixture, digest, tally, outcome, self._standings, self._elo, row.at_ms)
         if settled.body != row.body:
             self._compare(row.number, _told(record), _told(settled.record))
-        if self._stored is None or self._looks:
-            self.summaries.append(settled.summary)
+        self._looks.see(settled.summary)
         if self._stored is None:
-            pass
+            self.summaries.append(settled.summary)
         elif summary is None:
             self._differ(row.number, "row of the narrow table", "none", "one")
         elif settled.summary != summary:
@@ -325,18 +326,6 @@ class _Replay:
             there, due = change in recorded, change in self._models
             told = (change.in_words if held else "no entry" for held in (there, due))
             self._differ(change.match, f"models of {change.player}", *told)
-
-    def _compare_claims(self, last: int) -> None:
-        """Look again at as many matches as each look on record saw."""
-        series = series_of(self._ledger)
-        for look in self._looks:
-            if look.matches > last:  # a running arena went on
-                continue
-            due = claims_of(self.summaries[: look.matches], series)
-            for better, worse in look.claims:
-                if (better, worse) not in due:
-                    about = f"claims after {counted(look.matches, 'match', 'matches')}"
-                    self._differ(look.matches, about, f"{better} above {worse}", "not proven")
 
     def _compare_snapshot(self, number: int, body: bytes) -> None:
         """Compare the newest snapshot, which tables read."""

@@ -1,6 +1,6 @@
 """The check of a whole ledger: what is stored, and what follows from it.
 
-Rating snapshots, and the ratings of void matches, are computed again from the records they follow from. A run
+Rating snapshots, the ratings of void matches and claims are computed again from what they follow from. A run
 and every table build on the newest snapshot, so `verify` and every run that begins fold all matches once more
 and compare. Of earlier snapshots the log holds the digest; those that no log holds nobody reads.
 """
@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from hashlib import sha256
 
 import msgspec
@@ -26,6 +27,7 @@ from peerage.ratings.elo import EloSettings
 from peerage.settings import Rating
 from peerage.standings.accounts import Account, Position, Sums, read_snapshot, totals_of
 from peerage.standings.fold import Standings, after_each, pinned_elo
+from peerage.standings.looks import Again
 
 TOLERANCE = 1e-6
 """By how much a rating computed again may differ: another machine's last bits, nothing more."""
@@ -50,7 +52,13 @@ def verify(
     LedgerError when the ledger cannot be read at all.
     """
     return held.verify(
-        ledger, _recomputed, workers=workers, votes=votes, since=since, kept=kept, helpers=helpers
+        ledger,
+        partial(_recomputed, claims=True),
+        workers=workers,
+        votes=votes,
+        since=since,
+        kept=kept,
+        helpers=helpers,
     )
 
 
@@ -64,9 +72,24 @@ def check_records(ledger: Ledger) -> None:
 
 
 def _recomputed(
-    ledger: Ledger, matches: Iterator[Walked], last: int, snapshots: Mapping[int, bytes]
+    ledger: Ledger,
+    matches: Iterator[Walked],
+    last: int,
+    snapshots: Mapping[int, bytes],
+    *,
+    claims: bool = False,
 ) -> Iterator[tuple[int, str]]:
-    return _problems(ledger, matches, last, pinned_elo(ledger.meta(), Rating()), snapshots)
+    again = Again(ledger) if claims else None
+
+    def seen() -> Iterator[Walked]:
+        for row, record in matches:
+            if again is not None:
+                again.see(row)
+            yield row, record
+
+    yield from _problems(ledger, seen(), last, pinned_elo(ledger.meta(), Rating()), snapshots)
+    for look, (better, worse) in again.false() if again is not None else ():
+        yield look.matches, f"the claim made after it, {better} above {worse}, is not proven"
 
 
 def _problems(

@@ -15,7 +15,6 @@ import numpy as np
 from msgspec import Struct
 from numpy.typing import ArrayLike
 
-from peerage.engine.looks import looks
 from peerage.games import installed
 from peerage.games.game import GameSpec
 from peerage.judging.marks import Votes
@@ -33,6 +32,7 @@ from peerage.ratings.strength.proven import Claims
 from peerage.settings import suggest
 from peerage.standings import moves_elo, unrated
 from peerage.standings.accounts import Account, count, totals_of
+from peerage.standings.looks import looks
 from peerage.tables.challenges import amended, amended_columns, match_points, withdrawn
 from peerage.tables.credits import Credits, about_tasks, credits_of
 from peerage.tables.evidence import SEED, MatchEvidence, evidence_of

@@ -2,22 +2,25 @@
 
 A claim holds at every look with 95%, so one that was made is not taken back when luck turns. A run that ends
 looks at all matches on record, and writes an entry of the log where something is proven that was not before.
-Tables of the whole arena add these claims to those that hold now; `peerage replay` looks again at as many
-matches.
+Tables of the whole arena add these claims to those that hold now; `peerage verify` and `peerage replay` look
+again at as many matches.
 """
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterable, Iterator
+from operator import attrgetter
 
 import numpy as np
 from msgspec import Struct
 
-from peerage.engine.recovery import ended
 from peerage.ledger.series import in_series
 from peerage.ledger.store import Ledger, Summary, amend, amended
+from peerage.match import DONE
 from peerage.ratings.strength.proven import proven
 from peerage.scheduling.goal import Decided
+from peerage.scheduling.standing import Ended
 
 TOPIC = "claims"
 
@@ -61,11 +64,53 @@ def series_of(ledger: Ledger) -> dict[int, int]:
     return {match.number: match.series for match in in_series(ledger)}
 
 
+def ended(summary: Summary, series: int) -> Ended:
+    """A match on record as pairing learns of it."""
+    scores = summary.scores if summary.status == DONE else ()
+    spent = summary.spent_nano / 1e9
+    return Ended(summary.game, summary.players, scores, series, summary.costs, spent)
+
+
 def claims_of(matches: Iterable[Summary], series: dict[int, int]) -> frozenset[Claim]:
     """Return the claims that these matches prove. Those of a series are one bet. Pure."""
     decided = Decided()
     for match in matches:
         decided.note(ended(match, series.get(match.number, 0)))
+    return _proven(decided)
+
+
+def _proven(decided: Decided) -> frozenset[Claim]:
     names = list(decided.players)
     above = proven(decided.evidence())
     return frozenset([(names[a], names[b]) for a, b in np.argwhere(above).tolist()])
+
+
+class Again:
+    """Looks again, while matches pass by in order: at as many as each look on record saw."""
+
+    def __init__(self, ledger: Ledger) -> None:
+        """Raises LedgerError."""
+        self._ledger = ledger
+        self._due = deque(sorted(looks(ledger), key=attrgetter("matches")))
+        self._series = series_of(ledger) if self._due else {}
+        self._decided, self._seen = Decided(), 0
+        self._false = list[tuple[Look, Claim]]()
+
+    def see(self, match: Summary) -> None:
+        """Take in the next match."""
+        if not self._due:
+            return
+        self._seen += 1
+        self._decided.note(ended(match, self._series.get(match.number, 0)))
+        if self._due[0].matches <= self._seen:
+            due = _proven(self._decided)
+            while self._due and self._due[0].matches <= self._seen:
+                look = self._due.popleft()
+                self._false += [(look, claim) for claim in look.claims if claim not in due]
+
+    def false(self) -> list[tuple[Look, Claim]]:
+        """Return the claims on record that the matches do not prove, and those of looks at more matches than
+        are on record by now: a run may have gone on."""
+        _, recorded = self._ledger.heads()
+        beyond = [look for look in self._due if look.matches > recorded or look.matches < 1]
+        return [*self._false, *[(look, claim) for look in beyond for claim in look.claims]]
