@@ -56,6 +56,10 @@ def test_a_model_that_plays_too_judges_under_a_name_of_its_own() -> None:
             "judging: {rubric: x, prompt: '{{prompt}} {{answer_a}} {{answer_b}} {{format}}'}",
             r"the prompt lacks \{\{rubric\}\}; write it where judges are to read it",
         ),
+        (
+            "tasks: {tasks: ['Why?'], order: one}",
+            r"tasks.order: it says how judges decide; write it under `judging:`, `judging: \{order: 'one'\}`",
+        ),
         ("rules: {judging: {ties: false}}", "rules.judging: set it for the whole arena, under `judging:`"),
     ],
 )

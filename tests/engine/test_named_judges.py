@@ -12,6 +12,8 @@ from tests.engine.test_people import clients, somebody
 
 from peerage.arena import open_arena
 from peerage.engine.registration import registered
+from peerage.formats import Choices
+from peerage.formats.forms import fields, reply
 from peerage.ledger.codec import by_hex, read_fixture, read_record
 from peerage.match import Fixture
 from peerage.players.client import Answer, Call, PlayerError
@@ -93,8 +95,20 @@ def test_one_that_fails_is_left_out_and_with_the_last_the_run_ends(tmp_path: Pat
 
 
 def test_a_person_judges(tmp_path: Path) -> None:
-    folder = arena(tmp_path, judges=["human:ada"], seed=None, pairing={"window": 2})
+    judging = {"criteria": ["correct", {"name": "tone", "weight": 0.5}]}
+    folder = arena(tmp_path, judges=["human:ada"], seed=None, pairing={"window": 2}, judging=judging)
     with somebody(folder, "ada") as asked, open_arena(folder) as opened:
         opened.run(3, clients=clients(folder))
     assert len(asked) >= 6
     assert all(fixture.officials["judge"][0].player == "ada" for fixture in fixtures(folder))
+
+
+def test_a_person_judges_by_each_criterion_in_a_form() -> None:
+    """The terminal and the page of a seat ask by the same form."""
+    form = fields(Choices(("correct", "tone"), ("A", "B", "tie")))
+    assert [one.name for one in form] == ["reason", "correct", "tone"]
+    said = reply(Choices(("correct", "tone"), ("A", "B", "tie")), {"correct": "B", "tone": "tie"})
+    assert Choices(("correct", "tone"), ("A", "B", "tie")).parse(said).choices == {
+        "correct": "B",
+        "tone": "tie",
+    }

@@ -9,6 +9,7 @@ from typing import Annotated, Any, TypeVar, get_args, get_origin
 from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
 
 from peerage.figures import suggest
+from peerage.games.judged import JudgingSettings
 from peerage.settings.source import SettingsError, Source, shown
 
 _Model = TypeVar("_Model", bound=BaseModel)
@@ -76,6 +77,10 @@ def wanted(message: str) -> str:
 def _problem(one: Mapping[str, Any], model: type[BaseModel]) -> str:
     kind, message, found = one["type"], one["msg"], one["input"]
     owner = _model_at(model, one["loc"][:-1])
+    key = str(one["loc"][-1]) if one["loc"] else ""
+    judged = owner is not None and "judging" in owner.model_fields and key in JudgingSettings.model_fields
+    if kind == "extra_forbidden" and judged:
+        return f"it says how judges decide; write it under `judging:`, `judging: {{{key}: {shown(found)}}}`"
     if kind == "extra_forbidden":
         return f"unknown key{suggest(str(one['loc'][-1]), owner.model_fields if owner else ())}"
     if kind == "missing":
