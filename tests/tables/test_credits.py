@@ -23,6 +23,7 @@ from peerage.site.pages import body
 from peerage.site.reading import Site
 from peerage.tables.compare import compare
 from peerage.tables.credits import credits_of
+from peerage.tables.eval_records import every_eval_ever
 from peerage.tables.leaderboard import board
 from peerage.tables.played import PlayedMatches, Scope
 
@@ -97,6 +98,20 @@ def test_the_terminal_json_and_csv_have_it(tasks_folder: Path, tasks_arena: Aren
     sheet = csv.DictReader(io.StringIO(cli.invoke(app, [*words, "--format", "csv"]).stdout))
     assert {row["player"]: float(row["accuracy"]) for row in sheet} == pytest.approx(expected)
     assert "Accuracy" in str(tasks_arena.leaderboard())
+
+
+def test_records_of_every_eval_ever_have_it(tasks_arena: Arena) -> None:
+    table = board(tasks_arena.ledger, tasks_arena.settings)
+    files = dict(every_eval_ever(tasks_arena.ledger, "sums", table, "1", 0))
+    records = [json.loads(text) for file, text in files.items() if file.endswith(".json")]
+    found = {}
+    for record in records:
+        (result,) = [one for one in record["evaluation_results"] if one["evaluation_name"] == "sums/accuracy"]
+        details = result["score_details"]
+        found[record["model_info"]["name"]] = details["score"]
+        interval = details["uncertainty"]["confidence_interval"]
+        assert interval["lower"] < details["score"] <= interval["upper"]
+    assert found == pytest.approx(by_hand(tasks_arena))
 
 
 def test_pages_have_it(tasks_folder: Path) -> None:

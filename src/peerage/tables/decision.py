@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from msgspec.structs import replace
 
 from peerage.blocks import MARK, Replies
-from peerage.figures import dollars, estimated, percent
+from peerage.figures import counted, dollars, estimated, percent
 from peerage.ledger.store import Ledger
 from peerage.protocol import render
 from peerage.ratings.accuracy import difference
@@ -195,9 +195,10 @@ def _would_change(
             yield "More matches will hardly change the pick: nobody else has a 5% chance to be better."
     elif clear is not None and clear.matches is not None and clear.matches:
         price = f" ({estimated(clear.usd)})" if clear.usd else ""
+        more = counted(clear.matches, "more match")
         yield (
-            f"More matches may change the pick: it takes about {clear.matches:,} more{price} until nobody "
-            "else has a 5% chance to be better."
+            f"More matches may change the pick: it takes about {more}{price} until nobody else has a "
+            "5% chance to be better."
         )
     elif clear is not None and clear.matches is None and clear.at_least > 1:
         yield (

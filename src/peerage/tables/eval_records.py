@@ -53,9 +53,9 @@ def _interval(row: Row) -> str:
 
 
 def every_eval_ever(ledger: Ledger, name: str, board: Board, version: str, at_ms: int) -> Iterator[File]:
-    """A record for each ranked player: its rating on the board's track with the 95% interval, and its share
-    of the points; next to it its matches, which `peerage rate` reads (`ratings.read`). `at_ms` is when it
-    is written, `version` that of Peerage."""
+    """A record for each ranked player: its rating on the board's track with the 95% interval, its share of
+    the points, and where tasks have a check its accuracy; next to it its matches, which `peerage rate` reads
+    (`ratings.read`). `at_ms` is when it is written, `version` that of Peerage."""
     head = _chain(ledger)
     last = max([row.at_ms for row in ledger.summaries(max(1, ledger.heads()[1]))], default=at_ms)
     ends = [end for row in board.rows for end in (row.lower, row.rating, row.upper) if end is not None]
@@ -90,8 +90,25 @@ def every_eval_ever(ledger: Ledger, name: str, board: Board, version: str, at_ms
                 "inference_platform": platform,
             },
             "evaluation_results": [
-                _result(f"{where}/{board.track}", name, rating, bounds, row.rating, row),
-                _result(f"{where}/share-of-points", name, "Share of points", (0.0, 1.0), _share(row), row),
+                _result(
+                    f"{where}/{board.track}",
+                    name=name,
+                    about=f"{rating} in matches against the other models of the arena",
+                    bounds=bounds,
+                    score=row.rating,
+                    samples=row.matches,
+                    interval=(row.lower, row.upper),
+                    method=row.track,
+                ),
+                _result(
+                    f"{where}/share-of-points",
+                    name=name,
+                    about="Share of points in matches against the other models of the arena",
+                    bounds=(0.0, 1.0),
+                    score=_share(row),
+                    samples=row.matches,
+                ),
+                *_accuracy(f"{where}/accuracy", name, row),
             ],
             "detailed_evaluation_results": {
                 "format": "jsonl",
@@ -157,22 +174,46 @@ def _turns(exchange: Mapping[str, Any]) -> Iterator[dict[str, str]]:
         yield {"role": "assistant", "content": json.loads(bytes(exchange["reply"])).get("text") or ""}
 
 
+def _accuracy(what: str, name: str, row: Row) -> Iterator[dict[str, Any]]:
+    """Yield the accuracy of a player, where tasks have a check."""
+    if row.accuracy is not None:
+        yield _result(
+            what,
+            name=name,
+            about="Mean credit of the checks over the arena's tasks",
+            bounds=(0.0, 1.0),
+            score=row.accuracy,
+            samples=row.accuracy_tasks,
+            interval=(row.accuracy_lower, row.accuracy_upper),
+            method="Clopper-Pearson, clustered by task",
+        )
+
+
 def _result(
-    what: str, name: str, about: str, bounds: tuple[float, float], score: float, row: Row
+    what: str,
+    *,
+    name: str,
+    about: str,
+    bounds: tuple[float, float],
+    score: float,
+    samples: int,
+    interval: tuple[float | None, float | None] = (None, None),
+    method: str = "",
 ) -> dict[str, Any]:
-    uncertainty: dict[str, Any] = {"num_samples": row.matches}
-    if about.endswith("rating") and row.lower is not None and row.upper is not None:
+    uncertainty: dict[str, Any] = {"num_samples": samples}
+    lower, upper = interval
+    if lower is not None and upper is not None:
         uncertainty["confidence_interval"] = {
-            "lower": row.lower,
-            "upper": row.upper,
+            "lower": lower,
+            "upper": upper,
             "confidence_level": 0.95,
-            "method": row.track,
+            "method": method,
         }
     return {
         "evaluation_name": what,
         "source_data": {"dataset_name": visible(name), "source_type": "other"},
         "metric_config": {
-            "evaluation_description": f"{about} in matches against the other models of the arena",
+            "evaluation_description": about,
             "lower_is_better": False,
             "score_type": "continuous",
             "min_score": bounds[0],
