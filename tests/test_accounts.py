@@ -88,7 +88,8 @@ def test_what_was_possibly_billed_is_what_all_rows_come_to_beyond_the_records(tm
         if rng.random() < 0.2:
             return PlayerError("dropped", maybe_paid=True)
         unreported = call.role == "committee" and rng.random() < 0.02
-        return Answer("tie", 0.1, *(() if unreported else (10, 10)))
+        text = '{"reason": "clear", "vote": "approve"}' if call.role == "committee" else "tie"
+        return Answer(text, 0.1, *(() if unreported else (10, 10)))
 
     price = {"input": 1, "output": 2}
     players = [{"name": f"p{n}", "model": "house:0.5", "price": price} for n in range(7)]

@@ -37,14 +37,14 @@ def schedulers(settings: ArenaSettings, secret: str) -> dict[str, Scheduler]:
     pairing, policy = settings.pairing, policy_of(settings)
     return {
         name: Scheduler(
-            GAMES[name],
-            _rules(settings, name, frozen=bool(policy.player)),
-            secret,
-            policy,
-            pairing.series,
-            one.weight,
-            pairing.slots,
-            settings.judging.judges,
+            spec=GAMES[name],
+            rules=_rules(settings, name, frozen=bool(policy.player)),
+            secret=secret,
+            policy=policy,
+            series=pairing.series,
+            weight=one.weight,
+            slots=pairing.slots,
+            judges=settings.judging.judges,
         )
         for name, one in settings.lineup.items()
     }
