@@ -6,7 +6,7 @@ exactly the margin, where both answers are wrong: each in 5% of the runs at most
 how many matches that is shown. `forecasts`: how often what was said after so many matches holds the number
 that it then took (80% are meant), the truth drawn anew in each run.
 
-Usage: python -m bench.gate [RUNS]    (1000: about 15 minutes on one core)
+Usage: python -m bench.gate [RUNS [--write]]    (1,000: about 15 minutes on one core)
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from math import inf
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -21,6 +22,8 @@ import numpy as np
 from peerage.ratings.kernels import Floats, Ints
 from peerage.ratings.not_worse import PROVEN, Difference, bets, further
 
+PAGE = Path(__file__).parents[1] / "docs" / "gate.md"
+BEGIN, END = "<!-- made by `python -m bench.gate 1000 --write` -->", "<!-- to here -->"
 Rng = np.random.Generator
 Played = list[Difference]
 
@@ -242,7 +245,7 @@ def power(runs: int, seed: int) -> Iterator[str]:
 
 
 def forecasts(runs: int, seed: int) -> Iterator[str]:
-    """The new player's share of the wins is drawn from 50% ± 5% (standard deviation), margin 5%."""
+    """Draw the new player's share of the wins from 50% ± 5% (standard deviation); margin 5%."""
     yield "| said after | range holds | median above the truth | open ranges |"
     yield "|---|---|---|---|"
     for number, at in enumerate((0, 10, 40, 160)):
@@ -262,12 +265,30 @@ def forecasts(runs: int, seed: int) -> Iterator[str]:
         yield f"| {at} matches | {held / runs:.0%} | {above / runs:.0%} | {opened / runs:.0%} |"
 
 
-def main(runs: int) -> None:
-    for table in (errors(runs, 1), power(max(1, runs // 5), 2), forecasts(max(1, runs // 5), 3)):
-        for line in table:
-            print(line, flush=True)
-        print(flush=True)
+HEADS = (
+    "How often each answer is wrong where the new player is worse by exactly the margin, looked at after\n"
+    "every match (5% are allowed). *Alike* is the correlation of two answers to one task, *hard* the share\n"
+    "of mistakes that both players make; margins are 10% of wins unless stated.",
+    "How many tasks (of wins matches, about these tasks answers of each) it takes until it is shown, where\n"
+    "both are alike:",
+    "How often the range of further matches holds the number that it then took, where the share of wins is\n"
+    "drawn from 50% ± 5% and the margin is 5%. 80% are meant, 90% where the range is open above:",
+)
+
+
+def main(arguments: list[str]) -> None:
+    runs = int(arguments[0]) if arguments else 1000
+    made = []
+    for head, table in zip(
+        HEADS, (errors(runs, 1), power(runs // 5, 2), forecasts(runs // 5, 3)), strict=True
+    ):
+        made.append(f"{head}\n\n" + "\n".join(table))
+        print(made[-1], flush=True)
+    if "--write" in arguments:
+        text = PAGE.read_text("utf-8")
+        before, after = text.split(BEGIN)[0], text.split(END)[1]
+        PAGE.write_text("\n\n".join([before + BEGIN, *made, END + after]), "utf-8")
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]) if len(sys.argv) > 1 else 1000)
+    main(sys.argv[1:])

@@ -51,7 +51,8 @@ def test_the_exit_code_is_the_answer(alike: Path, worse: Path) -> None:
     ("options", "message"),
     [
         (["--not-worse-by", "3"], "such as 3%"),
-        (["--elo", "-3"], "above 0"),
+        (["--elo", "-3"], "expected at least 1"),
+        (["--elo", "nan"], "expected at most 1000"),
         (["--of", "wins"], "--of is of a gate: add its margin, such as --not-worse-by 3%"),
         (["--these-tasks"], "--these-tasks is of a gate"),
         (["--junit", "gate.xml"], "--junit is of a gate"),

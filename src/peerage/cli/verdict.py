@@ -82,7 +82,8 @@ def compare(
         ),
     ] = None,
     elo: Annotated[
-        float | None, typer.Option(help="A gate whose margin is in Elo points.", show_default="no gate")
+        float | None,
+        typer.Option(min=1, max=1000, help="A gate whose margin is in Elo points.", show_default="no gate"),
     ] = None,
     of: Annotated[
         Literal["wins", "accuracy"] | None,

@@ -103,7 +103,7 @@ def interval(differences: Sequence[Difference], bound: float, *, single: bool = 
     ends = []
     for side in (columns, _turned(columns)):
         low, high = 0.0, 1.0
-        for _ in range(20):
+        for _ in range(14):
             middle = (low + high) / 2
             refuted = _highest(side, middle, staked) >= 2 * PROVEN
             low, high = (middle, high) if refuted else (low, middle)
