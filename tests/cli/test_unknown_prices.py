@@ -13,7 +13,8 @@ players:
   - {{model: "openai:m", base_url: "{url}", name: Q1}}
   - {{model: "openai:n", base_url: "{url}", name: Q2}}
   - {{model: "openai:o", base_url: "{url}", name: Q3}}
-tasks: {{tasks: ["Explain in one sentence why a bicycle stays upright."], judges: 1}}
+tasks: ["Explain in one sentence why a bicycle stays upright."]
+judging: {{judges: 1}}
 """
 
 

@@ -35,7 +35,8 @@ players:
   - house:0.8
   - house:0.5
   - {{model: "{model}", base_url: "{url}", name: Q, price: {{input: 1, output: 2}}, timeout_s: 10{stated}}}
-tasks: {{tasks: ["Explain in one sentence why a bicycle stays upright."], judges: 1}}
+tasks: ["Explain in one sentence why a bicycle stays upright."]
+judging: {{judges: 1}}
 engine: {{retries: 1}}
 budget: 1.0
 """
