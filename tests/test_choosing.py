@@ -130,14 +130,15 @@ def matches(folder: Path) -> int:
 
 @pytest.mark.parametrize("seed", [1, 2])
 def test_a_decision_is_right_and_accuracy_is_what_a_pencil_finds(seed: int) -> None:
-    """Eight players on sixty tasks: the best is kept, and all from its second neighbour on are dropped."""
-    found = run(seed, "checks")
+    """Eight players on sixty tasks through one judge: the best is kept, and all from its second neighbour on
+    are dropped."""
+    found = run(seed, "judge", 1_200)
     assert found.right, found
     assert found.accuracy_off < 1e-9
     assert found.judge_calls <= PANEL * found.matches / 2
 
 
-def test_accuracy_is_known_where_judges_decide() -> None:
-    found = run(3, "judge", 100)
+def test_accuracy_is_known_where_checks_decide() -> None:
+    found = run(3, "checks", 100)
     assert found.accuracy_off < 1e-9
-    assert found.judge_calls == 2 * found.matches
+    assert 0 < found.judge_calls < found.matches

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 from tests.engine.arenas import (
     asked_again,
     head,
@@ -375,7 +376,25 @@ def test_a_panel_whose_first_matches_come_to_nothing_stops(tmp_path: Path, concu
     mute[0] = False
     assert play(folder, 3, clients=Cast(act)).decided == 3
     mute[0] = True
-    assert play(folder, 30, clients=Cast(act)).note == "the last 20 matches came to no result"
+    report = play(folder, 30, clients=Cast(act))
+    assert report.note == "the first 3 matches that judges were to decide came to no result"
+    assert 3 <= report.played <= 3 + 2 * concurrency
+
+
+def test_a_panel_that_a_check_relieves_now_and_then_stops_too(tmp_path: Path) -> None:
+    """Where checks decide some matches there are results, and yet nothing comes of the judges."""
+    players = [{"model": f"house:0.{skill}", "name": f"p{skill}"} for skill in (9, 5)]
+    tasks = [{"prompt": f"{n} + {n}?", "expected": str(2 * n)} for n in range(1, 30)]
+    more = {"tasks": {"file": tasks, "then": "judges"}, "judges": [{"model": "house:0.8", "name": "judge"}]}
+    (tmp_path / "arena.yaml").write_text(yaml.safe_dump({"seed": 1, "players": players, **more}))
+
+    def act(call: Call, _: int) -> Answer | None:
+        return says("…") if call.key.partition("~")[0].endswith(("/A-B", "/B-A")) else None
+
+    report = play(tmp_path, 200, clients=Cast(act))
+    assert (report.reason, report.settled - report.decided) == ("no_result", 3)
+    assert report.note == "the first 3 matches that judges were to decide came to no result"
+    assert report.decided
 
 
 @patience(GIVE_UP_AFTER=9)

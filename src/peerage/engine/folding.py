@@ -36,11 +36,11 @@ class Folding:
     """The matches of a run that have ended, and what is on record.
 
     `standings`, `decided` and `without_result` are of the whole arena, `played` counts matches of this run.
-    After `GIVE_UP_AFTER` matches in a row without a result, those of earlier runs counted, nothing is folded
-    any more and `hopeless` says so; after `GIVE_UP_FIRST` where no match has had a result yet and no player
-    failed in the last. `benched(player, why)` tells that a player is on record as benched,
-    `observe` gives each match once it is durable, and `votes` the head of the audience's votes, which the log
-    binds.
+    After `GIVE_UP_AFTER` matches in a row without a result, those of earlier runs counted, nothing is
+    folded any more and `hopeless` says so; after `GIVE_UP_FIRST` where no match has had a result yet and no
+    player failed in the last, or where those are the first of this run that judges were to decide.
+    `benched(player, why)` tells that a player is on record as benched, `observe` gives each match once it
+    is durable, and `votes` the head of the audience's votes, which the log binds.
     """
 
     def __init__(
@@ -79,6 +79,7 @@ class Folding:
         self._late: deque[Ended] = deque()
         # What failed may be fixed by now: one match at least is played that no earlier run had begun.
         self._begun = len(recovered.exchanges)
+        self._undecided: int | None = 0  # panels without a verdict so far; None once one had one
         self._fruitless = max(0, min(recovered.fruitless, patience.GIVE_UP_AFTER - 1 - self._begun))
 
     @property
@@ -158,13 +159,19 @@ class Folding:
                 )
 
     def _count(self, outcome: Outcome, failed: bool) -> None:
+        fresh = not failed and self.played > self._begun
+        if self._undecided is not None and fresh and "ballots" in outcome.detail:
+            self._undecided = self._undecided + 1 if outcome.void else None
+            if self._undecided == patience.GIVE_UP_FIRST:
+                self.hopeless = (
+                    f"the first {self._undecided} matches that judges were to decide came to no result"
+                )
         if outcome.void in ("", DEVELOPMENT):
             self.decided += 1
             self._fruitless = 0
         elif outcome.detail.get("by") != ENGINE:
             self._fruitless += 1
-            begins = not self.decided and not failed and self.played > self._begun
-            if begins and self._fruitless >= patience.GIVE_UP_FIRST:
+            if fresh and not self.decided and self._fruitless >= patience.GIVE_UP_FIRST:
                 self.hopeless = f"the first {self.standings.number} matches came to no result"
             elif self._fruitless >= patience.GIVE_UP_AFTER:
                 self.hopeless = f"the last {self._fruitless} matches came to no result"
