@@ -50,7 +50,7 @@ def plausible(body: Mapping[str, Any]) -> str:
     asked = " ".join(str(message["content"]) for message in body.get("messages", ()))
     if '"verdict"' in asked:
         return '{"reason": "clearer", "verdict": "A"}'
-    return "Steering keeps the wheels under the rider's weight."
+    return f"Steering keeps the wheels under the rider's weight, says {body.get('model', 'it')}."
 
 
 def _instance(schema: Mapping[str, Any]) -> Any:
