@@ -11,6 +11,7 @@ from unittest.mock import patch
 
 import pytest
 from msgspec.structs import replace
+from rich.cells import cell_len
 from tests.engine.arenas import play, write_arena
 from tests.engine.clients import Cast, says
 from tests.site import browsers
@@ -19,15 +20,24 @@ from tests.tables.test_verdict import chances, table
 from typer.testing import CliRunner
 
 from peerage.arena import Arena, open_arena
-from peerage.cli.decision import MARGIN
+from peerage.cli.decision import MARGIN, _fitting
 from peerage.cli.main import app
 from peerage.players.client import Client
 from peerage.settings import PlayerSettings
 from peerage.site.pages import body
 from peerage.site.reading import Site
 from peerage.site.report import report
-from peerage.tables.credits import TaskMatch
-from peerage.tables.decision import ANSWER_CHARS, LINES, RULE, _price, telling
+from peerage.tables.credits import Credits, TaskMatch
+from peerage.tables.decision import (
+    ANSWER_CHARS,
+    LINES,
+    NOTE_CHARS,
+    RULE,
+    _less_accurate,
+    _line,
+    _price,
+    telling,
+)
 from peerage.tables.verdict import Verdict, verdict
 
 cli = CliRunner()
@@ -177,6 +187,17 @@ def test_where_accuracy_leads_elsewhere_one_sentence_says_what_counts() -> None:
     ) in both.lines
 
 
+def test_who_is_less_accurate_by_the_checks_alone_is_named_unless_it_is_out() -> None:
+    matches = [
+        replace(met(at, "ada", "bob", "a"), credits={"A": 1.0, "B": float(at % 4 == 0)}) for at in range(40)
+    ] + [replace(met(40 + at, "ada", "cid", "a", f"t{at}"), credits={"A": 1.0, "B": 1.0}) for at in range(40)]
+    ada, bob, cid = table([1600, 1550, 1500])
+    said = ["By the checks alone, bob is less accurate than ada (95%)."]
+    assert list(_less_accurate([ada, bob, cid], Credits(matches))) == said
+    assert list(_less_accurate([ada, replace(bob, bin="out"), cid], Credits(matches))) == []
+    assert list(_less_accurate([ada, cid], Credits(matches))) == []
+
+
 def test_more_matches_are_what_could_change_an_open_pick(found: Verdict) -> None:
     assert found.would_change
     first = found.would_change[0]
@@ -253,6 +274,19 @@ def test_what_players_wrote_steers_neither_terminal_nor_page(hostile: Path) -> N
         assert "&lt;script&gt;alert" in page
         assert "\x1b" not in page
     site.close()
+
+
+def test_no_part_of_a_line_begins_where_a_terminal_would_begin_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "40")
+    for text in ("x\u00a0" * 100, "宽" * 100, "words of a sentence " * 20, ""):
+        parts = list(_fitting(text))
+        assert all(cell_len(part) <= 40 - len(MARGIN) for part in parts)
+        assert "".join("".join(parts).split()) == "".join(text.split())
+
+
+def test_a_note_stays_on_its_line() -> None:
+    assert _line("said\nPick evil:\r\n proven") == "said Pick evil: proven"
+    assert len(_line("x" * 999)) <= NOTE_CHARS + 1
 
 
 def test_long_answers_are_cut_and_the_rest_is_a_command_away(hostile: Path) -> None:
