@@ -9,6 +9,7 @@ from typing import Any
 
 from tests.engine.arenas import SMALL, house, ledger_of, play, write_arena
 from tests.engine.test_people import clients, somebody
+from tests.engine.test_rejudge import again
 
 from peerage.arena import open_arena
 from peerage.engine.registration import registered
@@ -112,3 +113,17 @@ def test_a_person_judges_by_each_criterion_in_a_form() -> None:
         "correct": "B",
         "tone": "tie",
     }
+
+
+def test_others_judge_again_by_the_same_criteria(tmp_path: Path) -> None:
+    judging = {"criteria": ["correct", {"name": "tone", "weight": 2}], "ties": False}
+    first = arena(tmp_path / "first", game="tasks", rules={"tasks": ["Say why."]}, judging=judging)
+    play(first, 6)
+    made = again(first, tmp_path / "again", ("house:0.6",))
+    play(tmp_path / "again", made.fixtures)
+    with closing(ledger_of(tmp_path / "again")) as ledger:
+        details = [read_record(row.body).outcome.detail for row in ledger.records()]
+    assert details
+    assert all(
+        {*one["ballots"][0]["criteria"]} == {"correct", "tone"} == {*one["criteria"]} for one in details
+    )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field, StringConstraints, field_validator, model_validator
@@ -35,6 +36,11 @@ class Criterion(Section):
     @classmethod
     def _name_alone(cls, value: object) -> object:
         return {"name": value} if isinstance(value, str) else value
+
+
+def criteria_of(stated: Iterable[Criterion]) -> tuple[PanelCriterion, ...]:
+    """Return criteria as a panel takes them."""
+    return tuple([PanelCriterion(one.name, one.weight, one.about) for one in stated])
 
 
 class JudgingRules(Section):
@@ -96,7 +102,7 @@ class JudgingRules(Section):
 
         stated: dict[str, Any] = {
             "rubric": self.rubric,
-            "criteria": tuple([PanelCriterion(one.name, one.weight, one.about) for one in self.criteria]),
+            "criteria": criteria_of(self.criteria),
             "prompt": self.prompt,
         }
         if self.ties is not None:

@@ -177,15 +177,6 @@ def _order(seed: str, block: int, strata: int) -> tuple[int, ...]:
     return tuple(Random(f"{seed}/draw/{block}").sample(range(strata), strata))
 
 
-def again(rules: DuelRules) -> RejudgeRules:
-    """The rules by which others judge again as a panel did, every vote equal."""
-    return RejudgeRules(
-        order=rules.order,
-        binary=rules.binary,
-        epsilon=rules.epsilon,
-    )
-
-
 DEMO_TOPICS = [
     "writing and repairing code",
     "logic and puzzles",
@@ -210,6 +201,6 @@ GAME: GameSpec[DuelRules] = GameSpec(
     secrecy=Secrecy(withholds=lambda rules: rules.reference),
     house=house,
     show=show,
-    judging=Judging(again=Again(again)),
+    judging=Judging(again=Again(lambda rules: RejudgeRules.like(rules.panel()))),
     demo=Demo(rules={"topics": DEMO_TOPICS}),
 )

@@ -21,7 +21,7 @@ from peerage.judging.ballots import ballots_of
 from peerage.judging.panel import QUORUM, VERDICT_TOKENS, panel, panel_shown
 from peerage.judging.scores import Item, facts, recorded, scoring
 from peerage.match import Fixture, Outcome, Table
-from peerage.protocol import Choice, Prompt, Quote, Reply, Steps
+from peerage.protocol import Prompt, Quote, Reply, Steps
 
 
 def play(table: Table) -> Steps[Outcome]:
@@ -39,11 +39,7 @@ def _compare(table: Table, rules: RejudgeRules, asked: RecordedAnswers) -> Steps
         Prompt(*asked.asked),
         table.rng("order") if rules.order == "one" else None,
     )
-    detail = {
-        "decided": "by judges",
-        "ballots": [msgspec.to_builtins(ballot) for ballot in verdict.ballots],
-        "share": verdict.share,
-    }
+    detail = {"decided": "by judges", **verdict.detail()}
     if verdict.score is None:
         return Outcome(void="inconclusive", detail=detail)
     fact = {"rejudged": asked.source, "record": asked.record, "score": verdict.score}
@@ -91,9 +87,9 @@ def show(fixture: Fixture, outcome: Outcome, replies: Replies) -> Iterator[Block
         yield Sentence(f"Two recorded answers to {asked.title}.")
         if asked.first:
             yield Sentence(f"The score recorded with them {_preferred(asked)}.")
-    for given in asked.given.values():
-        if given.label is not None:
-            yield Task(given.text, given.label)
+    for place, given in asked.given.items():
+        if given.label is not None or place == "question":
+            yield Task(given.text, given.label or "task")
     yield Heading("The answers")
     grades = list(recorded(outcome, "judge"))
     for answer, text in asked.answers.items():
@@ -107,7 +103,8 @@ def show(fixture: Fixture, outcome: Outcome, replies: Replies) -> Iterator[Block
             yield Sentence(f"{first}Again, as given: {again or 'nothing'}.")
     if not by_scores:
         players = {**judges, **asked.authors}
-        yield from panel_shown(ballots_of(outcome), replies, players, outcome.detail.get("share"))
+        share, criteria = outcome.detail.get("share"), outcome.detail.get("criteria", {})
+        yield from panel_shown(ballots_of(outcome), replies, players, share, criteria)
     if outcome.void:
         yield Sentence(
             f"Too few judges gave a valid {'score' if by_scores else 'vote'}, so there is no result."
@@ -125,14 +122,14 @@ def asks(rules: RejudgeRules, fixture: Fixture) -> tuple[Asks, ...]:
     """The answers in the fixture: by a panel once or in both orders; by scores in lists."""
     asked = recorded_in(fixture)
     if rules.by == "panel":
-        verdict, calls = Choice("verdict", ("A", "B")), 2 if rules.order == "both" else 1
+        verdict, calls = rules.panel(0).expects(), 2 if rules.order == "both" else 1
         return (Asks("judge", Prompt(*asked.asked), verdict, calls, VERDICT_TOKENS, usual_output=40),)
     return (scored_asks("judge", rules.scoring(asked.asked), len(asked.answers), 2 * QUOTE),)
 
 
 GAME: GameSpec[RejudgeRules] = GameSpec(
     name="rejudge",
-    version=5,
+    version=6,
     about="New judges compare or score recorded answers; `peerage rejudge` sets it up.",
     contestants=(0, 0),
     rules=RejudgeRules,

@@ -11,6 +11,7 @@ from pydantic import Field
 
 from peerage.formats import Score, Scores
 from peerage.games.game import Asks
+from peerage.games.judged import Criterion, criteria_of
 from peerage.games.section import Section
 from peerage.judging.panel import PanelRules
 from peerage.judging.scores import REASON_CHARS, SCORE_TOKENS, ScoringRules
@@ -86,6 +87,9 @@ class RejudgeRules(Section):
     epsilon: float = Field(
         0.05, ge=0, lt=0.5, description="A share of a panel's votes within ε of one half is a tie."
     )
+    criteria: tuple[Criterion, ...] = Field(
+        (), description="Criteria that a panel decides on one by one; its votes are their weighted sum."
+    )
     per_call: int = Field(10, ge=1, le=200, description="Answers scored in one reply; 1: one at a time.")
     explain: bool = Field(False, description="A score of 0 or 10 needs a reason.")
 
@@ -98,6 +102,19 @@ class RejudgeRules(Section):
             epsilon=self.epsilon,
             weights="equal",
             answer_chars=chars,
+            criteria=criteria_of(self.criteria),
+        )
+
+    @classmethod
+    def like(cls, panel: PanelRules) -> RejudgeRules:
+        """Return the rules by which others judge again as a panel did, every vote equal."""
+        return cls(
+            order=panel.order,
+            binary=panel.binary,
+            epsilon=panel.epsilon,
+            criteria=tuple(
+                [Criterion(name=one.name, weight=one.weight, about=one.about) for one in panel.criteria]
+            ),
         )
 
     def scoring(self, asked: tuple[str, ...]) -> ScoringRules:

@@ -19,7 +19,19 @@ from typing import Any
 
 import msgspec
 
-from peerage.games.game import QUOTE, Asks, Demo, GameMemory, GameRating, GameSpec, Needs, RoleRequirement
+from peerage.games.game import (
+    QUOTE,
+    Again,
+    Asks,
+    Demo,
+    GameMemory,
+    GameRating,
+    GameSpec,
+    Judging,
+    Needs,
+    RoleRequirement,
+)
+from peerage.games.rejudge import RejudgeRules
 from peerage.games.tasks.controls import CONTROL, SEEN, Controls
 from peerage.games.tasks.files import read_tasks
 from peerage.games.tasks.house import house
@@ -260,6 +272,7 @@ GAME: GameSpec[TasksRules] = GameSpec(
     show=show,
     remarks=remarks,
     rating=GameRating(by_task=True),
+    judging=Judging(again=Again(lambda rules: RejudgeRules.like(rules.panel()))),
     files={"tasks": read_tasks},
     demo=Demo(),
     needs=Needs(sandbox=lambda rules: bool(rules.programs)),
