@@ -62,7 +62,12 @@ def credit(written: Any, expected: Any, answer: str) -> float:
         ({"type": "contains", "strict": True}, "A", ["xAx"], ["xax"]),
         ("regex", r"^[A-Z]{2}-\d+$", ["AB-12", "AB-12\n"], ["xAB-12", "AB-"]),
         ("regex", r"\Aa+\Z", ["aa"], ["aab", "a\\Z"]),
-        ("choice", "B", ["B", "(b)", "**B**", "A is wrong.\n\nAnswer: B", "It is B."], ["A", "A or B", ""]),
+        (
+            "choice",
+            "B",
+            [*"Bb", "(b)", "**B**", "A is wrong.\n\nAnswer: B", "It is B.", "A? The answer is (b), so D."],
+            ["A", "A or B", "", "The answer is A, not B", "The answer is a matter of taste."],
+        ),
         ("choice yes|no", "yes", ["Yes.", "yes", "I say yes"], ["no", "yes and no", "yesterday"]),
         ({"type": "choice", "options": ["a b", "c"]}, "a b", ["A  B"], ["c"]),
         ("json", {"a": 1, "b": ["x"]}, ['{"b": ["X."], "a": 1.0, "c": 2}', '```json\n{"a":1,"b":["x"]}\n```'],

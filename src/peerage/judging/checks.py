@@ -255,8 +255,9 @@ def _choice(check: Check, answer: str) -> Credit:
 def chosen(answer: str, options: Sequence[str]) -> str | None:
     """Return the option that an answer chooses, normalized; None where it is none, or several.
 
-    It is the answer as a whole; else what its last line of the form `answer: B` says; else the only option
-    that occurs in it as words of their own, as written where it is one letter.
+    It is the answer as a whole; else what its last lines say, of the form `Answer: B`; else the last option
+    of which it says that the answer is that; else the only one that occurs in it as words of their own, in
+    its own case where it is one letter.
     """
     known = {normalized(one): one for one in options}
     for line in (answer, *reversed(answer.strip().splitlines()[-5:])):
@@ -265,6 +266,15 @@ def chosen(answer: str, options: Sequence[str]) -> str | None:
         if bare in known:
             return bare
     text = _SPACES.sub(" ", unicodedata.normalize("NFC", folded(answer)))
+    one_of = "|".join(map(re.escape, sorted(known.values(), key=len, reverse=True)))
+    stated = re.finditer(rf"\banswer\W{{0,3}}(?:is|:|=)(\W{{0,5}})({one_of})(?!\w)", text, re.IGNORECASE)
+    said = [
+        one[2]
+        for one in stated
+        if len(one[2]) > 1 or one[2] in known.values() or "(" in one[1]  # and not an article
+    ]
+    if said:
+        return normalized(said[-1])
     there = [
         form
         for form, written in known.items()
