@@ -93,11 +93,11 @@ class Mapper:
         self._columns = {**form.columns, **({"solved": [score]} if score else {})}
         self.titles = {column: places[0] for column, places in self._columns.items()}
         self._moves = lru_cache(16)(self._moves_of)
-        self._of_table = self._moves_of(table)
+        self._of_table = self._moves_of(table) if table else None
 
     def __call__(self, row: dict[str, Any]) -> dict[str, Any]:
         """Return the row by our columns."""
-        moves = self._of_table or self._moves(tuple(row))
+        moves = self._moves(tuple(row)) if self._of_table is None else self._of_table
         mapped = dict(row) if moves or self.form.flags else row
         for column, places in moves:
             for place in places:

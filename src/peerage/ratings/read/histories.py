@@ -37,6 +37,8 @@ SCORES = {"model_a": 1.0, "model_b": 0.0, TIE: 0.5, BOTH_BAD: 0.5}
 """The verdicts, and what each is worth to `model_a`."""
 _AMOUNTS = {"weight": 1.0, "cost_a": math.nan, "cost_b": math.nan}
 """Columns of amounts, and what is meant where there is none."""
+_BESIDE = frozenset(("timestamp", "at_ms", *_AMOUNTS))
+_MISSING = [math.nan, *_AMOUNTS.values()]
 _PLAIN = {**{word: word for word in SCORES}, **dict.fromkeys(("bothbad", "both_bad", "both bad"), BOTH_BAD)}
 _NONE = ("", "nan", "none", "null", "na", "n/a", "inconclusive", "no result")
 _WORDS = {
@@ -93,12 +95,15 @@ class BattlesRead:
         self._people: dict[str, str] = {}
         self._controls, self._needed = tuple(controls), frozenset(labels)
         self._labels: dict[str, list[str]] = {label: [] for label in (*labels, *kept)}
-        self._numbers = array("d")  # those of a row behind those of the row before
+        self._outcomes: dict[tuple[int, int, str], int] = {}
+        self._which = array("q")  # which of the outcomes each row has: a million rows have few
+        self._beside = array("d")  # what else is known, a row behind the one before; empty where nothing is
 
     def add(self, row: Row, form: Form, report: Report) -> None:
         """Take one row in. Raises RowError that names what is missing or cannot be."""
-        state = str(at(row, form.counted[0])) if form.counted else ""
-        if form.counted and (state not in form.counted[1:] or row.get("model_a") == row.get("model_b")):
+        if form.counted and (
+            str(at(row, form.counted[0])) not in form.counted[1:] or row.get("model_a") == row.get("model_b")
+        ):
             end = "between two models, and left out"
             report.left_out[f"line is no vote {end}", f"lines are no votes {end}"] += 1
             return
@@ -106,20 +111,29 @@ class BattlesRead:
         if a == b:
             raise RowError(f"{a!r} plays against itself; model_a and model_b must differ")
         verdict = verdict_of(row, a, b, form)
-        values = [time_of(row)]
-        values += [amount(row[name], name, none) if name in row else none for name, none in _AMOUNTS.items()]
-        values += [_control(row, control, side, form) for control in self._controls for side in "ab"]
-        labels = [self._label(row, label, form) for label in self._labels]
+        values = () if _BESIDE.isdisjoint(row) and not self._controls else self._values(row, form)
+        labels = [self._label(row, label, form) for label in self._labels] if self._labels else ()
         if verdict == NO_RESULT:
             report.left_out["row without a winner is left out", "rows without a winner are left out"] += 1
             return
-        if report.repeats("battle_id", row.get("battle_id"), (a, b, verdict)):
+        identity = row.get("battle_id")
+        if identity is not None and report.repeats("battle_id", identity, (a, b, verdict)):
             return
         players = self._players
         first, second = players.setdefault(a, len(players)), players.setdefault(b, len(players))
-        self._numbers.extend([first, second, SCORES[verdict], verdict == BOTH_BAD, *values])
+        outcome = first, second, verdict
+        self._which.append(self._outcomes.setdefault(outcome, len(self._outcomes)))
+        if values and not self._beside:
+            self._beside.extend(_MISSING * (len(self._which) - 1))
+        if self._beside or values:
+            self._beside.extend(values or _MISSING)
         for texts, label in zip(self._labels.values(), labels, strict=True):
             texts.append(label)
+
+    def _values(self, row: Row, form: Form) -> list[float]:
+        values = [time_of(row)]
+        values += [amount(row[name], name, none) if name in row else none for name, none in _AMOUNTS.items()]
+        return values + [_control(row, control, side, form) for control in self._controls for side in "ab"]
 
     def _name(self, row: Row, column: str) -> str:
         value: Any = row.get(column)
@@ -136,9 +150,12 @@ class BattlesRead:
 
     def made(self, layout: Layout, notes: tuple[str, ...]) -> Battles:
         """All battles, in the order of their times where all have one."""
-        numbers = np.array(self._numbers).reshape(-1, 5 + len(_AMOUNTS) + 2 * len(self._controls))
-        order, times, note = _in_order(numbers[:, 4], "some rows have no timestamp")
-        a, b, score, bad, _, weight, *costs_and_controls = numbers[order].T
+        beside = np.array(self._beside or _MISSING * len(self._which))
+        beside = beside.reshape(-1, len(_MISSING) + 2 * len(self._controls))
+        order, times, note = _in_order(beside[:, 0], "some rows have no timestamp")
+        said = [(first, second, SCORES[word], word == BOTH_BAD) for first, second, word in self._outcomes]
+        a, b, score, bad = np.array(said, np.float64).reshape(-1, 4)[np.array(self._which)[order]].T
+        _, weight, *costs_and_controls = beside[order].T
         costs, controls = np.stack(costs_and_controls[:2]), costs_and_controls[2:]
         if bad.any():
             ties = int((score == 0.5).sum())

@@ -39,7 +39,7 @@ def rows(
         if score and score not in record and record.get("solved", "") is not None:
             report.add(ColumnMissing(score))
             continue
-        yield mapper(record), mapper.form
+        yield mapper(record), form
 
 
 def read(
