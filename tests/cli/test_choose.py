@@ -61,6 +61,9 @@ def test_without_players_too(here: Path) -> None:
     told = peerage("choose", "t.csv", "--matches", "20")
     assert told.startswith("mock answers: no player is named")
     assert len(load(here / "t-mock").players) == 4
+    again = peerage("choose", "--dir", "t-mock", "--matches", "21")
+    assert again.startswith("mock answers: house players of known skill answer here\n")
+    assert again.count("mock answers") == 1
 
 
 def test_mock_answers_of_a_folder_go_next_to_it(here: Path) -> None:
@@ -84,6 +87,17 @@ def test_the_same_command_or_none_in_the_folder_goes_on(here: Path, monkeypatch:
     assert "done: 13 matches, 2 of them now" in peerage("run", "--more", "2")
     with open_arena(here / "t") as arena:
         assert not arena.verify().problems
+
+
+def test_an_arena_that_is_there_is_gone_on_with(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With no players named, and with models whose keys are gone: no mock answers take its place."""
+    (here / "t.csv").write_text(GOOD)
+    peerage("choose", "t.csv", *HOUSE, "--matches", "3")
+    assert "done: 4 matches" in peerage("choose", "t.csv", "--matches", "4")
+    shutil.rmtree(here / "t")
+    peerage("init", "t.csv", *MODELS, "--dir", "t")
+    assert "OPENAI_API_KEY is not set" in peerage("choose", "t.csv", *MODELS, code=2)
+    assert not (here / "t-mock").exists()
 
 
 def test_an_edited_arena_goes_on_as_long_as_it_chooses_among_the_same(here: Path) -> None:
@@ -129,6 +143,29 @@ def test_the_budget_may_be_written_as_people_do(here: Path, stated: str, found: 
     words = ("t.csv", PRICED, "house:0.5", *(("--budget", stated) if stated else ()))
     peerage("choose", *words, code=1)  # nobody is at its server
     assert load(here / "t").budget.arena == found
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (
+            "t.csv house:0.9 house:0.3",
+            "says players house:0.9, house:0.4, not house:0.9, house:0.3. Edit it and",
+        ),
+        ("t.csv house:0.9 house:0.4 --judge house:0.8", "says judges none, not house:0.8. Edit it"),
+        ("u/t.csv house:0.9 house:0.4", r"says tasks \.\./t\.csv, not u/t\.csv. Edit it"),
+        ("t.csv house:0.9 house:0.4 --template t.md", "says template of its own, not t.md"),
+    ],
+)
+def test_other_arguments_than_those_of_the_arena_are_told(here: Path, words: str, told: str) -> None:
+    (here / "u").mkdir()
+    for place in ("t.csv", "u/t.csv"):
+        (here / place).write_text(GOOD)
+    (here / "t.md").write_text("{{prompt}}")
+    peerage("choose", "t.csv", *HOUSE, "--matches", "1")
+    found = " ".join(peerage("choose", *words.split(), code=2).split())
+    assert re.search(f"t/arena.yaml {told}", found), found
+    assert "run `peerage choose --dir t` to go on there, or choose elsewhere with --dir FOLDER" in found
 
 
 # --------------------------------------------------------------------------------------------- mistakes

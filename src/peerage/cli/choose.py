@@ -101,7 +101,7 @@ def choose(
         folder = folder or HERE
     settings = load(folder)
     mock = all(player.provider == "house" for player in settings.everyone)
-    if mock and not tasks:
+    if mock and not players and not (tasks and folder.name.endswith(MOCK)):
         say("mock answers: house players of known skill answer here")
     prepared(settings, folder)
     if not mock:
@@ -138,14 +138,16 @@ def _with_arena(stated: StatedChoice, folder: Path | None, budget: float | None)
             f"{', '.join(sorted(nearby))}: set in .env here, which the arena in {folder} does not read; run "
             f"`mkdir -p {shlex.quote(str(folder))} && cp .env {shlex.quote(str(folder))}/`"
         )
-    if not stated.players or not any(find_key(one, env) or not key_names(one) for one in everyone):
+    begun = (folder / FILE_NAME).exists()
+    keyed = any(find_key(one, env) or not key_names(one) for one in everyone)
+    if not begun and not (stated.players and keyed):
         why = f"{', '.join(lacking)} {'is' if len(lacking) == 1 else 'are'} not set" if lacking else ""
         say(
             f"mock answers: {why or 'no player is named'}, so house players of known skill answer, right or "
             f"wrong by `expected`. For real ones {_for_real(stated)}"
         )
         stated, folder, budget = _mock(stated), _mock_folder(stated, folder), None
-    elif all(one.provider == "house" for one in everyone):
+    elif stated.players and all(one.provider == "house" for one in everyone):
         say("mock answers: house players of known skill answer here")
     path = folder / FILE_NAME
     if path.exists():
@@ -213,7 +215,7 @@ def _refuse_different(stated: StatedChoice, folder: Path) -> None:
         ("judges", settings.judges, stated.judges),
     ):
         models = [Counter([one.model for one in side]) for side in (held, stated_here)]
-        if models[0] != models[1]:
+        if stated.players and models[0] != models[1]:
             lists = [", ".join(one.elements()) or "none" for one in models]
             differ.append(f"{what} {lists[0]}, not {lists[1]}")
     if differ:
