@@ -42,6 +42,12 @@ def show(fixture: Fixture, outcome: Outcome, replies: Replies) -> Iterator[Block
             yield Task(task["rubric"], "rubric")
     credits, notes = detail.get("checks", {}), detail.get("check_notes", {})
     given = [replies[key] for seat in fixture.seats if (key := f"answer/{seat.label}") in replies]
+    notes = {
+        **{
+            label: "does not fit answer_schema" for label, fits in detail.get("valid", {}).items() if not fits
+        },
+        **notes,
+    }
     if given:
         yield Heading("The answers")
     for reply in given:
