@@ -15,6 +15,7 @@ from threading import Thread
 
 import pytest
 from tests.engine.arenas import play, write_arena
+from tests.tables.tasks_arena import arena_of_tasks, tasks
 from typer.testing import CliRunner
 
 from peerage.cli.main import app
@@ -195,3 +196,21 @@ def test_a_scale_that_is_left_out_is_no_column_of_a_wider_terminal(
 ) -> None:
     text = typed(["players", "house:0.2", "--dir", str(folder)], 60, monkeypatch)
     assert "In a wider terminal also: W, D, L." in text
+
+
+def test_the_decision_keeps_all_its_columns_and_margins(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    names = dict(zip(LONG, (0.95, 0.8, 0.6, 0.4), strict=True))
+    players = [
+        {"name": name, "model": f"house:{skill}", "price": {"input": 1.0, "output": 2.0}}
+        for name, skill in names.items()
+    ]
+    made = arena_of_tasks(tmp_path, 60, players=players, tasks=tasks(12, rubric="Say it briefly. " * 20))
+    for width in (60, 80, 120):
+        text = typed(["verdict", "--dir", str(made)], width, monkeypatch)
+        assert max(len(line) for line in text.splitlines() if str(made) not in line) <= width
+        heads = {title for line in text.splitlines() for title in re.split(r"\s{2,}", line.strip())}
+        assert {"Choice", "Accuracy", "Wins", "Ties", "Per 1,000", "Worst at"} <= heads
+        assert "wider terminal" not in text
+        assert re.search(r"^  \| What is \d+ times 7\?", text, re.MULTILINE)

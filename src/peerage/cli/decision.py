@@ -62,16 +62,16 @@ def _contenders(rows: tuple[Contender, ...]) -> str:
     columns = [
         *texts(player="Player", bin="Choice"),
         *(numbers(str, accuracy="Accuracy") if checked else ()),
-        *numbers(str, won="Wins", tied="Ties ~2"),
+        *numbers(str, won="Wins", tied="Ties ~1"),
         *(numbers(dollars, cost="Per 1,000") if any(row.cost_per_thousand for row in rows) else ()),
-        *texts(worst="Worst at"),
+        *texts(worst="Worst at ~1"),
     ]
     notes = [
         "Per 1,000: dollars for 1,000 tasks of its own play, without judging",
         f"Worst at: the category with its {'accuracy' if checked else 'share of the points'} there, and a "
         "task that it failed",
     ]
-    return drawn(shown, columns, "", notes, sys.stdout)
+    return drawn(shown, columns, "", notes, sys.stdout, split=True)
 
 
 def weakness(found: Weakness) -> str:
