@@ -12,6 +12,7 @@ GAMES = SOURCE / "games"
 FOLDERS = {f"peerage.games.{one.parent.name}" for one in GAMES.glob("*/__init__.py")}
 # Whose work is one game, or two, and which.
 ONE_GAME = {
+    "cli/choice.py": ({"tasks"}, "reads the file of one's own tasks before there is an arena"),
     "cli/imports.py": ({"color_obfuscation"}, "enters a benchmark's own file, by the name of its layout"),
     "cli/ledger.py": ({"challenge_exchange"}, "writes a benchmark's own folder, by the name of its layout"),
     "cli/rejudge.py": ({"rejudge"}, "its command: nobody starts this game by name"),
@@ -28,13 +29,16 @@ SHARED = {
     "blocks.py": ({""}, "the default shows whatever is there"),
     "challenges/drafting.py": ({"drafts"}, "written and read by drafting, for every game that drafts"),
     "engine/driver.py": ({""}, "adds `unranked`"),
-    "engine/folding.py": ({"by"}, "the engine's own mark on what it voided"),
+    "engine/folding.py": ({"by", "ballots"}, "the engine's own mark on what it voided; a panel's ballots"),
     "engine/recovery.py": (
         {"", "by"},
         "the topic, for `match.topic_of`; the engine's mark on what it voided",
     ),
     "engine/replayed.py": ({"by"}, "the engine's own mark on what it voided"),
-    "judging/ballots.py": ({"ballots"}, "written and read by panels, for every game with a panel"),
+    "judging/ballots.py": (
+        {"ballots", "control_ballots"},
+        "written and read by panels, for every game with a panel",
+    ),
     "ledger/audit.py": ({""}, "what the topic is, for `match.topic_of`, where a fixture is read in part"),
     "ledger/disclosure.py": ({""}, "opens what belongs to a retired challenge, in any game with a pool"),
     "match.py": (
@@ -42,6 +46,9 @@ SHARED = {
         "the fixture's own names for them",
     ),
     "site/server.py": ({""}, "the detail of an error of HTTP"),
+    "tables/credits.py": ({""}, "credits of answers by task, in any game whose tasks have checks"),
+    "tables/known.py": ({""}, "what is known of judges, in any game whose tasks have checks"),
+    "tables/observations.py": ({"task", "checks"}, "credits of answers, in any game whose tasks have checks"),
     "tables/challenges.py": ({""}, "leaves out attempts at withdrawn challenges, in any game with a pool"),
     "tables/match_view.py": ({""}, "handed on as JSON, whole"),
     "tables/readings.py": ({"readings"}, "what any game may state to be read in other ways"),

@@ -248,7 +248,7 @@ def test_binary_forbids_ties_and_a_flip_abstains() -> None:
     played = duel(script, {"binary": True})
     ask = played.step("judge/1/A-B").ask
     assert ask.expects.options == ("A", "B")  # type: ignore[union-attr]
-    assert "ties are not allowed" in call(ask).messages[1][1]
+    assert "ties are not allowed" in call(ask).messages[0][1]
     votes = [ballot["vote"] for ballot in played.outcome.detail["ballots"]]
     assert votes == ["abstain", "abstain", "B", "B", "B"]
     assert [ballot["weight"] for ballot in played.outcome.detail["ballots"]][:2] == [0, 0]

@@ -60,7 +60,7 @@ def asked(task: dict[str, Any], **rules: Any) -> list[Ask]:
     spec = GAMES["tasks"]
     stated = {"tasks": [{**task, "rubric": "RUBRIC", "expected": "x\ny"}], **rules}
     made = fixture(spec, ["a", "b", "c", "d"], stated)
-    return [step.ask for step in play(spec, made, scripted(lambda ask, player: "A" * 9)).steps]
+    return [step.ask for step in play(spec, made, scripted(lambda ask, player: ask.to * 9)).steps]
 
 
 def call_of(ask: Ask, settings: PlayerSettings) -> Call:
