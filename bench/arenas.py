@@ -90,7 +90,7 @@ class Cell(NamedTuple):
 
 def _from_prior(players: int, rng: np.random.Generator) -> Floats:
     """Strengths in log-odds as `ratings.strength.prior` has them."""
-    spread, share = abs(rng.normal(0, WIDTH)), rng.beta(*SHARE)
+    spread, share = rng.exponential(WIDTH), rng.beta(*SHARE)
     far = rng.random(players) < share
     return np.asarray(rng.normal(0, np.where(far, np.hypot(spread, FAR), spread)))
 

@@ -3,14 +3,15 @@
 Simulated players are paired by each policy, with 32 matches in flight, and looked at again and again: forty
 looks from 2 to 100 matches a player. Counted are arenas in which any look proves one player above another
 who is as good or better (`ratings.strength.proven`; 5% are allowed), and in which the truly best is ever
-out (`ratings.strength.bins`; 2% are allowed), looked at ten times, for the posterior takes longer.
+out (`ratings.strength.bins`; 2% are allowed), looked at after every round. Of equals one is the best. The
+posterior takes long, so it is asked only where a quick fit has the best `NEAR` errors behind its leader.
 
 `panels`: three votes on each match, each of which agrees with its result in three of four matches and is a
 toss of a coin in the others. `prompts`: 40 tasks, on each of which each player is better or worse by 200 Elo
 (standard deviation); a claim is about tasks like these. `tables`: of four seats. `sides`: of seven players
 five win together, or the other two.
 
-Usage: python -m bench.claims [ARENAS]    (200: about 25 minutes on one core)
+Usage: python -m bench.claims [ARENAS]    (200: about an hour on one core)
 """
 
 from __future__ import annotations
@@ -28,9 +29,12 @@ from peerage.ratings.strength.bins import sort_out
 from peerage.ratings.strength.evidence import Evidence, of_duels, of_games
 from peerage.ratings.strength.posterior import strengths
 from peerage.ratings.strength.proven import proven
+from peerage.scheduling.adaptive import between
 from peerage.scheduling.policies import Policy
+from peerage.scheduling.strengths import fit
 
-LAG, LOOKS, LOOKS_AT_CHANCES, A_PLAYER = 32, 40, 10, 100
+LAG, LOOKS, A_PLAYER = 32, 40, 100
+NEAR = 1.6  # of a player nearer than this the chance to be better is far above that of one who is out
 PROMPTS, ON_PROMPTS = 40, 200.0
 POLICIES = tuple(map(Policy, ("random", "swiss", "adaptive")))
 
@@ -131,9 +135,21 @@ def until_proven(arena: Look) -> float:
 
 
 def best_ever_out(arena: Look) -> bool:
-    best = int(np.argmax(arena.skill))
-    for at in looks(len(arena.skill), LOOKS_AT_CHANCES):
-        seen = strengths(of_duels(arena.history(at)), seed=1)
+    n, best = len(arena.skill), int(np.argmax(arena.skill))
+    at = np.arange(n, A_PLAYER * n // 2 + 1, max(n // 2, 1))
+    wins, ties = np.zeros((2, len(at), n, n))
+    for look, matches in enumerate(at):
+        first, second, score = arena.first[:matches], arena.second[:matches], arena.score[:matches]
+        np.add.at(wins[look], (first, second), score == 1)
+        np.add.at(wins[look], (second, first), score == 0)
+        np.add.at(ties[look], (first, second), score == 0.5)
+        np.add.at(ties[look], (second, first), score == 0.5)
+    quick = fit(wins, ties, np.zeros_like(wins))
+    every, leader = np.arange(len(at)), quick.mean.argmax(axis=1)
+    behind = quick.mean[every, leader] - quick.mean[:, best]
+    errors = np.sqrt(between(quick.covariance)[every, leader, best])
+    for matches in at[behind > NEAR * errors].tolist():
+        seen = strengths(of_duels(arena.history(matches)), seed=1)
         if sort_out(seen.best, seen.better)[best] == "out":
             return True
     return False
@@ -185,13 +201,18 @@ def soon(arenas: int) -> Iterator[str]:
 def out(arenas: int) -> Iterator[str]:
     yield "| arenas of | players | policy | the best ever out |"
     yield "|---|--:|---|--:|"
-    for players, pool in ((4, "normal"), (8, "normal"), (8, "one ahead")):
-        cell = Cell(players, pool, lag=LAG)
-        for policy in POLICIES[::2]:
-            whole = arenas_of(policy, cell, arenas, looks(players)[-1])
-            ever = [best_ever_out(arena) for arena in whole]
-            kind = "gaps of" if pool == "normal" else "equals, one ahead by"
-            yield f"| {kind} {cell.spread:.0f} Elo | {players} | {policy.name} | {sum(ever)} of {len(ever)} |"
+    for players in (4, 8, 20):
+        for pool, kind in (
+            ("normal", "gaps of 120 Elo"),
+            ("equals", "equals"),
+            ("one ahead", "one 120 ahead"),
+        ):
+            cell = Cell(players, pool, lag=LAG)
+            for policy in POLICIES[::2]:
+                whole = arenas_of(policy, cell, arenas, looks(players)[-1])
+                ever = [best_ever_out(arena) for arena in whole]
+                kind = pool if pool == "equals" else f"{pool}, {cell.spread:.0f} Elo"
+                yield f"| {kind} | {players} | {policy.name} | {sum(ever)} of {len(ever)} |"
 
 
 def main(arenas: int = 200) -> None:

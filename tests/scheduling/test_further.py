@@ -124,3 +124,15 @@ def test_ranges_hold_what_they_say_over_arenas_as_the_prior_has_them() -> None:
         for one in asked(Policy(policy), Cell(4, "prior", lag=8), 24, 24)
     ]
     assert 0.7 < np.mean(held) < 0.92
+
+
+def test_a_range_begins_where_equals_behind_a_leader_let_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    first = [0] * 12 + [1] * 8 + [2] * 4
+    second = [1, 2, 3] * 4 + [2, 3] * 4 + [3] * 4
+    score = [1.0] * 11 + [0.0] + [1.0, 1.0, 0.0, 0.0] * 3
+    played = of_duels(duels(4, first, second, score))
+    likely = ahead(played, policy=Policy("random")).proven
+    monkeypatch.setattr(further, "_SIMPLEST", 1.0)
+    likelier = ahead(played, policy=Policy("random")).proven
+    assert likely.at_least < likelier.at_least
+    assert (likely.matches, likely.at_most) == (likelier.matches, likelier.at_most)

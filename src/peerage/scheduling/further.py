@@ -11,14 +11,19 @@
 Each course draws the true strengths from the posterior and plays on from the matches so far, in blocks, with
 results by chance. `adaptive` spreads a block over pairs by its own rule (the worth of a match to the fourth
 power, and a tenth at random), other policies as so far. After each block the strengths are fitted again and
-the evidence of each pair is weighed as `ratings.strength.proven` does, with two shortcuts that make it quick.
-The determinant is taken as the product of the diagonal. And for a gap d of the fit with variance v, of which
-the pair's own matches tell the share r, the log-likelihood that equality would lose is taken as
+the evidence of each pair is weighed as `ratings.strength.proven` does, with shortcuts that make it quick: for
+a gap d of the fit with variance v, of which the pair's own matches tell the share r, the log-likelihood that
+equality would lose, and |Cc|²/v there, are taken as
 
-    Λ = d²/(2v) · (r·cosh(d/2) + (1 − r)·cosh(d/3))
+    Λ = d²/(2v) · h    and    |Cc|²/(v·h)    with    h = r·cosh(d/2) + (1 − r)·cosh(d/3)
 
 since cosh(d/2) is the square root of what a match of equals tells over what one at the gap d tells: near the
 mean of the information on the way from one fit to the other; for other matches d/3 was found to fit best.
+
+Where one player is far ahead of equals, the posterior thinks it likely that one of them is nearer, and says
+more matches than it takes. So further courses let all whom the goal sets apart be equals, and all others too,
+with a gap as the matches between these two kinds say without a prior; a range begins where they are soon
+there, if that is sooner.
 """
 
 from __future__ import annotations
@@ -40,7 +45,7 @@ from peerage.ratings.strength.clustering import design_effect
 from peerage.ratings.strength.evidence import Evidence
 from peerage.ratings.strength.likelihood import counted, paired
 from peerage.ratings.strength.posterior import Strengths
-from peerage.ratings.strength.proven import PRECISIONS, THRESHOLD, TOGETHER, proven
+from peerage.ratings.strength.proven import PARTS, PRECISIONS, THRESHOLD, TOGETHER, proven
 from peerage.ratings.table import POINTS
 from peerage.scheduling.adaptive import AT_RANDOM, between, needs, of_goal
 from peerage.scheduling.goal import far_enough, settled
@@ -52,6 +57,8 @@ HOPELESS = 50
 """So many times the matches played so far are no advice."""
 INSIDE = 0.8
 """The share of courses that a range holds."""
+_SIMPLEST = 0.05
+"""The share of courses of two kinds of players that are short of a range."""
 _WORK = 80_000
 """Courses times the square of the players, about, between these numbers of courses."""
 _FEWEST, _MOST = 16, 100
@@ -126,7 +133,7 @@ def forecast(
     better = np.where(may, strengths.better, 0.0)[:, int(np.argmax(np.where(playing, strengths.best, -1.0)))]
     now = [bool((known | ~needed).all()), bool((better < AS_GOOD).all())]
     now += [bool(above[one, other] or above[other, one]) for one, other in pairs]
-    at = np.where(np.array(now)[:, None], 0.0, np.full((len(now), count), inf))
+    at = np.where(np.array(now)[:, None], 0.0, np.full((len(now), count + count // 2), inf))
     before, short = 0.0, np.full(at.shape, -1.0)
     if not all(now) and may.any():
         courses = _courses(
@@ -145,9 +152,14 @@ def forecast(
             part = np.clip(short / np.minimum(short - margin, -1e-9), 0.0, 1.0)
             at[there] = (before + (look - before) * part)[there]
             before, short = look, np.minimum(margin, -1e-9)
-            if (np.isfinite(at).mean(axis=1) > (1 + INSIDE) / 2).all():
+            if (np.isfinite(at[:, :count]).mean(axis=1) > (1 + INSIDE) / 2).all():
                 break
-    spans = [_summed(row, evidence.matches, per_match_usd) for row in at]
+    soon = np.quantile(at[:, count:], _SIMPLEST, axis=1, method="inverted_cdf")
+    soon[2:] = inf  # two players are no two kinds
+    spans = [
+        _summed(row, early, evidence.matches, per_match_usd)
+        for row, early in zip(at[:, :count], soon.tolist(), strict=True)
+    ]
     return Forecast(spans[0], spans[1], tuple(spans[2:]))
 
 
@@ -166,6 +178,11 @@ def _courses(
     what they need: shape (2 + pairs, courses)."""
     truth = strengths.draws[rng.choice(len(strengths.draws), count, len(strengths.draws) < count)]
     won, met = _so_far(evidence)
+    apart = np.arange(len(may)) == placed
+    if goal.kind != "placed":
+        apart = strengths.rating >= np.sort(strengths.rating[may.any(axis=0)])[-goal.places :].min()
+    truth = np.vstack([truth, _two_kinds(apart & may.any(axis=0), won, count // 2, rng)])
+    count = len(truth)
     total = met.sum() / 2
     group = _grouped(strengths, goal, placed, pairs, may)
     n, everybody = int(group.max()) + 1, evidence.players
@@ -212,6 +229,14 @@ def _courses(
             reached = np.full(count, -1.0)
         clear = np.where(others, doubt, inf).min(axis=1)
         yield look, np.vstack([reached, clear, beyond[:, first, second].T])
+
+
+def _two_kinds(apart: np.ndarray, won: Floats, count: int, rng: np.random.Generator) -> Floats:
+    """Return so many courses' strengths by which players set `apart` are equals, and so are all others, as
+    far from each other as the matches between them say: odds by Jeffreys' prior, which says nothing."""
+    up, down = won[apart][:, ~apart].sum() + 0.5, won[~apart][:, apart].sum() + 0.5
+    gap = np.log(rng.gamma(up, size=count) / rng.gamma(down, size=count))
+    return np.where(apart, gap[:, None], 0.0)
 
 
 def _grouped(
@@ -279,15 +304,14 @@ def _evidence(wins: Floats, gap: Floats, covariance: Floats, variance: Floats, p
     met = wins + turned(wins)
     tells = 1 / (2 * np.cosh(gap / 2)) ** 2
     own = np.clip(met * tells * variance, 0.0, 1.0)
-    lost = gap**2 / 2 / variance * (own * np.cosh(gap / 2) + (1 - own) * np.cosh(gap / 3))
-    wider = between(covariance @ covariance) / variance
-    known = (met * tells).sum(axis=2) * n / max(n - 1, 1)
-    doubt = [(players - 1) / n * np.log1p(known / each).sum(axis=1) / 2 for each in PRECISIONS.tolist()]
-    model = [
-        lost / (1 + each * wider) - less[:, None, None]
-        for each, less in zip(PRECISIONS.tolist(), doubt, strict=True)
-    ]
-    together = np.logaddexp.reduce(model, axis=0) - log(len(model))
+    bend = own * np.cosh(gap / 2) + (1 - own) * np.cosh(gap / 3)
+    lost, wider = gap**2 / 2 / variance * bend, between(covariance @ covariance) / variance / bend
+    known, more = laplacian(met * tells), (players - 1) / max(n - 1, 1)
+    model = []
+    for precision, part in zip(PRECISIONS.tolist(), PARTS.tolist(), strict=True):
+        doubt = more * np.linalg.slogdet(known / precision + np.eye(n))[1] / 2
+        model.append(lost / (1 + precision * wider) - doubt[:, None, None] + log(part))
+    together = np.logaddexp.reduce(model, axis=0)
     best, worst = np.maximum(wins, turned(wins)) + 0.5, np.minimum(wins, turned(wins)) + 0.5
     direct = met * log(2) + _log_gamma(best) + _log_gamma(worst) - _log_gamma(best + worst) - log(np.pi)
     if players == 2:
@@ -301,12 +325,14 @@ def _log_gamma(x: Floats) -> Floats:
     return np.asarray((x - 0.5) * np.log(x) - x + 0.919 + 1 / (12 * x))
 
 
-def _summed(many: Floats, played: int, per_match_usd: float | None) -> Further:
-    """Return the range of courses that each need so many times the matches `played`."""
+def _summed(many: Floats, soon: float, played: int, per_match_usd: float | None) -> Further:
+    """Return the range of courses that each need so many times the matches `played`; it begins at
+    `soon`, if that is sooner."""
     ends = ((1 - INSIDE) / 2, 0.5, (1 + INSIDE) / 2)
     least, about, most = (played * np.quantile(many, ends, method="inverted_cdf")).tolist()
     if about == 0:
         return Further(0, 0, 0, 0.0 if per_match_usd else None)
+    least = min(least, played * soon)
     more = None if about == inf else _rounded(about)
     return Further(
         matches=more,

@@ -77,3 +77,17 @@ def test_names_leave_no_trace() -> None:
     for one, other in zip(before, after, strict=True):
         assert one.rating == pytest.approx(other.rating[number], rel=1e-9)
         assert one.best == pytest.approx(other.best[number], rel=1e-9)
+
+
+def test_games_in_which_skills_have_nothing_in_common_do_not_borrow() -> None:
+    held = []
+    for seed in range(6):
+        rng = np.random.default_rng([4, seed])
+        skill = rng.normal(0, 2.5, (10, 8))
+        truth = 1500 + POINTS * (skill - skill.mean(axis=1, keepdims=True))
+        parts = [of_duels(played(rng, row, 80)) for row in skill]
+        held += [
+            (part.lower <= row) & (row <= part.upper)
+            for row, part in zip(truth, pooled(parts, seed=seed), strict=True)
+        ]
+    assert np.mean(held) > 0.88

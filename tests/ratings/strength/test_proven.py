@@ -15,7 +15,7 @@ from scipy import special  # type: ignore[import-untyped]
 from peerage.ratings.history import Game, duels, free_for_all, games
 from peerage.ratings.strength import proven as room
 from peerage.ratings.strength.evidence import Evidence, of_duels, of_games
-from peerage.ratings.strength.proven import PRECISIONS, TOGETHER, claims, closed, proof, proven
+from peerage.ratings.strength.proven import PARTS, PRECISIONS, TOGETHER, claims, closed, proof, proven
 
 
 def won(wins: np.ndarray | list[list[int]]) -> Evidence:
@@ -94,7 +94,7 @@ def least_mixture(counts: np.ndarray, i: int, j: int) -> float:
         off = ((places - null) ** 2).sum(axis=1)
         ratio = value - likelihood(null[None])[0]
         found.append(
-            np.mean([(np.exp(ratio - p / 2 * off)).sum() * area * p / (2 * np.pi) for p in PRECISIONS])
+            PARTS @ [(np.exp(ratio - p / 2 * off)).sum() * area * p / (2 * np.pi) for p in PRECISIONS]
         )
     return float(min(found))
 

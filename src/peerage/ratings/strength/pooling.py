@@ -1,7 +1,7 @@
 """Strengths by topic or by game, each drawn towards those over all parts.
 
 A player's strength in part t is s + d_t: s has the prior of strengths, each d_t ~ N(0, ω²), and ω, how much
-parts differ, a half-normal prior of SD ½ log-odds (87 Elo). A part with few matches so borrows from the
+parts differ, a half-normal prior of SD 1 log-odds (174 Elo). A part with few matches so borrows from the
 others, the more the more alike parts are. The posterior is normal (Laplace) for each τ and ω of a grid,
 weighted by evidence; d is eliminated part by part.
 """
@@ -23,10 +23,10 @@ from peerage.ratings.strength.evidence import Evidence
 from peerage.ratings.strength.likelihood import Counts, counted, paired
 from peerage.ratings.strength.posterior import Strengths, strengths
 
-DIFFER = 0.5
+DIFFER = 1.0
 """SD of the half-normal prior of ω, in log-odds."""
 DRAWS = 512
-_DIFFERENCES = np.geomspace(0.05, 1.6, 6)
+_DIFFERENCES = np.geomspace(0.05, 3.2, 7)
 _SPREADS = np.geomspace(0.1, 3.2, 6)
 
 

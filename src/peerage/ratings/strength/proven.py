@@ -11,7 +11,7 @@
 A claim is a bet against its opposite: capital that does not grow on average while the opposite is true,
 however the next match is chosen. It ever reaches 20 times its start with a chance of 5% at most (Ville
 1939; Ramdas, Grünwald, Vovk, Shafer, "Game-theoretic statistics and safe anytime-valid inference",
-Statistical Science 2023). Six tenths of the capital are bet on all strengths at once, four tenths on direct
+Statistical Science 2023). Three quarters of the capital are bet on all strengths at once, a quarter on direct
 meetings, an equal part for each pair. So 5% bounds the chance that any claim about anybody is ever false.
 
 **All strengths at once.** For strengths s*, the likelihood ratio of s against s*, averaged over s ~ N(s*,
@@ -24,7 +24,7 @@ of the integrand
 
 where ρ = v² / ((v + λ|Cc|²) · cᵀ(V + λ)⁻¹c) ≤ 1 leads from s⁰ to the least M around it (Cauchy and
 Schwarz). Both fits have a likelihood where nobody ever lost, though the information at the estimate is 0
-there (Hauck and Donner, JASA 1977). M is the mean over the λ in `PRECISIONS`.
+there (Hauck and Donner, JASA 1977). M is the mean over λ, weighed by `PARTS`.
 
 **Direct meetings.** Let z be 1 where i won and -1 where j did. While i is no better, 1 + bz is at most 1 on
 average, for every bet b from 0 to 1. The capital is the mean over b = cos θ, (1/π) ∫ Π(1 + z cos θ) dθ, θ
@@ -56,9 +56,11 @@ from peerage.ratings.kernels import Floats, Ints
 from peerage.ratings.strength.evidence import Evidence
 
 THRESHOLD = 20.0
-PRECISIONS = np.array([0.5, 2.0, 8.0, 32.0])
+PRECISIONS = np.array([2.0, 8.0, 32.0])
 """λ: of strengths around those to be refuted, per squared log-odds."""
-TOGETHER = 0.6
+PARTS = np.array([0.6, 0.25, 0.15])
+"""Part of the bet on all strengths at once that each precision has."""
+TOGETHER = 0.75
 """Part of the capital that is bet on all strengths at once, where more than two players met."""
 MANY = 400
 """Players beyond whom only direct meetings count: a bet on the strengths of so many cannot be won."""
@@ -407,15 +409,15 @@ class _Model:
         for place, row in product(range(len(PRECISIONS)), range(len(PRECISIONS))):
             some = near[(promising[place, near] == row) & (reach[row, near] > best[near] - _NEGLIGIBLE)]
             if not all_pairs:  # of a claim no more is wanted than that it is one
-                some = some[_mean(peaks[:, some]) < needed[some]]
+                some = some[np.logaddexp.reduce(peaks[:, some], axis=0) < needed[some]]
             if len(some):
                 precision, part = float(PRECISIONS[row]), _Level(*[column[some] for column in level])
                 gain, doubt = self._peak(part, precision, top)
                 shrunk = _solved(part.information + precision * self._eye, part.contrast)
                 across_peak = (part.contrast * shrunk).sum(axis=1)
                 share = variance[some] / (1 + precision * wider[some]) / across_peak
-                peaks[row, some] = share * gain / effect[some] - doubt
-        found[near] = _mean(peaks[:, near])
+                peaks[row, some] = share * gain / effect[some] - doubt + log(PARTS[row])
+        found[near] = np.logaddexp.reduce(peaks[:, near], axis=0)
         return np.where(slope[pairs, i] > slope[pairs, j], found, -np.inf)
 
     def _level(self, i: Ints, j: Ints, contrast: Floats, top: _Top) -> Floats:
@@ -472,11 +474,6 @@ class _Model:
             each = surprise * (toward[self._above] - toward[self._below])
             found[pair] = (np.bincount(self._cluster, each) ** 2).sum()
         return np.maximum(found / variance, 1.0)
-
-
-def _mean(logs: Floats) -> Floats:
-    """The logarithm of the mean of the first axis."""
-    return np.asarray(np.logaddexp.reduce(logs, axis=0) - log(len(logs)))
 
 
 def _chance(gap: Floats) -> Floats:
