@@ -288,8 +288,10 @@ class Holding:
                     break
             else:
                 high = half
+        begun = False
         for entry in filter(_about_a_match, self._rows.log(max(low, 0))):
-            if self._lineup.place(finished(entry.about)) >= place:
+            begun = begun or self._lineup.place(finished(entry.about)) >= place
+            if begun:
                 yield entry
 
 

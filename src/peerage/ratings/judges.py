@@ -42,6 +42,10 @@ class Cells(NamedTuple):
     games: Floats
     points: Floats
 
+    @property
+    def players(self) -> int:
+        return int(self.games.shape[-1])
+
 
 class View(NamedTuple):
     """The strengths of all players in the eyes of all judges but one, for each judge: shape (judges,
@@ -91,6 +95,7 @@ def logistic(gap: Floats) -> Floats:
     return np.divide(1, np.add(found, 1, out=found), out=found)
 
 
+@one_thread
 def others(cells: Cells, trusted: np.ndarray, start: View | None = None) -> View:
     """Return the view of all other judges, for each judge; a vote counts where both its players are
     `trusted` with the judge, a matrix of judges and players. `start` is a view near this one."""
