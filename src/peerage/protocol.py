@@ -282,7 +282,8 @@ class Reply(Struct, frozen=True, gc=False):
 
     A reply that ended at its limit has that limit in `cut`, in tokens, thinking included; else 0. `final`
     says that its player cannot be given more. `reasoning_tokens` are those of `output_tokens` that were
-    thought and not said, None when unknown.
+    thought and not said, `cached_tokens` those of `input_tokens` that the provider read from its cache; None
+    when unknown.
     """
 
     status: Status
@@ -299,6 +300,7 @@ class Reply(Struct, frozen=True, gc=False):
     cut: int = 0
     final: bool = False
     reasoning_tokens: int | None = None
+    cached_tokens: int | None = None
 
     @property
     def ok(self) -> bool:
@@ -315,6 +317,7 @@ class Reply(Struct, frozen=True, gc=False):
             input_tokens=both(earlier.input_tokens, self.input_tokens),
             output_tokens=both(earlier.output_tokens, self.output_tokens),
             reasoning_tokens=both(earlier.reasoning_tokens, self.reasoning_tokens),
+            cached_tokens=both(earlier.cached_tokens, self.cached_tokens),
             latency_ms=earlier.latency_ms + self.latency_ms,
             cost_nano=both(earlier.cost_nano, self.cost_nano),
             energy_mwh=both(earlier.energy_mwh, self.energy_mwh),

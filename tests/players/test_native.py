@@ -325,3 +325,18 @@ async def test_thoughts_of_google_are_counted_wherever_they_are(native: Native) 
         model = "google:gemini-2.5-flash"
         answer, _ = await native_answer(native, model, native_reply(model, usage=usage))
         assert (answer.input_tokens, answer.output_tokens) == (12, 54)
+
+
+@pytest.mark.parametrize("model", MODELS)
+async def test_tokens_read_from_a_cache_are_counted_and_are_part_of_the_input(
+    native: Native, model: str
+) -> None:
+    native.usage = (
+        {"input_tokens": 12, "cache_read_input_tokens": 88, "output_tokens": 4}
+        if model.startswith("anthropic")
+        else {"promptTokenCount": 100, "cachedContentTokenCount": 88, "candidatesTokenCount": 4}
+    )
+    client = await opened(model, native)
+    answer = await client.answer(call(VERDICT))
+    await client.close()
+    assert (answer.input_tokens, answer.cached_tokens, answer.output_tokens) == (100, 88, 4)

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pydantic import ValidationError
 
 from peerage.engine.player_runtime import Limit, PlayerRuntime
 from peerage.engine.pricing import priced
@@ -285,3 +286,23 @@ def test_dollars_that_a_client_states_are_taken_to_the_billionth() -> None:
     stated = [61, 121, 10**9 - 1]  # in binary, a hair more than so many billionths
     costs = [priced(line, Answer("well", 1.0, cost_usd=nano / 1e9)).cost_nano for nano in stated]
     assert costs == stated
+
+
+def test_tokens_from_a_cache_cost_what_the_provider_asks_for_them() -> None:
+    table = price_of(PlayerSettings(model="openai:gpt-5-mini"), TODAY)
+    assert table.cost_nano(2_000, 0, 0, 1_500) == 500 * 250 + 1_500 * 25
+    assert table.cost_nano(2_000, 0, 0, 9_999) == 2_000 * 25  # no more than were read
+    stated = {"model": "openai:gpt-5-mini", "price": {"input": 2, "output": 8, "cached": 0.5}}
+    assert (
+        price_of(PlayerSettings.model_validate(stated), TODAY).cost_nano(100, 0, 0, 60)
+        == 40 * 2_000 + 60 * 500
+    )
+    undiscounted = {"model": "openai:gpt-5-mini", "price": {"input": 2, "output": 8}}
+    assert price_of(PlayerSettings.model_validate(undiscounted), TODAY).cost_nano(100, 0, 0, 60) == 200_000
+    flex = price_of(PlayerSettings(model="openai:gpt-5-mini", service_tier="flex"), TODAY)
+    assert flex.cost_nano(2_000, 0, 0, 2_000) == 25_000
+
+
+def test_a_cache_that_costs_more_than_other_input_is_refused() -> None:
+    with pytest.raises(ValidationError, match=r"`cached` is 3, more than `input` with 2"):
+        PlayerSettings.model_validate({"model": "openai:x", "price": {"input": 2, "output": 8, "cached": 3}})

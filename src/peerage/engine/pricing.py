@@ -24,7 +24,8 @@ def priced(runtime: PlayerRuntime, answer: Answer, limit: Limit = UNKNOWN) -> Re
     """
     seconds = answer.latency_s if 0 < answer.latency_s < 1e9 else 0.0
     tokens_in, tokens_out = _counted(answer.input_tokens), _counted(answer.output_tokens)
-    cost = runtime.price.cost_nano(tokens_in, tokens_out, round(seconds * 1000))
+    cached = _counted(answer.cached_tokens)
+    cost = runtime.price.cost_nano(tokens_in, tokens_out, round(seconds * 1000), cached or 0)
     cost = cost and cost * answer.times
     if answer.cost_usd is not None:
         reported = _nano(answer.cost_usd)
@@ -51,6 +52,7 @@ def priced(runtime: PlayerRuntime, answer: Answer, limit: Limit = UNKNOWN) -> Re
         cut=cut,
         final=bool(cut) and limit.final,
         reasoning_tokens=_counted(answer.reasoning_tokens),
+        cached_tokens=cached or None,
     )
 
 

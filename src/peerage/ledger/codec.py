@@ -142,6 +142,7 @@ class StoredReply(Struct, frozen=True, omit_defaults=True, gc=False):
     cut: int = 0
     final: bool = False
     reasoning_tokens: int | None = None
+    cached_tokens: int | None = None
 
     @property
     def withheld(self) -> bool:
@@ -180,6 +181,7 @@ def reply_body(
         cut=reply.cut,
         final=reply.final,
         reasoning_tokens=reply.reasoning_tokens,
+        cached_tokens=reply.cached_tokens,
     )
     return _encode(said)
 
@@ -222,4 +224,5 @@ def reply_of(row: Exchange, said: StoredReply) -> Reply:
         cut=said.cut,
         final=said.final,
         reasoning_tokens=said.reasoning_tokens,
+        cached_tokens=said.cached_tokens,
     )

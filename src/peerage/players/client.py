@@ -44,9 +44,10 @@ class Answer(Struct, frozen=True, gc=False):
     engine prices the tokens. `snapshot` is the model version that the provider named. `refused` holds
     when the provider or the model declined. `hidden` is a house answer's true quality. `reasoning_tokens`
     are those of the output tokens that went into thinking, None when the provider does not say; `thought`
-    holds when the reply shows in any way that the model thinks before it answers. `times` the player's price
-    is what its tokens cost, where the provider served it otherwise than it was asked to. `note` says what is
-    odd about the reply, as that no text came but reasoning alone; it is on record with it.
+    holds when the reply shows in any way that the model thinks before it answers. `cached_tokens` are those
+    of the input that the provider read from its cache. `times` the player's price is what its tokens cost,
+    where the provider served it otherwise than it was asked to. `note` says what is odd about the reply, as
+    that no text came but reasoning alone; it is on record with it.
     """
 
     text: str
@@ -62,6 +63,7 @@ class Answer(Struct, frozen=True, gc=False):
     thought: bool = False
     times: int = 1
     note: str = ""
+    cached_tokens: int | None = None
 
 
 MAX_TEXT = 200_000

@@ -48,6 +48,7 @@ class Price:
     """The price of one player's replies. `source` says where that comes from and of which date it is.
 
     `input` and `output` are rates by ascending `above`, the first with 0; both empty: price unknown.
+    `cached` are those of input that the provider read from a cache, empty where it costs as other input does.
     `call_nano` is charged for each call. `hour_nano`, when not None, is the price of an hour of
     hardware; replies then cost their seconds and tokens are free. `limit` caps every reply's tokens,
     `timeout_ms` its time; `prompt_bytes` go before every request. `thinking` is what may be thought on top of
@@ -57,6 +58,7 @@ class Price:
     source: str = ""
     input: tuple[Rate, ...] = ()
     output: tuple[Rate, ...] = ()
+    cached: tuple[Rate, ...] = ()
     call_nano: int = 0
     hour_nano: int | None = None
     limit: int | None = None
@@ -75,8 +77,13 @@ class Price:
             self.known and self.hour_nano is None and not self.call_nano and _free(self.input + self.output)
         )
 
-    def cost_nano(self, input_tokens: int | None, output_tokens: int | None, latency_ms: int) -> int | None:
-        """The cost of one reply in 1e-9 dollars, rounded up; None when price or usage is unknown."""
+    def cost_nano(
+        self, input_tokens: int | None, output_tokens: int | None, latency_ms: int, cached_tokens: int = 0
+    ) -> int | None:
+        """The cost of one reply in 1e-9 dollars, rounded up; None when price or usage is unknown.
+
+        `cached_tokens` of the input were read from a cache.
+        """
         if self.free:
             return 0
         if self.hour_nano is not None:
@@ -87,9 +94,10 @@ class Price:
             return self.call_nano
         if input_tokens is None or output_tokens is None:
             return None
-        femto = input_tokens * _rate(self.input, input_tokens) + output_tokens * _rate(
-            self.output, input_tokens
-        )
+        cached = min(cached_tokens, input_tokens)
+        femto = (input_tokens - cached) * _rate(self.input, input_tokens)
+        femto += cached * _rate(self.cached or self.input, input_tokens)
+        femto += output_tokens * _rate(self.output, input_tokens)
         return self.call_nano + _ceil(femto, FEMTO_PER_NANO)
 
     def worst_nano(self, input_bytes: int, max_tokens: int, more_room: bool = False) -> int | None:
@@ -134,6 +142,7 @@ def price_of(settings: PlayerSettings, at: date, seen: bool = False) -> Price:
             settings.pricing_source or "stated",
             _rates(Decimal(str(settings.price.input))),
             _rates(Decimal(str(settings.price.output))),
+            () if settings.price.cached is None else _rates(Decimal(str(settings.price.cached))),
             **limits,
         )
     if settings.provider == "house" or settings.is_person:
@@ -213,6 +222,7 @@ def _from_table(settings: PlayerSettings, at: date, limits: dict[str, Any]) -> P
         source,
         _rates(found.input_mtok, share),
         _rates(found.output_mtok, share),
+        () if found.cache_read_mtok is None else _rates(found.cache_read_mtok, share),
         call_nano=_ceil_decimal(per_call * NANO / 1000) if isinstance(per_call, Decimal) else 0,
         **limits,
     )

@@ -108,13 +108,16 @@ def _status(codes: Iterable[int | str], message: str) -> int:
 
 class Usage(NamedTuple):
     """Tokens of one reply, None where the server states none that can be true: of the prompt, of all that the
-    model wrote, and of what it wrote as thoughts."""
+    model wrote, of what it wrote as thoughts, and of the prompt what was read from a cache."""
 
     prompt: int | None = None
     output: int | None = None
     reasoning: int | None = None
+    cached: int | None = None
 
 
+_CACHED = ("cached_tokens", "prompt_cache_hit_tokens", "cachedContentTokenCount", "cache_read_input_tokens")
+_CACHED_IN = ("prompt_tokens_details", "input_tokens_details")
 _PROMPT = ("prompt_tokens", "input_tokens", "promptTokenCount")
 _OUTPUT = ("completion_tokens", "output_tokens", "candidatesTokenCount")
 _TOTAL = ("total_tokens", "totalTokenCount")
@@ -144,7 +147,11 @@ def usage_of(stated: Any, wrote: bool) -> Usage:
     tools = _count(stated, ("toolUsePromptTokenCount",)) or 0
     whole = max(both, (total or 0) - prompt - tools)
     known = whole > 0 or (output is not None and not wrote)
-    return Usage(prompt, whole if known else None, reasoning) if known else Usage()
+    found = [
+        _count(part, _CACHED) for part in (stated, *map(stated.get, _CACHED_IN)) if isinstance(part, dict)
+    ]
+    cached = next((min(count, prompt) for count in found if count is not None), None)
+    return Usage(prompt, whole, reasoning, cached) if known else Usage()
 
 
 def _count(stated: Mapping[str, Any], names: Iterable[str]) -> int | None:
@@ -173,6 +180,10 @@ def _counts(part: Any) -> bool:
 # --------------------------------------------------------------------------------------------------- replies
 
 
+CACHED = "prompt_tokens_from_cache"
+"""The name under which a chat completion is handed on with the tokens of its prompt that a cache held."""
+
+
 def chat_completion(body: Mapping[str, Any], *, reasons: bool = True) -> dict[str, Any]:
     """A chat completion of the parts of `body` that are read; `body` has a choice.
 
@@ -196,6 +207,7 @@ def chat_completion(body: Mapping[str, Any], *, reasons: bool = True) -> dict[st
         counts = {"prompt_tokens": usage.prompt, "completion_tokens": usage.output, "total_tokens": total}
         # Under a name of our own: the library adds or takes away a provider's.
         counts |= {} if usage.reasoning is None else {"thought_tokens": usage.reasoning}
+        counts |= {CACHED: usage.cached} if usage.cached else {}
         counts |= _cost(stated or {})
     return {
         "id": "reply",
@@ -388,6 +400,7 @@ def google_response(body: Mapping[str, Any]) -> dict[str, Any]:
         thought = min(usage.reasoning or 0, usage.output)
         counts = {"promptTokenCount": usage.prompt, "candidatesTokenCount": usage.output - thought}
         counts |= {"thoughtsTokenCount": thought, "totalTokenCount": usage.prompt + usage.output}
+        counts |= {"cachedContentTokenCount": usage.cached} if usage.cached else {}
     feedback = body.get("promptFeedback")
     blocked = _word(feedback.get("blockReason")) if isinstance(feedback, dict) else ""
     reason = {"finishReason": ended if isinstance(ended, str) else repr(ended)[:40]} if ended else {}

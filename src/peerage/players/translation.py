@@ -21,6 +21,7 @@ from pydantic_ai.usage import RequestUsage
 
 from peerage.players.client import Answer, PlayerError, bounded
 from peerage.players.finish_reasons import ending
+from peerage.players.replies import CACHED
 from peerage.players.thoughts import part
 from peerage.protocol import Format, Shaped, Speaker
 
@@ -117,6 +118,7 @@ def read(
             refused=ended == "refused",
             truncated=ended == "cut",
             reasoning_tokens=reasoning if counted else None,
+            cached_tokens=cached_tokens(usage) if counted else None,
             thought=bool(reasoning or thinking or said.thought),
             note=note,
         )
@@ -128,6 +130,11 @@ def _only(characters: int, thought: object, calls: Sequence[str]) -> str:
     if calls:
         return f"no text came, only a tool call of {sum(map(len, calls)):,} characters"
     return f"no text came, only {characters:,} characters of reasoning" if thought else ""
+
+
+def cached_tokens(usage: RequestUsage) -> int:
+    """The tokens of a prompt that the provider read from its cache."""
+    return (usage.details or {}).get(CACHED) or usage.cache_read_tokens
 
 
 def reasoning_tokens(usage: RequestUsage) -> int | None:

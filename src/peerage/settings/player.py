@@ -68,6 +68,20 @@ class Price(Section):
 
     input: Dollars = Field(description="Dollars per million input tokens.")
     output: Dollars = Field(description="Dollars per million output tokens.")
+    cached: Dollars | None = Field(
+        None,
+        description="Dollars per million input tokens that the provider read from its cache. Default: as "
+        "`input`.",
+    )
+
+    @model_validator(mode="after")
+    def _cheaper(self) -> Price:
+        if self.cached is not None and self.cached > self.input:
+            raise ValueError(
+                f"`cached` is {self.cached:g}, more than `input` with {self.input:g}, so no budget could be "
+                "kept; a cache costs at most as much as other input"
+            )
+        return self
 
 
 class Faults(Section):

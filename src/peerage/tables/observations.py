@@ -41,6 +41,7 @@ class Replies(Struct):
     lost: int = 0
     cut: int = 0
     reasoning_tokens: int = 0
+    cached_tokens: int = 0
     asked: dict[str, int] = {}
     failed: dict[str, int] = {}
 
@@ -83,6 +84,7 @@ def observe(matches: Iterable[Match]) -> Observations:
     ballots, marks, challenges, known = Rows(BALLOTS), Rows(MARKS), Rows(CHALLENGES), Rows(KNOWN)
     said: Counter[tuple[str, str, str, bool, bool]] = Counter()
     thought: Counter[str] = Counter()
+    cached: Counter[str] = Counter()
     waits: Counter[tuple[str, int]] = Counter()
     in_roles: Counter[tuple[str, str, bool]] = Counter()
     for match in matches:
@@ -93,8 +95,9 @@ def observe(matches: Iterable[Match]) -> Observations:
         asked = [step for step in match.steps if step.role != "sandbox"]
         said.update(_counted(asked))
         for step in asked:
-            if step.said is not None and step.said.reasoning_tokens:
-                thought[step.player] += step.said.reasoning_tokens
+            if step.said is not None:
+                thought[step.player] += step.said.reasoning_tokens or 0
+                cached[step.player] += step.said.cached_tokens or 0
         waits.update(
             [
                 (step.player, step.row.latency_ms or 0)
@@ -128,6 +131,7 @@ def observe(matches: Iterable[Match]) -> Observations:
     _replies(found, said, waits)
     for player, tokens in thought.items():
         found.replies[player].reasoning_tokens = tokens
+        found.replies[player].cached_tokens = cached[player]
     for (player, role, failed), count in in_roles.items():
         replies = found.replies[player]
         replies.asked[role] = replies.asked.get(role, 0) + count

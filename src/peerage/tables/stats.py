@@ -46,7 +46,7 @@ class PlayerStats(Shown, frozen=True):
     19 of 23 matches, as a judge in 0 of 170"; empty where it always replied. `repaired` had to be
     asked twice for their format; `cut` ended at their limit; `failed` are attempts without a reply (retried,
     or cut off by a crash), those of probes too. `reasoning_tokens` are those of `output_tokens` that were
-    thought and not said, as
+    thought and not said, `cached_tokens` those of `input_tokens` that were read from a provider's cache, as
     far as providers count them. Latency in seconds, over its `answers`: the replies that came to
     what it was asked as a contestant (see `speed`); None without any. `cost_usd` is what it is known to have
     been billed, None while the cost of no call is known; `possibly_usd` what it may have been billed in
@@ -81,6 +81,7 @@ class PlayerStats(Shown, frozen=True):
     cut: int
     failed: int
     reasoning_tokens: int
+    cached_tokens: int
     asked_in: dict[str, int]
     failed_in: dict[str, int]
     failures: str
@@ -297,6 +298,7 @@ def _player(
         cut=said.cut,
         failed=said.lost + failed_probes,
         reasoning_tokens=said.reasoning_tokens,
+        cached_tokens=said.cached_tokens,
         asked_in=dict(sorted(said.asked.items())),
         failed_in=dict(sorted(said.failed.items())),
         failures=failures_in_words(said.asked, said.failed),
