@@ -33,6 +33,8 @@ from peerage.tables.decision import (
     LINES,
     NOTE_CHARS,
     RULE,
+    _by_category,
+    _category,
     _less_accurate,
     _line,
     _price,
@@ -196,6 +198,17 @@ def test_who_is_less_accurate_by_the_checks_alone_is_named_unless_it_is_out() ->
     assert list(_less_accurate([ada, bob, cid], Credits(matches))) == said
     assert list(_less_accurate([ada, replace(bob, bin="out"), cid], Credits(matches))) == []
     assert list(_less_accurate([ada, cid], Credits(matches))) == []
+
+
+def test_a_category_in_which_a_rival_leads_is_named_with_its_doubt() -> None:
+    def lead(wins: int, losses: int) -> str:
+        matches = [met(at, "bob", "ada", "dates") for at in range(wins)]
+        matches += [met(wins + at, "ada", "bob", "dates") for at in range(losses)]
+        return _category("ada", ["bob"], _by_category(Credits(matches)))
+
+    assert lead(20, 2) == "On dates bob is ahead of ada: 91% right against 9%."
+    assert lead(4, 3) == "On dates bob is ahead of ada: 57% right against 43%, which may be chance."
+    assert lead(21, 20) == lead(3, 1) == lead(2, 9) == ""
 
 
 def test_more_matches_are_what_could_change_an_open_pick(found: Verdict) -> None:

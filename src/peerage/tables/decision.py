@@ -35,6 +35,8 @@ LINES = 6
 """Lines of a text that an example shows."""
 ENOUGH = 5
 """Tasks, or without checks matches, that a category needs for its order to be compared."""
+AHEAD = 0.05
+"""The least lead of a rival in a category that is worth a word."""
 RULE = (
     "Chosen by rule: the pick's decided matches, those that a check decided before those that judges did, "
     "the closest rival first, then the newest, one for each category; one that it lost, if there is any."
@@ -249,14 +251,14 @@ def _category(pick: str, rivals: Sequence[str], by_category: Mapping[str, _Part]
             if part.checked:
                 mine, theirs = (part.credits.by_player.get(name, {}) for name in (pick, rival))
                 gap = difference(theirs, mine)
-                if gap is None or gap.tasks < ENOUGH or gap.difference < 0.005:
+                if gap is None or gap.tasks < ENOUGH or gap.difference < AHEAD:
                     continue
                 accuracy = part.credits.accuracies
                 shares = accuracy[rival].accuracy, accuracy[pick].accuracy
                 sure, lower, what = gap.lower > 0, gap.lower, "right"
             else:
                 (share, count), (own, met) = (part.shares.get(name, (0.0, 0)) for name in (rival, pick))
-                if min(count, met) < ENOUGH or share - own < 0.005:
+                if min(count, met) < ENOUGH or share - own < AHEAD:
                     continue
                 shares, sure, lower, what = (share, own), False, share - own - 1, "of the points"
             if shares[0] > shares[1]:
