@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import date
 from typing import Any
 
 import pytest
@@ -29,6 +30,38 @@ def said(error: ValidationError) -> str:
         (
             {"model": "groq:a", "service_tier": "flex"},
             "`service_tier: flex` is sold by openai, google, openrouter, not by 'groq'; take it away",
+        ),
+        *[
+            (
+                {"model": "openai:a", "extra_body": {"min_p": 0.1, key: 1}},
+                f"`extra_body` holds `{key}`, which Peerage sets itself; {remedy}",
+            )
+            for key, remedy in (
+                ("messages", "state `system_prompt` instead"),
+                ("model", "state `model` instead"),
+                ("stream", "take it away"),
+                ("maxOutputTokens", "state `max_tokens` instead"),
+                ("MAX_tokens", "state `max_tokens` instead"),
+                ("provider", "state the player's `provider` instead"),
+                ("models", "state a player of its own for each model instead"),
+            )
+        ],
+        (
+            {"model": "openai:a", "extra_body": {"since": date(2026, 1, 1)}},
+            "`extra_body` holds what JSON cannot say, such as a date or NaN; put it in quotes",
+        ),
+        (
+            {"model": "openai:a", "extra_body": {"long": "x" * 20_000}},
+            "`extra_body` takes 20,012 characters; 20,000 at most are sent",
+        ),
+        (
+            {"model": "house:1", "extra_body": {"min_p": 1}},
+            "`extra_body` is for players that are asked at a provider, not for 'house:1'; take it away",
+        ),
+        (
+            {"model": "openai:a", "provider": {"only": ["x"]}},
+            "`provider` says by which upstreams OpenRouter serves an `openrouter:` player, and this is "
+            "'openai:a'; take it away",
         ),
         *[
             (
@@ -86,6 +119,7 @@ def test_contradictions_are_named_with_what_to_do(stated: dict[str, Any], told: 
         {"model": "house:1", "host": "gpu"},
         {"model": "openai:a", "host": "gpu", "base_url": "http://h/v1"},
         {"model": "human:ada", "timeout_s": 60, "priority": 2},
+        {"model": "gguf:a", "extra_body": {"min_p": 0.1, "chat_template_kwargs": {"model": 1}}},
     ],
 )
 def test_what_contradicts_nothing_is_taken(stated: dict[str, Any]) -> None:

@@ -225,6 +225,8 @@ class Ask(Struct, frozen=True, gc=False):
 MORE_ROOM = 2
 """A reply that was cut at its limit is asked for again with so many times the tokens."""
 
+AT = " at "
+"""Stands between the model that a provider named and the upstream that served it."""
 SANDBOX = "sandbox"
 """Under this name programs are on record: no player may bear it."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from peerage.engine.budget import Affordable, Budget, dollars, whole_nano
+from peerage.engine.budget import DOUBT, Affordable, Budget, dollars, whole_nano
 from peerage.engine.call_costs import Share
 
 
@@ -125,16 +125,33 @@ def test_beside_others_a_match_waits_until_the_sum_fits(
     while budget.admit(match)[0] is Affordable.YES:
         begun += 1
         budget.open(begun, match)
-    assert begun == 3, "some ten would fit, were the plan not perhaps twice too cheap"
+    assert begun == 4, "some ten would fit, were the plan not perhaps twice too cheap"
     assert budget.admit(match)[0] is waits
-    for number in (1, 2, 3):
+    for number in (1, 2, 3, 4):
         budget.close(number, decided=False)
     for _ in range(20):
         budget.seen(match, {"ada": 50})
     while budget.admit(match)[0] is Affordable.YES:
         begun += 1
         budget.open(begun, match)
-    assert 15 <= begun <= 18, "half as dear as planned: some twenty would fit, less four in reserve"
+    assert begun == 4 + 19, "half as dear as planned: twenty would fit, less a call at its worst"
+
+
+def test_nearly_all_matches_of_a_game_cost_at_most_what_is_kept_for_one() -> None:
+    budget = Budget(100_000, None, None)
+    match = plan(ada=100)
+    assert budget.surely("dear") == DOUBT
+    for at in range(20):
+        budget.seen(match, {"ada": 100 if at % 5 else 600}, "dear")
+        budget.seen(plan(bob=100), {"bob": 100}, "even")
+    assert budget.surely("dear") > 2
+    assert budget.surely("even") == 1
+    expected = sum(budget.expected(match).values())
+    assert 150 < expected < 250
+    budget.open(1, match, "dear")
+    for limit, verdict in ((2.2, Affordable.WAIT_ARENA), (6.5, Affordable.YES)):
+        budget.limit = round(limit * expected)
+        assert budget.admit(match, "dear")[0] is verdict
 
 
 def test_what_calls_really_cost_changes_what_is_expected() -> None:
@@ -171,7 +188,8 @@ def test_recalled_calls_count_as_made_and_cost_nothing_again() -> None:
     for _ in range(10):
         budget.recall(1, "ada", 3)
     assert budget.spent == 30
-    assert budget.reserve(2, "bob", 60) is Affordable.YES
+    assert budget.reserve(2, "bob", 57) is Affordable.WAIT_ARENA, "3.3 more, and a call of ten at the end"
+    assert budget.reserve(2, "bob", 56) is Affordable.YES
 
 
 def test_a_stopped_match_keeps_nothing_and_its_last_calls_still_return() -> None:

@@ -196,3 +196,25 @@ def test_how_a_player_is_asked_for_a_format_is_on_record_and_stays(tmp_path: Pat
     assert opened[1].told[0] == ["structured"], "told before it asks anything"
     with open_arena(tmp_path) as arena:
         assert registered(arena.ledger) == first, "once is enough"
+
+
+def test_upstreams_and_what_is_added_to_requests_are_part_of_what_a_player_is(tmp_path: Path) -> None:
+    one = PlayerSettings(model="openrouter:a/b")
+    several = [
+        one,
+        PlayerSettings(model="openrouter:a/b", provider={"only": ["x"]}),
+        PlayerSettings(model="openrouter:a/b", provider={"only": ["y"]}),
+        PlayerSettings(model="openrouter:a/b", extra_body={"min_p": 0.1}),
+    ]
+    assert len({identity(player, "key") for player in several}) == 4
+    shown = card(several[1], price_of(several[1], date(2026, 1, 1)))
+    assert shown["provider"]["only"] == ["x"]
+    with open_arena(write_arena(tmp_path)) as arena, arena.ledger.runner():
+        rows = registrations(arena.ledger, [(one, price_of(one, date(2026, 1, 1)))], "key", 0, 0)
+        arena.ledger.write(Batch(amendments=rows))
+        assert [changed(arena.ledger, [player], "key") for player in several] == [
+            {},
+            {one.name: ["provider"]},
+            {one.name: ["provider"]},
+            {one.name: ["extra_body"]},
+        ]

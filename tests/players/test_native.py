@@ -340,3 +340,14 @@ async def test_tokens_read_from_a_cache_are_counted_and_are_part_of_the_input(
     answer = await client.answer(call(VERDICT))
     await client.close()
     assert (answer.input_tokens, answer.cached_tokens, answer.output_tokens) == (100, 88, 4)
+
+
+@pytest.mark.parametrize("model", MODELS)
+async def test_what_a_player_adds_to_its_requests_is_sent(model: str, native: Native) -> None:
+    added = {"safetySettings": [{"category": "X", "threshold": "OFF"}]} if "google" in model else {"top_k": 5}
+    for more in ({}, {"extra_body": added}):
+        client = await opened(model, native, **more)
+        await client.answer(call(Text(10)))
+        await client.close()
+    plain, extended = [body for _, body in native.seen]
+    assert extended == plain | added

@@ -570,3 +570,32 @@ async def test_tokens_read_from_a_cache_are_counted(
     answer = await client.answer(call())
     await client.close()
     assert (answer.input_tokens, answer.cached_tokens, answer.output_tokens) == (100, cached, 7)
+
+
+ROUTED = {"only": ["deepinfra"], "quantizations": ["fp8"], "allow_fallbacks": False}
+
+
+async def test_what_a_player_adds_to_its_requests_is_sent_and_changes_nothing_else(
+    server: OpenAIServer,
+) -> None:
+    server.always(behave.reply("well"))
+    added = {"chat_template_kwargs": {"enable_thinking": False}, "min_p": 0.1}
+    for more in ({}, {"extra_body": added}):
+        client = await opened(settings_for(server, **more))
+        await client.answer(call())
+        await client.close()
+    plain, extended = [request.body for request in server.requests]
+    assert extended == plain | added
+
+
+async def test_openrouter_is_told_by_whom_to_serve_and_who_did_is_part_of_the_model(
+    server: OpenAIServer,
+) -> None:
+    settings = settings_for(server, model="openrouter:deepseek/deepseek-chat", provider=ROUTED)
+    client = await opened(settings)
+    body = behave.completion("well") | {"model": "deepseek/deepseek-chat", "provider": "DeepInfra"}
+    server.next(behave.body(json.dumps(body)), behave.body(json.dumps(body | {"provider": None})))
+    assert (await client.answer(call())).snapshot == "deepseek/deepseek-chat at DeepInfra"
+    assert (await client.answer(call())).snapshot == "deepseek/deepseek-chat"
+    assert server.requests[0].body["provider"] == ROUTED
+    await client.close()

@@ -24,7 +24,7 @@ from peerage.cli.options import Format
 from peerage.cli.output import OutputColumn, inert, show, table
 from peerage.engine.driver import REPAIR, ROOM
 from peerage.figures import counted, dollars, seconds
-from peerage.protocol import visible
+from peerage.protocol import AT, visible
 from peerage.tables.match_view import ExchangeView, MatchView
 from peerage.tables.matches import UNDER_WAY
 
@@ -200,6 +200,7 @@ def _took(one: ExchangeView) -> str:
         "" if one.output_tokens is None else f"{one.output_tokens:,} tokens",
         f"{one.reasoning_tokens:,} of them to think" if one.reasoning_tokens else "",
         "" if one.latency_s is None else seconds(one.latency_s),
+        visible(one.model) if AT in one.model else "",
         "cost unknown" if one.cost_usd is None else dollars(one.cost_usd),
         f"{one.attempts} attempts" if one.attempts > 1 else "",
         f"cut at its limit of {one.cut} tokens" if one.cut else "cut at its limit" * one.truncated,

@@ -40,7 +40,7 @@ class Admission:
         if not begun:
             if stopped:
                 return None
-            verdict, player = self._budget.admit(plan)
+            verdict, player = self._budget.admit(plan, fixture.game)
             if verdict in (Affordable.MATCH, Affordable.PLAYER):
                 void = verdict.value if not player else f"{PLAYER_BUDGET}{player}"
                 return self._not_begun(plan, void, alone, patience)
@@ -50,7 +50,7 @@ class Admission:
             if self.short:
                 return None
         self._unpaid = 0
-        self._budget.open(fixture.number, plan)
+        self._budget.open(fixture.number, plan, fixture.game)
         return ""
 
     def _not_begun(self, plan: Mapping[str, Share], void: str, alone: bool, patience: int) -> str | None:

@@ -6,20 +6,22 @@ order of replies. A call that fits only if calls in flight cost less than their 
 would not fit even if they cost nothing is refused for good, because what was spent never shrinks: by the
 limit of its match or player it gets no reply, by the arena's its match stops where it is.
 
-A match begins when what it and the matches under way are expected to cost still fits. The expectation starts
-from the plan's estimate and follows what each player's calls cost so far. When money is short the lowest
-numbers go first: what they are still expected to cost is kept from those behind them. The lowest match under
-way waits for calls in flight alone, so somebody can always go on.
+A match begins when it and the matches under way can probably all be paid to their end. What each will cost
+starts from the plan's estimate and follows what each player's calls cost so far; how far above that it may
+end is what nineteen in twenty of its game did not exceed, so that near the end fewer are under way. When
+money is short the lowest numbers go first: what they may still cost is kept from those behind them. The
+lowest match under way waits for calls in flight alone, so somebody can always go on.
 
 All sums are integers of 1e-9 dollars; expectations are floats and decide only who goes when.
 """
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum
-from math import hypot
+from math import ceil
 
 from peerage.engine.call_costs import Share
 
@@ -32,7 +34,11 @@ ARENA_BUDGET = "arena_budget"
 GUESS_WEIGHT = 0.2
 """Matches of a player that the plan's estimate counts for next to what they really cost."""
 DOUBT = 2.0
-"""Factor on the planned cost of matches while nothing is known and others are under way."""
+"""How many times what is expected a match may cost while little is known of its game."""
+SURE = 0.95
+"""Share of the matches of a game that cost at most what is kept for one."""
+REMEMBERED = 64
+"""Last matches of a game from which it is known how much dearer than expected they end."""
 
 
 def whole_nano(dollars: float | None) -> int | None:
@@ -61,11 +67,13 @@ WAITS = (Affordable.WAIT_ARENA, Affordable.WAIT_MATCH, Affordable.WAIT_PLAYER)
 
 @dataclass(slots=True)
 class _Open:
-    """A match under way: its plan, what it has paid and reserves, what of its plan is still to come."""
+    """A match under way: its game and plan, what it has paid and reserves, what of its plan is to come."""
 
+    game: str
     shares: Mapping[str, Share]
     paid: int
     held: int = 0
+    paid_by: dict[str, int] = field(default_factory=dict)
     done: dict[str, float] = field(default_factory=dict)
     left: dict[str, float] = field(init=False)
 
@@ -81,10 +89,11 @@ class _Pace:
     planned: float = 0.0
     paid: float = 0.0
 
-    def factor(self, doubt: float = 1.0) -> float:
+    @property
+    def factor(self) -> float:
         """Return how much dearer than planned."""
         weighed = self.guess + self.planned
-        return (doubt * self.guess + self.paid) / weighed if weighed > 0 else 1.0
+        return (self.guess + self.paid) / weighed if weighed > 0 else 1.0
 
 
 class Budget:
@@ -123,6 +132,7 @@ class Budget:
         self._open: dict[int, _Open] = {}
         self._stopped: dict[int, _Open] = {}
         self._paces: dict[str, _Pace] = {}
+        self._ends: dict[str, deque[float]] = {}
         self._left: set[int] = set()
 
     @property
@@ -171,8 +181,9 @@ class Budget:
 
     # -------------------------------------------------------------------------------------- expectations
 
-    def seen(self, plan: Mapping[str, Share], paid: Mapping[str, int]) -> None:
+    def seen(self, plan: Mapping[str, Share], paid: Mapping[str, int], game: str = "") -> None:
         """Learn from a finished match of an earlier run: its plan, and what it cost by player."""
+        self._ended(game, plan, sum(paid.values()))
         for player, share in plan.items():
             pace = self._pace(player, share)
             pace.planned += share.nano
@@ -186,10 +197,32 @@ class Budget:
             learnt = number not in self._left
             self._made(match, player, learnt)
             self._paces[player].paid += nano if learnt else 0
+            match.paid_by[player] = match.paid_by.get(player, 0) + nano
 
-    def expected(self, plan: Mapping[str, Share], doubt: float = 1.0) -> dict[str, float]:
+    def expected(self, plan: Mapping[str, Share]) -> dict[str, float]:
         """Return what a match will cost, by player, as far as is known."""
-        return {p: share.nano * self._pace(p, share).factor(doubt) for p, share in plan.items()}
+        return {p: share.nano * self._pace(p, share).factor for p, share in plan.items()}
+
+    def surely(self, game: str, doubt: float = DOUBT) -> float:
+        """Return how many times what is expected `SURE` of a game's matches cost at most; `doubt` stands for
+        one match more than there were."""
+        ends: list[float] = sorted([*self._ends.get(game, ()), doubt])
+        return max(1.0, ends[ceil(SURE * len(ends)) - 1])
+
+    def _ended(self, game: str, plan: Mapping[str, Share], paid: int) -> None:
+        """Learn how much dearer than expected a match was."""
+        if expected := sum(self.expected(plan).values()):
+            self._ends.setdefault(game, deque(maxlen=REMEMBERED)).append(paid / expected)
+
+    def _coming(self, match: _Open, sure: float) -> dict[str, float]:
+        """Return what a match under way may still cost, by player: what of its calls has not been made, or
+        what `sure` times its expected cost leaves."""
+        found: dict[str, float] = {}
+        for player, left in match.left.items():
+            factor = self._paces[player].factor
+            whole = sure * factor * match.shares[player].nano
+            found[player] = max(factor * left, whole - match.paid_by.get(player, 0))
+        return found
 
     def _pace(self, player: str, share: Share) -> _Pace:
         pace = self._paces.get(player)
@@ -206,24 +239,25 @@ class Budget:
         self._paces[player].planned += each if learnt else 0.0
 
     def _ahead(self, number: int, player: str | None) -> float:
-        """Return what matches before `number` are still expected to cost, and their dearest call at its
-        worst; or a player's part of it."""
+        """Return what matches before `number` may still cost, as far as that is known, and their dearest call
+        at its worst; or a player's part of it."""
         total, reach = 0.0, 0
-        dearer = {name: pace.factor() for name, pace in self._paces.items()}
+        sure = {game: self.surely(game, 1.0) for game in {match.game for match in self._open.values()}}
         for other, match in self._open.items():
             if other < number:
-                for name in match.left if player is None else match.left.keys() & {player}:
-                    total += dearer[name] * match.left[name]
-                    reach = max(reach, match.shares[name].reach)
+                for name, nano in self._coming(match, sure[match.game]).items():
+                    if player is None or name == player:
+                        total += nano
+                        reach = max(reach, match.shares[name].reach)
         return total + reach
 
     # ------------------------------------------------------------------------------------------- matches
 
-    def admit(self, plan: Mapping[str, Share]) -> tuple[Affordable, str]:
+    def admit(self, plan: Mapping[str, Share], game: str = "") -> tuple[Affordable, str]:
         """Return whether a match of this plan may begin, and the player who cannot pay for it.
 
         Alone it must fit at twice its expected cost and its dearest call at its worst. Beside others it waits
-        until their sum fits, with two standard deviations, each taken as half of what is expected.
+        until all of them fit at what nearly all matches of their games cost at most, with that call.
         """
         plan = self._asked(plan)
         alone = self.expected(plan)
@@ -239,29 +273,26 @@ class Budget:
             return Affordable.ARENA, ""
         if not self._open or (self.limit is None and self.per_player is None):
             return Affordable.YES, ""
-        doubted = self.expected(plan, DOUBT)
-        coming = [
-            {p: self._paces[p].factor(DOUBT) * left for p, left in match.left.items()}
-            for match in self._open.values()
-        ]
+        sure = {name: self.surely(name) for name in {game, *[match.game for match in self._open.values()]}}
+        coming = [self._coming(match, sure[match.game]) for match in self._open.values()]
         if self.per_player is not None:
-            for player, nano in doubted.items():
-                costs = [nano, *[match.get(player, 0.0) for match in coming]]
-                need = sum(costs) + max(hypot(*costs), plan[player].reach)
+            for player, nano in alone.items():
+                need = sure[game] * nano + sum([match.get(player, 0.0) for match in coming])
+                need += plan[player].reach
                 if nano and self.spent_by.get(player, 0) + need > self.per_player:
                     return Affordable.WAIT_PLAYER, player
         if self.limit is not None:
-            costs = [sum(doubted.values()), *[sum(match.values()) for match in coming]]
-            if costs[0] and self.spent + sum(costs) + max(hypot(*costs), reach) > self.limit:
+            need = sure[game] * total + sum([sum(match.values()) for match in coming]) + reach
+            if total and self.spent + need > self.limit:
                 return Affordable.WAIT_ARENA, ""
         return Affordable.YES, ""
 
-    def open(self, number: int, plan: Mapping[str, Share]) -> None:
+    def open(self, number: int, plan: Mapping[str, Share], game: str = "") -> None:
         """Begin a match, or go on with one."""
         plan = self._asked(plan)
         for player, share in plan.items():
             self._pace(player, share)
-        self._open[number] = _Open(plan, self._begun.pop(number, 0))
+        self._open[number] = _Open(game, plan, self._begun.pop(number, 0))
 
     def _asked(self, plan: Mapping[str, Share]) -> Mapping[str, Share]:
         """A plan without those who are asked nothing more."""
@@ -289,6 +320,7 @@ class Budget:
             return
         for player, share in match.shares.items():
             self._paces[player].planned += share.nano - match.done.get(player, 0.0)
+        self._ended(match.game, match.shares, match.paid)
 
     # --------------------------------------------------------------------------------------------- calls
 
@@ -337,6 +369,7 @@ class Budget:
         match = self._open.get(number)
         if match is not None and player in match.shares:
             self._paces[player].paid += nano
+            match.paid_by[player] = match.paid_by.get(player, 0) + nano
             if answered:
                 self._made(match, player)
         match = match or self._stopped.get(number)
@@ -353,7 +386,7 @@ class Budget:
         if match is None:
             return {}
         grant = {
-            player: 2 * (round(self._paces[player].factor() * left) + match.shares[player].reach)
+            player: 2 * (round(self._paces[player].factor * left) + match.shares[player].reach)
             for player, left in match.left.items()
         }
         total = sum(grant.values())

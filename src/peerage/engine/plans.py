@@ -136,7 +136,8 @@ class Plans:
         for issued, row in zip(ledger.fixtures(first, last), ledger.records(first, last), strict=True):
             fixture, record = read_fixture(issued.body, texts), read_record(row.body)
             if not record.outcome.void and self.playable(fixture):
-                budget.seen(self.of(fixture), {name: paid.cost_nano for name, paid in record.totals.items()})
+                paid = {name: total.cost_nano for name, total in record.totals.items()}
+                budget.seen(self.of(fixture), paid, fixture.game)
 
 
 def one_more(budget: Budget, plan: Mapping[str, Share]) -> str:

@@ -37,6 +37,8 @@ ANSWERS = (
     "max_tokens",
     "thinking_tokens",
     "reasoning_effort",
+    "provider",
+    "extra_body",
     "structured",
     "faults",
 )
@@ -46,7 +48,8 @@ ANSWERS = (
 def identity(player: PlayerSettings, key: str) -> str:
     """A digest of what answers; `key` (the arena's sealing key) keeps a command's arguments from being
     guessed."""
-    answers = player.model_dump(mode="json", include=set(ANSWERS))
+    said = player.model_dump(mode="json")
+    answers = {name: said[name] for name in ANSWERS}
     answers["base_url"] = without_credentials(player.base_url)
     return hmac.new(key.encode(), msgspec.json.encode(answers, order="sorted"), sha256).hexdigest()
 

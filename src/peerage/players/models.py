@@ -96,6 +96,8 @@ class Connection:
             google = GoogleProvider(
                 api_key=self._key, base_url=self._base_url or None, http_client=self._open_http()
             )
+            if added := self._settings.added:  # the model library has no setting of its own for it
+                google.client._api_client._http_options.extra_body = added
             return GoogleModel(name, provider=google)
         return self._open_compatible(provider, name)
 

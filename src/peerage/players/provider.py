@@ -106,6 +106,10 @@ class ProviderClient:
         )
         if self._settings.service_tier:
             self._usual["service_tier"] = self._settings.service_tier
+        if (
+            added := self._settings.added
+        ) and self._settings.provider != "google":  # there the client adds it
+            self._usual["extra_body"] = added
         if self._structured and not self._model.profile.get("supports_json_schema_output", False):
             self._structured = False
         self.warnings = tuple(

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
 from peerage.players.finish_reasons import ending
+from peerage.protocol import AT
 
 LONGEST_MESSAGE = 300
 
@@ -213,7 +214,7 @@ def chat_completion(body: Mapping[str, Any], *, reasons: bool = True) -> dict[st
         "id": "reply",
         "object": "chat.completion",
         "created": 0,
-        "model": _word(body.get("model")),
+        "model": _served(body),
         "service_tier": _word(body.get("service_tier")) or None,
         "provider": _word(body.get("provider")),
         "choices": [
@@ -322,6 +323,13 @@ def _objects(found: Any) -> list[dict[str, Any]]:
 
 def _first(found: Any) -> dict[str, Any] | None:
     return found[0] if isinstance(found, list) and found and isinstance(found[0], dict) else None
+
+
+def _served(body: Mapping[str, Any]) -> str:
+    """Return the model that a reply names, with the upstream that served it where a gateway names one
+    (OpenRouter's `provider`): "deepseek/deepseek-chat at DeepInfra"."""
+    model, upstream = _word(body.get("model")), _word(body.get("provider")).strip()[:60]
+    return f"{model[:139]}{AT}{upstream}" if model and upstream else model
 
 
 def _word(value: Any) -> str:

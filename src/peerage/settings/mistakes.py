@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Annotated, Any, TypeVar, get_args, get_origin
 
 from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
+from pydantic.fields import FieldInfo
 
 from peerage.figures import suggest
 from peerage.games.judged import JudgingSettings
@@ -82,9 +83,9 @@ def _problem(one: Mapping[str, Any], model: type[BaseModel]) -> str:
     if kind == "extra_forbidden" and judged:
         return f"it says how judges decide; write it under `judging:`, `judging: {{{key}: {shown(found)}}}`"
     if kind == "extra_forbidden":
-        return f"unknown key{suggest(str(one['loc'][-1]), owner.model_fields if owner else ())}"
+        return f"unknown key{suggest(str(one['loc'][-1]), _keys(owner) if owner else ())}"
     if kind == "missing":
-        field = owner.model_fields.get(str(one["loc"][-1])) if owner else None
+        field = _keys(owner).get(str(one["loc"][-1])) if owner else None
         return (
             f"missing; expected {field.description[:1].lower()}{field.description[1:]}"
             if field and field.description
@@ -93,7 +94,7 @@ def _problem(one: Mapping[str, Any], model: type[BaseModel]) -> str:
     if kind in ("value_error", "assertion_error"):
         return str(message).partition(", ")[2]
     if kind in ("model_type", "dict_type", "model_attributes_type"):
-        field = owner.model_fields.get(str(one["loc"][-1])) if owner else None
+        field = _keys(owner).get(str(one["loc"][-1])) if owner else None
         several = field is not None and get_origin(field.annotation) is dict
         short = "" if several else getattr(_model_at(model, one["loc"]), "SHORT", "")
         expected = f"{short and short + ' or '}indented `key: value` lines"
@@ -122,12 +123,17 @@ def _model_at(model: type[BaseModel], path: Sequence[int | str]) -> type[BaseMod
         if isinstance(step, int) or named:
             named = False
             continue
-        field = here.model_fields.get(step)
+        field = _keys(here).get(step)
         named = field is not None and get_origin(field.annotation) is dict
         here = next(models_in(field.annotation), None) if field else None
         if here is None:
             return None
     return here  # type: ignore[no-any-return]
+
+
+def _keys(model: type[BaseModel]) -> dict[str, FieldInfo]:
+    """The fields of a settings model by the keys that state them."""
+    return {field.alias or name: field for name, field in model.model_fields.items()}
 
 
 def models_in(annotation: Any) -> Iterator[type[BaseModel]]:

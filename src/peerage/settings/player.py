@@ -2,14 +2,24 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shlex
 import unicodedata
+from collections.abc import Mapping
 from importlib.metadata import entry_points
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 from urllib.parse import urlsplit, urlunsplit
 
-from pydantic import AfterValidator, BeforeValidator, Field, ValidationInfo, field_validator, model_validator
+from pydantic import (
+    AfterValidator,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    ValidationInfo,
+    field_validator,
+    model_validator,
+)
 
 from peerage.figures import suggest
 from peerage.games.section import Section, Share
@@ -39,6 +49,27 @@ OTHERS = ("house", PERSON, "gguf", "command", "http", "https", "python")
 FLEX = ("openai", "google", "openrouter")
 """Providers by whose names a player can be asked in the flex tier."""
 
+
+OURS: Mapping[str, str] = {
+    **dict.fromkeys(("model",), "`model`"),
+    **dict.fromkeys(("models", "route"), "a player of its own for each model"),
+    **dict.fromkeys(("messages", "system", "contents", "systeminstruction"), "`system_prompt`"),
+    **dict.fromkeys(
+        ("maxtokens", "maxcompletiontokens", "maxoutputtokens", "generationconfig"), "`max_tokens`"
+    ),
+    **dict.fromkeys(("temperature",), "`temperature`"),
+    **dict.fromkeys(("topp",), "`top_p`"),
+    **dict.fromkeys(("reasoningeffort", "reasoning", "thinking"), "`reasoning_effort` or `thinking_tokens`"),
+    **dict.fromkeys(("servicetier",), "`service_tier`"),
+    **dict.fromkeys(("provider",), "the player's `provider`"),
+    **dict.fromkeys(("responseformat",), "`structured`"),
+    **dict.fromkeys(("stream", "streamoptions", "usage", "n", "store"), ""),
+    **dict.fromkeys(("tools", "toolchoice", "toolconfig", "functions", "plugins", "websearchoptions"), ""),
+}
+"""Keys of a request that `extra_body` may not hold, without `_` and in lower case, as a provider may read
+them; each with what states the same, "" where nothing does."""
+MOST_EXTRA = 20_000
+"""Characters of JSON that `extra_body` may take."""
 
 DAY_S = 86_400.0
 FLEX_S = 900.0
@@ -84,6 +115,19 @@ class Price(Section):
         return self
 
 
+class Upstreams(Section):
+    """Upstreams by which OpenRouter may serve a player (its own `provider` of a request)."""
+
+    only: tuple[str, ...] = Field((), description="Upstreams that may serve it, such as `deepinfra`.")
+    order: tuple[str, ...] = Field((), description="Upstreams in the order in which they are tried.")
+    quantizations: tuple[str, ...] = Field(
+        (), description="Precisions at which it may be served, such as `fp8`, `bf16`."
+    )
+    allow_fallbacks: bool | None = Field(
+        None, description="`false`: no other upstream than those of `order`. Default: OpenRouter's, true."
+    )
+
+
 class Faults(Section):
     """Faults of a house player, each a probability per reply (demo, tests and simulation)."""
 
@@ -102,6 +146,8 @@ def _tidied(value: object) -> object:
 
 class PlayerSettings(Section):
     """One player: what answers, and how it is asked and priced."""
+
+    model_config = ConfigDict(serialize_by_alias=True)
 
     model: str = Field(
         description="What answers: `provider:model` (openai, anthropic, google, groq, xai, huggingface, "
@@ -177,6 +223,17 @@ class PlayerSettings(Section):
         None,
         description="`flex`: slower and at half price where the provider sells that (OpenAI, Google). While "
         "it has no capacity, matches wait. Default: the provider's usual tier.",
+    )
+    upstreams: Upstreams | None = Field(
+        None,
+        alias="provider",
+        description="Of an `openrouter:` player: which upstreams may serve it. The one that did is on record "
+        "with each reply.",
+    )
+    extra_body: dict[str, Any] = Field(
+        {},
+        description="More keys for the body of each of its requests, as its provider takes them; none that "
+        "Peerage sets itself. They are on record for all to read: never an API key.",
     )
     structured: bool = Field(True, description="Use the provider's native structured output where it has it.")
     price: Price | None = Field(None, description="Overrides the price table.")
@@ -291,6 +348,7 @@ class PlayerSettings(Section):
         elif self.faults != Faults():
             raise ValueError(f"{self.model!r}: only house players (`house:0.5`) take `faults`")
         self._check_thinking()
+        self._check_body()
         if self.is_person:
             self._check_person(rest.strip())
         if self.service_tier:
@@ -317,6 +375,40 @@ class PlayerSettings(Section):
             object.__setattr__(self, "name", unicodedata.normalize("NFC", called))
         if "timeout_s" not in self.model_fields_set:
             object.__setattr__(self, "timeout_s", DAY_S)
+
+    def _check_body(self) -> None:
+        if self.upstreams is not None and self.provider != "openrouter":
+            raise ValueError(
+                f"`provider` says by which upstreams OpenRouter serves an `openrouter:` player, and this is "
+                f"{self.public_model!r}; take it away"
+            )
+        if not self.extra_body:
+            return
+        if self.provider not in PROVIDERS and self.provider != "gguf":
+            raise ValueError(
+                f"`extra_body` is for players that are asked at a provider, not for {self.public_model!r}; "
+                "take it away"
+            )
+        for key in self.extra_body:
+            instead = OURS.get(key.replace("_", "").lower())
+            if instead is not None:
+                state = f"state {instead} instead" if instead else "take it away"
+                raise ValueError(f"`extra_body` holds `{visible(key)}`, which Peerage sets itself; {state}")
+        try:
+            size = len(json.dumps(self.extra_body, allow_nan=False))
+        except (TypeError, ValueError, RecursionError):
+            raise ValueError(
+                "`extra_body` holds what JSON cannot say, such as a date or NaN; put it in quotes"
+            ) from None
+        if size > MOST_EXTRA:
+            raise ValueError(f"`extra_body` takes {size:,} characters; {MOST_EXTRA:,} at most are sent")
+
+    @property
+    def added(self) -> dict[str, Any]:
+        """Return what is added to the body of its requests."""
+        if self.upstreams is None:
+            return {**self.extra_body}
+        return self.extra_body | {"provider": self.upstreams.model_dump(mode="json", exclude_defaults=True)}
 
     def _check_tier(self) -> None:
         if self.provider not in FLEX and not self.base_url:

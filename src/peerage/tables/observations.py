@@ -42,6 +42,7 @@ class Replies(Struct):
     cut: int = 0
     reasoning_tokens: int = 0
     cached_tokens: int = 0
+    models: dict[str, int] = {}
     asked: dict[str, int] = {}
     failed: dict[str, int] = {}
 
@@ -85,6 +86,7 @@ def observe(matches: Iterable[Match]) -> Observations:
     said: Counter[tuple[str, str, str, bool, bool]] = Counter()
     thought: Counter[str] = Counter()
     cached: Counter[str] = Counter()
+    named: Counter[tuple[str, str]] = Counter()
     waits: Counter[tuple[str, int]] = Counter()
     in_roles: Counter[tuple[str, str, bool]] = Counter()
     for match in matches:
@@ -98,6 +100,8 @@ def observe(matches: Iterable[Match]) -> Observations:
             if step.said is not None:
                 thought[step.player] += step.said.reasoning_tokens or 0
                 cached[step.player] += step.said.cached_tokens or 0
+                if step.said.model:
+                    named[step.player, step.said.model] += 1
         waits.update(
             [
                 (step.player, step.row.latency_ms or 0)
@@ -132,6 +136,8 @@ def observe(matches: Iterable[Match]) -> Observations:
     for player, tokens in thought.items():
         found.replies[player].reasoning_tokens = tokens
         found.replies[player].cached_tokens = cached[player]
+    for (player, model), count in named.items():
+        found.replies[player].models[model] = count
     for (player, role, failed), count in in_roles.items():
         replies = found.replies[player]
         replies.asked[role] = replies.asked.get(role, 0) + count

@@ -47,7 +47,9 @@ class PlayerStats(Shown, frozen=True):
     asked twice for their format; `cut` ended at their limit; `failed` are attempts without a reply (retried,
     or cut off by a crash), those of probes too. `reasoning_tokens` are those of `output_tokens` that were
     thought and not said, `cached_tokens` those of `input_tokens` that were read from a provider's cache, as
-    far as providers count them. Latency in seconds, over its `answers`: the replies that came to
+    far as providers count them. `models` counts its replies by the model that its provider named, with the
+    upstream that served it where a gateway says: "deepseek/deepseek-chat at DeepInfra". Latency in seconds,
+    over its `answers`: the replies that came to
     what it was asked as a contestant (see `speed`); None without any. `cost_usd` is what it is known to have
     been billed, None while the cost of no call is known; `possibly_usd` what it may have been billed in
     addition, in all games (failed calls, replies of unknown cost), None without a known price. `brier` and
@@ -82,6 +84,7 @@ class PlayerStats(Shown, frozen=True):
     failed: int
     reasoning_tokens: int
     cached_tokens: int
+    models: dict[str, int]
     asked_in: dict[str, int]
     failed_in: dict[str, int]
     failures: str
@@ -299,6 +302,7 @@ def _player(
         failed=said.lost + failed_probes,
         reasoning_tokens=said.reasoning_tokens,
         cached_tokens=said.cached_tokens,
+        models=dict(sorted(said.models.items())),
         asked_in=dict(sorted(said.asked.items())),
         failed_in=dict(sorted(said.failed.items())),
         failures=failures_in_words(said.asked, said.failed),
