@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import inspect
 import json
+import re
 from collections.abc import Iterator, Mapping
 from enum import StrEnum
 from pathlib import Path
@@ -253,12 +254,21 @@ def python_page() -> str:
             lines += [_code(f"arena.{name} -> {returned}"), "", _paragraphs(member), ""]
         else:
             lines += [*_signature(f"arena.{name}", member), ""]
-    lines += ["## What comes back", ""]
+    lines += [_COMES_BACK, "| class | fields |", "|---|---|"]
     errors = [name for name in peerage.__all__ if name.endswith("Error")]
-    for name in peerage.__all__:
-        if name in ("Arena", "open", "__version__", *errors):
-            continue
-        lines += [f"### `{name}`", "", _paragraphs(kind := getattr(peerage, name)), ""]
+    kinds = {
+        name: getattr(peerage, name)
+        for name in peerage.__all__
+        if name not in ("Arena", "open", "__version__", *errors)
+    }
+    places = {kind: title for title, documented in _JSON.items() for kind in documented}
+    for name in [name for name, kind in kinds.items() if kind in places]:
+        title = places[kind := kinds.pop(name)]
+        there = "" if kind.__name__ == name else f", at {kind.__name__}"
+        lines.append(f"| `{name}` | [{title.partition(':')[0]}](json.md#{_anchor(title)}){there} |")
+    lines.append("")
+    for name, kind in kinds.items():
+        lines += [f"### `{name}`", "", _paragraphs(kind), ""]
         hints = {name: getattr(said, "__forward_arg__", said) for name, said in kind.__annotations__.items()}
         if fields := [f"{field}: {said}" for field, said in hints.items()]:
             lines += [_code("\n".join(fields)), ""]
@@ -269,8 +279,9 @@ def python_page() -> str:
 
 _PYTHON = """# Python
 
-Everything a program needs is in the package `peerage` itself; what is not on this page may change. It is made
-from the code by `make docs`. [A notebook](notebook.ipynb) shows it at work.
+After this page you can play an arena and read its tables from a program or [a notebook](notebook.ipynb).
+Everything needed is in the package `peerage` itself; what is not on this page may change. The page is made from
+the code by `make docs`.
 
 ```python
 import peerage
@@ -290,6 +301,17 @@ flight return, everything is on record, and the next `run` goes on. Games, forma
 with other modules: [a game](writing-a-game.md), [a provider](adding-a-provider.md),
 [ratings alone](ratings.md).
 """
+
+
+_COMES_BACK = """## What comes back
+
+What commands write as JSON is an object here, with the same fields; the page on JSON says what each means:
+"""
+
+
+def _anchor(title: str) -> str:
+    """The place of a heading in its page's address, as GitHub makes it."""
+    return re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-")
 
 
 def _signature(name: str, member: Any) -> list[str]:
