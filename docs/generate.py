@@ -280,8 +280,8 @@ def python_page() -> str:
 _PYTHON = """# Python
 
 After this page you can play an arena and read its tables from a program or [a notebook](notebook.ipynb).
-Everything needed is in the package `peerage` itself; what is not on this page may change. The page is made from
-the code by `make docs`.
+Everything needed is in the package `peerage` itself; what is not on this page may change. The page is made
+from the code by `make docs`.
 
 ```python
 import peerage

@@ -83,9 +83,9 @@ def test_a_reason_is_one_in_any_spelling_and_in_one_row() -> None:
 
 BECOMES = {
     "whole": "the reply",
-    "cut": "cut: asked for once more with more room",
+    "cut": "cut",
     "refused": "refused",
-    "broken": "no result: tried again, possibly billed",
+    "broken": "no result",
     "unstated": "the reply, with a warning; cut when as many tokens came as were asked for",
 }
 
