@@ -108,8 +108,8 @@ def refuse_unpriced(settings: ArenaSettings, unpriced: Sequence[str]) -> None:
         correct = "Correct the model's name, or state" if "did you mean" in named else "State"
         raise ArenaError(
             f"a budget is set, but no price is known for {named}, so it could not be kept. "
-            f"{correct} `price: {{input: …, output: …}}` (dollars per million tokens) for each, or take the "
-            "budget away"
+            f"{correct} `price: {{input: …, output: …}}` (dollars per million tokens) for each in "
+            "arena.yaml, or take the budget away"
         )
 
 

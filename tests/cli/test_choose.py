@@ -145,6 +145,34 @@ def test_the_budget_may_be_written_as_people_do(here: Path, stated: str, found: 
     assert load(here / "t").budget.arena == found
 
 
+def test_another_setting_of_a_player_than_that_of_the_arena_is_told(here: Path) -> None:
+    (here / "t.csv").write_text(GOOD)
+    (here / "v2.md").write_text("Be brief.")
+    price = "{model: 'house:0.9', price: {input: %s, output: 1}}"
+    v2 = "{model: 'house:0.9', name: v2, system_prompt: {file: v2.md}}"
+    peerage("choose", "t.csv", price % 1, v2, "--matches", "1")
+    peerage("choose", "t.csv", price % 1, v2, "--matches", "2")
+    told = peerage("choose", "t.csv", price % 2, v2, code=2)
+    assert "t/arena.yaml says another price of house:0.9. Edit it and" in " ".join(told.split())
+    told = peerage("choose", "t.csv", price % 1, v2.replace("v2,", "v3,"), code=2)
+    assert "says players house:0.9, v2, not house:0.9, v3. Edit" in " ".join(told.split())
+
+
+def test_more_matches_are_played_although_the_best_is_known(here: Path) -> None:
+    (here / "t.csv").write_text(GOOD)
+    told = peerage("choose", "t.csv", "house:0.95", "house:0.05")
+    assert "until best known: house:0.95 is the best" in told
+    played = int(re.findall(r"done: (\d+) matches", told)[0])
+    assert f"done: {played + 5} matches, 5 of them" in peerage("run", "--dir", "t", "--more", "5", "--yes")
+    assert "0 of them now" in peerage("run", "--dir", "t", "--until", "best known", "--more", "5", "--yes")
+
+
+def test_the_judge_that_is_offered_does_not_play(here: Path) -> None:
+    (here / "t.csv").write_text("prompt\nWrite a poem.\n")
+    told = peerage("choose", "t.csv", "anthropic:claude-haiku-4-5", "openai:gpt-5-mini", code=2)
+    assert "does not play itself as --judge, such as --judge google:" in " ".join(told.split())
+
+
 @pytest.mark.parametrize(
     ("words", "told"),
     [

@@ -87,9 +87,11 @@ def test_votes_worth_little_are_told_with_the_reason(shared: float, worth: float
     figures = {"votes": 5.0, "effective_votes": worth, "shared_errors": shared}
     measures = [Measure(name, value, None, None, 9, "") for name, value in figures.items()]
     (observe,) = remarks(measures, [], {}, [], frozenset())
-    assert observe == f"5 votes tell as much as {worth:.2g} of judges who err independently: {why}."
+    assert observe == f"5 votes tell as much as {worth:.1f} of judges who err independently: {why}."
     (observe,) = remarks(measures, [], {}, [], frozenset(), "scores")
     assert observe.startswith("5 scores tell as much as ")
+    alone = [Measure(name, 1.0 if name == "votes" else 0.0, None, None, 9, "") for name in figures]
+    assert not list(remarks(alone, [], {}, [], frozenset()))
 
 
 def test_it_is_said_whether_a_single_judge_changes_first_place() -> None:

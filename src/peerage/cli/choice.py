@@ -66,6 +66,14 @@ class StatedChoice(NamedTuple):
     judged: int
 
 
+_JUDGES = (
+    "anthropic:claude-haiku-4-5",
+    "openai:gpt-5-mini",
+    "google:gemini-2.5-flash",
+    "anthropic:claude-sonnet-4-5",
+)  # one more than players that need a judge
+
+
 def stated_choice(
     tasks: str, lines: Sequence[str], judges: Sequence[str], rubric: Path | None, template: Path | None
 ) -> StatedChoice:
@@ -101,10 +109,11 @@ def stated_choice(
     count, unchecked, judged = _read(path, template)
     if unchecked and not judging and 0 < len(players) < 4:
         which = "no task has" if unchecked == count else f"{unchecked} of {count} tasks have neither"
+        playing = {one.model for one in players}
+        example = next(one for one in _JUDGES if one not in playing)
         raise SettingsError(
             f"{path}: {which} `expected` {'or' if unchecked == count else 'nor'} a check, so somebody has to "
-            "judge the answers; name a model that plays not itself as --judge, such as --judge "
-            "anthropic:claude-haiku-4-5"
+            f"judge the answers; name a model that does not play itself as --judge, such as --judge {example}"
         )
     if rubric is not None and not (judging or judged):
         raise SettingsError(
@@ -159,6 +168,10 @@ def _near(path: Path) -> str:
     return f"; did you mean {folder / near[0]}?" if near else f" in {folder.resolve()}; check the path"
 
 
+FROM_FILE = "text"
+"""What stands for a text that a player of the command line has in a file."""
+
+
 def player_stated(line: str, place: str) -> PlayerSettings:
     """A player as the command line states it. Raises SettingsError."""
     from pydantic import ValidationError
@@ -182,7 +195,7 @@ def player_stated(line: str, place: str) -> PlayerSettings:
                 file = Path(str(value["file"]))
                 if not file.is_file():
                     raise SettingsError(f"{place} {line}: {file} does not exist{_near(file)}")
-                stated = stated | {key: "text"}
+                stated = stated | {key: FROM_FILE}
     elif len(several) > 1:
         between = f" {place} " if place.startswith("-") else " "
         raise SettingsError(

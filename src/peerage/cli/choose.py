@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import shlex
-from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -13,6 +12,7 @@ import typer
 
 from peerage.cli.choice import (
     BUDGET,
+    FROM_FILE,
     Judges,
     Players,
     Rubric,
@@ -26,7 +26,7 @@ from peerage.cli.choice import (
 from peerage.cli.options import HERE, MOST_MATCHES, Quiet, at, program, say
 
 if TYPE_CHECKING:
-    from peerage.settings import ArenaSettings
+    from peerage.settings import ArenaSettings, PlayerSettings
 
 ANSWERS = 10
 """Answers of each player to each task, on average, after which a choice ends where nothing else ends it."""
@@ -214,15 +214,25 @@ def _refuse_different(stated: StatedChoice, folder: Path) -> None:
         ("players", settings.players, stated.players),
         ("judges", settings.judges, stated.judges),
     ):
-        models = [Counter([one.model for one in side]) for side in (held, stated_here)]
-        if stated.players and models[0] != models[1]:
-            lists = [", ".join(one.elements()) or "none" for one in models]
+        there = {one.name: one for one in held}
+        if stated.players and there.keys() != {one.name for one in stated_here}:
+            lists = [", ".join([one.name for one in side]) or "none" for side in (held, stated_here)]
             differ.append(f"{what} {lists[0]}, not {lists[1]}")
+        elif stated.players:
+            differ += [other for one in stated_here if (other := _otherwise(one, there[one.name]))]
     if differ:
         raise SettingsError(
             f"{path} says {'; '.join(differ)}. Edit it and run `{program()} choose{at(folder)}` to go on "
             "there, or choose elsewhere with --dir FOLDER"
         )
+
+
+def _otherwise(stated: PlayerSettings, held: PlayerSettings) -> str:
+    """The settings of a player that the command line states and arena.yaml does not have; empty for none."""
+    here = stated.model_dump(exclude_unset=True)
+    whole, there = stated.model_dump(), held.model_dump()
+    keys = [key for key, value in here.items() if value != FROM_FILE and whole[key] != there[key]]
+    return f"another {' and '.join(keys)} of {stated.name}" if keys else ""
 
 
 def _file(holder: object, key: str) -> object:

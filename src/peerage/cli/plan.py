@@ -94,7 +94,7 @@ def _write(settings: ArenaSettings, plan: Plan, shape: Format, more: Sequence[st
     notes += [*more, *asked(settings, plan)]
     if settings.budget.arena is not None:
         pays = int(settings.budget.arena / each) if each else plan.matches
-        enough = f"; it is expected to pay for some {counted(pays, 'match')}" * (0 < pays < plan.matches)
+        enough = f"; it is expected to pay for some {counted(pays, 'match')}" * (1 < pays < plan.matches)
         notes.append(
             f"the budget of {dollars(settings.budget.arena)} over all runs is never exceeded{enough}"
         )
@@ -199,10 +199,11 @@ def agree_to_matches(arena: Arena, matches: int | None, yes: bool, note: str = "
 
     settings = arena.settings
     issued = histories(arena.ledger) if len(settings.lineup) > 1 else {}
-    to_play = PLANNED if matches is None else matches - decided(arena.ledger)
+    there = decided(arena.ledger)
+    to_play = PLANNED if matches is None else matches - there
     if to_play <= 0:
         more = f"{program()} run{at(arena.folder)} --more 20"
-        say(f"the arena has {counted(matches or 0, 'match')} with a result already; `{more}` plays 20 more")
+        say(f"the arena has {counted(there, 'match')} with a result already; `{more}` plays 20 more")
         return
     if matches is None and not note:
         ends = [f"{settings.until}"] if settings.until else []

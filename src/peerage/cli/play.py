@@ -51,7 +51,9 @@ def run(
     more: Annotated[
         int | None,
         typer.Option(
-            min=1, max=MOST_MATCHES, help="Stop after so many more matches with a result than there are now."
+            min=1,
+            max=MOST_MATCHES,
+            help="Stop after so many more matches with a result than there are now, whatever is known.",
         ),
     ] = None,
     batch_size: Annotated[
@@ -130,7 +132,11 @@ def run(
         settings = stated = with_games(stated, game)
     log_to_stderr(log_level.upper(), settings.everyone if settings else (), environment(folder, os.environ))
     if settings is not None:
-        settings = stated = stated if until is None else with_goal(stated, until)
+        if until is not None:
+            stated = with_goal(stated, until)
+        elif more is not None:  # so many more matches, whatever is known already
+            stated = stated.model_copy(update={"until": None})
+        settings = stated
         prepared(settings, folder)
     where = {} if address is None else {"kind": "ray", "address": address}
     stated = stated.model_copy(update={"engine": stated.engine.model_copy(update=where)})

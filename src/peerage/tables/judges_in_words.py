@@ -58,10 +58,10 @@ def remarks(
         yield f"Out of step, as tastes may differ: {named}{more}."
     figures = {one.measure: one.value for one in measures}
     votes, effective = figures.get("votes"), figures.get("effective_votes")
-    if votes is not None and effective is not None and effective < _WORTH * votes:
+    if votes is not None and effective is not None and effective < _WORTH * votes and votes > 1:
         apart = 1 / (1 + (votes - 1) * max(figures.get("shared_errors") or 0.0, 0.0))
         told = "the judges err alike" if apart <= effective / votes / apart else _UNEQUAL
-        yield f"{votes:.3g} {unit} tell as much as {effective:.2g} of judges who err independently: {told}."
+        yield f"{votes:.3g} {unit} tell as much as {effective:.1f} of judges who err independently: {told}."
 
 
 _NAMED = 3  # pairs that a sentence names at most
