@@ -57,6 +57,13 @@ def credit(written: Any, expected: Any, answer: str) -> float:
         ("number 1%", "200", ["202", "198"], ["203"]),
         ("number", "-3", ["-3", "−3", "minus: -3.0"], ["3"]),
         ("number", "1000", ["1,000", "1000"], ["1.000,5"]),
+        ("number", "12345678901", ["12345678901", "12,345,678,901.0"], ["12345678905", "12345678901.5"]),
+        ("number", "9007199254740993", ["9007199254740993"], ["9007199254740992"]),
+        ("number", "0.3", ["0.30000000000000004"], ["0.3000001"]),
+        ("number", "0.0000000001", ["1e-10"], ["0"]),
+        ("number", "42", ["٤٢", "４２", "41? No: 42"], ["4²", "42 or 41", "①", "4,2", "4.2.0"]),
+        ("number", "123", ["123"], ["1,2,3", "section 1.2.3", "½"]),
+        ("number", "3", ["1,2,3", "3 (see 1.2.3)"], ["1.2.3"]),
         ("contains", "PX-1", ["the px-1 order"], ["PX1"]),
         ({"type": "contains", "every": True}, ["a", "b"], ["b a"], ["a"]),
         ({"type": "contains", "strict": True}, "A", ["xAx"], ["xax"]),
@@ -68,10 +75,14 @@ def credit(written: Any, expected: Any, answer: str) -> float:
             [*"Bb", "(b)", "**B**", "A is wrong.\n\nAnswer: B", "It is B.", "A? The answer is (b), so D."],
             ["A", "A or B", "", "The answer is A, not B", "The answer is a matter of taste."],
         ),
+        ("choice", "A", ["A", "A is right.", "I say A"], ["A clear answer is none.", "Not A.", "A or B"]),
+        ("choice", "B", ["A question for B", "not A but B"], ["It is not B", "It isn't B."]),
         ("choice yes|no", "yes", ["Yes.", "yes", "I say yes"], ["no", "yes and no", "yesterday"]),
         ({"type": "choice", "options": ["a b", "c"]}, "a b", ["A  B"], ["c"]),
         ("json", {"a": 1, "b": ["x"]}, ['{"b": ["X."], "a": 1.0, "c": 2}', '```json\n{"a":1,"b":["x"]}\n```'],
          ["{}", "[1]", "no", '{"a": true, "b": "x"}']),
+        ("json", {"id": 4111111111111111, "p": 1e-10}, ['{"id": 4111111111111111, "p": 1e-10}'],
+         ['{"id": 4111111111111112, "p": 0}']),
         ("json", None, ["[1]", '"x"', "say {\"a\": 1} so"], ["x", "", '{"a": NaN}']),
     ],
 )  # fmt: skip
@@ -118,6 +129,12 @@ def test_several_checks_are_their_weighted_mean() -> None:
         ({"type": "json", "schema": {"type": "objekt"}}, None, "did you mean 'object'"),
         ({"type": "json", "schema": {"if": {}}}, None, "which is not known"),
         ({"type": "exact", "weight": 0}, "a", "weight"),
+        ({"type": "json", "weight": 0}, {"a": 1}, "weight"),
+        ({"type": "json", "tolerance": float("nan")}, {"a": 1}, "a number from 0"),
+        ({"type": "python", "program": "c.py:f", "weight": -1}, None, "weight"),
+        ("number ...", "1", "write a tolerance"),
+        ("contains", ["a", " "], "nothing to compare with"),
+        ({"type": "choice", "options": ["a"] * 1_001}, "a", "1,001 options; 1,000 are the most"),
     ],
 )
 def test_a_check_that_cannot_be_made_is_told(written: Any, expected: Any, told: str) -> None:
@@ -144,6 +161,7 @@ LOOPING = {"$ref": "#/$defs/n", "$defs": {"n": {"properties": {"a": {"$ref": "#/
 KINDS: tuple[tuple[Any, Any], ...] = (
     ("exact", "x"), ("number", "1"), ("contains", "xyz"), ("regex", "(a+)+$|(a|aa)*c"), ("choice", "A"),
     ("choice yes|no", "yes"), ("json", {"a": [1, {"b": 2}]}),
+    ({"type": "choice", "options": [f"{'a' * (i % 40)}{i}" for i in range(1_000)]}, "0"),
     ({"type": "json", "schema": LOOPING}, None),
 )  # fmt: skip
 
@@ -217,6 +235,9 @@ def test_schemas_are_read_as_the_standard_says(value: Any) -> None:
         )
 
 
+ASKED = "a number from 0 to 1 was expected"
+
+
 @pytest.mark.parametrize(
     ("body", "comes_to"),
     [
@@ -226,12 +247,17 @@ def test_schemas_are_read_as_the_standard_says(value: Any) -> None:
         ("return {'pass': True, 'score': 0.75, 'reason': 'so'}", Credit(0.75, "so")),
         ("return {'pass': False}", Credit(0.0)),
         ("raise KeyError('total')", Credit(0.0, "the check raised KeyError: 'total'")),
-        ("return 7", None),
-        ("return float('nan')", None),
-        ("return 'yes'", None),
+        ("return 7", Credit(0.0, "the check gave 7; a number from 0 to 1 was expected")),
+        ("return float(answer.replace('4', 'nan'))", Credit(0.0, f"the check gave nan; {ASKED}")),
+        (
+            "return 'yes'",
+            Credit(0.0, "the check raised ValueError: could not convert string to float: 'yes'"),
+        ),
+        ("raise SystemExit(0)", Credit(0.0, "the check raised SystemExit: 0")),
     ],
 )
-def test_a_program_of_the_owners_gives_credit(body: str, comes_to: Credit | None) -> None:
+def test_a_program_of_the_owners_gives_credit(body: str, comes_to: Credit) -> None:
+    """No answer gets out of its check by what the check makes of it."""
     source = program({"c.py": f"def grade(answer, expected, task):\n    {body}\n"}, "c.py:grade")
     asked = {"answer": "4", "expected": "4", "task": {}}
     assert credit_of(ran(performed(source, json.dumps(asked)).text)) == comes_to
@@ -242,3 +268,7 @@ def test_a_program_that_cannot_be_run_gives_no_credit() -> None:
     assert credit_of(Ran("ok", "noise")) is None
     assert credit_of(Ran("fuel")) == Credit(0.0, "the check ended at its limit of fuel")
     assert credit_of(Ran("ok", '[0.5, "", 1]')) is None
+    assert credit_of(Ran("ok", "\n")) == Credit(0.0, "the check crashed")
+    assert credit_of(Ran("ok", '\n[7, ""]')) == Credit(0.0, f"the check gave 7; {ASKED}")
+    assert credit_of(Ran("error", "\n", "trap")) == Credit(0.0, "the check crashed")
+    assert credit_of(Ran("error", '\n[1, ""]', "trap")) == Credit(0.0, "the check crashed")

@@ -31,6 +31,8 @@ MOST = 200_000
 """Characters of an answer that are read."""
 MOST_FIELDS = 2_000
 """Fields of one expected JSON value that are compared."""
+MOST_OPTIONS = 1_000
+"""Options of one choice; an answer is searched for each."""
 ONE_LINE = 80
 """Characters of an expected answer that is compared where nothing says how; a longer one is a reference."""
 
@@ -180,26 +182,44 @@ _NUMBER = re.compile(
 _GROUPED = re.compile(r"[0-9]{1,3}(?:[ ’'_][0-9]{3})+")
 
 
+_THOUSANDS = re.compile(r"[-+]?[1-9][0-9]{0,2}(?:,[0-9]{2,3})*,[0-9]{3}")
+_APART = ("<super>", "<sub>", "<fraction>", "<circle>", "<square>")
+"""Decompositions of signs that are no digits of a number: `4²` is not 42."""
+
+
 def number(text: str) -> float | None:
     """Return the number that a text is, with signs of currency and units around it; None where it is none.
 
     Of `1,234.5` and `1.234,5` the last mark is the decimal one; a comma with three digits behind it groups.
+    A whole number is exact, however long.
     """
     found = _numbers(text)
     return found[0] if len(found) == 1 else None
 
 
 def _numbers(text: str) -> list[float]:
-    text = unicodedata.normalize("NFKC", text).replace("−", "-").replace("\u2009", " ")
+    text = text.translate({ord(sign): _plain_sign(sign) for sign in {*text} if sign > "\x7f"})
     return [value for one in _NUMBER.finditer(text) for value in _read_numbers(one[0])]
 
 
+def _plain_sign(sign: str) -> str:
+    """Return a sign as numbers are written: digits of any script as ASCII."""
+    if sign.isdecimal():
+        return str(unicodedata.decimal(sign))
+    if unicodedata.decomposition(sign).startswith(_APART):
+        return sign
+    return {"−": "-", "\u066b": ".", "\u066c": ","}.get(sign) or unicodedata.normalize("NFKC", sign)
+
+
 def _read_numbers(written: str) -> Iterator[float]:
-    """Yield the numbers of digits with marks between them: blanks part numbers unless they group."""
+    """Yield the numbers of digits with marks between them: blanks part numbers unless they group, and so do
+    several commas."""
     for part in [written] if _GROUPED.match(written) else written.split():
-        value = _value(re.sub(r"[ ’'_]", "", part))
-        if value is not None:
-            yield value
+        listed = part.count(",") > 1 and "." not in part and not _THOUSANDS.fullmatch(part)
+        for one in part.split(",") if listed else [part]:
+            value = _value(re.sub(r"[ ’'_]", "", one))
+            if value is not None:
+                yield value
 
 
 def _value(digits: str) -> float | None:
@@ -208,12 +228,13 @@ def _value(digits: str) -> float | None:
         group = "," if point > comma else "."
         digits = digits.replace(group, "").replace(",", ".")
     elif comma >= 0:
-        grouped = digits.count(",") > 1 or re.fullmatch(r"[-+]?[1-9][0-9]{0,2},[0-9]{3}", digits)
-        digits = digits.replace(",", "" if grouped else ".")
+        digits = digits.replace(",", "" if _THOUSANDS.fullmatch(digits) else ".")
     elif digits.count(".") > 1:
+        if not _THOUSANDS.fullmatch(digits.replace(".", ",")):
+            return None  # a version, a date
         digits = digits.replace(".", "")
     try:
-        value = float(digits)
+        value = int(digits) if digits.strip("+-").isdigit() else float(digits)
     except ValueError:
         return None
     return value if math.isfinite(value) else None
@@ -234,7 +255,9 @@ def _number(check: Check, answer: str) -> Credit:
 
 def _near(said: float, right: float, check: Check) -> bool:
     give = check.tolerance * (abs(right) if check.relative else 1.0)
-    return abs(said - right) <= give + 1e-9 * max(1.0, abs(right))
+    if not give and said % 1 == 0 == right % 1:
+        return said == right  # two numbers of accounts may differ in the last digit
+    return abs(said - right) <= give + 1e-12 * max(abs(said), abs(right))
 
 
 # ---------------------------------------------------------------------------------------------- choices
@@ -256,8 +279,8 @@ def chosen(answer: str, options: Sequence[str]) -> str | None:
     """Return the option that an answer chooses, normalized; None where it is none, or several.
 
     It is the answer as a whole; else what its last lines say, of the form `Answer: B`; else the last option
-    of which it says that the answer is that; else the only one that occurs in it as words of their own, in
-    its own case where it is one letter.
+    of which it says that the answer is that; else the only one that occurs in it as words of their own and
+    not behind a `not`, in its own case where it is one letter, and not as an article.
     """
     known = {normalized(one): one for one in options}
     for line in (answer, *reversed(answer.strip().splitlines()[-5:])):
@@ -275,12 +298,24 @@ def chosen(answer: str, options: Sequence[str]) -> str | None:
     ]
     if said:
         return normalized(said[-1])
+    loose = text.casefold()
     there = [
         form
         for form, written in known.items()
-        if re.search(rf"(?<!\w){re.escape(written)}(?!\w)", text, 0 if len(written) == 1 else re.IGNORECASE)
+        if written.casefold() in loose
+        and re.search(
+            _ALONE.pattern.replace("OPTION", re.escape(written))
+            + (_ARTICLE.pattern if written in "AI" else ""),
+            text,
+            0 if len(written) == 1 else re.IGNORECASE,
+        )
     ]
     return there[0] if len(there) == 1 else None
+
+
+_ALONE = re.compile(r"(?<!\w)(?<![Nn]ot )(?<!n't )OPTION(?!\w)")
+_ARTICLE = re.compile(r"(?! (?!(?:is|was|or|and|nor|because|since|as|seems|fits|would)\b)[a-z])")
+"""Not before a word, as in “A clear case”, but “A is right”."""
 
 
 # ------------------------------------------------------------------------------------------------- JSON
@@ -360,7 +395,7 @@ def _equal(said: Any, right: Any, check: Check) -> bool:
         return said is right
     if isinstance(said, int | float) and isinstance(right, int | float):
         try:
-            return _near(float(said), float(right), check)
+            return _near(said, right, check)
         except OverflowError:
             return said == right
     if isinstance(said, str) and isinstance(right, str):
@@ -391,28 +426,36 @@ def program(sources: Mapping[str, str], named: str) -> str:
     return re.sub("SOURCE|FILE|FUNCTION", lambda name: repr(texts[name[0]]), harness)
 
 
+BEGUN = "\n"
+"""What the program prints once the function is there: what happens then is due to the answer."""
+
+
 def credit_of(ran: Ran) -> Credit | None:
     """Return the credit that such a program gave; None where it cannot be run or gave none from 0 to 1.
 
-    An answer on which the function fails, or ends at a limit, has none: else an answer could get out of its
-    check.
+    An answer on which the function fails, gives no such credit, or ends at a limit, has credit 0: else an
+    answer could get out of its check.
     """
     if ran.status in ("timeout", "fuel", "memory", "output"):
         return Credit(0.0, f"the check ended at its limit of {ran.status}")
-    if ran.status != "ok":
+    if not ran.stdout.startswith(BEGUN):
         return None
     try:
         credit, note = msgspec.json.decode(ran.stdout, type=tuple[float, str])
-    except (msgspec.DecodeError, RecursionError):
-        return None
-    return Credit(credit, storable(note)) if 0 <= credit <= 1 else None
+    except (msgspec.MsgspecError, RecursionError):
+        return Credit(0.0, "the check crashed")
+    if ran.status != "ok":
+        return Credit(0.0, "the check crashed")
+    if 0 <= credit <= 1:
+        return Credit(credit, storable(note))
+    return Credit(0.0, f"the check gave {credit:g}; a number from 0 to 1 was expected")
 
 
 # ------------------------------------------------------------------------------------------- as written
 
 _WRITTEN = re.compile(r"\s*([\w-]+)\s*:?\s*(.*?)\s*", re.DOTALL)
 _PROGRAM = re.compile(r"[\w./-]{1,200}\.py:[^\W\d]\w{0,99}")
-_TOLERANCE = re.compile(r"(?:±|\+/-|\+-|tolerance)?\s*:?\s*([0-9.]+(?:e-?[0-9]+)?)\s*(%?)")
+_TOLERANCE = re.compile(r"(?:±|\+/-|\+-|tolerance)?\s*:?\s*([0-9]+\.?[0-9]*(?:e-?[0-9]+)?|\.[0-9]+)\s*(%?)")
 
 
 def check_of(written: Any, expected: Any) -> Check:
@@ -467,11 +510,19 @@ def sound(check: Check) -> Check:
     """Return a check that can be made. Raises ValueError for a check without what it compares with, a pattern
     or a number that is none, and an expected choice that is no option."""
     expected, kind = check.expected, check.kind
+    if not (math.isfinite(check.tolerance) and check.tolerance >= 0):
+        raise ValueError(f"the tolerance is {check.tolerance}; a number from 0 was expected")
+    if not 0 < check.weight <= 1_000:
+        raise ValueError(
+            f"the weight of a check is {check.weight}; a number above 0, up to 1000, was expected"
+        )
     empty = expected is None or expected in ("", [], ())
     if kind == "python":
         if not _PROGRAM.fullmatch(check.program):
             raise ValueError(f"found the program {check.program!r:.60}; write `python: FILE.py:FUNCTION`")
         return check
+    if isinstance(expected, list | tuple) and kind not in ("json", "python"):
+        empty = empty or not all(_plain(one).strip() for one in expected)
     if empty and kind != "json":
         raise ValueError(f"the check `{kind}` has nothing to compare with; fill in `expected`")
     if kind == "regex":
@@ -481,18 +532,14 @@ def sound(check: Check) -> Check:
         for one in _texts(expected):
             if number(one) is None:
                 raise ValueError(f"found {one!r:.60} in `expected`, and the check `number` needs a number")
+    elif kind == "choice" and len(check.options) > MOST_OPTIONS:
+        raise ValueError(f"the choice has {len(check.options):,} options; {MOST_OPTIONS:,} are the most")
     elif kind == "choice" and check.options:
         options = [normalized(one) for one in check.options]
         if wrong := [one for one in _texts(expected) if normalized(one) not in options]:
             raise ValueError(f"expected is {wrong[0]!r:.60}, which is none of {_listed(check.options)}")
     elif kind == "json":
         return _sound_json(check)
-    if not (math.isfinite(check.tolerance) and check.tolerance >= 0):
-        raise ValueError(f"the tolerance is {check.tolerance}; a number from 0 was expected")
-    if not 0 < check.weight <= 1_000:
-        raise ValueError(
-            f"the weight of a check is {check.weight}; a number above 0, up to 1000, was expected"
-        )
     return check
 
 
