@@ -163,6 +163,9 @@ def test_more_matches_are_played_although_the_best_is_known(here: Path) -> None:
     told = peerage("choose", "t.csv", "house:0.95", "house:0.05")
     assert "until best known: house:0.95 is the best" in told
     played = int(re.findall(r"done: (\d+) matches", told)[0])
+    again = peerage("choose", "--dir", "t", "--yes")
+    assert "until best known: house:0.95 is the best already; `peerage run --dir t --more 20`" in again
+    assert f"done: {played} matches, 0 of them now" in again
     assert f"done: {played + 5} matches, 5 of them" in peerage("run", "--dir", "t", "--more", "5", "--yes")
     assert "0 of them now" in peerage("run", "--dir", "t", "--until", "best known", "--more", "5", "--yes")
 

@@ -171,6 +171,7 @@ def agreed_and_played(
 
     `players` joined on the command line; a person among them has the seat at this terminal.
     """
+    from peerage.engine.recovery import decided
     from peerage.ledger import LedgerError
 
     refuse_unplaceable(arena)
@@ -178,12 +179,34 @@ def agreed_and_played(
         for notice in arena.ready():
             say(notice)
 
+    if known := known_already(arena, limit):
+        more = f"{program()} run{at(arena.folder)} --more 20"
+        say(f"until {arena.settings.until}: {known} already; `{more}` plays 20 more")
+        limit = decided(arena.ledger)
+
     def agreed(note: str = "") -> None:
-        agree_to_matches(arena, limit, yes, note)
+        if not known:
+            agree_to_matches(arena, limit, yes, note)
 
     agreed()
     seat = seated(players) if sys.stdin.isatty() and sys.stdout.isatty() else ""
     return play_to_end(arena, limit, batch, replan=lambda: agreed(THINKS), seat=seat)
+
+
+def known_already(arena: Arena, limit: int | None) -> str:
+    """What the matches on record say of the goal where that is known, so that nobody is asked, probed or paid
+    to find it out; empty where it is not, or the limit leaves nothing to play."""
+    from peerage.engine.recovery import decided
+    from peerage.scheduling.goal import Known
+    from peerage.standings.looks import ended, series_of
+
+    goal, there = arena.settings.goal, decided(arena.ledger)
+    if goal is None or not there or (limit is not None and limit <= there):
+        return ""
+    known, series = Known(goal, [player.name for player in arena.settings.players]), series_of(arena.ledger)
+    for match in arena.ledger.summaries():
+        known.note(ended(match, series.get(match.number, 0)))
+    return known.state.in_words if known.state.reached else ""
 
 
 def demo(
