@@ -29,6 +29,7 @@ ANSWERS = (1, 2, 5, 20, 0)  # 0: from 1 to 20
 KINDS = (*(("alike", rho) for rho in (0.0, 0.05, 0.2, 0.5, 1.0)), ("certain or a toss", 0.0), ("fields", 0.2))
 
 Bounds = tuple[Floats, Floats]
+Cells = list[tuple[float, float]]
 
 
 def chances(rng: np.random.Generator, kind: str, rho: float, mean: float, shape: tuple[int, int]) -> Floats:
@@ -78,10 +79,10 @@ METHODS: Mapping[str, Callable[[Floats, Ints], Bounds]] = {
 }
 
 
-def measured(arenas: int) -> Iterator[str]:
-    """Rows of the table of single accuracies."""
+def measured(arenas: int) -> Iterator[tuple[str, Cells]]:
+    """Each interval of single accuracies, by the number of tasks."""
     for tasks in TASKS:
-        held: dict[str, list[tuple[float, float]]] = {name: [] for name in METHODS}
+        held: dict[str, Cells] = {name: [] for name in METHODS}
         for at, (mean, (kind, rho), answers) in enumerate(product(TRUE, KINDS, ANSWERS)):
             rng = np.random.default_rng([tasks, at])
             shape = (arenas, tasks)
@@ -91,13 +92,13 @@ def measured(arenas: int) -> Iterator[str]:
             for name, method in METHODS.items():
                 held[name].append(_of(method(means, asked), mean))
         for name, cells in held.items():
-            yield _row(f"{tasks} tasks", name, cells)
+            yield name, cells
 
 
-def pairs(arenas: int) -> Iterator[str]:
-    """Rows of the table of differences."""
+def pairs(arenas: int) -> Iterator[tuple[str, Cells]]:
+    """Each interval of differences, by the number of tasks."""
     for tasks in TASKS:
-        cells: dict[str, list[tuple[float, float]]] = {"**ours**": [], "Student's t alone": []}
+        cells: dict[str, Cells] = {"**ours**": [], "Student's t alone": []}
         settings = product(TRUE, (0.0, 0.02, 0.1), (0.05, 0.5, 0.9), (0.0, 0.5, 1.0), (1, 0))
         for at, (mean, gap, rho, shared, answers) in enumerate(settings):
             rng = np.random.default_rng([tasks, at])
@@ -114,7 +115,7 @@ def pairs(arenas: int) -> Iterator[str]:
             cells["**ours**"].append(_of(gap_bounds(middle, (gaps**2).mean(axis=1), size), gap))
             cells["Student's t alone"].append(_of(student(gaps, asked), gap))
         for name, found in cells.items():
-            yield _row(f"{tasks} tasks, difference of two", name, found)
+            yield f"difference of two, {name}", found
 
 
 def _of(found: Bounds, true: float) -> tuple[float, float]:
@@ -123,17 +124,23 @@ def _of(found: Bounds, true: float) -> tuple[float, float]:
     return float(held.mean()), float((upper - lower).mean())
 
 
-def _row(what: str, name: str, cells: list[tuple[float, float]]) -> str:
+def _figures(cells: Cells) -> tuple[str, ...]:
     held, wide = np.array(cells).T
-    few = int((held < 0.93).sum())
-    share = f"{held.min():.1%} | {held.mean():.1%} | {few} of {len(held)}"
-    return f"| {what} | {name} | {share} | {100 * wide.mean():.1f} |"
+    few = f"{(held < 0.93).sum()} of {len(held)}"
+    return f"{held.min():.1%}", f"{held.mean():.1%}", few, f"{100 * wide.mean():.1f}"
 
 
 def table(arenas: int) -> str:
-    head = "| | interval | holds at least | on average | cells below 93% | mean width, points |"
-    head += "\n|---|---|--:|--:|--:|--:|"
-    return "\n".join([head, *measured(arenas), *pairs(arenas)])
+    """Return the table: a row for each interval, with its figures for each number of tasks."""
+    rows: dict[str, list[tuple[str, ...]]] = {}
+    for name, cells in [*measured(arenas), *pairs(arenas)]:
+        rows.setdefault(name, []).append(_figures(cells))
+    head = f"| interval, of {', '.join(map(str, TASKS))} tasks | holds at least | on average "
+    lines = [f"{head}| cells below 93% | mean width, points |", "|---|--:|--:|--:|--:|"]
+    for name, figures in rows.items():
+        columns = [", ".join(column) for column in zip(*figures, strict=True)]
+        lines.append(f"| {name} | {' | '.join(columns)} |")
+    return "\n".join(lines)
 
 
 def main(arguments: list[str]) -> None:

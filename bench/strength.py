@@ -245,8 +245,7 @@ def measured(arenas: int, only: str) -> dict[tuple[Setup, int], list[Seen]]:
             for part in workers.map(partial(looked, setup), parts):
                 for look, cell in zip(setup.looks, part, strict=True):
                     found.setdefault((setup, look), []).extend(cell)
-            for look in setup.looks:
-                print(row(setup, look, found[setup, look]), flush=True)
+            print(line(setup, [found[setup, look] for look in setup.looks]), flush=True)
     return found
 
 
@@ -262,8 +261,17 @@ def beyond(each: Floats, least: float, most: float = np.inf) -> bool:
     return bool(each.mean() + error < least or each.mean() - error > most)
 
 
-def row(setup: Setup, look: int, cell: Sequence[Seen]) -> str:
-    """A line of the table, with the bounds that the cell misses by more than chance."""
+def line(setup: Setup, cells: Sequence[Sequence[Seen]]) -> str:
+    """Return a line of the table: an arena, and its figures at each of its looks."""
+    columns = list(
+        zip(*[figures(setup, *each) for each in zip(setup.looks, cells, strict=True)], strict=True)
+    )
+    *numbers, misses = [[text for text in column if text] for column in columns]
+    return f"| {setup.name} | {' | '.join(', '.join(column) for column in numbers)} | {'; '.join(misses)} |"
+
+
+def figures(setup: Setup, look: int, cell: Sequence[Seen]) -> tuple[str, ...]:
+    """Return the figures of one look, at last the bounds that it misses by more than chance."""
     held = np.array([each.held.mean() for each in cell])
     leader = np.array([each.leader for each in cell])
     equals, drawn = setup.pool == "equals", setup.pool == "prior"
@@ -288,11 +296,11 @@ def row(setup: Setup, look: int, cell: Sequence[Seen]) -> str:
         misses.append("spread")
     if not equals and beyond(said - true, 0.0, 0.0):
         misses.append("the pick's chance")
-    shown = f"{slope:.2f} | {said.mean():.0%} | {true.mean():.0%}"
+    missed = f"at {look}: {', '.join(misses)}" if misses else ""
     if equals:
-        shown = f"spread {spread:.0f} | | "
-    own = "" if equals else f"{leader.mean():.0%}"
-    return f"| {setup.name} | {look:,} | {held.mean():.1%} | {own} | {shown} | {', '.join(misses)} |"
+        return str(look), f"{held.mean():.1%}", "", f"spread {spread:.0f}", "", "", missed
+    pick = f"{said.mean():.0%}", f"{true.mean():.0%}"
+    return str(look), f"{held.mean():.1%}", f"{leader.mean():.0%}", f"{slope:.2f}", *pick, missed
 
 
 def binned(cells: dict[tuple[Setup, int], list[Seen]], chances: Callable[[Seen], Floats]) -> list[str]:
@@ -320,10 +328,16 @@ def summary(cells: dict[tuple[Setup, int], list[Seen]]) -> Iterator[str]:
     yield f"| “A is better than B with p%” | {' | '.join(binned(cells, lambda each: each.better))} |"
 
 
+def table(cells: dict[tuple[Setup, int], list[Seen]]) -> list[str]:
+    """Return the lines of all setups measured."""
+    setups = dict.fromkeys(setup for setup, _ in cells)
+    return [line(setup, [cells[setup, look] for look in setup.looks]) for setup in setups]
+
+
 def main(arenas: int, write: bool, only: str) -> None:
     print("\n".join(HEAD))
     cells = measured(arenas, only)
-    lines = [*HEAD, *[row(setup, look, cell) for (setup, look), cell in cells.items()], "", *summary(cells)]
+    lines = [*HEAD, *table(cells), "", *summary(cells)]
     print("\n".join(summary(cells)))
     if write:
         before, _, rest = PAGE.read_text("utf-8").partition(BEGIN)
