@@ -254,10 +254,8 @@ def copied(folder: Path) -> Path:
     return to
 
 
-def test_the_script_of_the_docs_checks_originals_and_copies(whole: Path, tmp_path: Path) -> None:
-    page = (Path(__file__).parents[2] / "docs" / "ledger.md").read_text("utf-8")
-    script = tmp_path / "check.py"
-    script.write_text(page.split("```python\n")[1].split("```")[0])
+def test_the_script_without_peerage_checks_originals_and_copies(whole: Path, tmp_path: Path) -> None:
+    script = Path(__file__).parents[2] / "examples" / "check" / "ledger.py"
 
     def checked(folder: Path) -> tuple[int, str]:
         command = [sys.executable, "-I", "-W", "error", script, folder / "arena.db"]

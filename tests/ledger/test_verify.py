@@ -1,4 +1,4 @@
-"""verify finds any changed byte and names the match; and the script of docs/ledger.md agrees with it."""
+"""verify finds any changed byte and names the match; and examples/check/ledger.py agrees with it."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from peerage.match import Fixture, MatchRecord, Outcome, Totals
 from peerage.parallel import Helpers, Lost
 from peerage.standings.verify import verify
 
-DOCS = Path(__file__).parents[2] / "docs"
+SCRIPT = Path(__file__).parents[2] / "examples" / "check" / "ledger.py"
 MATCHES = 12
 
 
@@ -98,16 +98,14 @@ def flip(body: bytes | str, at: int) -> bytes | str:
     return raw.decode() if isinstance(body, str) else bytes(raw)
 
 
-def by_script(path: Path, tmp_path: Path) -> subprocess.CompletedProcess[str]:
-    script = (DOCS / "ledger.md").read_text("utf-8").split("```python\n")[1].split("```")[0]
-    assert len([line for line in script.splitlines() if line.strip()]) <= 43
-    (tmp_path / "check.py").write_text(script)
+def by_script(path: Path) -> subprocess.CompletedProcess[str]:
+    assert len([line for line in SCRIPT.read_text("utf-8").splitlines() if line.strip()]) <= 46
     return subprocess.run(
-        [sys.executable, "-I", "-W", "error", tmp_path / "check.py", path], capture_output=True, text=True
+        [sys.executable, "-I", "-W", "error", SCRIPT, path], capture_output=True, text=True, check=False
     )
 
 
-def test_a_whole_ledger(opened: Callable[[], Ledger], copy: Path, tmp_path: Path) -> None:
+def test_a_whole_ledger(opened: Callable[[], Ledger], copy: Path) -> None:
     ledger = opened()
     report = verify(ledger)
     last = list(ledger.records())[-1]
@@ -122,7 +120,7 @@ def test_a_whole_ledger(opened: Callable[[], Ledger], copy: Path, tmp_path: Path
         + sum(len(row.body) for row in ledger.records())
         + sum(len(text.encode()) for text in ledger.texts().values())
     )
-    said = by_script(copy, tmp_path)
+    said = by_script(copy)
     assert (said.returncode, said.stderr) == (0, "")
     assert said.stdout == f"{MATCHES} matches, head {report.head}\nlog root {report.log_root}\n"
 
@@ -247,15 +245,13 @@ CHANGES = {
 
 @pytest.mark.parametrize("at", [0, 3, 17, 30, -1])
 @pytest.mark.parametrize("what", CHANGES)
-def test_one_changed_byte_is_named(
-    what: str, at: int, opened: Callable[[], Ledger], copy: Path, tmp_path: Path
-) -> None:
+def test_one_changed_byte_is_named(what: str, at: int, opened: Callable[[], Ledger], copy: Path) -> None:
     statement, expected = CHANGES[what]
     change(copy, statement.format(at=at))
     assert verify(opened()).problems == (Problem(7, expected),)
     assert str(Problem(7, expected)) == f"match 7: {expected}"
     if at == 17:
-        said = by_script(copy, tmp_path)
+        said = by_script(copy)
         assert said.returncode == 1
         assert "match 7" in said.stdout
 

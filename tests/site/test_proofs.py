@@ -22,7 +22,7 @@ from peerage.site.build import build_folder
 from peerage.site.pages import page
 from peerage.site.reading import Site
 
-DOCS = Path(__file__).parents[2] / "docs"
+SCRIPT = Path(__file__).parents[2] / "examples" / "check" / "proof.py"
 
 
 def peerage(folder: Path, *words: str) -> Result:
@@ -62,22 +62,13 @@ def proofs(folder: Path) -> list[dict[str, object]]:
     return [json.loads(line) for line in made.body.splitlines()]
 
 
-@pytest.fixture
-def script(tmp_path: Path) -> Path:
-    text = (DOCS / "ledger.md").read_text("utf-8").split("```python\n")[2].split("```")[0]
-    assert len([line for line in text.splitlines() if line.strip()]) <= 46
-    file = tmp_path / "check_proof.py"
-    file.write_text(text, "utf-8")
-    return file
-
-
-def test_the_script_of_the_docs_checks_a_proof(folder: Path, script: Path, tmp_path: Path) -> None:
+def test_the_script_without_peerage_checks_a_proof(folder: Path, tmp_path: Path) -> None:
     public = (folder / "checkpoints" / "keys.txt").read_text("ascii").strip()
     file = tmp_path / "1.jsonl"
 
     def checked(line: dict[str, object], key: str = public) -> tuple[int, str]:
         file.write_text(json.dumps(line) + "\n", "utf-8")
-        command = [sys.executable, "-I", "-W", "error", script, file, key, "2"]
+        command = [sys.executable, "-I", "-W", "error", SCRIPT, file, key, "2"]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         return done.returncode, done.stdout or done.stderr.splitlines()[-1]
 
@@ -147,7 +138,7 @@ def test_without_a_checkpoint_nothing_is_offered(folder: Path, tmp_path: Path) -
         assert page(site, "checkpoints/../arena.yaml") is None
 
 
-def test_what_is_sealed_stays_sealed_in_a_proof(tmp_path: Path, key: Path, script: Path) -> None:
+def test_what_is_sealed_stays_sealed_in_a_proof(tmp_path: Path, key: Path) -> None:
     rules = {"seats": 3, "proof": "blind", "attempts": 1}
     folder = write_arena(tmp_path / "sealed", house(5), game="challenge-exchange", rules=rules)
     play(folder, 2)
@@ -159,7 +150,7 @@ def test_what_is_sealed_stays_sealed_in_a_proof(tmp_path: Path, key: Path, scrip
     file = tmp_path / "1.jsonl"
     file.write_text("".join([json.dumps(line) + "\n" for line in found]), "utf-8")
     public = (folder / "checkpoints" / "keys.txt").read_text("ascii").strip()
-    command = [sys.executable, "-I", script, file, public, "2"]
+    command = [sys.executable, "-I", SCRIPT, file, public, "2"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (0, "")
 
