@@ -83,18 +83,19 @@ def test_a_reason_is_one_in_any_spelling_and_in_one_row() -> None:
 
 BECOMES = {
     "whole": "the reply",
-    "cut": "cut",
+    "cut": "cut: asked for once more with more room",
     "refused": "refused",
-    "broken": "no result",
+    "broken": "no result: tried again, possibly billed",
     "unstated": "the reply, with a warning; cut when as many tokens came as were asked for",
 }
 
 
 def test_the_docs_have_the_table() -> None:
-    table = "| finish reason | becomes | given by |\n|---|---|---|\n"
-    for row in FINISH_REASONS:
-        names = [f"`{spelling}`" if spelling else "null, absent, empty" for spelling in row.spellings]
-        table += f"| {', '.join(names)} | {BECOMES[row.ending]} | {row.servers} |\n"
+    table = "| becomes | finish reasons |\n|---|---|\n"
+    for ends, becomes in BECOMES.items():
+        spellings = [spelling for row in FINISH_REASONS if row.ending == ends for spelling in row.spellings]
+        names = [f"`{spelling}`" if spelling else "null, absent, empty" for spelling in spellings]
+        table += f"| {becomes} | {', '.join(names)} |\n"
     assert table in DOCS.read_text("utf-8")
 
 
