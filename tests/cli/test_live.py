@@ -7,18 +7,20 @@ import io
 import re
 import time
 from dataclasses import replace
+from math import inf
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from rich.console import Console
 
 from peerage.arena import open_arena
-from peerage.cli.live import Spectator, verdict
+from peerage.cli.live import Spectator, _drawing, hint, verdict
 from peerage.cli.setup import demo_text
-from peerage.cli.table_so_far import AT_MOST, LOOK_S, TableSoFar
+from peerage.cli.table_so_far import LOOK_S, Seldom, TableSoFar
 from peerage.engine.runner import Runner
-from peerage.figures import chance, counted, dollars, likely
+from peerage.figures import dollars, likely
 from peerage.ledger.store import LedgerError, Summary
 from peerage.players.client import Answer, Call
 from peerage.players.house import HouseClient, PacedClient
@@ -55,70 +57,75 @@ def test_before_the_first_result_each_part_of_the_view_has_lines_of_its_own(tmp_
         assert spectator._runner is not None
         progress = replace(spectator._runner.progress(), limit=8, decided=4)
         screen.truncate(0)
-        console.print(spectator._view(progress))
+        console.print(_drawing(spectator._view(progress)))
     lines = screen.getvalue().splitlines()
     assert sum(line.startswith("Ctrl+C stops") for line in lines) == 1
 
 
-def test_a_terminal_shows_progress_table_and_verdicts(tmp_path: Path) -> None:
-    (tmp_path / "arena.yaml").write_text(demo_text(1), "utf-8")
+@pytest.mark.parametrize("until", ["", "first 2 known"])
+def test_a_terminal_shows_who_leads_how_sure_what_is_spent_and_nothing_else(
+    tmp_path: Path, until: str
+) -> None:
+    (tmp_path / "arena.yaml").write_text(
+        f"{demo_text(1)}\nbudget: 5\n" + f"until: {until}\n" * bool(until), "utf-8"
+    )
     screen = io.StringIO()
     console = Console(file=screen, force_terminal=True, width=100, height=40, color_system=None)
     with open_arena(tmp_path) as arena:
         spectator = Spectator(arena, None, console)
-        arena.run(8, observe=spectator.observe, beside=spectator.watch)
-        runner = spectator._runner
-        assert runner is not None
-        screen.truncate(0)
+        arena.run(40, beside=spectator.watch)
+        spectator.table._ahead = Seldom()
         spectator.table.found, _ = spectator.table.computed()
-        console.print(spectator._view(runner.progress()))
-        final, kinds = arena.leaderboard(), arena.stats().kinds
-    shown = screen.getvalue()
-    assert "8/8 matches" in shown
-    assert f"{dollars(sum(row.cost_usd or 0 for row in final))} billed" in shown
-    assert f"strength with 95% intervals, after {counted(8, 'match')}" in shown
-    for row in final:
-        interval = f"{row.lower:,.0f}–{row.upper:,.0f}"
-        rating = " +".join(map(re.escape, (str(row.rank), row.player, f"{row.rating:,.0f}", interval)))
-        rating += f" +{re.escape(chance(row.best))} +{row.bin}"
-        assert re.search(rf"{rating} +(?:\S+ +)*?{row.matches} ", shown), row.player
-    pick = next(row for row in final if row.bin == "pick")
-    assert f"pick {pick.player} ({likely(pick.best)})" in " ".join(shown.split())
-    assert " beat " in shown
-    assert "Ctrl+C" in shown
-    assert f"{sum(one.bits for one in kinds):,.1f} bits of information" in shown
-
-
-@pytest.mark.parametrize(("until", "policy"), [("", "swiss"), ("", "adaptive"), ("first 2 known", "swiss")])
-def test_it_shows_what_it_takes_to_be_sure_and_what_a_dollar_brought(
-    tmp_path: Path, until: str, policy: str
-) -> None:
-    """As `plan` and `stats --of costs` say it, in lines that no terminal breaks."""
-    more = f"\npairing: {{policy: {policy}}}\n" + f"until: {until}\n" * bool(until)
-    (tmp_path / "arena.yaml").write_text(demo_text(1) + more, "utf-8")
-    with open_arena(tmp_path) as arena:
-        spectator = Spectator(arena, None, Console(file=io.StringIO()))
-        table = spectator.table
-        arena.run(40, observe=spectator.observe, beside=spectator.watch)
-        table._ahead_at = 0.0
-        table.computed()
         assert spectator._runner is not None
         progress = spectator._runner.progress()
-        found, stats = arena.outlook(), arena.stats()
-        console = Console(file=(screen := io.StringIO()), force_terminal=True, width=120, color_system=None)
-        spectator._console = console
-        console.print(spectator._view(progress))
-    assert table.ahead() == found.in_short
-    assert table.ahead().startswith(until or "best known")
-    best = max(stats.costs, key=lambda row: row.bits_per_usd or 0.0)
-    assert best.bits_per_usd
-    assert next(iter(table.bought(60))).startswith(
-        f"a dollar buys: {best.player} {best.matches_per_usd:,.0f} matches"
-    )
-    assert all(len(line) <= width for width in (90, 120) for line in table.bought(width))
-    assert table.ahead() in screen.getvalue()
-    assert "a dollar buys" in screen.getvalue()
-    assert progress.so_far == (progress.until.pairs if progress.until else (40, 40))
+        lines = [line for _, line in spectator._view(progress)]
+        final, outlook = arena.leaderboard(), arena.outlook()
+        console.print(_drawing(spectator._view(progress)))
+    pick = next(row for row in final if row.bin == "pick")
+    sure = [f"pick {pick.player} ({likely(pick.best)})", outlook.in_short]
+    if progress.until is not None:
+        known, needed = progress.until.pairs
+        sure.append(f"{until}: {known} of {needed} pairs")
+    assert lines == [
+        f"{progress.decided}/40 matches · {dollars(progress.billed_nano / 1e9)} billed · budget $5.00",
+        " · ".join(sure),
+        hint(progress),
+    ]
+    assert all(len(line) <= 100 for line in screen.getvalue().splitlines()[-3:])
+
+
+def test_what_has_not_changed_is_not_drawn_again(tmp_path: Path) -> None:
+    (tmp_path / "arena.yaml").write_text(demo_text(1), "utf-8")
+    screen = io.StringIO()
+    console = Console(file=screen, force_terminal=True, width=100, height=40, color_system=None)
+    with open_arena(tmp_path) as arena, pytest.MonkeyPatch.context() as patch:
+        patch.setattr("peerage.cli.live.REFRESH_S", 0.0)
+        spectator, seen = Spectator(arena, None, console), []
+        view = [("", "first")]
+        patch.setattr(spectator, "_view", lambda progress: seen.append(progress) or list(view))
+
+        async def look() -> None:
+            watching = asyncio.ensure_future(spectator._drawn(SimpleNamespace(progress=int)))  # type: ignore[arg-type]
+            for line in ("second", "third", "third"):
+                while len(seen) < 50:
+                    await asyncio.sleep(0)
+                seen.clear()
+                view[:] = [("", line)]
+            watching.cancel()
+            await asyncio.wait([watching])
+
+        asyncio.run(look())
+    assert [screen.getvalue().count(line) for line in ("first", "second", "third")] == [1, 1, 1]
+
+
+def test_a_computation_is_due_when_the_run_has_taken_a_hundred_times_as_long() -> None:
+    seldom = Seldom()
+    assert seldom.due(5.0, 1.0)
+    seldom.took(0.1, 5.0, 1.0)
+    assert not seldom.due(7.9, 100.0), "not twice within three seconds"
+    assert not seldom.due(14.0, 10.9)
+    assert seldom.due(14.0, 11.1)
+    assert seldom.due(36.0, 1.1), "a run that waits for providers takes hardly any"
 
 
 def test_what_takes_long_to_compute_is_computed_seldom(
@@ -141,7 +148,7 @@ def test_what_takes_long_to_compute_is_computed_seldom(
         so_far = TableSoFar(arena)
         so_far.computed()
         assert times == [], "not in the first moments of a run"
-        so_far._ahead_at = 0.0
+        so_far._ahead = Seldom()
         for _ in range(5):
             so_far.computed()
     assert len(times) == 1
@@ -207,27 +214,29 @@ def test_the_table_is_kept_while_matches_come_and_rests_when_none_does(tmp_path:
     with open_arena(tmp_path) as arena:
         arena.run(8)
         so_far, computed = TableSoFar(arena), []
-        really, rests = so_far.computed, []
+        really, looks = so_far.computed, []
 
         def counting() -> tuple[Board, float]:
             computed.append(really())
-            return computed[-1][0], 3.0
+            return computed[-1][0], 0.0
 
         async def resting(seconds: float) -> None:
-            rests.append(seconds)
-            if len(rests) == 4:
+            looks.append(seconds)
+            so_far._table = Seldom() if len(looks) != 3 else Seldom(soonest=inf)
+            if len(looks) == 5:
                 raise asyncio.CancelledError
 
         so_far.computed = counting  # type: ignore[method-assign]
-        decided = iter([8, 8, 9, 9])
+        so_far._table = Seldom()
+        decided = iter([8, 8, 9, 10, 10])
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr("peerage.cli.table_so_far.asyncio.sleep", resting)
             with pytest.raises(asyncio.CancelledError):
                 asyncio.run(so_far.keep(lambda: next(decided)))
         assert so_far.found is not None
         assert list(so_far.found.rows) == list(arena.leaderboard())
-    assert len(computed) == 2
-    assert rests == [3.0 / AT_MOST, LOOK_S, 3.0 / AT_MOST, LOOK_S]
+    assert len(computed) == 3, "not while nothing came, nor while it is not due"
+    assert looks == [LOOK_S] * 5
 
 
 def test_a_ledger_that_cannot_be_read_now_ends_no_view(tmp_path: Path) -> None:
@@ -248,7 +257,6 @@ def test_a_ledger_that_cannot_be_read_now_ends_no_view(tmp_path: Path) -> None:
 
         asyncio.run(a_moment())
     assert so_far.leader() == ""
-    assert so_far.shown(80, 20) is None
 
 
 def test_what_a_player_learns_during_a_run_is_told_once(

@@ -5,18 +5,19 @@ from __future__ import annotations
 import asyncio
 import sys
 import time
-from collections import Counter, deque
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from peerage.cli.output import money
 from peerage.cli.seat import beside
 from peerage.cli.streams import drop
 from peerage.cli.table_so_far import TableSoFar
-from peerage.figures import counted, moment, tenths
+from peerage.figures import counted, dollars, moment
 
 if TYPE_CHECKING:
     from rich.console import Console
+    from rich.text import Text
 
     from peerage.arena import Arena, OpenClient
     from peerage.engine.report import Progress, RunReport
@@ -25,11 +26,10 @@ if TYPE_CHECKING:
     from peerage.ledger.waits import Waiting
     from peerage.match import MatchRecord
 
-REFRESH_S = 0.25
+REFRESH_S = 0.5
+LOOK_S = 0.25
 LINE_S = 10.0
 """Seconds between two plain lines of progress."""
-RECENT = 6
-TOP = 20
 TROUBLED = 6
 """Lines of players in trouble."""
 
@@ -41,7 +41,6 @@ class Spectator:
         self._arena = arena
         self._batch = batch
         self._console = console
-        self._recent: deque[str] = deque(maxlen=RECENT)
         self.table = TableSoFar(arena)
         self._began = time.monotonic()
         self._first = 0
@@ -53,7 +52,6 @@ class Spectator:
 
     def observe(self, record: MatchRecord, summary: Summary) -> None:
         """One more match is on the ledger."""
-        self._recent.append(verdict(summary))
         if summary.status != "done":
             self.void.append((summary.number, summary.status))
         if self._batch and self._runner is not None and summary.number % self._batch == 0:
@@ -71,10 +69,13 @@ class Spectator:
     async def _drawn(self, runner: Runner) -> None:
         from rich.live import Live
 
+        before: list[tuple[str, str]] = []
         with Live(console=self._console, auto_refresh=False, transient=True) as live:
             try:
                 while True:
-                    live.update(self._view(runner.progress()), refresh=True)
+                    if (now := self._view(runner.progress())) != before:
+                        live.update(_drawing(now), refresh=True)
+                        before = now
                     await asyncio.sleep(REFRESH_S)
             finally:  # a last view taller than the terminal would scroll, and stay above what follows
                 live.update("", refresh=True)
@@ -82,7 +83,7 @@ class Spectator:
     async def _lines(self, runner: Runner) -> None:
         last, told = time.monotonic(), False
         while True:
-            await asyncio.sleep(REFRESH_S)
+            await asyncio.sleep(LOOK_S)
             progress = runner.progress()
             if progress.stopping and not told:
                 told = True
@@ -106,7 +107,6 @@ class Spectator:
             f"{settled}{of} matches" if whole else f"{settled} matches, {progress.decided}{of} with a result",
             f"{pace:.1f} a second",
             f"{counted(progress.calls_in_flight, 'call')} in flight",
-            *([f"{tenths(self.table.bits)} bits of information"] if self.table.bits else []),
             money(progress.billed_nano, progress.possibly_nano, progress.unpriced),
         ]
         if progress.until is not None:
@@ -118,25 +118,30 @@ class Spectator:
             parts.append(leader)
         return " · ".join(parts)
 
-    def _view(self, progress: Progress) -> Any:
-        from rich.console import Group
-        from rich.padding import Padding
-        from rich.progress_bar import ProgressBar
-        from rich.text import Text
+    def _view(self, progress: Progress) -> list[tuple[str, str]]:
+        """Return the lines of the live view, each with its style: how far and what is spent, who leads and
+        how sure that is, who is waited for, how to stop."""
+        of = f"/{progress.limit}" if progress.limit is not None else ""
+        spent = [f"{progress.decided}{of} matches"]
+        spent.append(money(progress.billed_nano, progress.possibly_nano, progress.unpriced))
+        if (limit := self._arena.settings.budget.arena) is not None:
+            spent.append(f"budget {dollars(limit)}")
+        sure = [self.table.leader(), self.table.ahead()]
+        if progress.until is not None:
+            known, needed = progress.until.pairs
+            sure.append(f"{self._arena.settings.until}: {known} of {needed} pairs")
+        lines = [("bold", " · ".join(spent)), ("", " · ".join(filter(None, sure)))]
+        lines += [("yellow", line) for line in troubles(progress)]
+        lines.append(("bold yellow" if progress.stopping else "dim italic", hint(progress)))
+        return [(style, line) for style, line in lines if line]
 
-        parts: list[Any] = [Text(self._line(progress, progress.settled), style="bold")]
-        if progress.so_far:
-            done, total = progress.so_far
-            # A bar alone ends no line: what follows would begin beside it.
-            parts.append(Padding(ProgressBar(total=max(total, 1), completed=done, width=60), 0))
-        width = self._console.width
-        quiet = [*filter(None, [self.table.ahead()]), *self.table.bought(width)]
-        if (drawn := self.table.shown(width, TOP)) is not None:
-            parts.append(drawn)
-        for style, lines in (("dim", quiet), ("dim", self._recent), ("yellow", troubles(progress))):
-            parts += [Text(line, style=style, overflow="ellipsis", no_wrap=True) for line in lines]
-        parts.append(Text(hint(progress), style="bold yellow" if progress.stopping else "dim italic"))
-        return Group(*parts)
+
+def _drawing(lines: Sequence[tuple[str, str]]) -> Text:
+    """Return lines as they are drawn: each one line of the terminal, cut where it is too long."""
+    from rich.text import Text
+
+    parts = [part for style, line in lines for part in ((line, style), "\n")]
+    return Text.assemble(*parts[:-1], overflow="ellipsis", no_wrap=True)
 
 
 def troubles(progress: Progress) -> list[str]:
