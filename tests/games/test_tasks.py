@@ -85,6 +85,9 @@ MISTAKES = {
         "line 2, column check: the pattern '(' cannot be used: unclosed group",
         "line 3, column check: found 'nmber'; no check is called so; did you mean 'number'?",
     ],
+    "prompt,check,expcted\na,exact,b\nc,exact,d\n": [
+        "line 1, column expcted: found 'expcted', which is not known; did you mean 'expected'?"
+    ],
     "prompt,check\na,exact\n": ["line 2, column check: the check `exact` has nothing to compare with"],
     "prompt,weight\na,0\nb,many\nc,1.5\n": [f"line {at}, column weight: found" for at in (2, 3, 4)],
     "prompt,messages\na,[]\n": ["line 2, column messages: found both `prompt` and `messages`"],

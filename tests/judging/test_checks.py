@@ -96,7 +96,7 @@ def test_what_is_right_and_what_is_not(
 def test_json_field_by_field() -> None:
     expected = {"supplier": "Miller", "total": 99.5, "lines": [{"n": 1}, {"n": 2}]}
     found = graded([check_of("json", expected)], '{"supplier": "miller", "total": 99, "lines": [{"n": 1}]}')
-    assert found == Credit(0.5, "total is '99', expected '99.5'; lines[2].n missing, expected '2'")
+    assert found == Credit(0.5, "total is 99, expected 99.5; lines[2].n missing, expected 2")
     assert credit("json", [1, 2], "[1, 2, 3]") == pytest.approx(2 / 3)
     assert credit({"type": "json", "tolerance": 0.5}, {"a": 1}, '{"a": 1.4}') == 1
 
@@ -272,3 +272,19 @@ def test_a_program_that_cannot_be_run_gives_no_credit() -> None:
     assert credit_of(Ran("ok", '\n[7, ""]')) == Credit(0.0, f"the check gave 7; {ASKED}")
     assert credit_of(Ran("error", "\n", "trap")) == Credit(0.0, "the check crashed")
     assert credit_of(Ran("error", '\n[1, ""]', "trap")) == Credit(0.0, "the check crashed")
+
+
+@pytest.mark.parametrize(
+    ("check", "answer", "note"),
+    [
+        (Check("choice", "A"), "B", "chose 'B', expected 'A'"),
+        (Check("choice", "Rome", options=("Rome", "Paris")), "paris.", "chose 'Paris', expected 'Rome'"),
+        (Check("choice", "no", options=("no", "hi")), "The answer is hİ", "chose 'hi̇', expected 'no'"),
+        (Check("number", "1489.27"), "It is 1638.2", "ends with the number 1638.2, expected '1489.27'"),
+        (Check("json", {"a": "x"}), '{"a": null}', "a is null, expected 'x'"),
+        (Check("json", {"a": 4.5}), '{"a": "null"}', "a is 'null', expected 4.5"),
+        (Check("json", {"a": True}), "{}", "a missing, expected true"),
+    ],
+)
+def test_a_note_shows_what_was_said_as_it_is_written(check: Check, answer: str, note: str) -> None:
+    assert graded((check,), answer).note == note

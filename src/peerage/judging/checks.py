@@ -250,7 +250,8 @@ def _number(check: Check, answer: str) -> Credit:
             continue
         if _near(said[-1], right, check):
             return Credit(1.0)
-    return Credit(0.0, f"ends with the number {said[-1]:.12g}, expected {described(check)}")
+    wanted = described(check).removeprefix("number ")
+    return Credit(0.0, f"ends with the number {said[-1]:.12g}, expected {wanted}")
 
 
 def _near(said: float, right: float, check: Check) -> bool:
@@ -272,7 +273,8 @@ def _choice(check: Check, answer: str) -> Credit:
         return Credit(0.0, f"names none of {_listed(options)} alone")
     if said in [normalized(one) for one in _texts(check.expected)]:
         return Credit(1.0)
-    return Credit(0.0, f"chose {said!r}, expected {_listed(check.expected)}")
+    written = next((one for one in options if normalized(one) == said), said)
+    return Credit(0.0, f"chose {written!r}, expected {_listed(check.expected)}")
 
 
 def chosen(answer: str, options: Sequence[str]) -> str | None:
@@ -385,9 +387,15 @@ def _compared(said: Any, right: Any, check: Check, path: str, wrong: list[str]) 
         return math.fsum(same for same, _ in parts), sum(count for _, count in parts) + more
     if _equal(said, right, check):
         return 1.0, 1
-    shown = "missing" if said is NOTHING else f"is {_short(_plain(said))!r}"
-    wrong.append(f"{path or 'the value'} {shown}, expected {_short(_plain(right))!r}")
+    shown = "missing" if said is NOTHING else f"is {_in_json(said)}"
+    wrong.append(f"{path or 'the value'} {shown}, expected {_in_json(right)}")
     return 0.0, 1
+
+
+def _in_json(value: Any) -> str:
+    """A value in a sentence: texts are quoted, all else as JSON writes it."""
+    short = _short(_plain(value))
+    return repr(short) if isinstance(value, str) else short
 
 
 def _equal(said: Any, right: Any, check: Check) -> bool:

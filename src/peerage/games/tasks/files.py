@@ -59,7 +59,10 @@ def read_tasks(body: bytes, name: str, stated: Mapping[str, Any]) -> list[dict[s
         strange.append(f"{where[found.index({})]}: no `prompt`, which contestants are given; add that column")
     read = [(task, place) for task, place in zip(found, where, strict=True) if task]
     tasks, twice = numbered([task for task, _ in read], [place for _, place in read])
-    problems = [*strange, *[": ".join(one) for one in report.problems], *twice]
+    rows = [": ".join(one) for one in report.problems]
+    if any("mean 'expected'" in wrong for wrong in strange):  # what follows from that is said already
+        rows = [row for row in rows if not row.endswith("fill in `expected`")]
+    problems = [*strange, *rows, *twice]
     if problems:
         raise ValueError(problems_of(problems))
     if not tasks:
