@@ -8,6 +8,7 @@ import json
 from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 from unittest.mock import patch
 
 import pytest
@@ -167,6 +168,36 @@ def test_answers_that_never_came_are_left_out_and_unusable_ones_are_wrong(tmp_pa
             assert row.accuracy < 0.9
         found = {name: one.accuracy for name, one in played.credits.accuracies.items()}
         assert found == pytest.approx(by_hand(arena))
+
+
+def test_answers_to_a_task_that_was_changed_since_do_not_count(tmp_path: Path) -> None:
+    """A corrected `expected` would else leave the credits of the wrong one under the same id."""
+    wrong = [{"prompt": f"{n}?", "expected": "wrong" if n < 2 else str(n), "id": f"t{n}"} for n in range(4)]
+    players = [{"name": name, "model": "house:1.0"} for name in ("ann", "bob")]
+    made = arena_of_tasks(tmp_path, 16, players=players, tasks=wrong)
+    with open_arena(made, create=False) as arena:
+        before = PlayedMatches(arena.ledger, Scope()).credits
+        assert not before.outdated
+        assert "changed while" not in " ".join(arena.verdict().lines)
+    right: list[dict[str, Any]] = [{**task, "expected": str(n)} for n, task in enumerate(wrong)]
+    right[3]["weight"] = 2
+    arena_of_tasks(tmp_path, 26, players=players, tasks=right)
+    with open_arena(made, create=False) as arena:
+        found = PlayedMatches(arena.ledger, Scope()).credits
+        old = [one for one in found.matches if one.outdated]
+        assert {one.task for one in old} == set(found.outdated) == {"t0", "t1"}
+        assert max(one.number for one in old) <= 16
+        assert not any(one.credits for one in old)
+        for tasks in found.by_player.values():
+            assert {name: task.answers for name, task in tasks.items()} == {
+                name: sum(one.task == name and not one.outdated for one in found.matches) for name in tasks
+            }
+            assert tasks["t3"].weight == 2
+        names = ", ".join(found.outdated)
+        assert f"2 tasks ({names}) changed while this was played" in " ".join(arena.verdict().lines)
+        told = arena.gate("ann", "bob", "10%", these_tasks=True)
+        assert told.of == "accuracy"
+        assert arena.replay().differences == ()
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,7 @@ from functools import cached_property
 
 import msgspec
 from msgspec import Struct
+from msgspec.structs import replace
 
 from peerage.games import installed
 from peerage.ledger.store import Ledger, LedgerError, Summary
@@ -16,7 +17,8 @@ from peerage.ratings.accuracy import Accuracy, OnTask, accuracies
 class TaskMatch(Struct, frozen=True):
     """A finished match about one of the owner's tasks: by label who played, the status of each answer, and
     where the task has a check each one's credit, from 0 to 1, with a note on what is wrong. `decided` says by
-    what it was decided, `scores` are those in the order of `players`, empty without a result."""
+    what it was decided, `scores` are those in the order of `players`, empty without a result. `outdated` is
+    one whose task has other words or checks in a later match: its answers have no credits."""
 
     number: int
     task: str
@@ -27,6 +29,7 @@ class TaskMatch(Struct, frozen=True):
     credits: Mapping[str, float]
     notes: Mapping[str, str]
     decided: str
+    outdated: bool = False
 
     def credit(self, player: str) -> float | None:
         """Return the credit of a player's answer; None without a check, or where it did not answer."""
@@ -60,9 +63,15 @@ class Credits(Struct, frozen=True, dict=True):
             for label, credit in match.credits.items():
                 tasks = found.setdefault(match.players[label], {})
                 task = tasks.setdefault(match.task, OnTask(weight=match.weight))
+                task.weight = match.weight
                 task.total += credit
                 task.answers += 1
         return found
+
+    @cached_property
+    def outdated(self) -> tuple[str, ...]:
+        """The tasks that were changed after some of these matches."""
+        return tuple(dict.fromkeys([match.task for match in self.matches if match.outdated]))
 
     @cached_property
     def accuracies(self) -> Mapping[str, Accuracy]:
@@ -89,6 +98,7 @@ class _Detail(Struct, frozen=True):
     task: str = ""
     category: str = ""
     weight: float = 1.0
+    stated: str = ""
     answers: dict[str, str] = {}
     checks: dict[str, float] = {}
     check_notes: dict[str, str] = {}
@@ -122,7 +132,8 @@ def credits_of(ledger: Ledger, finished: Iterable[Summary], games: Iterable[str]
     if not wanted:
         return Credits()
     places = [ledger.place(number) for number in (next(iter(wanted)), next(reversed(wanted)))]
-    found = []
+    found: list[TaskMatch] = []
+    stated: list[str] = []
     for row in ledger.records(*places):
         summary = wanted.get(row.number)
         if summary is None:
@@ -135,6 +146,7 @@ def credits_of(ledger: Ledger, finished: Iterable[Summary], games: Iterable[str]
             ) from error
         if not detail.task or len(detail.answers) != len(summary.players):
             continue
+        stated.append(detail.stated)
         players = dict(zip(detail.answers, summary.players, strict=True))
         found.append(
             TaskMatch(
@@ -149,4 +161,10 @@ def credits_of(ledger: Ledger, finished: Iterable[Summary], games: Iterable[str]
                 decided=detail.decided,
             )
         )
-    return Credits(found)
+    newest = {match.task: digest for match, digest in zip(found, stated, strict=True)}
+    return Credits(
+        [
+            match if digest == newest[match.task] else replace(match, credits={}, notes={}, outdated=True)
+            for match, digest in zip(found, stated, strict=True)
+        ]
+    )

@@ -59,11 +59,22 @@ def decision(ledger: Ledger, board: Board, ahead: Callable[[], Outlook | None]) 
     return replace(
         verdict,
         by_task=True,
-        lines=(*verdict.lines, *behind),
+        lines=(*verdict.lines, *behind, *_changed(credits)),
         contenders=tuple(contenders),
         would_change=tuple(_would_change(ranked, board, by_category, _clear(board, ahead))),
         examples=tuple(_examples(ledger, credits, [row.player for row in ranked])),
     )
+
+
+def _changed(credits: Credits) -> Iterator[str]:
+    """Say which tasks were changed while they were played."""
+    if tasks := credits.outdated:
+        names = ", ".join([" ".join(task.split())[:40] for task in tasks[:3]])
+        more = ", …" if len(tasks) > 3 else ""
+        yield (
+            f"{counted(len(tasks), 'task')} ({names}{more}) changed while this was played: accuracy "
+            "counts the answers since then, ratings all matches."
+        )
 
 
 def _ranked(rows: Sequence[Row], verdict: Verdict) -> list[Row]:

@@ -400,6 +400,8 @@ class _Shared:
             ahead, behind = (match.scores[match.players.index(name)] for name in names)
             value = 1.0 if ahead > behind else 0.5 if ahead == behind else 0.0
             self.wins.append(_Pair(task, match.topic, value, weight))
+        if about is not None and about.outdated:
+            return  # of a task that was changed since
         if about is None or not about.credits:
             self.unchecked += match.status == DONE
             return

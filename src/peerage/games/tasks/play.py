@@ -14,6 +14,7 @@ import json
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
+from hashlib import sha256
 from random import Random
 from typing import Any
 
@@ -74,6 +75,7 @@ def play(table: Table) -> Steps[Outcome]:
     ]
     answers = {seat.label: reply for seat, reply in zip(table.seats, replies, strict=True)}
     detail: dict[str, Any] = {key: task[key] for key in ("task", "category", "weight") if key in task}
+    detail["stated"] = stated(rules, task)
     detail["answers"] = {label: reply.status for label, reply in answers.items()}
     if any(reply.status == "void" for reply in replies):
         return Outcome(void="no_answer", detail=detail)
@@ -122,6 +124,15 @@ def play(table: Table) -> Steps[Outcome]:
     if found.score is None:
         return Outcome(void="inconclusive", detail=detail)
     return Outcome(scores={first: found.score, second: 1 - found.score}, detail=detail)
+
+
+def stated(rules: TasksRules, task: Mapping[str, Any]) -> str:
+    """Return a short digest of what a drawn task asks and by what it is checked: answers to a task that its
+    owner changed are known by it."""
+    checks = task.get("checks") or ()
+    programs = [rules.programs.get(check.get("program", "").rpartition(":")[0], "") for check in checks]
+    parts = [task.get("messages"), task.get("vars"), checks, programs, rules.answer_schema]
+    return sha256(msgspec.json.encode(parts, order="sorted")).hexdigest()[:16]
 
 
 def _misshapen(reply: Reply, schema: Any) -> str:
