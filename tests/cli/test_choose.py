@@ -228,3 +228,11 @@ def test_a_mistake_is_answered_by_one_sentence_with_the_remedy(
     assert "Internal error" not in done.output
     assert len(told) < 500
     assert not [*here.glob("*/arena.db")]
+
+
+def test_without_categories_and_prices_the_decision_speaks_of_neither(here: Path) -> None:
+    (here / "t.csv").write_text(GOOD)
+    told = peerage("choose", "t.csv", "house:0.95", "house:0.05")
+    assert "Worst at: a task that it failed." in told
+    assert "Per 1,000" not in told
+    assert not re.search(r"%: \S+ \(match \d+\)", told)

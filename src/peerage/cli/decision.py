@@ -59,25 +59,30 @@ def _contenders(rows: tuple[Contender, ...]) -> str:
         }
         for row in rows
     ]
+    priced = any(row.cost_per_thousand for row in rows)
     columns = [
         *texts(player="Player", bin="Choice"),
         *(numbers(str, accuracy="Accuracy") if checked else ()),
         *numbers(str, won="Wins", tied="Ties ~1"),
-        *(numbers(dollars, cost="Per 1,000") if any(row.cost_per_thousand for row in rows) else ()),
+        *(numbers(dollars, cost="Per 1,000") if priced else ()),
         *texts(worst="Worst at ~1"),
     ]
+    share = "accuracy" if checked else "share of the points"
+    category = f"the category with its {share} there, and " * any(
+        row.worst is not None and row.worst.category for row in rows
+    )
     notes = [
-        "Per 1,000: dollars for 1,000 tasks of its own play, without judging",
-        f"Worst at: the category with its {'accuracy' if checked else 'share of the points'} there, and a "
-        "task that it failed",
+        *(["Per 1,000: dollars for 1,000 tasks of its own play, without judging"] if priced else []),
+        f"Worst at: {category}a task that it failed",
     ]
     return drawn(shown, columns, "", notes, sys.stdout, split=True)
 
 
 def weakness(found: Weakness) -> str:
     """A player's weakest category in a few words: `dates 78%: due-17 (match 41)`."""
-    where = f"{found.category} {percent(found.share)}" if found.category else percent(found.share)
-    return f"{where}: {found.task} (match {found.match})" if found.task else where
+    where = f"{found.category} {percent(found.share)}" if found.category else ""
+    failed = f"{found.task} (match {found.match})" if found.task else ""
+    return ": ".join(filter(None, (where, failed)))
 
 
 def _fitting(line: str) -> Iterator[str]:
