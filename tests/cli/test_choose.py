@@ -236,3 +236,17 @@ def test_without_categories_and_prices_the_decision_speaks_of_neither(here: Path
     assert "Worst at: a task that it failed." in told
     assert "Per 1,000" not in told
     assert not re.search(r"%: \S+ \(match \d+\)", told)
+
+
+@pytest.mark.parametrize(
+    "remark", ["x finds all answers alike. Exclude it?", "x leans to the answer shown first."]
+)
+def test_how_to_see_the_table_without_a_judge_is_said(
+    remark: str, here: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (here / "t.csv").write_text(GOOD)
+    peerage("choose", "t.csv", *HOUSE, "--matches", "1")
+    monkeypatch.setattr("peerage.tables.judges.remarks", lambda *_, **__: [remark])
+    told = " ".join(peerage("judges", "--dir", "t").split())
+    assert remark in told
+    assert ("`peerage leaderboard --dir t --without-judge NAME`" in told) == remark.endswith("?")

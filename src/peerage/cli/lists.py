@@ -16,7 +16,9 @@ from peerage.cli.options import (
     Format,
     Shape,
     arena_in,
+    at,
     ledger_in,
+    program,
     prose,
 )
 from peerage.cli.output import Titled, hundredths, numbers, show, show_parts, signed, texts, titled
@@ -163,6 +165,10 @@ def judges(
     if found["remarks"] and of is None and shape.for_people:
         for remark in found["remarks"]:
             prose(remark)
+        if any(remark.endswith("Exclude it?") for remark in found["remarks"]):
+            prose(
+                f"`{program()} leaderboard{at(folder)} --without-judge NAME` shows the table without a judge"
+            )
         typer.echo()
     beyond = [row for row in found["favours"] if row["found"] or not shape.for_people]
     if beyond or of != "favours" or not shape.for_people:
