@@ -38,6 +38,7 @@ from peerage.tables.decision import (
     _less_accurate,
     _line,
     _price,
+    _unchecked,
     telling,
 )
 from peerage.tables.verdict import Verdict, verdict
@@ -357,3 +358,14 @@ def test_the_report_prints_on_one_page_however_long_the_answers(hostile: Path, t
     words = ["--headless", "--no-sandbox", "--disable-gpu", f"--print-to-pdf={printed}", page.as_uri()]
     subprocess.run([str(browsers.CHROMIUM), *words], check=True, capture_output=True, timeout=60)
     assert len(re.findall(rb"/Type\s*/Page[^s]", printed.read_bytes())) == 1
+
+
+def test_a_program_that_fails_on_answers_is_named() -> None:
+    fine = [met(n, "ada", "bob", "x") for n in range(1, 10)]
+    assert list(_unchecked(Credits(fine))) == []
+    broken = [replace(one, notes={"B": "the check raised KeyError: 'total'"}) for one in fine[:2]]
+    assert list(_unchecked(Credits([*fine[2:], *broken]))) == [
+        "Your program failed on 2 of 18 answers with a check, which have credit 0 for that: "
+        "`peerage match 2` says why."
+    ]
+    assert list(_unchecked(Credits([*fine, *fine, *broken[:1]]))) == []

@@ -434,6 +434,8 @@ def program(sources: Mapping[str, str], named: str) -> str:
     return re.sub("SOURCE|FILE|FUNCTION", lambda name: repr(texts[name[0]]), harness)
 
 
+PROGRAM_FAILED = ("the check raised ", "the check gave ", "the check crashed", "the check ended ")
+"""Beginnings of the notes on answers on which a program failed."""
 BEGUN = "\n"
 """What the program prints once the function is there: what happens then is due to the answer."""
 

@@ -12,6 +12,7 @@ from msgspec.structs import replace
 
 from peerage.blocks import MARK, Replies
 from peerage.figures import counted, dollars, estimated, percent
+from peerage.judging.checks import PROGRAM_FAILED
 from peerage.ledger.store import Ledger
 from peerage.protocol import render
 from peerage.ratings.accuracy import difference
@@ -37,6 +38,8 @@ ENOUGH = 5
 """Tasks, or without checks matches, that a category needs for its order to be compared."""
 AHEAD = 0.05
 """The least lead of a rival in a category that is worth a word."""
+MANY = 0.1
+"""Share of the answers on which a program fails that is worth a word."""
 RULE = (
     "Chosen by rule: the pick's decided matches, those that a check decided before those that judges did, "
     "the closest rival first, then the newest, one for each category; one that it lost, if there is any."
@@ -59,7 +62,7 @@ def decision(ledger: Ledger, board: Board, ahead: Callable[[], Outlook | None]) 
     return replace(
         verdict,
         by_task=True,
-        lines=(*verdict.lines, *behind, *_changed(credits)),
+        lines=(*verdict.lines, *behind, *_changed(credits), *_unchecked(credits)),
         contenders=tuple(contenders),
         would_change=tuple(_would_change(ranked, board, by_category, _clear(board, ahead))),
         examples=tuple(_examples(ledger, credits, [row.player for row in ranked])),
@@ -74,6 +77,22 @@ def _changed(credits: Credits) -> Iterator[str]:
         yield (
             f"{counted(len(tasks), 'task')} ({names}{more}) changed while this was played: accuracy "
             "counts the answers since then, ratings all matches."
+        )
+
+
+def _unchecked(credits: Credits) -> Iterator[str]:
+    """Say where programs that check answers fail on many of them: it may be due to the program."""
+    failed = [
+        match.number
+        for match in credits.matches
+        for label in match.credits
+        if match.notes.get(label, "").startswith(PROGRAM_FAILED)
+    ]
+    answers = sum(len(match.credits) for match in credits.matches)
+    if failed and len(failed) >= MANY * answers:
+        yield (
+            f"Your program failed on {len(failed):,} of {answers:,} answers with a check, which have credit 0"
+            f" for that: `peerage match {failed[-1]}` says why."
         )
 
 
