@@ -20,7 +20,7 @@ from peerage.protocol import visible
 
 @pytest.mark.parametrize("terminal", [False, True])
 def test_no_block_steers_a_terminal(terminal: bool) -> None:
-    match = msgspec.structs.replace(view("duel-prompts"), blocks=HOSTILE, note=EVIL, topic=EVIL)
+    match = msgspec.structs.replace(view("tasks-judged"), blocks=HOSTILE, note=EVIL, topic=EVIL)
     console = Console(file=io.StringIO(), width=5_000, force_terminal=terminal, color_system=None)
     shown = text(match, console, full=True)
     assert visible(shown) == shown
@@ -29,7 +29,7 @@ def test_no_block_steers_a_terminal(terminal: bool) -> None:
 
 def test_what_is_long_is_cut_unless_all_is_asked_for() -> None:
     said = "x" * (FOLD + 1_234)
-    match = msgspec.structs.replace(view("duel-prompts"), blocks=(Quoted("A", said),))
+    match = msgspec.structs.replace(view("tasks-judged"), blocks=(Quoted("A", said),))
     console = Console(file=io.StringIO(), width=100)
     assert "1,234 more characters; --full shows them" in text(match, console, full=False)
     assert said not in text(match, console, full=False)
@@ -38,13 +38,13 @@ def test_what_is_long_is_cut_unless_all_is_asked_for() -> None:
 
 def test_a_board_keeps_its_rows() -> None:
     rows = ("x o", " xo", "o x")
-    match = msgspec.structs.replace(view("duel-prompts"), blocks=(Board(rows),))
+    match = msgspec.structs.replace(view("tasks-judged"), blocks=(Board(rows),))
     shown = text(match, Console(file=io.StringIO(), width=100), full=False)
     assert "\n".join(f"    {row}" for row in rows) in shown
 
 
 def test_in_markdown_nothing_of_a_player_is_markup() -> None:
-    match = msgspec.structs.replace(view("duel-prompts"), blocks=HOSTILE, note=EVIL, topic=EVIL)
+    match = msgspec.structs.replace(view("tasks-judged"), blocks=HOSTILE, note=EVIL, topic=EVIL)
     told = markdown(match)
     assert visible(told) == told
     outside = re.sub("^(```+)text\n.*?\n\\1$", "", told, flags=re.MULTILINE | re.DOTALL)
@@ -55,12 +55,12 @@ def test_in_markdown_nothing_of_a_player_is_markup() -> None:
 
 def test_in_markdown_no_words_close_their_fence() -> None:
     words = "```\n# a heading\n````text"
-    told = markdown(msgspec.structs.replace(view("duel-prompts"), blocks=(Quoted("A", words),)))
+    told = markdown(msgspec.structs.replace(view("tasks-judged"), blocks=(Quoted("A", words),)))
     assert f"`````text\n{words}\n`````" in told
 
 
 def test_costs_of_play_have_their_unit() -> None:
-    match = msgspec.structs.replace(view("duel-prompts"), costs={"A": 0.25, "B": None})
+    match = msgspec.structs.replace(view("tasks-judged"), costs={"A": 0.25, "B": None})
     console = Console(width=200)
     assert "cost of play: A $0.2500, B unknown" in text(match, console, False)
     seconds = CostUnit(dollars=0, seconds=1).name

@@ -38,7 +38,7 @@ def show_decision(found: Verdict, folder: Path) -> None:
         from peerage.tables.decision import RULE
 
         typer.echo()
-        prose(RULE)
+        prose(f"Telling matches. {RULE}")
     for example in found.examples:
         typer.echo()
         for line in _example(example, folder):

@@ -136,15 +136,16 @@ def _in_sentences(
 ) -> Iterable[str]:
     ahead, behind, wins = (one, other, chance) if better >= 0.5 else (other, one, 1 - chance)
     known = "that is proven" if proven else "that is not proven"
+    ties = ", a tie counted as half" if one.draws or other.draws else ""
     yield (
         f"{ahead.player} is better ({likely(max(better, 1 - better))}; {known}): it wins {in_words(wins)} "
-        f"against {behind.player}."
+        f"against {behind.player}{ties}."
     )
     if met:
         won, tied, lost = met
-        ties = f"{tied:,} {'was' if tied == 1 else 'were'} tied"
         yield (
-            f"Against each other {one.player} won {won:,}, {other.player} {lost:,}, and {ties}; "
+            f"Against each other {one.player} won {won:,}, {other.player} {lost:,}, and {tied:,} "
+            f"{'was' if tied == 1 else 'were'} tied; "
             "the chances count what they did against others too."
         )
     else:

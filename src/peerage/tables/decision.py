@@ -41,8 +41,8 @@ AHEAD = 0.05
 MANY = 0.1
 """Share of the answers on which a program fails that is worth a word."""
 RULE = (
-    "Chosen by rule: the pick's decided matches, those that a check decided before those that judges did, "
-    "the closest rival first, then the newest, one for each category; one that it lost, if there is any."
+    "Chosen by a fixed rule: those that a check decided first, the closest rival first, the newest first, "
+    "one for each category, and one that the pick lost if there is any."
 )
 
 

@@ -212,7 +212,7 @@ def verdict(
         *_sorted_out(bins),
         *([proven] if proven and not best else ()),
         *_given_up(bins["may be as good"], gives_up, chances.unit),
-        *_beaten(beats),
+        *_beaten(beats, tied=any(row.draws for row in ranked)),
         *_worth(
             pick, value, bins["may be as good"], against, _price(value, by_task=by_task) if priced else ""
         ),
@@ -302,10 +302,11 @@ def _given_up(good: Sequence[str], points: float, unit: str) -> Iterator[str]:
         yield f"Picking it gives up {most} {unit} at most (95%)."
 
 
-def _beaten(beats: Sequence[Chance]) -> Iterator[str]:
+def _beaten(beats: Sequence[Chance], *, tied: bool) -> Iterator[str]:
     if beats:
+        it = "A tie counted as half, it" if tied else "It"
         last = f", and {beats[-1].words} against {beats[-1].against}, the last" if len(beats) > 1 else ""
-        yield f"It wins {beats[0].words} against {beats[0].against}{', the next' * bool(last)}{last}."
+        yield f"{it} wins {beats[0].words} against {beats[0].against}{', the next' * bool(last)}{last}."
 
 
 def _value(pick: Row, ranked: Sequence[Row], against: dict[str, float]) -> Row | None:
