@@ -554,15 +554,15 @@ async def test_a_model_is_known_to_think_by_the_name_of_its_maker(model: str) ->
         ({"prompt_cache_hit_tokens": 64, "prompt_cache_miss_tokens": 36}, 64),  # DeepSeek
         ({"cached_tokens": 64}, 64),  # Moonshot
         ({"prompt_tokens_details": {"cached_tokens": 640}}, 100),  # no more than there were
-        ({"prompt_tokens_details": {"cached_tokens": None}}, 0),
-        ({"prompt_tokens_details": None}, 0),
-        ({}, 0),
+        ({"prompt_tokens_details": {"cached_tokens": None}}, None),
+        ({"prompt_tokens_details": None}, None),
+        ({}, None),
     ],
     ids=str,
 )
 @pytest.mark.parametrize("model", ["openai:tiny", "groq:tiny", "mistral:tiny", "openrouter:tiny", "xai:tiny"])
 async def test_tokens_read_from_a_cache_are_counted(
-    server: OpenAIServer, model: str, stated: dict[str, Any], cached: int
+    server: OpenAIServer, model: str, stated: dict[str, Any], cached: int | None
 ) -> None:
     usage = {"prompt_tokens": 100, "completion_tokens": 7, **stated}
     server.next(behave.body(json.dumps({**behave.completion("hi"), "usage": usage})))

@@ -132,9 +132,10 @@ def _only(characters: int, thought: object, calls: Sequence[str]) -> str:
     return f"no text came, only {characters:,} characters of reasoning" if thought else ""
 
 
-def cached_tokens(usage: RequestUsage) -> int:
-    """The tokens of a prompt that the provider read from its cache."""
-    return (usage.details or {}).get(CACHED) or usage.cache_read_tokens
+def cached_tokens(usage: RequestUsage) -> int | None:
+    """Return the tokens of a prompt that the provider read from its cache; None where it counts none: whether
+    it has a cache is not known then."""
+    return (usage.details or {}).get(CACHED) or usage.cache_read_tokens or None
 
 
 def reasoning_tokens(usage: RequestUsage) -> int | None:
