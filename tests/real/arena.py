@@ -21,8 +21,9 @@ import yaml
 from tests.servers.smollm import smollm
 
 from peerage.arena import open_arena
+from peerage.challenges.drafting import VOTE_TOKENS
 from peerage.engine.driver import ROOM
-from peerage.judging.panel import REASON_CHARS
+from peerage.judging.panel import REASON_CHARS, VERDICT_TOKENS
 from peerage.ledger import open_ledger
 from peerage.ledger.codec import by_hex, read_record, read_reply, read_said
 from peerage.ledger.secret import TOPIC
@@ -252,7 +253,8 @@ def read_back(folder: Path, matches: int) -> Played:
         assert one.reply.input_tokens
         assert one.reply.output_tokens
         times = 2 if one.key.endswith(ROOM) else 1
-        assert one.reply.output_tokens <= min(times * (60 if one.vote else 28), limits[one.player])
+        most = {"judge": VERDICT_TOKENS, "vote": VOTE_TOKENS}.get(one.key.partition("/")[0], 28)
+        assert one.reply.output_tokens <= min(times * most, limits[one.player])
         assert one.reply.latency_ms > 0
         assert one.reply.cost_nano, "GPU time has a price here"
         if one.vote is not None and not one.truncated:
