@@ -169,7 +169,7 @@ def _near(path: Path) -> str:
 
 
 FROM_FILE = "text"
-"""What stands for a text that a player of the command line has in a file."""
+"""The stand-in for a text that a player of the command line has in a file."""
 
 
 def player_stated(line: str, place: str) -> PlayerSettings:
@@ -217,8 +217,8 @@ def player_stated(line: str, place: str) -> PlayerSettings:
 
 
 def _read(path: Path, template: Path | None) -> tuple[int, int, int]:
-    """How many tasks a file holds, how many of them have no check, and how many judges decide without further
-    ado. Raises SettingsError with all that is wrong with them."""
+    """Count the tasks in a file, those without a check, and those that judges decide without further ado.
+    Raises SettingsError with all that is wrong with them."""
     from peerage.games.tasks.files import read_tasks
     from peerage.settings import SettingsError
     from peerage.settings.source import bytes_of

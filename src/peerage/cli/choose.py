@@ -33,7 +33,7 @@ ANSWERS = 10
 FEWEST, MOST_MOCK = 200, 300
 """Matches of a choice at least, and of mock answers at most."""
 MOCK = "-mock"
-"""What the folder of mock answers is called after."""
+"""The ending of the name of a folder of mock answers."""
 MOCK_SKILLS = (0.95, 0.85, 0.75, 0.65, 0.55, 0.45, 0.35, 0.2)
 MOCK_JUDGE = 0.85
 MOCK_PLAYERS = 4

@@ -133,7 +133,7 @@ def _without_result(arena: Arena, void: Sequence[tuple[int, str]], folder: Path)
 
 
 def _troubles(arena: Arena, numbers: Sequence[int]) -> Counter[str]:
-    """Why there were no usable replies in these matches: failures in their clients' words, and what officials
+    """Return why these matches had no usable replies: failures in their clients' words, and what officials
     said that nobody could use."""
     from peerage.engine.driver import first_key
 

@@ -194,8 +194,8 @@ def agreed_and_played(
 
 
 def known_already(arena: Arena, limit: int | None) -> str:
-    """What the matches on record say of the goal where that is known, so that nobody is asked, probed or paid
-    to find it out; empty where it is not, or the limit leaves nothing to play."""
+    """Return what the matches on record say of the goal where that is known, so that nobody is asked, probed
+    or paid to find it out; empty where it is not, or the limit leaves nothing to play."""
     from peerage.engine.recovery import decided
     from peerage.scheduling.goal import Known
     from peerage.standings.looks import ended, series_of

@@ -34,7 +34,7 @@ ARENA_BUDGET = "arena_budget"
 GUESS_WEIGHT = 0.2
 """Matches of a player that the plan's estimate counts for next to what they really cost."""
 DOUBT = 2.0
-"""How many times what is expected a match may cost while little is known of its game."""
+"""A match may cost so many times what is expected of it, while little is known of its game."""
 SURE = 0.95
 """Share of the matches of a game that cost at most what is kept for one."""
 REMEMBERED = 64

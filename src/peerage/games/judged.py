@@ -44,7 +44,7 @@ def criteria_of(stated: Iterable[Criterion]) -> tuple[PanelCriterion, ...]:
 
 
 class JudgingRules(Section):
-    """How judges decide between two answers."""
+    """The rules by which judges decide between two answers."""
 
     rubric: str = Field(
         "",
@@ -113,7 +113,7 @@ class JudgingRules(Section):
 
 
 class CheckedJudgingRules(JudgingRules):
-    """How judges decide between two answers, where tasks may have checks."""
+    """The rules by which judges decide between two answers, where tasks may have checks."""
 
     checks: Literal["decide", "measure"] = Field(
         "decide",
@@ -130,7 +130,7 @@ class CheckedJudgingRules(JudgingRules):
 
 
 class JudgingSettings(CheckedJudgingRules):
-    """How judges decide in an arena; what is not stated is as the game has it."""
+    """The rules by which judges decide in an arena; what is not stated is as the game has it."""
 
     judges: int | None = Field(
         None,

@@ -367,7 +367,7 @@ def _json(check: Check, answer: str) -> Credit:
 
 
 def _compared(said: Any, right: Any, check: Check, path: str, wrong: list[str]) -> tuple[float, int]:
-    """How many fields of an expected value are right, and how many it has."""
+    """Count the fields of an expected value that are right, and all that it has."""
     if isinstance(right, Mapping) and right:
         held = said if isinstance(said, Mapping) else {}
         parts = [
@@ -437,7 +437,7 @@ def program(sources: Mapping[str, str], named: str) -> str:
 PROGRAM_FAILED = ("the check raised ", "the check gave ", "the check crashed", "the check ended ")
 """Beginnings of the notes on answers on which a program failed."""
 BEGUN = "\n"
-"""What the program prints once the function is there: what happens then is due to the answer."""
+"""The line that the program prints once the function is there: later failures are due to the answer."""
 
 
 def credit_of(ran: Ran) -> Credit | None:

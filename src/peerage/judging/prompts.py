@@ -58,7 +58,7 @@ class Criterion(Struct, frozen=True):
 
 
 class Comparison(NamedTuple):
-    """What judges are told who compare two answers: their `role`, which `merits` count most where no rubric
+    """Instructions to judges who compare two answers: their `role`, which `merits` count most where no rubric
     says so, and the template of what was `asked`, whose places are filled like those of a prompt."""
 
     role: str

@@ -57,7 +57,7 @@ _LITTLE = 1e-300
 
 
 class Difference(NamedTuple):
-    """How much better the first of two players did a `task` than the second, as a `value` from 0 to 1.
+    """The lead of the first of two players over the second on a `task`, as a `value` from 0 to 1.
     `weight` is that of the task, relative to others."""
 
     task: str

@@ -103,7 +103,7 @@ def judged(settings: ArenaSettings, game: str) -> bool:
 
 
 def unheeded(settings: ArenaSettings) -> list[str]:
-    """What is said about judges that no game of the arena heeds, one sentence each."""
+    """Return the remarks about judges that no game of the arena heeds, one sentence each."""
     games = " or ".join(settings.lineup)
     found = []
     heeding = [heeded for game in settings.lineup if (heeded := _heeded(game)) is not None]

@@ -42,7 +42,7 @@ class TaskMatch(Struct, frozen=True):
 
     @property
     def winner(self) -> str:
-        """Who won; empty where nobody did."""
+        """The player that won; empty where nobody did."""
         best = max(self.scores, default=0.0)
         first = [
             name for name, score in zip(self.players.values(), self.scores, strict=False) if score == best

@@ -124,12 +124,12 @@ class Gate(Sentences, frozen=True):
 
     @property
     def claim(self) -> str:
-        """What is to be shown, in words."""
+        """The claim to be shown, in words."""
         return f"{self.new} is not {self.opposite}"
 
     @property
     def opposite(self) -> str:
-        """What is to be ruled out."""
+        """The claim to be ruled out."""
         measure = "" if self.margin.endswith("Elo") else f" of {self.of}"
         on = f" on {self.topic}" if self.topic else ""
         return f"worse than {self.old}{on} by more than {self.margin}{measure}"
@@ -210,7 +210,7 @@ class _Asked(NamedTuple):
 
     @property
     def unit(self) -> Literal["task", "match", "answer"]:
-        """What there must be more of."""
+        """The name of what more is needed of."""
         if not self.single:
             return "task"
         return "match" if self.of == "wins" else "answer"
@@ -367,7 +367,7 @@ def _capital(value: float) -> str:
 
 
 class _Pair(NamedTuple):
-    """What two players did on a task: a `value` from 0 to 1, ½ where both did alike, and their `credits`."""
+    """Results of two players on a task: a `value` from 0 to 1, ½ where both did alike; their `credits`."""
 
     task: str
     topic: str
@@ -377,9 +377,9 @@ class _Pair(NamedTuple):
 
 
 class _Shared:
-    """What two players did on the same tasks, in order: `wins` of their matches against each other, `credits`
-    of the answers of both to one task, as they come. `repeats`: tasks may be done again; so many matches
-    of either were `checked`, or `unchecked`."""
+    """The results of two players on the same tasks, in order: `wins` of their matches against each other,
+    `credits` of the answers of both to one task, as they come. `repeats`: tasks may be done again; so many
+    matches of either were `checked`, or `unchecked`."""
 
     def __init__(self, ledger: Ledger, played: PlayedMatches, new: str, old: str) -> None:
         self.wins: list[_Pair] = []

@@ -57,7 +57,7 @@ class RolePlan(Struct, frozen=True):
 
 
 class Plan(Shown, frozen=True):
-    """What `matches` further matches are likely to take; `games` and `roles` say how that is divided.
+    """The likely cost of `matches` further matches; `games` and `roles` say how that is divided.
 
     `expected_usd` is for usual replies; `worst_usd` for every draft rejected, every reply as long as allowed,
     cut there and asked for again with twice the tokens, which no run without failed calls exceeds: a call

@@ -342,7 +342,7 @@ class PlayedMatches(MatchEvidence):
 
     @cached_property
     def credits(self) -> Credits:
-        """What checks say of the answers in matches about the owner's tasks, void ones too; of other arenas
+        """Credits by checks of the answers in matches about the owner's tasks, void ones too; of other arenas
         nothing is read."""
         games = [game for game in self.games if about_tasks(game)]
         return credits_of(self._ledger, self.finished, games) if games else Credits()

@@ -144,7 +144,7 @@ def _header(cells: list[str]) -> list[str]:
 
 
 def _strangers(columns: Mapping[str, str], templates: Templates) -> list[str]:
-    """What is wrong with columns that nobody knows, each with its place."""
+    """The problems of unknown columns, each with its place."""
     known = (*COLUMNS, *sorted(templates.known))
     return [
         f"{place}, column {column.strip()[:80] or repr(column)}: {wrong}"

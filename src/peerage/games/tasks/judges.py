@@ -19,7 +19,7 @@ TASK = Comparison(
     MERITS,
     "The task:\n{question}",
 )
-"""What judges of tasks are told."""
+"""Instructions to judges of tasks."""
 
 
 class Decided(NamedTuple):
@@ -48,7 +48,7 @@ def decided(table: Table, answers: Mapping[str, Reply]) -> Steps[Decided | None]
 
 
 def shown(task: Mapping[str, Any]) -> dict[str, str | Quote]:
-    """What judges are shown beside the answers: the task, what is expected, the task's rubric.
+    """The material that judges are shown next to the answers: the task, what is expected, the task's rubric.
 
     The owner wrote all of it, so its markers are the same in every request.
     """

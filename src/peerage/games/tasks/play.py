@@ -136,7 +136,7 @@ def stated(rules: TasksRules, task: Mapping[str, Any]) -> str:
 
 
 def _misshapen(reply: Reply, schema: Any) -> str:
-    """Why an answer does not fit the schema that was asked for; empty where it does."""
+    """Return why an answer does not fit the schema that was asked for; empty where it does."""
     return invalid(reply.value, schema) if reply.ok else reply.status
 
 

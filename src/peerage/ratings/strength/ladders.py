@@ -34,12 +34,12 @@ class Ladders(NamedTuple):
         return self._replace(weight=self.weight * factor)
 
     def added(self, players: int) -> Floats:
-        """What rankings add linearly to the log-likelihood, by player."""
+        """The linear part of the log-likelihood of rankings, by player."""
         first = self.player[:-1]
         return np.bincount(first.ravel(), np.tile(self.weight, len(first)), players).astype(np.float64)
 
     def log_totals(self, strength: Floats) -> Floats:
-        """What they subtract from the log-likelihood of each chain; strengths: (players, chains)."""
+        """The part subtracted from the log-likelihood of each chain; strengths: (players, chains)."""
         found = np.zeros(strength.shape[1])
         for weight, _, _, total in self._parts(strength):
             log = np.zeros(total[:, 0].shape)
@@ -80,7 +80,7 @@ class Ladders(NamedTuple):
         return found.reshape(n, n)
 
     def moved(self, strength: Floats, place: Floats) -> Floats:
-        """What they subtract from each player's log density at its `place`, the others at their `strength`,
+        """The part subtracted from each player's log density at its `place`, the others at their `strength`,
         but for a constant; both have shape (players, chains)."""
         found, there = np.zeros(strength.T.shape), np.ascontiguousarray(np.exp(place.T))
         for weight, player, own, total in self._parts(strength):
