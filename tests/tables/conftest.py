@@ -1,4 +1,4 @@
-"""One arena that all tests of tables read: every kind of reply, priced and unpriced players."""
+"""Arenas that all tests of tables read: duels with every kind of reply, and tasks of the arena's owner."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from tests.engine.arenas import house, play, write_arena
+from tests.tables.tasks_arena import arena_of_tasks
 
 from peerage.arena import Arena, open_arena
 
@@ -31,4 +32,15 @@ def recorded(arena: Arena) -> int:
 @pytest.fixture
 def arena(folder: Path) -> Iterator[Arena]:
     with open_arena(folder, create=False) as opened:
+        yield opened
+
+
+@pytest.fixture(scope="session")
+def tasks_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return arena_of_tasks(tmp_path_factory.mktemp("tasks"))
+
+
+@pytest.fixture
+def tasks_arena(tasks_folder: Path) -> Iterator[Arena]:
+    with open_arena(tasks_folder, create=False) as opened:
         yield opened

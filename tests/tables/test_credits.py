@@ -6,7 +6,6 @@ import csv
 import io
 import json
 from collections import defaultdict
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
@@ -29,17 +28,6 @@ from peerage.tables.leaderboard import board
 from peerage.tables.played import PlayedMatches, Scope
 
 cli = CliRunner()
-
-
-@pytest.fixture(scope="module")
-def tasks_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return arena_of_tasks(tmp_path_factory.mktemp("tasks"))
-
-
-@pytest.fixture
-def tasks_arena(tasks_folder: Path) -> Iterator[Arena]:
-    with open_arena(tasks_folder, create=False) as opened:
-        yield opened
 
 
 def by_hand(arena: Arena, category: str = "") -> dict[str, float]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 import subprocess
-from collections.abc import Iterator
 from pathlib import Path
 from unittest.mock import patch
 
@@ -44,17 +43,6 @@ from peerage.tables.decision import (
 from peerage.tables.verdict import Verdict, verdict
 
 cli = CliRunner()
-
-
-@pytest.fixture(scope="module")
-def tasks_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return arena_of_tasks(tmp_path_factory.mktemp("tasks"))
-
-
-@pytest.fixture
-def tasks_arena(tasks_folder: Path) -> Iterator[Arena]:
-    with open_arena(tasks_folder, create=False) as opened:
-        yield opened
 
 
 @pytest.fixture
