@@ -17,6 +17,7 @@ __all__ = [
     "Arena",
     "ArenaError",
     "Chart",
+    "Gate",
     "LedgerError",
     "MatchView",
     "Outlook",
@@ -48,6 +49,7 @@ if TYPE_CHECKING:
     from peerage.settings import ArenaError, SettingsError
     from peerage.site.charts import Chart
     from peerage.tables.catalogue import PlayerRow
+    from peerage.tables.gate import Gate
     from peerage.tables.match_view import MatchView
     from peerage.tables.outlook import Outlook
     from peerage.tables.plan import Plan
@@ -62,6 +64,7 @@ _HOME = {
     "Arena": "arena",
     "ArenaError": "settings",
     "Chart": "site.charts",
+    "Gate": "tables.gate",
     "LedgerError": "ledger.store",
     "MatchView": "tables.match_view",
     "Outlook": "tables.outlook",
