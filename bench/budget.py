@@ -15,9 +15,9 @@ from typing import NamedTuple
 
 import msgspec
 import yaml
+from tests import virtual
 
 from peerage.arena import open_arena
-from peerage.engine import virtual
 from peerage.engine.report import RunReport
 from peerage.engine.runner import Runner
 from peerage.ledger import open_ledger

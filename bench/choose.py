@@ -26,9 +26,10 @@ from random import Random
 from statistics import fmean
 from typing import Any, NamedTuple
 
+from tests import virtual
+
 from peerage.arena import open_arena
 from peerage.cli.choice import choice_text, stated_choice
-from peerage.engine import virtual
 from peerage.ledger import Ledger
 from peerage.ledger.codec import by_hex, read_fixture, read_reply
 from peerage.players.client import Client

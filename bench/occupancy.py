@@ -21,9 +21,10 @@ import tempfile
 import time
 from pathlib import Path
 
+from tests import virtual
+
 from bench.local_model import SlowTalker
 from peerage.arena import open_arena
-from peerage.engine import virtual
 from peerage.engine.runner import Runner
 from peerage.ledger import sqlite
 from peerage.players.client import Call

@@ -55,14 +55,7 @@ from peerage.players.checks import together
 from peerage.players.client import Client, PlayerError
 from peerage.players.hosted import HostedClient
 from peerage.players.keys import key_names, local_address
-from peerage.requirements import (
-    budget_since,
-    check,
-    notices,
-    pin,
-    refuse_too_dear,
-    refuse_unpriced,
-)
+from peerage.requirements import budget_since, check, notices, pin, refuse_too_dear, refuse_unpriced
 from peerage.sealing import sealing_key
 from peerage.settings import (
     ArenaError,

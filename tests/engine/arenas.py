@@ -12,9 +12,9 @@ from typing import Any
 from unittest.mock import patch
 
 import yaml
+from tests import virtual
 
 from peerage.arena import open_arena
-from peerage.engine import virtual
 from peerage.engine.report import RunReport
 from peerage.engine.runner import Runner
 from peerage.ledger import Ledger, open_ledger

@@ -7,8 +7,8 @@ import random
 from collections.abc import Callable
 
 import pytest
+from tests import virtual
 
-from peerage.engine import virtual
 from peerage.engine.dispatch import Dispatcher, Lane
 
 

@@ -6,8 +6,7 @@ import asyncio
 import time
 
 import pytest
-
-from peerage.engine import virtual
+from tests import virtual
 
 
 def test_sleepers_wake_in_order_and_no_real_time_passes() -> None:

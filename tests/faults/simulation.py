@@ -41,13 +41,13 @@ import msgspec
 from tests.engine.arenas import SMALL, asked_again, head, patience, write_arena
 from tests.faults.disk import Disk, Fault
 from tests.faults.provider import TIMEOUT_S, Providers, Weather
+from tests.virtual import VirtualLoop
 
 from peerage import clock
 from peerage.arena import open_arena
 from peerage.engine.journal import Journal
 from peerage.engine.report import RunReport
 from peerage.engine.runner import LEFT_OPEN, Runner
-from peerage.engine.virtual import VirtualLoop
 from peerage.ledger import Ledger, LedgerBusy, LedgerError, open_ledger, sqlite
 from peerage.ledger.codec import read_reply
 from peerage.ledger.database_ledger import DatabaseLedger

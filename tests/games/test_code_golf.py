@@ -8,7 +8,7 @@ import pytest
 from tests.offline import fixture, play, scripted
 
 from peerage.games.code_golf import GAME as CODE_GOLF
-from peerage.games.code_golf.tasks import Task, solutions
+from peerage.games.code_golf.play import Task, solutions
 from peerage.games.ranking import by_rank
 from peerage.match import Outcome
 from peerage.protocol import Ask, Reply

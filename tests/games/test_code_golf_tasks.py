@@ -5,7 +5,7 @@ from random import Random
 import pytest
 from tests.offline import performed
 
-from peerage.games.code_golf.tasks import Task, solutions, task
+from peerage.games.code_golf.play import Task, solutions, task
 from peerage.games.house import WRONG
 from peerage.games.numbers import bugs, drawn, kinds, line, outputs, program, statement
 from peerage.games.run_tests import same_output

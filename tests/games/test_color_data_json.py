@@ -9,7 +9,8 @@ import pytest
 from tests.offline import fixture
 
 from peerage.arena import Arena, open_arena
-from peerage.engine.import_recordings import admit, outcome
+from peerage.engine.driver import Driver
+from peerage.engine.import_recordings import admit, recorded_reply
 from peerage.games.color_obfuscation import GAME as COLOR_OBFUSCATION
 from peerage.games.color_obfuscation.data_json import (
     SOURCE,
@@ -25,7 +26,7 @@ from peerage.games.color_obfuscation.rules import ColorObfuscationRules
 from peerage.ledger.codec import fixture_body
 from peerage.ledger.export import documents
 from peerage.ledger.store import Batch, FixtureRow, LedgerError
-from peerage.match import Recording
+from peerage.match import Outcome, Recording
 from peerage.standings import elo_settings
 
 FILE = Path(__file__).parents[1] / "data/cob/data.json"
@@ -38,6 +39,17 @@ def recording(battle: Battle, rules: ColorObfuscationRules, digest: str = "") ->
     return recording_of(Entry(battle, msgspec.to_builtins(battle), Layout()), rules, digest)
 
 
+def outcome(played: Recording) -> Outcome:
+    rules = COLOR_OBFUSCATION.rules.model_validate(played.fixture.settings)
+    driver = Driver(COLOR_OBFUSCATION, played.fixture, rules)
+    todo = driver.start()
+    while todo:
+        ask = todo.pop()
+        todo += driver.feed(ask.key, recorded_reply(played, ask.key))
+    assert driver.outcome is not None
+    return driver.outcome
+
+
 def written(arena: Arena) -> str:
     return "".join(write_battles(documents(arena.ledger)))
 
@@ -48,7 +60,7 @@ def known(arena: Arena) -> set[str]:
 
 @pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: entry.battle.battle_id)
 def test_a_recorded_battle_comes_out_as_recorded_when_broken_encodings_are_ignored(entry: Entry) -> None:
-    found = outcome(COLOR_OBFUSCATION, recording_of(entry, IGNORE))
+    found = outcome(recording_of(entry, IGNORE))
     assert found.scores == entry.battle.scores
     for one, played in zip(entry.raw["rounds"], found.detail["rounds"], strict=True):
         assert played["recovered"] == (one["attacker_succeeded_on_attempt"] or 0)
@@ -61,7 +73,7 @@ def test_a_recorded_battle_comes_out_as_recorded_when_broken_encodings_are_ignor
 
 def test_our_verdict_under_the_default() -> None:
     """Three encodings were broken; two battles turn."""
-    found = [outcome(COLOR_OBFUSCATION, recording(battle, OURS)) for battle in RECORDED]
+    found = [outcome(recording(battle, OURS)) for battle in RECORDED]
     assert [one.scores["A"] for one in found] == [1, 0.5, 0.5, 0.5, 0.5, 0, 1, 0.5, 0.5, 0.5]
     assert [
         place for place, one in enumerate(found) if any(part["broken"] for part in one.detail["rounds"])
@@ -71,7 +83,7 @@ def test_our_verdict_under_the_default() -> None:
     assert [
         place
         for place, battle in enumerate(RECORDED)
-        if outcome(COLOR_OBFUSCATION, recording(battle, void)).void == "broken_encoding"
+        if outcome(recording(battle, void)).void == "broken_encoding"
     ] == [1, 3, 6]
 
 
@@ -162,7 +174,7 @@ def test_an_arena_goes_on_after_entered_battles(arena_folder: Path) -> None:
         found = [one.battle for one in read_battles(written(arena).encode(), "ours")]
         assert [battle.battle_id for battle in found[-4:]] == [battle.battle_id for battle in RECORDED[6:]]
         ours = found[6:-4]
-        again = [outcome(COLOR_OBFUSCATION, recording(battle, IGNORE)) for battle in ours]
+        again = [outcome(recording(battle, IGNORE)) for battle in ours]
         assert [one.scores for one in again] == [battle.scores for battle in ours]
 
 
@@ -182,7 +194,7 @@ def test_what_we_play_reads_back(tmp_path: Path) -> None:
         assert any(len(one.llm3_attempts) == 6 for battle in found for one in battle.rounds)
         assert any(one["obfuscated_text"] is None for entry in entries for one in entry.raw["rounds"])
         scores = [summary.scores for summary in arena.ledger.summaries()]
-    again = [outcome(COLOR_OBFUSCATION, recording(battle, OURS)) for battle in found]
+    again = [outcome(recording(battle, OURS)) for battle in found]
     assert [tuple(one.scores.values()) for one in again] == scores
 
 

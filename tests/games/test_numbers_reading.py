@@ -13,7 +13,7 @@ import pytest
 
 from peerage.games import numbers
 from peerage.games.bug_hunt.tasks import buggy
-from peerage.games.code_golf.tasks import task
+from peerage.games.code_golf.play import task
 
 Numbers = list[int]
 WORDS: dict[str, Callable[[int, int], bool]] = {

@@ -14,9 +14,8 @@ from peerage.blocks import Program, Quoted, SeatReply
 from peerage.formats import FormatError
 from peerage.games.transform import GAME
 from peerage.games.transform.output import Output, canonical, output
-from peerage.games.transform.show import differences
-from peerage.games.transform.step import Family, Step
-from peerage.games.transform.tables import DataTable
+from peerage.games.transform.play import differences
+from peerage.games.transform.tables import DataTable, Family, Step
 from peerage.games.transform.tasks import FAMILIES, TransformTask, task_of
 from peerage.match import Fixture, Outcome
 from peerage.protocol import Ask, Reply

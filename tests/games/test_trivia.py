@@ -17,8 +17,8 @@ from peerage.cli.main import app
 from peerage.engine.replay import replay
 from peerage.games.same_tasks import tasks_of
 from peerage.games.trivia import GAME
+from peerage.games.trivia.play import Question
 from peerage.games.trivia.quiz import chosen, read_quiz
-from peerage.games.trivia.sheet import Question
 from peerage.ledger import open_ledger
 from peerage.ledger.disclosure import write_redacted
 from peerage.ledger.export import export

@@ -24,6 +24,8 @@ from peerage.games.ranking import by_rank
 from peerage.protocol import template_parts
 
 UNRAISED = "Take the change back, or write version="
+NO_PROMPTS = ("_NO_RESULT", "MARKETS", "WINS", "WORDS")
+"""Texts next to a game's prompts: how finished matches are shown, and what house players say."""
 
 
 def test_every_match_is_played_as_its_version_always_played_it() -> None:
@@ -60,7 +62,7 @@ def test_every_text_that_a_prompt_may_hold_is_in_some_match() -> None:
     settings = repr([on_file(name)["fixture"]["settings"] for name in MATCHES])
     for module in modules():
         for name, value in vars(module).items():
-            for text in [] if name.startswith("__") else texts(value):
+            for text in [] if name.startswith("__") or name in NO_PROMPTS else texts(value):
                 parts = [part.strip() for is_place, part in parts_of(text) if not is_place]
                 missing = [part for part in parts if part not in asked and repr(part)[1:-1] not in settings]
                 assert not missing, f"no golden match shows {missing[0][:80]!r} of {module.__name__}.{name}"
@@ -72,15 +74,7 @@ def modules() -> Iterator[Any]:
     for package in (peerage.games, peerage.judging, peerage.challenges):
         for found in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
             if not found.name.endswith(
-                (
-                    ".house",
-                    ".show",
-                    ".addressing",
-                    ".report",
-                    ".corrections",
-                    ".valyrian",
-                    ".addressing",
-                )
+                (".house", ".show", ".addressing", ".report", ".corrections", ".valyrian")
             ):
                 yield importlib.import_module(found.name)
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from tests.offline import fixture, house, play
 
 from peerage.games.duel import GAME as DUEL
-from peerage.games.duel.house import house as duel_house
+from peerage.games.duel.play import house as duel_house
 from peerage.games.duel.rules import default_topics
 from peerage.games.house import SPREAD, WORDS
 from peerage.players.client import Call, InstantClient, PlayerError

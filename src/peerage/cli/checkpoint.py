@@ -70,9 +70,7 @@ def checkpoint(
         take_in_votes,
         unsigned,
     )
-    from peerage.ledger.checkpoints import (
-        new_key as drawn,
-    )
+    from peerage.ledger.checkpoints import new_key as drawn
     from peerage.ledger.notes import key_of, sign
     from peerage.ledger.votes import PeopleVotes
     from peerage.outputs import CHECKPOINT, arena_files, checkpoint_key, refuse, write

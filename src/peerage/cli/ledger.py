@@ -12,17 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from peerage.cli.options import (
-    HERE,
-    Folder,
-    Force,
-    ReportFormat,
-    Written,
-    at,
-    helpers,
-    ledger_in,
-    say,
-)
+from peerage.cli.options import HERE, Folder, Force, ReportFormat, Written, at, helpers, ledger_in, say
 from peerage.clock import now_ms
 from peerage.figures import counted
 

@@ -6,7 +6,6 @@ The game is played with the replies on record, so that what is entered replays a
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
 
 import msgspec
 
@@ -14,7 +13,6 @@ from peerage.engine.driver import Driver, first_key
 from peerage.engine.records import MatchTally, settle
 from peerage.figures import counted
 from peerage.games import GAMES, release_of
-from peerage.games.game import GameSpec
 from peerage.ledger.codec import fixture_body, reply_body, reply_salt
 from peerage.ledger.codec_requests import request_body
 from peerage.ledger.merkle import GENESIS, leaf, link
@@ -42,18 +40,6 @@ def recorded_reply(recording: Recording, key: str) -> Reply:
             f"{recording.fixture.game} asks for; its record is not complete"
         )
     return Reply("ok", "", reason=ASKED_ONCE) if first != key else Reply("ok", recording.replies[first])
-
-
-def outcome(spec: GameSpec[Any], recording: Recording) -> Outcome:
-    """Return what a recorded match comes to under its fixture's settings; writes nothing. Raises
-    LedgerError."""
-    driver = Driver(spec, recording.fixture, spec.rules.model_validate(recording.fixture.settings))
-    todo = driver.start()
-    while todo:
-        ask = todo.pop()
-        todo += driver.feed(ask.key, recorded_reply(recording, ask.key))
-    assert driver.outcome is not None
-    return driver.outcome
 
 
 def admit(ledger: Ledger, recordings: Iterable[Recording], elo: EloSettings) -> list[Outcome]:

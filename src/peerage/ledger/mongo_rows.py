@@ -18,16 +18,7 @@ from pymongo.client_session import ClientSession
 from pymongo.database import Database as Base
 
 from peerage.ledger.database import BLOCK, END, Row, still_open
-from peerage.ledger.store import (
-    Amendment,
-    Entry,
-    Exchange,
-    Failure,
-    FixtureRow,
-    Pin,
-    RecordRow,
-    Summary,
-)
+from peerage.ledger.store import Amendment, Entry, Exchange, Failure, FixtureRow, Pin, RecordRow, Summary
 
 CHUNK = 8_000_000
 """Bytes of a body that one document holds; MongoDB's limit is 16 MB."""

@@ -22,12 +22,7 @@ from openai.types.chat import ChatCompletion
 from pydantic import ValidationError
 
 from peerage.formats import read_json
-from peerage.players.adaptations import (
-    MAX_TOKENS,
-    OTHER_LIMIT,
-    STREAM_OPTIONS,
-    UNSTREAMED,
-)
+from peerage.players.adaptations import MAX_TOKENS, OTHER_LIMIT, STREAM_OPTIONS, UNSTREAMED
 from peerage.players.client import PlayerError
 from peerage.players.failures import UNDONE
 from peerage.players.replies import chat_completion, reported_error

@@ -21,17 +21,7 @@ from peerage.ratings import bradley_terry, glicko2, special, trueskill
 from peerage.ratings.clusters import FEWEST
 from peerage.ratings.elo import DuelResult, EloSettings, fold, in_order
 from peerage.ratings.elo_error import elo_error
-from peerage.ratings.history import (
-    Duels,
-    Games,
-    Seats,
-    as_games,
-    duels,
-    games,
-    met_by_pair,
-    pairings,
-    shared,
-)
+from peerage.ratings.history import Duels, Games, Seats, as_games, duels, games, met_by_pair, pairings, shared
 from peerage.ratings.read.histories import Answers, Battles, PlayedGames
 from peerage.ratings.regression import fit_clustered, fit_covariates
 from peerage.ratings.resampling import bootstrap

@@ -24,15 +24,7 @@ from pathlib import Path
 from peerage.formats import storable
 from peerage.frames import frame, receive
 from peerage.sandbox import image
-from peerage.sandbox.program import (
-    Ended,
-    Program,
-    Protections,
-    RunResult,
-    SandboxUnavailable,
-    Task,
-    Welcome,
-)
+from peerage.sandbox.program import Ended, Program, Protections, RunResult, SandboxUnavailable, Task, Welcome
 
 _START_S = 60.0
 _BUILD_S = 900.0

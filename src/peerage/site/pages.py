@@ -12,16 +12,7 @@ from functools import cache
 from importlib import resources
 from typing import NamedTuple
 
-from peerage.site import (
-    arena_pages,
-    files,
-    leaderboards,
-    matches,
-    players,
-    preview,
-    proofs,
-    votes,
-)
+from peerage.site import arena_pages, files, leaderboards, matches, players, preview, proofs, votes
 from peerage.site.reading import Menu, Site
 from peerage.site.rendering import View, render
 

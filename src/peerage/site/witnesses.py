@@ -15,14 +15,7 @@ from urllib.parse import urljoin
 from urllib.request import Request, urlopen
 
 from peerage.ledger.merkle import consistency
-from peerage.ledger.notes import (
-    WITNESS,
-    Checkpoint,
-    VerifierKey,
-    read_signatures,
-    signers,
-    witness_request,
-)
+from peerage.ledger.notes import WITNESS, Checkpoint, VerifierKey, read_signatures, signers, witness_request
 
 PATIENCE_S = 30.0
 LONGEST = 64_000_000

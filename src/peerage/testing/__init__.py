@@ -5,15 +5,7 @@ from peerage.testing import findings, fixture, house, play
 
 from peerage.testing.conformance import CHECKS, Finding, findings
 from peerage.testing.memory import Memory
-from peerage.testing.offline import (
-    Played,
-    Unfair,
-    check,
-    fixture,
-    house,
-    play,
-    scripted,
-)
+from peerage.testing.offline import Played, Unfair, check, fixture, house, play, scripted
 
 __all__ = [
     "CHECKS",

@@ -22,18 +22,7 @@ from peerage.games.game import GameSpec
 from peerage.match import Fixture
 from peerage.protocol import Ask, Message, Ran, Reply, ran
 from peerage.testing.memory import Memory
-from peerage.testing.offline import (
-    Played,
-    Step,
-    Unfair,
-    call,
-    check,
-    fixture,
-    house,
-    play,
-    require,
-    unfenced,
-)
+from peerage.testing.offline import Played, Step, Unfair, call, check, fixture, house, play, require, unfenced
 
 Rules: TypeAlias = Mapping[str, Any]
 Place = TypeVar("Place")

@@ -13,20 +13,22 @@ fails is unranked, while two are left.
 
 from __future__ import annotations
 
-from difflib import SequenceMatcher
+from collections.abc import Iterator
+from difflib import SequenceMatcher, unified_diff
 from random import Random
 from typing import Any
 
 import msgspec
+from msgspec import convert
 from pydantic import Field
 
+from peerage.blocks import Block, Heading, Program, Replies, Task, Tone, result
 from peerage.formats import Code
-from peerage.games.bug_hunt.show import show
 from peerage.games.bug_hunt.tasks import BUGS, BuggyTask, buggy, repairs
 from peerage.games.game import Asks, Demo, GameRules, GameSpec, Needs, Seating, Secrecy
 from peerage.games.house import programmer
 from peerage.games.ranking import SCORE, by_rank
-from peerage.games.run_tests import tried
+from peerage.games.run_tests import programs_shown, tried, verdicts_shown
 from peerage.games.section import MaxTokens, Seats
 from peerage.games.texts import texts
 from peerage.match import Fixture, Outcome, Table
@@ -113,6 +115,43 @@ def draw(rules: BugHuntRules, seed: str, number: int) -> dict[str, Any]:
 def asks(rules: BugHuntRules, fixture: Fixture) -> tuple[Asks, ...]:
     """Each contestant is asked once."""
     return (Asks("contestant", HUNT, Code(MOST_BYTES), 1, rules.max_tokens, usual_output=700),)
+
+
+# ----------------------------------------------------------------------------------------------------- shown
+
+
+_NO_RESULT = {"no_answer": "Too few programs came, since providers failed; there is no result."}
+
+
+def show(fixture: Fixture, outcome: Outcome, replies: Replies) -> Iterator[Block]:
+    """The broken program, the fixes, the tests, the result."""
+    task = convert(fixture.drawn, BuggyTask)
+    bugs = "one bug" if len(task.bugs) == 1 else f"{len(task.bugs)} bugs"
+    yield Heading("The broken program")
+    yield Task(task.statement)
+    yield Program(task.source.rstrip(), note=f"with {bugs}")
+    programs = outcome.detail.get("programs", {})
+    yield Heading("The fixes")
+    for label, one in programs.items():
+        reply = replies[f"repair/{label}"]
+        if isinstance(reply.value, str):
+            tone: Tone = "good" if one["fixed"] == len(task.bugs) else "" if one["fixed"] else "bad"
+            yield Program(
+                _changes(task.source, reply.value), label, "", one["result"], tone, "what it changed"
+            )
+    yield from programs_shown("repair", {}, {key: one for key, one in replies.items() if one.status != "ok"})
+    shows = {place: f"bug {bug}" for bug, places in enumerate(task.witnesses, 1) for place in places}
+    yield from verdicts_shown(fixture, programs, task.tests, shows)
+    wins = "Most bugs fixed wins, among equals the smaller edit; a program that breaks what was right fixed "
+    why = {label: one["result"] for label, one in programs.items()}
+    yield from result(fixture, outcome, f"{wins}nothing.", why, _NO_RESULT)
+
+
+def _changes(before: str, after: str) -> str:
+    """The lines that were removed and added, with one line around them."""
+    old, new = ([line.rstrip() for line in text.rstrip().split("\n")] for text in (before, after))
+    changed = list(unified_diff(old, new, n=1, lineterm=""))[2:]
+    return "\n".join(changed) or "(nothing)"
 
 
 GAME: GameSpec[BugHuntRules] = GameSpec(

@@ -6,19 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from peerage.blocks import (
-    Block,
-    Heading,
-    Quoted,
-    Replies,
-    Sentence,
-    Table,
-    Task,
-    Tone,
-    names,
-    result,
-    said,
-)
+from peerage.blocks import Block, Heading, Quoted, Replies, Sentence, Table, Task, Tone, names, result, said
 from peerage.formats import Fields
 from peerage.games.texts import texts
 from peerage.match import Fixture, Outcome

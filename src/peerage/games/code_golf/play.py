@@ -13,26 +13,62 @@ gets nothing but the input of one test.
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from math import inf
 from random import Random
 from typing import Any
 
 import msgspec
+from msgspec import Struct, convert
 from pydantic import Field
 
+from peerage.blocks import Block, Heading, Replies, result
+from peerage.blocks import Table as TableBlock
+from peerage.blocks import Task as TaskBlock
 from peerage.formats import Code
-from peerage.games.code_golf.show import show
-from peerage.games.code_golf.tasks import Task, solutions
-from peerage.games.code_golf.tasks import task as drawn_task
 from peerage.games.game import Asks, Demo, GameRules, GameSpec, Needs, Seating, Secrecy
 from peerage.games.house import programmer
+from peerage.games.numbers import Plan, drawn, line, outputs, program, statement
 from peerage.games.ranking import SCORE, by_rank
-from peerage.games.run_tests import tried
+from peerage.games.run_tests import Test, programs_shown, tried, verdicts_shown
 from peerage.games.section import MaxTokens, Seats
 from peerage.games.texts import texts
 from peerage.match import Fixture, Outcome, Table
 from peerage.protocol import Prompt, Reply, Steps
 from peerage.sandbox.program import environment
+
+
+class Task(Struct, frozen=True):
+    """A task as it is embedded in a fixture."""
+
+    plan: Plan
+    statement: str
+    examples: tuple[Test, ...]
+    tests: tuple[Test, ...]
+
+
+def task(rng: Random, steps: int, examples: int, tests: int) -> Task:
+    """Draw a task of so many steps, with so many examples and hidden tests.
+
+    All inputs are different, and one of the hidden ones is a single number. The tests have two different
+    answers at least, and one for each three of them, so that no constant is right.
+    """
+    while True:
+        plan = drawn(rng, steps)
+        inputs = [line(rng).partition(" ")[0]]
+        while len(inputs) < examples + tests:
+            inputs = list(dict.fromkeys([*inputs, line(rng)]))
+        answers = outputs(program(plan), inputs)
+        if len(set(answers[:tests])) >= max(2, tests // 3):
+            known = [*zip(inputs, answers, strict=True)]
+            hidden = rng.sample(known[:tests], tests)
+            return Task(plan, statement(plan), tuple(known[tests:]), tuple(hidden))
+
+
+def solutions(plan: Plan) -> tuple[str, str]:
+    """A short and a plain program for a task."""
+    return program(plan, form="short"), program(plan)
+
 
 GOLF: Prompt = texts(__package__)["golf"]
 MOST_BYTES = 2_000
@@ -91,7 +127,7 @@ def _result(reply: Reply, verdicts: tuple[str, ...]) -> dict[str, Any]:
 
 def draw(rules: CodeGolfRules, seed: str, number: int) -> dict[str, Any]:
     """The task of match `number`, hidden tests and all."""
-    made = drawn_task(Random(f"{seed}/golf/{number}"), rules.steps, EXAMPLES, TESTS)
+    made = task(Random(f"{seed}/golf/{number}"), rules.steps, EXAMPLES, TESTS)
     plain: dict[str, Any] = msgspec.to_builtins(made)
     return plain
 
@@ -99,6 +135,30 @@ def draw(rules: CodeGolfRules, seed: str, number: int) -> dict[str, Any]:
 def asks(rules: CodeGolfRules, fixture: Fixture) -> tuple[Asks, ...]:
     """Each contestant is asked once."""
     return (Asks("contestant", GOLF, Code(MOST_BYTES), 1, rules.max_tokens, usual_output=400),)
+
+
+# ----------------------------------------------------------------------------------------------------- shown
+
+
+_NO_RESULT: Mapping[str, str] = texts(__package__)["no_result"]
+
+
+def show(fixture: Fixture, outcome: Outcome, replies: Replies) -> Iterator[Block]:
+    """The task, the programs, the tests, the result."""
+    task = convert(fixture.drawn, Task)
+    yield Heading("The task")
+    yield TaskBlock(task.statement)
+    yield TableBlock(("Input", "Output"), task.examples, "Examples that players saw")
+    programs = outcome.detail.get("programs", {})
+    yield Heading("The programs")
+    yield from programs_shown("program", programs, replies)
+    yield from verdicts_shown(fixture, programs, task.tests)
+    why = {
+        label: one["result"] if one["bytes"] is None else f"{one['result']}, {one['bytes']:,} bytes"
+        for label, one in programs.items()
+    }
+    wins = "The shortest correct program wins; an incorrect one comes last."
+    yield from result(fixture, outcome, wins, why, _NO_RESULT)
 
 
 GAME: GameSpec[CodeGolfRules] = GameSpec(

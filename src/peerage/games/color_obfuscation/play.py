@@ -12,12 +12,16 @@ the README in this folder states every rule and what differs.
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from math import ceil
 from random import Random
 from typing import Any, NamedTuple, cast
 
 import msgspec
+from msgspec import convert
 
+from peerage.blocks import Block, Heading, Quoted, Replies, Sentence, Swatch, names, result, said
+from peerage.blocks import Table as TableBlock
 from peerage.formats import Encoded
 from peerage.games.color_obfuscation.data_json import write_battles
 from peerage.games.color_obfuscation.house import house
@@ -42,10 +46,9 @@ from peerage.games.color_obfuscation.score import (
     reading_of,
     scores,
 )
-from peerage.games.color_obfuscation.show import show
 from peerage.games.game import GameRating, GameSpec, Original, Seating, Secrecy
-from peerage.games.texts import presets
-from peerage.match import Outcome, Table
+from peerage.games.texts import presets, texts
+from peerage.match import Fixture, Outcome, Table
 from peerage.protocol import Ask, Quote, Reply, Steps
 
 
@@ -203,6 +206,67 @@ def draw(rules: ColorObfuscationRules, seed: str, number: int) -> dict[str, Any]
     """The colors of match `number`: one for both rounds, or one for each."""
     random = Random(f"{seed}/color/{number}")
     return {"colors": [f"{random.randrange(16**6):06X}" for _ in range(1 if rules.color == "same" else 2)]}
+
+
+# ----------------------------------------------------------------------------------------------------- shown
+
+
+_NO_RESULT: Mapping[str, str] = texts(__package__)["no_result"]
+
+
+def show(fixture: Fixture, outcome: Outcome, replies: Replies) -> Iterator[Block]:
+    """Both rounds, and the result."""
+    players = names(fixture)
+    rounds = convert(outcome.detail["rounds"], tuple[Round, ...])
+    for number, one in enumerate(rounds, 1):
+        hider, attacker = (f"{players[label]} ({label})" for label in (one.obfuscator, one.attacker))
+        yield Heading(f"Round {number}: {hider} hides a color from {attacker}")
+        reply = replies[f"{number}/obfuscate"]
+        made = reply.value
+        if isinstance(made, Encoded):
+            listed = "\n".join(f"{place}. {text}" for place, text in enumerate(made.instructions, 1))
+            yield Quoted(reply.label, made.text, reply.key, note="the string, which the attacker sees")
+            yield Quoted(reply.label, listed, note="the instructions, which its ally sees")
+        else:
+            yield said(reply)
+        guesses = [(f"attempt {place}", guess) for place, guess in enumerate(one.attempts, 1)]
+        if one.ally is not None:
+            guesses.insert(0, ("its ally", one.ally))
+        if guesses:
+            yield TableBlock(
+                ("Who", "Answer", "", "Instructions seen"),
+                tuple([(who, *_answer(guess), f"{guess.shown} of {one.count}") for who, guess in guesses]),
+            )
+        found = [(who, guess.color) for who, guess in guesses if guess.color]
+        yield Swatch((("hidden", one.color), *found))
+        yield from _ended(one, attacker)
+    reading = reading_of(fixture.settings["ally_failure"])
+    why = {
+        one.attacker: f"as attacker found the color at attempt {one.recovered}"
+        if one.recovered
+        else "as attacker was given the round"
+        if one.needed(reading)
+        else "as attacker did not find the color"
+        for one in rounds
+    }
+    how = outcome.detail.get("decided", "")
+    wins = f"Decided {how}." if how.startswith("by") else f"{how.capitalize()}." if how else ""
+    yield from result(fixture, outcome, wins, why, _NO_RESULT)
+
+
+def _answer(guess: Guess) -> tuple[str, str]:
+    return (guess.color, "right" if guess.right else "wrong") if guess.color else ("", guess.status)
+
+
+def _ended(one: Round, attacker: str) -> Iterator[Block]:
+    for leak in one.leaks:
+        yield Sentence(f"The {leak.where} shows the color plainly ({leak.form}).", "bad")
+    if one.broken:
+        yield Sentence("The ally could not find the color: this encoding is broken.", "bad")
+    if one.recovered:
+        yield Sentence(f"{attacker} found the color at attempt {one.recovered}.")
+    elif one.attempts:
+        yield Sentence(f"{attacker} did not find the color.")
 
 
 GAME: GameSpec[ColorObfuscationRules] = GameSpec(

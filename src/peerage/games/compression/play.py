@@ -10,28 +10,33 @@ readers count.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from random import Random
 from typing import Any
 
 import msgspec
+from msgspec import convert
 
-from peerage.games.compression.house import house
-from peerage.games.compression.reports import Reports, reports, right, summarized
+from peerage.blocks import Block, Heading, Replies, Sentence, Task, Tone, names, result, said
+from peerage.blocks import Table as TableBlock
+from peerage.formats import Json
+from peerage.games.compression.reports import Reports, reports, right, summarized, words
 from peerage.games.compression.rules import (
     READ,
     READERS,
     TRUST,
     WRITE,
+    Answers,
     CompressionRules,
     Formats,
     asks,
     fills,
 )
-from peerage.games.compression.show import show
 from peerage.games.game import Demo, GameSpec, Secrecy
+from peerage.games.house import SPREAD, Call
 from peerage.games.ranking import by_rank
-from peerage.match import Outcome, Table
+from peerage.games.texts import texts
+from peerage.match import Fixture, Outcome, Table
 from peerage.protocol import Ask, Quote, Reply, Steps
 
 FEWEST = 3
@@ -171,6 +176,82 @@ def draw(rules: CompressionRules, seed: str, number: int) -> dict[str, Any]:
     made = reports(Random(f"{seed}/compression/{number}"), rules.seats, rules.facts)
     plain: dict[str, Any] = msgspec.to_builtins(made)
     return plain
+
+
+_LOSES, _MISREADS = 0.25, 0.1
+"""Chances of a player without skill: to lose a fact it writes, to misread one."""
+
+
+def house(call: Call, skill: float, rng: Random) -> Any:
+    """A summary, or the answers that one holds."""
+    quality = min(max(rng.gauss(skill, SPREAD), 0.0), 1.0)
+    if isinstance(call.expects, Json):
+        drawn, answers, summary = call.oracle
+        found = _found(drawn, answers, summary)
+        return Answers([one if rng.random() >= _MISREADS * (1 - skill) else "" for one in found])
+    drawn, report = call.oracle
+    kept = [one if rng.random() >= _LOSES * (1 - quality) ** 2 else "" for one in report.answers]
+    return summarized(drawn, kept, 1 - quality, rng) or report.text
+
+
+def _found(drawn: Reports, answers: Sequence[str], summary: str) -> list[str]:
+    """The answers that a summary holds, or from which they follow."""
+    held = f" {' '.join(words(summary))} "
+    there = [f" {' '.join(words(answer))} " in held for answer in answers]
+    return [
+        answer
+        if there[at] or ((of := drawn.follows.get(str(at), ())) and all(there[one] for one in of))
+        else ""
+        for at, answer in enumerate(answers)
+    ]
+
+
+# ----------------------------------------------------------------------------------------------------- shown
+
+
+_NO_RESULT: Mapping[str, str] = texts(__package__)["no_result"]
+
+
+def show(fixture: Fixture, outcome: Outcome, replies: Replies) -> Iterator[Block]:
+    """The reports, what was made of them, and how much of it came back."""
+    drawn = convert(fixture.drawn, Reports)
+    results: Mapping[str, Any] = outcome.detail.get("summaries", {})
+    yield Heading("The questions that a summary must answer")
+    listed = [f"{at}. {question}" for at, question in enumerate(drawn.questions, 1)]
+    yield Task("\n".join(listed))
+    for seat, report in zip(fixture.seats, drawn.reports, strict=False):
+        reply = replies.get(f"write/{seat.label}")
+        if reply is None:
+            continue
+        yield Heading(f"{seat.player} ({seat.label}) had to sum up")
+        yield Task(report.text, name=f"{len(report.text)} characters")
+        one = results.get(seat.label, {})
+        tone: Tone = "good" if one.get("valid") else "bad"
+        yield said(reply, one.get("result", ""), tone)
+        if "facts" in one:
+            yield TableBlock(
+                ("Question", "Right answer", f">Right, of {len(one['readers'])} readers"),
+                tuple(zip(drawn.questions, report.answers, one["facts"], strict=True)),
+            )
+    if readers := outcome.detail.get("readers"):
+        yield from _readers(fixture, readers)
+    wins = "The shortest summary from which the others knew enough facts wins."
+    why = {label: one["result"] for label, one in results.items()}
+    yield from result(fixture, outcome, wins, why, _NO_RESULT)
+
+
+def _readers(fixture: Fixture, readers: Mapping[str, Any]) -> Iterator[Block]:
+    players = names(fixture)
+    yield Heading("The readers")
+    yield Sentence(
+        f"Who got less than {TRUST:.0%} right of a summary of the arena's own, and of what most others who "
+        "read the same got right, counted nowhere."
+    )
+    rows = [
+        (players[label], f"{one['right']:.0%}", "yes" if one["counts"] else "no")
+        for label, one in readers.items()
+    ]
+    yield TableBlock(("Reader", ">Right", "Counted"), tuple(rows))
 
 
 GAME: GameSpec[CompressionRules] = GameSpec(

@@ -14,13 +14,14 @@ such answers tie.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from random import Random
 from typing import Any
 
 import msgspec
 
+from peerage.blocks import Block, Heading, Replies, names, result, said
 from peerage.challenges.drafting import (
     DRAFT_CHARS,
     DRAFT_TOKENS,
@@ -29,15 +30,17 @@ from peerage.challenges.drafting import (
     VOTE_TOKENS,
     VOTES,
     drafting,
+    drafts_of,
+    drafts_shown,
 )
-from peerage.games.duel.house import house
 from peerage.games.duel.prompts import CHALLENGES, Kind, judging
 from peerage.games.duel.rules import FEWEST, DuelRules
-from peerage.games.duel.show import show
 from peerage.games.game import QUOTE, Again, Asks, Demo, GameSpec, Judging, RoleRequirement, Secrecy
+from peerage.games.house import DRAFT_SPREAD, SPREAD, WORDS, Call, Said, essay, subject, usual, worth
 from peerage.games.rejudge import RejudgeRules
-from peerage.games.texts import presets
-from peerage.judging.panel import REASON_CHARS, VERDICT_TOKENS, panel
+from peerage.games.texts import presets, toml
+from peerage.judging.ballots import ballots_of
+from peerage.judging.panel import REASON_CHARS, VERDICT_TOKENS, panel, panel_shown
 from peerage.match import Fixture, Outcome, Seat, Table
 from peerage.protocol import Choice, Reply, Role, Steps, Text
 
@@ -185,6 +188,57 @@ DEMO_TOPICS = [
     "planning and everyday problems",
 ]
 """Few enough that 300 matches say something of each."""
+
+
+def house(call: Call, skill: float, rng: Random) -> Any:
+    if call.role != "author":
+        return usual(call, skill, rng)
+    if call.key.startswith(f"{REFERENCE}/"):
+        made = essay(call, rng.gauss(skill, SPREAD), rng)
+        return Said(made.value, {**made.hidden, "right": rng.random() < skill})
+    return Said(_draft(call, rng), worth(rng.gauss(skill, DRAFT_SPREAD)))
+
+
+def _draft(call: Call, rng: Random) -> str:
+    topic = (call.oracle or {}).get("topic", "")
+    mine = toml(__package__, "house")
+    if call.key.startswith("case/"):
+        case = rng.choice(mine["cases"]).replace("@", rng.choice(mine["complaints"]))
+        age, pulse = 24 + rng.randrange(60), 58 + rng.randrange(60)
+        return str(case.format(age=age, pulse=pulse, field=topic or "general medicine"))
+    if any("<<<case " in said for _, said in call.messages):
+        return str(rng.choice(mine["case_questions"]).replace("@", subject(call)))
+    subjects = WORDS["subjects"].get(topic) or (topic or "a question of your own",)
+    return str(rng.choice(mine["questions"]).replace("@", rng.choice(subjects)))
+
+
+# ----------------------------------------------------------------------------------------------------- shown
+
+
+_NO_RESULT = {
+    "no_challenge": "No draft was approved, so there was nothing to answer.",
+    "no_answer": "The provider of a contestant failed, so there is no result.",
+    "inconclusive": "Too few judges gave a valid vote, so there is no result.",
+}
+
+
+def show(fixture: Fixture, outcome: Outcome, replies: Replies) -> Iterator[Block]:
+    """The question, the answers, the judges, the result."""
+    yield from drafts_shown(drafts_of(outcome), replies)
+    given = [replies[key] for seat in fixture.seats if (key := f"answer/{seat.label}") in replies]
+    if given:
+        yield Heading("The answers")
+        yield from map(said, given)
+    share = outcome.detail.get("share")
+    yield from panel_shown(
+        ballots_of(outcome), replies, names(fixture), share, outcome.detail.get("criteria", {})
+    )
+    why = {one.label: f"its answer was {one.status}" for one in given if one.status != "ok"}
+    if share is not None:
+        first, second = (seat.label for seat in fixture.seats)
+        why = {first: f"{share:.0%} of the judges' weight", second: f"{1 - share:.0%} of the judges' weight"}
+    yield from result(fixture, outcome, "", why, _NO_RESULT)
+
 
 GAME: GameSpec[DuelRules] = GameSpec(
     name="duel",

@@ -14,25 +14,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from random import Random
+from typing import Any
 
 from msgspec.structs import replace
 
-from peerage.formats import Questions, Text
+from peerage.formats import Questions, Text, Written
 from peerage.games.game import QUOTE, Asks, Demo, GameSpec, Judging
-from peerage.games.last_arena.house import house
+from peerage.games.house import DRAFT_SPREAD, WORDS, Call, Said, usual, worth
 from peerage.games.last_arena.questions import Author, Question, calls, collect
 from peerage.games.last_arena.report import AGAIN, Answer, Tournament, by_author, recounted, report
-from peerage.games.last_arena.rules import (
-    MOST_LOST,
-    QUESTION_CHARS,
-    SPARE_CALLS,
-    TEMPERATURE,
-    LastArenaRules,
-)
+from peerage.games.last_arena.rules import MOST_LOST, QUESTION_CHARS, SPARE_CALLS, TEMPERATURE, LastArenaRules
 from peerage.games.last_arena.show import show
 from peerage.games.last_arena.tables import answers_of
 from peerage.games.rejudge import scored_asks
-from peerage.games.texts import presets
+from peerage.games.texts import presets, toml
 from peerage.judging.scores import Item, Scoring, scoring
 from peerage.judging.scores_standing import MEAN, normalised_grades, received
 from peerage.match import Fixture, Outcome, Seat, Table
@@ -201,6 +196,22 @@ def asks(rules: LastArenaRules, fixture: Fixture) -> Iterator[Asks]:
         question + rules.max_chars + QUOTE,
         QUESTION_TOKENS // 2 + ANSWER_TOKENS,
     )
+
+
+def house(call: Call, skill: float, rng: Random) -> Any:
+    if not isinstance(call.expects, Questions):
+        return usual(call, skill, rng)
+    asked, mine = call.oracle or {}, toml(__package__, "house")
+    forms = mine[asked.get("sort", "plain")]
+    subjects = [subject for some in WORDS["subjects"].values() for subject in some]
+    written = [
+        Written(
+            f"{rng.choice(forms)} {rng.choice(mine['then'])}".replace("@", f"“{rng.choice(subjects)}”"),
+            category,
+        )
+        for category in asked.get("categories") or ("",)
+    ]
+    return Said(written, [worth(rng.gauss(skill, DRAFT_SPREAD)) for _ in written])
 
 
 GAME: GameSpec[LastArenaRules] = GameSpec(

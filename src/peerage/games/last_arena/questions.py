@@ -21,13 +21,7 @@ from msgspec.structs import replace
 
 from peerage.formats import Questions, Written
 from peerage.games.last_arena.diversity import fresh
-from peerage.games.last_arena.rules import (
-    QUESTION_CHARS,
-    SPARE_CALLS,
-    TEMPERATURE,
-    LastArenaRules,
-    Wanted,
-)
+from peerage.games.last_arena.rules import QUESTION_CHARS, SPARE_CALLS, TEMPERATURE, LastArenaRules, Wanted
 from peerage.match import Seat
 from peerage.protocol import Ask, Quote, Reply, Steps, Together
 

@@ -7,17 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from statistics import fmean
 from typing import Any
 
-from peerage.blocks import (
-    Block,
-    Heading,
-    Quoted,
-    Replies,
-    SeatReply,
-    Sentence,
-    Table,
-    names,
-    table_of,
-)
+from peerage.blocks import Block, Heading, Quoted, Replies, SeatReply, Sentence, Table, names, table_of
 from peerage.figures import percent
 from peerage.formats import Scored
 from peerage.games.last_arena.tables import Cell, matrix, ranking, reasons, scaling, sorts

@@ -10,26 +10,28 @@ reply that cannot be used solves none. Whose provider fails is unranked, while t
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from difflib import get_close_matches
 from random import Random
 from typing import Annotated
 
 from msgspec import Meta, Struct
+from msgspec.structs import replace
 from pydantic import Field, field_validator
 
+from peerage.blocks import Block, Heading, Replies, Sentence, Table, Task, names, result, said
 from peerage.formats import Json
 from peerage.games.game import Demo, GameRules, Needs
 from peerage.games.house import Call
 from peerage.games.logic import counting, deduction
 from peerage.games.logic.gym import GYM, GYM_FAMILIES, installed
-from peerage.games.logic.puzzles import LEVELS, READING, Family, Puzzle, solves
+from peerage.games.logic.puzzles import ANSWER_CHARS, LEVELS, READING, Family, Puzzle, solves
 from peerage.games.logic.puzzles import drawn as puzzles_of
-from peerage.games.logic.show import show
 from peerage.games.ranking import SCORE
-from peerage.games.same_tasks import Came, Scored, same_tasks
+from peerage.games.same_tasks import Came, Scored, same_tasks, tasks_of
 from peerage.games.section import MaxTokens, Seats
 from peerage.games.texts import texts
+from peerage.match import Fixture, Outcome
 from peerage.protocol import Ask, Prompt
 
 FAMILIES: Mapping[str, Family] = {
@@ -150,6 +152,38 @@ def _mistaken(right: str, rng: Random) -> str:
         return str(int(right) + rng.choice((-10, -2, -1, 1, 2, 10)))
     parts = right.split(", ")
     return ", ".join(parts[1:] + parts[:1]) if len({*parts}) > 1 else ""
+
+
+# ----------------------------------------------------------------------------------------------------- shown
+
+
+def show(fixture: Fixture, outcome: Outcome, replies: Replies) -> Iterator[Block]:
+    """The puzzles, the answers, the reasoning, the result."""
+    solved, players = outcome.detail.get("solved", {}), names(fixture)
+    values = {label: replies[f"answers/{label}"].value for label in solved}
+    for at, puzzle in enumerate(tasks_of(fixture.drawn, Puzzle)):
+        yield Heading(f"Puzzle {at + 1}: {puzzle.family}")
+        yield Task(puzzle.text)
+        if solved:
+            yield Sentence(f"The answer: {puzzle.answer}")
+            rows = [
+                (
+                    f"{players[label]} ({label})",
+                    str(value.answers[at])[:ANSWER_CHARS] or "(none)",
+                    "right" if solved[label][at] else "wrong",
+                )
+                for label, value in values.items()
+                if value is not None
+            ]
+            yield Table(("Player", "Answer", ""), tuple(rows))
+    reasoned = [reply for reply in replies.values() if reply.value is None or reply.value.working]
+    if reasoned:
+        yield Heading("What they wrote with it")
+    for reply in reasoned:
+        block = said(reply)
+        yield block if reply.value is None else replace(block, text=str(reply.value.working))
+    why = {label: f"{sum(mine)} of {len(mine)} solved" for label, mine in solved.items()}
+    yield from result(fixture, outcome, "Most puzzles solved wins; equally many tie.", why)
 
 
 GAME = same_tasks(

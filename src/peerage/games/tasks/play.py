@@ -33,10 +33,9 @@ from peerage.games.game import (
     RoleRequirement,
 )
 from peerage.games.rejudge import RejudgeRules
-from peerage.games.tasks.controls import CONTROL, SEEN, Controls
 from peerage.games.tasks.files import read_tasks
 from peerage.games.tasks.house import house
-from peerage.games.tasks.judges import TASK, Decided, asked, decided, shown
+from peerage.games.tasks.judges import CONTROL, SEEN, TASK, Controls, Decided, asked, decided, shown
 from peerage.games.tasks.rules import TasksRules
 from peerage.games.tasks.show import show
 from peerage.games.tasks.task import messages_of

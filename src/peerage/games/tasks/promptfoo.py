@@ -6,7 +6,7 @@ Assertions that run code or ask a model are left out by name, but `llm-rubric`, 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from peerage.games.tasks.task import Taker, filled, places
@@ -138,8 +138,3 @@ def _mapping(value: Any) -> Mapping[str, Any]:
 
 def _list(value: Any) -> Sequence[Any]:
     return value if isinstance(value, list) else ()
-
-
-def cases(config: Mapping[str, Any]) -> Iterator[tuple[int, Any]]:
-    """Yield the test cases of a configuration with their places, from 1."""
-    yield from enumerate(config[TESTS], 1)

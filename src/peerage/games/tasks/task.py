@@ -37,10 +37,6 @@ class Task(Section):
 
     left_out: tuple[str, ...] = Field((), description="Assertions of promptfoo that are not made here.")
 
-    def known(self) -> tuple[Check, ...]:
-        """Return its checks."""
-        return tuple([msgspec.convert(one, Check) for one in self.checks])
-
 
 # ------------------------------------------------------------------------------------------- as written
 
@@ -278,17 +274,6 @@ def numbered(
         prompts.setdefault(prompt, where)
         found.append({**task, "id": name})
     return found, problems
-
-
-def kinds(tasks: Sequence[Task]) -> dict[str, int]:
-    """Return how many tasks are of which kind: `exact`, `number` …, `reference` where judges are shown what
-    is expected, `open` where only judges decide."""
-    counts: dict[str, int] = {}
-    for task in tasks:
-        names = list(dict.fromkeys([one.kind for one in task.known()]))
-        kind = " and ".join(names) or ("reference" if task.expected is not None else "open")
-        counts[kind] = counts.get(kind, 0) + 1
-    return counts
 
 
 def wanted(checks: Sequence[Check]) -> str:

@@ -10,18 +10,101 @@ compares; a copy of the text is worth 0, a reference 1, and each broken constrai
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from random import Random
 from typing import Any
 
-from peerage.games.game import Demo, Needs
+from pydantic import Field
+
+from peerage.blocks import Block, Heading, Replies, Sentence, Table, Task, Tone, result, said
+from peerage.formats import Text
+from peerage.games.game import Demo, GameRules, Needs
 from peerage.games.house import SPREAD, Call
-from peerage.games.same_tasks import Came, Scored, same_tasks
-from peerage.games.text_metrics.metrics import missing, score, signature
-from peerage.games.text_metrics.rules import BREACH, RECORDS, TEXTS, TextMetricsRules, asked
-from peerage.games.text_metrics.show import show
+from peerage.games.ranking import SCORE
+from peerage.games.same_tasks import Came, Scored, same_tasks, tasks_of
+from peerage.games.section import MaxTokens, Seats
+from peerage.games.text_metrics.metrics import METRICS, MetricName, missing, score, signature
 from peerage.games.text_metrics.tasks import KINDS, TextTask, drawn_task
-from peerage.protocol import Reply
+from peerage.games.texts import texts
+from peerage.match import Fixture, Outcome
+from peerage.protocol import Ask, Prompt, Reply
+
+_ROOM, _STEP = 2, 100
+"""A reply may be so many times as long as the text or a reference, in full hundreds of characters."""
+
+
+BREACH = 0.5
+"""Share of a text's points that each broken constraint costs."""
+TEXTS = 3
+"""Texts of a match, each of another kind."""
+RECORDS = 3
+"""Sentences or lines of a text."""
+
+
+class TextMetricsRules(GameRules):
+    """Settings of texts that are put into another form and compared with references."""
+
+    seats: Seats = 8
+    metric: MetricName = Field(
+        "rouge-l",
+        description="What compares a text with its references; `chrf` and `bleu` need the extra `metrics`.",
+    )
+    max_tokens: MaxTokens = 2_000
+
+
+FORM: Prompt = texts(__package__)["form"]
+TASKS: Mapping[str, str] = texts(__package__)["tasks"]
+_EXAMPLE = "\n\nAn example. From\n\n{given}\n\ncomes\n\n{made}"
+
+
+def asked(rules: TextMetricsRules, tasks: Sequence[TextTask]) -> list[Ask]:
+    """A request for each text."""
+    cost = f"Each requirement that is broken costs {BREACH:.0%} of the text's points."
+    metric = METRICS[rules.metric]
+    fill = {
+        "metric": metric.title,
+        "compares": metric.compares,
+        "breach": cost,
+        "texts": f"all {len(tasks)} texts",
+        "score": SCORE,
+    }
+    return [
+        FORM.ask("", f"text/{at}", _expects(task), fill | _told(task), rules.max_tokens, oracle=task)
+        for at, task in enumerate(tasks, 1)
+    ]
+
+
+def _expects(task: TextTask) -> Text:
+    longest = _ROOM * max(map(len, (task.source, *task.references)))
+    return Text(-(-longest // _STEP) * _STEP)
+
+
+def _told(task: TextTask) -> dict[str, str]:
+    count = len(task.references)
+    given, made = task.shown or ("", "")
+    return {
+        "task": TASKS[task.kind],
+        "example": _EXAMPLE.format(given=given, made=made) if task.shown else "",
+        "source": task.source,
+        "limits": constraints(task),
+        "references": "is one reference"
+        if count == 1
+        else f"are {count} references, of which the nearest counts",
+    }
+
+
+def constraints(task: TextTask) -> str:
+    """The constraints, in words."""
+    limits, said = task.limits, list[str]()
+    if limits.words:
+        said.append(f"It has at most {limits.words} words.")
+    if limits.chars:
+        said.append(f"It has at most {limits.chars} characters.")
+    for words, how in ((limits.required, "Use"), (limits.forbidden, "Do not use")):
+        if words:
+            said.append(f"{how} the word{'s' * (len(words) > 1)} {', '.join(f'“{word}”' for word in words)}.")
+    return " ".join(said)
+
 
 _FENCED = re.compile(r"```\w*\n([^`]*)\n```")
 COPY_AT_MOST = 0.9
@@ -95,6 +178,51 @@ def house(call: Call, skill: float, rng: Random) -> str:
                 words.insert(rng.randrange(len(words) + 1), word[::-1])
         lines.append(" ".join(words))
     return "\n".join(lines).strip() or task.source
+
+
+# ----------------------------------------------------------------------------------------------------- shown
+
+
+def show(fixture: Fixture, outcome: Outcome, replies: Replies) -> Iterator[Block]:
+    """The texts, what was made of them, the result."""
+    signatures, results = outcome.detail.get("metrics", ()), outcome.detail.get("texts", {})
+    for at, task in enumerate(tasks_of(fixture.drawn, TextTask), 1):
+        yield Heading(f"Text {at}: {TASKS[task.kind].rstrip('.').lower()}")
+        yield Task(task.source, name="the text")
+        if task.shown:
+            yield Task("\n↓\n".join(task.shown), name="the example")
+        yield Sentence(constraints(task))
+        for number, reference in enumerate(task.references, 1):
+            yield Task(reference, name=f"reference {number}")
+        if len(signatures) >= at:
+            copy = outcome.detail["copies"][at - 1]
+            worth = (
+                f"A copy of the text comes to {copy:.4f}, which is worth 0 points; a reference is worth 1."
+            )
+            yield Sentence(f"Compared by {signatures[at - 1]}. {worth}", "quiet")
+        for seat in fixture.seats:
+            reply = replies.get(f"text/{at}/{seat.label}")
+            if reply is None:
+                continue
+            one = results[seat.label][at - 1] if seat.label in results else {}
+            points = one.get("points", 0.0)
+            tone: Tone = "good" if points >= 0.9 else "bad" if not points else ""
+            note = "; ".join(["breaks " + breach for breach in one.get("breaches", ())])
+            verdict = f"comes to {one['near']:.4f}: {points:.2f} points" if "near" in one else ""
+            yield said(reply, verdict, tone, note)
+    means = outcome.detail.get("means", {})
+    if means:
+        yield Heading("Points")
+        columns = ("Player", *[f">Text {at + 1}" for at in range(len(signatures))], ">Mean")
+        players = {seat.label: seat.player for seat in fixture.seats}
+        rows = [
+            (players[label], *[one.get("points") for one in results[label]], mean)
+            for label, mean in sorted(means.items(), key=lambda item: -item[1])
+        ]
+        yield Table(columns, tuple(rows))
+    why = {label: f"{mean:.3f} points on average" for label, mean in means.items()}
+    wins = "The player nearest to the references, on the mean of all texts, is first."
+    yield from result(fixture, outcome, wins, why)
 
 
 GAME = same_tasks(

@@ -9,8 +9,7 @@ from operator import add, mul, sub
 from random import Random
 
 from peerage.games.names import NAMES
-from peerage.games.transform.step import Step, of
-from peerage.games.transform.tables import UNITS, Cell, DataColumn, DataTable
+from peerage.games.transform.tables import UNITS, Cell, DataColumn, DataTable, Step, of
 
 _DAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 _MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")

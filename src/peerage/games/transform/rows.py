@@ -7,8 +7,7 @@ from operator import ge, gt, le, lt
 from random import Random
 from typing import Any
 
-from peerage.games.transform.step import Step, of
-from peerage.games.transform.tables import Cell, DataColumn, DataTable
+from peerage.games.transform.tables import Cell, DataColumn, DataTable, Step, of
 
 _COMPARED: dict[str, Callable[[Any, Any], bool]] = {
     "at least": ge,

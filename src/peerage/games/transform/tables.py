@@ -12,6 +12,7 @@ import io
 import json
 from collections.abc import Callable, Iterable, Sequence
 from datetime import date, timedelta
+from functools import wraps
 from random import Random
 from typing import Any, NamedTuple, TypeAlias
 
@@ -236,3 +237,33 @@ Shape: TypeAlias = Callable[[Random, DataTable], Written]
 JSON: tuple[Shape, ...] = (json_objects, json_arrays, json_columns, json_groups)
 LINES: tuple[Shape, ...] = (separated, markdown, blocks, template)
 INPUTS: tuple[Shape, ...] = (json_objects, json_arrays, json_columns, separated, markdown, blocks)
+
+
+class Step(NamedTuple):
+    """Words of a step, the table after it, and a second table that it needs."""
+
+    says: str
+    after: DataTable
+    second: DataTable | None = None
+
+
+Family: TypeAlias = Callable[[Random, DataTable], Step | None]
+
+
+ColumnStep: TypeAlias = Callable[[Random, DataTable, int], Step | None]
+
+
+def of(*kinds: str, new: tuple[str, ...] = ()) -> Callable[[ColumnStep], Family]:
+    """Make a family of a step at a drawn column of these kinds, in a table that has no column `new` yet."""
+
+    def family(step: ColumnStep) -> Family:
+        @wraps(step)
+        def drawn(rng: Random, table: DataTable) -> Step | None:
+            places = table.of(*kinds)
+            if not places or {*new} & {*table.names()}:
+                return None
+            return step(rng, table, rng.choice(places))
+
+        return drawn
+
+    return family

@@ -8,8 +8,7 @@ from msgspec import Struct
 
 from peerage.games.texts import texts
 from peerage.games.transform import columns, rows
-from peerage.games.transform.step import Family, Step
-from peerage.games.transform.tables import INPUTS, JSON, LINES, DataTable, Written, drawn
+from peerage.games.transform.tables import INPUTS, JSON, LINES, DataTable, Family, Step, Written, drawn
 
 TABLES: str = texts(__package__)["tables"]
 

@@ -10,28 +10,83 @@ left.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from random import Random
+from string import ascii_uppercase
 from typing import Annotated, Any, Literal
 
 import msgspec
 from msgspec import Meta, Struct
 from pydantic import Field, model_validator
 
+from peerage.blocks import Block, Heading, Replies, Sentence, Table, Task, names, result, unusable
 from peerage.facts import DOMAINS, Difficulty, Domains, Fact, missing, plain
 from peerage.facts import drawn as facts_of
 from peerage.formats import Json
 from peerage.games.game import Demo, GameRules, Needs
 from peerage.games.house import Call
-from peerage.games.same_tasks import TASKS, Came, Scored, same_tasks
+from peerage.games.same_tasks import TASKS, Came, Scored, same_tasks, tasks_of
 from peerage.games.section import MaxTokens, Seats
 from peerage.games.texts import texts
 from peerage.games.trivia.quiz import ANSWER_CHARS, QuizQuestion, chosen, read_quiz
-from peerage.games.trivia.sheet import Question
-from peerage.games.trivia.show import show
+from peerage.match import Fixture, Outcome
 from peerage.protocol import Ask, Prompt
-from peerage.sealing import SALT, salt, seal, sealing_key
+from peerage.sealing import SALT, Sealed, salt, seal, sealing_key
+
+_AROUND = " .,:;()[]*_`\"'"
+_LETTERED = re.compile(r"\W*(?:([A-Za-z])[).:\]]|([A-Z])\s)\s*(.+)", re.DOTALL)
+
+
+class Question(Struct, frozen=True):
+    """A question as it is asked and on record.
+
+    `right` are all answers that count, the one to be shown first; `options` are empty where players answer in
+    their own words, and `wrong` are then answers that a player might give.
+    """
+
+    domain: str
+    question: str
+    right: tuple[str, ...]
+    options: tuple[str, ...] = ()
+    wrong: tuple[str, ...] = ()
+
+    def numbered(self, number: int) -> str:
+        """Return what players read."""
+        return "\n".join([f"{number}. {self.question}", *map("{}. {}".format, ascii_uppercase, self.options)])
+
+    def accepts(self, answer: str) -> bool:
+        """Return whether an answer is right: a letter or an option's words of multiple choice, else any that
+        is plainly equal to one of `right`."""
+        if not self.options:
+            return plain(answer) in set(map(plain, self.right)) - {""}
+        return self.chosen(answer) == self.right[0]
+
+    def chosen(self, answer: str) -> str:
+        """The option that an answer names: by its letter, with or without its words, else by its words alone;
+        empty where it names none."""
+        given, words = plain(answer), answer.strip()
+        letters = dict(zip(ascii_uppercase, self.options, strict=False))
+        alone = words.strip(_AROUND).upper()
+        if alone in letters:
+            return letters[alone]
+        if words in self.options:
+            return words
+        if found := _LETTERED.fullmatch(answer):
+            one = letters.get((found[1] or found[2]).upper(), "")
+            return one if plain(found[3]) == plain(one) else ""
+        meant = [one for one in self.options if given and given == plain(one)]
+        return meant[0] if len(meant) == 1 else ""
+
+    def known(self) -> tuple[str, Sequence[str]]:
+        """The right answer and some wrong ones, as a player writes them; an empty one where none is known."""
+        if not self.options:
+            return self.right[0], self.wrong or ("",)
+        letters = dict(zip(self.options, ascii_uppercase, strict=False))
+        right = letters.pop(self.right[0])
+        return right, tuple(letters.values())
+
 
 QUIZ: Prompt = texts(__package__)["quiz"]
 
@@ -133,6 +188,40 @@ def _question(rng: Random, fact: Fact, rules: TriviaRules) -> Question:
 def house(call: Call, skill: float, rng: Random) -> Sheet:
     """Each answer is right with a chance of `skill`, else a plausible wrong one."""
     return Sheet([right if rng.random() < skill else rng.choice(wrong) for right, wrong in call.oracle])
+
+
+# ----------------------------------------------------------------------------------------------------- shown
+
+
+def show(fixture: Fixture, outcome: Outcome, replies: Replies) -> Iterator[Block]:
+    """The questions, the answers, the result."""
+    right, players = outcome.detail.get("right", {}), names(fixture)
+    try:
+        questions = tasks_of(fixture.drawn, Question)
+    except Sealed:
+        questions = []
+        yield Sentence("The questions and answers of this quiz are sealed; the arena's owner can read them.")
+    for at, one in enumerate(questions):
+        yield Heading(f"Question {at + 1}" + (f", {one.domain}" if one.domain else ""))
+        yield Task(one.numbered(at + 1).partition(". ")[2])
+        yield Sentence(f"Right: {one.right[0]}", "good")
+        given = {
+            reply.label: str(reply.value.answers[at]) for reply in replies.values() if reply.value is not None
+        }
+        rows = [
+            (
+                f"{players[label]} ({label})",
+                one.chosen(answer) or answer or "(none)",
+                "right" if at in right.get(label, ()) else "",
+            )
+            for label, answer in given.items()
+        ]
+        if rows:
+            yield Table(("Player", "Answer", ""), tuple(rows))
+    yield from unusable(replies.values())
+    count = outcome.detail.get("questions", len(questions))
+    why = {label: f"{len(places)} of {count} right" for label, places in right.items()}
+    yield from result(fixture, outcome, "The player with the most right answers wins; equally many tie.", why)
 
 
 _FACTS = same_tasks(

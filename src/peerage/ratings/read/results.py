@@ -6,14 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import BinaryIO
 
 from peerage.ratings.read.forms import Form, Layout, Mapper, form_of
-from peerage.ratings.read.histories import (
-    Answers,
-    AnswersRead,
-    Battles,
-    BattlesRead,
-    PlayedGames,
-    PlayedRead,
-)  # fmt: skip
+from peerage.ratings.read.histories import Answers, AnswersRead, Battles, BattlesRead, PlayedGames, PlayedRead
 from peerage.ratings.read.report import ColumnMissing, DataError, Report, Row, RowError
 from peerage.ratings.read.source import records
 
