@@ -18,7 +18,7 @@ from rich.text import Text
 
 from peerage.arena import Arena, open_arena
 from peerage.cli.leaderboard import show_leaderboard
-from peerage.cli.live import Spectator
+from peerage.cli.live import Spectator, _drawing
 from peerage.cli.setup import demo_text
 from peerage.engine.runner import Runner
 from peerage.games.duel.play import GAME
@@ -58,11 +58,9 @@ def watched(arena: Arena) -> None:
 
     async def watch(runner: Runner) -> None:
         spectator._runner = runner
-        table = asyncio.create_task(spectator.table.keep(lambda: runner.progress().decided))
         while runner.progress().settled < MATCHES // 2:
             await asyncio.sleep(0.05)
-        console.print(spectator._view(runner.progress()))
-        table.cancel()
+        console.print(_drawing(spectator._view(runner.progress())))
 
     arena.run(MATCHES, observe=spectator.observe, beside=watch, clients=paced)
     save(console, "live", "peerage demo")

@@ -5,33 +5,33 @@ from __future__ import annotations
 import asyncio
 import io
 import re
-import time
 from dataclasses import replace
-from math import inf
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
 
 import pytest
 from rich.console import Console
 
 from peerage.arena import open_arena
+from peerage.cli.leader import Leader
 from peerage.cli.live import Spectator, _drawing, hint, verdict
 from peerage.cli.setup import demo_text
-from peerage.cli.table_so_far import LOOK_S, Seldom, TableSoFar
 from peerage.engine.runner import Runner
-from peerage.figures import dollars, likely
-from peerage.ledger.store import LedgerError, Summary
+from peerage.figures import dollars
+from peerage.ledger.store import Summary
 from peerage.players.client import Answer, Call
 from peerage.players.house import HouseClient, PacedClient
 from peerage.settings import PlayerSettings
-from peerage.tables import outlook
-from peerage.tables.leaderboard import Board
 
 
 def summary(scores: tuple[float, ...], status: str = "done", topic: str = "") -> Summary:
-    players = ("Ada", "Bo\x1b[2J")
-    return Summary(7, 2, "duel", topic, players, status, scores, (None, None), 0, (), (), 0)
+    return of_players(("Ada", "Bo\x1b[2J"), scores, status, topic)
+
+
+def of_players(
+    players: tuple[str, ...], scores: tuple[float, ...], status: str = "done", topic: str = ""
+) -> Summary:
+    return Summary(7, 2, "duel", topic, players, status, scores, (None,) * len(players), 0, (), (), 0)
 
 
 @pytest.mark.parametrize(
@@ -72,22 +72,27 @@ def test_a_terminal_shows_who_leads_how_sure_what_is_spent_and_nothing_else(
     screen = io.StringIO()
     console = Console(file=screen, force_terminal=True, width=100, height=40, color_system=None)
     with open_arena(tmp_path) as arena:
+        arena.run(15)
         spectator = Spectator(arena, None, console)
-        arena.run(40, beside=spectator.watch)
-        spectator.table._ahead = Seldom()
-        spectator.table.found, _ = spectator.table.computed()
+        arena.run(60, beside=spectator.watch, observe=spectator.observe)
+        spectator.leader._due = 1e-9
         assert spectator._runner is not None
         progress = spectator._runner.progress()
         lines = [line for _, line in spectator._view(progress)]
-        final, outlook = arena.leaderboard(), arena.outlook()
+        final = arena.leaderboard()
         console.print(_drawing(spectator._view(progress)))
     pick = next(row for row in final if row.bin == "pick")
-    sure = [f"pick {pick.player} ({likely(pick.best)})", outlook.in_short]
+    leads = re.fullmatch(r"pick (\S+) \((\d+)%\)", lines[1].split(" · ")[0])
+    assert leads is not None
+    assert leads[1] == pick.player
+    assert pick.best is not None
+    assert int(leads[2]) / 100 == pytest.approx(pick.best, abs=0.12)
+    sure = [leads[0]]
     if progress.until is not None:
         known, needed = progress.until.pairs
         sure.append(f"{until}: {known} of {needed} pairs")
     assert lines == [
-        f"{progress.decided}/40 matches · {dollars(progress.billed_nano / 1e9)} billed · budget $5.00",
+        f"{progress.decided}/60 matches · {dollars(progress.billed_nano / 1e9)} billed · budget $5.00",
         " · ".join(sure),
         hint(progress),
     ]
@@ -118,40 +123,36 @@ def test_what_has_not_changed_is_not_drawn_again(tmp_path: Path) -> None:
     assert [screen.getvalue().count(line) for line in ("first", "second", "third")] == [1, 1, 1]
 
 
-def test_a_computation_is_due_when_the_run_has_taken_a_hundred_times_as_long() -> None:
-    seldom = Seldom()
-    assert seldom.due(5.0, 1.0)
-    seldom.took(0.1, 5.0, 1.0)
-    assert not seldom.due(7.9, 100.0), "not twice within three seconds"
-    assert not seldom.due(14.0, 10.9)
-    assert seldom.due(14.0, 11.1)
-    assert seldom.due(36.0, 1.1), "a run that waits for providers takes hardly any"
+def test_who_leads_is_computed_again_when_the_run_has_worked_forty_times_as_long() -> None:
+    leader, now = Leader(), [0.39]
+    fits: list[float] = []
+
+    def fitted() -> str:
+        fits.append(now[0])
+        now[0] += 0.1
+        return f"fit {len(fits)}"
+
+    leader._fitted = fitted  # type: ignore[method-assign]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("peerage.cli.leader.time.process_time", lambda: now[0])
+        leader.note(summary((1.0, 0.0)))
+        assert leader.in_words() == "", "not before the process has worked 40 times as long as it may take"
+        shown = []
+        for now[0] in (0.5, 4.5, 4.7, 8.7):
+            leader.note(summary((1.0, 0.0)))
+            shown.append(leader.in_words())
+        assert leader.in_words() == "fit 2", "nothing is new"
+    assert shown == ["fit 1", "fit 1", "fit 2", "fit 2"]
 
 
-def test_what_takes_long_to_compute_is_computed_seldom(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (tmp_path / "arena.yaml").write_text(demo_text(1), "utf-8")
-    times: list[int] = []
-    really = outlook.outlook
-
-    def counting(*given: Any) -> Any:
-        times.append(len(times))
-        until = time.thread_time() + 0.2
-        while time.thread_time() < until:
-            pass
-        return really(*given)
-
-    monkeypatch.setattr(outlook, "outlook", counting)
-    with open_arena(tmp_path) as arena:
-        arena.run(8)
-        so_far = TableSoFar(arena)
-        so_far.computed()
-        assert times == [], "not in the first moments of a run"
-        so_far._ahead = Seldom()
-        for _ in range(5):
-            so_far.computed()
-    assert len(times) == 1
+def test_who_leads_at_tables_of_many_and_of_matches_without_a_result() -> None:
+    leader = Leader()
+    leader._due = 1e-9
+    leader.note(summary((), "no_challenge"))
+    assert leader.in_words() == ""
+    for _ in range(30):
+        leader.note(of_players(("C", "A", "B"), (0.5, 1.0, 0.0)))
+    assert re.fullmatch(r"pick A \((9\d|over 99)%\)", leader.in_words())
 
 
 def test_after_the_first_ctrl_c_it_says_what_it_waits_for(tmp_path: Path) -> None:
@@ -207,56 +208,6 @@ def test_one_call_is_not_calls(tmp_path: Path) -> None:
         arena.run(0, beside=look)
     assert "· 1 call in flight ·" in told[0]
     assert "· 2 calls in flight ·" in told[1]
-
-
-def test_the_table_is_kept_while_matches_come_and_rests_when_none_does(tmp_path: Path) -> None:
-    (tmp_path / "arena.yaml").write_text(demo_text(1), "utf-8")
-    with open_arena(tmp_path) as arena:
-        arena.run(8)
-        so_far, computed = TableSoFar(arena), []
-        really, looks = so_far.computed, []
-
-        def counting() -> tuple[Board, float]:
-            computed.append(really())
-            return computed[-1][0], 0.0
-
-        async def resting(seconds: float) -> None:
-            looks.append(seconds)
-            so_far._table = Seldom() if len(looks) != 3 else Seldom(soonest=inf)
-            if len(looks) == 5:
-                raise asyncio.CancelledError
-
-        so_far.computed = counting  # type: ignore[method-assign]
-        so_far._table = Seldom()
-        decided = iter([8, 8, 9, 10, 10])
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setattr("peerage.cli.table_so_far.asyncio.sleep", resting)
-            with pytest.raises(asyncio.CancelledError):
-                asyncio.run(so_far.keep(lambda: next(decided)))
-        assert so_far.found is not None
-        assert list(so_far.found.rows) == list(arena.leaderboard())
-    assert len(computed) == 3, "not while nothing came, nor while it is not due"
-    assert looks == [LOOK_S] * 5
-
-
-def test_a_ledger_that_cannot_be_read_now_ends_no_view(tmp_path: Path) -> None:
-    (tmp_path / "arena.yaml").write_text(demo_text(1), "utf-8")
-    with open_arena(tmp_path) as arena:
-        so_far = TableSoFar(arena)
-
-        def away() -> tuple[Board, float]:
-            raise LedgerError("the server is away")
-
-        so_far.computed = away  # type: ignore[method-assign]
-
-        async def a_moment() -> None:
-            keeping = asyncio.ensure_future(so_far.keep(lambda: 1))
-            done, _ = await asyncio.wait([keeping], timeout=0.1)
-            assert not done
-            keeping.cancel()
-
-        asyncio.run(a_moment())
-    assert so_far.leader() == ""
 
 
 def test_what_a_player_learns_during_a_run_is_told_once(

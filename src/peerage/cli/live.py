@@ -9,10 +9,10 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from peerage.cli.leader import Leader
 from peerage.cli.output import money
 from peerage.cli.seat import beside
 from peerage.cli.streams import drop
-from peerage.cli.table_so_far import TableSoFar
 from peerage.figures import counted, dollars, moment
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from peerage.ledger.waits import Waiting
     from peerage.match import MatchRecord
 
-REFRESH_S = 0.5
+REFRESH_S = 1.0
 LOOK_S = 0.25
 LINE_S = 10.0
 """Seconds between two plain lines of progress."""
@@ -41,7 +41,9 @@ class Spectator:
         self._arena = arena
         self._batch = batch
         self._console = console
-        self.table = TableSoFar(arena)
+        self.leader = Leader()
+        for earlier in arena.ledger.summaries():
+            self.leader.note(earlier)
         self._began = time.monotonic()
         self._first = 0
         self.void: list[tuple[int, str]] = []
@@ -52,6 +54,7 @@ class Spectator:
 
     def observe(self, record: MatchRecord, summary: Summary) -> None:
         """One more match is on the ledger."""
+        self.leader.note(summary)
         if summary.status != "done":
             self.void.append((summary.number, summary.status))
         if self._batch and self._runner is not None and summary.number % self._batch == 0:
@@ -61,10 +64,7 @@ class Spectator:
         """Show a run's progress, beside it, until cancelled."""
         self._runner = runner
         self._first = runner.progress().settled
-        show = self._drawn if self._console.is_terminal else self._lines
-        async with asyncio.TaskGroup() as tasks:
-            tasks.create_task(show(runner))
-            tasks.create_task(self.table.keep(lambda: runner.progress().decided))
+        await (self._drawn if self._console.is_terminal else self._lines)(runner)
 
     async def _drawn(self, runner: Runner) -> None:
         from rich.live import Live
@@ -91,7 +91,7 @@ class Spectator:
             if not self._batch and time.monotonic() - last >= LINE_S:
                 last = time.monotonic()
                 self._say(self._line(progress, progress.settled))
-                for line in filter(None, (self.table.ahead(), *troubles(progress))):
+                for line in troubles(progress):
                     self._say(f"  {line}")
 
     def _say(self, line: str) -> None:
@@ -114,7 +114,7 @@ class Spectator:
             parts.append(f"{self._arena.settings.until}: {known} of {needed} pairs")
         if progress.retries:
             parts.append(counted(progress.retries, "retry"))
-        if leader := self.table.leader():
+        if leader := self.leader.in_words():
             parts.append(leader)
         return " · ".join(parts)
 
@@ -126,7 +126,7 @@ class Spectator:
         spent.append(money(progress.billed_nano, progress.possibly_nano, progress.unpriced))
         if (limit := self._arena.settings.budget.arena) is not None:
             spent.append(f"budget {dollars(limit)}")
-        sure = [self.table.leader(), self.table.ahead()]
+        sure = [self.leader.in_words()]
         if progress.until is not None:
             known, needed = progress.until.pairs
             sure.append(f"{self._arena.settings.until}: {known} of {needed} pairs")
