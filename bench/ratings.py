@@ -24,7 +24,6 @@ import numpy as np
 from bench.ratings_peers import (
     arena_rank,
     centred,
-    fastchat_bootstraps,
     fastchat_elo,
     fastchat_style,
     gap,
@@ -41,7 +40,6 @@ from peerage.ratings import bradley_terry, compiled, glicko2, irt, trueskill
 from peerage.ratings.elo import EloSettings, in_order
 from peerage.ratings.history import Duels, Games, duels, free_for_all
 from peerage.ratings.regression import fit_covariates
-from peerage.ratings.resampling import bootstrap
 
 PLAYERS, ROWS, GAMES = 200, 1_000_000, 100_000
 FLAT = EloSettings(k_factor=4.0, initial=1000.0, propagation_width=None)
@@ -138,21 +136,6 @@ def _bradley_terry(history: Duels, full: bool) -> Iterator[Line]:
     if arena:
         theirs, found = timed(lambda: arena_rank(history))
         yield Line(work, 0.03, ours, compiling, "arena-rank", theirs, False, gap(table.rating, found))
-    draws = 100
-    ours, compiling, _ = best(lambda: bootstrap(history, draws=draws))
-    few = draws if full else 5
-    theirs, found = timed(lambda: fastchat_bootstraps(history, few))
-    error = gap(table.rating, found)
-    yield Line(
-        "Bradley-Terry, 100 bootstraps, 1 M",
-        0.6,
-        ours,
-        compiling,
-        "FastChat's way",
-        theirs * draws / few,
-        not full,
-        error,
-    )
     controls = np.random.default_rng(3).normal(size=(ROWS, 4))
     ours, compiling, table = best(lambda: fit_covariates(history, controls, list("abcd")))
     part = ROWS if full else ROWS // 10
@@ -315,7 +298,6 @@ def memory() -> Iterator[tuple[str, float]]:
     for work, run in (
         ("Elo, 1 M", lambda: in_order(history, FLAT)),
         ("Bradley-Terry + sandwich, 1 M", lambda: bradley_terry.fit_duels(history)),
-        ("Bradley-Terry, 100 bootstraps, 1 M", lambda: bootstrap(history, draws=100)),
         ("Bradley-Terry, 4 covariates, 1 M", lambda: fit_covariates(history, controls, list("abcd"))),
         ("TrueSkill, two players, 1 M", lambda: trueskill.rate_duels(history, settings)),
         ("TrueSkill, 5 players, 100 k", lambda: trueskill.rate(played, settings)),

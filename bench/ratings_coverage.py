@@ -14,7 +14,6 @@ from peerage.ratings import glicko2, trueskill
 from peerage.ratings.bradley_terry import fit_duels
 from peerage.ratings.history import Duels, duels, free_for_all
 from peerage.ratings.regression import fit_clustered
-from peerage.ratings.resampling import bootstrap
 from peerage.ratings.table import POINTS, Z95
 from peerage.ratings.tie_models import Ties
 
@@ -122,7 +121,6 @@ KINDS: dict[str, Callable[[Rng], float]] = {
     "5 players, 100 battles": lambda rng: plain(rng, 5, 100),
     "ties, Davidson": lambda rng: with_ties(rng, "davidson"),
     "a newcomer with 150 among a million": newcomer,
-    "bootstrap, 20 players, 2,000 battles": lambda rng: _bootstrap(rng),
     "TrueSkill, mu ± 1.96 sigma, 20 players, 2,000 battles": lambda rng: by_trueskill(rng, 20, 2000),
     "TrueSkill, mu ± 1.96 sigma, 20 players, 400 battles": lambda rng: by_trueskill(rng, 20, 400),
     "TrueSkill, mu ± 1.96 sigma, 10 players, 100 tables of four": lambda rng: by_trueskill(rng, 10, 100, 4),
@@ -130,11 +128,6 @@ KINDS: dict[str, Callable[[Rng], float]] = {
     "questions of 10 battles, intervals clustered": lambda rng: clusters(rng, fit_clustered),
     "questions of 10 battles, intervals not clustered": lambda rng: clusters(rng, lambda h, _: fit_duels(h)),
 }
-
-
-def _bootstrap(rng: Rng) -> float:
-    truth = rng.normal(0, 0.8, 20)
-    return covered(bootstrap(meet(rng, truth, 2000), draws=200, seed=int(rng.integers(1 << 30))), truth)
 
 
 def of_draws(histories: int) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib
-import math
 from typing import Any
 
 import numpy as np
@@ -34,35 +33,6 @@ def arena_rank(history: Duels) -> np.ndarray:
             ]
         )
     )
-
-
-def fastchat_bootstraps(history: Duels, draws: int) -> np.ndarray:
-    """compute_bootstrap_bt of FastChat: unique rows counted, resampled, and a logistic regression each."""
-    from scipy.optimize import minimize
-    from scipy.special import expit
-
-    rows, counts = np.unique(
-        np.column_stack([history.first, history.second, (history.score * 2).astype(np.int64)]),
-        axis=0,
-        return_counts=True,
-    )
-    a, b, score = rows[:, 0], rows[:, 1], rows[:, 2] / 2
-    rng = np.random.default_rng(0)
-
-    def fit(weight: np.ndarray) -> np.ndarray:
-        def loss(rating: np.ndarray) -> tuple[float, np.ndarray]:
-            chance = expit(rating[a] - rating[b])
-            value = -float(weight @ (score * np.log(chance) + (1 - score) * np.log1p(-chance)))
-            slope = weight * (chance - score)
-            return value, np.bincount(a, slope, history.players) - np.bincount(b, slope, history.players)
-
-        return np.asarray(
-            minimize(loss, np.zeros(history.players), jac=True, method="L-BFGS-B", options={"gtol": 1e-6}).x
-        )
-
-    for _ in range(draws - 1):
-        fit(rng.multinomial(len(history), counts / len(history)).astype(float))
-    return centred(fit(counts.astype(float)) * 400 / math.log(10))
 
 
 def fastchat_style(history: Duels, controls: np.ndarray, part: int) -> np.ndarray:

@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 from peerage.ratings.bradley_terry import fit_duels
 from peerage.ratings.history import Duels, duels
 from peerage.ratings.regression import fit_clustered, fit_covariates
-from peerage.ratings.resampling import bootstrap
 from peerage.ratings.table import POINTS
 from peerage.ratings.tally import inverse_frequency
 from peerage.ratings.tie_models import Ties
@@ -195,20 +194,6 @@ def test_a_row_a_cluster_is_no_clustering_and_one_repeated_is_seen() -> None:
     assert by_davidson.error == pytest.approx(fit_duels(history, ties="davidson").error, rel=0.02)
     with pytest.raises(ValueError, match="1 cluster labels and 800 rows"):
         fit_clustered(history, [0])
-
-
-def test_bootstrap_agrees_with_the_sandwich_and_is_seeded() -> None:
-    history = big(2, 1500)
-    plain, drawn = fit_duels(history), bootstrap(history, draws=400, seed=1)
-    assert drawn.upper - drawn.lower == pytest.approx(plain.upper - plain.lower, rel=0.2)
-    assert drawn.rating == pytest.approx(plain.rating)
-    assert drawn.lower.tolist() == bootstrap(history, draws=400, seed=1).lower.tolist()
-    whole = bootstrap(history, draws=60, clusters=[np.arange(1500)])
-    assert whole.error == pytest.approx(plain.error, rel=0.35)
-    thin = bootstrap(duels(3, [0, 1, 2], [1, 2, 0], [1, 1, 1]), draws=20)
-    assert np.isfinite(thin.lower).all()
-    with pytest.raises(ValueError, match="draws is 1"):
-        bootstrap(history, draws=1)
 
 
 def test_inverse_frequency_counts_each_pair_alike() -> None:

@@ -9,7 +9,6 @@ from bench.clusters import equals
 from peerage.ratings.bradley_terry import fit_duels
 from peerage.ratings.history import Duels, duels
 from peerage.ratings.regression import fit_clustered, fit_covariates
-from peerage.ratings.resampling import bootstrap
 
 
 def repeated(score: list[float], times: int) -> tuple[Duels, np.ndarray]:
@@ -21,9 +20,9 @@ def repeated(score: list[float], times: int) -> tuple[Duels, np.ndarray]:
 
 def test_below_ten_clusters_nothing_is_claimed() -> None:
     history, judge = equals(np.random.default_rng(1), "judges", 5, 9)
-    for table in (fit_clustered(history, judge), bootstrap(history, draws=20, clusters=[judge])):
-        assert np.isnan(table.lower).all()
-        assert np.isnan(table.upper).all()
+    table = fit_clustered(history, judge)
+    assert np.isnan(table.lower).all()
+    assert np.isnan(table.upper).all()
 
 
 def test_clusters_count_where_a_player_never_loses() -> None:
@@ -37,18 +36,9 @@ def test_clusters_count_where_a_player_never_loses() -> None:
     assert (wide[1:] > 1.2 * narrow[1:]).all()
     contrast = np.array([0, 1, -1])  # these two beat each other, in a dozen clusters
     assert contrast @ seen.covariance @ contrast > 6 * contrast @ plain.covariance @ contrast
-    drawn = bootstrap(tenfold, draws=200, clusters=[labels])
-    assert (drawn.upper - drawn.lower) == pytest.approx(wide, rel=0.4)
     z = np.random.default_rng(2).normal(size=len(tenfold))
     assert fit_covariates(tenfold, z, ["z"], clusters=[labels]).clusters == (36,)
     assert (fit_clustered(alone, numbers).error >= 0.99 * fit_duels(alone).error).all()
-
-
-def test_a_bootstrap_is_no_narrower_than_the_prior() -> None:
-    history, _ = repeated([1.0, 1.0, 0.0, 1.0, 0.0, 0.0] * 6, 1)
-    table, drawn = fit_duels(history), bootstrap(history, draws=200)
-    assert not table.connected
-    assert drawn.upper - drawn.lower == pytest.approx(table.upper - table.lower, rel=0.3)
 
 
 def test_two_ways_of_clustering_add_up() -> None:

@@ -89,8 +89,6 @@ def test_chances_and_claims_go_with_the_intervals(arena: Battles) -> None:
         Options(cluster=("question",)),
         Options(cluster=("question",), controls=("length",)),
         Options(controls=("length",)),
-        Options(bootstrap=50),
-        Options(bootstrap=50, cluster=("question",), ties="davidson"),
         Options(ties="davidson"),
         Options(ties="davidson", cluster=("question",)),
         Options(inverse_frequency=True),
@@ -135,10 +133,6 @@ COST = {"method": "elo", "track": "cost"}
         (COST, {"initial": 1000.0}),
         (COST, {"cost_sensitivity": 0.0}),
         (COST, {"cost_sensitivity": 0.7}),
-        ({"method": "bt", "bootstrap": 20}, {"seed": 5}),
-        ({"method": "bt", "bootstrap": 20}, {"bootstrap": 30}),
-        ({"method": "bt", "bootstrap": 20}, {"ties": "davidson"}),
-        ({"method": "bt", "bootstrap": 20}, {"cluster": ("judge",)}),
         ({"method": "bt"}, {"ties": "davidson"}),
         ({"method": "bt"}, {"cluster": ("judge",)}),
         ({"method": "bt", "cluster": ("question",)}, {"cluster": ("judge",)}),
@@ -158,7 +152,7 @@ def test_every_option_changes_the_table(
     arena: Battles, usual: dict[str, Any], changed: dict[str, Any]
 ) -> None:
     before, after = rate(arena, Options(**usual)), rate(arena, Options(**{**usual, **changed}))
-    if changed.keys() - {"cluster", "bootstrap", "seed"}:
+    if changed.keys() - {"cluster"}:
         assert [row["rating"] for row in before.rows] != [row["rating"] for row in after.rows]
     else:
         assert [row["lower"] for row in before.rows] != [row["lower"] for row in after.rows]
@@ -211,7 +205,7 @@ def test_games_of_many_by_methods_of_two() -> None:
         ({"method": "bt", "track": "cost"}, "track cost does not go with"),
         ({"method": "trueskill", "anchor": "m0"}, "anchor does not go with"),
         ({"anchor": "nobody"}, "anchor 'nobody' does not play; the players are"),
-        ({"controls": ("length",), "bootstrap": 5}, "control takes ties as half wins"),
+        ({"controls": ("length",), "ties": "davidson"}, "control takes ties as half wins"),
         ({"method": "elo", "k": -1.0}, "k_factor is -1"),
     ],
 )

@@ -22,7 +22,6 @@ from peerage.ratings.history import Duels, duels, games, met_by_pair
 from peerage.ratings.methods import Method, MethodReport, Options, rate
 from peerage.ratings.read.histories import Answers, Battles, PlayedGames
 from peerage.ratings.read.results import read
-from peerage.ratings.resampling import bootstrap
 from peerage.ratings.strength.evidence import of_duels
 from peerage.ratings.strength.evidence import of_games as as_rankings
 from peerage.ratings.strength.proven import proof
@@ -156,8 +155,6 @@ CASES: recorded.Cases = {
     "two clusters": by("bt", cluster=("judge", "question"), ties="davidson"),
     "controls": by("bt", controls=("length",), cluster=("judge",)),
     "controls alone": by("bt", controls=("length",), anchor="m3"),
-    "bootstrap": by("bt", bootstrap=20, seed=3),
-    "bootstrap of clusters": by("bt", bootstrap=20, cluster=("judge", "question"), ties="davidson"),
     "inverse frequency": by("bt", inverse_frequency=True),
     "elo, settings": by("elo", k=20.0, initial=1000.0),
     "elo of cost": by("elo", track="cost"),
@@ -168,7 +165,6 @@ CASES: recorded.Cases = {
     "bt of games, each seat": of_games("bt", seats="each", ties="davidson"),
     "answers": lambda: rate(answers(), Options()),
     "apart": lambda: [fit_duels(apart(), ties=ties) for ties in ("half", "davidson")],
-    "apart, drawn": lambda: bootstrap(apart(), draws=10, seed=1),
     "pairs": lambda: fit([Pair(0, 1, 3, 1, 2), Pair(1, 2, 4, 2, 0), Pair(2, 0, 1, 3, 0)], 3, ties="davidson"),
     "elo tracks": elo_tracks,
     "shares": shares,

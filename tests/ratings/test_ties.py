@@ -10,7 +10,6 @@ from peerage.ratings import judges
 from peerage.ratings.bradley_terry import Pair, fit, fit_duels
 from peerage.ratings.history import duels
 from peerage.ratings.regression import fit_clustered
-from peerage.ratings.resampling import bootstrap
 
 
 def test_draws_alone_leave_three_games_in_n_open() -> None:
@@ -26,7 +25,6 @@ def test_every_way_of_fitting_draws_leaves_as_much_open() -> None:
     alone = np.arange(32)
     tables = (
         fit_clustered(drawn, alone),
-        bootstrap(drawn, draws=20),
         fit_duels(duels(2, first, second, np.full(32, 0.5), np.full(32, 7.0))),
     )
     for table in tables:

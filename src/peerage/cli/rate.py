@@ -10,7 +10,7 @@ from typing import Annotated, Any, BinaryIO, Literal
 import typer
 
 from peerage import inputs
-from peerage.cli.options import MOST_SEED, Format, refuse_nan
+from peerage.cli.options import Format, refuse_nan
 from peerage.cli.output import OutputColumn, hundredths, numbers, show, texts
 from peerage.figures import chance, percent, spans, whole
 
@@ -52,13 +52,9 @@ def rate(
         typer.Option(help="bt: hold equal, comma-separated; length reads length_a, length_b."),
     ] = None,
     ties: Annotated[Ties, typer.Option(help="bt: how to read a tie.")] = "half",
-    bootstrap: Annotated[
-        int, typer.Option(min=0, max=100_000, help="bt: intervals from so many resamples.")
-    ] = 0,
     inverse_frequency: Annotated[
         bool, typer.Option("--inverse-frequency", help="Let each pair count alike, however often it met.")
     ] = False,
-    seed: Annotated[int, typer.Option(min=0, max=MOST_SEED, help="Of the resamples.")] = 0,
     k: Annotated[
         float | None, typer.Option("--k", min=0, max=1_000, help="Elo's K; elsewhere the k of mu - k sigma.")
     ] = None,

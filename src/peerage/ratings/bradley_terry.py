@@ -74,8 +74,7 @@ class BradleyTerry:
     `tie` is nu (Davidson), nan where ties are half wins. `clusters` counts the
     clusters that the intervals allow for, way by way; `freedom` has the degrees of freedom of Student's t for
     each difference of two ratings, and on the diagonal for each rating, None for the normal. Below 1 nothing
-    is claimed: the bounds are nan. `draws` holds bootstrap ratings, shape (draws, players), if those made
-    the intervals.
+    is claimed: the bounds are nan.
     """
 
     rating: Floats
@@ -88,7 +87,6 @@ class BradleyTerry:
     clusters: tuple[int, ...] = ()
     freedom: Floats | None = None
     effects: tuple[Effect, ...] = ()
-    draws: Floats | None = None
 
     @cached_property
     def error(self) -> Floats:
@@ -97,22 +95,21 @@ class BradleyTerry:
 
     @property
     def lower(self) -> Floats:
-        return self._bound(2.5)
+        return self.rating - self._half_width
 
     @property
     def upper(self) -> Floats:
-        return self._bound(97.5)
+        return self.rating + self._half_width
 
     @cached_property
     def rows(self) -> tuple[Row, ...]:
         """A line for each player, in the order of their numbers."""
         return rows_of(self.rating, self.lower, self.upper, self.games)
 
-    def _bound(self, percentile: float) -> Floats:
-        if self.draws is not None and len(self.draws):
-            return np.asarray(np.percentile(self.draws, percentile, axis=0, method="weibull"))
+    @property
+    def _half_width(self) -> Floats:
         wide = Z95 if self.freedom is None else t_quantile(0.95, np.diag(self.freedom))
-        return np.asarray(self.rating + (wide if percentile > 50 else -wide) * self.error)
+        return np.asarray(wide * self.error)
 
 
 def fit(

@@ -24,7 +24,6 @@ from peerage.ratings.elo_error import elo_error
 from peerage.ratings.history import Duels, Games, Seats, as_games, duels, games, met_by_pair, pairings, shared
 from peerage.ratings.read.histories import Answers, Battles, PlayedGames
 from peerage.ratings.regression import fit_clustered, fit_covariates
-from peerage.ratings.resampling import bootstrap
 from peerage.ratings.special import SpecialTable
 from peerage.ratings.strength.evidence import of_duels, of_games
 from peerage.ratings.strength.posterior import strengths
@@ -60,8 +59,6 @@ class Options:
     cluster: tuple[str, ...] = ()
     controls: tuple[str, ...] = ()
     inverse_frequency: bool = False
-    bootstrap: int = 0
-    seed: int = 0
     seats: Seats = "mean"
     anchor: str | None = None
 
@@ -188,7 +185,6 @@ def _refuse_unused(data: Battles | PlayedGames | Answers, method: Method, option
     for name, used, given in (
         ("cluster", regression, bool(options.cluster)),
         ("control", regression, bool(options.controls)),
-        ("bootstrap", regression, options.bootstrap > 0),
         ("ties", regression, options.ties != "half"),
         ("track cost", method == "elo", options.track == "cost"),
         ("anchor", method != "trueskill", options.anchor is not None),
@@ -222,14 +218,10 @@ def _bradley_terry(data: Battles | PlayedGames, options: Options) -> SpecialTabl
         clusters = [*_clusters(data, options)]
         names = options.cluster or ("question",)
     if options.controls and isinstance(data, Battles):
-        if options.bootstrap or options.ties != "half":
-            raise ValueError("control takes ties as half wins, and robust rather than bootstrap intervals")
+        if options.ties != "half":
+            raise ValueError("control takes ties as half wins")
         columns = np.column_stack([data.controls[name] for name in options.controls])
         table = fit_covariates(history, columns, options.controls, clusters=clusters)
-    elif options.bootstrap:
-        table = bootstrap(
-            history, draws=options.bootstrap, seed=options.seed, ties=options.ties, clusters=clusters
-        )
     elif clusters:
         table = fit_clustered(history, *clusters, ties=options.ties)
     else:
