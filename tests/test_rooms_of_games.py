@@ -30,16 +30,13 @@ SHARED = {
     "challenges/drafting.py": ({"drafts"}, "written and read by drafting, for every game that drafts"),
     "engine/driver.py": ({""}, "adds `unranked`"),
     "engine/folding.py": ({"by", "ballots"}, "the engine's own mark on what it voided; a panel's ballots"),
-    "engine/recovery.py": (
-        {"", "by"},
-        "the topic, for `match.topic_of`; the engine's mark on what it voided",
-    ),
+    "engine/recovery.py": ({"by"}, "the engine's own mark on what it voided"),
     "engine/replayed.py": ({"by"}, "the engine's own mark on what it voided"),
     "judging/ballots.py": (
         {"ballots", "control_ballots"},
         "written and read by panels, for every game with a panel",
     ),
-    "ledger/audit.py": ({""}, "what the topic is, for `match.topic_of`, where a fixture is read in part"),
+    "ledger/codec.py": ({""}, "what fixtures of any game may have among what was drawn: topic and authors"),
     "ledger/disclosure.py": ({""}, "opens what belongs to a retired challenge, in any game with a pool"),
     "match.py": (
         {"", "secret", "authors"},

@@ -8,7 +8,8 @@ import pytest
 from tests.engine.arenas import play, write_arena
 
 from peerage.arena import open_arena
-from peerage.engine.registration import TOPIC, card, changed, identity, prices, registered, registrations
+from peerage.engine.registration import card, changed, identity, prices, registered, registrations
+from peerage.ledger.settings_log import PLAYERS
 from peerage.ledger.store import Batch
 from peerage.players import thinking
 from peerage.players.client import Answer, Call, Client
@@ -32,12 +33,12 @@ def test_players_are_registered_once_and_again_when_they_change(tmp_path: Path) 
     for matches in (2, 4):
         with open_arena(tmp_path) as arena:
             arena.run(matches)
-            assert len(list(arena.ledger.amendments(TOPIC))) == 4
+            assert len(list(arena.ledger.amendments(PLAYERS))) == 4
     changed = ARENA.replace("name: low", "name: low, architecture: dense, price: {input: 1, output: 2}")
     (tmp_path / "arena.yaml").write_text(changed)
     with open_arena(tmp_path) as arena:
         arena.run(6)
-        assert arena.ledger.topics()[TOPIC] == 5
+        assert arena.ledger.topics()[PLAYERS] == 5
         low = registered(arena.ledger)["low"]
         assert (low["model"], low["architecture"], low["after_match"]) == ("house:0.3", "dense", 4)
         assert verify(arena.ledger).ok

@@ -33,7 +33,7 @@ from tests.engine.test_budgets import PRICE
 from peerage import playing
 from peerage.arena import open_arena
 from peerage.engine import replay
-from peerage.engine.benches import Bench, Benches
+from peerage.engine.benches import Benches
 from peerage.engine.dropping import drop
 from peerage.engine.player_runtime import PlayerRuntime
 from peerage.engine.probed import TOPIC as PROBES
@@ -47,6 +47,7 @@ from peerage.ledger.database import Row
 from peerage.ledger.database_ledger import DatabaseLedger
 from peerage.ledger.disclosure import write_redacted
 from peerage.ledger.log import finished
+from peerage.ledger.places import Bench
 from peerage.ledger.sql import SqlDatabase
 from peerage.ledger.sql_database import Connection, Query
 from peerage.ledger.sqlite import SqliteFile

@@ -19,8 +19,9 @@ from tests.engine.clients import Scripted
 
 from peerage.arena import open_arena
 from peerage.engine import patience
-from peerage.engine.benches import Bench, Benches
+from peerage.engine.benches import Benches
 from peerage.games import GAMES
+from peerage.ledger.places import Bench
 from peerage.ledger.store import Batch
 from peerage.players.client import Answer, Call, Client, PlayerError
 from peerage.players.house import HouseClient

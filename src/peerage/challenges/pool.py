@@ -33,6 +33,46 @@ STREAM = "challenges"
 """The stream of amendments that the pool reads."""
 
 
+class _Salted(Struct, frozen=True, gc=False):
+    salt: str = msgspec.field(default="", name=SALT)
+
+
+class ChallengeEntry(Struct, frozen=True, gc=False):
+    """What every fact and amendment of the stream has, and the salts of what it `seals`."""
+
+    challenge_id: str = ""
+    action: str = ""
+    reference_answer: _Salted | None = None
+    submitted_answer: _Salted | None = None
+    solution: _Salted | None = None
+
+    @property
+    def seals(self) -> set[str]:
+        sealed = self.reference_answer, self.submitted_answer, self.solution
+        return {value.salt for value in sealed if value}
+
+
+class ChallengeStep(Struct, frozen=True, gc=False):
+    """A challenge's making, or an attempt at it: the keys of its requests begin with `key`, of an attempt
+    `solve/LABEL/NUMBER`. A challenge that came to nothing has no id."""
+
+    key: str
+    challenge_id: str | None = None
+    points: float = 0.0
+
+    @property
+    def label(self) -> str:
+        return self.key.split("/")[1]
+
+
+class ChallengeDetail(Struct, frozen=True):
+    """What an outcome's detail says of challenges: points by label, those made, and the attempts."""
+
+    points: dict[str, float] = {}
+    challenges: tuple[ChallengeStep, ...] = ()
+    attempts: tuple[ChallengeStep, ...] = ()
+
+
 class Attempt(Struct, frozen=True):
     """An attempt on record: `answer` is None for a pass, for what was no answer, and where it is sealed."""
 

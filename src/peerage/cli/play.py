@@ -197,8 +197,9 @@ def known_already(arena: Arena, limit: int | None) -> str:
     """Return what the matches on record say of the goal where that is known, so that nobody is asked, probed
     or paid to find it out; empty where it is not, or the limit leaves nothing to play."""
     from peerage.engine.recovery import decided
+    from peerage.ledger.series import series_of
     from peerage.scheduling.goal import Known
-    from peerage.standings.looks import ended, series_of
+    from peerage.standings.looks import ended
 
     goal, there = arena.settings.goal, decided(arena.ledger)
     if goal is None or not there or (limit is not None and limit <= there):

@@ -10,13 +10,12 @@ from __future__ import annotations
 
 from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Literal
 
 import msgspec
-from msgspec import Struct
 from msgspec.structs import replace
 
 from peerage.ledger import places
+from peerage.ledger.places import Bench, read_bench
 from peerage.ledger.store import Amendment, Ledger
 from peerage.match import Fixture
 from peerage.standings.accounts import Account
@@ -34,29 +33,6 @@ OVERBILLED = "billed "
 SHARE = 0.25
 """The share of its matches as a contestant in which a player may give no reply; above it is benched. A match
 without a result is no loss, so that failing where it would lose raises a rating."""
-
-
-class Bench(Struct, frozen=True):
-    """One entry. `from_round` is the first round paired without the player, or with it again; `after_match`
-    the match on whose record it rests: the one that failed, or the last one before the return. Of a return
-    `seated` and `failed` are the player's counts until then (`accounts.Account`), which count no more."""
-
-    player: str
-    event: Literal["benched", "paused", "returned"]
-    from_round: int
-    after_match: int
-    why: str
-    seated: int = 0
-    failed: int = 0
-
-    @property
-    def in_words(self) -> str:
-        """Since when it is left out and why, as `benched since match 12: 401 Unauthorized`."""
-        since = f"since match {self.after_match}" if self.after_match else "since before the first match"
-        return f"{self.event} {since}: {self.why.removeprefix(f'{self.player}: ')}"
-
-
-_read = msgspec.json.Decoder(Bench).decode
 
 
 def want_of(fixture: Fixture, out: Container[str]) -> str:
@@ -91,7 +67,7 @@ class Benches:
     def of(cls, rows: Iterable[Amendment]) -> Benches:
         found = cls()
         for row in rows:
-            found._take(_read(row.body))
+            found._take(read_bench(row.body))
         return found
 
     def enter(self, entry: Bench, at_ms: int) -> Amendment:
@@ -100,7 +76,7 @@ class Benches:
         return Amendment(TOPIC, msgspec.json.encode(entry), at_ms)
 
     def _take(self, entry: Bench) -> None:
-        self.places.add(entry.after_match, entry.from_round)
+        self.places.add(entry)
         if entry.event == "returned":
             self.out.pop(entry.player, None)
             self.since[entry.player] = entry.seated, entry.failed

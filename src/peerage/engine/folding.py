@@ -12,12 +12,12 @@ from collections.abc import Callable
 from functools import partial
 
 from peerage.engine import patience
-from peerage.engine.benches import Bench
 from peerage.engine.journal import Journal
 from peerage.engine.records import ENGINE, MatchTally, settle
 from peerage.engine.recovery import Recovered
 from peerage.engine.rounds import Rounds
 from peerage.ledger.merkle import link
+from peerage.ledger.places import Bench
 from peerage.ledger.store import RecordRow, Summary
 from peerage.match import DEVELOPMENT, Fixture, MatchRecord, Outcome
 from peerage.protocol import visible

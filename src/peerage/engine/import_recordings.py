@@ -13,7 +13,7 @@ from peerage.engine.driver import Driver, first_key
 from peerage.engine.records import MatchTally, settle
 from peerage.figures import counted
 from peerage.games import GAMES, release_of
-from peerage.ledger.codec import fixture_body, reply_body, reply_salt
+from peerage.ledger.codec import fixture_body, read_issued, reply_body, reply_salt
 from peerage.ledger.codec_requests import request_body
 from peerage.ledger.merkle import GENESIS, leaf, link
 from peerage.ledger.merkle import digest as digest_of
@@ -88,19 +88,13 @@ def admit(ledger: Ledger, recordings: Iterable[Recording], elo: EloSettings) -> 
     return outcomes
 
 
-class _Light(msgspec.Struct):
-    """The little of a fixture that the next one needs."""
-
-    snapshot: int
-
-
 def _last(ledger: Ledger, number: int, elo: EloSettings) -> tuple[int, int, Standings]:
     """Round and snapshot of match `number`, and the standings of that snapshot."""
     rows = ledger.match(number, exchanges=False)
     if rows is None:
         return 0, 0, NOBODY
     last = rows.fixture
-    snapshot = msgspec.json.decode(last.body, type=_Light).snapshot
+    snapshot = read_issued(last.body).snapshot
     return last.round, snapshot, after_all(NOBODY, ledger.summaries(1, snapshot) if snapshot else (), elo)
 
 

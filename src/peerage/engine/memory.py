@@ -13,23 +13,12 @@ from typing import Any
 import msgspec
 
 from peerage.games.game import GameSpec, Memory
+from peerage.ledger.codec import read_header
 from peerage.ledger.store import Ledger
 from peerage.sealing import sealing_key
 
 Facts = Sequence[Mapping[str, Any]]
-
-
-class _Outcome(msgspec.Struct):
-    facts: tuple[dict[str, Any], ...] = ()
-
-
-class _Light(msgspec.Struct):
-    """The little of a record that a memory needs."""
-
-    outcome: _Outcome
-
-
-_read = msgspec.json.Decoder(_Light).decode
+_read_facts = msgspec.json.Decoder(tuple[dict[str, Any], ...]).decode
 
 
 class Remembered:
@@ -64,7 +53,7 @@ def learnt(
         last = ledger.heads()[1]  # a running arena goes on writing
     others = {row.number for row in ledger.summaries(1, last) if not kept(row.game)}
     for place, record in enumerate(ledger.records(1, last), 1):
-        facts = () if record.number in others else _read(record.body).outcome.facts
+        facts = () if record.number in others else _read_facts(read_header(record.body).outcome.facts)
         yield place, record.number, facts
 
 

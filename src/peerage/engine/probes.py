@@ -7,12 +7,13 @@ import logging
 from collections.abc import Awaitable, Callable, Container, Mapping
 from typing import TypeAlias
 
-from peerage.engine.benches import Bench, Benches
+from peerage.engine.benches import Benches
 from peerage.engine.budget import dollars
 from peerage.engine.call_costs import OVERHEAD_BYTES
 from peerage.engine.player_runtime import PlayerRuntime
 from peerage.engine.pricing import priced
 from peerage.engine.probed import ProbeEntry, ProbeResult
+from peerage.ledger.places import Bench
 from peerage.ledger.store import Amendment
 from peerage.players.checks import PAID, PROBE_TOKENS, Probed, needs_probe, probe, probe_call, together
 from peerage.players.client import Later

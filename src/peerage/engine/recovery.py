@@ -7,28 +7,25 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from operator import itemgetter
-from typing import Any
-
-import msgspec
 
 from peerage.engine.benches import TOPIC, Benches
 from peerage.engine.budget import MATCH_BUDGET, PLAYER_BUDGET, dollars
 from peerage.engine.model_watch import Watch
 from peerage.engine.probed import ProbeCost, probe_costs
 from peerage.engine.records import ENGINE
-from peerage.ledger.codec import by_hex, read_fixture, read_record, read_reply
+from peerage.ledger.codec import by_hex, read_fixture, read_issued, read_record, read_reply
 from peerage.ledger.merkle import GENESIS
 from peerage.ledger.merkle import digest as digest_of
-from peerage.ledger.series import in_series
+from peerage.ledger.series import series_of
 from peerage.ledger.store import Exchange, FixtureRow, Ledger, LedgerError
 from peerage.ledger.uptimes import unused
 from peerage.ledger.waits import TOPIC as WAITS
 from peerage.ledger.waits import Moment, Waits
-from peerage.match import DEVELOPMENT, DONE, Fixture, topic_of
+from peerage.match import DEVELOPMENT, DONE, Fixture
 from peerage.ratings.elo import EloSettings
 from peerage.scheduling.standing import Ended, History
 from peerage.standings import NOBODY, Standings, after_all
-from peerage.standings.accounts import Account, position, spent_by, unpriced_calls
+from peerage.standings.accounts import Account, position, read_snapshot, spent_by, unpriced_calls
 from peerage.standings.looks import ended
 
 _BLOCK = 64
@@ -111,27 +108,6 @@ class Recovered:
         self.spent_by = dict(Counter(self.spent_by) + Counter({p: c.most_nano for p, c in costs.items()}))
 
 
-class _Seat(msgspec.Struct):
-    player: str
-
-
-class _Drawn(msgspec.Struct, frozen=True):
-    topic: Any = msgspec.UNSET
-    category: Any = msgspec.UNSET
-
-
-class _Light(msgspec.Struct):
-    """The little of a fixture that pairing remembers."""
-
-    seats: list[_Seat]
-    game: str
-    snapshot: int
-    drawn: _Drawn = _Drawn()
-
-
-_light = msgspec.json.Decoder(_Light).decode
-
-
 def histories(ledger: Ledger) -> dict[str, History]:
     """All issued fixtures, by game."""
     found: dict[str, History] = {}
@@ -142,11 +118,11 @@ def histories(ledger: Ledger) -> dict[str, History]:
 
 def _remember(histories: dict[str, History], row: FixtureRow) -> int:
     """Take in a fixture; after how many matches were the ratings that it was paired from?"""
-    one = _light(row.body)
-    histories.setdefault(one.game, History()).remember(
-        [seat.player for seat in one.seats], topic_of(msgspec.to_builtins(one.drawn))
+    issued = read_issued(row.body)
+    histories.setdefault(issued.game, History()).remember(
+        [seat.player for seat in issued.seats], issued.topic
     )
-    return one.snapshot
+    return issued.snapshot
 
 
 def recover(ledger: Ledger, lag: int, elo: EloSettings) -> Recovered:
@@ -217,7 +193,7 @@ def recover(ledger: Ledger, lag: int, elo: EloSettings) -> Recovered:
 
 def all_ended(found: Recovered, ledger: Ledger) -> Iterator[tuple[int, Ended]]:
     """Every match on record, with the round that went on when it was folded."""
-    series = {one.number: one.series for one in in_series(ledger)}
+    series = series_of(ledger)
     for place, summary in enumerate(ledger.summaries(), 1):
         yield found.round_of(place), ended(summary, series.get(summary.number, 0))
 
@@ -270,7 +246,7 @@ def _refold(found: Recovered, ledger: Ledger, recorded: int, lag: int, elo: EloS
     recent = list(enumerate(ends, 1))[max(0, found.next_round - lag - 1) :]
     start = recent[0][1] if recent else recorded
     snapshot = ledger.snapshot(start) if start else None
-    standings = NOBODY if snapshot is None else Standings.from_bytes(snapshot[1])
+    standings = NOBODY if snapshot is None else read_snapshot(snapshot[1]).standings
     known = {0: NOBODY}
     for number in sorted({recorded, *[end for _, end in recent]}):
         if number > standings.number:

@@ -18,13 +18,12 @@ from typing import Any, NamedTuple
 import msgspec
 
 from peerage.engine.probed import seen_to_think
+from peerage.ledger.settings_log import PLAYERS
+from peerage.ledger.settings_log import registrations as read_registrations
 from peerage.ledger.store import Amendment, Ledger
 from peerage.players.prices import Price, price_of
 from peerage.players.thinking import Room
 from peerage.settings import ArenaSettings, PlayerSettings, without_credentials
-
-TOPIC = "players"
-
 
 ANSWERS = (
     "model",
@@ -72,10 +71,6 @@ def changed(ledger: Ledger, players: Iterable[PlayerSettings], key: str) -> dict
     return found
 
 
-class _Named(msgspec.Struct):
-    name: str
-
-
 def card(player: PlayerSettings, price: Price) -> dict[str, Any]:
     """Return what is kept of a player: its stated settings, its price and where that comes from, and how many
     tokens it may think for a reply with the reason for so many."""
@@ -117,12 +112,7 @@ def stated(player: PlayerSettings) -> dict[str, Any]:
 
 def registered(ledger: Ledger) -> dict[str, dict[str, Any]]:
     """The newest card of every player that ever played, by name."""
-    return _cards(ledger.amendments(TOPIC))
-
-
-def _cards(said: Iterable[Amendment]) -> dict[str, dict[str, Any]]:
-    bodies = [amendment.body for amendment in said]
-    return {msgspec.json.decode(body, type=_Named).name: msgspec.json.decode(body) for body in bodies}
+    return {registration.name: dict(registration.card) for registration in read_registrations(ledger)}
 
 
 class _Line(NamedTuple):
@@ -198,5 +188,5 @@ def registrations(
             now["left_out"] = refused
         if before == now:
             continue
-        new.append(Amendment(TOPIC, msgspec.json.encode(now | {"after_match": after_match}), at_ms))
+        new.append(Amendment(PLAYERS, msgspec.json.encode(now | {"after_match": after_match}), at_ms))
     return new

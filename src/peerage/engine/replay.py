@@ -26,7 +26,7 @@ from peerage.engine.model_watch import Change, Watch, changes
 from peerage.engine.records import settle
 from peerage.engine.replayed import BLOCK, UNREADABLE, Replayed, by_helper, replayed, short
 from peerage.figures import counted
-from peerage.ledger.codec import by_hex, read_fixture, read_record
+from peerage.ledger.codec import by_hex, read_fixture, read_issued, read_record
 from peerage.ledger.merkle import digest as digest_of
 from peerage.ledger.narrow import is_time
 from peerage.ledger.places import places
@@ -165,7 +165,7 @@ class _Replay:
         self._left = frozenset(waits(ledger).left)
         self._awaited = frozenset(  # those that matches which waited were paired by
             [
-                _light(row.body).snapshot
+                read_issued(row.body).snapshot
                 for at in map(ledger.place, self._left)
                 for row in ledger.fixtures(at, at)
             ]
@@ -334,15 +334,6 @@ class _Replay:
 
     def _differ(self, match: int, about: str, recorded: str, recomputed: str) -> None:
         self._found.append(Difference(match, about, recorded, recomputed))
-
-
-class _Light(msgspec.Struct):
-    """The little that is needed of the fixtures of matches that waited."""
-
-    snapshot: int
-
-
-_light = msgspec.json.Decoder(_Light).decode
 
 
 def _fields(about: str, struct: msgspec.Struct) -> dict[str, Any]:

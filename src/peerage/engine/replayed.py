@@ -16,7 +16,7 @@ from peerage.engine.records import ENGINE, MatchTally, answered_first
 from peerage.games import installed, plays
 from peerage.games.game import GameSpec
 from peerage.ledger import open_ledger
-from peerage.ledger.codec import by_hex, read_fixture, read_record
+from peerage.ledger.codec import by_hex, read_fixture, read_issued, read_record
 from peerage.ledger.codec_requests import request_body
 from peerage.ledger.store import Exchange, FixtureRow, Ledger
 from peerage.match import Fixture, Outcome
@@ -126,7 +126,7 @@ class _Again:
         return Replayed(fixture.number, "again", tally, outcome, tuple(found))
 
     def _rules_of(self, rules: Any, fixture: Fixture, body: bytes) -> Any:
-        key = fixture.game, _light(body).settings
+        key = fixture.game, read_issued(body).settings
         if key not in self._rules:
             self._rules[key] = rules.model_validate(fixture.settings)
         return self._rules[key]
@@ -135,15 +135,6 @@ class _Again:
 _UNANSWERED = Exchange(
     match=0, key="", attempt=0, player="", request=b"", reply=None, worst_nano=None, cost_nano=None
 )
-
-
-class _Light(msgspec.Struct):
-    """The little of a fixture that is needed more often than the rest."""
-
-    settings: str
-
-
-_light = msgspec.json.Decoder(_Light).decode
 
 
 def _game_of(fixture: Fixture) -> GameSpec[Any] | None:

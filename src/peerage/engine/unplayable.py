@@ -10,10 +10,10 @@ from collections.abc import Collection
 from typing import Any, NamedTuple
 
 import msgspec
-from msgspec import Struct
 
 from peerage.games import plays
 from peerage.games.game import GameSpec
+from peerage.ledger.codec import read_issued
 from peerage.ledger.store import Ledger, LedgerError
 
 
@@ -26,24 +26,12 @@ class Unplayable(NamedTuple):
     numbers: tuple[int, ...]
 
 
-class _Issued(Struct):
-    """The little of a fixture that says what plays it."""
-
-    number: int
-    game: str
-    version: int
-    release: str
-
-
-_decode_issued = msgspec.json.Decoder(_Issued).decode
-
-
 def unplayable(ledger: Ledger, specs: Collection[GameSpec[Any]]) -> list[Unplayable]:
     """Return the unfinished matches that a run of these games ends without a result. Raises LedgerError."""
     found: dict[tuple[str, int, str], list[int]] = {}
     for row in ledger.fixtures(ledger.heads()[1] + 1):
         try:
-            one = _decode_issued(row.body)
+            one = read_issued(row.body)
         except msgspec.MsgspecError as error:
             raise LedgerError(
                 f"{ledger.address}: the fixture of match {row.number} cannot be read ({error}); "

@@ -29,6 +29,17 @@ class PanelRecord(Struct, frozen=True):
     ballots: tuple[Ballot, ...]
 
 
+class BallotDetail(Struct, frozen=True):
+    """What an outcome's detail says of votes: of the judges that decided it, and of those who saw the answers
+    of a match that a check decided, which never count."""
+
+    ballots: tuple[Ballot, ...] = ()
+    control_ballots: tuple[Ballot, ...] = ()
+
+
+read_ballots = msgspec.json.Decoder(BallotDetail).decode
+
+
 def ballots_of(outcome: Outcome) -> tuple[Ballot, ...]:
     """The ballots of a finished match, none when no judge was asked."""
     return msgspec.convert(outcome.detail.get("ballots", ()), tuple[Ballot, ...])

@@ -11,11 +11,30 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from shlex import quote
 
+import msgspec
 from msgspec import Struct
 
 from peerage.judging.marks import Columns, Layout
 from peerage.judging.panel import ABSTAIN, TIE, Ballot
 from peerage.ratings.accuracy import OnTask, accuracies
+
+
+class TaskDetail(Struct, frozen=True):
+    """What the detail of an outcome says of its task, in any game whose tasks have checks: `answers` are
+    statuses and `checks` credits by label, `stated` is the digest of what the task asked."""
+
+    task: str = ""
+    category: str = ""
+    weight: float = 1.0
+    stated: str = ""
+    answers: dict[str, str] = {}
+    checks: dict[str, float] = {}
+    check_notes: dict[str, str] = {}
+    decided: str = ""
+
+
+read_task_detail = msgspec.json.Decoder(TaskDetail).decode
+
 
 KNOWN = Layout(codes=2, counts=1, numbers=0)
 """Votes on answers that a check tells apart, as columns: judge and task by name; twice what the vote is

@@ -14,16 +14,16 @@ from contextlib import closing
 from itertools import groupby
 from operator import attrgetter
 from pathlib import Path
-from typing import Any
 
 import msgspec
 
+from peerage.ledger.codec import RecordHeader, StoredFixture, read_header, read_issued
 from peerage.ledger.log import of_record
 from peerage.ledger.merkle import GENESIS, checksum, leaves, link, match_root
 from peerage.ledger.merkle import digest as digest_of
 from peerage.ledger.places import places
 from peerage.ledger.store import Exchange, FixtureRow, Ledger, LedgerError, RecordRow, Summary
-from peerage.match import rated, topic_of
+from peerage.match import rated
 
 _UNREADABLE = (LedgerError, msgspec.MsgspecError, TypeError, ValueError, KeyError)
 """What reading may raise when not we but somebody else wrote the rows: whatever stands there, it is told."""
@@ -133,51 +133,6 @@ class _Tally:
         if len(answered) < len(rows):
             requests = [row.request for row in rows]
         self.texts = texts_of(b"".join(requests))
-
-
-class _Seat(msgspec.Struct, gc=False):
-    label: str
-    player: str
-
-
-class _Issued(msgspec.Struct, gc=False):
-    """What a fixture's body says that others repeat."""
-
-    number: int
-    round: int
-    game: str
-    seats: tuple[_Seat, ...]
-    drawn: dict[str, Any] = {}
-    snapshot: int = 0
-    paired_from: int = 0
-    slots: str = ""
-
-
-class _Outcome(msgspec.Struct, gc=False):
-    void: str = ""
-    scores: dict[str, float] = {}
-    costs: dict[str, float | None] = {}
-
-
-class _Total(msgspec.Struct, gc=False):
-    cost_nano: int = 0
-    unknown_costs: int = 0
-
-
-class _Record(msgspec.Struct, gc=False):
-    """What a record's body says that others repeat; `match.MatchRecord` is the whole."""
-
-    number: int
-    fixture: str
-    root: str
-    outcome: _Outcome
-    ratings: dict[str, dict[str, tuple[float, float]]]
-    totals: dict[str, _Total]
-
-
-_read_record = msgspec.json.Decoder(_Record).decode
-read_issued = msgspec.json.Decoder(_Issued).decode
-"""What a stored fixture says that others repeat. Raises msgspec.MsgspecError."""
 
 
 class Walk:
@@ -293,7 +248,7 @@ class Walk:
             return ["its fixture is missing"]
         problems: list[str] = []
         try:
-            header = _read_record(record.body)
+            header = read_header(record.body)
             if header.number != number:
                 problems.append(f"its record is that of match {header.number}")
             if header.fixture != digest_of(fixture.body):
@@ -309,7 +264,7 @@ class Walk:
             problems += self._exchanges(at, header, tally, problems)
         return problems or _compare(summary, header, issued, record.at_ms)
 
-    def _pairing(self, issued: _Issued, at: int) -> list[str]:
+    def _pairing(self, issued: StoredFixture, at: int) -> list[str]:
         """Where a fixture names another place than the one it was paired from."""
         if self._places is None or not issued.paired_from:
             return []
@@ -319,7 +274,7 @@ class Walk:
             return [f"{stated} its own is {own}"]
         return [f"{stated} benches and ratings say {due}"] if issued.paired_from != due else []
 
-    def _exchanges(self, at: int, header: _Record, tally: _Tally, known: Sequence[str]) -> list[str]:
+    def _exchanges(self, at: int, header: RecordHeader, tally: _Tally, known: Sequence[str]) -> list[str]:
         """What is wrong with the exchanges of a match whose record stands."""
         problems = [f"{key} is answered twice" for key in sorted(tally.twice)]
         if header.root != tally.root:
@@ -348,7 +303,7 @@ def altered(row: Exchange) -> Iterator[str]:
         yield f"reply {which} changed"
 
 
-def _compare(summary: Summary | None, header: _Record, issued: _Issued, at_ms: int) -> list[str]:
+def _compare(summary: Summary | None, header: RecordHeader, issued: StoredFixture, at_ms: int) -> list[str]:
     """Where the narrow table says something else than fixture and record."""
     if summary is None:
         return ["its row of the narrow table is missing"]
@@ -360,7 +315,7 @@ def _compare(summary: Summary | None, header: _Record, issued: _Issued, at_ms: i
         number=header.number,
         round=issued.round,
         game=issued.game,
-        topic=topic_of(issued.drawn),
+        topic=issued.topic,
         players=players,
         status=outcome.void or "done",
         scores=scores,

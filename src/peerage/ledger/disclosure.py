@@ -15,9 +15,9 @@ from typing import TypeVar
 
 import msgspec
 
-from peerage.challenges.pool import STREAM, Action
+from peerage.challenges.pool import STREAM, Action, ChallengeDetail, ChallengeEntry
 from peerage.ledger.audit import settings_text, texts_of
-from peerage.ledger.codec import by_hex, read_fixture, reply_salt
+from peerage.ledger.codec import by_hex, read_fixture, read_header, reply_salt
 from peerage.ledger.codec_requests import request_salt
 from peerage.ledger.database_ledger import DatabaseLedger
 from peerage.ledger.secret import read_secret
@@ -36,7 +36,7 @@ from peerage.ledger.store import (
     RecordRow,
     ReplyRow,
 )
-from peerage.sealing import MARK, SALT, Sealed, committed
+from peerage.sealing import MARK, Sealed, committed
 
 Row = TypeVar("Row", FixtureRow, RecordRow, Amendment, Exchange)
 BLOCK = 100
@@ -75,57 +75,15 @@ def redacted(row: Row, revealed: Collection[str] = ()) -> Row:
     return row if body is row.body else msgspec.structs.replace(row, body=body)
 
 
-class _Sealed(msgspec.Struct):
-    salt: str = msgspec.field(default="", name=SALT)
-
-
-class _Fact(msgspec.Struct):
-    challenge_id: str = ""
-    reference_answer: _Sealed | None = None
-    submitted_answer: _Sealed | None = None
-    solution: _Sealed | None = None
-
-    @property
-    def sealed(self) -> list[str]:
-        """The salts of what it seals."""
-        return [one.salt for one in (self.reference_answer, self.submitted_answer, self.solution) if one]
-
-
-class _Step(msgspec.Struct):
-    """A challenge's making, or an attempt: its requests' keys begin with `key`."""
-
-    key: str
-    challenge_id: str | None = None
-
-
-class _Detail(msgspec.Struct):
-    challenges: list[_Step] = []
-    attempts: list[_Step] = []
-
-
-class _Outcome(msgspec.Struct):
-    facts: list[_Fact] = []
-    detail: _Detail = msgspec.field(default_factory=_Detail)
-
-
-class _Record(msgspec.Struct):
-    outcome: _Outcome
-
-
-_read = msgspec.json.Decoder(_Record).decode
-
-
-class _Said(_Fact):
-    action: str = ""
-
-
-_read_said = msgspec.json.Decoder(_Said).decode
+_read_entry = msgspec.json.Decoder(ChallengeEntry).decode
+_read_facts = msgspec.json.Decoder(tuple[ChallengeEntry, ...]).decode
+_read_detail = msgspec.json.Decoder(ChallengeDetail).decode
 
 
 def acted(ledger: Ledger, action: Action) -> frozenset[str]:
     """The ids of the challenges of which an amendment says `action`."""
-    said = [_read_said(row.body) for row in ledger.amendments(STREAM)]
-    return frozenset([one.challenge_id for one in said if one.action == action])
+    entries = [_read_entry(row.body) for row in ledger.amendments(STREAM)]
+    return frozenset([entry.challenge_id for entry in entries if entry.action == action])
 
 
 def disclosed(ledger: Ledger) -> Collection[str]:
@@ -136,18 +94,17 @@ def disclosed(ledger: Ledger) -> Collection[str]:
     over = acted(ledger, "retire")
     if not over:
         return frozenset()
-    imported = [_read_said(row.body) for row in ledger.amendments(STREAM)]
-    salts = {salt for one in imported if one.challenge_id in over for salt in one.sealed}
+    imported = [_read_entry(row.body) for row in ledger.amendments(STREAM)]
+    salts = {salt for entry in imported if entry.challenge_id in over for salt in entry.seals}
     steps: dict[int, tuple[str, ...]] = {}
     for row in ledger.records():
-        outcome = _read(row.body).outcome
-        for fact in outcome.facts:
-            if fact.challenge_id in over:
-                salts |= set(fact.sealed)
-        known = [*outcome.detail.challenges, *outcome.detail.attempts]
-        mine = tuple([f"{step.key}/" for step in known if step.challenge_id in over])
-        if mine:
-            steps[row.number] = mine
+        outcome = read_header(row.body).outcome
+        facts = [fact for fact in _read_facts(outcome.facts) if fact.challenge_id in over]
+        salts |= {salt for fact in facts for salt in fact.seals}
+        detail = _read_detail(outcome.detail)
+        known = (*detail.challenges, *detail.attempts)
+        if prefixes := tuple([f"{step.key}/" for step in known if step.challenge_id in over]):
+            steps[row.number] = prefixes
     texts = by_hex(ledger.texts())
     for number, prefixes in steps.items():
         rows = ledger.match(number)

@@ -19,8 +19,8 @@ from itertools import groupby
 from operator import attrgetter
 
 import msgspec
-from msgspec import Struct
 
+from peerage.ledger.codec import RecordHeader, read_header
 from peerage.ledger.database import END, Database, Rows
 from peerage.ledger.lineup import LineUp
 from peerage.ledger.log import finished, of_amendment, of_play, of_record
@@ -43,19 +43,10 @@ FACTS_FROM_THE_START = 100
 """Entries of the log among which an arena's facts stand, but for those that changed later."""
 
 
-class _Header(Struct, gc=False):
-    """What a record says of the rest of its match."""
-
-    fixture: str
-    root: str
-
-
 Logged = Mapping[int, bytes]
 """The digests that the log holds of matches, as they were folded."""
 Check = Callable[[RecordRow, Sequence[Exchange], bytes, Logged, Rows], None]
 """Holds a record and its attempts, of the moment of the rows, against the link before it and the log."""
-
-_read_header = msgspec.json.Decoder(_Header).decode
 
 
 class Holding:
@@ -238,9 +229,9 @@ class Holding:
         if digest_of(issued.body) != self._header(record).fixture:
             raise self._differs(record.number, "its fixture changed")
 
-    def _header(self, record: RecordRow) -> _Header:
+    def _header(self, record: RecordRow) -> RecordHeader:
         try:
-            return _read_header(record.body)
+            return read_header(record.body)
         except msgspec.MsgspecError as error:
             raise self._differs(record.number, f"its record cannot be read ({error})") from error
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from dataclasses import dataclass, field
 from operator import attrgetter
+from typing import Literal
 
 import msgspec
 from msgspec import Struct
@@ -21,15 +22,27 @@ TOPIC = "benches"
 """The entries that say who is left out of pairing and who returns; see `engine.benches`."""
 
 
-class Benching(Struct, frozen=True):
-    """The little of an entry about a bench that places need: the match it rests on, and the first round that
-    was paired with it."""
+class Bench(Struct, frozen=True):
+    """One entry. `from_round` is the first round paired without the player, or with it again; `after_match`
+    the match on whose record it rests: the one that failed, or the last one before the return. Of a return
+    `seated` and `failed` are the player's counts until then (`accounts.Account`), which count no more."""
 
-    after_match: int
+    player: str
+    event: Literal["benched", "paused", "returned"]
     from_round: int
+    after_match: int
+    why: str
+    seated: int = 0
+    failed: int = 0
+
+    @property
+    def in_words(self) -> str:
+        """Since when it is left out and why, as `benched since match 12: 401 Unauthorized`."""
+        since = f"since match {self.after_match}" if self.after_match else "since before the first match"
+        return f"{self.event} {since}: {self.why.removeprefix(f'{self.player}: ')}"
 
 
-_read = msgspec.json.Decoder(Benching).decode
+read_bench = msgspec.json.Decoder(Bench).decode
 _after = attrgetter("after_match")
 
 
@@ -37,11 +50,11 @@ _after = attrgetter("after_match")
 class Places:
     """The benches so far, and from them the place of every match."""
 
-    _benches: list[Benching] = field(default_factory=list)
+    _benches: list[Bench] = field(default_factory=list)
 
-    def add(self, after_match: int, from_round: int) -> None:
+    def add(self, bench: Bench) -> None:
         """Take in the next entry about a bench."""
-        self._benches.append(Benching(after_match, from_round))
+        self._benches.append(bench)
 
     def of_match(self, number: int) -> int:
         """The place of a match."""
@@ -63,8 +76,7 @@ def places(ledger: Ledger) -> Places | None:
     found = Places()
     try:
         for row in ledger.amendments(TOPIC):
-            bench = _read(row.body)
-            found.add(bench.after_match, bench.from_round)
+            found.add(read_bench(row.body))
     except (LedgerError, msgspec.MsgspecError):
         return None
     return found

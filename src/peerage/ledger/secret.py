@@ -22,6 +22,7 @@ import msgspec
 from msgspec import Struct
 
 from peerage.figures import counted
+from peerage.ledger.codec import read_issued
 from peerage.ledger.store import Ledger, LedgerError, amend
 from peerage.sealing import Sealed, match_key, salt, seal, sealing_key, unseal
 
@@ -112,14 +113,6 @@ def disclose(ledger: Ledger, at_ms: int) -> Secret:
 _KEY = re.compile(r"[0-9a-f]{64}")
 
 
-class _Issued(Struct):
-    number: int
-    seed: Mapping[str, str]
-
-
-_read_issued = msgspec.json.Decoder(_Issued).decode
-
-
 def strange_keys(ledger: Ledger, last: int) -> Iterator[int]:
     """The matches up to `last` whose key does not follow from the secret: somebody chose what they drew.
 
@@ -130,6 +123,6 @@ def strange_keys(ledger: Ledger, last: int) -> Iterator[int]:
     if found is None or not found.value:
         return
     for row in ledger.fixtures(1, last):
-        key = str(unseal(_read_issued(row.body).seed))
+        key = read_issued(row.body).seed
         if _KEY.fullmatch(key) and key != match_key(found.value, row.number):
             yield row.number

@@ -10,28 +10,23 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import count
 
-import msgspec
-
+from peerage.ledger.codec import StoredFixture, read_issued
 from peerage.ledger.store import Ledger
 
 SERIES = "series"
 """The fact that says what the series of an arena are; in a ledger without it there are none."""
 
 
-class InSeries(msgspec.Struct):
-    """The little of a fixture that tells of its series: the number of the first match of that."""
-
-    number: int
-    series: int = 0
-
-
-_read = msgspec.json.Decoder(InSeries).decode
-
-
-def in_series(ledger: Ledger, first: int = 1) -> Iterator[InSeries]:
+def in_series(ledger: Ledger, first: int = 1) -> Iterator[StoredFixture]:
     """Those of the matches from place `first` on that are in a series."""
     if ledger.meta().get(SERIES):
-        yield from (said for row in ledger.fixtures(first) if (said := _read(row.body)).series)
+        headers = (read_issued(row.body) for row in ledger.fixtures(first))
+        yield from (header for header in headers if header.series)
+
+
+def series_of(ledger: Ledger) -> dict[int, int]:
+    """The series of each match that is in one, by their numbers."""
+    return {header.number: header.series for header in in_series(ledger)}
 
 
 def shown(ledger: Ledger) -> int:
@@ -51,7 +46,7 @@ def matches_of(ledger: Ledger, series: int) -> list[int]:
     found = list[int]()
     for number in count(series):
         rows = ledger.match(number, exchanges=False)
-        if rows is None or _read(rows.fixture.body).series != series:
+        if rows is None or read_issued(rows.fixture.body).series != series:
             break
         found.append(number)
     return found

@@ -6,10 +6,10 @@ which rules, pairing, budget and players the first match had, and what was chang
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from itertools import pairwise
 from operator import attrgetter
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 from msgspec import Struct
@@ -17,6 +17,8 @@ from msgspec import Struct
 from peerage.ledger.store import Ledger, LedgerError
 
 TOPIC = "settings"
+PLAYERS = "players"
+"""The entries that register players; see `engine.registration`."""
 _ABOUT_A_CARD = ("after_match", "identity", "price_source", "thinking_because")
 """What the registration of a player holds beside its settings and price."""
 
@@ -63,6 +65,25 @@ def statements(ledger: Ledger) -> tuple[Stated, ...]:
     return tuple(found)
 
 
+class Registration(NamedTuple):
+    """An entry about a player: its `card`, valid from the match after `after_match`."""
+
+    name: str
+    after_match: int
+    card: Mapping[str, Any]
+
+
+def registrations(ledger: Ledger) -> Iterator[Registration]:
+    """Give every entry about a player, oldest first. Raises LedgerError for one that cannot be read."""
+    for row in ledger.amendments(PLAYERS):
+        try:
+            card = msgspec.json.decode(row.body, type=dict[str, Any])
+            stated = card.get("name"), card.get("after_match", 0), card
+            yield msgspec.convert(stated, Registration)
+        except msgspec.MsgspecError as error:
+            raise LedgerError(f"entry {row.position} of the log registers no player: {error}") from error
+
+
 def settings_changes(ledger: Ledger) -> tuple[SettingsChange, ...]:
     """Return every change of settings and of registered players, in order. Raises LedgerError."""
     return tuple(sorted([*_of_settings(ledger), *_of_players(ledger)], key=attrgetter("after_match")))
@@ -70,14 +91,7 @@ def settings_changes(ledger: Ledger) -> tuple[SettingsChange, ...]:
 
 def _of_players(ledger: Ledger) -> Iterator[SettingsChange]:
     known: dict[str, dict[str, Any]] = {}
-    for row in ledger.amendments("players"):
-        try:
-            card = msgspec.json.decode(row.body, type=dict[str, Any])
-            name, after_match = msgspec.convert(
-                (card.get("name"), card.get("after_match", 0)), tuple[str, int]
-            )
-        except msgspec.MsgspecError as error:
-            raise LedgerError(f"entry {row.position} of the log registers no player: {error}") from error
+    for name, after_match, card in registrations(ledger):
         shown = {key: value for key, value in card.items() if key not in _ABOUT_A_CARD}
         if name in known:
             yield from _leaves(after_match, f"players.{name}", known[name], shown)

@@ -30,11 +30,11 @@ from peerage.ledger.audit import (
     altered,
     audited,
     integrity,
-    read_issued,
     settings_text,
     texts_of,
 )
 from peerage.ledger.checkpoints import origin
+from peerage.ledger.codec import read_issued
 from peerage.ledger.databases import access
 from peerage.ledger.held import Found, Logged, agreed, amendments, facts, read_log, records, stream
 from peerage.ledger.held import in_play as play

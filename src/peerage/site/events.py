@@ -22,9 +22,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 import msgspec
-from msgspec import Struct
 
 from peerage.games import hides
+from peerage.ledger.codec import read_issued
 from peerage.ledger.series import shown
 from peerage.ledger.store import Ledger, LedgerError
 from peerage.ledger.votes import PeopleVotes
@@ -91,17 +91,6 @@ class LedgerFile:
         return found.st_dev, found.st_ino
 
 
-class _Issued(Struct, gc=False):
-    """The little of a fixture that a spectator is told."""
-
-    number: int
-    round: int
-    game: str
-
-
-_read_issued = msgspec.json.Decoder(_Issued).decode
-
-
 def playing(ledger: Ledger) -> tuple[Playing, ...]:
     """The matches in flight, at most `IN_FLIGHT`, the oldest first, and after them as many that wait.
 
@@ -116,7 +105,7 @@ def playing(ledger: Ledger) -> tuple[Playing, ...]:
             asked.setdefault(one.match, set()).add(one.key)
     newest, flight, waiting = max(asked, default=0), list[Playing](), list[Playing]()
     for row in ledger.fixtures(first, first + len(away) + IN_FLIGHT - 1):
-        said = _read_issued(row.body)
+        said = read_issued(row.body)
         match = said.number, said.round, said.game
         wait = away.get(said.number)
         if hides(said.game):

@@ -15,6 +15,7 @@ from msgspec import Struct
 from msgspec.structs import astuple
 
 from peerage.ledger.audit import audit
+from peerage.ledger.codec import read_header
 from peerage.ledger.store import Ledger, LedgerError, RecordRow, Summary
 from peerage.match import DONE, Totals
 from peerage.protocol import SANDBOX
@@ -186,36 +187,31 @@ def _unsure(known: Mapping[str, Account]) -> set[str]:
     return {player for player, account in known.items() if account.unknown_costs}
 
 
-class _Sums(Struct):
-    """The sums in a snapshot."""
+class _Snapshot(Standings, frozen=True, kw_only=True):
+    """A stored snapshot."""
 
     accounts: dict[str, Account]
 
 
-class _Light(Struct):
-    """The little of a record that sums need."""
-
-    totals: dict[str, Totals]
-
-
-_read_sums = msgspec.json.Decoder(_Sums).decode
-_read_light = msgspec.json.Decoder(_Light).decode
+_read_snapshot = msgspec.json.Decoder(_Snapshot).decode
 
 
 def snapshot_body(standings: Standings, accounts: dict[str, Account]) -> bytes:
     """The stored bytes of a snapshot."""
-    return msgspec.json.encode(msgspec.structs.asdict(standings) | {"accounts": accounts})
+    return msgspec.json.encode(_Snapshot(*astuple(standings), accounts=accounts))
 
 
 def read_snapshot(body: bytes) -> Position:
     """A stored snapshot."""
-    return Position(Standings.from_bytes(body), _read_sums(body).accounts)
+    found = _read_snapshot(body)
+    standings = Standings(found.number, found.players, found.raw, found.cost, found.skills)
+    return Position(standings, found.accounts)
 
 
 def totals_of(record: RecordRow) -> Mapping[str, Totals]:
     """Return what everybody did and cost in one match, by its record. Raises LedgerError."""
     try:
-        return _read_light(record.body).totals
+        return read_header(record.body).totals
     except msgspec.MsgspecError as error:
         raise LedgerError(
             f"the record of match {record.number} cannot be read ({error}); `peerage verify` says more"

@@ -116,10 +116,6 @@ class Standings(msgspec.Struct, frozen=True, dict=True):
             group=group_of(player),
         )
 
-    @classmethod
-    def from_bytes(cls, body: bytes) -> Standings:
-        return msgspec.json.decode(body, type=cls)
-
 
 NOBODY = Standings(0, (), (), ())
 

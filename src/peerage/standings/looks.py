@@ -15,7 +15,7 @@ from operator import attrgetter
 import numpy as np
 from msgspec import Struct
 
-from peerage.ledger.series import in_series
+from peerage.ledger.series import series_of
 from peerage.ledger.store import Ledger, Summary, amend, amended
 from peerage.match import DONE
 from peerage.ratings.strength.proven import proven
@@ -57,11 +57,6 @@ def look(ledger: Ledger, at_ms: int) -> Look | None:
     made = Look(recorded, tuple(sorted(new)))
     amend(ledger, TOPIC, [made], at_ms)
     return made
-
-
-def series_of(ledger: Ledger) -> dict[int, int]:
-    """The series of each match that is in one, by their numbers."""
-    return {match.number: match.series for match in in_series(ledger)}
 
 
 def ended(summary: Summary, series: int) -> Ended:

@@ -9,10 +9,11 @@ import msgspec
 from msgspec import Struct
 
 from peerage.challenges.flags import FLAGS
-from peerage.challenges.pool import STREAM, ChallengePool, PoolChallenge, Review, Verdict
+from peerage.challenges.pool import STREAM, ChallengeDetail, ChallengePool, PoolChallenge, Review, Verdict
 from peerage.engine.memory import learnt
 from peerage.games import installed
 from peerage.games.ranking import by_rank
+from peerage.ledger.codec import read_header
 from peerage.ledger.columns import of_summaries
 from peerage.ledger.disclosure import acted
 from peerage.ledger.merkle import digest
@@ -213,32 +214,7 @@ def _say(ledger: Ledger, name: str, said: Mapping[str, Any], at_ms: int) -> Pool
 # ------------------------------------------------------------------------------- what a withdrawal changes
 
 
-class _Attempt(Struct):
-    """An attempt as its match's outcome holds it; its key is `solve/LABEL/NUMBER`."""
-
-    key: str
-    challenge_id: str
-    points: float
-
-    @property
-    def label(self) -> str:
-        return self.key.split("/")[1]
-
-
-class _Detail(Struct):
-    points: dict[str, float] = {}
-    attempts: tuple[_Attempt, ...] = ()
-
-
-class _Outcome(Struct):
-    detail: _Detail = msgspec.field(default_factory=_Detail)
-
-
-class _Record(Struct):
-    outcome: _Outcome
-
-
-_read = msgspec.json.Decoder(_Record).decode
+_read_detail = msgspec.json.Decoder(ChallengeDetail).decode
 
 
 def withdrawn(ledger: Ledger) -> frozenset[str]:
@@ -254,7 +230,7 @@ def match_points(ledger: Ledger) -> dict[int, tuple[float, ...]]:
     gone = withdrawn(ledger)
     found: dict[int, tuple[float, ...]] = {}
     for row in ledger.records():
-        detail = _read(row.body).outcome.detail
+        detail = _read_detail(read_header(row.body).outcome.detail)
         counted = [one for one in detail.attempts if one.challenge_id not in gone]
         if counted:
             points = dict.fromkeys(detail.points, 0.0)
@@ -275,7 +251,8 @@ def amended(ledger: Ledger) -> Iterator[Summary]:
     touched: dict[int, tuple[float, ...] | None] = {}
     points = match_points(ledger)
     for row in ledger.records():
-        if any(one.challenge_id in gone for one in _read(row.body).outcome.detail.attempts):
+        attempted = _read_detail(read_header(row.body).outcome.detail).attempts
+        if any(attempt.challenge_id in gone for attempt in attempted):
             touched[row.number] = points.get(row.number)
     for summary in ledger.narrow():
         if summary.number not in touched or not summary.scores:

@@ -10,6 +10,8 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from peerage.games import installed
+from peerage.judging.known import read_task_detail
+from peerage.ledger.codec import read_header
 from peerage.ledger.store import Ledger, LedgerError, Summary
 from peerage.ratings.accuracy import Accuracy, OnTask, accuracies
 
@@ -94,30 +96,6 @@ def accuracies_of(credits: Mapping[str, Mapping[str, OnTask]]) -> dict[str, Accu
     return {player: one for player, one in zip(credits, found, strict=True) if one is not None}
 
 
-class _Detail(Struct, frozen=True):
-    task: str = ""
-    category: str = ""
-    weight: float = 1.0
-    stated: str = ""
-    answers: dict[str, str] = {}
-    checks: dict[str, float] = {}
-    check_notes: dict[str, str] = {}
-    decided: str = ""
-
-
-class _Outcome(Struct, frozen=True):
-    detail: _Detail = _Detail()
-
-
-class _Record(Struct, frozen=True):
-    """The little of a record that credits need."""
-
-    outcome: _Outcome
-
-
-_read = msgspec.json.Decoder(_Record).decode
-
-
 def about_tasks(game: str) -> bool:
     """Return whether the matches of a game are about tasks of the owner."""
     spec = installed(game)
@@ -139,7 +117,7 @@ def credits_of(ledger: Ledger, finished: Iterable[Summary], games: Iterable[str]
         if summary is None:
             continue
         try:
-            detail = _read(row.body).outcome.detail
+            detail = read_task_detail(read_header(row.body).outcome.detail)
         except msgspec.MsgspecError as error:
             raise LedgerError(
                 f"the record of match {row.number} cannot be read ({error}); `peerage verify` says more"

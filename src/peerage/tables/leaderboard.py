@@ -9,11 +9,12 @@ import msgspec
 import numpy as np
 from msgspec import Struct
 
-from peerage.engine.benches import Bench, benched
+from peerage.engine.benches import benched
 from peerage.engine.model_watch import Change, changes, in_words
 from peerage.engine.registration import models_and_families, only_judging, registered
 from peerage.games import tracks_of
 from peerage.judging.known import accused
+from peerage.ledger.places import Bench
 from peerage.ledger.store import Ledger
 from peerage.players.prices import PLAY_PRICE
 from peerage.protocol import visible

@@ -10,23 +10,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
-import msgspec
 import numpy as np
 from msgspec import Struct
 
+from peerage.ledger.codec import read_header, read_issued
 from peerage.ledger.merkle import digest
 from peerage.ledger.store import FixtureRow, Ledger, RecordRow
 from peerage.ledger.votes import BOTH_BAD, SKIPPED, TIE, Vote
 from peerage.ratings.kernels import Floats, Ints
-from peerage.tables.votes import authors_of
-
-
-class _Outcome(Struct, gc=False):
-    scores: dict[str, float] = {}
-
-
-class _Record(Struct, gc=False):
-    outcome: _Outcome
 
 
 class Finished(Struct, frozen=True):
@@ -44,9 +35,6 @@ class Finished(Struct, frozen=True):
             and vote.verdict in (*vote.shown, TIE, BOTH_BAD, SKIPPED)
             and len(set(self.players.values())) == 2
         )
-
-
-_read_record = msgspec.json.Decoder(_Record).decode
 
 
 def finished(ledger: Ledger, number: int) -> Finished | None:
@@ -75,8 +63,8 @@ def cited(ledger: Ledger, votes: Iterable[Vote]) -> dict[int, Finished]:
 
 
 def _finished(issued: FixtureRow, record: RecordRow) -> Finished:
-    players = authors_of(issued.body)
-    return Finished(digest(record.body), players, _read_record(record.body).outcome.scores)
+    scores = read_header(record.body).outcome.scores
+    return Finished(digest(record.body), read_issued(issued.body).authors, scores)
 
 
 class Said(NamedTuple):

@@ -19,7 +19,7 @@ from peerage.games import installed
 from peerage.games.game import GameSpec
 from peerage.judging.marks import Votes
 from peerage.ledger.codec import by_hex, read_fixture, read_record
-from peerage.ledger.series import in_series
+from peerage.ledger.series import series_of
 from peerage.ledger.store import Columns, Ledger, LedgerError, Summary
 from peerage.match import DONE, rated
 from peerage.ratings.history import Duels, Game, Games, duels, games, pairings
@@ -223,7 +223,7 @@ class PlayedMatches(MatchEvidence):
 
     @cached_property
     def _series(self) -> dict[int, int]:
-        return {one.number: one.series for one in in_series(self._ledger)}
+        return series_of(self._ledger)
 
     def cluster(self, number: int) -> int:
         """The first match of the series that a match is in; the match itself where it is in none."""

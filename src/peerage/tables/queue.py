@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from peerage.ledger.audit import read_issued
+from peerage.ledger.codec import read_issued
 from peerage.ledger.store import Ledger
 from peerage.ledger.waits import waits
 from peerage.tables import Shown

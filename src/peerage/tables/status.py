@@ -10,7 +10,7 @@ from pathlib import Path
 from peerage.engine.probed import probe_costs
 from peerage.engine.recovery import spent
 from peerage.games import hides
-from peerage.ledger.audit import read_issued
+from peerage.ledger.codec import read_issued
 from peerage.ledger.store import Ledger
 from peerage.ledger.waits import waits
 from peerage.standings.accounts import unpriced

@@ -32,8 +32,7 @@ from peerage.games.last_arena.tables import (
 from peerage.inputs import opened
 from peerage.judging.scores import Grade
 from peerage.judging.scores_standing import normalised_grades, of
-from peerage.ledger.audit import read_issued
-from peerage.ledger.codec import by_hex, read_fixture, read_record, read_reply
+from peerage.ledger.codec import by_hex, read_fixture, read_issued, read_record, read_reply
 from peerage.ledger.public import Opinion, opinions, read_opinion
 from peerage.ledger.store import Ledger, LedgerError
 from peerage.tables import Shown

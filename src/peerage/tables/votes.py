@@ -9,8 +9,11 @@ import msgspec
 import numpy as np
 
 from peerage.games.rejudge import GAME as REJUDGE
+from peerage.games.rejudge.recorded import read_recorded
+from peerage.judging.ballots import read_ballots
 from peerage.judging.marks import Votes
 from peerage.judging.panel import ABSTAIN, TIE, UNUSABLE, Ballot
+from peerage.ledger.codec import StoredFixture, read_header, read_issued
 from peerage.ledger.store import Ledger, LedgerError, Summary
 from peerage.match import DONE
 from peerage.ratings.history import duels
@@ -18,58 +21,6 @@ from peerage.tables.challenges import amended
 
 LOOKED_AT = 200
 """The newest matches whose verdicts are read for flips."""
-
-
-class _Seat(msgspec.Struct):
-    label: str
-    player: str
-
-
-class _Fixture(msgspec.Struct):
-    """The little of a fixture that tells who a ballot is about."""
-
-    seats: tuple[_Seat, ...]
-    officials: dict[str, tuple[_Seat, ...]]
-
-
-class _Drawn(msgspec.Struct):
-    record: str
-    authors: dict[str, str]
-
-
-class _Rejudged(msgspec.Struct):
-    """The same of recorded answers that are judged again: nobody has a seat, and their authors are drawn."""
-
-    officials: dict[str, tuple[_Seat, ...]]
-    drawn: _Drawn
-
-    def as_duel(self) -> _Fixture:
-        return _Fixture(tuple([_Seat(*one) for one in self.drawn.authors.items()]), self.officials)
-
-
-_read_fixture = msgspec.json.Decoder(_Fixture).decode
-_read_rejudged = msgspec.json.Decoder(_Rejudged).decode
-
-
-def authors_of(issued: bytes) -> dict[str, str]:
-    """Who wrote the answers that a stored fixture is about, by label: those seated, or of recorded answers
-    that are judged again those drawn."""
-    seats = _read_fixture(issued).seats or _read_rejudged(issued).as_duel().seats
-    return {seat.label: seat.player for seat in seats}
-
-
-class _Detail(msgspec.Struct):
-    ballots: tuple[Ballot, ...] = ()
-
-
-class _Outcome(msgspec.Struct):
-    detail: _Detail = msgspec.field(default_factory=_Detail)
-
-
-class _Record(msgspec.Struct):
-    """The little of a record that holds the ballots."""
-
-    outcome: _Outcome
 
 
 def votes(
@@ -89,7 +40,8 @@ def votes(
     # A tuple and a name for each vote would take ten times the room.
     rows, judge, on, shown = array("d"), array("q"), array("q"), array("q")
     for summary, fixture, ballots in _ballots(ledger, matches):
-        issued = tuple([seat.player for seat in fixture.seats])
+        authors = fixture.authors
+        issued = tuple(authors.values())
         players = issued if summary.game == REJUDGE.name else summary.players
         # Of more than two some may be unranked, and one may hold several seats.
         if not {*players} <= {*issued} or (len(issued) == 2 and issued != players):
@@ -103,9 +55,9 @@ def votes(
             for ballot in ballots
             if ballot.vote != ABSTAIN and ballot.judge in seated and seated[ballot.judge] not in silenced
         ]
-        if len(fixture.seats) != 2 or not valid:
+        if len(authors) != 2 or not valid:
             continue
-        label = fixture.seats[0].label
+        label = next(iter(authors))
         first, second = (places.setdefault(player, len(places)) for player in players)
         weight, ahead = weights.get(summary.game, 1.0) / len(valid), f"{label}-"
         for ballot in valid:
@@ -190,23 +142,24 @@ def _questions(ledger: Ledger, matches: Sequence[Summary]) -> dict[int, str]:
     again = {summary.number for summary in matches if summary.game == REJUDGE.name}
     if not again:
         return {}
-    read, rows = msgspec.json.Decoder(_Rejudged).decode, ledger.fixtures()
-    return {row.number: read(row.body).drawn.record for row in rows if row.number in again}
+    return {
+        row.number: read_recorded(read_issued(row.body).drawn).record
+        for row in ledger.fixtures()
+        if row.number in again
+    }
 
 
 def _ballots(
     ledger: Ledger, matches: Sequence[Summary]
-) -> Iterator[tuple[Summary, _Fixture, tuple[Ballot, ...]]]:
+) -> Iterator[tuple[Summary, StoredFixture, tuple[Ballot, ...]]]:
     if not matches:
         return
     span = ledger.place(matches[0].number), ledger.place(matches[-1].number)
     wanted = {summary.number: summary for summary in matches}
-    read_record = msgspec.json.Decoder(_Record).decode
     for issued, record in zip(ledger.fixtures(*span), ledger.records(*span), strict=False):
         if issued.number != record.number:
             raise LedgerError(f"{ledger.address} lacks rows; `peerage verify` says which")
         summary = wanted.get(record.number)
         if summary is not None:
-            again = summary.game == REJUDGE.name
-            fixture = _read_rejudged(issued.body).as_duel() if again else _read_fixture(issued.body)
-            yield summary, fixture, read_record(record.body).outcome.detail.ballots
+            detail = read_header(record.body).outcome.detail
+            yield summary, read_issued(issued.body), read_ballots(detail).ballots

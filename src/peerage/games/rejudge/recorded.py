@@ -63,6 +63,9 @@ class RecordedAnswers(Struct, frozen=True, kw_only=True):
     own: Mapping[str, tuple[str, ...]] = {}
 
 
+read_recorded = msgspec.json.Decoder(RecordedAnswers).decode
+
+
 def recorded_in(match: Fixture | Table) -> RecordedAnswers:
     """Return the answers that a match of this game is about."""
     return msgspec.convert(match.drawn, RecordedAnswers)
