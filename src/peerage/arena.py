@@ -353,6 +353,7 @@ class Arena:
         """What so many further matches would ask and cost; asks and spends nothing."""
         from peerage.engine.recovery import histories
         from peerage.engine.registration import prices
+        from peerage.engine.usage import on_record
         from peerage.standings import pinned_elo
         from peerage.standings.accounts import position
         from peerage.tables.plan import estimate
@@ -360,7 +361,7 @@ class Arena:
         priced = prices(self.ledger, self.settings.everyone, datetime.now(UTC).date())
         standings = position(self.ledger, pinned_elo(self.ledger.meta(), self.settings.rating)).standings
         issued = histories(self.ledger) if len(self.settings.lineup) > 1 else {}
-        return estimate(self.settings, priced, matches, standings, issued)
+        return estimate(self.settings, priced, matches, standings, issued, on_record(self.ledger))
 
     def verify(self) -> Report:
         """Check every digest and chain of the ledger, and of the audience's votes that go with it."""

@@ -185,7 +185,7 @@ def test_a_room_says_why_and_what_a_plan_expects() -> None:
     assert room(player("openai:gpt-5.5", reasoning_effort="none")) == Room(0)
     assert room(player("openai:m", reasoning_effort="low")) == Room(4096, "reasoning_effort: low")
     assert room(player("http://h/o3"), seen=True) == Room(0)
-    assert (Room(8192).usual, Room(3).usual) == (2048, 0)
+    assert (Room(8192).usual, Room(3).usual) == (512, 0)
 
 
 def test_a_local_server_stands_where_its_own_variable_says() -> None:

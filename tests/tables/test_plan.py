@@ -9,7 +9,10 @@ import pytest
 from tests.engine.arenas import house, play, write_arena
 
 from peerage.arena import Arena, open_arena
+from peerage.engine.usage import OnRecord, Ratios, Usage, corrections, on_record
 from peerage.players.prices import Price
+from peerage.players.thinking import Room
+from peerage.standings.accounts import totals_of
 from peerage.tables.plan import SAMPLE, estimate
 
 PRICED = {"price": {"input": 1.0, "output": 4.0}}
@@ -70,3 +73,53 @@ def test_who_stands_high_is_asked_to_judge(arena: Arena) -> None:
     calls = {player.player: player.calls for player in arena.plan(40).players}
     standing = [row.player for row in arena.leaderboard("raw")]
     assert calls[standing[0]] > calls[standing[-1]]
+
+
+def test_a_plan_learns_from_the_matches_on_record(tmp_path: Path) -> None:
+    """What was taken is foretold for as many matches more, whatever was guessed before."""
+    with open_arena(write_arena(tmp_path, house(7, **PRICED))) as arena:
+        guessed = arena.plan(24)
+        play(tmp_path, 24)
+        plan = arena.plan(24)
+        rows = zip(arena.ledger.records(), arena.ledger.summaries(), strict=True)
+        totals = [totals_of(record) for record, row in rows if row.status == "done"]
+        found = on_record(arena.ledger)
+    took = [total for match in totals for total in match.values()]
+    spent = sum(total.cost_nano for total in took) / 1e9
+    assert (guessed.learned_from, plan.learned_from) == (0, 24)
+    assert not 0.7 < guessed.expected_usd / spent < 1.4
+    assert 0.8 < plan.expected_usd / spent < 1.25
+    assert sum(one.calls for one in found.parts.values()) == sum(total.calls for total in took)
+    assert guessed.worst_usd == pytest.approx(plan.worst_usd, rel=0.2), "at most stays what it is"
+
+
+def test_what_is_on_record_counts_by_player_and_what_little_there_is_by_role() -> None:
+    of = [("duel", "judge", name) for name in ("Ada", "Bo", "Cy")]
+    planned = dict.fromkeys(of, Usage(10, 20, 2_000, 6_000))
+    found = OnRecord(9, {of[0]: Usage(9, 18, 1_800, 540), of[1]: Usage(1, 1, 100, 30)})
+    ratios = corrections(planned, found)
+    assert ratios[of[0]].output_tokens == pytest.approx(0.1, rel=0.15), "30 tokens a call, not 300"
+    assert ratios[of[0]].input_tokens == pytest.approx(1.0)
+    assert 0.1 < ratios[of[2]].output_tokens < 0.15, "as of the others in that role"
+    assert ratios[of[1]].calls < ratios[of[2]].calls < ratios[of[0]].calls <= 1.0
+    assert corrections(planned, OnRecord()) == dict.fromkeys(of, Ratios())
+    other = {("duel", "author", "Ada"): Usage(1, 1, 100, 300)}
+    assert corrections(other, found) == {("duel", "author", "Ada"): Ratios()}, "of another role"
+
+
+def test_a_probe_tells_how_much_is_thought(tmp_path: Path) -> None:
+    (tmp_path / "own.jsonl").write_text('{"prompt": "Why is the sky blue?"}\n')
+    rules = {"tasks": "own.jsonl"}
+    with open_arena(
+        write_arena(tmp_path, house(3), game="tasks", rules=rules, judging={"judges": 1})
+    ) as arena:
+        settings = arena.settings
+    prices = dict.fromkeys(["p0", "p1", "p2"], Price(timeout_ms=9, thinking=Room(8192)))
+    usual, seen = (
+        estimate(settings, prices, 10, found=OnRecord(probes=probes)).players
+        for probes in ({}, {"p0": 2, "p1": 900})
+    )
+    assert [
+        (before.output_tokens - after.output_tokens) // after.calls
+        for before, after in zip(usual, seen, strict=True)
+    ] == pytest.approx([512 - 32, 0, 0], rel=0.05)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import closing
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Annotated
 
@@ -33,19 +34,29 @@ def estimate(
 ) -> None:
     """Say what matches may cost, player by player.
 
-    Expected is for replies of usual length; worst for every draft rejected, every reply cut at its limit
-    and asked for again with twice the tokens. Asks nobody and writes nothing.
+    Likely is for replies as long as those on record, before there are any of usual length; at most is for
+    every draft rejected, every reply cut at its limit and asked for again with twice the tokens. Asks nobody
+    and writes nothing.
     """
+    from peerage.engine.registration import prices
+    from peerage.engine.usage import OnRecord, on_record
+    from peerage.ledger import LedgerMissing, open_ledger
     from peerage.players.prices import price_of
     from peerage.requirements import too_dear
     from peerage.settings import enough_players, extra_installed, load
+    from peerage.standings import NOBODY
     from peerage.tables.plan import estimate as planned
 
     settings, today = with_games(load(folder)), datetime.now(UTC).date()
     extra_installed(settings)
     enough_players(settings)
-    prices = {player.name: price_of(player, today) for player in settings.everyone}
-    _write(settings, planned(settings, prices, max_matches), shape, too_dear(settings, prices))
+    try:
+        with closing(open_ledger(settings.ledger, folder, create=False)) as ledger:
+            found, priced = on_record(ledger), prices(ledger, settings.everyone, today)
+    except LedgerMissing:
+        found, priced = OnRecord(), {player.name: price_of(player, today) for player in settings.everyone}
+    plan = planned(settings, priced, max_matches, NOBODY, {}, found)
+    _write(settings, plan, shape, too_dear(settings, priced))
 
 
 def _write(settings: ArenaSettings, plan: Plan, shape: Format, more: Sequence[str] = ()) -> None:
@@ -60,23 +71,23 @@ def _write(settings: ArenaSettings, plan: Plan, shape: Format, more: Sequence[st
     columns = [
         *texts(player="Player"),
         *numbers(whole, calls="Calls", input_tokens="Tokens in", output_tokens="out"),
-        *numbers(dollars, expected_usd="Expected", worst_usd="Worst"),
+        *numbers(dollars, expected_usd="Likely", worst_usd="At most"),
     ]
     expected, worst = dollars(plan.expected_usd), dollars(plan.worst_usd)
     if len(plan.unpriced) == len(plan.players):
         notes = [f"{counted(plan.calls, 'call')}, at unknown prices"]
     else:
-        sums = f"{expected} expected, {worst} at the very worst"
+        sums = f"likely {expected}, at most {worst}"
         if plan.unpriced:
             sums = "at a cost that is unknown" + f", beyond {sums}" * bool(plan.worst_usd)
-        notes = [f"{counted(plan.calls, 'call')}, {sums}"]
+        notes = [f"{counted(plan.calls, 'call')}: {sums}", _assumed(plan)]
         if len(plan.roles) > 1 and not plan.unpriced:
             notes.append("; ".join(map(_role, plan.roles)))
         if thinkers := [player for player in plan.players if player.thinking_tokens]:
             room = ", ".join([f"{one.player} {one.thinking_tokens:,}" for one in thinkers])
             notes.append(
-                f"room to think for each reply, in tokens on top of the answer's limit: {room}; a quarter of "
-                "it is expected to be used. A player's `thinking_tokens` sets it"
+                f"room to think for each reply, in tokens on top of the answer's limit: {room}. A player's "
+                "`thinking_tokens` sets it"
             )
         if plan.unpriced:
             unpriced = with_meant(settings, plan.unpriced)
@@ -103,12 +114,25 @@ def _write(settings: ArenaSettings, plan: Plan, shape: Format, more: Sequence[st
 
 
 def _role(role: RolePlan) -> str:
-    """The part of one role in a plan: `judges: 40 calls, $0.10, at worst $1.20`."""
+    """The part of one role in a plan: `judges: 40 calls, likely $0.10, at most $1.20`."""
     from peerage.figures import counted, dollars
 
-    name = role.role if role.role == "committee" else f"{role.role}s"
     calls = counted(role.calls, "call")
-    return f"{name}: {calls}, {dollars(role.expected_usd)}, at worst {dollars(role.worst_usd)}"
+    return f"{_named(role)}: {calls}, likely {dollars(role.expected_usd)}, at most {dollars(role.worst_usd)}"
+
+
+def _named(role: RolePlan) -> str:
+    return role.role if role.role == "committee" else f"{role.role}s"
+
+
+def _assumed(plan: Plan) -> str:
+    """What the likely figure rests on."""
+    from peerage.figures import counted, listed
+
+    each = [f"{counted(one.output_tokens, 'token')} by {_named(one)}" for one in plan.roles if one.calls]
+    if plan.learned_from:
+        return f"likely assumes replies as in {counted(plan.learned_from, 'match')} on record: {listed(each)}"
+    return f"likely assumes replies of {listed(each)}, thinking included: a guess until some are on record"
 
 
 def with_games(settings: ArenaSettings, stated: str = "") -> ArenaSettings:
@@ -193,6 +217,7 @@ def agree(
 def agree_to_matches(arena: Arena, matches: int | None, yes: bool, note: str = "") -> None:
     """Ask before anything is spent on so many matches; None: on as many as there will be."""
     from peerage.engine.recovery import decided, histories
+    from peerage.engine.usage import on_record
     from peerage.figures import counted
     from peerage.standings import NOBODY
     from peerage.tables.plan import estimate as planned
@@ -212,6 +237,6 @@ def agree_to_matches(arena: Arena, matches: int | None, yes: bool, note: str = "
         note = f"No --matches: it plays on until {end}; the plan is for {PLANNED}."
 
     def plan(prices: Mapping[str, Price]) -> Plan:
-        return planned(settings, prices, to_play, NOBODY, issued)
+        return planned(settings, prices, to_play, NOBODY, issued, on_record(arena.ledger))
 
     agree(arena, plan, yes, question="Play?", note=note)

@@ -288,6 +288,7 @@ def _judge(arena: Arena, issued: Issued, target: Path, yes: bool, shape: Format)
 def _agree(arena: Arena, yes: bool, note: str = "") -> None:
     """Ask before anything is spent on what is still to be judged."""
     from peerage.cli.plan import agree
+    from peerage.engine.usage import on_record
     from peerage.ledger.codec import by_hex, read_fixture
     from peerage.tables.plan import of_fixtures
 
@@ -297,5 +298,6 @@ def _agree(arena: Arena, yes: bool, note: str = "") -> None:
     todo = [read_fixture(row.body, texts) for row in arena.ledger.fixtures(done + 1)]
     if not todo:
         return
-    plan = partial(of_fixtures, settings, fixtures=todo, matches=len(todo))
+    found = on_record(arena.ledger)
+    plan = partial(of_fixtures, settings, fixtures=todo, matches=len(todo), found=found)
     agree(arena, plan, yes, question="Ask the judges?", note=note)

@@ -34,13 +34,17 @@ class Usual(NamedTuple):
     nano: int | None
 
 
-def usual_call(bound: CallBound, price: Price) -> Usual:
-    """Return what a call within `bound` usually takes, thinking included."""
+def usual_call(bound: CallBound, price: Price, thinking: int | None = None) -> Usual:
+    """Return what a call within `bound` usually takes, with so much `thinking`; None: as usual."""
     output = min(bound.usual_output_tokens, price.limit or bound.usual_output_tokens)
-    output += price.thinking.usual
+    output += price.thinking.usual if thinking is None else thinking
     asked = bound.usual_input_tokens + price.prompt_bytes // 4
-    wait_ms = min(output * 1000 // TOKENS_PER_SECOND, price.timeout_ms)
-    return Usual(asked, output, price.cost_nano(asked, output, wait_ms))
+    return Usual(asked, output, usual_cost(price, asked, output))
+
+
+def usual_cost(price: Price, asked: int, output: int) -> int | None:
+    """Return the cost of a call of so many tokens, in 1e-9 dollars; None without a price."""
+    return price.cost_nano(asked, output, min(output * 1000 // TOKENS_PER_SECOND, price.timeout_ms))
 
 
 def worst_of(bound: CallBound, price: Price) -> int:

@@ -66,6 +66,13 @@ def entries(ledger: Ledger) -> Iterable[ProbeEntry]:
     return amended(ledger, TOPIC, ProbeEntry)
 
 
+def probed_tokens(ledger: Ledger) -> dict[str, int]:
+    """Return the output tokens of each player's last answered probe, thought ones included. Raises
+    LedgerError."""
+    answered = [one for entry in entries(ledger) for one in entry.found.items() if one[1].status == "ok"]
+    return {name: one.output_tokens for name, one in answered if one.output_tokens is not None}
+
+
 def seen_to_think(ledger: Ledger) -> frozenset[str]:
     """The players whose last answered probe showed that they think. Raises LedgerError."""
     thinks: dict[str, bool] = {}

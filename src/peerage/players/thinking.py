@@ -22,8 +22,9 @@ LEAST = 1024
 """The smallest thinking budget that every provider takes, in tokens."""
 GEMINI_MOST = {"flash": 24_576, "pro": 32_768}
 """The largest that Gemini 2.5 takes."""
-USUAL_SHARE = 4
-"""A plan expects a model to use one in so many of the tokens it may think."""
+USUAL_SHARE = 16
+"""A plan expects a model to use one in so many of the tokens it may think: room is for the hardest question,
+and 512 tokens of 8,192 are what a short one takes."""
 
 Habit = Literal["always", "usually", ""]
 

@@ -194,6 +194,7 @@ def asks(rules: TasksRules, fixture: Fixture) -> Iterator[Asks]:
         max_tokens=rules.max_tokens,
         quoted=templates,
         usual_quoted=(told + templates) // 4,
+        usual_output=_usual_answer(fixture.drawn),
     )
     control = bool(fixture.drawn.get(CONTROL))
     if control or to_judges(rules, fixture.drawn):
@@ -210,6 +211,13 @@ def asks(rules: TasksRules, fixture: Fixture) -> Iterator[Asks]:
             usual_quoted=told // 4 + 600,
             usual_output=REASON_CHARS // 10,
         )
+
+
+def _usual_answer(task: Mapping[str, Any]) -> int:
+    """Return the tokens of an answer as a rule: few more than the expected one has, where a check compares
+    the whole of it."""
+    short = any(check["kind"] in ("exact", "number", "choice", "json") for check in task.get("checks") or ())
+    return min(300, 50 + len(str(task.get("expected") or "")) // 2) if short else 300
 
 
 _SAME = 0.5
