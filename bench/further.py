@@ -40,6 +40,7 @@ CELLS = (
     (Cell(3, "normal", lag=4, spread=80.0), 24),
     (Cell(4, "one ahead", lag=8, spread=400.0), 24),
     (Cell(8, "one ahead", lag=16, spread=400.0), 64),
+    (Cell(8, "normal", lag=16, spread=150.0), 64),
     (Cell(8, "normal", lag=32, spread=300.0), 80),
 )
 """Arenas as the posterior's prior has them, and of stated truths, some of which surprise it."""

@@ -136,3 +136,28 @@ def test_a_range_begins_where_equals_behind_a_leader_let_it(monkeypatch: pytest.
     likelier = ahead(played, policy=Policy("random")).proven
     assert likely.at_least < likelier.at_least
     assert (likely.matches, likely.at_most) == (likelier.matches, likelier.at_most)
+
+
+def test_a_range_begins_there_only_where_results_let_all_others_be_equals() -> None:
+    equals = np.array([[0, 9, 9, 9], [1, 0, 5, 4], [1, 5, 0, 6], [1, 4, 5, 0]], float)
+    spread = np.array([[0, 9, 9, 9], [1, 0, 9, 10], [1, 1, 0, 9], [1, 0, 1, 0]], float)
+    leader = np.arange(4) == 0
+    for won, refuted in ((equals, False), (spread, True), (equals[:2, :2], False)):
+        n = len(won)
+        strength = np.zeros((1, n))
+        for _ in range(12):
+            strength, _ = further._fitted(won[None], strength)
+        assert further._no_two_kinds(leader[:n], won, strength[0]) == refuted
+
+
+def test_a_range_that_is_open_leaves_out_a_fifth_of_the_courses_and_one_that_is_not_a_tenth_each() -> None:
+    many = np.arange(1, 101) / 10
+    closed = further._summed(many, math.inf, 100, None)
+    assert (closed.at_least, closed.matches, closed.at_most) == (100, 500, 900)
+    opened = further._summed(np.where(many > 8.5, math.inf, many), math.inf, 100, None)
+    assert (opened.at_least, opened.matches, opened.at_most) == (200, 500, None)
+
+
+def test_of_two_players_the_best_and_their_order_are_one_question() -> None:
+    told = ahead(seen(2, 0.9, 16), pairs=[(0, 1)])
+    assert told.proven == told.pairs[0]

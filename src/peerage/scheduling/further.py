@@ -20,10 +20,13 @@ equality would lose, and |Cc|²/v there, are taken as
 since cosh(d/2) is the square root of what a match of equals tells over what one at the gap d tells: near the
 mean of the information on the way from one fit to the other; for other matches d/3 was found to fit best.
 
+A range that is open above begins where 80% of the courses are not there yet; others leave out as many at
+either end.
+
 Where one player is far ahead of equals, the posterior thinks it likely that one of them is nearer, and says
 more matches than it takes. So further courses let all whom the goal sets apart be equals, and all others too,
-with a gap as the matches between these two kinds say without a prior; a range begins where they are soon
-there, if that is sooner.
+with a gap as the matches between these two kinds say without a prior. Unless the results refute that
+(likelihood ratio; Wilks 1938), a range begins where these courses are soon there, if that is sooner.
 """
 
 from __future__ import annotations
@@ -59,6 +62,10 @@ INSIDE = 0.8
 """The share of courses that a range holds."""
 _SIMPLEST = 0.05
 """The share of courses of two kinds of players that are short of a range."""
+_UNLIKE = 0.05
+"""The chance of results less like two kinds of players below which these are refuted."""
+_CLEAR = 0.03
+"""The doubt of a fit at which the posterior, which draws all together, has about `AS_GOOD`."""
 _WORK = 80_000
 """Courses times the square of the players, about, between these numbers of courses."""
 _FEWEST, _MOST = 16, 100
@@ -155,7 +162,7 @@ def forecast(
             if (np.isfinite(at[:, :count]).mean(axis=1) > (1 + INSIDE) / 2).all():
                 break
     soon = np.quantile(at[:, count:], _SIMPLEST, axis=1, method="inverted_cdf")
-    soon[2:] = inf  # two players are no two kinds
+    soon[2:] = soon[0] if n == 2 else inf  # of more players, two are no two kinds
     spans = [
         _summed(row, early, evidence.matches, per_match_usd)
         for row, early in zip(at[:, :count], soon.tolist(), strict=True)
@@ -181,8 +188,8 @@ def _courses(
     apart = np.arange(len(may)) == placed
     if goal.kind != "placed":
         apart = strengths.rating >= np.sort(strengths.rating[may.any(axis=0)])[-goal.places :].min()
-    truth = np.vstack([truth, _two_kinds(apart & may.any(axis=0), won, count // 2, rng)])
-    count = len(truth)
+    apart &= may.any(axis=0)
+    truth = np.vstack([truth, _two_kinds(apart, won, count // 2, rng)])
     total = met.sum() / 2
     group = _grouped(strengths, goal, placed, pairs, may)
     n, everybody = int(group.max()) + 1, evidence.players
@@ -192,17 +199,20 @@ def _courses(
         won, met = [merge @ matrix @ merge.T * (1 - np.eye(n)) for matrix in (won, met)]
         may = merge @ may @ merge.T * (1 - np.eye(n)) > 0
         pairs = [(int(group[one]), int(group[other])) for one, other in pairs]
-        placed = None if placed is None else int(group[placed])
+        placed, apart = None if placed is None else int(group[placed]), merge @ apart > 0
     first, second = np.array(pairs, np.int64).reshape(-1, 2).T
     up = np.exp((truth[:, :, None] - truth[:, None, :]) / 2)
     wins_of_one = up / (up + turned(up) + strengths.ties)
     usual = np.where(may, met, 0.0) + np.where(may, n / max(may.sum(), 1), 0.0)
     usual *= total / (usual.sum() / 2)
     lot = total * may / (may.sum() / 2)
-    wins = np.repeat(won[None], count, axis=0)
-    strength = np.zeros((count, n))
+    wins, strength = won[None], np.zeros((1, n))
     for _ in range(10):
         strength, covariance = _fitted(wins, strength)
+    refuted = (np.arange(len(truth)) >= count) & _no_two_kinds(apart, won, strength[0])
+    wins, strength, covariance = [
+        np.repeat(each, len(truth), axis=0) for each in (wins, strength, covariance)
+    ]
     before = 0.0
     playing = may.any(axis=0) & ~((np.arange(n) == n - 1) & (n < everybody))
     for look in _LOOKS.tolist():
@@ -221,14 +231,13 @@ def _courses(
         ranked = np.where(playing, strength, -inf)
         needed = of_goal(goal, placed, ranked) & may & playing & playing[:, None]
         pick = ranked.argmax(axis=1)
-        rows = np.arange(count)
-        doubt = (gap / np.sqrt(variance))[rows, pick] - NormalDist().inv_cdf(1 - AS_GOOD)
+        doubt = (gap / np.sqrt(variance))[range(len(truth)), pick] - NormalDist().inv_cdf(1 - _CLEAR)
         others = playing & (np.arange(n) != pick[:, None])
         reached = np.where(needed, beyond, inf).min(axis=(1, 2))
         if n < everybody and goal.kind == "order":  # which needs the crowd's order too
-            reached = np.full(count, -1.0)
+            reached = np.full(len(truth), -1.0)
         clear = np.where(others, doubt, inf).min(axis=1)
-        yield look, np.vstack([reached, clear, beyond[:, first, second].T])
+        yield look, np.where(refuted, -1.0, np.vstack([reached, clear, beyond[:, first, second].T]))
 
 
 def _two_kinds(apart: np.ndarray, won: Floats, count: int, rng: np.random.Generator) -> Floats:
@@ -237,6 +246,21 @@ def _two_kinds(apart: np.ndarray, won: Floats, count: int, rng: np.random.Genera
     up, down = won[apart][:, ~apart].sum() + 0.5, won[~apart][:, apart].sum() + 0.5
     gap = np.log(rng.gamma(up, size=count) / rng.gamma(down, size=count))
     return np.where(apart, gap[:, None], 0.0)
+
+
+def _no_two_kinds(apart: np.ndarray, won: Floats, strength: Floats) -> bool:
+    """Return whether results refute that players set `apart` are equals, and all others too; `strength` is
+    the best fit. The statistic's distribution is as Wilson and Hilferty (1931) have it."""
+    free = np.count_nonzero(won.any(axis=0) | won.any(axis=1)) - 2
+    if free < 1:
+        return False
+    kind = np.stack([~apart, apart]) * 1.0
+    between_kinds = kind @ won @ kind.T
+    met = between_kinds + between_kinds.T
+    two = (between_kinds * np.log(np.maximum(between_kinds, 1e-300) / np.maximum(met, 1e-300))).sum()
+    one = -(won * np.log1p(np.exp(strength - strength[:, None]))).sum()
+    score = (max(2 * (one - two), 0.0) / free) ** (1 / 3) - 1 + 2 / (9 * free)
+    return bool(score > NormalDist().inv_cdf(1 - _UNLIKE) * (2 / (9 * free)) ** 0.5)
 
 
 def _grouped(
@@ -328,8 +352,9 @@ def _log_gamma(x: Floats) -> Floats:
 def _summed(many: Floats, soon: float, played: int, per_match_usd: float | None) -> Further:
     """Return the range of courses that each need so many times the matches `played`; it begins at
     `soon`, if that is sooner."""
-    ends = ((1 - INSIDE) / 2, 0.5, (1 + INSIDE) / 2)
-    least, about, most = (played * np.quantile(many, ends, method="inverted_cdf")).tolist()
+    ends = (1 - INSIDE, (1 - INSIDE) / 2, 0.5, (1 + INSIDE) / 2)
+    open_least, least, about, most = (played * np.quantile(many, ends, method="inverted_cdf")).tolist()
+    least = open_least if most == inf else least
     if about == 0:
         return Further(0, 0, 0, 0.0 if per_match_usd else None)
     least = min(least, played * soon)
