@@ -19,7 +19,7 @@ import numpy as np
 
 from peerage.ratings.accuracy import beta_quantile, bounds, gap_bounds
 from peerage.ratings.kernels import Floats, Ints
-from peerage.ratings.student import quantile
+from peerage.ratings.table import quantile
 
 PAGE = Path(__file__).parents[1] / "docs" / "ratings.md"
 BEGIN, END = "<!-- made by `python -m bench.accuracy 2000 --write` -->", "<!-- to here, accuracy -->"

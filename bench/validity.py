@@ -23,7 +23,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from peerage.ratings.bradley_terry import Pair, fit
+from bench.pairs import Pair, fit
 from peerage.ratings.kernels import Floats
 
 MODELS = ("gpt-4", "claude", "vicuna", "gpt-3.5", "bard")

@@ -14,29 +14,10 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 __all__ = [
-    "Arena",
-    "ArenaError",
-    "Chart",
-    "Gate",
-    "LedgerError",
-    "MatchView",
-    "Outlook",
-    "PairRow",
-    "Plan",
-    "PlayerError",
-    "PlayerRow",
-    "ReplayReport",
-    "Row",
-    "RunReport",
-    "ScopeError",
-    "SettingsError",
-    "Stats",
-    "Table",
-    "Verdict",
-    "VerifyReport",
-    "__version__",
-    "open",
-]
+    "Arena", "ArenaError", "Chart", "Gate", "LedgerError", "MatchView", "Outlook", "PairRow", "Plan",
+    "PlayerError", "PlayerRow", "ReplayReport", "Row", "RunReport", "ScopeError", "SettingsError",
+    "Stats", "Table", "Verdict", "VerifyReport", "__version__", "open",
+]  # fmt: skip
 
 if TYPE_CHECKING:
     from peerage.arena import Arena

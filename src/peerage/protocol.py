@@ -39,22 +39,9 @@ from peerage.formats import (
 from peerage.sandbox.program import FUEL, MEMORY, SECONDS
 
 __all__ = [
-    "Choice",
-    "Chosen",
-    "Code",
-    "Color",
-    "Encoding",
-    "Format",
-    "FormatError",
-    "Integer",
-    "Json",
-    "Shaped",
-    "Text",
-    "Turn",
-    "WithTool",
-    "storable",
-    "visible",
-]
+    "Choice", "Chosen", "Code", "Color", "Encoding", "Format", "FormatError", "Integer", "Json", "Shaped",
+    "Text", "Turn", "WithTool", "storable", "visible",
+]  # fmt: skip
 """What games take from here that is defined elsewhere."""
 
 Role: TypeAlias = Literal["author", "committee", "contestant", "judge"]

@@ -13,7 +13,7 @@ from peerage.cli.main import app
 from peerage.cli.output import fit
 from peerage.cli.setup import demo_text, gauntlet_text
 from peerage.games import GAMES
-from peerage.players.play_prices import OUTPUT
+from peerage.players.prices import OUTPUT
 from peerage.settings import loads
 from peerage.tables.overall import FEW
 

@@ -6,8 +6,7 @@ import pytest
 
 from peerage.cli.play import with_players
 from peerage.cli.setup import demo_text
-from peerage.players.play_prices import OUTPUT, line, play_price
-from peerage.players.prices import PLAY_PRICE
+from peerage.players.prices import OUTPUT, PLAY_PRICE, line, play_price
 from peerage.settings import ArenaSettings, loads
 
 

@@ -12,10 +12,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+from bench.pairs import Pair, fit
 from tests import recorded
 
 from peerage.ratings import overall
-from peerage.ratings.bradley_terry import Pair, fit, fit_duels
+from peerage.ratings.bradley_terry import fit_duels
 from peerage.ratings.elo import DuelResult, EloSettings, trajectory
 from peerage.ratings.elo_error import elo_error
 from peerage.ratings.history import Duels, duels, games, met_by_pair
@@ -25,7 +26,7 @@ from peerage.ratings.read.results import read
 from peerage.ratings.strength.evidence import of_duels
 from peerage.ratings.strength.evidence import of_games as as_rankings
 from peerage.ratings.strength.proven import proof
-from peerage.ratings.student import quantile
+from peerage.ratings.table import quantile
 
 FILE = Path(__file__).with_name("numbers.json")
 

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import t  # type: ignore[import-untyped]
 
-from peerage.ratings.student import quantile
+from peerage.ratings.table import quantile
 
 
 @pytest.mark.parametrize(

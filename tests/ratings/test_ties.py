@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from bench.pairs import Pair, fit
 from bench.ratings_coverage import covered, equals_who_draw
 
 from peerage.ratings import judges
-from peerage.ratings.bradley_terry import Pair, fit, fit_duels
+from peerage.ratings.bradley_terry import fit_duels
 from peerage.ratings.history import duels
 from peerage.ratings.regression import fit_clustered
 

@@ -4,7 +4,7 @@ from collections import Counter
 
 import pytest
 
-from peerage.scheduling.judges import rotated
+from peerage.scheduling.roles import rotated
 
 
 @pytest.mark.parametrize(("count", "wanted"), [(4, 3), (5, 2), (6, 4), (3, 1), (7, 3)])

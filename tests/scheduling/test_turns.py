@@ -6,8 +6,8 @@ from collections import Counter
 
 import pytest
 
+from peerage.scheduling.roles import in_turn
 from peerage.scheduling.standing import Standing
-from peerage.scheduling.turns import in_turn
 
 
 def pool(*priorities: int) -> list[Standing]:

@@ -177,7 +177,7 @@ def _mock_folder(stated: StatedChoice, folder: Path) -> Path:
 
 def _mock(stated: StatedChoice) -> StatedChoice:
     """The same choice among house players: as many as were named."""
-    from peerage.players.play_prices import at_play_price, line
+    from peerage.players.prices import at_play_price, line
 
     count = min(max(len(stated.players), 2), len(MOCK_SKILLS)) if stated.players else MOCK_PLAYERS
     players = [at_play_price(f"house:{skill}") for skill in MOCK_SKILLS[:count]]

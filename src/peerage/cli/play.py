@@ -436,7 +436,7 @@ def with_players(settings: ArenaSettings, models: Sequence[str]) -> ArenaSetting
     """The settings with one more player for each of `models` that is not among them. Raises SettingsError."""
     from pydantic import ValidationError
 
-    from peerage.players.play_prices import newcomer
+    from peerage.players.prices import newcomer
     from peerage.settings import SettingsError
 
     players = {player.name: player for player in settings.players}

@@ -207,7 +207,7 @@ def demo_text(
 ) -> str:
     """The `arena.yaml` of a demo: house players whose true order is written on them. `game` is the name of a
     game or of a file that holds one; `games` are several in its place, each with its rules."""
-    from peerage.players.play_prices import OUTPUT, at_play_price, line
+    from peerage.players.prices import OUTPUT, at_play_price, line
 
     if games:
         stated = {name: json.dumps({"rules": own} if own else {}) for name, own in games.items()}

@@ -9,9 +9,9 @@ from pydantic import Field, StringConstraints, field_validator, model_validator
 
 from peerage.games.game import GameRules
 from peerage.games.section import Section
-from peerage.judging.own_prompt import check_places
 from peerage.judging.panel import PanelRules
 from peerage.judging.prompts import Criterion as PanelCriterion
+from peerage.judging.prompts import check_places
 
 NAMED = 3
 """Named judges that a match has where the settings do not say."""

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from peerage.ratings.kernels import Floats, Ints
-from peerage.ratings.student import quantile
+from peerage.ratings.table import quantile
 
 Statistic: TypeAlias = Callable[[Floats], Floats]
 """From totals, one set a row, to one value each; not a number where it is undefined."""

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 from msgspec import Struct
 
 from peerage.judging.scores import Grade
-from peerage.ratings.student import quantile
+from peerage.ratings.table import quantile
 
 MEAN = 5.0
 """Average that every judge gives, once normalised."""

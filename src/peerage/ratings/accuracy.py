@@ -25,7 +25,7 @@ from msgspec import Struct
 from numpy.typing import ArrayLike
 
 from peerage.ratings.kernels import Floats
-from peerage.ratings.student import quantile
+from peerage.ratings.table import quantile
 
 CONFIDENCE = 0.95
 PSEUDO_TASKS = 4.0

@@ -1,8 +1,9 @@
 """Bradley-Terry ratings, with ties, weights, clusters and robust intervals.
 
-    >>> table = fit([Pair(0, 1, 6, 2, 2), Pair(1, 2, 5, 4, 1), Pair(0, 2, 7, 3, 0)], players=3)
+    >>> from peerage.ratings.history import duels
+    >>> table = fit_duels(duels(3, [0, 0, 0, 1, 1, 2], [1, 1, 2, 2, 2, 0], [1, 0.5, 1, 1, 0, 1]))
     >>> [round(row.rating) for row in table.rows], table.connected
-    ([1598, 1463, 1439], True)
+    ([1560, 1440, 1500], True)
 
 P(a beats b) = 1 / (1 + 10^((R_b - R_a) / 400)); `tie_models.py` has two readings of a tie. The likelihood
 is climbed by Newton's method. The mean rating is 1500: only differences mean anything, and an interval is
@@ -13,7 +14,6 @@ leave no residual: `table.floored` says how much of that may be chance.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -24,30 +24,12 @@ from peerage.ratings.connection import strong_components
 from peerage.ratings.history import Duels
 from peerage.ratings.kernels import Floats
 from peerage.ratings.table import POINTS, Z95, Row, floored, rows_of, t_quantile
-from peerage.ratings.tally import TIE, WIN, PairTally, from_cells, tally
+from peerage.ratings.tally import TIE, WIN, PairTally, tally
 from peerage.ratings.tie_models import MODELS, Likelihood, Ties, first_guess
 
 PRIOR_GAMES = 1.0
+"""Games that each player ties with a phantom of average strength where the data leave ratings open."""
 _BLOCK = 256  # rows of a matrix worked on at a time
-
-
-@dataclass(frozen=True, slots=True)
-class Pair:
-    """How often `a` beat `b`, `b` beat `a`, and they tied; parts of a game are allowed."""
-
-    a: int
-    b: int
-    wins_a: float
-    wins_b: float
-    ties: float = 0.0
-
-    def __post_init__(self) -> None:
-        if self.a == self.b:
-            raise ValueError(f"player {self.a} meets itself: a pair has two different players")
-        for name in ("wins_a", "wins_b", "ties"):
-            count = getattr(self, name)
-            if not 0 <= count < float("inf"):
-                raise ValueError(f"{name} of players {self.a} and {self.b} is {count}: expected 0 or more")
 
 
 @dataclass(frozen=True)
@@ -112,32 +94,19 @@ class BradleyTerry:
         return np.asarray(wide * self.error)
 
 
-def fit(
-    pairs: Sequence[Pair], players: int, *, ties: Ties = "half", prior_games: float = PRIOR_GAMES
-) -> BradleyTerry:
-    """Ratings of players 0 … `players`-1 from counted results.
+def fit_duels(history: Duels, *, ties: Ties = "half") -> BradleyTerry:
+    """Ratings of players after a history: weights count in the ratings and, squared, in the intervals.
 
-    `prior_games` is used only where no finite ratings fit the data (see `BradleyTerry`); a player without
-    games is then rated 1500 or near it, with a wide interval. One player alone is 1500 exactly.
+    Where no finite ratings fit the data there is a prior (see `BradleyTerry`); a player without games is then
+    rated 1500 or near it, with a wide interval. One player alone is 1500 exactly.
     """
-    cells = np.zeros((players, players, 3))
-    for p in pairs:
-        if not (0 <= p.a < players and 0 <= p.b < players):
-            raise ValueError(f"a pair names players {p.a} and {p.b}: there are {players}, counted from 0")
-        cells[p.a, p.b] += (p.wins_b, p.ties, p.wins_a)
-    flat = cells.ravel()
-    return fit_tally(from_cells(players, flat, flat, flat), ties=ties, prior_games=prior_games)
-
-
-def fit_duels(history: Duels, *, ties: Ties = "half", prior_games: float = PRIOR_GAMES) -> BradleyTerry:
-    """As `fit`, from a history: weights count in the ratings and, squared, in the intervals."""
-    return fit_tally(tally(history), ties=ties, prior_games=prior_games)
+    return fit_tally(tally(history), ties=ties)
 
 
 @one_thread
-def fit_tally(counted: PairTally, *, ties: Ties = "half", prior_games: float = PRIOR_GAMES) -> BradleyTerry:
-    """As `fit`, from a tally."""
-    solved = solve(counted, ties, prior_games)
+def fit_tally(counted: PairTally, *, ties: Ties = "half") -> BradleyTerry:
+    """As `fit_duels`, from a tally."""
+    solved = solve(counted, ties)
     if solved.prior:
         covariance = solved.inverse
     else:
@@ -218,14 +187,12 @@ class Solution:
         )
 
 
-def solve(counted: PairTally, ties: Ties, prior_games: float) -> Solution:
+def solve(counted: PairTally, ties: Ties) -> Solution:
     """Climb the likelihood by Newton's method, with the prior where no finite top exists."""
-    if not prior_games > 0:
-        raise ValueError(f"prior_games is {prior_games}: expected a number above 0")
     if ties not in MODELS:
         raise ValueError(f"ties is {ties!r}: expected one of {', '.join(MODELS)}")
     components = strong_components(counted.beats(ties == "half"))
-    prior = prior_games if len(components) > 1 else 0.0
+    prior = PRIOR_GAMES if len(components) > 1 else 0.0
     tied = float(counted.weight[TIE].sum() / max(counted.weight.sum(), 1e-300))
     # nothing or everything tied: the tie parameter has no finite estimate, and says nothing about strengths
     model: Ties = ties if 0 < tied < 1 else "half"

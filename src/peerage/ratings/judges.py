@@ -202,17 +202,15 @@ def fit(
     judge: Sequence[str],
     *,
     cluster: ArrayLike | None = None,
-    prior_games: float = PRIOR_GAMES,
 ) -> JudgeAware:
     """Ratings and reliabilities from a history and who judged each row.
 
-    `cluster` labels the rows that hang together (the votes of one match). Where not everybody can be compared
-    `prior_games` hold the ratings, as in `bradley_terry.fit`.
+    `cluster` labels the rows that hang together (the votes of one match).
     """
     if len(judge) != len(history):
         raise ValueError(f"there are {len(judge)} judges and {len(history)} rows")
     names, code = coded(judge)
-    return fit_coded(history, names, code, cluster=cluster, prior_games=prior_games)
+    return fit_coded(history, names, code, cluster=cluster)
 
 
 @one_thread
@@ -223,7 +221,6 @@ def fit_coded(
     *,
     cluster: ArrayLike | None = None,
     aside: np.ndarray | None = None,
-    prior_games: float = PRIOR_GAMES,
 ) -> JudgeAware:
     """As `fit`, with the judge of each row as a place in `judges`; who judged no row has reliability 1. The
     votes of a judge on a player that are `aside` (a matrix: a favour that was found) count for nothing.
@@ -239,7 +236,7 @@ def fit_coded(
     cells = counted(history, judge, m)
     whole = replace(history, weight=(history.weight > 0).astype(np.float64))
     reliability, error = reliabilities(counted(whole, judge, m), left_out)
-    strength, information, prior, connected = _climb(cells, np.maximum(reliability, 0.0), prior_games)
+    strength, information, prior, connected = _climb(cells, np.maximum(reliability, 0.0))
     quality = np.maximum(reliability, 0.0)[judge]
     chance = logistic(quality * (strength[history.first] - strength[history.second]))
     slope = history.weight * quality * (history.score - chance)
@@ -293,7 +290,7 @@ def reliabilities(cells: Cells, aside: np.ndarray) -> tuple[Floats, Floats]:
     return drawn / usual, np.sqrt(1 / (1 / variance + 1 / between)) / usual
 
 
-def _climb(cells: Cells, quality: Floats, prior_games: float) -> tuple[Floats, Floats, float, bool]:
+def _climb(cells: Cells, quality: Floats) -> tuple[Floats, Floats, float, bool]:
     """Strengths (mean 0) under these reliabilities, the data's information, the prior that was needed, and
     whether all can be compared."""
     n = cells.games.shape[1]
@@ -303,7 +300,7 @@ def _climb(cells: Cells, quality: Floats, prior_games: float) -> tuple[Floats, F
     won, lost = np.bincount(of, slope * points), np.bincount(of, slope * (games - points))
     first, second = np.divmod(pairs, max(n, 1))
     sums = np.stack([won, lost, np.zeros(len(won))])
-    base = solve(PairTally(n, first, second, sums, sums, sums), "half", prior_games)
+    base = solve(PairTally(n, first, second, sums, sums, sums), "half")
     strength, prior = base.strength, base.prior
     information = np.zeros((n, n))
     for _ in range(100):
@@ -330,7 +327,7 @@ def leaders_without(history: Duels, judge: Ints, judges: int) -> tuple[int | Non
 
 
 def _first(history: Duels, kept: NDArray[np.bool_], leader: int | None) -> int | None:
-    solved = solve(tally(history.only(kept)), "half", PRIOR_GAMES)
+    solved = solve(tally(history.only(kept)), "half")
     if len(solved.components) != 1:
         return None
     first = int(np.argmax(solved.strength))

@@ -12,19 +12,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from math import comb
-from typing import Any, Literal, get_args
+from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
 
 from peerage.figures import counted
-from peerage.ratings import bradley_terry, glicko2, special, trueskill
+from peerage.ratings import bradley_terry, glicko2, irt, judges, trueskill
 from peerage.ratings.clusters import FEWEST
 from peerage.ratings.elo import DuelResult, EloSettings, fold, in_order
 from peerage.ratings.elo_error import elo_error
 from peerage.ratings.history import Duels, Games, Seats, as_games, duels, games, met_by_pair, pairings, shared
 from peerage.ratings.read.histories import Answers, Battles, PlayedGames
 from peerage.ratings.regression import fit_clustered, fit_covariates
-from peerage.ratings.special import SpecialTable
 from peerage.ratings.strength.evidence import of_duels, of_games
 from peerage.ratings.strength.posterior import strengths
 from peerage.ratings.strength.proven import proven
@@ -74,6 +73,15 @@ class MethodReport:
     rows: tuple[dict[str, Any], ...]
     notes: tuple[str, ...]
     challenges: tuple[dict[str, Any], ...] = ()
+
+
+class SpecialTable(NamedTuple):
+    """A table before it is written out, and a second one of `challenges`."""
+
+    title: str
+    rows: Sequence[Row]
+    notes: list[str]
+    challenges: Sequence[dict[str, Any]] = ()
 
 
 def rate(data: Battles | PlayedGames | Answers, options: Options) -> MethodReport:
@@ -151,11 +159,11 @@ def _table(data: Battles | PlayedGames | Answers, method: Method, options: Optio
                 f"{method} cannot rate these data: irt reads answers (player, challenge, solved), "
                 "every other method battles or games"
             )
-        return special.responses(data)
+        return _irt(data)
     if method == "judge-aware":
         if not isinstance(data, Battles):
             raise ValueError("judge-aware rates battles; these are games")
-        return special.judge_aware(data)
+        return _judge_aware(data)
     if method == "trueskill":
         return _trueskill(data, options)
     if method == "glicko2":
@@ -354,6 +362,57 @@ def _glicko2(data: Battles | PlayedGames, options: Options) -> SpecialTable:
     table = glicko2.rate(history, settings, bounds=bounds)
     notes = [counted(len(bounds) - 1, "rating period")]
     return SpecialTable("Glicko-2; mu and sigma are rating and deviation", table.rows, notes)
+
+
+def _judge_aware(data: Battles) -> SpecialTable:
+    """Bradley-Terry in which each judge has a reliability, from the label `judge`; votes on one `question`,
+    where every row says which, hang together."""
+    if "judge" not in data.labels:
+        raise ValueError("judge-aware needs battles with a column judge")
+    questions = data.labels.get("question", ())
+    cluster = questions if questions and all(questions) else None
+    fitted = judges.fit(data.duels, data.labels["judge"], cluster=cluster)
+    notes = [
+        f"judge {name}: reliability {reliability:.2f} ({low:.2f} to {high:.2f}), {count:g} "
+        f"{'vote' if count == 1 else 'votes'}"
+        for name, reliability, low, high, count in fitted.listed
+    ]
+    if cluster is not None:
+        notes.append(f"intervals allow for {counted(len(set(questions)), 'cluster')} (question)")
+    return SpecialTable("Bradley-Terry with judges' reliabilities", fitted.rows, notes)
+
+
+def _irt(data: Answers) -> SpecialTable:
+    """Abilities of players, and difficulty and discrimination of challenges: 2PL item response theory."""
+    fitted = irt.fit(data.solved)
+    notes = [] if fitted.settled else [f"not settled after {fitted.rounds} rounds"]
+    notes.append("mu and sigma are the ability and its error; 1500 is the average player")
+    tried = ~np.isnan(data.solved)
+    found = zip(
+        data.challenges,
+        fitted.difficulty.tolist(),
+        fitted.difficulty_error.tolist(),
+        fitted.discrimination.tolist(),
+        fitted.discrimination_error.tolist(),
+        np.nansum(data.solved, axis=0).tolist(),
+        tried.sum(axis=0).tolist(),
+        strict=True,
+    )
+    challenges = [
+        {
+            "challenge": name,
+            "difficulty": b,
+            "difficulty_error": b_error,
+            "discrimination": a,
+            "discrimination_error": a_error,
+            "solved": solved / count,
+            "answers": count,
+        }
+        for name, b, b_error, a, a_error, solved, count in found
+    ]
+    challenges.sort(key=lambda row: (-row["difficulty"], row["challenge"]))
+    title = "Item response theory (2PL)"
+    return SpecialTable(title, fitted.rows, [*data.notes, *notes], challenges)
 
 
 __all__ = ["METHODS", "Method", "MethodReport", "Options", "duels", "rate"]

@@ -17,7 +17,6 @@ from numpy.typing import ArrayLike
 from peerage.ratings import tally_kernels
 from peerage.ratings.blas import one_thread
 from peerage.ratings.bradley_terry import (
-    PRIOR_GAMES,
     BradleyTerry,
     Effect,
     Solution,
@@ -52,15 +51,13 @@ _FAR = 0.3  # log-odds; a shorter Newton step of a logistic likelihood always cl
 
 
 @one_thread
-def fit_clustered(
-    history: Duels, *clusters: ArrayLike, ties: Ties = "half", prior_games: float = PRIOR_GAMES
-) -> BradleyTerry:
+def fit_clustered(history: Duels, *clusters: ArrayLike, ties: Ties = "half") -> BradleyTerry:
     """Ratings as `fit_duels`, with intervals that allow results of one cluster to hang together.
 
     `clusters` are one or two columns of labels (challenges, judges); see `ratings.clusters`. With fewer than
     ten labels in a column nothing is claimed.
     """
-    solved = solve(tally(history), ties, prior_games)
+    solved = solve(tally(history), ties)
     labels = _labels(history, clusters)
     short = merged(history, [2 * history.score], labels)
     found = clustered(
@@ -80,7 +77,6 @@ def fit_covariates(
     names: Sequence[str],
     *,
     clusters: Sequence[ArrayLike] = (),
-    prior_games: float = PRIOR_GAMES,
 ) -> BradleyTerry:
     """Ratings with the covariates held equal. `covariates` has shape (rows, names), the first player's
     advantage.
@@ -97,7 +93,7 @@ def fit_covariates(
         raise ValueError(f"row {row}: {names[column]} is {z[row, column]}, expected a finite number")
     short = merged(history, list(z.T), _labels(history, clusters))
     every = (history.first, history.second, z, history.score, history.weight)
-    return fit_merged(tally(history), short, names, prior_games=prior_games, every=every)
+    return fit_merged(tally(history), short, names, every=every)
 
 
 @one_thread
@@ -106,12 +102,11 @@ def fit_merged(
     short: Merged,
     names: Sequence[str],
     *,
-    prior_games: float = PRIOR_GAMES,
     every: tuple[Ints, Ints, Floats, Floats, Floats] | None = None,
 ) -> BradleyTerry:
     """As `fit_covariates`, from merged rows, which have labels of clusters, and the tally of all rows. Where
     they have none, `every` row as it was is needed: players, covariates, score and weight."""
-    solved = solve(counted, "half", prior_games)
+    solved = solve(counted, "half")
     n, m = counted.players, len(names)
     few, columns = short.whatever_label()
     rows = (few.first, few.second, columns, few.score, few.weight)

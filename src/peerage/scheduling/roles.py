@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations
-from math import ceil
+from math import ceil, gcd
 from random import Random
 from typing import NamedTuple
 
@@ -106,3 +106,51 @@ def _eligible(
     for standing in merit:
         if standing.player not in contestants and (needs.same_family or standing.family not in families):
             yield standing.player
+
+
+def in_turn(standings: Sequence[Standing], seed: str, least: int, *, pairs: bool) -> Sequence[Standing]:
+    """The contestants of a round, in the order given: at least so many, where there are. For `pairs` their
+    number is even: one more takes part, or one sits out, as `seed` draws."""
+    highest = max([one.priority for one in standings], default=1)
+    if all(one.priority == highest for one in standings):
+        return standings
+    rng = Random(seed)
+    draws = {one.player: rng.random() * highest / one.priority for one in sorted(standings)}
+    order = sorted(standings, key=lambda one: (one.priority < highest, draws[one.player]))
+    wanted = sum(draws[one.player] < 1 for one in standings)
+    if pairs and wanted % 2:
+        wanted += rng.choice((-1, 1)) if wanted < len(standings) else -1
+    chosen = set(order[: max(wanted, least)])
+    return [one for one in standings if one in chosen]
+
+
+def peers_required(
+    required: Sequence[RoleRequirement], named: int, wanted: int | None = None
+) -> tuple[RoleRequirement, ...]:
+    """The roles that players take: where judges are `named`, all but theirs; else with so many judges as are
+    `wanted`, None as the game has it."""
+    kept = [needs for needs in required if not (named and needs.role == "judge")]
+    if wanted is None:
+        return tuple(kept)
+    return tuple(
+        [
+            needs._replace(wanted=wanted, minimum=min(needs.minimum, wanted))
+            if needs.role == "judge"
+            else needs
+            for needs in kept
+        ]
+    )
+
+
+def rotated(judges: Sequence[str], wanted: int, number: int, secret: str) -> tuple[str, ...]:
+    """The judges of match `number`: so many of those named, or all where they are fewer.
+
+    In each block of matches every judge comes equally often; `secret` draws their order anew for each block,
+    so that nobody always judges the same tasks.
+    """
+    count = len(judges)
+    if wanted >= count:
+        return tuple(judges)
+    block, place = divmod(number - 1, count // gcd(count, wanted))
+    order = Random(f"{secret}/judges/{block}").sample(range(count), count)
+    return tuple([judges[order[(place * wanted + at) % count]] for at in range(wanted)])

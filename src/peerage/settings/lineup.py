@@ -8,8 +8,7 @@ from typing import Any
 from pydantic import BaseModel, ValidationError
 
 from peerage.games import GAMES
-from peerage.scheduling.judges import peers_required
-from peerage.scheduling.roles import first_shortage
+from peerage.scheduling.roles import first_shortage, peers_required
 from peerage.scheduling.standing import Standing
 from peerage.settings.mistakes import explain, models_in
 from peerage.settings.own_tasks import TEMPLATES, templates_of

@@ -21,16 +21,6 @@ from peerage.standings.fold import (
 )
 
 __all__ = [
-    "NOBODY",
-    "UNRATED",
-    "Rated",
-    "Skill",
-    "Standings",
-    "after_all",
-    "after_match",
-    "elo_settings",
-    "moves_elo",
-    "pinned_elo",
-    "pinned_rating",
-    "unrated",
-]
+    "NOBODY", "UNRATED", "Rated", "Skill", "Standings", "after_all", "after_match", "elo_settings",
+    "moves_elo", "pinned_elo", "pinned_rating", "unrated",
+]  # fmt: skip

@@ -24,7 +24,7 @@ from peerage.match import Fixture, Outcome
 from peerage.ratings.bradley_terry import BradleyTerry, fit_duels
 from peerage.ratings.history import duels
 from peerage.ratings.regression import fit_clustered
-from peerage.ratings.student import quantile
+from peerage.ratings.table import quantile
 from peerage.settings import ArenaSettings, rules_of
 from peerage.tables import Shown
 

@@ -8,15 +8,6 @@ from peerage.testing.memory import Memory
 from peerage.testing.offline import Played, Unfair, check, fixture, house, play, scripted
 
 __all__ = [
-    "CHECKS",
-    "Finding",
-    "Memory",
-    "Played",
-    "Unfair",
-    "check",
-    "findings",
-    "fixture",
-    "house",
-    "play",
+    "CHECKS", "Finding", "Memory", "Played", "Unfair", "check", "findings", "fixture", "house", "play",
     "scripted",
-]
+]  # fmt: skip

@@ -34,7 +34,7 @@ from peerage.judging.favours.two_minds import Blocks, Minds
 from peerage.judging.favours.votes import VoteEvidence
 from peerage.judging.marks import Flags, Marks, Votes
 from peerage.ratings.kernels import Floats
-from peerage.ratings.student import quantile
+from peerage.ratings.table import quantile
 
 LEVEL = 0.05
 """The chance of any false finding among an arena's judges."""

@@ -1,0 +1,42 @@
+"""Bradley-Terry from results counted by pair, as papers state them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from peerage.ratings.bradley_terry import BradleyTerry, fit_tally
+from peerage.ratings.tally import from_cells
+from peerage.ratings.tie_models import Ties
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """How often `a` beat `b`, `b` beat `a`, and they tied; parts of a game are allowed."""
+
+    a: int
+    b: int
+    wins_a: float
+    wins_b: float
+    ties: float = 0.0
+
+    def __post_init__(self) -> None:
+        if self.a == self.b:
+            raise ValueError(f"player {self.a} meets itself: a pair has two different players")
+        for name in ("wins_a", "wins_b", "ties"):
+            count = getattr(self, name)
+            if not 0 <= count < float("inf"):
+                raise ValueError(f"{name} of players {self.a} and {self.b} is {count}: expected 0 or more")
+
+
+def fit(pairs: Sequence[Pair], players: int, *, ties: Ties = "half") -> BradleyTerry:
+    """Ratings of players 0 … `players`-1 from counted results."""
+    cells = np.zeros((players, players, 3))
+    for p in pairs:
+        if not (0 <= p.a < players and 0 <= p.b < players):
+            raise ValueError(f"a pair names players {p.a} and {p.b}: there are {players}, counted from 0")
+        cells[p.a, p.b] += (p.wins_b, p.ties, p.wins_a)
+    flat = cells.ravel()
+    return fit_tally(from_cells(players, flat, flat, flat), ties=ties)
