@@ -5,22 +5,20 @@
 
 Of JSON Schema 2020-12 the words in `KNOWN` are held to, those in `REMARKS` change nothing, and a schema with
 any other is refused, since it would be held to in part. A value is hostile: looks are counted, and after
-`MOST_LOOKS` it does not fit. Patterns are searched for in linear time.
+`MOST_LOOKS` it does not fit, nor where its texts are too long for a pattern (`formats.patterns`).
 """
 
 from __future__ import annotations
 
 import math
-import re
-from collections.abc import Callable, Iterator, Mapping
-from functools import lru_cache
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import islice
 from typing import Any
 
 import msgspec
-from msgspec import Struct
-from pydantic_core import SchemaError, SchemaValidator, ValidationError, core_schema
 
 from peerage.figures import suggest
+from peerage.formats.patterns import found, pattern, searchable, size_of
 
 TYPES = ("object", "array", "string", "number", "integer", "boolean", "null")
 _SUBSCHEMAS = ("anyOf", "oneOf", "allOf")
@@ -35,41 +33,12 @@ REMARKS = (
     *("$schema", "$id", "$comment", "$defs", "definitions"),
 )
 MOST_LOOKS = 200_000
+_CHEAP, _WRITTEN = 20, 200
+"""Comparisons, and characters written as JSON, that take as long as one look."""
+_SEARCHES = 4
+"""Texts of one value are searched one by one; their sum stays within the time of one search."""
 _DEEPEST = 100
 _PROBLEMS = 5
-
-
-@lru_cache(maxsize=1024)
-def pattern(written: str) -> SchemaValidator:
-    """Return what searches for a pattern in time linear in the text, whatever the text.
-
-    The patterns are those of Rust's crate `regex`: Python's without lookaround and backreferences, for which
-    no such time is known. Raises ValueError, with the remedy, for any other.
-    """
-    ours = _END.sub(r"\1\\z", written)
-    try:
-        return SchemaValidator(core_schema.str_schema(pattern=ours, regex_engine="rust-regex"))
-    except SchemaError as error:
-        lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-        why = next((line for line in lines if line.startswith("error:")), lines[-1] if lines else "")
-        why = why.removeprefix("error:").removeprefix("SchemaError:").strip().rstrip(".")
-        cure = "patterns are Python's without lookaround (?=…) and backreferences \\1"
-        if "size limit" in why:
-            why, cure = "it is too large", "write `+` for large counts, or [a-z] for \\w"
-        raise ValueError(f"the pattern {written[:60]!r} cannot be used: {why[:200]}; {cure}") from None
-
-
-_END = re.compile(r"(?<!\\)((?:\\\\)*)\\Z")
-"""The end of the text as Python has it, which is `\\z` elsewhere."""
-
-
-def found(written: str, text: str) -> bool:
-    """Return whether a pattern is found in a text. Raises ValueError for one that is none."""
-    try:
-        pattern(written).validate_python(text)
-    except ValidationError:
-        return False
-    return True
 
 
 # ------------------------------------------------------------------------------------------ the schema
@@ -153,103 +122,125 @@ def _referred(root: Any, ref: Any) -> Any:
 # ------------------------------------------------------------------------------------------- the value
 
 
-class _Looks(Struct):
-    left: int = MOST_LOOKS
-
-
 def misfits(value: Any, schema: Any) -> list[str]:
     """Return what is wrong with a value by a schema that is sound, at most five problems; none: it fits."""
-    looks = _Looks()
-    problems: list[str] = []
-    for problem in _wrong(value, schema, schema, "", looks, 0):
-        problems.append(problem)
-        if len(problems) == _PROBLEMS:
-            break
-    return problems
+    return list(islice(_Reading(schema).problems(value, schema, "", 0), _PROBLEMS))
 
 
-def _wrong(value: Any, schema: Any, root: Any, path: str, looks: _Looks, depth: int) -> Iterator[str]:
-    looks.left -= 1
-    where = path or "the value"
-    if looks.left < 0 or depth > 2 * _DEEPEST:
-        yield f"{where} is too much to be checked"
-        return
-    if isinstance(schema, bool):
-        if not schema:
-            yield f"{where} must not be there"
-        return
-    if "$ref" in schema:
-        yield from _wrong(value, _referred(root, schema["$ref"]), root, path, looks, depth + 1)
-    stated = schema.get("type")
-    types = [stated] if isinstance(stated, str) else stated
-    if types is not None and not any(_is(value, one) for one in types):
-        yield f"{where} is {_kind(value)}, expected {' or '.join(types)}"
-        return
-    if "const" in schema and not _same(value, schema["const"]):
-        yield f"{where} is {_short(value)}, expected {_short(schema['const'])}"
-    if "enum" in schema and not any(_same(value, one) for one in schema["enum"]):
-        yield f"{where} is {_short(value)}, expected one of {', '.join(map(_short, schema['enum'][:10]))}"
-    if isinstance(value, Mapping):
-        yield from _object(value, schema, root, path, looks, depth)
-    elif isinstance(value, list):
-        yield from _array(value, schema, root, path, looks, depth)
-    elif isinstance(value, str):
-        yield from _sized(len(value), schema, "Length", where, "characters")
-        if "pattern" in schema and not found(schema["pattern"], value):
-            yield f"{where} is {_short(value)}, which does not match {schema['pattern'][:60]!r}"
-    elif isinstance(value, int | float) and not isinstance(value, bool):
-        yield from _number(value, schema, where)
-    yield from _combined(value, schema, root, path, looks, depth)
+class _Reading:
+    """One value under way through a schema, and how much of it may still be looked at."""
 
+    def __init__(self, root: Any) -> None:
+        self.root = root
+        self.left = MOST_LOOKS
+        self.searched = 0
 
-def _combined(
-    value: Any, schema: Mapping[str, Any], root: Any, path: str, looks: _Looks, depth: int
-) -> Iterator[str]:
-    def fits(one: Any) -> bool:
-        return next(_wrong(value, one, root, path, looks, depth + 1), None) is None
+    def problems(self, value: Any, schema: Any, path: str, depth: int) -> Iterator[str]:
+        self.left -= 1
+        where = path or "the value"
+        if self.left < 0 or depth > 2 * _DEEPEST:
+            yield f"{where} is too much to be checked"
+            return
+        if isinstance(schema, bool):
+            if not schema:
+                yield f"{where} must not be there"
+            return
+        if "$ref" in schema:
+            yield from self.problems(value, _referred(self.root, schema["$ref"]), path, depth + 1)
+        stated = schema.get("type")
+        types = [stated] if isinstance(stated, str) else stated
+        if types is not None and not any(_is(value, kind) for kind in types):
+            yield f"{where} is {_kind(value)}, expected {' or '.join(types)}"
+            return
+        if "const" in schema and not self._among(value, [schema["const"]]):
+            yield f"{where} is {self._short(value)}, expected {self._short(schema['const'])}"
+        if "enum" in schema and not self._among(value, schema["enum"]):
+            options = ", ".join(map(self._short, schema["enum"][:10]))
+            yield f"{where} is {self._short(value)}, expected one of {options}"
+        if isinstance(value, Mapping):
+            yield from self._object(value, schema, path, depth)
+        elif isinstance(value, list):
+            yield from self._array(value, schema, path, depth)
+        elif isinstance(value, str):
+            yield from _sized(len(value), schema, "Length", where, "characters")
+            if "pattern" in schema:
+                yield from self._text(value, schema["pattern"], where)
+        elif isinstance(value, int | float) and not isinstance(value, bool):
+            yield from _number(value, schema, where)
+        yield from self._combined(value, schema, path, depth)
 
-    for one in schema.get("allOf", ()):
-        yield from _wrong(value, one, root, path, looks, depth + 1)
-    where = path or "the value"
-    if "anyOf" in schema and not any(fits(one) for one in schema["anyOf"]):
-        yield f"{where} fits none of anyOf"
-    if "oneOf" in schema and (fitting := sum(fits(one) for one in schema["oneOf"])) != 1:
-        yield f"{where} fits {fitting} of oneOf, expected 1"
-    if "not" in schema and fits(schema["not"]):
-        yield f"{where} fits what it must not"
+    def _text(self, value: str, written: str, where: str) -> Iterator[str]:
+        self.searched += size_of(value)
+        if not searchable(written, _SEARCHES * self.searched):
+            yield f"{where} is too long for the pattern {written[:60]!r}, whose counts are large"
+        elif not found(written, value):
+            yield f"{where} is {self._short(value)}, which does not match {written[:60]!r}"
 
+    def _combined(self, value: Any, schema: Mapping[str, Any], path: str, depth: int) -> Iterator[str]:
+        def fits(inner: Any) -> bool:
+            return next(self.problems(value, inner, path, depth + 1), None) is None
 
-def _object(
-    value: Mapping[str, Any], schema: Mapping[str, Any], root: Any, path: str, looks: _Looks, depth: int
-) -> Iterator[str]:
-    where = path or "the value"
-    for name in schema.get("required", ()):
-        if name not in value:
-            yield f"{where} lacks {name!r:.60}"
-    yield from _sized(len(value), schema, "Properties", where, "properties")
-    properties, others = schema.get("properties", {}), schema.get("additionalProperties", True)
-    for name, one in value.items():
-        inner = f"{path}.{name[:60]}" if path else name[:60]
-        if name in properties:
-            yield from _wrong(one, properties[name], root, inner, looks, depth + 1)
-        elif others is False:
-            yield f"{inner} is not among the properties"
-        elif others is not True:
-            yield from _wrong(one, others, root, inner, looks, depth + 1)
+        for inner in schema.get("allOf", ()):
+            yield from self.problems(value, inner, path, depth + 1)
+        where = path or "the value"
+        if "anyOf" in schema and not any(fits(inner) for inner in schema["anyOf"]):
+            yield f"{where} fits none of anyOf"
+        if "oneOf" in schema and (fitting := sum(fits(inner) for inner in schema["oneOf"])) != 1:
+            yield f"{where} fits {fitting} of oneOf, expected 1"
+        if "not" in schema and fits(schema["not"]):
+            yield f"{where} fits what it must not"
 
+    def _object(
+        self, value: Mapping[str, Any], schema: Mapping[str, Any], path: str, depth: int
+    ) -> Iterator[str]:
+        where = path or "the value"
+        for name in schema.get("required", ()):
+            if name not in value:
+                yield f"{where} lacks {name!r:.60}"
+        yield from _sized(len(value), schema, "Properties", where, "properties")
+        properties, others = schema.get("properties", {}), schema.get("additionalProperties", True)
+        for name, part in value.items():
+            inner = f"{path}.{name[:60]}" if path else name[:60]
+            if name in properties:
+                yield from self.problems(part, properties[name], inner, depth + 1)
+            elif others is False:
+                yield f"{inner} is not among the properties"
+            elif others is not True:
+                yield from self.problems(part, others, inner, depth + 1)
 
-def _array(
-    value: list[Any], schema: Mapping[str, Any], root: Any, path: str, looks: _Looks, depth: int
-) -> Iterator[str]:
-    where = path or "the value"
-    yield from _sized(len(value), schema, "Items", where, "items")
-    first, others = schema.get("prefixItems", []), schema.get("items", True)
-    for at, one in enumerate(value):
-        inner = first[at] if at < len(first) else others
-        if inner is not True:
-            yield from _wrong(one, inner, root, f"{path}[{at + 1}]", looks, depth + 1)
-    if schema.get("uniqueItems") is True and len({_plain(one) for one in value}) < len(value):
-        yield f"{where} has an item twice"
+    def _array(self, value: list[Any], schema: Mapping[str, Any], path: str, depth: int) -> Iterator[str]:
+        where = path or "the value"
+        yield from _sized(len(value), schema, "Items", where, "items")
+        first, others = schema.get("prefixItems", []), schema.get("items", True)
+        for at, part in enumerate(value):
+            inner = first[at] if at < len(first) else others
+            if inner is not True:
+                yield from self.problems(part, inner, f"{path}[{at + 1}]", depth + 1)
+        if schema.get("uniqueItems") is True:
+            self.left -= len(value) // _CHEAP
+            if len({self._plain(part) for part in value}) < len(value):
+                yield f"{where} has an item twice"
+
+    def _among(self, value: Any, options: Sequence[Any]) -> bool:
+        """Return whether a value is the same JSON as one of these: `true` is not 1."""
+        self.left -= len(options) // _CHEAP
+        if isinstance(value, bool | None):
+            return any(value is option for option in options)
+        if isinstance(value, list | Mapping):
+            written = self._plain(value)
+            return any(
+                self._plain(option) == written for option in options if isinstance(option, list | Mapping)
+            )
+        return any(value == option for option in options if not isinstance(option, bool))
+
+    def _plain(self, value: Any) -> str:
+        written = msgspec.json.encode(value, order="deterministic").decode()
+        self.left -= len(written) // _WRITTEN
+        return written
+
+    def _short(self, value: Any) -> str:
+        text = self._plain(value)
+        return text if len(text) <= 60 else f"{text[:59]}…"
 
 
 def _sized(size: int, schema: Mapping[str, Any], word: str, where: str, what: str) -> Iterator[str]:
@@ -273,7 +264,7 @@ def _number(value: float, schema: Mapping[str, Any], where: str) -> Iterator[str
         except OverflowError:
             fits = False
         if not fits:
-            yield f"{where} is {_short(value)}, against {word} {schema[word]:g}"
+            yield f"{where} is {msgspec.json.encode(value).decode()[:60]}, against {word} {schema[word]:g}"
 
 
 def _is(value: Any, kind: str) -> bool:
@@ -286,24 +277,8 @@ def _is(value: Any, kind: str) -> bool:
     return isinstance(value, kinds[kind])
 
 
-def _same(value: Any, other: Any) -> bool:
-    """Return whether two values are the same JSON: `true` is not 1."""
-    if isinstance(value, bool) or isinstance(other, bool):
-        return value is other
-    return _plain(value) == _plain(other) if isinstance(value, list | Mapping) else bool(value == other)
-
-
-def _plain(value: Any) -> str:
-    return msgspec.json.encode(value, order="deterministic").decode()
-
-
 def _kind(value: Any) -> str:
     if value is None:
         return "null"
     kinds = {bool: "true or false", str: "text", list: "a list", dict: "an object"}
     return kinds.get(type(value), "a number" if isinstance(value, int | float) else "something else")
-
-
-def _short(value: Any) -> str:
-    text = _plain(value)
-    return text if len(text) <= 60 else f"{text[:59]}…"

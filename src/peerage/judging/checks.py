@@ -3,7 +3,8 @@
     >>> graded([Check("number", "12.5", tolerance=0.1)], "The total is 12.45 EUR.")
     Credit(credit=1.0, note='')
 
-An answer is hostile: every check takes time in proportion to its length, and reads at most `MOST` characters.
+An answer is hostile: one that would take a check longer than a second has no credit, also where the check is
+negated. So no answer gets out of its check by its length.
 """
 
 from __future__ import annotations
@@ -20,19 +21,22 @@ from msgspec import Struct
 
 from peerage.figures import suggest
 from peerage.formats import FormatError
-from peerage.formats.json_schema import check_schema, found, misfits, pattern
+from peerage.formats.json_schema import check_schema, misfits
 from peerage.formats.objects import objects
+from peerage.formats.patterns import found, pattern, searchable, size_of
 from peerage.formats.texts import folded, read_json, storable
 from peerage.protocol import Ran
 
 Kind: TypeAlias = Literal["exact", "number", "contains", "regex", "choice", "json", "python"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
 MOST = 200_000
-"""Characters of an answer that are read."""
+"""Characters of an answer that is checked; a longer one has no credit, but from a program."""
+MOST_SEARCHED = 50_000_000
+"""Characters of an answer times texts that it is searched for."""
 MOST_FIELDS = 2_000
 """Fields of one expected JSON value that are compared."""
-MOST_OPTIONS = 1_000
-"""Options of one choice; an answer is searched for each."""
+MOST_TEXTS, MOST_EXPECTED = 1_000, 1_000_000
+"""Texts that one check expects or chooses from, and characters in all of them."""
 ONE_LINE = 80
 """Characters of an expected answer that is compared where nothing says how; a longer one is a reference."""
 
@@ -77,10 +81,27 @@ def graded(checks: Sequence[Check], answer: str, ran: Sequence[Credit] = ()) -> 
         if check.kind == "python":
             one = _turned(check, next(programs, Credit(0.0, "was not run")))
         else:
-            one = _turned(check, _CHECKS[check.kind](check, answer[:MOST]))
+            too_long = _too_long(check, answer)
+            one = Credit(0.0, too_long) if too_long else _turned(check, _CHECKS[check.kind](check, answer))
         credit += check.weight * one.credit / total
         notes += [one.note] * bool(one.note)
     return Credit(round(credit, 6), "; ".join(notes)[:600])
+
+
+def _too_long(check: Check, answer: str) -> str:
+    """Return why an answer cannot be checked in time; empty where it can."""
+    if len(answer) > MOST:
+        return f"has {len(answer):,} characters; at most {MOST:,} are checked"
+    if check.kind in ("contains", "choice"):
+        most = MOST_SEARCHED // max(1, len(check.options), len(_texts(check.expected)))
+        if len(answer) > most:
+            return f"has {len(answer):,} characters; at most {most:,} are searched for so many texts"
+    if check.kind == "regex":
+        patterns = _texts(check.expected)
+        size = size_of(answer) * len(patterns)
+        if not all(searchable(written, size) for written in patterns):
+            return "is too long for the pattern, whose counts are large"
+    return ""
 
 
 def _turned(check: Check, credit: Credit) -> Credit:
@@ -344,7 +365,9 @@ def json_in(answer: str) -> Any:
 
 def invalid(answer: str, schema: Any) -> str:
     """Return why an answer is not valid by a schema; empty where it is."""
-    said = json_in(answer[:MOST])
+    if len(answer) > MOST:
+        return f"has {len(answer):,} characters; at most {MOST:,} are checked"
+    said = json_in(answer)
     return "is no JSON" if said is NOTHING else "; ".join(misfits(said, schema))
 
 
@@ -535,6 +558,12 @@ def sound(check: Check) -> Check:
         empty = empty or not all(_plain(one).strip() for one in expected)
     if empty and kind != "json":
         raise ValueError(f"the check `{kind}` has nothing to compare with; fill in `expected`")
+    if kind != "json":
+        for name, texts in (("expected", _texts(expected)), ("options", check.options)):
+            if len(texts) > MOST_TEXTS:
+                raise ValueError(f"`{name}` has {len(texts):,} texts; {MOST_TEXTS:,} are the most")
+            if (size := sum(map(len, texts))) > MOST_EXPECTED:
+                raise ValueError(f"`{name}` has {size:,} characters; {MOST_EXPECTED:,} are the most")
     if kind == "regex":
         for one in _texts(expected):
             pattern(one)
@@ -542,8 +571,6 @@ def sound(check: Check) -> Check:
         for one in _texts(expected):
             if number(one) is None:
                 raise ValueError(f"found {one!r:.60} in `expected`, and the check `number` needs a number")
-    elif kind == "choice" and len(check.options) > MOST_OPTIONS:
-        raise ValueError(f"the choice has {len(check.options):,} options; {MOST_OPTIONS:,} are the most")
     elif kind == "choice" and check.options:
         options = [normalized(one) for one in check.options]
         if wrong := [one for one in _texts(expected) if normalized(one) not in options]:
