@@ -25,9 +25,9 @@ from peerage.judging.marks import MARKS, Rows, Votes, add_marks
 from peerage.judging.panel import Ballot
 from peerage.ledger import open_ledger
 from peerage.ratings.history import duels
+from peerage.reading.observations import CHALLENGES, Observations, together
 from peerage.settings import ArenaSettings
 from peerage.tables.judges import judges_of
-from peerage.tables.observations import CHALLENGES, Observations, together
 
 PLAYERS, JUDGES, STRETCH = 60, 5, 1_000
 _KEPT = ("ballots", "challenges", "marks")

@@ -18,7 +18,7 @@ import yaml
 from peerage.arena import open_arena
 from peerage.ratings.history import Duels, duels
 from peerage.ratings.regression import fit_clustered
-from peerage.tables.played import PlayedMatches, Scope
+from peerage.reading.played import PlayedMatches, Scope
 from peerage.tables.tracks import bradley_terry
 
 HANDS = Path(__file__).parents[1] / "tests" / "engine" / "hands.py"

@@ -26,7 +26,18 @@ ROOMS = (
     *("protocol", "match", "blocks"),
     *("judging", "challenges", "facts"),
     *("games", "scheduling", "settings", "ledger", "standings", "players", "engine", "cluster"),
-    *("requirements", "tables", "site", "playing", "running", "testing", "arena", "cli", "__main__"),
+    *(
+        "requirements",
+        "reading",
+        "tables",
+        "site",
+        "playing",
+        "running",
+        "testing",
+        "arena",
+        "cli",
+        "__main__",
+    ),
 )
 """Ground to roof: a room, or a file next to the rooms, imports only what is before it in this list."""
 PURE = (
@@ -46,7 +57,7 @@ PURE = (
 )
 """Rooms that compute: they never fetch, sleep or print."""
 ACTING = (
-    *("sandbox", "ledger", "players", "engine", "cluster", "tables", "site", "playing", "running"),
+    *("sandbox", "ledger", "players", "engine", "cluster", "reading", "tables", "site", "playing", "running"),
     *("arena", "cli"),
 )
 NOT_YET = {("ratings", "formats"): "`storable`, which texts can be stored, belongs to the values"}

@@ -20,7 +20,7 @@ ONE_GAME = {
     "site/audience.py": ({"last_arena"}, "the page of `peerage tournament page`"),
     "tables/challenge_files.py": ({"challenge_exchange"}, "reads for a benchmark's own folder"),
     "tables/rejudge.py": ({"rejudge"}, "compares what this game found"),
-    "tables/votes.py": ({"rejudge"}, "reads of whom verdicts are where nobody has a seat"),
+    "reading/votes.py": ({"rejudge"}, "reads of whom verdicts are where nobody has a seat"),
     "tables/tournament.py": ({"last_arena"}, "the tables of `peerage tournament`"),
 }
 # What no game owns: of an outcome's detail or what was drawn, the keys that all games share, and who reads
@@ -43,15 +43,19 @@ SHARED = {
         "the fixture's own names for them",
     ),
     "site/server.py": ({""}, "the detail of an error of HTTP"),
-    "tables/credits.py": ({""}, "credits of answers by task, in any game whose tasks have checks"),
-    "tables/known.py": ({""}, "what is known of judges, in any game whose tasks have checks"),
-    "tables/observations.py": ({"task", "checks"}, "credits of answers, in any game whose tasks have checks"),
-    "tables/challenges.py": ({""}, "leaves out attempts at withdrawn challenges, in any game with a pool"),
+    "reading/credits.py": (
+        {""},
+        "credits of answers by task, and what is known of judges, in any game whose tasks have checks",
+    ),
+    "reading/observations.py": (
+        {"task", "checks", "readings"},
+        "credits of answers, where tasks have checks; what any game may state to be read in other ways",
+    ),
+    "reading/challenges.py": ({""}, "leaves out attempts at withdrawn challenges, in any game with a pool"),
     "tables/match_view.py": ({""}, "handed on as JSON, whole"),
-    "tables/readings.py": ({"readings"}, "what any game may state to be read in other ways"),
     "tables/scored.py": ({"answers"}, "what no judge was asked about, in any game whose judges give scores"),
     "tables/tournament.py": ({""}, "hands a tournament's outcome to its game's folder, whole"),
-    "tables/votes.py": ({""}, "the ballots of panels, read in part"),
+    "reading/votes.py": ({""}, "the ballots of panels, read in part"),
     "testing/conformance.py": ({"unranked"}, "the engine's"),
     "testing/offline.py": ({"unranked"}, "the engine's"),
 }

@@ -12,9 +12,9 @@ import yaml
 
 from peerage.arena import open_arena
 from peerage.players.house import HouseClient
+from peerage.reading.matches import Matches
 from peerage.settings import ArenaSettings, PlayerSettings
 from peerage.settings.reading import load
-from peerage.tables.matches import Matches
 from tests.engine.arenas import play
 
 AGENT = """import json, sys

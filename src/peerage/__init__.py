@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from peerage.ledger.store import LedgerError
     from peerage.ledger.verify import Report as VerifyReport
     from peerage.players.client import PlayerError
+    from peerage.reading.played import ScopeError
     from peerage.settings import ArenaError, SettingsError
     from peerage.site.charts import Chart
     from peerage.tables.catalogue import PlayerRow
@@ -34,7 +35,6 @@ if TYPE_CHECKING:
     from peerage.tables.match_view import MatchView
     from peerage.tables.outlook import Outlook
     from peerage.tables.plan import Plan
-    from peerage.tables.played import ScopeError
     from peerage.tables.row import Row
     from peerage.tables.stats import Stats
     from peerage.tables.table import PairRow, Table
@@ -56,7 +56,7 @@ _HOME = {
     "ReplayReport": "engine.replay",
     "Row": "tables.row",
     "RunReport": "engine.report",
-    "ScopeError": "tables.played",
+    "ScopeError": "reading.played",
     "SettingsError": "settings",
     "Stats": "tables.stats",
     "Table": "tables.table",

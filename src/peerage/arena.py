@@ -189,9 +189,9 @@ class Arena:
         """Return the verdict of a table: whom to pick, who may be as good, who is out, what is proven,
         what the pick gives up and how often it beats the others, the best value for money, what weakens that,
         and which judges favour each other."""
+        from peerage.reading.played import PlayedMatches, Scope
         from peerage.tables.decision import decision
         from peerage.tables.leaderboard import board
-        from peerage.tables.played import PlayedMatches, Scope
 
         def ahead() -> Outlook | None:
             from peerage.tables.outlook import outlook
@@ -219,8 +219,8 @@ class Arena:
         """Return whether `new` is shown to be worse than `old` by no more than a margin: `"3%"` of wins or of
         accuracy, or so many `elo` points. `decision` is "shown", "worse" (by more, proven) or "open"; it
         holds at every look. Raises ScopeError for an unknown player or a wrong margin."""
+        from peerage.reading.played import Scope
         from peerage.tables.gate import gate, margin
-        from peerage.tables.played import Scope
 
         return gate(
             self.ledger,
@@ -237,10 +237,10 @@ class Arena:
         """Return what it takes to prove a goal, to have a clear pick, and to tell two players apart: further
         matches, their price, and the range in which they lie with 80%. `until` is a goal as `arena.yaml` has
         it, which is taken where none is given. Raises ScopeError where a player has no match, or nobody."""
+        from peerage.reading.played import PlayedMatches, Scope, ScopeError
         from peerage.settings import suggest
         from peerage.settings.until import goal_of
         from peerage.tables.outlook import outlook
-        from peerage.tables.played import PlayedMatches, Scope, ScopeError
 
         played = PlayedMatches(self.ledger, Scope())
         stated = [player.name for player in self.settings.players]
@@ -261,8 +261,8 @@ class Arena:
         return found
 
     def _board(self, track: str, game: str, topic: str, side: str) -> Board:
+        from peerage.reading.played import Scope
         from peerage.tables.leaderboard import board
-        from peerage.tables.played import Scope
 
         scope = Scope(game, topic, side=side)
         return board(self.ledger, self.settings, track, scope)
@@ -337,7 +337,7 @@ class Arena:
 
     def stats(self, *, game: str = "", topic: str = "") -> Stats:
         """Statistics of players, judges and authors, over everything or one game or topic."""
-        from peerage.tables.played import Scope
+        from peerage.reading.played import Scope
         from peerage.tables.stats import stats
 
         return stats(self.ledger, self.settings, Scope(game, topic))

@@ -15,8 +15,8 @@ from peerage.cli.main import app
 from peerage.games.challenge_exchange.creation import Proposed
 from peerage.ledger import open_ledger
 from peerage.ledger.store import Amendment, amend
+from peerage.reading.challenges import amended, match_points
 from peerage.standings.verify import verify
-from peerage.tables.challenges import amended, match_points
 
 cli = CliRunner()
 MATCHES = 16

@@ -15,9 +15,9 @@ from peerage.arena import open_arena
 from peerage.engine.replay import replay
 from peerage.ledger import open_ledger
 from peerage.ledger.store import amend
+from peerage.reading.played import PlayedMatches, Scope
 from peerage.standings.looks import TOPIC, Look, claimed, claims_of, look, looks, series_of
 from peerage.standings.verify import verify
-from peerage.tables.played import PlayedMatches, Scope
 
 SKILLS = (0.95, 0.9, 0.5, 0.1, 0.05)
 PLAYERS = [{"name": f"p{at}", "model": f"house:{skill}"} for at, skill in enumerate(SKILLS)]

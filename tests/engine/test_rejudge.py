@@ -17,10 +17,10 @@ from peerage.games.rejudge import RecordedAnswers, RejudgeRules
 from peerage.ledger import LedgerError, open_ledger
 from peerage.ledger.codec import by_hex, read_fixture
 from peerage.ratings.elo import EloSettings
+from peerage.reading.matches import Matches
 from peerage.settings import PlayerSettings, rules_of
 from peerage.standings import NOBODY, after_all
 from peerage.tables.match_view import tasks
-from peerage.tables.matches import Matches
 
 MATCHES = 20
 PANEL = ("house:0.9", "house:0.95")

@@ -27,8 +27,8 @@ from peerage.ledger.export import contestants, documents
 from peerage.ledger.series import in_series, matches_of, shown
 from peerage.ledger.store import Ledger
 from peerage.match import Fixture
+from peerage.reading.moment import public
 from peerage.settings import SettingsError
-from peerage.site.ledger_at import public
 from peerage.tables.match_view import match_view
 from peerage.tables.under_way import under_way
 

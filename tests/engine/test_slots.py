@@ -18,13 +18,13 @@ from peerage.cli.match import text
 from peerage.games.werewolf.rules import side
 from peerage.match import Fixture, Rated, rated
 from peerage.ratings.history import Game, merge_seats
+from peerage.reading.matches import Matches
+from peerage.reading.played import PlayedMatches, Scope, by_side
 from peerage.scheduling import groups
 from peerage.scheduling.fixtures import Scheduler, next_round
 from peerage.scheduling.standing import History, Standing
 from peerage.settings import SettingsError
 from peerage.tables.match_view import MatchView, match_view
-from peerage.tables.matches import Matches
-from peerage.tables.played import PlayedMatches, Scope, by_side
 
 SEATS = [("A", "ann"), ("B", "bob"), ("C", "ann"), ("D", "cy")]
 SCORES = {"A": 1.0, "B": 0.5, "C": 0.5, "D": 0.0}

@@ -28,8 +28,8 @@ from tests.real.arena import (
 )
 
 from peerage.arena import open_arena
+from peerage.reading.matches import Matches
 from peerage.tables.match_view import tasks
-from peerage.tables.matches import Matches
 
 pytestmark = [needs_model, pytest.mark.real]
 

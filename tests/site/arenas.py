@@ -15,10 +15,10 @@ from tests.engine.arenas import house, play, write_arena
 
 from peerage.players.client import Answer, Call, Client
 from peerage.players.house import HouseClient
+from peerage.reading.matches import Match
+from peerage.reading.observations import Observations, observe
 from peerage.settings import PlayerSettings
 from peerage.site import reading
-from peerage.tables.matches import Match
-from peerage.tables.observations import Observations, observe
 
 DECIDED = 45
 MATCHES_SERVED = 12

@@ -16,6 +16,8 @@ from tests.site.arenas import MATCHES_SERVED
 
 from peerage.ledger import Ledger
 from peerage.ledger.votes import PeopleVotes, Vote, expert_voter
+from peerage.reading.people_votes import finished, said
+from peerage.reading.votes import battles
 from peerage.site.annotation import Annotator
 from peerage.site.pages import page as page_of
 from peerage.site.reading import Site
@@ -23,8 +25,6 @@ from peerage.site.seat_pages import Links
 from peerage.site.server import Server
 from peerage.site.votes import audience
 from peerage.standings.verify import verify
-from peerage.tables.people_votes import finished, said
-from peerage.tables.votes import battles
 
 HERE = "http://localhost"
 

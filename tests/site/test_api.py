@@ -19,13 +19,13 @@ from typer.testing import CliRunner
 
 from peerage.cli.main import app
 from peerage.ledger.votes import Vote
+from peerage.reading.people_votes import finished
 from peerage.site.api import answer, openapi
 from peerage.site.api_endpoints import ENDPOINTS
 from peerage.site.reading import Site
 from peerage.tables.challenges import retire
 from peerage.tables.leaderboard import board
 from peerage.tables.match_view import match_view, tasks
-from peerage.tables.people_votes import finished
 
 MATCHES = 16
 HOSTILE = "<script>alert(1)</script>/../%2e\u202eevil\"'&?#"

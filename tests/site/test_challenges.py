@@ -14,10 +14,11 @@ from pathlib import Path
 import pytest
 from tests.site.test_pages import Read
 
+from peerage.reading.challenges import pool
 from peerage.site.pages import page
 from peerage.site.reading import Site
 from peerage.standings.verify import verify
-from peerage.tables.challenges import pool, retire, rows
+from peerage.tables.challenges import retire, rows
 from peerage.tables.match_view import match_view
 
 

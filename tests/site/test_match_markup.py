@@ -30,9 +30,9 @@ from peerage.blocks import (
 )
 from peerage.players.client import Call, PlayerError
 from peerage.protocol import visible
+from peerage.reading.matches import Match
 from peerage.site.match_markup import FOLD, article, shown, stages
 from peerage.site.reading import Site
-from peerage.tables.matches import Match
 
 
 @given(st.text() | st.text("&<>\"'\u202e\n\x1ba"))

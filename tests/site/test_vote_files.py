@@ -14,10 +14,10 @@ from tests.engine.arenas import ledger_of
 from peerage.ledger import Ledger
 from peerage.ledger.votes import PeopleVotes
 from peerage.ratings.read.report import DataError
+from peerage.reading.people_votes import finished, said
+from peerage.reading.votes import battles
 from peerage.site.ballots import ballot
 from peerage.site.vote_files import Taken, take_in, written
-from peerage.tables.people_votes import finished, said
-from peerage.tables.votes import battles
 
 
 @pytest.fixture

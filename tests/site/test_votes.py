@@ -14,6 +14,7 @@ from tests.engine.arenas import ledger_of, play, write_arena
 
 from peerage.ledger import Ledger
 from peerage.ledger.votes import PeopleVotes, Vote, VotedAlready
+from peerage.reading.people_votes import cited, finished, said
 from peerage.site import voting
 from peerage.site.ballots import ballot
 from peerage.site.votes import audience
@@ -21,7 +22,6 @@ from peerage.site.voting import Limit, TicketUnknown, VotingService, voter_of
 from peerage.standings.verify import verify
 from peerage.tables import people_votes
 from peerage.tables.match_view import match_view, tasks
-from peerage.tables.people_votes import cited, finished, said
 
 MATCHES = 16
 

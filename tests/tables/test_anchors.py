@@ -11,10 +11,10 @@ from tests.engine.arenas import play, write_arena
 from peerage.arena import Arena, open_arena
 from peerage.judging.agreement import FEWEST
 from peerage.ledger.votes import PeopleVotes, Vote, expert_voter
+from peerage.reading.matches import Matches
+from peerage.reading.people_votes import finished
 from peerage.tables.judge_rows import JudgesReport
 from peerage.tables.judges import judges
-from peerage.tables.matches import Matches
-from peerage.tables.people_votes import finished
 
 MATCHES = 60
 PLAYERS = ("p0", "p1", "p2", "p3", "p4")

@@ -27,12 +27,12 @@ from peerage.engine.import_recordings import Recording
 from peerage.match import Fixture, Seat
 from peerage.protocol import Reply
 from peerage.ratings.judges import fit
+from peerage.reading.played import Scope, ScopeError
+from peerage.reading.votes import votes
 from peerage.tables.leaderboard import board
-from peerage.tables.played import Scope, ScopeError
 from peerage.tables.row import Row
 from peerage.tables.stats import stats
 from peerage.tables.tracks import TRACKS, WITH_CHANCES
-from peerage.tables.votes import votes
 
 MATCHES = (
     ("maths", "ann", "bob", {"jo": "ann", "kim": "ann", "lee": "first"}),

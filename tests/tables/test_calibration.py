@@ -9,9 +9,9 @@ import pytest
 from typer.testing import CliRunner
 
 from peerage.cli.main import app
+from peerage.reading.observations import Observations, together
 from peerage.site.build import build_folder
 from peerage.tables.calibration import BINS, calibration
-from peerage.tables.observations import Observations, together
 
 cli = CliRunner()
 

@@ -13,9 +13,9 @@ from peerage.ratings.overall import Shares, combined, shares_of
 from peerage.ratings.strength.evidence import of_duels
 from peerage.ratings.strength.posterior import strengths
 from peerage.ratings.strength.proven import Claims, closed
+from peerage.reading.played import EVERYTHING, PlayedMatches, Scope
 from peerage.tables.chances import Chances, of_strengths
 from peerage.tables.leaderboard import LONG, board
-from peerage.tables.played import EVERYTHING, PlayedMatches, Scope
 
 
 def made(order: list[float], above: np.ndarray) -> Chances:

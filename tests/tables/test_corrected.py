@@ -21,9 +21,9 @@ from peerage.judging.ballots import UNUSABLE
 from peerage.judging.comparisons import in_orders
 from peerage.judging.corrections import CORRECTIONS, style_of
 from peerage.judging.marks import Votes
+from peerage.reading.matches import Matches
+from peerage.reading.played import EVERYTHING, PlayedMatches
 from peerage.tables.corrected import _styles, judges_matter
-from peerage.tables.matches import Matches
-from peerage.tables.played import EVERYTHING, PlayedMatches
 
 MATCHES = 60
 FAULTS = {"position_bias": 0.5, "self_preference": 0.9}

@@ -22,11 +22,11 @@ from peerage.arena import Arena, open_arena
 from peerage.cli.decision import MARGIN, _fitting
 from peerage.cli.main import app
 from peerage.players.client import Client
+from peerage.reading.credits import Credits, TaskMatch
 from peerage.settings import PlayerSettings
 from peerage.site.pages import body
 from peerage.site.reading import Site
 from peerage.site.report import report
-from peerage.tables.credits import Credits, TaskMatch
 from peerage.tables.decision import (
     ANSWER_CHARS,
     LINES,

@@ -14,8 +14,8 @@ from tests.engine.clients import Scripted, says
 from peerage.arena import Arena, open_arena
 from peerage.players.client import Answer, Call
 from peerage.ratings.not_worse import fewest
+from peerage.reading.played import ScopeError
 from peerage.tables.gate import EXIT_CODES, Gate, margin
-from peerage.tables.played import ScopeError
 
 Right = Callable[[int, int], bool]
 """Whether a player answers task number … rightly at its … time."""

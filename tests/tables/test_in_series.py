@@ -14,8 +14,8 @@ from tests.engine.test_series import arena
 from peerage.arena import open_arena
 from peerage.ratings import judges
 from peerage.ratings.regression import fit_clustered
+from peerage.reading.played import PlayedMatches, Scope
 from peerage.tables.leaderboard import board
-from peerage.tables.played import PlayedMatches, Scope
 from peerage.tables.tracks import TRACKS
 
 

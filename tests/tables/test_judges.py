@@ -21,12 +21,12 @@ from peerage.match import Fixture, Outcome, Seat
 from peerage.ratings.bradley_terry import fit_duels
 from peerage.ratings.history import duels
 from peerage.ratings.judges import leaders_without
+from peerage.reading.matches import Matches
+from peerage.reading.observations import CHALLENGES, observe, scores
+from peerage.reading.votes import votes
 from peerage.tables.judge_rows import FavourRow, JudgesReport, Measure
 from peerage.tables.judges import judges, judges_of
 from peerage.tables.judges_in_words import divided, first_without, remarks
-from peerage.tables.matches import Matches
-from peerage.tables.observations import CHALLENGES, observe, scores
-from peerage.tables.votes import votes
 
 
 @pytest.fixture(scope="module")

@@ -23,8 +23,8 @@ from peerage.ratings.strength.bins import sort_out
 from peerage.ratings.strength.evidence import of_duels
 from peerage.ratings.strength.posterior import strengths
 from peerage.ratings.strength.proven import proven
+from peerage.reading.evidence import SEED
 from peerage.standings import NOBODY, after_match, elo_settings
-from peerage.tables.evidence import SEED
 from peerage.tables.tracks import TRACKS, WITH_CHANCES
 
 UNLOGGED = "DELETE FROM log WHERE about LIKE 'narrow %'"

@@ -14,8 +14,8 @@ from tests.tables.test_leaderboard import copied
 from peerage.arena import Arena, open_arena
 from peerage.ledger import LedgerError
 from peerage.match import Outcome
-from peerage.tables.matches import Match, Matches
-from peerage.tables.played import Scope
+from peerage.reading.matches import Match, Matches
+from peerage.reading.played import Scope
 
 
 def test_one_match_is_read_as_in_bulk(arena: Arena) -> None:

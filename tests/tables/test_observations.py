@@ -11,8 +11,8 @@ from tests.tables.conftest import recorded
 from peerage.arena import Arena, open_arena
 from peerage.judging.ballots import ballots_in
 from peerage.judging.marks import marks_in
-from peerage.tables.matches import Matches
-from peerage.tables.observations import Observations, observe, together
+from peerage.reading.matches import Matches
+from peerage.reading.observations import Observations, observe, together
 
 
 @pytest.fixture(scope="module")

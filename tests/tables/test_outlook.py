@@ -11,9 +11,9 @@ from typer.testing import CliRunner
 
 from peerage.arena import Arena, open_arena
 from peerage.cli.main import app
+from peerage.reading.played import ScopeError
 from peerage.scheduling.further import Further
 from peerage.tables.outlook import Pair
-from peerage.tables.played import ScopeError
 
 cli = CliRunner()
 

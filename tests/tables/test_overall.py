@@ -14,6 +14,7 @@ from typer.testing import CliRunner
 
 from peerage.arena import open_arena
 from peerage.cli.main import app
+from peerage.reading.played import EVERYTHING, PlayedMatches, Scope, ScopeError
 from peerage.site.addresses import player_page
 from peerage.site.build import build_folder
 from peerage.site.leaderboards import address, filters
@@ -22,7 +23,6 @@ from peerage.site.reading import Site
 from peerage.tables.leaderboard import board
 from peerage.tables.notes import OF_MANY
 from peerage.tables.overall import Profile, grid, profiles
-from peerage.tables.played import EVERYTHING, PlayedMatches, Scope, ScopeError
 
 cli = CliRunner()
 GAMES = {

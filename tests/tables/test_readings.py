@@ -2,7 +2,8 @@ import pytest
 
 from peerage.match import Fixture, Outcome, Seat
 from peerage.ratings.elo import EloSettings
-from peerage.tables.readings import Readings, read
+from peerage.reading.observations import stated_readings as read
+from peerage.tables.readings import Readings
 
 ELO = EloSettings(k_factor=32, propagation_width=None)
 

@@ -21,12 +21,12 @@ from peerage.judging.marks import marks_in
 from peerage.judging.scores import recorded
 from peerage.judging.scores_standing import standings
 from peerage.ratings.judges import leaders_without
+from peerage.reading.matches import Match, Matches
+from peerage.reading.observations import observe
+from peerage.reading.played import EVERYTHING, PlayedMatches
 from peerage.tables.corrected import _styles
 from peerage.tables.judges import judges
 from peerage.tables.judges_in_words import first_without
-from peerage.tables.matches import Match, Matches
-from peerage.tables.observations import observe
-from peerage.tables.played import EVERYTHING, PlayedMatches
 from peerage.tables.scored import scored
 from peerage.tables.what_if import WhatIf, read_again
 

@@ -13,11 +13,11 @@ from typer.testing import CliRunner
 from peerage.arena import open_arena
 from peerage.cli.main import app
 from peerage.ratings.trueskill import Game, TrueSkillSettings, games, rate
+from peerage.reading.matches import Matches
+from peerage.reading.played import Scope, ScopeError
 from peerage.site import leaderboards
 from peerage.site.reading import Site
 from peerage.tables.leaderboard import board
-from peerage.tables.matches import Matches
-from peerage.tables.played import Scope, ScopeError
 
 MATCHES = 30
 

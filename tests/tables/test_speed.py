@@ -10,9 +10,9 @@ from typer.testing import CliRunner
 
 from peerage.arena import Arena, open_arena
 from peerage.cli.main import app
+from peerage.reading.matches import Matches
+from peerage.reading.played import Scope
 from peerage.tables import speed
-from peerage.tables.matches import Matches
-from peerage.tables.played import Scope
 from peerage.tables.speed import quantile, speeds_of
 
 from .conftest import recorded

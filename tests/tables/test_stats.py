@@ -14,10 +14,10 @@ from tests.tables.conftest import recorded
 from peerage.arena import Arena, open_arena
 from peerage.players.client import Client, PlayerError
 from peerage.ratings.elo import EloSettings
+from peerage.reading.matches import Match, Matches
 from peerage.settings import PlayerSettings
 from peerage.standings.accounts import position
 from peerage.tables.match_view import tasks
-from peerage.tables.matches import Match, Matches
 from peerage.tables.stats import Stats
 
 

@@ -14,7 +14,7 @@ from peerage.judging.scores import recorded
 from peerage.ledger.codec import read_record
 from peerage.ledger.public import Opinion, enter, opinions
 from peerage.ledger.store import LedgerError
-from peerage.tables.matches import Matches
+from peerage.reading.matches import Matches
 from peerage.tables.tournament import answers, find, progress, token, tokens, tournament
 
 NAMES = ("p0", "p1", "p2", "p3")

@@ -10,9 +10,9 @@ import pytest
 
 from peerage.ledger import Ledger, LedgerError, open_ledger
 from peerage.ledger.store import Batch, RecordRow, Summary
+from peerage.reading.played import PlayedMatches, Scope
 from peerage.settings import Rating
 from peerage.standings import NOBODY, UNRATED
-from peerage.tables.played import PlayedMatches, Scope
 from peerage.tables.rated import Ratings
 from peerage.tables.tracks import METHODS
 

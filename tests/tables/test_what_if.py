@@ -17,8 +17,8 @@ from peerage.ledger.export import lines
 from peerage.ratings.bradley_terry import fit_duels
 from peerage.ratings.history import duels
 from peerage.ratings.judges import fit
+from peerage.reading.played import EVERYTHING, PlayedMatches, Scope, ScopeError
 from peerage.tables.leaderboard import Board, board
-from peerage.tables.played import EVERYTHING, PlayedMatches, Scope, ScopeError
 from peerage.tables.what_if import WhatIf, read_again
 
 FAULTS = {"refusing": 0.03, "malformed": 0.06, "failing": 0.02}

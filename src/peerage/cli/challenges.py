@@ -277,7 +277,7 @@ def redact(
     """
     from peerage.ledger.disclosure import write_redacted
     from peerage.outputs import REDACTED, arena_files, writing
-    from peerage.site.ledger_at import public
+    from peerage.reading.moment import public
 
     with arena_in(folder) as arena:
         kept = arena_files(folder, arena.ledger.address)
@@ -287,7 +287,7 @@ def redact(
 
 
 def _pool(arena: Arena) -> ChallengePool:
-    from peerage.tables.challenges import pool
+    from peerage.reading.challenges import pool
 
     return pool(arena.ledger)
 

@@ -120,7 +120,7 @@ def _waiting(arena: Arena, report: RunReport) -> Iterator[str]:
 
 def _without_result(arena: Arena, void: Sequence[tuple[int, str]], folder: Path) -> Iterator[str]:
     from peerage.protocol import visible
-    from peerage.tables.voids import REASONS
+    from peerage.reading.matches import REASONS
 
     numbers = [number for number, _ in void]
     one = f"`{program()} match {numbers[-1]}{at(folder)}` shows one"

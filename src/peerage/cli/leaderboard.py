@@ -15,8 +15,8 @@ from peerage.figures import chance, dollars, per_hundred, sentence, spans, tenth
 
 if TYPE_CHECKING:
     from peerage.arena import Arena
+    from peerage.reading.played import Scope
     from peerage.tables.leaderboard import Board
-    from peerage.tables.played import Scope
     from peerage.tables.what_if import WhatIf
 
 
@@ -101,7 +101,7 @@ def leaderboard(
     A what-if counts the recorded matches in another way. Nothing is played again or written down, and title,
     notes and JSON say what was asked.
     """
-    from peerage.tables.played import Scope
+    from peerage.reading.played import Scope
     from peerage.tables.rejudge import of_answers
     from peerage.tables.what_if import WhatIf
 
@@ -155,7 +155,7 @@ def _show_rejudged(arena: Arena, shape: Format, *, plain: bool) -> None:
 
 def _parts(arena: Arena, words: Set[str], of_games: Mapping[str, float]) -> dict[str, float]:
     """How much whole games count where a word says it; empty where the settings do."""
-    from peerage.tables.played import EVERYTHING, PlayedMatches
+    from peerage.reading.played import EVERYTHING, PlayedMatches
 
     if not words:
         return {}
@@ -169,7 +169,7 @@ def _parts(arena: Arena, words: Set[str], of_games: Mapping[str, float]) -> dict
 def told_scope() -> Iterator[None]:
     """Tell what is wrong with the scope that was asked for as a wrong option."""
     from peerage.protocol import visible
-    from peerage.tables.played import ScopeError
+    from peerage.reading.played import ScopeError
 
     try:
         yield
@@ -188,8 +188,8 @@ def show_leaderboard(
 
     People read each game's own table first, where several were played, and then the one over all of them.
     """
+    from peerage.reading.played import EVERYTHING, Scope
     from peerage.tables.leaderboard import board
-    from peerage.tables.played import EVERYTHING, Scope
     from peerage.tables.what_if import AS_PLAYED
 
     scope = scope or EVERYTHING
@@ -213,9 +213,9 @@ def show_standings(arena: Arena) -> None:
     """Write who stands where after a run: of the owner's tasks the decision, else one game's leaderboard, or
     of several the strengths by game and then the overall table."""
     from peerage.cli.decision import show_decision
-    from peerage.tables.credits import about_tasks
+    from peerage.reading.credits import about_tasks
+    from peerage.reading.played import EVERYTHING
     from peerage.tables.leaderboard import board
-    from peerage.tables.played import EVERYTHING
 
     if all(map(about_tasks, arena.settings.lineup)):
         show_decision(arena.verdict(), arena.folder)
@@ -303,8 +303,8 @@ def _show_board(
 
 def show_corrected(arena: Arena, correct: str, shape: Format, scope: Scope) -> None:
     """Write what corrections of the judges' votes would change to standard output."""
+    from peerage.reading.played import PlayedMatches
     from peerage.tables.corrected import asked, what_would_change
-    from peerage.tables.played import PlayedMatches
 
     wanted = asked(correct)
     found = what_would_change(arena.ledger, arena.settings, PlayedMatches(arena.ledger, scope), wanted)

@@ -275,7 +275,7 @@ def export(
     if (shape == "eval-results") != bool(dataset):
         raise typer.BadParameter("--dataset OWNER/NAME goes with --format eval-results, which needs it")
     from peerage.ledger.votes import PeopleVotes
-    from peerage.site.ledger_at import public
+    from peerage.reading.moment import public
 
     with ledger_in(folder) as opened:
         ledger = public(opened)
@@ -331,7 +331,7 @@ def disclose(
 def _pieces(ledger: Ledger, shape: Document, people: PeopleVotes) -> Iterator[str]:
     """The export, piece by piece."""
     if shape == "votes":
-        from peerage.tables.votes import battles
+        from peerage.reading.votes import battles
 
         return battles(ledger)
     if shape == "people":

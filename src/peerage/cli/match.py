@@ -25,8 +25,8 @@ from peerage.cli.output import OutputColumn, inert, show, table
 from peerage.engine.driver import REPAIR, ROOM
 from peerage.figures import counted, dollars, seconds
 from peerage.protocol import AT, visible
+from peerage.reading.matches import UNDER_WAY
 from peerage.tables.match_view import ExchangeView, MatchView
-from peerage.tables.matches import UNDER_WAY
 
 FOLD = 2_000
 """Characters of a reply that are shown unless everything is asked for."""

@@ -411,8 +411,8 @@ def with_goal(settings: ArenaSettings, until: str) -> ArenaSettings:
 def refuse_unplaceable(arena: Arena) -> None:
     """Raise SettingsError where nobody can be placed: nothing was played, or there is nothing to play."""
     from peerage.engine.policy import policy_of
+    from peerage.reading.challenges import pool, pools
     from peerage.settings import SettingsError
-    from peerage.tables.challenges import pool, pools
 
     settings = arena.settings
     if not policy_of(settings).player:

@@ -10,8 +10,8 @@ from peerage.figures import shortened, tenths, whole
 
 if TYPE_CHECKING:
     from peerage.arena import Arena
+    from peerage.reading.played import Scope
     from peerage.tables.overall import Profile
-    from peerage.tables.played import Scope
 
 
 HEAD = 24
@@ -19,9 +19,9 @@ HEAD = 24
 
 
 def _profiles(arena: Arena, scope: Scope, by: Literal["game", "topic"] = "game") -> list[Profile]:
+    from peerage.reading.played import PlayedMatches
     from peerage.tables.leaderboard import weights_of
     from peerage.tables.overall import profiles
-    from peerage.tables.played import PlayedMatches
 
     weights = scope.games or weights_of(arena.settings) | dict(scope.weights)
     return profiles(PlayedMatches(arena.ledger, scope).weighed(weights), by)
@@ -82,10 +82,10 @@ def _cell(one: Profile | None) -> str | None:
 def show_profile(arena: Arena, name: str, shape: Format) -> None:
     """Write one player's strength in each game to standard output, with its intervals drawn. Raises
     ScopeError for a player without a match."""
+    from peerage.reading.played import EVERYTHING, ScopeError
     from peerage.settings import suggest
     from peerage.tables.notes import OF_MANY
     from peerage.tables.overall import COUNTED, WHOLE
-    from peerage.tables.played import EVERYTHING, ScopeError
 
     every = _profiles(arena, EVERYTHING)
     mine = [row for row in every if row.player == name]

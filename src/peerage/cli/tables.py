@@ -16,7 +16,7 @@ from peerage.figures import dollars, percent, rounded, seconds, whole
 
 if TYPE_CHECKING:
     from peerage.arena import Arena
-    from peerage.tables.played import Scope
+    from peerage.reading.played import Scope
 
 Telling = Literal["text", "json", "markdown"]
 Part = Literal[
@@ -46,7 +46,7 @@ def stats(
 
     JSON holds them all as one object, or with --of as the list of one table.
     """
-    from peerage.tables.played import Scope
+    from peerage.reading.played import Scope
 
     with arena_in(folder) as arena, told_scope():
         show_stats(arena, shape, of, Scope(game, topic))
@@ -56,13 +56,13 @@ def show_stats(
     arena: Arena, shape: Format = Format.table, of: Part | None = None, scope: Scope | None = None
 ) -> None:
     """Write the statistics to standard output."""
-    from peerage.tables.played import EVERYTHING
+    from peerage.reading.played import EVERYTHING
     from peerage.tables.stats import stats as counted
 
     found = counted(arena.ledger, arena.settings, scope or EVERYTHING).as_dict()
     show_parts(found, _STATS, of, shape, "players")
     if of is None and found["voids"] and shape.for_people:
-        from peerage.tables.voids import in_words
+        from peerage.reading.matches import in_words
 
         reasons = "; ".join(f"{number:,}: {in_words(reason)}" for reason, number in found["voids"].items())
         prose(f"Matches without a result: {reasons}.")

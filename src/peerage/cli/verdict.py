@@ -142,9 +142,9 @@ def compare(
     if stated := [name for name, value in options.items() if value]:
         raise typer.BadParameter(f"{stated[0]} is of a gate: add its margin, such as --not-worse-by 3%")
     from peerage.ledger.series import shown
+    from peerage.reading.played import PlayedMatches, Scope
     from peerage.tables import compare as tables
     from peerage.tables.leaderboard import board
-    from peerage.tables.played import PlayedMatches, Scope
     from peerage.tables.speed import NEWEST, speeds_of
 
     with arena_in(folder) as arena, told_scope():

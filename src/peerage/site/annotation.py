@@ -19,10 +19,10 @@ import numpy as np
 from peerage.ledger.series import shown
 from peerage.ledger.store import Ledger
 from peerage.ledger.votes import BOTH_BAD, SKIPPED, TIE, PeopleVotes, Vote, expert_voter
+from peerage.reading.moment import public
+from peerage.reading.votes import judged_duels
+from peerage.reading.votes import votes as cast_by_judges
 from peerage.site.ballots import BlindPair, ballot
-from peerage.site.ledger_at import public
-from peerage.tables.votes import judged_duels
-from peerage.tables.votes import votes as cast_by_judges
 
 Verdict: TypeAlias = Literal["first", "second", "tie", "both bad", "skipped"]
 

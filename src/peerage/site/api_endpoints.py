@@ -16,6 +16,8 @@ from msgspec import Meta, Struct, defstruct
 from peerage.blocks import Task
 from peerage.engine.registration import registered
 from peerage.judging.corrections import CORRECTIONS
+from peerage.reading.matches import Matches
+from peerage.reading.played import ScopeError
 from peerage.site.api_rows import (
     Arena,
     Challenge,
@@ -34,9 +36,7 @@ from peerage.tables.challenges import ChallengeRow
 from peerage.tables.corrected import CorrectedRow, asked
 from peerage.tables.leaderboard import Board, Row
 from peerage.tables.match_view import MatchView, match_view, tasks
-from peerage.tables.matches import Matches
 from peerage.tables.overall import Profile
-from peerage.tables.played import ScopeError
 from peerage.tables.under_way import UnderWay, under_way
 from peerage.version import __version__
 

@@ -23,6 +23,8 @@ from peerage.ledger.since import log_root
 from peerage.ledger.uptimes import unused
 from peerage.match import DONE
 from peerage.protocol import Role, visible
+from peerage.reading.matches import Match
+from peerage.reading.played import ScopeError
 from peerage.settings import EVERY, ArenaSettings
 from peerage.site import downloads, proofs
 from peerage.site.charts import Written, chart, spending
@@ -31,8 +33,6 @@ from peerage.site.reading import Site
 from peerage.site.rendering import View
 from peerage.tables.corrected import CorrectedRow
 from peerage.tables.match_view import tasks
-from peerage.tables.matches import Match
-from peerage.tables.played import ScopeError
 from peerage.tables.tracks import NAMES, Track
 
 NEWEST = 60

@@ -7,9 +7,9 @@ from msgspec import Struct
 from peerage.ledger.merkle import digest
 from peerage.ledger.store import Ledger
 from peerage.match import DONE
-from peerage.site.ledger_at import Moment
+from peerage.reading.matches import Matches
+from peerage.reading.moment import Moment
 from peerage.tables.match_view import answers, tasks
-from peerage.tables.matches import Matches
 
 
 class BlindPair(Struct, frozen=True):

@@ -12,6 +12,7 @@ from peerage.engine.registration import stated
 from peerage.figures import spans
 from peerage.games import installed
 from peerage.ledger.outside import TOPIC
+from peerage.reading.played import Scope
 from peerage.settings import rules_of
 from peerage.settings.weights import weights
 from peerage.site.addresses import slug
@@ -21,7 +22,6 @@ from peerage.site.rendering import View
 from peerage.tables.leaderboard import Board, Row, board
 from peerage.tables.outside import listed
 from peerage.tables.overall import Grid, grid
-from peerage.tables.played import Scope
 from peerage.tables.tracks import NAMES, Track
 
 OUTSIDE = "leaderboard/outside.html"

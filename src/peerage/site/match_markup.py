@@ -20,9 +20,9 @@ from peerage.figures import DASH, dollars, moment, seconds, whole
 from peerage.ledger.codec_requests import Part
 from peerage.ledger.merkle import digest
 from peerage.protocol import visible
+from peerage.reading.matches import Match, Step
 from peerage.site.addresses import player_page
 from peerage.site.rendering import coded, score
-from peerage.tables.matches import Match, Step
 
 FOLD = 1_500
 """Characters of a text that stand open; the rest opens on demand."""

@@ -14,6 +14,7 @@ from typing import Any
 import msgspec
 
 from peerage.protocol import visible
+from peerage.reading.matches import in_words
 from peerage.site.addresses import BUNDLE, SHARD, first_of, number_in, slug
 from peerage.site.charts import embedded
 from peerage.site.leaderboards import judged
@@ -21,7 +22,6 @@ from peerage.site.match_markup import article
 from peerage.site.reading import Site
 from peerage.site.rendering import View
 from peerage.tables.tracks import NAMES
-from peerage.tables.voids import in_words
 
 NEWEST = 100
 """Matches listed where no script runs."""

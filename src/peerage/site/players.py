@@ -10,6 +10,7 @@ from peerage.engine.model_watch import Change
 from peerage.engine.registration import only_judging
 from peerage.figures import share_between, whole
 from peerage.protocol import visible
+from peerage.reading.played import ScopeError
 from peerage.site.addresses import player_page, slug
 from peerage.site.board_charts import course, drawn, followed, in_tenths, of_mu
 from peerage.site.charts import Written, chart, strength, trajectories
@@ -20,7 +21,6 @@ from peerage.site.tally import Field, Mine, Record
 from peerage.tables.compare import compare
 from peerage.tables.notes import OF_MANY
 from peerage.tables.overall import WHOLE
-from peerage.tables.played import ScopeError
 from peerage.tables.row import Row
 from peerage.tables.speed import FEW, NEWEST
 from peerage.tables.tracks import NAMES

@@ -23,22 +23,23 @@ from peerage.ledger.store import Summary
 from peerage.ledger.votes import PeopleVotes
 from peerage.match import DONE
 from peerage.ratings.elo import EloSettings
+from peerage.reading.challenges import pool, pools
+from peerage.reading.matches import Match, Matches
+from peerage.reading.moment import Moment
+from peerage.reading.observations import Observations, observe, together
+from peerage.reading.played import PlayedMatches, Scope
 from peerage.settings import ArenaSettings, Rating, load
 from peerage.site.addresses import match_page
-from peerage.site.ledger_at import Moment
 from peerage.site.tally import Mine, Record, SiteTally
 from peerage.standings import NOBODY, Standings, after_all, pinned_elo, pinned_rating
-from peerage.tables.challenges import ChallengeRow, pool, pools, rows
+from peerage.tables.challenges import ChallengeRow, rows
 from peerage.tables.corrected import CorrectedRow, what_would_change
 from peerage.tables.decision import decision
 from peerage.tables.judge_rows import JudgesReport
 from peerage.tables.judges import judges_of
 from peerage.tables.leaderboard import Board, Row, board, first_track, weights_of
-from peerage.tables.matches import Match, Matches
-from peerage.tables.observations import Observations, observe, together
 from peerage.tables.outlook import Outlook, outlook
 from peerage.tables.overall import Profile, profiles
-from peerage.tables.played import PlayedMatches, Scope
 from peerage.tables.speed import Speed, speeds_of
 from peerage.tables.stats import Stats, stats_of
 from peerage.tables.tracks import METHODS, TRACKS, Track

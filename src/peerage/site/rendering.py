@@ -34,11 +34,11 @@ from peerage.figures import (
 )
 from peerage.judging.corrections import CORRECTIONS
 from peerage.protocol import visible
+from peerage.reading.matches import in_words
 from peerage.site.addresses import match_page, player_page, slug
 from peerage.tables.decision import RULE
 from peerage.tables.notes import ACCURACY, BEST, OF_MANY
 from peerage.tables.overall import COUNTED, FEW, WHOLE
-from peerage.tables.voids import in_words
 
 
 class View(NamedTuple):

@@ -19,6 +19,7 @@ from starlette.responses import Response
 from peerage.challenges.pool import Verdict
 from peerage.clock import now_ms
 from peerage.ledger.store import Ledger, LedgerError
+from peerage.reading.challenges import pool
 from peerage.settings import ArenaSettings
 from peerage.site.server_frame import NOT_KEPT, PageFrame, line
 from peerage.tables import challenges
@@ -47,11 +48,11 @@ class ReviewRoutes:
 
     def _next(self, after: str) -> dict[str, object]:
         """The challenge after the one with this id, in the order in which they wait."""
-        pool = challenges.pool(self._ledger)
-        waiting = challenges.to_review(pool, answers=True)
+        found = pool(self._ledger)
+        waiting = challenges.to_review(found, answers=True)
         place = next((at for at, row in enumerate(waiting, 1) if row.challenge_id == after), 0)
         row = waiting[place % len(waiting)] if waiting else None
-        tried = [] if row is None else challenges.attempts(pool.entries[row.challenge_id], answers=True)
+        tried = [] if row is None else challenges.attempts(found.entries[row.challenge_id], answers=True)
         return {"row": row, "waiting": len(waiting), "tried": tried, "token": self._token}
 
     async def _take(self, request: Request) -> Response:

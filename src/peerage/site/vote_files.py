@@ -23,12 +23,12 @@ from peerage.ratings.read.histories import BOTH_BAD as BAD_TIE
 from peerage.ratings.read.histories import NO_RESULT, verdict_of
 from peerage.ratings.read.report import Report, Row, RowError, as_name, needed, short
 from peerage.ratings.read.results import rows
+from peerage.reading.moment import public
+from peerage.reading.people_votes import Finished, cited, finished
+from peerage.reading.votes import judged_duels
+from peerage.reading.votes import votes as cast_by_judges
 from peerage.settings.player import is_person
 from peerage.site.ballots import ballot
-from peerage.site.ledger_at import public
-from peerage.tables.people_votes import Finished, cited, finished
-from peerage.tables.votes import judged_duels
-from peerage.tables.votes import votes as cast_by_judges
 
 
 class Taken(NamedTuple):

@@ -21,9 +21,9 @@ from peerage.ratings.strength.evidence import Evidence, of_duels
 from peerage.ratings.strength.posterior import strengths
 from peerage.ratings.strength.proven import proven
 from peerage.ratings.table import known
+from peerage.reading.people_votes import Finished, cited
 from peerage.site.reading import Menu, Site
 from peerage.site.rendering import View
-from peerage.tables.people_votes import Finished, cited
 
 PATH = "audience.html"
 WIDTH = 150

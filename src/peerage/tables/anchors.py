@@ -11,7 +11,7 @@ from msgspec import Struct
 from peerage.figures import counted
 from peerage.judging.agreement import FEWEST, Agreement, Pair, agreement, among
 from peerage.judging.ballots import ABSTAINED, Ballots
-from peerage.tables.people_votes import Said, by_match, inverse_share
+from peerage.reading.people_votes import Said, by_match, inverse_share
 
 
 class Anchors(NamedTuple):

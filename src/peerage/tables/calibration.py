@@ -9,14 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from peerage.games import installed
-from peerage.match import Fixture, Outcome
-
 BINS = 10
 """Of equal width, over the probabilities from 0 to 1; the last holds 1 too."""
-
-Forecasts = dict[str, dict[int, int]]
-"""By player how often it gave each probability: 2 × percent, plus 1 where it came true."""
 
 
 class Calibration(NamedTuple):
@@ -30,19 +24,6 @@ class Calibration(NamedTuple):
     forecasts: int
     brier: float
     error: float
-
-
-def forecasts(fixture: Fixture, outcome: Outcome) -> Forecasts:
-    """What the contestants of a match forecast; empty where its game knows no probabilities."""
-    spec = installed(fixture.game)
-    found: Forecasts = {}
-    if spec is not None and spec.rating.forecasts is not None:
-        players = {seat.label: seat.player for seat in fixture.seats}
-        for label, probability, came_true in spec.rating.forecasts(fixture, outcome):
-            counts = found.setdefault(players[label], {})
-            key = 2 * round(100 * probability) + came_true
-            counts[key] = counts.get(key, 0) + 1
-    return found
 
 
 def calibration(counts: Mapping[int, int]) -> Calibration | None:

@@ -1,23 +1,18 @@
-"""The pool of challenges as rows, what can be said about a challenge later, and what a withdrawal changes."""
+"""The pool of challenges as rows, what can be said about a challenge later, and what that changed."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import msgspec
 from msgspec import Struct
 
 from peerage.challenges.flags import FLAGS
-from peerage.challenges.pool import STREAM, ChallengeDetail, ChallengePool, PoolChallenge, Review, Verdict
-from peerage.engine.memory import learnt
-from peerage.games import installed
-from peerage.games.ranking import by_rank
-from peerage.ledger.codec import read_header
-from peerage.ledger.columns import of_summaries
-from peerage.ledger.disclosure import acted
+from peerage.challenges.pool import STREAM, ChallengePool, PoolChallenge, Review, Verdict
 from peerage.ledger.merkle import digest
-from peerage.ledger.store import Columns, Ledger, LedgerError, Summary, amend
+from peerage.ledger.store import Ledger, LedgerError, amend
+from peerage.reading.challenges import amended, pool
 from peerage.settings import suggest
 
 
@@ -63,27 +58,6 @@ class ChallengeRow(Struct, frozen=True):
         """As plain JSON data."""
         found: dict[str, Any] = msgspec.to_builtins(self)
         return found
-
-
-def pools(game: str) -> bool:
-    """Whether challenges of a game come back in later matches."""
-    spec = installed(game)
-    return spec is not None and spec.memory is not None and spec.memory.stream == STREAM
-
-
-def pool(ledger: Ledger, last: int | None = None) -> ChallengePool:
-    """The pool after the record at place `last`, by default the newest. Raises LedgerError."""
-    found = ChallengePool()
-    number = 0
-    try:
-        for _, number, facts in learnt(ledger, found, STREAM, pools, last):
-            found.learn(number, facts)
-    except (KeyError, TypeError) as error:
-        raise LedgerError(
-            f"what is on record of challenges cannot be read, after match {number} ({error!r}); "
-            "`peerage verify` says what was changed"
-        ) from error
-    return found
 
 
 def rows(found: ChallengePool, *, answers: bool = False) -> list[ChallengeRow]:
@@ -209,66 +183,6 @@ def _say(ledger: Ledger, name: str, said: Mapping[str, Any], at_ms: int) -> Pool
         cited = {"match": entry.match, "record": digest(rows.record.body)} if rows and rows.record else {}
         amend(ledger, STREAM, [{**said, "challenge_id": entry.challenge_id, **cited}], at_ms)
     return entry
-
-
-# ------------------------------------------------------------------------------- what a withdrawal changes
-
-
-_read_detail = msgspec.json.Decoder(ChallengeDetail).decode
-
-
-def withdrawn(ledger: Ledger) -> frozenset[str]:
-    """Return the ids of the challenges that people have withdrawn."""
-    return acted(ledger, "withdraw")
-
-
-def match_points(ledger: Ledger) -> dict[int, tuple[float, ...]]:
-    """Each finished match's points in seat order, without attempts at withdrawn challenges.
-
-    A match of which only withdrawn challenges were attempted is left out, and so is one without points.
-    """
-    gone = withdrawn(ledger)
-    found: dict[int, tuple[float, ...]] = {}
-    for row in ledger.records():
-        detail = _read_detail(read_header(row.body).outcome.detail)
-        counted = [one for one in detail.attempts if one.challenge_id not in gone]
-        if counted:
-            points = dict.fromkeys(detail.points, 0.0)
-            for one in counted:
-                points[one.label] += one.points
-            found[row.number] = tuple(points.values())
-    return found
-
-
-def amended(ledger: Ledger) -> Iterator[Summary]:
-    """The narrow table as tables count it: results without attempts at withdrawn challenges.
-
-    A match of which nothing is left is void: withdrawn.
-    """
-    if not (gone := withdrawn(ledger)):
-        yield from ledger.narrow()
-        return
-    touched: dict[int, tuple[float, ...] | None] = {}
-    points = match_points(ledger)
-    for row in ledger.records():
-        attempted = _read_detail(read_header(row.body).outcome.detail).attempts
-        if any(attempt.challenge_id in gone for attempt in attempted):
-            touched[row.number] = points.get(row.number)
-    for summary in ledger.narrow():
-        if summary.number not in touched or not summary.scores:
-            yield summary
-            continue
-        left = touched[summary.number]
-        if left is None:
-            yield msgspec.structs.replace(summary, status="withdrawn", scores=())
-            continue
-        ranked = by_rank({str(seat): round(total, 9) for seat, total in enumerate(left)})
-        yield msgspec.structs.replace(summary, scores=tuple(ranked.values()))
-
-
-def amended_columns(ledger: Ledger) -> Columns:
-    """The same in columns."""
-    return of_summaries(amended(ledger)) if withdrawn(ledger) else ledger.columns()
 
 
 class Effect(Struct, frozen=True):

@@ -9,10 +9,10 @@ from msgspec import Struct
 from peerage.figures import counted, likely, per_hundred
 from peerage.ledger.store import Summary
 from peerage.ratings.accuracy import AccuracyDifference, difference
+from peerage.reading.played import ScopeError
 from peerage.settings import suggest
 from peerage.tables import Shown
 from peerage.tables.leaderboard import Board
-from peerage.tables.played import ScopeError
 from peerage.tables.row import Row
 from peerage.tables.speed import Speed
 from peerage.tables.verdict import in_words

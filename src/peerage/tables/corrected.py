@@ -13,11 +13,11 @@ from peerage.judging.favours import Favour, favours
 from peerage.judging.marks import Votes
 from peerage.ledger.store import Ledger
 from peerage.ratings.kernels import Floats
+from peerage.reading.matches import Matches
+from peerage.reading.observations import contest_of, texts_judged
+from peerage.reading.played import PlayedMatches, ScopeError
 from peerage.settings import ArenaSettings, suggest
 from peerage.tables import Shown
-from peerage.tables.matches import Matches
-from peerage.tables.observations import contest_of, texts_judged
-from peerage.tables.played import PlayedMatches, ScopeError
 from peerage.tables.scored import scored
 
 

@@ -17,9 +17,9 @@ from peerage.ledger.store import Ledger
 from peerage.protocol import render
 from peerage.ratings.accuracy import difference
 from peerage.ratings.strength.bins import Bin
-from peerage.tables.credits import Credits, TaskMatch, about_tasks
+from peerage.reading.credits import Credits, TaskMatch, about_tasks
+from peerage.reading.matches import Match, Matches
 from peerage.tables.leaderboard import Board
-from peerage.tables.matches import Match, Matches
 from peerage.tables.row import Row
 from peerage.tables.verdict import Contender, Example, Given, Verdict, Weakness, named
 

@@ -18,10 +18,10 @@ from peerage.ledger.series import SERIES
 from peerage.ledger.store import Ledger, Summary
 from peerage.match import DONE
 from peerage.ratings.not_worse import PROVEN, Difference, More, bets, fewest, further, interval
+from peerage.reading.credits import TaskMatch
+from peerage.reading.played import EVERYTHING, PlayedMatches, Scope, ScopeError
 from peerage.settings import suggest
 from peerage.tables import Sentences
-from peerage.tables.credits import TaskMatch
-from peerage.tables.played import EVERYTHING, PlayedMatches, Scope, ScopeError
 
 Measure: TypeAlias = Literal["wins", "accuracy"]
 Decision: TypeAlias = Literal["shown", "worse", "open"]

@@ -34,14 +34,14 @@ from peerage.ledger.votes import PeopleVotes
 from peerage.ratings.judges import counted, leaders_without, reliabilities
 from peerage.ratings.kernels import Floats
 from peerage.ratings.table import Z95
+from peerage.reading.matches import Matches
+from peerage.reading.observations import Observations, observe
+from peerage.reading.people_votes import said
 from peerage.settings import ArenaSettings
 from peerage.tables.anchors import PeopleRow, against_people, people_listed, told_of_people
 from peerage.tables.judge_rows import ChallengeSort, FavourRow, JudgeRow, JudgesReport, Measure
 from peerage.tables.judges_in_words import divided, dull, first_without, remarks, speaking
 from peerage.tables.leaderboard import board
-from peerage.tables.matches import Matches
-from peerage.tables.observations import Observations, observe
-from peerage.tables.people_votes import said
 
 
 def judges(

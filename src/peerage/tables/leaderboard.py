@@ -22,6 +22,9 @@ from peerage.ratings.accuracy import Accuracy
 from peerage.ratings.elo import EloSettings
 from peerage.ratings.strength.bins import Bin
 from peerage.ratings.table import ranks
+from peerage.reading.credits import Credits, about_tasks, known_of
+from peerage.reading.evidence import MatchEvidence
+from peerage.reading.played import EVERYTHING, PlayedMatches, Scope, ScopeError, by_side, sides_of, sums
 from peerage.settings import ArenaSettings, CostUnit, Rating, suggest
 from peerage.settings.player import is_person
 from peerage.standings import NOBODY, after_all, pinned_elo, pinned_rating
@@ -29,12 +32,8 @@ from peerage.standings.accounts import NOTHING, Account, position, possibly_bill
 from peerage.tables import notes
 from peerage.tables.chances import Chances, of_games, of_strengths
 from peerage.tables.corrected import judges_matter
-from peerage.tables.credits import Credits, about_tasks
-from peerage.tables.evidence import MatchEvidence
-from peerage.tables.known import known_of
 from peerage.tables.outside import Outside, uncounted
 from peerage.tables.overall import games_of
-from peerage.tables.played import EVERYTHING, PlayedMatches, Scope, ScopeError, by_side, sides_of, sums
 from peerage.tables.rated import Ratings, here, on_side, sided
 from peerage.tables.row import Row as Row
 from peerage.tables.tracks import METHODS, ONE_BY_ONE, OUTSIDE, TRACKS, WITH_CHANCES, Track

@@ -20,9 +20,9 @@ from peerage.ledger.series import matches_of, shown
 from peerage.ledger.store import Ledger, LedgerError
 from peerage.match import Totals
 from peerage.protocol import Chosen, Role, Run, fence, render, visible
+from peerage.reading.matches import Match, Matches, Step
+from peerage.reading.observations import spoken_in, texts_judged
 from peerage.tables import Shown, notebook
-from peerage.tables.matches import Match, Matches, Step
-from peerage.tables.observations import spoken_in, texts_judged
 
 
 class SeatView(Struct, frozen=True):

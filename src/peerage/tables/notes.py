@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
 
-from peerage.tables.played import PlayedMatches
+from peerage.reading.played import PlayedMatches
 
 WITHDRAWN = 8
 """Withdrawn players that a note names."""

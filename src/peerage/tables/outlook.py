@@ -12,11 +12,11 @@ from msgspec import Struct
 from peerage.engine.policy import policy_of
 from peerage.figures import percent
 from peerage.ratings.strength.posterior import strengths
+from peerage.reading.evidence import SEED
+from peerage.reading.played import PlayedMatches
 from peerage.scheduling.further import Further, forecast
 from peerage.scheduling.standing import BEST, Goal
 from peerage.tables import Sentences
-from peerage.tables.evidence import SEED
-from peerage.tables.played import PlayedMatches
 
 if TYPE_CHECKING:
     from peerage.settings import ArenaSettings

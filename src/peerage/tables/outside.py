@@ -17,8 +17,8 @@ from peerage.protocol import visible
 from peerage.ratings.history import Duels, Games, as_games, games, pairings, shared
 from peerage.ratings.kernels import Floats, Ints
 from peerage.ratings.read.histories import Battles, Used
+from peerage.reading.evidence import MatchEvidence
 from peerage.standings.accounts import NOTHING, Account
-from peerage.tables.evidence import MatchEvidence
 
 
 class Outside(MatchEvidence):

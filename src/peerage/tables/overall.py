@@ -12,8 +12,8 @@ from msgspec import Struct
 from peerage.ratings.overall import Shares, combined, shares_of
 from peerage.ratings.strength.posterior import Strengths
 from peerage.ratings.table import ranks
+from peerage.reading.played import Field, PlayedMatches
 from peerage.tables import Shown
-from peerage.tables.played import Field, PlayedMatches
 
 FEW = 10
 """Matches below which a player's rating, or its share in a game or topic, says little."""

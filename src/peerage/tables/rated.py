@@ -13,7 +13,7 @@ from peerage.ratings.clusters import FEWEST
 from peerage.ratings.judges import JudgeAware
 from peerage.ratings.kernels import Floats
 from peerage.ratings.table import Z95, known
-from peerage.tables.played import ELSEWHERE
+from peerage.reading.played import ELSEWHERE
 
 Value = TypeVar("Value")
 

@@ -7,9 +7,9 @@ import numpy as np
 from peerage.judging.favours import favours
 from peerage.judging.favours.evidence import JUDGES
 from peerage.ratings import judges
+from peerage.reading.played import PlayedMatches
 from peerage.settings import Rating
 from peerage.standings import Standings
-from peerage.tables.played import PlayedMatches
 from peerage.tables.rated import Ratings, of_odds
 
 

@@ -8,12 +8,10 @@ the tables are comparable.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import NamedTuple
 
 import numpy as np
 from msgspec import Struct
 
-from peerage.match import Fixture, Outcome
 from peerage.ratings.elo import DuelResult, EloSettings, fold, start
 from peerage.ratings.table import ranks
 
@@ -32,24 +30,6 @@ class ReadingStats(Struct, frozen=True):
     draws: int
     losses: int
     rating: float
-
-
-class Read(NamedTuple):
-    """A match of two with its `first` player's score under each reading."""
-
-    first: str
-    second: str
-    scores: Mapping[str, float]
-
-
-def read(fixture: Fixture, outcome: Outcome) -> Read | None:
-    """The readings of a match; None when its game states none."""
-    stated: Mapping[str, Mapping[str, float]] = outcome.detail.get("readings", {})
-    if len(fixture.seats) != 2 or not stated:
-        return None
-    first, second = fixture.seats
-    scores = {reading: by_label[first.label] for reading, by_label in stated.items()}
-    return Read(first.player, second.player, scores)
 
 
 class Readings:

@@ -10,10 +10,10 @@ import numpy as np
 from peerage.judging.comparisons import in_orders
 from peerage.judging.marks import MARKS, Mark, Marks, Rows, Votes, add_marks, marks_in
 from peerage.judging.scores import recorded
-from peerage.ledger.codec import by_hex, read_fixture, read_record
 from peerage.ledger.store import Ledger, Summary
 from peerage.match import Fixture, Outcome
-from peerage.tables.observations import contest_of, scores
+from peerage.reading.observations import contest_of, scores
+from peerage.reading.rows import whole_of
 
 
 class Scored(NamedTuple):
@@ -31,7 +31,8 @@ class Scored(NamedTuple):
 def scored(ledger: Ledger, decided: Sequence[Summary]) -> Scored:
     """The scores given in decided matches, in number order. Raises LedgerError."""
     rows, missing = Rows(MARKS), list[Mark]()
-    for fixture, outcome in _played(ledger, decided):
+    wanted = {summary.number: summary for summary in decided}
+    for fixture, outcome in whole_of(ledger, wanted, (b'"scores":"judge"',)):
         given = list(scores(fixture, outcome, {}))
         add_marks(rows, given)
         missing += _unjudged(fixture, outcome, dict.fromkeys([mark.judge for mark in given]))
@@ -44,18 +45,6 @@ def scored(ledger: Ledger, decided: Sequence[Summary]) -> Scored:
     for mark in missing:
         unjudged[contests[mark.contest], authors[mark.author]] = True
     return Scored(marks, unjudged)
-
-
-def _played(ledger: Ledger, decided: Sequence[Summary]) -> Iterator[tuple[Fixture, Outcome]]:
-    """The matches with scores among these."""
-    if not decided:
-        return
-    texts = by_hex(ledger.texts())
-    wanted = {summary.number for summary in decided}
-    span = ledger.place(decided[0].number), ledger.place(decided[-1].number)
-    for issued, record in zip(ledger.fixtures(*span), ledger.records(*span), strict=False):
-        if record.number in wanted and b'"scores":"judge"' in record.body:
-            yield read_fixture(issued.body, texts), read_record(record.body).outcome
 
 
 def _unjudged(fixture: Fixture, outcome: Outcome, judges: Sequence[str] | dict[str, None]) -> Iterator[Mark]:

@@ -17,9 +17,9 @@ from peerage.ratings.judges import counted, reliabilities
 from peerage.ratings.kernels import Floats
 from peerage.ratings.merging import coded
 from peerage.ratings.table import POINTS
+from peerage.reading.played import PlayedMatches, Scope
 from peerage.settings import ArenaSettings
 from peerage.tables import Shown
-from peerage.tables.played import PlayedMatches, Scope
 
 
 class SimulatedRow(Shown, frozen=True):

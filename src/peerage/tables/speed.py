@@ -15,8 +15,8 @@ from typing import NamedTuple
 from peerage.ledger.codec import read_said
 from peerage.ledger.codec_requests import read_form, read_shown
 from peerage.ledger.store import Ledger
-from peerage.tables.matches import lookup
-from peerage.tables.played import EVERYTHING, Scope
+from peerage.reading.matches import lookup
+from peerage.reading.played import EVERYTHING, Scope
 
 NEWEST = 100
 """Of each player so many of its newest matches are timed."""

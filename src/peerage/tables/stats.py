@@ -15,6 +15,9 @@ from peerage.judging.ballots import ballots_in, judge_statistics
 from peerage.ledger.codec import read_reply
 from peerage.ledger.store import Ledger
 from peerage.protocol import SANDBOX
+from peerage.reading.matches import Matches
+from peerage.reading.observations import Drafts, Observations, Replies, observe
+from peerage.reading.played import EVERYTHING, PlayedMatches, Scope, sums
 from peerage.settings import ArenaSettings
 from peerage.standings import pinned_elo
 from peerage.standings.accounts import NOTHING, Account, possibly_billed
@@ -22,11 +25,8 @@ from peerage.tables import Shown
 from peerage.tables.calibration import calibration
 from peerage.tables.costs import CostStats, KindStats, cost_stats, gained, kind_stats
 from peerage.tables.hosts import HostedStats, hosted_stats
-from peerage.tables.matches import Matches
 from peerage.tables.notes import maker_of
-from peerage.tables.observations import Drafts, Observations, Replies, observe
 from peerage.tables.outside import SourceStats, listed
-from peerage.tables.played import EVERYTHING, PlayedMatches, Scope, sums
 from peerage.tables.readings import Readings, ReadingStats
 from peerage.tables.speed import quantile
 

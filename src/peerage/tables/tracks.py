@@ -18,11 +18,11 @@ from peerage.ratings.history import Duels, duels, met_by_pair
 from peerage.ratings.kernels import Floats
 from peerage.ratings.regression import fit_clustered
 from peerage.ratings.trueskill import TrueSkillSettings, rate, rate_duels
+from peerage.reading.evidence import MatchEvidence
+from peerage.reading.played import PlayedMatches
 from peerage.settings import Rating
 from peerage.standings import NOBODY, Standings, after_all, elo_settings
-from peerage.tables.evidence import MatchEvidence
 from peerage.tables.overall import games_of, in_words
-from peerage.tables.played import PlayedMatches
 from peerage.tables.rated import NO_COST, NO_ORDER, Ratings, around, of_odds, too_few
 from peerage.tables.rated_by_votes import judge_aware
 

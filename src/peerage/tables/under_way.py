@@ -14,8 +14,8 @@ from peerage.ledger.series import shown
 from peerage.ledger.store import Ledger, LedgerError
 from peerage.ledger.waits import waits
 from peerage.protocol import Quote
+from peerage.reading.matches import UNDER_WAY, Matches
 from peerage.settings.hours import closed_until, read_hours
-from peerage.tables.matches import UNDER_WAY, Matches
 
 
 class UnderWay(Struct, frozen=True):

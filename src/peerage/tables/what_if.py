@@ -15,12 +15,12 @@ from peerage.games import installed
 from peerage.judging.ballots import ballots_of
 from peerage.judging.panel import Ballot, PanelRules, count
 from peerage.judging.scores import recorded
-from peerage.ledger.codec import by_hex, read_fixture, read_record
-from peerage.ledger.store import Ledger, LedgerError, Summary
+from peerage.ledger.store import Ledger, Summary
 from peerage.match import DONE, Fixture
 from peerage.protocol import visible
+from peerage.reading.played import PlayedMatches, ScopeError
+from peerage.reading.rows import whole_of
 from peerage.settings import suggest
-from peerage.tables.played import PlayedMatches, ScopeError
 
 
 class WhatIf(Struct, frozen=True):
@@ -53,38 +53,28 @@ def read_again(ledger: Ledger, played: PlayedMatches, asked: WhatIf, track: str)
     """
     if asked.equal and track == "judge-aware":
         raise ScopeError("track judge-aware weighs votes by reliability: equal weights change nothing there")
-    texts = by_hex(ledger.texts())
     again: dict[int, Summary] = {}
     judges: set[str] = set()
     schemes: set[str] = set()
     wanted = {one.number: one for one in played.finished if one.status in (DONE, _INCONCLUSIVE)}
-    if wanted:
-        numbers = list(wanted)
-        span = ledger.place(numbers[0]), ledger.place(numbers[-1])
-        for issued, record in zip(ledger.fixtures(*span), ledger.records(*span), strict=False):
-            if issued.number != record.number:
-                raise LedgerError(f"{ledger.address} lacks rows; `peerage verify` says which")
-            summary = wanted.get(record.number)
-            if summary is None or not any(one in record.body for one in _JUDGED):
-                continue
-            fixture, outcome = read_fixture(issued.body, texts), read_record(record.body).outcome
-            names, ballots = {seat.label: seat.player for seat in fixture.all_seats()}, ballots_of(outcome)
-            scoring = {grade.judge for grade in recorded(outcome, "judge")}
-            if scoring and (spec := installed(fixture.game)) and spec.judging.recounted:
-                judges.update(names[label] for label in scoring)
-                schemes.add("equal")
-                out = {label for label in scoring if names[label] in asked.without}
-                if out:
-                    again[record.number] = _rescored(
-                        summary, fixture, spec.judging.recounted(fixture, outcome, out)
-                    )
-                continue
-            if len(fixture.seats) != 2 or not ballots:
-                continue
-            judges.update(names[ballot.judge] for ballot in ballots)
-            schemes.add(fixture.settings.get("weights", "softmax"))
-            kept = [ballot for ballot in ballots if names[ballot.judge] not in asked.without]
-            again[record.number] = _counted(summary, fixture, kept, equal=asked.equal)
+    for fixture, outcome in whole_of(ledger, wanted, _JUDGED):
+        summary, names = wanted[fixture.number], {seat.label: seat.player for seat in fixture.all_seats()}
+        ballots = ballots_of(outcome)
+        scoring = {grade.judge for grade in recorded(outcome, "judge")}
+        if scoring and (spec := installed(fixture.game)) and spec.judging.recounted:
+            judges.update(names[label] for label in scoring)
+            schemes.add("equal")
+            out = {label for label in scoring if names[label] in asked.without}
+            if out:
+                recounted = spec.judging.recounted(fixture, outcome, out)
+                again[fixture.number] = _rescored(summary, fixture, recounted)
+            continue
+        if len(fixture.seats) != 2 or not ballots:
+            continue
+        judges.update(names[ballot.judge] for ballot in ballots)
+        schemes.add(fixture.settings.get("weights", "softmax"))
+        kept = [ballot for ballot in ballots if names[ballot.judge] not in asked.without]
+        again[fixture.number] = _counted(summary, fixture, kept, equal=asked.equal)
     if not judges:
         raise ScopeError("no judges voted on these matches, or scored: nothing can be counted otherwise")
     for name in asked.without:

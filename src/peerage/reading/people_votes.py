@@ -18,6 +18,7 @@ from peerage.ledger.merkle import digest
 from peerage.ledger.store import FixtureRow, Ledger, RecordRow
 from peerage.ledger.votes import BOTH_BAD, SKIPPED, TIE, Vote
 from peerage.ratings.kernels import Floats, Ints
+from peerage.reading.rows import rows_of
 
 
 class Finished(Struct, frozen=True):
@@ -55,11 +56,8 @@ def cited(ledger: Ledger, votes: Iterable[Vote]) -> dict[int, Finished]:
     if len(wanted) <= _FEW:
         each = {number: finished(ledger, number) for number in wanted}
         return {number: found for number, found in each.items() if found is not None}
-    return {
-        issued.number: _finished(issued, record)
-        for issued, record in zip(ledger.fixtures(), ledger.records(), strict=False)
-        if issued.number in wanted and issued.number == record.number
-    }
+    folded = {number: None for number in ledger.numbers(1, ledger.heads()[1]) if number in wanted}
+    return {issued.number: _finished(issued, record) for issued, record in rows_of(ledger, folded)}
 
 
 def _finished(issued: FixtureRow, record: RecordRow) -> Finished:

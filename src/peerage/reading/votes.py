@@ -17,7 +17,8 @@ from peerage.ledger.codec import StoredFixture, read_header, read_issued
 from peerage.ledger.store import Ledger, LedgerError, Summary
 from peerage.match import DONE
 from peerage.ratings.history import duels
-from peerage.tables.challenges import amended
+from peerage.reading.challenges import amended
+from peerage.reading.rows import rows_of
 
 LOOKED_AT = 200
 """The newest matches whose verdicts are read for flips."""
@@ -152,14 +153,7 @@ def _questions(ledger: Ledger, matches: Sequence[Summary]) -> dict[int, str]:
 def _ballots(
     ledger: Ledger, matches: Sequence[Summary]
 ) -> Iterator[tuple[Summary, StoredFixture, tuple[Ballot, ...]]]:
-    if not matches:
-        return
-    span = ledger.place(matches[0].number), ledger.place(matches[-1].number)
     wanted = {summary.number: summary for summary in matches}
-    for issued, record in zip(ledger.fixtures(*span), ledger.records(*span), strict=False):
-        if issued.number != record.number:
-            raise LedgerError(f"{ledger.address} lacks rows; `peerage verify` says which")
-        summary = wanted.get(record.number)
-        if summary is not None:
-            detail = read_header(record.body).outcome.detail
-            yield summary, read_issued(issued.body), read_ballots(detail).ballots
+    for issued, record in rows_of(ledger, wanted):
+        detail = read_header(record.body).outcome.detail
+        yield wanted[record.number], read_issued(issued.body), read_ballots(detail).ballots

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from msgspec import Struct
 from msgspec.structs import astuple
@@ -21,12 +21,22 @@ from peerage.judging.known import KNOWN, known_votes
 from peerage.judging.marks import MARKS, Columns, Layout, Mark, Rows, add_marks
 from peerage.judging.scores import recorded
 from peerage.match import DONE, Fixture, Outcome
-from peerage.tables.calibration import Forecasts, forecasts
-from peerage.tables.matches import Match, Step
-from peerage.tables.readings import Read, read
+from peerage.reading.matches import Match, Step
 
 CHALLENGES = Layout(codes=3, counts=0, numbers=0)
 """What contestants were asked before a panel: match, topic, and who drafted it; empty where there is none."""
+
+
+Forecasts = dict[str, dict[int, int]]
+"""By player how often it gave each probability: 2 × percent, plus 1 where it came true."""
+
+
+class Read(NamedTuple):
+    """A match of two with its `first` player's score under each reading."""
+
+    first: str
+    second: str
+    scores: Mapping[str, float]
 
 
 class Replies(Struct):
@@ -127,7 +137,7 @@ def observe(matches: Iterable[Match]) -> Observations:
             add_marks(marks, marks_of(panel, name, chars))
             challenges.add((name, fixture.topic, _drafter(match)))
         add_marks(marks, scores(fixture, outcome, chars))
-        reading = read(fixture, outcome)
+        reading = stated_readings(fixture, outcome)
         if reading is not None:
             found.readings.append(reading)
         if given := forecasts(fixture, outcome):
@@ -280,3 +290,26 @@ def contest_of(item: str, author: str) -> str:
     """What all answers to compare an item with have in common: its name without its author's label."""
     question, _, more = item.partition(f"/{author}")
     return f"{question}{more}"
+
+
+def forecasts(fixture: Fixture, outcome: Outcome) -> Forecasts:
+    """What the contestants of a match forecast; empty where its game knows no probabilities."""
+    spec = installed(fixture.game)
+    found: Forecasts = {}
+    if spec is not None and spec.rating.forecasts is not None:
+        players = {seat.label: seat.player for seat in fixture.seats}
+        for label, probability, came_true in spec.rating.forecasts(fixture, outcome):
+            counts = found.setdefault(players[label], {})
+            key = 2 * round(100 * probability) + came_true
+            counts[key] = counts.get(key, 0) + 1
+    return found
+
+
+def stated_readings(fixture: Fixture, outcome: Outcome) -> Read | None:
+    """The readings of a match; None when its game states none."""
+    stated: Mapping[str, Mapping[str, float]] = outcome.detail.get("readings", {})
+    if len(fixture.seats) != 2 or not stated:
+        return None
+    first, second = fixture.seats
+    scores = {reading: by_label[first.label] for reading, by_label in stated.items()}
+    return Read(first.player, second.player, scores)

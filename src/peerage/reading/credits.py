@@ -1,4 +1,5 @@
-"""The credits that checks gave to answers, by player and task, and the accuracy that follows."""
+"""What checks say: the credits of answers, by player and task, with the accuracy that follows, and whether
+judges agree (`judging.known`)."""
 
 from __future__ import annotations
 
@@ -10,10 +11,12 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from peerage.games import installed
-from peerage.judging.known import read_task_detail
-from peerage.ledger.codec import read_header
+from peerage.judging.ballots import read_ballots
+from peerage.judging.known import KnownVotes, held, known_votes, read_task_detail
+from peerage.ledger.codec import read_header, read_issued
 from peerage.ledger.store import Ledger, LedgerError, Summary
 from peerage.ratings.accuracy import Accuracy, OnTask, accuracies
+from peerage.reading.rows import rows_of
 
 
 class TaskMatch(Struct, frozen=True):
@@ -146,3 +149,20 @@ def credits_of(ledger: Ledger, finished: Iterable[Summary], games: Iterable[str]
             for match, digest in zip(found, stated, strict=True)
         ]
     )
+
+
+def known_of(ledger: Ledger, finished: Iterable[Summary], games: Iterable[str]) -> list[KnownVotes]:
+    """Return what the judges' votes come to in these finished matches, of those of `games`, which are about
+    tasks. Raises LedgerError."""
+    names = frozenset(games)
+    votes: list[tuple[str, str, int]] = []
+    for issued, row in rows_of(ledger, {one.number: one for one in finished if one.game in names}):
+        detail = read_header(row.body).outcome.detail
+        cast, task = read_ballots(detail), read_task_detail(detail)
+        ballots = (*cast.ballots, *cast.control_ballots)
+        if not ballots or not task.checks:
+            continue
+        seats = read_issued(issued.body).officials.get("judge", ())
+        judges = {seat.label: seat.player for seat in seats}
+        votes += [(judge, task.task, points) for judge, points in known_votes(task.checks, ballots, judges)]
+    return held(votes)

@@ -18,7 +18,6 @@ from numpy.typing import ArrayLike
 from peerage.games import installed
 from peerage.games.game import GameSpec
 from peerage.judging.marks import Votes
-from peerage.ledger.codec import by_hex, read_fixture, read_record
 from peerage.ledger.series import series_of
 from peerage.ledger.store import Columns, Ledger, LedgerError, Summary
 from peerage.match import DONE, rated
@@ -29,14 +28,15 @@ from peerage.ratings.strength.evidence import Evidence
 from peerage.ratings.strength.pooling import pooled
 from peerage.ratings.strength.posterior import Strengths
 from peerage.ratings.strength.proven import Claims
+from peerage.reading.challenges import amended, amended_columns, match_points, withdrawn
+from peerage.reading.credits import Credits, about_tasks, credits_of
+from peerage.reading.evidence import SEED, MatchEvidence, evidence_of
+from peerage.reading.rows import whole_of
+from peerage.reading.votes import LOOKED_AT, flips, votes
 from peerage.settings import suggest
 from peerage.standings import moves_elo, unrated
 from peerage.standings.accounts import Account, count, totals_of
 from peerage.standings.looks import looks
-from peerage.tables.challenges import amended, amended_columns, match_points, withdrawn
-from peerage.tables.credits import Credits, about_tasks, credits_of
-from peerage.tables.evidence import SEED, MatchEvidence, evidence_of
-from peerage.tables.votes import LOOKED_AT, flips, votes
 
 
 class ScopeError(ValueError):
@@ -467,25 +467,20 @@ def by_side(ledger: Ledger, played: PlayedMatches, side: str) -> PlayedMatches:
     found = copy(played)
     found.finished = [match for match in played.finished if match.game in specs]
     wanted = {match.number: match for match in found.finished}
-    texts = by_hex(ledger.texts())
     again: dict[int, Summary] = {}
-    for issued, record in zip(ledger.fixtures(), ledger.records(), strict=False):
-        if issued.number != record.number:
-            raise LedgerError(f"{ledger.address} lacks rows; `peerage verify` says which")
-        if summary := wanted.get(record.number):
-            fixture, outcome = read_fixture(issued.body, texts), read_record(record.body).outcome
-            seats = [
-                (seat.label, seat.player if on == side else f"{seat.player}{ELSEWHERE}{on}")
-                for seat in fixture.seats
-                for on in [specs[fixture.game].seating.side(fixture, seat.label)]
-            ]
-            result = rated(seats, fixture.slots, outcome.void, outcome.scores, outcome.costs)
-            again[record.number] = msgspec.structs.replace(
-                summary,
-                players=result.players,
-                scores=result.scores,
-                costs=result.costs,
-                raw=(),
-                cost_elo=(),
-            )
+    for fixture, outcome in whole_of(ledger, wanted):
+        seats = [
+            (seat.label, seat.player if on == side else f"{seat.player}{ELSEWHERE}{on}")
+            for seat in fixture.seats
+            for on in [specs[fixture.game].seating.side(fixture, seat.label)]
+        ]
+        result = rated(seats, fixture.slots, outcome.void, outcome.scores, outcome.costs)
+        again[fixture.number] = msgspec.structs.replace(
+            wanted[fixture.number],
+            players=result.players,
+            scores=result.scores,
+            costs=result.costs,
+            raw=(),
+            cost_elo=(),
+        )
     return found.instead(again, frozenset())
