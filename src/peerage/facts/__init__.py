@@ -14,6 +14,7 @@ from importlib.util import find_spec
 from random import Random
 from typing import Annotated, Literal, TypeAlias, get_args
 
+from msgspec.structs import replace
 from pydantic import AfterValidator, Field
 
 from peerage.facts import signs, world
@@ -76,6 +77,5 @@ def drawn(rng: Random, domains: Sequence[Domain], difficulty: Difficulty, count:
         level = rng.randrange(len(LEVELS)) if difficulty == "mixed" else LEVELS.index(difficulty)
         fact = _MADE[order[-1]](rng, level)
         if fact.question not in found:
-            found[fact.question] = fact
-            order.pop()
+            found[fact.question] = replace(fact, domain=order.pop())
     return list(found.values())

@@ -36,13 +36,13 @@ class Fact(Struct, frozen=True):
     with its options.
     """
 
-    domain: str
     question: str
     statement: str
     answer: str
     wrong: tuple[str, ...]
     accepted: tuple[str, ...] = ()
     closed: bool = False
+    domain: str = ""
 
     def says(self, answer: str) -> str:
         """The statement with that answer in its place."""
@@ -79,15 +79,15 @@ def third(entries: Sequence[Entry], level: int) -> Sequence[Entry]:
     return entries[level * len(entries) // 3 : (level + 1) * len(entries) // 3]
 
 
-def others(rng: Random, pool: Iterable[str], right: Iterable[str], count: int = WRONG) -> tuple[str, ...]:
-    """So many of a pool at random, plainly different from each other and from all that is right.
+def others(rng: Random, pool: Iterable[str], right: Iterable[str]) -> tuple[str, ...]:
+    """`WRONG` of a pool at random, plainly different from each other and from all that is right.
 
     Raises ValueError where the pool does not hold so many.
     """
     seen = {plain(one) for one in right}
     found: list[str] = []
     listed = list(dict.fromkeys(pool))
-    while len(found) < count:
+    while len(found) < WRONG:
         if not listed:
             raise ValueError("too few wrong answers to choose from")
         one = listed.pop(rng.randrange(len(listed)))

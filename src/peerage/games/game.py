@@ -338,12 +338,10 @@ class GameSpec(Generic[Rules]):
         shown = {key: value for key, value in fixture.drawn.items() if key not in self.secrecy.unshown}
         drawn = len(msgspec.json.encode(shown)) if shown else 0
         return tuple(
-            [
-                _bound(label, asks, drawn)
-                for asks in self.asks(rules, fixture)
-                if asks.calls
-                for label in asked_of(asks, fixture)
-            ]
+            _bound(label, asks, drawn)
+            for asks in self.asks(rules, fixture)
+            if asks.calls
+            for label in asked_of(asks, fixture)
         )
 
 

@@ -187,31 +187,22 @@ class Marks:
 
     def only(self, wanted: Flags) -> Marks:
         """The wanted ones of these marks, with all the names."""
-        return Marks(
-            judges=self.judges,
-            authors=self.authors,
-            contests=self.contests,
-            judge=self.judge[wanted],
-            author=self.author[wanted],
-            contest=self.contest[wanted],
-            value=self.value[wanted],
-            chars=self.chars[wanted],
-        )
+        columns = ("judge", "author", "contest", "value", "chars")
+        return replace(self, **{column: getattr(self, column)[wanted] for column in columns})
 
     def named(self) -> Marks:
         """These marks without the names of those who have none."""
         judges, judge = _held(self.judges, self.judge)
         authors, author = _held(self.authors, self.author)
         contests, contest = _held(self.contests, self.contest)
-        return Marks(
+        return replace(
+            self,
             judges=judges,
             authors=authors,
             contests=contests,
             judge=judge,
             author=author,
             contest=contest,
-            value=self.value,
-            chars=self.chars,
         )
 
     @cached_property

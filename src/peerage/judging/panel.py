@@ -323,15 +323,13 @@ def panel_shown(
     yield Table(
         ("Judge", *[f"{order[0]} shown first" for order in orders], "Counts as", ">Weight"),
         tuple(
-            [
-                (
-                    f"{players[ballot.judge]} ({ballot.judge})",
-                    *[_preferred(ballot.verdicts.get(order, ""), players) for order in orders],
-                    _vote(ballot, players),
-                    ballot.weight,
-                )
-                for ballot in ballots
-            ]
+            (
+                f"{players[ballot.judge]} ({ballot.judge})",
+                *[_preferred(ballot.verdicts.get(order, ""), players) for order in orders],
+                _vote(ballot, players),
+                ballot.weight,
+            )
+            for ballot in ballots
         ),
     )
     for ballot in ballots:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -51,13 +51,8 @@ class Duels:
 
     def only(self, kept: np.ndarray) -> Duels:
         """The rows that a mask or their numbers name, in that order."""
-        return Duels(
-            players=self.players,
-            first=self.first[kept],
-            second=self.second[kept],
-            score=self.score[kept],
-            weight=self.weight[kept],
-        )
+        columns = ("first", "second", "score", "weight")
+        return replace(self, **{column: getattr(self, column)[kept] for column in columns})
 
     def games(self) -> Floats:
         """Games of each player."""

@@ -133,12 +133,8 @@ def peers_required(
     if wanted is None:
         return tuple(kept)
     return tuple(
-        [
-            needs._replace(wanted=wanted, minimum=min(needs.minimum, wanted))
-            if needs.role == "judge"
-            else needs
-            for needs in kept
-        ]
+        needs._replace(wanted=wanted, minimum=min(needs.minimum, wanted)) if needs.role == "judge" else needs
+        for needs in kept
     )
 
 

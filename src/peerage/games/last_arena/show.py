@@ -47,13 +47,11 @@ def show(fixture: Fixture, outcome: Outcome, replies: Replies) -> Iterator[Block
     yield Table(
         (">Rank", "Player", ">Beats", *scores, *written),
         tuple(
-            [
-                (
-                    *(one.rank, one.player, one.ahead, one.score, one.se, one.raw),
-                    *(one.written, one.duplicates, percent(one.diversity)),
-                )
-                for one in ranking(players, detail)
-            ]
+            (
+                *(one.rank, one.player, one.ahead, one.score, one.se, one.raw),
+                *(one.written, one.duplicates, percent(one.diversity)),
+            )
+            for one in ranking(players, detail)
         ),
     )
     yield from _matrix(matrix(players, detail), {players[seat.label]: seat.label for seat in fixture.seats})
@@ -165,16 +163,14 @@ def _questions(questions: Sequence[Mapping[str, Any]], players: Mapping[str, str
     yield Table(
         ("Question", "By", "Category", ">Rated", "Asked"),
         tuple(
-            [
-                (
-                    one["text"],
-                    players[one["author"]],
-                    one["category"] + (f", {one['sort']}" if one["sort"] != "plain" else ""),
-                    one["quality"],
-                    "yes" if one["weight"] else "no",
-                )
-                for one in rated[:QUESTIONS]
-            ]
+            (
+                one["text"],
+                players[one["author"]],
+                one["category"] + (f", {one['sort']}" if one["sort"] != "plain" else ""),
+                one["quality"],
+                "yes" if one["weight"] else "no",
+            )
+            for one in rated[:QUESTIONS]
         ),
     )
     if len(rated) > QUESTIONS:

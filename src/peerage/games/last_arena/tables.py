@@ -153,41 +153,33 @@ def _place(label: str, player: str, detail: Detail, public: Sequence[float]) -> 
 def matrix(players: Mapping[str, str], detail: Detail) -> tuple[Cell, ...]:
     """Return what every judge gave every author."""
     return tuple(
-        [
-            Cell(players[judge], players[author], cell["mean"], cell["grades"], cell["favour"])
-            for judge, row in detail.get("matrix", {}).items()
-            for author, cell in row.items()
-        ]
+        Cell(players[judge], players[author], cell["mean"], cell["grades"], cell["favour"])
+        for judge, row in detail.get("matrix", {}).items()
+        for author, cell in row.items()
     )
 
 
 def sorts(players: Mapping[str, str], detail: Detail) -> tuple[SortRow, ...]:
     """Every player's score on every sort of question."""
     return tuple(
-        [
-            SortRow(players[label], sort, cell["score"], cell["se"], cell["answers"])
-            for label, row in detail.get("sorts", {}).items()
-            for sort, cell in row.items()
-        ]
+        SortRow(players[label], sort, cell["score"], cell["se"], cell["answers"])
+        for label, row in detail.get("sorts", {}).items()
+        for sort, cell in row.items()
     )
 
 
 def scaling(players: Mapping[str, str], detail: Detail) -> tuple[BudgetRow, ...]:
     """Every player's score under every token limit."""
     return tuple(
-        [
-            msgspec.convert({"player": players[label], **row}, BudgetRow)
-            for label, rows in detail.get("scaling", {}).items()
-            for row in rows
-        ]
+        msgspec.convert({"player": players[label], **row}, BudgetRow)
+        for label, rows in detail.get("scaling", {}).items()
+        for row in rows
     )
 
 
 def reasons(players: Mapping[str, str], detail: Detail) -> tuple[ReasonsRow, ...]:
     """Every judge's zeros and tens, and what marks its reasons."""
     return tuple(
-        [
-            msgspec.convert({"judge": players[label], **row}, ReasonsRow)
-            for label, row in detail.get("reasons", {}).items()
-        ]
+        msgspec.convert({"judge": players[label], **row}, ReasonsRow)
+        for label, row in detail.get("reasons", {}).items()
     )

@@ -172,7 +172,7 @@ def draw(rules: TriviaRules, secret: str, number: int) -> Mapping[str, Any]:
 
 
 def _fact(one: QuizQuestion) -> Fact:
-    return Fact("", one.question, "", one.answer, one.wrong, one.variants)
+    return Fact(one.question, "", one.answer, one.wrong, one.variants)
 
 
 def _question(rng: Random, fact: Fact, rules: TriviaRules) -> Question:
