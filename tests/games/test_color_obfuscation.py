@@ -1,7 +1,7 @@
 """The rules of Color Obfuscation, played with scripted replies."""
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from itertools import combinations
 from pathlib import Path
 from random import Random
@@ -139,38 +139,6 @@ def test_an_unusable_guess_is_an_attempt_that_failed(said: Any) -> None:
     assert {guess["color"] for guess in first["attempts"]} == {""}
     assert first["recovered"] == 0
     assert "It is not" not in str(played.step("1/attack/2").ask.messages)
-
-
-def leaking(where: str) -> Callable[[str], str]:
-    def said(color: str) -> str:
-        if where == "string":
-            return encoding(text=f"look: {color[::-1]}")
-        return encoding(steps=["one", "two", f"it becomes {color.lower()}", "four", "five"])
-
-    return said
-
-
-def test_leaks_are_reported() -> None:
-    played = battle({"1/obfuscate": leaking("string")})
-    assert rounds(played)[0]["leaks"] == [{"form": "reversed", "where": "string"}]
-    assert played.outcome.scores == {"A": 0.5, "B": 0.5}
-    assert rounds(played)[1]["leaks"] == []
-
-
-def test_a_leak_counts_once_it_was_shown() -> None:
-    script = {"1/obfuscate": leaking("instruction 3")}
-    early = battle({**script, "1/attack/3": "right"})
-    assert [rounds(early)[0]["leaks"], rounds(early)[0]["recovered"]] == [[], 3]
-    late = battle(script)
-    assert rounds(late)[0]["leaks"] == [{"form": "the color", "where": "instruction 3"}]
-
-
-def test_a_leak_over_several_instructions() -> None:
-    def said(color: str) -> str:
-        return encoding(steps=[f"digit {digit}" if place else digit for place, digit in enumerate(color)])
-
-    found = rounds(battle({"1/obfuscate": said}))[0]["leaks"]
-    assert {leak["where"] for leak in found} == {"instructions"}
 
 
 @pytest.mark.parametrize(

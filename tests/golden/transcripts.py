@@ -112,7 +112,7 @@ MATCHES: dict[str, tuple[str, dict[str, Any], int]] = {
     "rejudge-one-troubled": ("rejudge", {"order": "one", "binary": True}, 33),
     "rejudge-scores": ("rejudge", {"by": "scores"}, 1),
 }
-"""Name → game, settings, match number (chosen so that redrafts, flips, ties and a leak are among them). In
+"""Name → game, settings, match number (chosen so that redrafts, flips and ties are among them). In
 those that are troubled some replies are unusable, cut, refused or void."""
 
 OF_LIBRARIES = {"openspiel-leduc-poker": "pyspiel", "textarena-indian-poker": "textarena"}

@@ -42,7 +42,6 @@ from peerage.games.color_obfuscation.score import (
     Guess,
     Round,
     decided,
-    leaks_in,
     reading_of,
     scores,
 )
@@ -146,7 +145,6 @@ def _attacks(
     ally: Guess | None = None
     for attempt in range(1, len(rules.shares) + 1):
         shown = _shown(rules, made, attempt)
-        found = leaks_in(color, made, shown)
         about = {
             "instructions": _instructions(made, shown),
             "attempt": str(attempt),
@@ -174,7 +172,6 @@ def _attacks(
         attempts=tuple(guesses),
         recovered=len(guesses) if guesses and guesses[-1].right else 0,
         broken=ally is not None and not ally.right and ally.status != "void",
-        leaks=found,
     )
     return done
 
@@ -259,8 +256,6 @@ def _answer(guess: Guess) -> tuple[str, str]:
 
 
 def _ended(one: Round, attacker: str) -> Iterator[Block]:
-    for leak in one.leaks:
-        yield Sentence(f"The {leak.where} shows the color plainly ({leak.form}).", "bad")
     if one.broken:
         yield Sentence("The ally could not find the color: this encoding is broken.", "bad")
     if one.recovered:

@@ -14,7 +14,7 @@ from peerage.games.texts import expanded, texts
 from peerage.match import Fixture
 from peerage.protocol import Prompt
 
-NAME, VERSION = "color-obfuscation", 8
+NAME, VERSION = "color-obfuscation", 9
 Share = Annotated[float, Field(ge=0, le=1)]
 
 

@@ -6,18 +6,8 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
-from peerage.formats import Encoded
-from peerage.games.color_obfuscation.leaks import leaks
-
 READINGS = ("attacker", "ignore")
 """Readings of a broken encoding; each battle states its result under both."""
-
-
-class Leak(Struct, frozen=True):
-    """A plain transliteration of the color: which, and where (`string`, `instruction 3`, `instructions`)."""
-
-    form: str
-    where: str
 
 
 class Guess(Struct, frozen=True):
@@ -45,7 +35,6 @@ class Round(Struct, frozen=True):
     attempts: tuple[Guess, ...] = ()
     recovered: int = 0
     broken: bool = False
-    leaks: tuple[Leak, ...] = ()
 
     def needed(self, reading: str) -> int:
         """Attempts after which the round counted for the attacker, 0 when it did not.
@@ -85,13 +74,3 @@ def _ranks(rounds: Sequence[Round], reading: str, order: str) -> dict[str, tuple
     return {
         label: (bool(attempts), -attempts if order == "attempts" else 0) for label, attempts in needed.items()
     }
-
-
-def leaks_in(color: str, made: Encoded, shown: int) -> tuple[Leak, ...]:
-    """Leaks in the string and in the first `shown` instructions, one by one and then taken together."""
-    found = [Leak(form, "string") for form in leaks(color, made.text)]
-    for place, text in enumerate(made.instructions[:shown], 1):
-        found += [Leak(form, f"instruction {place}") for form in leaks(color, text)]
-    known = {leak.form for leak in found}
-    together = leaks(color, " ".join(made.instructions[:shown]))
-    return (*found, *(Leak(form, "instructions") for form in together if form not in known))
