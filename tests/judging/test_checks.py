@@ -12,18 +12,10 @@ from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
 from peerage.formats.json_schema import check_schema, misfits
-from peerage.judging.checks import (
-    Check,
-    Credit,
-    check_of,
-    chosen,
-    credit_of,
-    graded,
-    normalized,
-    number,
-    program,
-    usual_check,
-)
+from peerage.formats.numbers import number
+from peerage.judging.check_programs import credit_of, program
+from peerage.judging.check_reading import check_of, usual_check
+from peerage.judging.checks import Check, Credit, chosen, graded, normalized
 from peerage.protocol import Ran, ran
 from peerage.testing.offline import performed
 

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from peerage.blocks import MARK, Replies
 from peerage.figures import counted, dollars, estimated, percent
-from peerage.judging.checks import PROGRAM_FAILED
+from peerage.judging.check_programs import PROGRAM_FAILED
 from peerage.ledger.store import Ledger
 from peerage.protocol import render
 from peerage.ratings.accuracy import difference

@@ -12,9 +12,10 @@ from typing import Any
 
 import msgspec
 
+from peerage.formats.numbers import number
 from peerage.formats.texts import json_text
 from peerage.games.house import SPREAD, Call, Said, essay, usual, worth
-from peerage.judging.checks import Check, Credit, graded, number
+from peerage.judging.checks import Check, Credit, graded
 
 RIGHT, WRONG = 0.85, 0.25
 """Quality of a right answer and of a near miss, as house judges see it."""

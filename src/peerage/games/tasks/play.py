@@ -39,7 +39,8 @@ from peerage.games.tasks.judges import CONTROL, SEEN, TASK, Controls, Decided, a
 from peerage.games.tasks.rules import TasksRules
 from peerage.games.tasks.show import show
 from peerage.games.tasks.task import messages_of
-from peerage.judging.checks import Check, Credit, credit_of, graded, invalid, program
+from peerage.judging.check_programs import credit_of, program
+from peerage.judging.checks import Check, Credit, graded, invalid
 from peerage.judging.panel import REASON_CHARS, VERDICT_TOKENS
 from peerage.match import Fixture, Outcome, Table
 from peerage.protocol import Ask, Prompt, Reply, Run, Steps, Voided

@@ -13,7 +13,8 @@ from pydantic import Field
 from peerage.figures import suggest
 from peerage.games.section import Section
 from peerage.games.task_files import unknown
-from peerage.judging.checks import Check, check_of, described, usual_check
+from peerage.judging.check_reading import check_of, usual_check
+from peerage.judging.checks import Check, described
 from peerage.protocol import Message, Speaker, storable
 
 COLUMNS = ("prompt", "messages", "system", "expected", "check", "rubric", "category", "id", "weight")
