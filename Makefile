@@ -87,7 +87,7 @@ bench: $(VENV)/.bench        ## measure ours beside the field's packages
 
 bench-numbers: $(VENV)/.bench ## simulate how far ratings and judgements can be trusted (hours)
 	$(BIN)/python -m bench.ratings_coverage
-	$(BIN)/python -m bench.strength 200 --write
+	$(BIN)/python -m bench.strength 100 --write
 	$(BIN)/python -m bench.clusters
 	$(BIN)/python -m bench.accuracy 2000 --write
 	$(BIN)/python -m bench.gate 1000 --write

@@ -5,7 +5,7 @@ Arenas of known strengths are played, paired at random, as a Swiss tournament, n
 results so far; `tables` are rankings of four, drawn as by Plackett and Luce. At each look
 `peerage.ratings.strength` is asked, and what it says is compared with the truth.
 
-Usage: python -m bench.strength [ARENAS [--write] [--only TEXT]]    (200: about half an hour on one core)
+Usage: python -m bench.strength [ARENAS [--write] [--only TEXT]]    (100: about fifteen minutes on one core)
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from peerage.ratings.strength.posterior import strengths
 from peerage.ratings.table import POINTS
 
 PAGE = Path(__file__).parents[1] / "docs" / "ratings.md"
-BEGIN, END = "<!-- made by `python -m bench.strength 200 --write` -->", "<!-- to here -->"
+BEGIN, END = "<!-- made by `python -m bench.strength 100 --write` -->", "<!-- to here -->"
 SEATS = 4  # of a table
 CLOSE = 40.0  # Elo: the spread that equals may show after twenty matches a player
 ENOUGH = 20.0  # matches a player from which on slopes, and the spread of equals, are held to their bounds
@@ -349,7 +349,7 @@ def main(arenas: int, write: bool, only: str) -> None:
 if __name__ == "__main__":
     words = sys.argv[1:]
     main(
-        int(words[0]) if words and words[0].isdigit() else 200,
+        int(words[0]) if words and words[0].isdigit() else 100,
         "--write" in words,
         words[words.index("--only") + 1] if "--only" in words else "",
     )
