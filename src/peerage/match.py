@@ -220,7 +220,7 @@ def rated(
     return Rated(tuple(held), tuple([(len(own) - rank) / last for rank in merged]), summed)
 
 
-class Totals(Struct, frozen=True):
+class Totals(Struct, frozen=True, gc=False):
     """Sums over a match's exchanges; `unknown_costs` counts the calls whose cost is not known, `failed` says
     that a contestant gave no reply to a request, and is on record only where that is so."""
 

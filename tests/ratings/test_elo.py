@@ -93,8 +93,9 @@ def test_one_by_one_in_batches_and_at_once_give_the_same_bits() -> None:
 @pytest.mark.parametrize("width", [None, 50.0])
 def test_numba_gives_the_same_bits(width: float | None, monkeypatch: pytest.MonkeyPatch) -> None:
     settings, results = EloSettings(propagation_width=width), history(23, 500)
+    monkeypatch.setattr(elo, "ready", lambda module: False)
     plain = elo.fold(23, results, settings)
-    monkeypatch.setattr(elo, "_LONG", 1)
+    monkeypatch.setattr(elo, "repays_compiling", lambda duels, players: True)
     assert kernel(kernels.elo_fold, long=True) is not kernels.elo_fold
     assert elo.fold(23, results, settings) == plain
 

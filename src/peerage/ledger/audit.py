@@ -9,7 +9,7 @@ from __future__ import annotations
 import gc
 import re
 from collections import Counter, deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
 from itertools import groupby
 from operator import attrgetter
@@ -23,7 +23,7 @@ from peerage.ledger.merkle import GENESIS, checksum, leaves, link, match_root
 from peerage.ledger.merkle import digest as digest_of
 from peerage.ledger.places import places
 from peerage.ledger.store import Exchange, FixtureRow, Ledger, LedgerError, RecordRow, Summary
-from peerage.match import rated
+from peerage.match import DONE, Totals, rated
 
 _UNREADABLE = (LedgerError, msgspec.MsgspecError, TypeError, ValueError, KeyError)
 """What reading may raise when not we but somebody else wrote the rows: whatever stands there, it is told."""
@@ -31,8 +31,8 @@ _UNREADABLE = (LedgerError, msgspec.MsgspecError, TypeError, ValueError, KeyErro
 BLOCK = 500
 """Matches read at a time."""
 
-Walked = tuple[Summary, RecordRow]
-"""What is derived of a match, and its record."""
+Walked = tuple[Summary, Mapping[str, Totals]]
+"""What is derived of a match, and what each player did and cost by its record."""
 
 
 class Findings(msgspec.Struct):
@@ -53,6 +53,16 @@ class Findings(msgspec.Struct):
         self.texts = other.texts | self.texts
         self.problems += other.problems
         self.digests |= other.digests
+
+
+def totals_of(record: RecordRow) -> Mapping[str, Totals]:
+    """Return what everybody did and cost in one match, by its record. Raises LedgerError."""
+    try:
+        return read_header(record.body).totals
+    except msgspec.MsgspecError as error:
+        raise LedgerError(
+            f"the record of match {record.number} cannot be read ({error}); `peerage verify` says more"
+        ) from error
 
 
 def audit(ledger: Ledger, first: int, last: int, *, replies: bool = True) -> Findings:
@@ -117,11 +127,9 @@ class _Tally:
 
     def __init__(self, rows: Sequence[Exchange] = (), record: RecordRow | None = None):
         answered = [row for row in rows if row.reply is not None]
-        keys = [row.key for row in answered]
+        keys, players = [row.key for row in answered], [row.player for row in answered]
         requests, replies = [row.request for row in answered], [row.reply or b"" for row in answered]
-        found = dict(
-            zip(keys, leaves(keys, [row.player for row in answered], requests, replies), strict=True)
-        )
+        found = dict(zip(keys, leaves(keys, players, requests, replies), strict=True))
         self.answered = len(found)
         self.twice = (
             {key for key, times in Counter(keys).items() if times > 1} if len(found) < len(keys) else ()
@@ -162,7 +170,8 @@ class Walk:
         self._places = places(ledger)
 
     def matches(self) -> Iterator[Walked]:
-        """The row of the narrow table and the record of each match that has both, in order."""
+        """The row of the narrow table of each match, and the totals of its record where that is as it was
+        written, in order."""
         first, last, problems = self._first, self._last, self.found.problems
         while first <= last:
             stop, before = min(first + BLOCK - 1, last), len(problems)
@@ -212,10 +221,10 @@ class Walk:
                 [len(row.body) for row in (fixture, record) if row is not None]
             )
             summary = summaries.get(number)
-            if summary is not None and record is not None:
-                walked.append((summary, record))
             try:
-                problems = self._match(at, number, fixture, record, summary, tally)
+                totals, problems = self._match(at, number, fixture, record, summary, tally)
+                if summary is not None and totals is not None:
+                    walked.append((summary, totals))
             except _UNREADABLE as error:
                 problems = [f"cannot be read: {error}"]
                 self._chain.lost()
@@ -236,19 +245,21 @@ class Walk:
         record: RecordRow | None,
         summary: Summary | None,
         tally: _Tally,
-    ) -> list[str]:
-        """What is wrong with the match at a place."""
+    ) -> tuple[Mapping[str, Totals] | None, list[str]]:
+        """The totals on the record of the match at a place, where that can be read, and what is wrong with
+        the match."""
         if record is None:
             self._chain.lost()
-            return ["its record is missing"]
+            return None, ["its record is missing"]
         if not self._chain.fits(record):
             # Nothing can be held against a record that is itself not as it was written.
-            return ["its record changed", *self._changed(at)]
+            return None, ["its record changed", *self._changed(at)]
         if fixture is None:
-            return ["its fixture is missing"]
+            return None, ["its fixture is missing"]
         problems: list[str] = []
         try:
             header = read_header(record.body)
+            totals, ratings = header.totals, header.ratings  # parsed at each access
             if header.number != number:
                 problems.append(f"its record is that of match {header.number}")
             if header.fixture != digest_of(fixture.body):
@@ -259,10 +270,10 @@ class Walk:
                     problems.append("number or round in the row of its fixture changed")
                 problems += self._pairing(issued, at)
         except msgspec.MsgspecError as error:
-            return [f"its fixture or record is not in the form of this version: {error}"]
+            return None, [f"its fixture or record is not in the form of this version: {error}"]
         if self._replies:
-            problems += self._exchanges(at, header, tally, problems)
-        return problems or _compare(summary, header, issued, record.at_ms)
+            problems += self._exchanges(at, header.root, totals, tally, problems)
+        return totals, problems or _compare(summary, header, totals, ratings, issued, record.at_ms)
 
     def _pairing(self, issued: StoredFixture, at: int) -> list[str]:
         """Where a fixture names another place than the one it was paired from."""
@@ -274,14 +285,16 @@ class Walk:
             return [f"{stated} its own is {own}"]
         return [f"{stated} benches and ratings say {due}"] if issued.paired_from != due else []
 
-    def _exchanges(self, at: int, header: RecordHeader, tally: _Tally, known: Sequence[str]) -> list[str]:
+    def _exchanges(
+        self, at: int, root: str, totals: Mapping[str, Totals], tally: _Tally, known: Sequence[str]
+    ) -> list[str]:
         """What is wrong with the exchanges of a match whose record stands."""
         problems = [f"{key} is answered twice" for key in sorted(tally.twice)]
-        if header.root != tally.root:
+        if root != tally.root:
             found = [what for what in self._changed(at) if what not in known]
             return problems + (found or ["its exchanges do not give the root on record"])
-        spent = sum([total.cost_nano for total in header.totals.values()])
-        unknown = any(total.unknown_costs for total in header.totals.values())
+        spent = sum([total.cost_nano for total in totals.values()])
+        unknown = any(total.unknown_costs for total in totals.values())
         # An unknown cost stands beside its reply as the most it may be.
         if tally.cost_nano < spent or (tally.cost_nano > spent and not unknown):
             problems.append(f"the costs of its replies come to {tally.cost_nano}, its record says {spent}")
@@ -303,24 +316,31 @@ def altered(row: Exchange) -> Iterator[str]:
         yield f"reply {which} changed"
 
 
-def _compare(summary: Summary | None, header: RecordHeader, issued: StoredFixture, at_ms: int) -> list[str]:
+def _compare(
+    summary: Summary | None,
+    header: RecordHeader,
+    totals: Mapping[str, Totals],
+    ratings: Mapping[str, Mapping[str, tuple[float, float]]],
+    issued: StoredFixture,
+    at_ms: int,
+) -> list[str]:
     """Where the narrow table says something else than fixture and record."""
     if summary is None:
         return ["its row of the narrow table is missing"]
     outcome = header.outcome
     seated = [(seat.label, seat.player) for seat in issued.seats]
     players, scores, costs = rated(seated, issued.slots, outcome.void, outcome.scores, outcome.costs)
-    raw, cost = header.ratings.get("raw", {}), header.ratings.get("cost", {})
+    raw, cost = ratings.get("raw", {}), ratings.get("cost", {})
     expected = Summary(
         number=header.number,
         round=issued.round,
         game=issued.game,
         topic=issued.topic,
         players=players,
-        status=outcome.void or "done",
+        status=outcome.void or DONE,
         scores=scores,
         costs=costs,
-        spent_nano=sum([total.cost_nano for total in header.totals.values()]),
+        spent_nano=sum([total.cost_nano for total in totals.values()]),
         # The record names only ratings that this match moved.
         raw=tuple([raw[name][1] for name in players]) if raw else summary.raw,
         cost_elo=tuple([cost[name][1] for name in players]) if cost else summary.cost_elo,

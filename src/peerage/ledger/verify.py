@@ -32,6 +32,7 @@ from peerage.ledger.audit import (
     integrity,
     settings_text,
     texts_of,
+    totals_of,
 )
 from peerage.ledger.checkpoints import origin
 from peerage.ledger.codec import read_issued
@@ -160,7 +161,7 @@ def verify(
         jobs = [helpers.submit(audited, *part) for part in parts] if helpers else []
         walk = Walk(ledger, 1, recorded, replies=replies, agreed=partial(agreed, logged=logged))
         matches = (
-            zip(ledger.summaries(1, recorded), ledger.records(1, recorded), strict=False)
+            zip(ledger.summaries(1, recorded), map(totals_of, ledger.records(1, recorded)), strict=False)
             if jobs
             else walk.matches()
         )

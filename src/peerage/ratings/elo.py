@@ -18,12 +18,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from peerage.ratings import kernels
-from peerage.ratings.compiled import kernel
+from peerage.ratings.compiled import kernel, ready
 from peerage.ratings.history import Duels
 from peerage.ratings.kernels import Floats
 
-_LONG = 5_000  # duels with propagation from which loading Numba's cached code (half a second) is repaid
-_LONG_ALONE = 200_000
+_LONG_ALONE = 200_000  # duels without propagation from which loading Numba's cached code is repaid
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +100,12 @@ class EloState:
         return len(self.raw)
 
 
+def repays_compiling(duels: int, players: int) -> bool:
+    """Return whether so many duels with propagation repay the half second that loading Numba's cached code
+    takes: 15,000 of 60 players, 2,100 of 200."""
+    return duels * (players**2 + 2_500) >= 9e7
+
+
 def start(players: int, settings: EloSettings) -> EloState:
     """Everybody at `settings.initial` on both tracks."""
     return EloState((settings.initial,) * players, (settings.initial,) * players)
@@ -164,7 +169,8 @@ def _play(
         if len(column) and not 0 <= column.min() <= column.max() < players:
             at = int(np.flatnonzero((column < 0) | (column >= players))[0])
             raise ValueError(f"duel {at} names player {column[at]}: there are {players}, counted from 0")
-    fold_duels = kernel(kernels.elo_fold, long=len(results) >= _LONG)
+    long = ready(kernels) or repays_compiling(len(results), players)
+    fold_duels = kernel(kernels.elo_fold, long=long)
     fold_duels(
         raw=raw,
         cost=cost,

@@ -18,6 +18,7 @@ from numpy.typing import ArrayLike
 from peerage.games import installed
 from peerage.games.game import GameSpec
 from peerage.judging.marks import Votes
+from peerage.ledger.audit import totals_of
 from peerage.ledger.series import series_of
 from peerage.ledger.store import Columns, Ledger, LedgerError, Summary
 from peerage.match import DONE, rated
@@ -35,7 +36,7 @@ from peerage.reading.rows import whole_of
 from peerage.reading.votes import LOOKED_AT, flips, votes
 from peerage.settings import suggest
 from peerage.standings import moves_elo, unrated
-from peerage.standings.accounts import Account, count, totals_of
+from peerage.standings.accounts import Account, count
 from peerage.standings.looks import looks
 
 

@@ -14,9 +14,8 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import astuple
 
-from peerage.ledger.audit import audit
-from peerage.ledger.codec import read_header
-from peerage.ledger.store import Ledger, LedgerError, RecordRow, Summary
+from peerage.ledger.audit import audit, totals_of
+from peerage.ledger.store import Ledger, LedgerError, Summary
 from peerage.match import DONE, Totals
 from peerage.protocol import SANDBOX
 from peerage.ratings.elo import EloSettings
@@ -206,16 +205,6 @@ def read_snapshot(body: bytes) -> Position:
     found = _read_snapshot(body)
     standings = Standings(found.number, found.players, found.raw, found.cost, found.skills)
     return Position(standings, found.accounts)
-
-
-def totals_of(record: RecordRow) -> Mapping[str, Totals]:
-    """Return what everybody did and cost in one match, by its record. Raises LedgerError."""
-    try:
-        return read_header(record.body).totals
-    except msgspec.MsgspecError as error:
-        raise LedgerError(
-            f"the record of match {record.number} cannot be read ({error}); `peerage verify` says more"
-        ) from error
 
 
 def position(ledger: Ledger, elo: EloSettings) -> Position:

@@ -20,7 +20,16 @@ import msgspec
 from peerage.games import tracks_of
 from peerage.ledger.store import LedgerError, Summary
 from peerage.match import DONE
-from peerage.ratings.elo import DuelResult, EloSettings, EloState, extend, fold, trajectory, update
+from peerage.ratings.elo import (
+    DuelResult,
+    EloSettings,
+    EloState,
+    extend,
+    fold,
+    repays_compiling,
+    trajectory,
+    update,
+)
 from peerage.scheduling.standing import Standing
 from peerage.settings import PlayerSettings, Rating
 from peerage.settings.weights import group_of
@@ -192,10 +201,6 @@ def after_all(standings: Standings, summaries: Iterable[Summary], settings: EloS
     return Standings(number, tuple(names), state.raw, state.cost, skills)
 
 
-STRETCH = 5_000
-"""Duels folded at a time where standings between them are wanted: enough to repay compiled code."""
-
-
 def after_each(
     summaries: Iterable[Summary], settings: EloSettings, wanted: Container[int]
 ) -> Iterator[Standings]:
@@ -211,13 +216,15 @@ def after_each(
         nonlocal standings
         players = tuple(names)
         start = extend(EloState(standings.raw, standings.cost), len(players), settings)
-        trail = trajectory(len(players), results, settings, start)
-        for number, duels, skilled in asked:
-            raw, cost = trail[duels - 1].tolist() if duels else (start.raw, start.cost)
-            yield Standings(number, players, tuple(raw), tuple(cost), skilled)
-        if results:
-            raw, cost = trail[-1].tolist()
-            start = EloState(tuple(raw), tuple(cost))
+        if not asked:  # without the ratings between duels it takes a fraction of the time
+            start = fold(len(players), results, settings, start)
+        else:
+            trail = trajectory(len(players), results, settings, start)
+            for number, duels, skilled in asked:
+                raw, cost = trail[duels - 1].tolist() if duels else (start.raw, start.cost)
+                yield Standings(number, players, tuple(raw), tuple(cost), skilled)
+            if results:
+                start = EloState(*map(tuple, trail[-1].tolist()))
         standings = Standings(0, players, start.raw, start.cost)
         results.clear()
         asked.clear()
@@ -226,7 +233,7 @@ def after_each(
         if summary.status == DONE and summary.scores:
             if moves_elo(summary.game, summary.scores, settings.unrated):
                 newcomers = [player for player in summary.players if player not in names]
-                if newcomers or len(results) == STRETCH:
+                if newcomers or repays_compiling(len(results), len(names)):
                     yield from folded()
                     names.update(zip(newcomers, range(len(names), len(names) + len(newcomers)), strict=True))
                 a, b = summary.players

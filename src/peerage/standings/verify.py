@@ -25,7 +25,7 @@ from peerage.match import DONE
 from peerage.parallel import Helpers
 from peerage.ratings.elo import EloSettings
 from peerage.settings import Rating
-from peerage.standings.accounts import Account, Position, Sums, read_snapshot, totals_of
+from peerage.standings.accounts import Account, Position, Sums, read_snapshot
 from peerage.standings.fold import Standings, after_each, pinned_elo
 from peerage.standings.looks import Again
 
@@ -82,10 +82,10 @@ def _recomputed(
     again = Again(ledger) if claims else None
 
     def seen() -> Iterator[Walked]:
-        for row, record in matches:
+        for row, totals in matches:
             if again is not None:
                 again.see(row)
-            yield row, record
+            yield row, totals
 
     yield from _problems(ledger, seen(), last, pinned_elo(ledger.meta(), Rating()), snapshots)
     for look, (better, worse) in again.false() if again is not None else ():
@@ -126,9 +126,9 @@ def _problems(
         """The narrow table, which a long arena has no room for at once; on its way it says of which matches
         more is to be known, and what everybody did and cost until then."""
         sums = Sums()
-        for at, (row, record) in enumerate(matches, 1):
+        for at, (row, totals) in enumerate(matches, 1):
             if to_fold:
-                sums.add(row, totals_of(record))
+                sums.add(row, totals)
             if at in to_fold:
                 accounts[at] = sums.accounts()
             if row.status != DONE and row.raw:
