@@ -31,7 +31,7 @@ from peerage.engine.plans import Plans
 from peerage.engine.player_runtime import PlayerRuntime
 from peerage.engine.probed import TOPIC as PROBES
 from peerage.engine.probed import ProbeEntry, entries, probe_costs
-from peerage.engine.probes import bench_by_probes, probe_players
+from peerage.engine.probes import bench_by_probes, probe_players, to_probe
 from peerage.engine.recovery import Recovered, decided, read_budget_voids, recover
 from peerage.engine.registration import as_registered, prices, registered, registrations
 from peerage.engine.report import RunReport
@@ -133,7 +133,12 @@ async def play(
             if settings.engine.probe and clients is None and not reached:
                 roomy = _with_room(ledger, runtimes)
                 away = [name for name in runtimes if availability.away(name) is not None]
-                asked = {name: runtime for name, runtime in runtimes.items() if name not in {*over, *away}}
+                priced = {name: one.price for name, one in roomy.items()}
+                asked = {
+                    name: runtimes[name]
+                    for name in to_probe(ledger, settings.everyone, priced)
+                    if name not in {*over, *away}
+                }
                 probed = await _probe(folder, settings, ledger, asked, recovered, availability)
                 _warn(runtimes, told)
                 if replan is not None and roomy != _with_room(ledger, runtimes):

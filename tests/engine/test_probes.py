@@ -172,8 +172,34 @@ async def test_an_arena_with_nothing_to_play_probes_nobody(tmp_path: Path, serve
     assert len(probes_of(server)) == 7
     await run(folder, 1)
     assert len(probes_of(server)) == 7
+
+
+async def test_who_answered_under_these_settings_is_not_probed_again_and_who_failed_since_is(
+    tmp_path: Path, server: OpenAIServer
+) -> None:
+    folder = arena(tmp_path, server, SEVEN)
+    await run(folder, 1)
     await run(folder, 2)
-    assert len(probes_of(server)) == 14
+    assert len(probes_of(server)) == 7
+    file = folder / "arena.yaml"
+    file.write_text(file.read_text().replace("model: openai:tiny", "model: openai:tiny\n  version: 2", 1))
+    await run(folder, 3)
+    assert len(probes_of(server)) == 8
+
+    async def failing(request: web.Request, asked: dict[str, Any]) -> web.StreamResponse:
+        probe = asked.get("max_tokens") == PROBE_TOKENS
+        return await (behave.sensible if probe else behave.status(400))(request, asked)
+
+    server.always(failing)
+    await run(folder, 4)
+    assert len(probes_of(server)) == 8
+    with open_arena(folder) as opened:
+        last = {call.player: call for call in opened.ledger.exchanges(1)}
+        last = {player.name: last[player.name] for player in opened.settings.players if player.name in last}
+    failed = [name for name, call in last.items() if call.reply is None or b'"void"' in call.reply]
+    assert len(failed) > 0
+    await run(folder, 5)
+    assert len(probes_of(server)) == 8 + len(failed)
 
 
 async def test_a_probe_that_the_budget_does_not_cover_is_not_sent(

@@ -176,10 +176,9 @@ def agree(
     Raises ArenaError when a budget could not be kept, SettingsError when there is no terminal to ask at;
     leaves the program when the answer is no.
     """
-    from peerage.engine.probes import worst_probe
+    from peerage.engine.probes import to_probe, worst_probe
     from peerage.engine.registration import prices
-    from peerage.figures import dollars
-    from peerage.players.checks import needs_probe
+    from peerage.figures import dollars, listed
     from peerage.requirements import refuse_too_dear, refuse_unpriced
     from peerage.settings import SettingsError
 
@@ -197,14 +196,15 @@ def agree(
     _write(settings, made, Format.table)
     refuse_unpriced(settings, made.unpriced)
     refuse_too_dear(settings, priced)
-    probed = [player.name for player in settings.everyone if settings.engine.probe and needs_probe(player)]
+    probed = to_probe(arena.ledger, settings.everyone, priced) if settings.engine.probe else []
     if probed and note != THINKS:
         worst = {name: worst_probe(priced[name]) for name in probed}
         most = dollars(sum(nano or 0 for nano in worst.values()) / 1e9)
         unknown = [name for name, nano in worst.items() if nano is None]
         parts = [f"for at most {most} in all"] if len(unknown) < len(worst) else []
         parts += [f"{', '.join(unknown)} at an unknown price"] * bool(unknown)
-        typer.echo(f"First each player is asked one small question, {', and '.join(parts)}.")
+        whom = "each player" if len(probed) == len(settings.everyone) else listed(probed)
+        typer.echo(f"First {whom} is asked one small question, {', and '.join(parts)}.")
     if yes:
         return
     if not sys.stdin.isatty():

@@ -12,9 +12,12 @@ from itertools import islice
 
 from msgspec import Struct
 
-from peerage.ledger.store import Ledger, amended
+from peerage.ledger.codec import read_said
+from peerage.ledger.store import Exchange, Ledger, amended
 
 TOPIC = "probes"
+LAST_CALLS = 64
+"""Last matches on record among whose calls a player's last one is looked for."""
 
 
 class ProbeResult(Struct, frozen=True, omit_defaults=True):
@@ -71,6 +74,24 @@ def probed_tokens(ledger: Ledger) -> dict[str, int]:
     LedgerError."""
     answered = [one for entry in entries(ledger) for one in entry.found.items() if one[1].status == "ok"]
     return {name: one.output_tokens for name, one in answered if one.output_tokens is not None}
+
+
+def reachable(ledger: Ledger) -> set[str]:
+    """Return the players whose last probe was answered, and whose last call in matches, if there was one, got
+    a reply. Raises LedgerError."""
+    found: dict[str, str] = {}
+    for entry in entries(ledger):
+        found |= dict.fromkeys(entry.sent, "sent")
+        found |= {name: one.status for name, one in entry.found.items()}
+    _, recorded = ledger.heads()
+    last: dict[str, Exchange] = {}
+    for call in ledger.exchanges(max(1, recorded - LAST_CALLS)):
+        if call.player not in last or call.id > last[call.player].id:
+            last[call.player] = call
+    silent = {
+        name for name, call in last.items() if call.reply is None or read_said(call.reply).status == "void"
+    }
+    return {name for name, status in found.items() if status in ("ok", "cut")} - silent
 
 
 def seen_to_think(ledger: Ledger) -> frozenset[str]:

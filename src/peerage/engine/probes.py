@@ -4,21 +4,23 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Container, Mapping
+from collections.abc import Awaitable, Callable, Container, Iterable, Mapping
 from typing import TypeAlias
 
-from peerage.engine.benches import Benches
+from peerage.engine.benches import Benches, benched
 from peerage.engine.budget import dollars
 from peerage.engine.call_costs import OVERHEAD_BYTES
 from peerage.engine.player_runtime import PlayerRuntime
 from peerage.engine.pricing import priced
-from peerage.engine.probed import ProbeEntry, ProbeResult
+from peerage.engine.probed import ProbeEntry, ProbeResult, reachable
+from peerage.engine.registration import as_registered
 from peerage.ledger.places import Bench
-from peerage.ledger.store import Amendment
+from peerage.ledger.store import Amendment, Ledger
 from peerage.players.checks import PAID, PROBE_TOKENS, Probed, needs_probe, probe, probe_call, together
 from peerage.players.client import Later
 from peerage.players.prices import Price
 from peerage.protocol import storable
+from peerage.settings import PlayerSettings
 from peerage.standings.accounts import NOTHING, Account
 
 TRIES = 3
@@ -40,6 +42,18 @@ def worst_probe(price: Price) -> int | None:
     size = sum(len(text.encode()) for _, text in probe_call().messages)
     worst = price.worst_nano(size + OVERHEAD_BYTES, PROBE_TOKENS)
     return worst and PAID * worst
+
+
+def to_probe(ledger: Ledger, players: Iterable[PlayerSettings], priced: Mapping[str, Price]) -> list[str]:
+    """Return who is probed before a run: the players behind a network that are not known to answer under the
+    settings that they have now. Raises LedgerError."""
+    answering = reachable(ledger) - benched(ledger).keys()
+    return [
+        player.name
+        for player in players
+        if needs_probe(player)
+        and not (player.name in answering and as_registered(ledger, player, priced[player.name]))
+    ]
 
 
 Record: TypeAlias = Callable[[ProbeEntry], Awaitable[None]]
