@@ -201,7 +201,7 @@ class Arena:
         scope = Scope(game, topic, side=side)
         played = PlayedMatches(self.ledger, scope)
         found = board(self.ledger, self.settings, track, scope, played, judged=True)
-        return decision(self.ledger, found, ahead)
+        return decision(self.ledger, found, ahead, self.settings)
 
     def gate(
         self,

@@ -75,6 +75,11 @@ MISTAKES = {
     ],
     "prompt,note\na,b\n": ["line 1, column note: found 'note', which is not known; known: prompt, messages"],
     "prompt,prompt\na,b\n": ["line 1, column 2: found 'prompt' again; delete or rename one"],
+    "prompt,id\na,cafe\u0301\nb,caf\u200b\u00e9 \n": [
+        "line 3, column id: 'café' is the id of line 2 too; rename one"
+    ],
+    'prompt,id\na,"a\nb"\nb,a  b\n': ["line 4, column id: 'a b' is the id of line 2 too; rename one"],
+    "prompt,id\na,\u200b\n": ["line 2, column id: found '\\u200b'; expected something that can be seen"],
     "prompt,id\na,1\nb,1\n": ["line 3, column id: '1' is the id of line 2 too; rename one"],
     "prompt,id\na,2\nb,\n": ["line 3, column id: '2' (its place in the list) is the id of line 2 too"],
     "prompt\na\na\n": ["line 3: the same prompt as line 2; delete one, or raise the other's `weight`"],

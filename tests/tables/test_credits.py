@@ -186,6 +186,19 @@ def test_answers_to_a_task_that_was_changed_since_do_not_count(tmp_path: Path) -
         told = arena.gate("ann", "bob", "10%", these_tasks=True)
         assert told.of == "accuracy"
         assert arena.replay().differences == ()
+        lines = " ".join(arena.verdict().lines)
+        assert "left your file" not in lines
+        assert "alike" not in lines
+    moved = [{**task, "category": "new"} for task in right[1:]]
+    judged = {"judging": {"rubric": "Short is good."}, "judges": ["house:0.9"]}
+    arena_of_tasks(tmp_path, 36, players=players, tasks=moved, **judged)
+    with open_arena(made, create=False) as arena:
+        lines = " ".join(arena.verdict().lines)
+        assert "1 task (t0) left your file since: accuracy and ratings still count their answers." in lines
+        assert "judges, judging.rubric changed after match 26: ratings count the matches before" in lines
+        found = PlayedMatches(arena.ledger, Scope()).credits
+        assert found.by_category.keys() == {"new"}
+        assert {one.category for one in found.matches if one.task in ("t1", "t2", "t3")} == {"new"}
 
 
 @pytest.mark.parametrize(

@@ -73,6 +73,11 @@ class Credits(Struct, frozen=True, dict=True):
                 task.answers += 1
         return found
 
+    @property
+    def tasks(self) -> tuple[str, ...]:
+        """The tasks of these matches, in the order in which they came up."""
+        return tuple(dict.fromkeys([match.task for match in self.matches]))
+
     @cached_property
     def outdated(self) -> tuple[str, ...]:
         """The tasks that were changed after some of these matches."""
@@ -142,13 +147,16 @@ def credits_of(ledger: Ledger, finished: Iterable[Summary], games: Iterable[str]
                 decided=detail.decided,
             )
         )
-    newest = {match.task: digest for match, digest in zip(found, stated, strict=True)}
-    return Credits(
-        [
-            match if digest == newest[match.task] else replace(match, credits={}, notes={}, outdated=True)
-            for match, digest in zip(found, stated, strict=True)
-        ]
-    )
+    known = list(zip(found, stated, strict=True))
+    newest = {match.task: (digest, match.category) for match, digest in known}
+    return Credits([_as_now(match, digest, *newest[match.task]) for match, digest in known])
+
+
+def _as_now(match: TaskMatch, digest: str, newest: str, category: str) -> TaskMatch:
+    """Return a match as its task is now: in the newest category, without credits by other checks."""
+    if digest != newest:
+        match = replace(match, credits={}, notes={}, outdated=True)
+    return match if match.category == category else replace(match, category=category)
 
 
 def known_of(ledger: Ledger, finished: Iterable[Summary], games: Iterable[str]) -> list[KnownVotes]:

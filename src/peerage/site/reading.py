@@ -210,7 +210,7 @@ class Site:
     @cached_property
     def verdict(self) -> Verdict:
         """The verdict over everything; of the owner's tasks with prices, weak categories and examples."""
-        return decision(self.moment, self.board(), lambda: self.outlook)
+        return decision(self.moment, self.board(), lambda: self.outlook, self.settings)
 
     @cached_property
     def outlook(self) -> Outlook | None:

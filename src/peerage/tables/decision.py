@@ -4,7 +4,7 @@ change the choice, and a few matches that show why. Every medium writes this dat
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from math import inf
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -13,12 +13,14 @@ from msgspec.structs import replace
 from peerage.blocks import MARK, Replies
 from peerage.figures import counted, dollars, estimated, percent
 from peerage.judging.check_programs import PROGRAM_FAILED
+from peerage.ledger.settings_log import settings_changes
 from peerage.ledger.store import Ledger
 from peerage.protocol import render
 from peerage.ratings.accuracy import difference
 from peerage.ratings.strength.bins import Bin
 from peerage.reading.credits import Credits, TaskMatch, about_tasks
 from peerage.reading.matches import Match, Matches
+from peerage.settings import ArenaSettings, rules_of
 from peerage.tables.leaderboard import Board
 from peerage.tables.row import Row
 from peerage.tables.verdict import Contender, Example, Given, Verdict, Weakness, named
@@ -46,10 +48,12 @@ RULE = (
 )
 
 
-def decision(ledger: Ledger, board: Board, ahead: Callable[[], Outlook | None]) -> Verdict:
+def decision(
+    ledger: Ledger, board: Board, ahead: Callable[[], Outlook | None], settings: ArenaSettings
+) -> Verdict:
     """Return the verdict of a table with everybody's price, wins and, in arenas of the owner's tasks, weakest
-    category, what would change the pick, and examples. `ahead` forecasts further matches.
-    Raises LedgerError."""
+    category, what would change the pick, and examples. `ahead` forecasts further matches; `settings` are
+    those of now. Raises LedgerError."""
     verdict, credits = board.verdict, board.credits
     ranked = _ranked(board.rows, verdict)
     if not ranked:
@@ -62,22 +66,56 @@ def decision(ledger: Ledger, board: Board, ahead: Callable[[], Outlook | None]) 
     return replace(
         verdict,
         by_task=True,
-        lines=(*verdict.lines, *behind, *_changed(credits), *_unchecked(credits)),
+        lines=(*verdict.lines, *behind, *_changed(ledger, credits, settings), *_unchecked(credits)),
         contenders=tuple(contenders),
         would_change=tuple(_would_change(ranked, board, by_category, _clear(board, ahead))),
         examples=tuple(_examples(ledger, credits, [row.player for row in ranked])),
     )
 
 
-def _changed(credits: Credits) -> Iterator[str]:
-    """Say which tasks were changed while they were played."""
-    if tasks := credits.outdated:
-        names = ", ".join([" ".join(task.split())[:40] for task in tasks[:3]])
-        more = ", …" if len(tasks) > 3 else ""
+def _changed(ledger: Ledger, credits: Credits, settings: ArenaSettings) -> Iterator[str]:
+    """Say which tasks, and what of the judging, changed while this was played."""
+    if changed := credits.outdated:
         yield (
-            f"{counted(len(tasks), 'task')} ({names}{more}) changed while this was played: accuracy "
-            "counts the answers since then, ratings all matches."
+            f"{_tasks(changed)} changed while this was played: accuracy counts the answers since then, "
+            "ratings all matches."
         )
+    now = {
+        task.id
+        for game in settings.lineup
+        if about_tasks(game)
+        for task in getattr(rules_of(settings, game), "tasks", ())
+    }
+    if now and (removed := [task for task in credits.tasks if task not in now]):
+        yield f"{_tasks(removed)} left your file since: accuracy and ratings still count their answers."
+    judges = {judge.name for judge in settings.judges}
+    judging = [
+        (change.after_match, part)
+        for change in settings_changes(ledger)
+        if (part := _of_judging(change.what, judges)) and change.after_match
+    ]
+    if judging:
+        parts = ", ".join(dict.fromkeys([part for _, part in judging]))
+        yield (
+            f"{parts[:80]} changed after match {judging[-1][0]:,}: ratings count the matches before "
+            "and after that alike."
+        )
+
+
+_JUDGING = re.compile(r"games\.[^.]+\.rules\.((?:judging|then|answer_schema)\b.*)")
+
+
+def _of_judging(changed: str, judges: Collection[str]) -> str:
+    """Return what of the judging a changed setting is, in words; empty where it is nothing of it."""
+    if changed.startswith("players."):
+        return "judges" if any(f"{changed}.".startswith(f"players.{judge}.") for judge in judges) else ""
+    part = _JUDGING.fullmatch(changed)
+    return part[1] if part else ""
+
+
+def _tasks(names: Sequence[str]) -> str:
+    shown = ", ".join([name[:40] for name in names[:3]])
+    return f"{counted(len(names), 'task')} ({shown}{', …' if len(names) > 3 else ''})"
 
 
 def _unchecked(credits: Credits) -> Iterator[str]:

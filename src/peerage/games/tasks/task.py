@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import unicodedata
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Literal, NamedTuple, TypeAlias, get_args
 
@@ -11,6 +12,7 @@ import msgspec
 from pydantic import Field
 
 from peerage.figures import suggest
+from peerage.formats.texts import folded
 from peerage.games.section import Section
 from peerage.games.task_files import unknown
 from peerage.judging.check_reading import check_of, usual_check
@@ -99,7 +101,9 @@ def task_of(
             if not isinstance(text, str | int) or isinstance(text, bool) or not str(text).strip():
                 problem(key, f"found {text!r:.60}; expected some text")
             else:
-                task[key] = storable(str(text)).strip()
+                task[key] = storable(str(text)).strip() if key == "rubric" else _label(str(text))
+                if not task[key]:
+                    problem(key, f"found {text!r:.60}; expected something that can be seen")
     if "weight" in stated and (weight := _weight(stated["weight"], problem)):
         task["weight"] = weight
     try:
@@ -113,6 +117,11 @@ def task_of(
             filled(template, stated, problem, f"the template of {player}")
         task["vars"] = {key: _text(stated.get(key, "")) for key in sorted(templates.kept)}
     return task
+
+
+def _label(text: str) -> str:
+    """Return an id or a category as a person sees it, since those that look alike are the same."""
+    return " ".join(unicodedata.normalize("NFC", folded(storable(text))).split())
 
 
 def _text(value: Any) -> str:
