@@ -105,6 +105,19 @@ def test_a_server_of_hundreds_of_slots_gets_all_calls_and_one_of_four_about_four
     assert sorted(limits)[len(limits) // 2] == 4
 
 
+def test_a_server_keeps_the_calls_that_it_bears_when_replies_grow_longer_by_themselves() -> None:
+    slots = Slots(1, 64)
+    for seconds in [1.0] * 16 + [3.0] * 200:
+        slots.replied(seconds)
+        if slots.limit == 4:
+            slots.most = 4  # as many as there are to send
+    assert slots.limit == 4
+    slots = Slots(4, 8)
+    for reply in range(1, 400):
+        slots.replied(1.0 if reply % 7 else 9.0)
+        assert slots.limit >= 4, "a slow reply now and then is no load"
+
+
 def test_a_late_reply_halves_the_calls_for_good() -> None:
     slots = Slots(8, 8)
     slots.late()

@@ -2,7 +2,8 @@
 
 A server that has fewer slots than calls lets the others wait, beyond their time limit perhaps; they would be
 asked again while it still works on the first. So one that states nothing is first sent one call at a time.
-The number doubles after some replies, and halves, for a while, when replies take longer by it, or are late.
+The number doubles after some replies, and halves again, for a while, when replies take longer by that, or are
+late.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ FIRST = 1
 BATCH = 4
 """Replies at least between two changes."""
 SLOWER = 1.5
-"""Longest mean time of replies for which more calls are tried, as a multiple of the quickest so far."""
+"""Longest mean time of replies at which twice as many calls stay, as a multiple of the one before."""
 REST = 8
 """Batches of replies after which more is tried again."""
 
@@ -28,7 +29,7 @@ class Slots:
     limit: int
     most: int
     in_flight: int = 0
-    _quickest_s: float = inf
+    _before_s: float = inf
     _replies: int = 0
     _seconds: float = 0.0
     _rest: int = 0
@@ -41,13 +42,14 @@ class Slots:
             return
         mean = self._seconds / self._replies
         self._replies, self._seconds = 0, 0.0
-        if self.limit > 1 and mean > SLOWER * self._quickest_s:
+        if mean > SLOWER * self._before_s:
             self.limit, self._rest = self.limit // 2, REST
         elif self._rest:
             self._rest -= 1
         else:
-            self.limit = min(self.most, 2 * self.limit)
-        self._quickest_s = min(self._quickest_s, mean)
+            self.limit, self._before_s = min(self.most, 2 * self.limit), mean
+            return
+        self._before_s = inf  # what is known to be borne stays, however long later replies take
 
     def late(self) -> None:
         """Take in that no reply came in time: the limit halves and grows no more."""
