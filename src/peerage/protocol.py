@@ -178,11 +178,9 @@ def _filled(value: str | Quote, mark: str) -> str:
 
 class Works(Struct, frozen=True, gc=False):
     """The oracle of those who judge: what each of the works shown is truly worth, by `Reply.hidden`; None
-    for what no house player wrote. `reference` is the same of the reference answer shown with them, None
-    without one."""
+    for what no house player wrote."""
 
     hidden: tuple[Any, ...]
-    reference: Any = None
 
 
 class Ask(Struct, frozen=True, gc=False):

@@ -238,9 +238,7 @@ def notices(settings: ArenaSettings, ledger: Ledger) -> list[str]:
             "`judging: {controls: 40}` ask judges"
         )
     people = [player.name for player in settings.everyone if player.is_person]
-    hiding = sorted(
-        [n for n, one in specs.items() if one.secrecy.hides or one.secrecy.withholds(rules_of(settings, n))]
-    )
+    hiding = sorted([name for name, one in specs.items() if one.secrecy.hides])
     if people and hiding:
         told.append(
             f"{', '.join(hiding)} hides things from players. People ({', '.join(people)}) see none of it at "
@@ -281,7 +279,7 @@ def _refuse_readers(settings: ArenaSettings) -> None:
     """Raise where a player could read from the ledger what the arena's one game hides from it, or remember
     what it must not know."""
     spec, rules = GAMES[settings.game], rules_of(settings)
-    why, hides = spec.secrecy.forgets(rules), spec.secrecy.hides or spec.secrecy.withholds(rules)
+    why, hides = spec.secrecy.forgets(rules), spec.secrecy.hides
     for player in settings.players:
         if why and player.provider in _REMEMBER:
             raise SettingsError(

@@ -31,7 +31,7 @@ VARIANTS: dict[str, list[dict[str, Any]]] = {
         {},
         {"preset": "clinical"},
         {"preset": "uner"},
-        {"reference": True, "max_drafts": 2},
+        {"author": "top", "max_drafts": 2},
         {"author": "top", "order": "one", "binary": True, "exclude_family": True},
     ],
     "color-obfuscation": [

@@ -40,7 +40,6 @@ OTHER: dict[str, dict[str, tuple[Rules, Any]]] = {
         "challenge": ({"author": "top"}, "case"),
         "topics": ({}, ["one topic alone"]),
         "author": ({}, "top"),
-        "reference": ({"author": "top"}, True),
         "max_drafts": ({"approval": 1}, 1),
         "committee": ({}, 4),
         "approval": ({}, 0.2),

@@ -25,7 +25,6 @@ from peerage.tables.match_view import MatchView, match_view
 
 SHOWN = (
     "duel-general",
-    "duel-reference",
     "color-obfuscation",
     "compression",
     "tasks",

@@ -9,7 +9,7 @@ from tests.golden.transcripts import HERE, MATCHES, on_file
 
 from peerage.blocks import Quoted, ScoreLine, Task, plain
 from peerage.games import GAMES
-from peerage.tables import matches
+from peerage.reading import matches
 
 
 @pytest.mark.parametrize("name", SHOWN)

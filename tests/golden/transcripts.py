@@ -32,7 +32,6 @@ FORMATS = "formats"
 MATCHES: dict[str, tuple[str, dict[str, Any], int]] = {
     "duel-general": ("duel", {"judges": 3, "committee": 3}, 10),
     "duel-clinical": ("duel", {"preset": "clinical", "judges": 2, "committee": 2, "order": "one"}, 9),
-    "duel-reference": ("duel", {"judges": 3, "committee": 3, "reference": True}, 37),
     "duel-binary-troubled": ("duel", {"judges": 3, "committee": 2, "binary": True, "max_drafts": 2}, 43),
     "color-obfuscation": ("color-obfuscation", {}, 24),
     "color-obfuscation-same": (

@@ -140,7 +140,7 @@ def turns() -> list[list[str]]:
 
 
 BENCHES = (
-    RoleRequirement("judge", 3, 2, authors=False),
+    RoleRequirement("judge", 3, 2),
     RoleRequirement("committee", 3, 1, same_family=False),
     RoleRequirement("author", 2, 1, "top_quarter"),
 )

@@ -12,7 +12,6 @@ from peerage.blocks import Task
 from peerage.games import hides
 from peerage.ledger import Ledger, LedgerError, open_ledger
 from peerage.ledger.codec import by_hex, read_fixture, read_reply
-from peerage.ledger.disclosure import write_redacted
 from peerage.site.events import playing
 from peerage.tables.match_view import match_view
 from peerage.tables.under_way import UNDER_WAY, under_way
@@ -62,30 +61,6 @@ def test_no_reply_no_player_and_nothing_drawn_is_shown(ledger: Ledger) -> None:
         assert not [text for text in replies if len(text) > 12 and text in "\n".join(found.sent)]
         seen += len(replies)
     assert seen
-
-
-def test_a_reference_answer_is_shown_to_nobody_while_its_match_is_under_way(tmp_path: Path) -> None:
-    write_arena(tmp_path, game="duel", rules={"reference": True, "judges": 2, "committee": 2})
-    play_stopping_at(tmp_path, 40, 12.0, paced())
-    with closing(open_ledger("sqlite:///arena.db", tmp_path, create=False)) as ledger:
-        done = ledger.heads()[1]
-        written = [
-            (one.match, read_reply(one).text)
-            for one in ledger.exchanges(done + 1)
-            if one.key.startswith("reference/") and one.reply
-        ]
-        assert written
-        for number, text in written:
-            for shown in (under_way(ledger, number), match_view(ledger, number)):
-                assert text not in "".join(strings(msgspec.to_builtins(shown))), (
-                    "its owner may be one of them"
-                )
-        write_redacted(ledger, tmp_path / "copy.db")
-        over = {one.match for one in ledger.exchanges(1, done) if one.key.startswith("reference/")}
-    with closing(open_ledger("sqlite:///copy.db", tmp_path, create=False)) as copy:
-        there = {one.match for one in copy.exchanges(1) if one.key.startswith("reference/")}
-        assert there == over, "a copy has those of finished matches alone"
-        assert not {text for _, text in written} & {*copy.texts().values()}
 
 
 def strings(found: object) -> Iterator[str]:

@@ -1,7 +1,7 @@
 """Drafting a challenge: authors write, a committee votes, objections go back, until enough approve.
 
 Authors take turns. A turn is up to `max_drafts` drafts, each made in stages (a question; or a case by one
-author and a question about it by another; and an answer for reference, where one is wanted). After each draft
+author and a question about it by another). After each draft
 the committee votes on clarity and solvability; with enough approval among the valid votes it stands, else the
 objections are quoted to the authors for the next draft. An author whose reply is unusable, refused or void
 loses the turn, since it was already asked twice. When the last turn is over there is no challenge. No author
@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import msgspec
 from msgspec import Struct
@@ -27,8 +27,6 @@ VOTES = ("approve", "object")
 """Votes of a committee."""
 DRAFT_TOKENS, DRAFT_CHARS, DRAFT_TEMPERATURE = 1_200, 4_000, 1.0
 VOTE_TOKENS, OBJECTION_CHARS = 600, 400
-REFERENCE = "reference"
-"""The stage in which the author answers its own challenge, for committee and judges, not for contestants."""
 
 
 class Stage(Struct, frozen=True):
@@ -59,12 +57,10 @@ class Draft(Struct, frozen=True):
 
 
 class Drafting(Struct, frozen=True):
-    """Outcome of drafting: the texts by stage when one draft stood, else None; and every draft. `hidden` is
-    what a house player's texts of that draft are really worth, by stage."""
+    """Outcome of drafting: the texts by stage when one draft stood, else None; and every draft."""
 
     texts: Mapping[str, Quote] | None
     drafts: tuple[Draft, ...]
-    hidden: Mapping[str, Any] = {}
 
 
 def drafts_of(outcome: Outcome) -> tuple[Draft, ...]:
@@ -113,8 +109,6 @@ def drafting(
             }
             players = {author.player for author in authors}
             members = [member for member in committee if member.player not in players]
-            hidden = {stage.name: reply.hidden for stage, reply in zip(stages, replies, strict=True)}
-            works = [worth for stage, worth in hidden.items() if stage != REFERENCE]
             review = yield from reviewed(
                 [
                     vote.ask(
@@ -125,7 +119,7 @@ def drafting(
                         VOTE_TOKENS,
                         role="committee",
                         temperature=0.0,
-                        oracle=Works(tuple(works), hidden.get(REFERENCE)),
+                        oracle=Works(tuple([reply.hidden for reply in replies])),
                     )
                     for member in members
                 ],
@@ -144,7 +138,7 @@ def drafting(
                 )
             )
             if review.approved:
-                return Drafting(texts, tuple(drafts), hidden)
+                return Drafting(texts, tuple(drafts))
             earlier, objections = texts, _objections(review.replies)
     return Drafting(None, tuple(drafts))
 
@@ -245,10 +239,7 @@ def drafts_shown(drafts: Sequence[Draft], replies: Replies) -> Iterator[Block]:
             yield Heading("The question")
             for stage, label in draft.authors.items():
                 reply = replies[f"{stage}/{draft.turn}/{draft.draft}"]
-                if stage == REFERENCE:  # nobody who answers was given it
-                    yield said(reply, "reference answer", "quiet", "shown to committee and judges alone")
-                else:
-                    yield Task(reply.text, stage, (label,), reply.key)
+                yield Task(reply.text, stage, (label,), reply.key)
             yield from _votes(draft, replies)
 
 

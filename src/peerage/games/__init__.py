@@ -128,18 +128,6 @@ def hides(name: str) -> bool:
     return spec is None or spec.secrecy.hides
 
 
-def withholds(name: str, settings: Mapping[str, Any]) -> bool:
-    """Return whether contestants of a match with these settings must not see what is on record of it while it
-    is under way; of settings that are not this release's nobody knows, so they must not."""
-    spec = installed(name)
-    if spec is None or spec.secrecy.hides:
-        return True
-    try:
-        return spec.secrecy.withholds(spec.rules.model_validate(settings))
-    except ValueError:
-        return True
-
-
 def tracks_of(name: str) -> tuple[str, ...]:
     """The ratings that a game feeds, its own first; one that is not installed here is taken for a duel."""
     spec = installed(name)

@@ -45,8 +45,8 @@ class RoleRequirement(NamedTuple):
 
     `order` is how they are chosen among the eligible: `top` the highest raw Elo first; `top_quarter`
     at random from the best quarter; `contestants` the contestants themselves, higher seeded first.
-    `same_family` False also bars players of a contestant's family, `authors` False those who are authors of
-    the match (a committee never holds one).
+    `same_family` False also bars players of a contestant's family. A committee never holds an author of the
+    match.
     """
 
     role: Role
@@ -54,7 +54,6 @@ class RoleRequirement(NamedTuple):
     minimum: int
     order: str = "top"
     same_family: bool = True
-    authors: bool = True
 
 
 class Asks(NamedTuple):
@@ -174,14 +173,12 @@ class Secrecy:
     """Knowledge that a game's contestants must not have.
 
     Where a game `hides` things, contestants must not see what is on record of a match under way: a player
-    that could is refused. `withholds` is whether they must not under some rules, in a game that does not
-    always hide things. `forgets` is why a player that remembers what it was asked (an agent) may not play
+    that could is refused. `forgets` is why a player that remembers what it was asked (an agent) may not play
     under these rules, with what would let it; empty: it may. `unshown` are keys of what is drawn that no
     prompt shows, so that requests are not bounded by their size.
     """
 
     hides: bool = False
-    withholds: Callable[[Any], bool] = lambda rules: False
     forgets: Callable[[Any], str] = lambda rules: ""
     unshown: tuple[str, ...] = ()
 

@@ -118,16 +118,13 @@ def panel(
     rules: PanelRules = PLAIN,
     prompt: Comparison | Prompt = COMPARE,
     rng: Random | None = None,
-    reference: Any = None,
 ) -> Steps[PanelVerdict]:
     """Ask `judges` which of two `answers` (by name) is better.
 
     `given` fills the places of `prompt` other than `answer_a`, `answer_b`, `ties` and `format`. An answer is
     quoted, whether it comes as a `Reply` or as a plain `str`; its hidden quality reaches house judges when it
-    is a `Reply`, and that of a reference answer among what is `given` as `reference`. `rng` draws the order
-    when only one is shown. Request keys are
-    `LABEL/ORDER` (`judge/1/A-B`). Raises ValueError unless there are two answers, and an rng where one is
-    needed.
+    is a `Reply`. `rng` draws the order when only one is shown. Request keys are `LABEL/ORDER`
+    (`judge/1/A-B`). Raises ValueError unless there are two answers, and an rng where one is needed.
     """
     if len(answers) != 2:
         raise ValueError(f"a panel compares 2 answers, not {len(answers)}")
@@ -157,7 +154,7 @@ def panel(
                     "answer_b": _exhibit("answer B", answers[order[1]], rules),
                 }
             ),
-            Works(tuple([_hidden(answers[name]) for name in order]), reference),
+            Works(tuple([_hidden(answers[name]) for name in order])),
         )
         for order in orders
     }

@@ -77,12 +77,6 @@ COMPARE_ROLE = (
 MERITS = "correct and true; answers what was asked, within its constraints"
 EVEN = "Length is no merit in itself, nor is style, and which answer stands first means nothing."
 
-_REFERENCE = """\
-The reference answer, which the author of the question wrote and no contestant has seen:
-{reference}
-
-It may be wrong or leave things out, and it is no instruction. Check the answers against it; where one \
-differs from it, find out which of the two is right. An answer need not resemble it to be good."""
 _EXPECTED = """\
 The expected answer, by whoever set the task; no contestant has seen it, and an answer may say the same in \
 other words:
@@ -121,8 +115,8 @@ class Comparison(NamedTuple):
     ) -> Prompt:
         """Return the prompt, with places `answer_a`, `answer_b`, `ties`, `format` and those of `asked`.
 
-        Of `reference`, `expected` and `rubric` (the task's own) those that are `given` have places. `rubric`
-        is the arena's, `own` the owner's whole prompt, see `judging.own_prompt`.
+        Of `expected` and `rubric` (the task's own) those that are `given` have places. `rubric` is the
+        arena's, `own` the owner's whole prompt, see `own_prompt`.
         """
         listed = _listed(criteria)
         if own:
@@ -134,9 +128,7 @@ class Comparison(NamedTuple):
                         [*filter(None, [escaped(rubric)]), *["{rubric}"] * ("rubric" in given)]
                     ),
                     "criteria": listed,
-                    "expected": next(
-                        (f"{{{place}}}" for place in ("expected", "reference") if place in given), "(none)"
-                    ),
+                    "expected": "{expected}" if "expected" in given else "(none)",
                     "format": f"{escaped(MATERIAL)} {{ties}}\n{{format}}",
                 },
             )
@@ -149,7 +141,6 @@ class Comparison(NamedTuple):
             *[
                 section
                 for place, section in (
-                    ("reference", _REFERENCE),
                     ("expected", _EXPECTED),
                     ("rubric", _RUBRIC),
                 )

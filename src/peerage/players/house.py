@@ -16,7 +16,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Mapping
 from hashlib import blake2b
-from math import copysign
 from random import Random
 from typing import Any
 
@@ -34,9 +33,6 @@ BLUR_BEST, BLUR_WORST = 0.03, 0.30
 """Standard deviation of a judge's error in comparing two qualities, at skill 1 and at skill 0."""
 TIE_BAND = 0.04
 """Differences of quality that a judge calls a tie when it may."""
-REFERRED, MISLED = 0.5, 0.3
-"""A right reference answer makes a judge's error so many times as large. A wrong one takes in a judge with a
-chance of one minus its skill, and then counts so much of quality against the better answer, which differs."""
 PASSABLE = 0.3
 """Quality, as a committee member sees it, from which it approves a draft."""
 SEVERITY = 1.0
@@ -160,7 +156,6 @@ class HouseClient:
         if expects.options == ("approve", "object"):
             drafts = [_quality(draft) for draft in works.hidden]
             approve = min(drafts, default=0.5) + noise > PASSABLE
-            approve = approve and (_right(works.reference) is not False or rng.random() >= self.skill)
             reason = rng.choice(WORDS["approvals" if approve else "objections"])
             return Chosen(expects.options[not approve], reason)
         return Chosen(*self._compare(call, works, noise, expects.options, rng))
@@ -188,10 +183,7 @@ class HouseClient:
             ahead = 1.0 if better[0] == sure else -1.0
             ordinal = "first" if ahead > 0 else "second"
             return "AB"[ahead < 0], f"The {ordinal} answer {rng.choice(said['clear_reasons'])}."
-        ahead, right = _quality(first) - _quality(second), _right(works.reference)
-        if right is False and rng.random() >= self.skill:
-            ahead -= copysign(MISLED, ahead)
-        ahead += noise * REFERRED if right else noise
+        ahead = _quality(first) - _quality(second) + noise
         if abs(ahead) < TIE_BAND and "tie" in options:
             return "tie", rng.choice(said["tie_reasons"])
         reasons = said["clear_reasons" if abs(ahead) > 2 * SPREAD else "close_reasons"]

@@ -1,8 +1,7 @@
 """Who drafts, votes and judges in a match: never a contestant, the best by raw Elo first.
 
 Panels shrink to who is eligible, down to each role's minimum. The same player may sit on the committee and
-on the jury, but a committee never holds an author of its match, who would vote on its own draft, and neither
-does a panel of judges that is shown what the author holds to be right.
+on the jury, but a committee never holds an author of its match, who would vote on its own draft.
 """
 
 from __future__ import annotations
@@ -63,11 +62,8 @@ def choose(
             if giving_way > 0 and not set(authors) <= set(contestants):
                 chosen["author"] = authors = authors[:-giving_way]
             eligible = tuple(player for player in eligible if player not in authors)
-        if not needs.authors:
-            eligible = tuple(player for player in eligible if player not in chosen.get("author", ()))
         if len(eligible) < needs.minimum:
-            without = needs.role == "committee" or not needs.authors
-            barred = without and not set(chosen.get("author", ())) <= set(contestants)
+            barred = needs.role == "committee" and not set(chosen.get("author", ())) <= set(contestants)
             return Shortage(
                 needs.role, needs.minimum, len(eligible), tuple(contestants), not needs.same_family, barred
             )

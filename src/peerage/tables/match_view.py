@@ -14,7 +14,7 @@ import msgspec
 from msgspec import Struct
 
 from peerage.blocks import Block, Private, Quoted, Sentence, Task, seen_by, sent_to_all
-from peerage.games import withholds
+from peerage.games import hides
 from peerage.ledger.merkle import digest, leaf
 from peerage.ledger.series import matches_of, shown
 from peerage.ledger.store import Ledger, LedgerError
@@ -156,7 +156,7 @@ def match_view(ledger: Ledger, number: int) -> MatchView:
     match = Matches(ledger, whole=False).one(number)
     series = tuple(matches_of(ledger, match.fixture.series)) if match.fixture.series else ()
     verdict, blocks = match.verdict, match.blocks
-    closed = match.recorded is None and withholds(match.fixture.game, match.fixture.settings)
+    closed = match.recorded is None and hides(match.fixture.game)
     hidden = bool(series) and (match.recorded is None or ledger.place(number) > shown(ledger))
     if hidden or closed:
         labels = [seat.label for seat in match.fixture.seats]

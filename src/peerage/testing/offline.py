@@ -83,7 +83,7 @@ def fixture(
     officials: dict[str, tuple[Seat, ...]] = {}
     for bench in spec.officials(parsed):
         names = list(players[:count]) if bench.order == "contestants" else others
-        if (bench.role == "committee" or not bench.authors) and "author" in officials:
+        if bench.role == "committee" and "author" in officials:
             authors = {seat.player for seat in officials["author"]}
             names = [name for name in names if name not in authors]
         officials[bench.role] = seated(bench.role, names[: bench.wanted])

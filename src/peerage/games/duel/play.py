@@ -26,7 +26,6 @@ from peerage.challenges.drafting import (
     DRAFT_CHARS,
     DRAFT_TOKENS,
     OBJECTION_CHARS,
-    REFERENCE,
     VOTE_TOKENS,
     VOTES,
     drafting,
@@ -35,8 +34,8 @@ from peerage.challenges.drafting import (
 )
 from peerage.games.duel.prompts import CHALLENGES, Kind, judging
 from peerage.games.duel.rules import FEWEST, DuelRules
-from peerage.games.game import QUOTE, Again, Asks, Demo, GameSpec, Judging, RoleRequirement, Secrecy
-from peerage.games.house import DRAFT_SPREAD, SPREAD, WORDS, Call, Said, essay, subject, usual, worth
+from peerage.games.game import QUOTE, Again, Asks, Demo, GameSpec, Judging, RoleRequirement
+from peerage.games.house import DRAFT_SPREAD, WORDS, Call, Said, subject, usual, worth
 from peerage.games.rejudge import RejudgeRules
 from peerage.games.texts import presets, toml
 from peerage.judging.ballots import ballots_of
@@ -48,7 +47,7 @@ from peerage.protocol import Choice, Reply, Role, Steps, Text
 def play(table: Table) -> Steps[Outcome]:
     """One duel between the two seats of `table`."""
     rules: DuelRules = table.rules
-    kind, panel_rules = _kind(rules), rules.panel()
+    kind, panel_rules = CHALLENGES[rules.challenge], rules.panel()
     detail: dict[str, Any] = dict(table.drawn)
     drafted = yield from drafting(
         _turns(table.officials["author"], kind),
@@ -62,16 +61,13 @@ def play(table: Table) -> Steps[Outcome]:
     detail["drafts"] = [msgspec.to_builtins(draft) for draft in drafted.drafts]
     if drafted.texts is None:
         return Outcome(void="no_challenge", detail=detail)
-    judged_on, reference = drafted.texts, drafted.hidden.get(REFERENCE)
-    challenge = {stage: text for stage, text in drafted.texts.items() if stage != REFERENCE}
-
-    told = {"limit": str(rules.max_chars), "judging": judging(kind.judge, panel_rules, rules.reference)}
+    told = {"limit": str(rules.max_chars), "judging": judging(kind.judge, panel_rules)}
     replies: list[Reply] = yield [
         kind.answer.ask(
             seat.label,
             f"answer/{seat.label}",
             Text(rules.max_chars),
-            {**challenge, **told},
+            {**drafted.texts, **told},
             rules.max_tokens,
             temperature=rules.temperature,
         )
@@ -91,11 +87,10 @@ def play(table: Table) -> Steps[Outcome]:
     verdict = yield from panel(
         table.officials["judge"],
         answers,
-        judged_on,
+        drafted.texts,
         panel_rules,
         kind.judge,
         table.rng("order") if panel_rules.order == "one" else None,
-        reference,
     )
     detail |= {"decided": "by judges", **verdict.detail()}
     if verdict.score is None:
@@ -103,23 +98,17 @@ def play(table: Table) -> Steps[Outcome]:
     return Outcome(scores={first: verdict.score, second: 1 - verdict.score}, detail=detail)
 
 
-def _kind(rules: DuelRules) -> Kind:
-    kind = CHALLENGES[rules.challenge]
-    return kind.referred() if rules.reference else kind
-
-
 def _turns(authors: Sequence[Seat], kind: Kind) -> list[tuple[Seat, ...]]:
-    """Return who writes which stage, turn by turn: authors rotate, so that each leads once. The author of the
-    question also writes the reference answer."""
-    places = [at - (stage.name == REFERENCE) for at, stage in enumerate(kind.stages)]
+    """Return who writes which stage, turn by turn: authors rotate, so that each leads once."""
     return [
-        tuple([authors[(lead + place) % len(authors)] for place in places]) for lead in range(len(authors))
+        tuple([authors[(lead + place) % len(authors)] for place in range(len(kind.stages))])
+        for lead in range(len(authors))
     ]
 
 
 def asks(rules: DuelRules, fixture: Fixture) -> tuple[Asks, ...]:
     """One answer from each contestant; at worst, every turn with all its drafts, all voted down."""
-    kind = _kind(rules)
+    kind = CHALLENGES[rules.challenge]
     parts = len(kind.stages)
     authors, members = (len(fixture.officials.get(role, ())) for role in ("author", "committee"))
     challenge = parts * (DRAFT_CHARS + QUOTE)
@@ -127,7 +116,7 @@ def asks(rules: DuelRules, fixture: Fixture) -> tuple[Asks, ...]:
     answer = rules.max_chars + QUOTE
     panel_rules, vote = rules.panel(), Choice("vote", VOTES)
     judged, drafts = 2 if panel_rules.order == "both" else 1, rules.max_drafts
-    judge = panel_rules.asks(kind.judge, (REFERENCE,) if rules.reference else ())
+    judge = panel_rules.asks(kind.judge, ())
 
     limits = {
         "contestant": (rules.max_tokens, rules.max_chars),
@@ -153,9 +142,7 @@ def asks(rules: DuelRules, fixture: Fixture) -> tuple[Asks, ...]:
 def officials(rules: DuelRules) -> tuple[RoleRequirement, ...]:
     """Authors, committee and judges."""
     same_family = not rules.exclude_family
-    judges = RoleRequirement(
-        "judge", rules.judges, min(FEWEST, rules.judges), same_family=same_family, authors=not rules.reference
-    )
+    judges = RoleRequirement("judge", rules.judges, min(FEWEST, rules.judges), same_family=same_family)
     committee = RoleRequirement(
         "committee", rules.committee, min(FEWEST, rules.committee), same_family=same_family
     )
@@ -193,9 +180,6 @@ DEMO_TOPICS = [
 def house(call: Call, skill: float, rng: Random) -> Any:
     if call.role != "author":
         return usual(call, skill, rng)
-    if call.key.startswith(f"{REFERENCE}/"):
-        made = essay(call, rng.gauss(skill, SPREAD), rng)
-        return Said(made.value, {**made.hidden, "right": rng.random() < skill})
     return Said(_draft(call, rng), worth(rng.gauss(skill, DRAFT_SPREAD)))
 
 
@@ -252,7 +236,6 @@ GAME: GameSpec[DuelRules] = GameSpec(
     draw=draw,
     asks=asks,
     survives=True,
-    secrecy=Secrecy(withholds=lambda rules: rules.reference),
     house=house,
     show=show,
     judging=Judging(again=Again(lambda rules: RejudgeRules.like(rules.panel()))),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from peerage.challenges.drafting import REFERENCE, Stage
+from peerage.challenges.drafting import Stage
 from peerage.games.texts import texts
 from peerage.judging.panel import QUORUM, PanelRules
 from peerage.judging.prompts import COMPARE, MATERIAL, Comparison
@@ -19,28 +19,8 @@ class Kind(NamedTuple):
     answer: Prompt
     judge: Comparison
 
-    def referred(self) -> Kind:
-        """Return this kind with a reference answer by the author of its question, for its roles."""
-        *stages, last = self.stages
-        asking = Stage(last.name, _and_answer(last.first), _and_answer(last.again))
-        case = "".join([f"The {one.name}:\n{{{one.name}}}\n\n" for one in stages])
-        return self._replace(
-            stages=(*stages, asking, _reference(case)),
-            vote=Prompt(self.vote.system, _TEXTS["checked"].join(self.vote.user.rsplit("\n\n", 1))),
-        )
-
 
 _TEXTS = texts(__package__)
-
-
-def _and_answer(prompt: Prompt) -> Prompt:
-    return Prompt(prompt.system, f"{prompt.user}{_TEXTS['and_answer']}")
-
-
-def _reference(case: str) -> Stage:
-    """The stage of the reference answer; `case` shows what stands before the question."""
-    system, task = f"{_TEXTS['author']}\n{MATERIAL}", f"{case}{_TEXTS['refer']}"
-    return Stage(REFERENCE, Prompt(system, task), Prompt(system, f"{task}{_TEXTS['refer_again']}"))
 
 
 def _stage(name: str, told: Prompt) -> Stage:
@@ -64,8 +44,8 @@ CHALLENGES = {
 }
 
 
-def judging(comparison: Comparison, panel: PanelRules, reference: bool = False) -> str:
-    """Return what contestants are told of the judging; with a `reference` answer by the question's author."""
+def judging(comparison: Comparison, panel: PanelRules) -> str:
+    """Return what contestants are told of the judging."""
     orders = "in both orders" if panel.order == "both" else "in one order, drawn at random"
     softmax = f"the higher a judge's rating, the more its vote weighs (softmax, {panel.weight_temperature:g}"
     weights = {
@@ -73,10 +53,6 @@ def judging(comparison: Comparison, panel: PanelRules, reference: bool = False) 
         "proportional": "a vote weighs in proportion to its judge's rating",
         "equal": "every vote weighs the same",
     }
-    shown = (
-        "They are also shown a reference answer by the question's author, which may be wrong; an answer need "
-        "not resemble it. "
-    )
     counts = (
         f"What counts, in this order: {comparison.merits}; complete where it matters; clear. Length and "
         "style are no merit."
@@ -85,7 +61,7 @@ def judging(comparison: Comparison, panel: PanelRules, reference: bool = False) 
         counts = "What counts is set by the arena's owner."
     return (
         f"Judges, who see no names, read both answers {orders} and say which is better. "
-        f"{shown if reference else ''}{counts} They may {'not ' if panel.binary else ''}call a "
+        f"{counts} They may {'not ' if panel.binary else ''}call a "
         f"tie. In the count {weights[panel.weights]}; within {panel.epsilon:.0%} of one half of the weight "
         f"it is a tie, and with fewer than {QUORUM:.0%} of the verdicts valid there is no result. An "
         "answer that is empty or refuses loses to one that does not, without judges; two such answers tie."

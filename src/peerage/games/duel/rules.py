@@ -40,12 +40,6 @@ class DuelRules(JudgedRules):
         description="Who drafts: the higher-seeded contestant and then the other, or two players at random "
         "from the top quarter outside the match (the only choice for a `case`).",
     )
-    reference: bool = Field(
-        False,
-        description="The author also answers its challenge: the committee checks that reference answer and "
-        "judges are shown it, contestants never. Authors are then from outside the match (`author: top`) and "
-        "judge nothing of theirs.",
-    )
     max_drafts: int = Field(3, ge=1, le=20, description="Drafts in one author's turn.")
     committee: int = Field(5, ge=1, le=99, description="Committee members: the top by raw Elo.")
     approval: Share = Field(0.8, description="Share of the committee's valid votes that a draft needs.")
@@ -75,7 +69,7 @@ class DuelRules(JudgedRules):
             return value
         stated = {**value}
         case = stated.get("challenge", _challenge(stated)) == "case"
-        if case or stated.get("reference") is True:
+        if case:
             stated.setdefault("author", "top")
         if not stated.get("topics"):
             stated["topics"] = default_topics("clinical" if case else "general")
@@ -87,11 +81,6 @@ class DuelRules(JudgedRules):
             raise ValueError(
                 "author is 'contestant', but two top models write a clinical case and the question about it; "
                 "leave `author` out"
-            )
-        if self.reference and self.author == "contestant":
-            raise ValueError(
-                "reference is true and author is 'contestant', but a reference answer is written by an "
-                "author who does not play; leave `author` out"
             )
         if len(set(self.topics)) < len(self.topics):
             twice = next(topic for topic in self.topics if self.topics.count(topic) > 1)
