@@ -62,7 +62,7 @@ def test_a_file_is_written_where_its_bytes_differ(tmp_path: Path) -> None:
     arena, out = hostile_arena(tmp_path / "arena", 30), tmp_path / "out"
     first = build_folder(arena, out)
     assert (first.kept, first.removed) == (0, 0)
-    assert build_folder(arena, out) == (0, first.written, 0)
+    assert build_folder(arena, out) == (0, first.written, 0, False)
 
     stamps = {path: path.stat().st_mtime_ns for path in out.rglob("matches/*.html")}
     play(arena, 62, clients=hostile)
@@ -73,7 +73,7 @@ def test_a_file_is_written_where_its_bytes_differ(tmp_path: Path) -> None:
 
     fresh = tmp_path / "fresh"
     with closing(Site.open(arena)) as site:
-        assert build(site, arena, fresh, workers=2) == (second.written + second.kept, 0, 0)
+        assert build(site, arena, fresh, workers=2) == (second.written + second.kept, 0, 0, False)
     assert files(out) == files(fresh)
 
 

@@ -64,6 +64,7 @@ def build(
     typer.echo(
         f"{counted(built.written, 'page')} written, {built.kept:,} unchanged{gone}\nopen {out / 'index.html'}"
     )
+    _disclosed(built.discloses)
 
 
 @app.command()
@@ -89,8 +90,19 @@ def publish(
             done = committed(site, results, push, kept, force=force)
     if done.commit:
         typer.echo(f"{counted(done.matches, 'match')} new or changed, commit {done.commit} in {results}")
+        _disclosed(done.discloses)
     else:
         typer.echo(f"nothing has changed in {results}")
+
+
+def _disclosed(discloses: bool) -> None:
+    """Say what publishing costs who has tasks of their own."""
+    if discloses:
+        typer.echo(
+            "These files show your tasks with what is expected. Once they are public, models may learn them: "
+            "publish only tasks that you will not use again.",
+            err=True,
+        )
 
 
 @app.command()

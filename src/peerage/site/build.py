@@ -43,11 +43,13 @@ class SiteError(Exception):
 
 
 class Built(NamedTuple):
-    """Files that a build wrote, files that stayed as they were, and files that it removed."""
+    """Files that a build wrote, files that stayed as they were, and files that it removed; `discloses` says
+    that they show tasks of the owner's."""
 
     written: int
     kept: int
     removed: int
+    discloses: bool
 
 
 def build(site: Site, folder: Path, out: Path, workers: int | None = None, *, force: bool = False) -> Built:
@@ -77,7 +79,7 @@ def build(site: Site, folder: Path, out: Path, workers: int | None = None, *, fo
             written = _write(site, target, pages) + _copied(site, target, copies)
         removed = sum([_removed(target, path) for path in before if path not in wanted])
         _list(target, wanted)
-    return Built(written, len(wanted) - written, removed)
+    return Built(written, len(wanted) - written, removed, site.discloses)
 
 
 def build_folder(folder: Path, out: Path, *, url: str = "", force: bool = False) -> Built:

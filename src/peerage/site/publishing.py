@@ -132,10 +132,11 @@ class _Match(Struct):
 
 class Published(NamedTuple):
     """What was committed: match files that are new or changed, and the commit's short name, empty when
-    nothing had changed."""
+    nothing had changed; `discloses` says that they show tasks of the owner's."""
 
     matches: int
     commit: str
+    discloses: bool
 
 
 def publish(
@@ -165,7 +166,7 @@ def publish(
         commit = _git(results, "rev-parse", "--short", "HEAD")
     if push:
         _git(results, "push", "--quiet")
-    return Published(sum([path.startswith("matches/") for path in staged]), commit)
+    return Published(sum([path.startswith("matches/") for path in staged]), commit, site.discloses)
 
 
 def _refuse_another(site: Site, target: Folder, force: bool) -> None:

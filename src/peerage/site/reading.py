@@ -24,6 +24,7 @@ from peerage.ledger.votes import PeopleVotes
 from peerage.match import DONE
 from peerage.ratings.elo import EloSettings
 from peerage.reading.challenges import pool, pools
+from peerage.reading.credits import about_tasks
 from peerage.reading.matches import Match, Matches
 from peerage.reading.moment import Moment
 from peerage.reading.observations import Observations, observe, together
@@ -206,6 +207,11 @@ class Site:
         made = board(self.moment, self.settings, wanted[0], scope, played)
         self._boards[wanted] = made
         return made
+
+    @property
+    def discloses(self) -> bool:
+        """Whether pages show tasks of the owner's, with what is expected."""
+        return any(about_tasks(game) for game in self.board().games)
 
     @cached_property
     def verdict(self) -> Verdict:
