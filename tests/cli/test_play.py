@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shlex
 import shutil
 import signal
@@ -354,13 +355,17 @@ def test_a_run_of_which_nothing_came_says_why_and_leaves_with_1(tmp_path: Path) 
     assert "the search service is down" in peerage("match", "1", "--dir", str(tmp_path))
 
 
-def test_a_budget_too_small_for_one_match_is_told_in_the_plan_and_at_the_end(tmp_path: Path) -> None:
+def test_a_budget_too_small_for_one_match_is_refused_with_the_least_that_would_do(tmp_path: Path) -> None:
     agents(tmp_path, "", "budget: 0.01\n")
-    told = peerage("run", "--yes", "--max-matches", "2", "--dir", str(tmp_path))
-    assert "is too small for any" in told
-    assert "expected to pay for" not in told
-    assert "stopped by the budget: $0.0100 left; one more match costs some $" in told
-    assert "raise `budget` in arena.yaml, or say --budget DOLLARS" in told
+    estimate = peerage("estimate", "--matches", "2", "--dir", str(tmp_path))
+    told = peerage("run", "--yes", "--max-matches", "2", "--dir", str(tmp_path), code=2)
+    found = re.search(r"budget of \$0.01\d* is too small for any match: \$(\S+) is the least", told)
+    assert found
+    assert found[1] in estimate
+    agents(tmp_path, "", f"budget: {float(found[1]) - 0.0002:.4f}\n")
+    assert found[1] in peerage("run", "--yes", "--max-matches", "2", "--dir", str(tmp_path), code=2)
+    agents(tmp_path, "", f"budget: {found[1]}\n")
+    assert "too small" not in peerage("run", "--yes", "--max-matches", "1", "--dir", str(tmp_path), code=1)
 
 
 @pytest.mark.parametrize("command", ["verify", "replay"])

@@ -60,7 +60,10 @@ def ending(
     if report.until is not None:
         (known, needed), found = report.until.pairs, report.until
         short = "" if found.reached else f" ({known:,} of {counted(needed, 'pair')} told apart)"
-        yield visible(f"until {arena.settings.until}: {found.in_words}{short}")
+        first = f"; {counted(report.decided, 'match')} were the limit, --more 20 plays on" * (
+            report.reason == "limit" and not found.reached
+        )
+        yield visible(f"until {arena.settings.until}: {found.in_words}{short}{first}")
     probed = sum(cost.most_nano for cost in probe_costs(arena.ledger).values())
     if probed:
         yield f"{dollars(probed / 1e9)} of that went into probes before runs, in no match"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
@@ -95,15 +96,10 @@ def _write(settings: ArenaSettings, plan: Plan, shape: Format, more: Sequence[st
     if plan.games:
         told = [f"{one.game} {one.matches:,} ({dollars(one.expected_usd)})" for one in plan.games]
         notes.append(f"matches of each game, and what they are expected to cost: {', '.join(told)}")
-    each = plan.expected_usd / max(1, plan.matches)
-    for limit, whose in ((settings.budget.match, "budget.match"), (settings.budget.arena, "the budget")):
-        if limit is not None and 2 * each > limit:
-            notes.append(
-                f"one match costs some {dollars(each)}, and begins when twice that is free: {whose} of "
-                f"{dollars(limit)} is too small for any; raise it, or set `max_tokens` of players"
-            )
+    notes += too_small(settings, plan)
     notes += [*more, *asked(settings, plan)]
     if settings.budget.arena is not None:
+        each = plan.expected_usd / max(1, plan.matches)
         pays = int(settings.budget.arena / each) if each else plan.matches
         enough = f"; it is expected to pay for some {counted(pays, 'match')}" * (1 < pays < plan.matches)
         notes.append(
@@ -133,6 +129,19 @@ def _assumed(plan: Plan) -> str:
     if plan.learned_from:
         return f"likely assumes replies as in {counted(plan.learned_from, 'match')} on record: {listed(each)}"
     return f"likely assumes replies of {listed(each)}, thinking included: a guess until some are on record"
+
+
+def too_small(settings: ArenaSettings, plan: Plan) -> list[str]:
+    """Return a sentence for each budget that pays for no match, with the least that would do."""
+    from peerage.figures import dollars
+
+    least = dollars(math.ceil(plan.begins_usd * 1e4) / 1e4)
+    return [
+        f"{whose} of {dollars(limit)} is too small for any match: {least} is the least that lets one begin; "
+        "raise it, or lower `max_tokens` of players"
+        for limit, whose in ((settings.budget.match, "budget.match"), (settings.budget.arena, "the budget"))
+        if limit is not None and limit < plan.begins_usd
+    ]
 
 
 def with_games(settings: ArenaSettings, stated: str = "") -> ArenaSettings:
@@ -179,7 +188,7 @@ def agree(
     from peerage.engine.probes import to_probe, worst_probe
     from peerage.engine.registration import prices
     from peerage.figures import dollars, listed
-    from peerage.requirements import refuse_too_dear, refuse_unpriced
+    from peerage.requirements import ArenaError, refuse_too_dear, refuse_unpriced
     from peerage.settings import SettingsError
 
     settings = arena.settings
@@ -193,6 +202,8 @@ def agree(
         return
     if note:
         typer.echo(note)
+    if small := too_small(settings, made):
+        raise ArenaError("\n".join(small))
     _write(settings, made, Format.table)
     refuse_unpriced(settings, made.unpriced)
     refuse_too_dear(settings, priced)

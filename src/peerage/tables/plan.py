@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from msgspec import Struct
 
-from peerage.engine.call_costs import usual_call, usual_cost, worst_of
+from peerage.engine.call_costs import reach, usual_call, usual_cost, worst_of
 from peerage.engine.plans import first_fixtures, schedulers
 from peerage.engine.usage import OnRecord, Part, Ratios, Usage, corrections
 from peerage.games.game import CallBound
@@ -67,7 +67,8 @@ class Plan(Shown, frozen=True):
     for usual ones; `worst_usd` for every draft rejected, every reply as long as allowed,
     cut there and asked for again with twice the tokens, which no run without failed calls exceeds: a call
     that fails after it may have been charged is made again. Both sum the players whose price is known;
-    `unpriced` names the others.
+    `unpriced` names the others. The cheapest of these matches
+    begins when `begins_usd` of a budget are free.
     """
 
     matches: int
@@ -79,6 +80,7 @@ class Plan(Shown, frozen=True):
     games: tuple[GamePlan, ...] = ()
     roles: tuple[RolePlan, ...] = ()
     learned_from: int = 0
+    begins_usd: float = 0.0
 
 
 class _Priced(NamedTuple):
@@ -125,7 +127,7 @@ def of_fixtures(
     sums = {name: _Sum() for name in lines}
     by_game = {name: _Sum() for name in games}
     by_role: dict[str, _Sum] = {}
-    asked: list[tuple[Part, CallBound]] = []
+    asked: list[list[tuple[Part, CallBound]]] = []
     planned: dict[Part, Usage] = {}
     thought = {name: _thinking(one.price, found.probes.get(name)) for name, one in lines.items()}
     for fixture in fixtures:
@@ -133,6 +135,7 @@ def of_fixtures(
         seats |= {s.label: (s.player, role) for role, held in fixture.officials.items() for s in held}
         spec, rules = games[fixture.game]
         by_game[fixture.game].matches += 1
+        asked.append([])
         for seat, bounds in groupby(sorted(spec.bounds(rules, fixture)), key=lambda one: one.seat):
             player, role = seats[seat]
             part = (fixture.game, role, player)
@@ -141,12 +144,18 @@ def of_fixtures(
                 usual = usual_call(bound, lines[player].price, thought[player])
                 each = (usual.input_tokens, usual.output_tokens)
                 planned[part] = planned[part].plus(0, bound.expected, *[bound.expected * one for one in each])
-                asked.append((part, bound))
+                asked[-1].append((part, bound))
     ratios = corrections(planned, found)
-    for part, bound in asked:
-        game, role, player = part
-        for total in (sums[player], by_game[game], by_role.setdefault(role, _Sum())):
-            _expect(total, bound, lines[player].price, thought[player], ratios[part])
+    least: list[float] = []
+    for match in asked:
+        before = sum([one.expected for one in sums.values()])
+        for part, bound in match:
+            game, role, player = part
+            for total in (sums[player], by_game[game], by_role.setdefault(role, _Sum())):
+                _expect(total, bound, lines[player].price, thought[player], ratios[part])
+        each = sum([one.expected for one in sums.values()]) - before
+        dearest = max([reach(bound, lines[part[2]].price) for part, bound in match], default=0)
+        least.append(each + max(each, dearest))
     scale = matches / len(fixtures) if fixtures else 0.0
     players = tuple([_player(lines[name], total, scale) for name, total in sums.items()])
     parts = [
@@ -173,6 +182,7 @@ def of_fixtures(
         games=tuple(parts) if len(parts) > 1 else (),
         roles=tuple(shares),
         learned_from=found.matches,
+        begins_usd=min(least, default=0.0) / 1e9,
     )
 
 
