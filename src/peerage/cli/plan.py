@@ -188,8 +188,8 @@ def agree(
     from peerage.engine.probes import to_probe, worst_probe
     from peerage.engine.registration import prices
     from peerage.figures import dollars, listed
-    from peerage.requirements import ArenaError, refuse_too_dear, refuse_unpriced
-    from peerage.settings import SettingsError
+    from peerage.requirements import refuse_too_dear, refuse_unpriced
+    from peerage.settings import ArenaError, SettingsError
 
     settings = arena.settings
     if all(player.provider == "house" for player in settings.everyone):

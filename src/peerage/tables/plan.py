@@ -153,9 +153,9 @@ def of_fixtures(
             game, role, player = part
             for total in (sums[player], by_game[game], by_role.setdefault(role, _Sum())):
                 _expect(total, bound, lines[player].price, thought[player], ratios[part])
-        each = sum([one.expected for one in sums.values()]) - before
+        expected = sum([one.expected for one in sums.values()]) - before
         dearest = max([reach(bound, lines[part[2]].price) for part, bound in match], default=0)
-        least.append(each + max(each, dearest))
+        least.append(expected + max(expected, dearest))
     scale = matches / len(fixtures) if fixtures else 0.0
     players = tuple([_player(lines[name], total, scale) for name, total in sums.items()])
     parts = [
