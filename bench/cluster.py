@@ -27,9 +27,9 @@ from statistics import median
 import yaml
 
 from peerage.arena import open_arena
+from peerage.cluster.leases import working
 from peerage.cluster.worker import PATIENT_S
 from peerage.engine.runner import Runner
-from peerage.ledger.leases import working
 from peerage.players.client import Answer, Call, Client
 from peerage.players.house import HouseClient, PacedClient
 from peerage.settings import PlayerSettings

@@ -15,7 +15,8 @@ from unittest.mock import patch
 import pytest
 from hypothesis import HealthCheck, settings
 
-from peerage.ledger import Ledger, open_ledger, secret, sqlite
+from peerage.ledger import Ledger, open_ledger, secret
+from peerage.ledger.stores import sqlite
 
 if TYPE_CHECKING:
     from tests.servers.mongo import MongoServer

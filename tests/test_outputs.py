@@ -283,7 +283,7 @@ WITHIN = {
     "site/private_key.py": "a key, made only where there is none",
     "sandbox/image.py": "a cache of the sandbox",
     "ledger/checkpoints.py": "a key, made only where there is none, and the draft that `replacing` gives",
-    "ledger/sqlite.py": "the draft that `replacing` gives",
+    "ledger/stores/sqlite.py": "the draft that `replacing` gives",
     "site/downloads.py": "the draft that `replacing` gives",
     "site/rendering.py": "the same",
     "outputs.py": "here",

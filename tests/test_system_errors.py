@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from peerage.ledger.sqlite import _explain
+from peerage.ledger.stores.sqlite import _explain
 from peerage.players.session import connection_failure
 from peerage.system_errors import REMEDIES, reason, why_not_opened
 from tests.engine.arenas import write_arena

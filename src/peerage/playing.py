@@ -239,7 +239,7 @@ def _crew(
     from peerage.cluster.crew import Crew
     from peerage.cluster.messages import Posting
     from peerage.cluster.on_ray import RayPlaces
-    from peerage.ledger.databases import access
+    from peerage.ledger.stores import access
 
     cards, env = registered(ledger), environment(folder, os.environ)
     posting = Posting(

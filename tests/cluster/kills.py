@@ -30,8 +30,8 @@ from tests.engine.arenas import asked_again, ledger_of
 from tests.faults.kill9 import Moment, account, books, forked, unsound
 from tests.faults.trials import BOOK, Trial, arena, spent
 
+from peerage.cluster.leases import working
 from peerage.ledger import LedgerError
-from peerage.ledger.leases import working
 
 if TYPE_CHECKING:
     from tests.servers.postgres import PostgresServer

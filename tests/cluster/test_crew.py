@@ -19,12 +19,12 @@ from peerage.cli.main import app
 from peerage.clock import now_ms
 from peerage.cluster import crew as crews
 from peerage.cluster.call_permits import CallPermits
+from peerage.cluster.leases import GivenUp, Leases, WorkersLedger, working
 from peerage.cluster.messages import Asks, Look
 from peerage.cluster.offers import Offers
 from peerage.engine import runner as runners
 from peerage.engine.report import RunReport
 from peerage.engine.runner import Runner
-from peerage.ledger.leases import GivenUp, Leases, WorkersLedger, working
 from peerage.ledger.store import Batch, IntentRow
 from peerage.players.client import Call, Later, PlayerError
 from peerage.settings import ArenaError

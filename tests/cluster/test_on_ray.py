@@ -19,8 +19,8 @@ from tests.cluster.kills import Nodes
 from tests.engine.arenas import house, play, write_arena
 
 from peerage.arena import open_arena
+from peerage.cluster.leases import working
 from peerage.cluster.messages import Logged, Posting
-from peerage.ledger.leases import working
 
 if TYPE_CHECKING:
     from tests.servers.postgres import PostgresServer

@@ -10,6 +10,7 @@ import threading
 from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 from zlib import crc32
 
 import msgspec
@@ -18,6 +19,7 @@ from msgspec.structs import astuple
 
 from peerage.ledger import Ledger, LedgerBusy, LedgerError, open_ledger
 from peerage.ledger.columns import of_summaries
+from peerage.ledger.rows import Rows
 from peerage.ledger.store import (
     COPY,
     SCHEMA,
@@ -208,6 +210,23 @@ def test_batches_of_any_size(ledger: Ledger, rows: int) -> None:
     ]
 
 
+def test_attempts_are_read_some_at_a_time(ledger: Ledger, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = [intent(number, f"k{at}") for number in range(1, 41) for at in range(3)]
+    put(ledger, fixtures=[FixtureRow(number, 1, b"{}") for number in range(1, 41)], intents=asked)
+    expected = list(ledger.exchanges(1))
+    assert [(row.match, row.key) for row in expected] == [(row.match, row.key) for row in asked]
+    read, sizes = Rows._attempts, list[int]()
+
+    def attempts(rows: Rows, part: Any, *how: Any) -> Any:
+        sizes.append(len(part))
+        return read(rows, part, *how)
+
+    monkeypatch.setattr("peerage.ledger.rows.ATTEMPTS", 11)
+    monkeypatch.setattr(Rows, "_attempts", attempts)
+    assert list(ledger.exchanges(1)) == expected
+    assert sizes == [12] * 10, "whole matches"
+
+
 EXTREMES = [
     "",
     "\ufffd",
@@ -280,7 +299,7 @@ def test_money(ledger: Ledger, monkeypatch: pytest.MonkeyPatch) -> None:
     assert ledger.spent_by(0) == {}
     assert +Counter(ledger.spent_by(1, ())) == {"bob": 120}
     assert +Counter(ledger.spent_by(1, {"ada"})) == {"ada": 20, "bob": 120}
-    monkeypatch.setattr("peerage.ledger.database.IDS", 2)  # so that the lost ones are not in the newest block
+    monkeypatch.setattr("peerage.ledger.rows.IDS", 2)  # so that the lost ones are not in the newest block
     assert ledger.spent_by() == {"ada": 20, "bob": 125, "cyd": 0}
     assert {row.key: row.cost_nano for row in ledger.exchanges(1) if row.reply} == {
         "paid": 20,
@@ -314,7 +333,7 @@ def test_the_newest_snapshot_not_beyond(ledger: Ledger, monkeypatch: pytest.Monk
     assert ledger.snapshot(20) == (20, b"twenty again")
     assert ledger.snapshot(19) == (10, b"ten")
     assert ledger.snapshot(9) == (0, b"none")
-    monkeypatch.setattr("peerage.ledger.sql.NEAR", 0)  # as in a log that goes on for long after it
+    monkeypatch.setattr("peerage.ledger.rows.NEAR", 0)  # as in a log that goes on for long after it
     assert ledger.snapshot() == (20, b"twenty again")
 
 

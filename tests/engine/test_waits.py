@@ -43,15 +43,14 @@ from peerage.engine.runner import Runner
 from peerage.engine.waiting import Away, WaitingMatches
 from peerage.ledger import open_ledger
 from peerage.ledger.codec import by_hex, read_fixture
-from peerage.ledger.database import Row
-from peerage.ledger.database_ledger import DatabaseLedger
 from peerage.ledger.disclosure import write_redacted
 from peerage.ledger.log import finished
 from peerage.ledger.places import Bench
-from peerage.ledger.sql import SqlDatabase
-from peerage.ledger.sql_database import Connection, Query
-from peerage.ledger.sqlite import SqliteFile
 from peerage.ledger.store import amend
+from peerage.ledger.stored import StoredLedger
+from peerage.ledger.stores.contract import Row
+from peerage.ledger.stores.sql import Connection, Query
+from peerage.ledger.stores.sqlite import SqliteStore
 from peerage.ledger.waits import TOPIC, read_wait, waits
 from peerage.match import Fixture
 from peerage.players.client import Answer, Call, Client, Later, PlayerError
@@ -517,16 +516,16 @@ def test_a_match_is_read_by_its_number_as_it_was_at_one_moment(
         before = ledger.match(away)
         assert before is not None
         assert before.record is None
-        file = cast(SqlDatabase, cast(DatabaseLedger, ledger)._database)._store
-        found, reads = SqliteFile.rows, count(1)
+        file = cast(StoredLedger, ledger)._store
+        found, reads = SqliteStore.read, count(1)
 
-        def meanwhile(self: SqliteFile, connection: Connection, wanted: Query) -> Iterator[Sequence[Row]]:
+        def meanwhile(self: SqliteStore, connection: Connection, wanted: Query) -> Iterator[Sequence[Row]]:
             if self is file and next(reads) == 2:
                 with closing(ledger_of(tmp_path)) as other:
                     drop(other, away, 1)
             yield from found(self, connection, wanted)
 
-        monkeypatch.setattr(SqliteFile, "rows", meanwhile)
+        monkeypatch.setattr(SqliteStore, "read", meanwhile)
         assert ledger.match(away) == before
         after = ledger.match(away)
         assert after is not None

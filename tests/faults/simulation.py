@@ -48,10 +48,11 @@ from peerage.arena import open_arena
 from peerage.engine.journal import Journal
 from peerage.engine.report import RunReport
 from peerage.engine.runner import LEFT_OPEN, Runner
-from peerage.ledger import Ledger, LedgerBusy, LedgerError, open_ledger, sqlite
+from peerage.ledger import Ledger, LedgerBusy, LedgerError, open_ledger
 from peerage.ledger.codec import read_reply
-from peerage.ledger.database_ledger import DatabaseLedger
 from peerage.ledger.store import Batch
+from peerage.ledger.stored import StoredLedger
+from peerage.ledger.stores import sqlite
 from peerage.sealing import unseal
 
 BEGAN_MS = 1_790_000_000_000
@@ -238,9 +239,9 @@ class World:
     @contextmanager
     def there(self) -> Iterator[None]:
         """While this world is there: its disk, its clock, and who watches what is written."""
-        write, commit = DatabaseLedger.write, Journal._write
+        write, commit = StoredLedger.write, Journal._write
 
-        def watched(ledger: DatabaseLedger, batch: Batch) -> None:
+        def watched(ledger: StoredLedger, batch: Batch) -> None:
             rows = self._writing = written(batch)
             try:
                 write(ledger, batch)
@@ -265,7 +266,7 @@ class World:
             now = SimpleNamespace(time_ns=lambda: self._now_ms() * 1_000_000)
             for change in (
                 patch.object(clock, "time", now),
-                patch.object(DatabaseLedger, "write", watched),
+                patch.object(StoredLedger, "write", watched),
                 patch.object(Journal, "_write", later),
                 patch.object(sqlite, "CHECKPOINT_PAGES", pages),
             ):

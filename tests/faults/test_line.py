@@ -22,8 +22,7 @@ if TYPE_CHECKING:
     from tests.servers.postgres import PostgresServer
 
     from peerage.engine.report import RunReport
-    from peerage.ledger.postgres import Postgres
-    from peerage.ledger.sql_database import Connection
+    from peerage.ledger.stores.postgres import PostgresStore
 
 MATCHES, FAULTS = 30, 8
 
@@ -109,32 +108,35 @@ def test_a_hundred_broken_lines(due: str, postgres: PostgresServer, tmp_path: Pa
     assert set(struck) == set(FATES)
 
 
-def _written_again(place: Postgres, connection: Connection, work: Callable[[], None], *, again: bool) -> None:
+def _written_again(place: PostgresStore, work: Callable[[], None], *, again: bool) -> None:
     """A lost transaction is written again without asking whether it is durable."""
     from psycopg import Error
 
-    from peerage.ledger.postgres_words import is_lost
+    from peerage.ledger.stores.postgres_words import is_lost
 
+    connection = place._line
     assert place._run is not None
-    while True:
-        try:
-            place._counted = False
-            work()
-            connection.commit()
-            place._run.written += place._counted
-            return
-        except Error as error:
-            if not is_lost(error):
-                raise
-            connection.close()
-            time.sleep(0.05)
+    assert connection is not None
+    with place.explained():
+        while True:
+            try:
+                place._counted = False
+                work()
+                connection.commit()
+                place._run.written += place._counted
+                return
+            except Error as error:
+                if not is_lost(error):
+                    raise
+                connection.close()
+                time.sleep(0.05)
 
 
 def test_a_bug_put_back_is_found(due: str, postgres: PostgresServer, tmp_path: Path) -> None:
-    store = pytest.importorskip("peerage.ledger.postgres")
+    store = pytest.importorskip("peerage.ledger.stores.postgres")
     uncounted = "UPDATE runner SET written = written + 1 WHERE fence = %s AND %s >= 0"
     with (
-        patch.object(store.Postgres, "commit", _written_again),
-        patch.object(store.Postgres, "_count", uncounted),
+        patch.object(store.PostgresStore, "commit", _written_again),
+        patch.object(store.PostgresStore, "_count", uncounted),
     ):
         assert any(behind_a_line(seed, tmp_path / str(seed), postgres, due)[0] for seed in range(1, 6))

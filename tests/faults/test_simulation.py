@@ -19,9 +19,8 @@ from peerage.engine.folding import Folding
 from peerage.engine.journal import Journal
 from peerage.engine.records import MatchTally
 from peerage.ledger import LedgerError
-from peerage.ledger.sql_database import Connection
-from peerage.ledger.sqlite import SqliteFile
 from peerage.ledger.store import Batch
+from peerage.ledger.stores.sqlite import SqliteStore
 from peerage.match import Fixture, Outcome
 
 pytestmark = pytest.mark.skipif(bool(missing()), reason=missing())
@@ -68,13 +67,14 @@ def _no_intent(calls: Calls, pending: Any) -> None:
     pending.attempt += 1
 
 
-def _unsynced(file: SqliteFile, connection: Connection, work: Callable[[], None], *, again: bool) -> None:
-    connection.execute("PRAGMA synchronous=OFF")
-    _commit(file, connection, work, again=again)
+def _unsynced(file: SqliteStore, work: Callable[[], None], *, again: bool) -> None:
+    assert file._writing is not None
+    file._writing.execute("PRAGMA synchronous=OFF")
+    _commit(file, work, again=again)
 
 
 @contextmanager
-def _unlocked(file: SqliteFile) -> Iterator[None]:
+def _unlocked(file: SqliteStore) -> Iterator[None]:
     yield
 
 
@@ -115,14 +115,14 @@ def _left_open_is_free(
     _budget(budget, limit, match, player, billed, 0, *by)
 
 
-_end, _pay, _budget, _commit = Folding.end, Budget.pay, Budget.__init__, SqliteFile.commit
+_end, _pay, _budget, _commit = Folding.end, Budget.pay, Budget.__init__, SqliteStore.commit
 
 # Each with the seeds within which it is found.
 BUGS = {
     "what waits for a row is done before it is durable": (Journal, "then", _at_once, range(1, 4)),
     "an intent is not written": (Calls, "_intend", _no_intent, range(1, 4)),
-    "a commit is not synced": (SqliteFile, "commit", _unsynced, range(1, 4)),
-    "the runner's lock is not taken": (SqliteFile, "_lock", _unlocked, range(1, 4)),
+    "a commit is not synced": (SqliteStore, "commit", _unsynced, range(1, 4)),
+    "the runner's lock is not taken": (SqliteStore, "_lock", _unlocked, range(1, 4)),
     "a write that failed is taken for done": (Journal, "_write", _taken_for_written, range(1, 4)),
     "matches are folded in the order they end": (Folding, "end", _as_they_end, range(1, 4)),
     "nothing is reserved for calls in flight": (Budget, "_hold", _nothing_held, range(1, 25)),

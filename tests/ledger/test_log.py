@@ -23,7 +23,7 @@ from peerage.cli.main import app
 from peerage.ledger import LedgerError, open_ledger
 from peerage.ledger.disclosure import write_redacted
 from peerage.ledger.log import linked
-from peerage.ledger.sql_tables import TABLES
+from peerage.ledger.schema import TABLES
 from peerage.ledger.store import Amendment, Batch, amend
 from peerage.standings.verify import verify
 

@@ -11,9 +11,8 @@ import pytest
 from tests.ledger.on_servers import NEWER, fails, fixture
 
 from peerage.ledger import Ledger, LedgerError, open_ledger
-from peerage.ledger.databases import access
-from peerage.ledger.mongo_rows import MongoRows
 from peerage.ledger.store import Batch, FixtureRow, IntentRow, RecordRow, ReplyRow
+from peerage.ledger.stores import access
 
 if TYPE_CHECKING:
     from tests.servers.mongo import MongoServer
@@ -39,34 +38,10 @@ def test_a_body_beyond_the_limit_of_a_document(ledger: Ledger) -> None:
     assert (found.record.body, found.exchanges[0].reply) == (body, reply)
 
 
-def test_matches_of_many_attempts_are_read_few_at_a_time(
-    ledger: Ledger, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    numbers = range(1, 121)
-    asked = [IntentRow(number, f"k{at}", 1, "p", b"{}", 1) for number in numbers for at in range(3)]
-    with ledger.runner():
-        ledger.write(Batch(fixtures=[FixtureRow(number, 1, b"{}") for number in numbers], intents=asked))
-    stored = ledger.as_stored()
-    expected = list(stored.exchanges(1))
-    assert [(row.match, row.key) for row in expected] == [(row.match, row.key) for row in asked]
-    sizes: list[int] = []
-    real = MongoRows._attempts
-
-    def attempts(rows: MongoRows, part: Any, *how: Any) -> Any:
-        sizes.append(len(part))
-        return real(rows, part, *how)
-
-    monkeypatch.setattr("peerage.ledger.mongo_rows.ATTEMPTS", 12)
-    monkeypatch.setattr(MongoRows, "_attempts", attempts)
-    assert list(stored.exchanges(1)) == expected
-    assert sizes[0] > 4
-    assert {*sizes[1:-1]} == {4}, "twelve attempts each"
-
-
 def test_pieces_that_no_row_holds_are_swept(
     ledger: Ledger, mongo: MongoServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("peerage.ledger.mongo_writer.CHUNK", 1_000)
+    monkeypatch.setattr("peerage.ledger.stores._mongo_rows.CHUNK", 1_000)
 
     def written(*bodies: bytes) -> None:
         rows = [RecordRow(number, body, b"c" * 32, 4) for number, body in enumerate(bodies, 1)]
@@ -109,10 +84,10 @@ def test_sums_and_counts_are_asked_again_where_the_line_broke(
 
         monkeypatch.setattr(Collection, name, asked)
 
-    for name in ("aggregate", "count_documents", "find_one"):
+    for name in ("aggregate", "find_one"):
         breaks_once(name)
     assert (ledger.topics(), ledger.spent_by(), ledger.heads()) == expected
-    assert sorted(broken) == ["aggregate", "count_documents", "find_one"]
+    assert sorted(broken) == ["aggregate", "find_one"]
 
 
 def test_a_server_that_is_no_replica_set() -> None:
@@ -182,7 +157,8 @@ def test_rows_of_no_match_or_request_are_counted(ledger: Ledger, mongo: MongoSer
         if gap:
             base["intents"].delete_one({"_id": 2})
     (told,) = ledger.integrity()
-    assert told == f"the collection replies holds {2 + gap} rows of no match or request"
+    rows = f"{2 + gap} rows of no match or request, the first with intent {2 if gap else 77}"
+    assert told == f"the table replies holds {rows}"
 
 
 def test_a_name_that_is_none_of_a_database() -> None:
@@ -211,7 +187,7 @@ def test_passwords_and_rights(tmp_path: Path) -> None:
             assert access(opened.address) == {"PEERAGE_MONGODB_PASSWORD": "right"}
             with opened.runner():
                 opened.write(fixture(1))
-            base = opened._database.base  # type: ignore[attr-defined]
+            base = opened._store.base  # type: ignore[attr-defined]
             base.command("createUser", "guest", pwd="guests", roles=["read"])
         guest = server.address("guest:guests", "x")
         with closing(open_ledger(guest, tmp_path, create=True)) as theirs:

@@ -12,8 +12,8 @@ import pytest
 from tests.ledger.on_servers import NEWER, fails, fixture
 
 from peerage.ledger import Ledger, LedgerError, open_ledger
-from peerage.ledger.databases import access
 from peerage.ledger.store import Batch, FailureRow, IntentRow
+from peerage.ledger.stores import access
 
 if TYPE_CHECKING:
     from tests.servers.postgres import PostgresServer
@@ -98,17 +98,17 @@ def test_a_run_whose_connection_breaks_as_it_ends_is_logged_whole(
 
 
 def test_no_statement_of_a_run_is_compiled(ledger: Ledger) -> None:
-    from peerage.ledger.postgres import Postgres
+    from peerage.ledger.stores.postgres import PostgresStore
 
-    with closing(Postgres(ledger.address)._locked(False)) as connection:
+    with closing(PostgresStore(ledger.address)._locked(False)) as connection:
         plan = connection.execute("EXPLAIN ANALYZE UPDATE runner SET written = written WHERE fence = 1")
         assert "JIT" not in str(plan.fetchall())
 
 
 def test_no_block_of_rows_is_read_by_several_processes(ledger: Ledger) -> None:
-    from peerage.ledger.postgres import Postgres
+    from peerage.ledger.stores.postgres import PostgresStore
 
-    with closing(Postgres(ledger.address).reading()) as pool, pool.one() as line:
+    with closing(PostgresStore(ledger.address)) as store, store._pool.one() as line:
         plans = "SELECT current_setting('max_parallel_workers_per_gather'), current_setting('jit')"
         assert line.execute(plans).fetchone() == ("0", "off")
 

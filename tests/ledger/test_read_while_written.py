@@ -17,10 +17,7 @@ import pytest
 
 from peerage.ledger import Ledger, holding, open_ledger
 from peerage.ledger.codec import text_digest
-from peerage.ledger.database_ledger import DatabaseLedger
 from peerage.ledger.merkle import GENESIS, digest, leaf, link, match_root
-from peerage.ledger.sql_database import Query
-from peerage.ledger.sqlite import SqliteFile
 from peerage.ledger.store import (
     Amendment,
     Batch,
@@ -32,6 +29,9 @@ from peerage.ledger.store import (
     ReplyRow,
     Summary,
 )
+from peerage.ledger.stored import StoredLedger
+from peerage.ledger.stores.sql import Query
+from peerage.ledger.stores.sqlite import SqliteStore
 from peerage.settings import Rating
 from peerage.standings import elo_settings
 from peerage.standings.accounts import position, snapshot_body
@@ -118,7 +118,8 @@ class Run:
         self.issued += 1
         number = self.issued
         seats = [{"label": "A", "player": "ada"}, {"label": "B", "player": "bob"}]
-        issued = b'{"number":%d,"round":%d,"game":"duel","settings":"%b","seats":%b}' % (
+        form = b'{"number":%d,"round":%d,"game":"duel","version":1,"seed":{},"settings":"%b","seats":%b}'
+        issued = form % (
             number,
             number,
             SETTINGS[0].hex().encode(),
@@ -382,9 +383,9 @@ def test_what_a_run_writes_between_two_reads_is_no_damage(
 ) -> None:
     monkeypatch.setattr(holding, "AT_ONCE", 2)
     # There is one runner; and one that ends waits for readers before it leaves the file whole.
-    monkeypatch.setattr(SqliteFile, "_lock", nullcontext)
-    monkeypatch.setattr(SqliteFile, "_settle", lambda *_: None)
-    read = SqliteFile.rows
+    monkeypatch.setattr(SqliteStore, "_lock", nullcontext)
+    monkeypatch.setattr(SqliteStore, "_settle", lambda *_: None)
+    read = SqliteStore.read
 
     def trial(at: int | None) -> int:
         """Read while the run writes there; how many reads there were."""
@@ -393,16 +394,16 @@ def test_what_a_run_writes_between_two_reads_is_no_damage(
         run.open(folder)
         between = Between(run, at)
 
-        def rows(store: SqliteFile, connection: Any, wanted: Query) -> Iterator[Any]:
+        def rows(store: SqliteStore, connection: Any, wanted: Query) -> Iterator[Any]:
             between()
             yield from read(store, connection, wanted)
 
         ledger = open_ledger("sqlite:///arena.db", folder, create=False)
-        monkeypatch.setattr(SqliteFile, "rows", rows)
+        monkeypatch.setattr(SqliteStore, "read", rows)
         try:
             reader(ledger, run, len(run.states) - 1)
         finally:
-            monkeypatch.setattr(SqliteFile, "rows", read)
+            monkeypatch.setattr(SqliteStore, "read", read)
             ledger.close()
             run.close()
             shutil.rmtree(folder)
@@ -422,7 +423,7 @@ def test_what_was_said_since_the_log_was_read_is_looked_up_in_it(
     run = deepcopy(begun[1])
     run.open(folder)
     ledger = open_ledger("sqlite:///arena.db", folder, create=False)
-    assert isinstance(ledger, DatabaseLedger)
+    assert isinstance(ledger, StoredLedger)
     rows = ledger._rows
 
     class InBlocks:

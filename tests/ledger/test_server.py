@@ -166,7 +166,7 @@ def test_what_was_under_way_when_the_line_broke_is_written_once(
 def test_a_server_that_is_away(
     store: str, store_server: Any, address: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("peerage.ledger.server.READER_AWAY_S", 0.0)
+    monkeypatch.setattr("peerage.ledger.stores.server.READER_AWAY_S", 0.0)
     message = fails(address, create=True)
     assert f"{address.replace(':hunter2', '')} cannot be reached" in message
     assert "Check that the server runs" in message

@@ -17,11 +17,11 @@ import pytest
 from bench.sample import sample
 from tests.ledger.on_servers import NEWER
 
-from peerage.ledger import Ledger, LedgerError, open_ledger, sql_tables
-from peerage.ledger.database_ledger import DatabaseLedger
-from peerage.ledger.sql import SqlDatabase, SqlTransaction
-from peerage.ledger.sqlite import SqliteFile
+from peerage.ledger import Ledger, LedgerError, open_ledger, schema
 from peerage.ledger.store import SCHEMA, Batch, FixtureRow, IntentRow, ReplyRow, Summary
+from peerage.ledger.stored import StoredLedger, prepare
+from peerage.ledger.stores.sql import SqlWrites
+from peerage.ledger.stores.sqlite import SqliteStore
 from peerage.standings.verify import verify
 
 
@@ -31,9 +31,9 @@ def unsynced_ledgers() -> None:
 
 
 @pytest.fixture
-def ledger(tmp_path: Path) -> Iterator[DatabaseLedger]:
+def ledger(tmp_path: Path) -> Iterator[StoredLedger]:
     opened = open_ledger("sqlite:///arena.db", tmp_path, create=True)
-    assert isinstance(opened, DatabaseLedger)
+    assert isinstance(opened, StoredLedger)
     yield opened
     opened.close()
 
@@ -77,7 +77,7 @@ def test_relative_and_absolute_files(name: str, tmp_path: Path) -> None:
 # ------------------------------------------------------------------------------------------ the file itself
 
 
-def test_the_file_is_as_decided(ledger: DatabaseLedger, tmp_path: Path) -> None:
+def test_the_file_is_as_decided(ledger: StoredLedger, tmp_path: Path) -> None:
     with ledger.runner():
         for batch in sample(20):
             ledger.write(batch)
@@ -99,26 +99,26 @@ def test_the_page_about_the_format_lists_every_table_and_column() -> None:
         cells = [cell.strip() for cell in line.split("|")]
         if len(cells) == 5 and cells[1].startswith("`"):
             listed[cells[1].strip("`")] = [column.strip("`") for column in cells[2].split(", ")]
-    assert listed == {table.name: list(table.columns) for table in sql_tables.TABLES}
+    assert listed == {table.name: list(table.columns) for table in schema.TABLES}
 
 
-def test_commits_are_synced_in_full(ledger: DatabaseLedger) -> None:
-    with ledger._database.holding() as transaction:
-        connection = cast(SqlTransaction, transaction).connection
+def test_commits_are_synced_in_full(ledger: StoredLedger) -> None:
+    with ledger._store.lock() as transaction:
+        connection = cast(SqlWrites, transaction).connection
         assert connection.execute("PRAGMA synchronous").fetchone() == (2,)
         assert connection.execute("PRAGMA journal_mode").fetchone() == ("wal",)
 
 
 def test_of_a_file_that_is_made_in_one_go_no_commit_waits_for_the_disk(tmp_path: Path) -> None:
-    with closing(SqlDatabase(SqliteFile("sqlite:///copy.db", tmp_path, durable=False))) as database:
-        database.prepare(create=True)
-        with database.holding() as transaction:
-            connection = cast(SqlTransaction, transaction).connection
+    with closing(SqliteStore("sqlite:///copy.db", tmp_path, durable=False)) as store:
+        prepare(store, create=True)
+        with store.lock() as transaction:
+            connection = cast(SqlWrites, transaction).connection
             assert connection.execute("PRAGMA synchronous").fetchone() == (0,)
 
 
 def test_a_duel_of_two_kilobyte_replies_takes_sixty_kilobytes_at_most(
-    ledger: DatabaseLedger, tmp_path: Path
+    ledger: StoredLedger, tmp_path: Path
 ) -> None:
     duels, step = 150, 60
     keys = [f"judge/{judge}/ab" for judge in range(18)]
@@ -140,7 +140,7 @@ def test_a_duel_of_two_kilobyte_replies_takes_sixty_kilobytes_at_most(
     assert (tmp_path / "arena.db").stat().st_size / duels <= 60_000
 
 
-def test_a_damaged_snapshot_is_passed_over(ledger: DatabaseLedger, tmp_path: Path) -> None:
+def test_a_damaged_snapshot_is_passed_over(ledger: StoredLedger, tmp_path: Path) -> None:
     with ledger.runner():
         ledger.write(Batch(snapshots=[(10, b"ten"), (20, b"twenty")]))
     with sqlite3.connect(tmp_path / "arena.db") as file:
@@ -152,7 +152,7 @@ def test_a_damaged_snapshot_is_passed_over(ledger: DatabaseLedger, tmp_path: Pat
 # ------------------------------------------------------------------------------------------------- versions
 
 
-def test_a_newer_ledger_is_refused(ledger: DatabaseLedger, tmp_path: Path) -> None:
+def test_a_newer_ledger_is_refused(ledger: StoredLedger, tmp_path: Path) -> None:
     with sqlite3.connect(tmp_path / "arena.db") as file:
         file.execute("UPDATE meta SET value = '7 9.1' WHERE key = 'schema'")
     file.close()
@@ -160,7 +160,7 @@ def test_a_newer_ledger_is_refused(ledger: DatabaseLedger, tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize("fact", ["1", "7", "0 9.1", "1 0.2.00", "7 ", "7 '; rm -r ~", "x 9.1", 7])
-def test_a_schema_that_nobody_writes_is_damage(fact: object, ledger: DatabaseLedger, tmp_path: Path) -> None:
+def test_a_schema_that_nobody_writes_is_damage(fact: object, ledger: StoredLedger, tmp_path: Path) -> None:
     with sqlite3.connect(tmp_path / "arena.db") as file:
         file.execute("UPDATE meta SET value = ? WHERE key = 'schema'", [fact])
     file.close()
@@ -239,14 +239,14 @@ def test_no_folder(tmp_path: Path) -> None:
 # ------------------------------------------------------------------------------------- disks and permissions
 
 
-def limit_pages(ledger: DatabaseLedger, pages: int) -> None:
+def limit_pages(ledger: StoredLedger, pages: int) -> None:
     assert ledger._writer is not None
-    connection = cast(SqlTransaction, ledger._writer.transaction).connection
+    connection = cast(SqlWrites, ledger._writer.transaction).connection
     connection.execute(f"PRAGMA max_page_count = {pages}")
     connection.rollback()
 
 
-def test_a_full_disk_loses_nothing(ledger: DatabaseLedger) -> None:
+def test_a_full_disk_loses_nothing(ledger: StoredLedger) -> None:
     written = 0
 
     def fill() -> None:
@@ -269,8 +269,7 @@ def test_a_full_disk_loses_nothing(ledger: DatabaseLedger) -> None:
 AS_NOBODY = """
 import os, sys
 from pathlib import Path
-import filelock, peerage.ledger.database_ledger, peerage.ledger.databases, sqlite3
-import peerage.ledger.sql
+import filelock, peerage.ledger.stored, peerage.ledger.stores.sqlite, sqlite3
 from peerage.ledger import LedgerError, open_ledger
 os.setgid(65534)
 os.setuid(65534)
@@ -286,7 +285,7 @@ except LedgerError as error:
 
 @pytest.mark.skipif(os.name != "posix" or os.geteuid() != 0, reason="becomes another user, so must be root")
 @pytest.mark.parametrize("what", ["create", "open"])
-def test_a_folder_that_is_not_ours_to_write(what: str, ledger: DatabaseLedger, tmp_path: Path) -> None:
+def test_a_folder_that_is_not_ours_to_write(what: str, ledger: StoredLedger, tmp_path: Path) -> None:
     for folder in [tmp_path, *tmp_path.parents[:3]]:
         folder.chmod(0o755)
     if what == "create":
@@ -303,9 +302,9 @@ def test_a_folder_that_is_not_ours_to_write(what: str, ledger: DatabaseLedger, t
 
 
 def test_a_program_that_holds_the_file(
-    ledger: DatabaseLedger, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ledger: StoredLedger, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("peerage.ledger.sqlite.PATIENCE_S", 0.05)
+    monkeypatch.setattr("peerage.ledger.stores.sqlite.PATIENCE_S", 0.05)
     other = sqlite3.connect(tmp_path / "arena.db", isolation_level=None)
     other.execute("BEGIN IMMEDIATE")
     with pytest.raises(LedgerError, match="another program"), ledger.runner():
@@ -315,7 +314,7 @@ def test_a_program_that_holds_the_file(
         pass
 
 
-def test_a_note_of_the_runner_that_makes_no_sense(ledger: DatabaseLedger, tmp_path: Path) -> None:
+def test_a_note_of_the_runner_that_makes_no_sense(ledger: StoredLedger, tmp_path: Path) -> None:
     with ledger.runner():
         note = tmp_path / "arena.db.runner"
         assert json.loads(note.read_text())["pid"] == os.getpid()
@@ -325,7 +324,7 @@ def test_a_note_of_the_runner_that_makes_no_sense(ledger: DatabaseLedger, tmp_pa
     assert not note.exists()
 
 
-def test_a_page_of_garbage_is_named_as_damage(ledger: DatabaseLedger, tmp_path: Path) -> None:
+def test_a_page_of_garbage_is_named_as_damage(ledger: StoredLedger, tmp_path: Path) -> None:
     with ledger.runner():
         for batch in sample(50):
             ledger.write(batch)
@@ -357,7 +356,7 @@ def whole(ledger: Ledger) -> list[Summary]:
     ],
 )
 def test_numbers_that_nobody_wrote_are_damage(
-    ledger: DatabaseLedger, tmp_path: Path, statement: str, told: str
+    ledger: StoredLedger, tmp_path: Path, statement: str, told: str
 ) -> None:
     with ledger.runner():
         for batch in sample(6):
@@ -378,7 +377,8 @@ from peerage.ledger.store import Batch, FixtureRow
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 ledger = open_ledger("sqlite:///arena.db", Path(sys.argv[1]), create=False)
 settings = sha256(b"{}").digest()
-text = '{"number":%d,"round":1,"game":"duel","seats":[],"settings":"' + settings.hex() + '"}'
+text = '{"number":%d,"round":1,"game":"duel","version":1,"seats":[],"seed":{},'
+text += f'"settings":"{settings.hex()}"}}'
 
 
 def fixture(number):
@@ -404,7 +404,7 @@ with ledger.runner():
 
 @pytest.mark.skipif(os.name != "posix", reason="needs limits of POSIX")
 def test_a_disk_that_fails_in_the_middle_of_a_commit_loses_nothing(
-    ledger: DatabaseLedger, tmp_path: Path
+    ledger: StoredLedger, tmp_path: Path
 ) -> None:
     said = subprocess.run([sys.executable, "-c", TOO_LARGE, str(tmp_path)], capture_output=True, text=True)
     assert said.stderr == ""

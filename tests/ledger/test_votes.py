@@ -175,7 +175,6 @@ def test_a_file_that_is_something_else_is_told(tmp_path: Path) -> None:
     [
         ("UPDATE votes SET voter = 'w' WHERE sequence = 2", 2),
         ("UPDATE votes SET match = 4 WHERE sequence = 2", 2),
-        ("UPDATE votes SET match = 'x' WHERE sequence = 2", 2),
         ("INSERT INTO votes SELECT 0, match, 'w', chain, at_ms, body FROM votes WHERE sequence = 3", 0),
         ("INSERT INTO votes SELECT -4, match, 'w', chain, at_ms, body FROM votes WHERE sequence = 3", -4),
     ],
@@ -184,6 +183,12 @@ def test_a_vote_filed_elsewhere_than_it_says_is_named(voted: Path, change_of: st
     change(voted, change_of)
     [problem] = verified(voted).problems
     assert str(problem) == f"amendment {named} of audience is filed under another voter, match or time"
+
+
+def test_a_vote_filed_under_what_is_no_number_is_damage(voted: Path) -> None:
+    change(voted, "UPDATE votes SET match = 'x' WHERE sequence = 2")
+    [problem] = verified(voted).problems
+    assert "the column match holds what does not belong there" in str(problem)
 
 
 # ------------------------------------------------------------------------------- votes bound by the log

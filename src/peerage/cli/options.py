@@ -99,7 +99,7 @@ def helpers(ledger: str) -> Helpers:
     """Return processes that share the work on the ledger at this address, one for each CPU."""
     import os
 
-    from peerage.ledger.databases import access
+    from peerage.ledger.stores import access
     from peerage.parallel import Processes
 
     return Processes(os.cpu_count() or 1, access(ledger))

@@ -12,6 +12,7 @@ from typing import NamedTuple, TypeVar
 
 from peerage.cluster.by_leader import asked
 from peerage.cluster.call_permits import CallPermits
+from peerage.cluster.leases import Leases, Turn, patiently
 from peerage.cluster.messages import (
     Abandon,
     AskLeader,
@@ -49,7 +50,6 @@ from peerage.engine.player_runtime import PlayerRuntime
 from peerage.engine.records import MatchTally, answered_first
 from peerage.engine.troubles import Trouble
 from peerage.ledger.codec import read_reply
-from peerage.ledger.leases import Leases, Turn, patiently
 from peerage.ledger.store import Exchange, FailureRow, Ledger, LedgerError
 from peerage.match import Fixture, Outcome
 from peerage.settings import Engine

@@ -6,8 +6,8 @@ from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from functools import partial
 from itertools import count
 
+from peerage.cluster.leases import Turn
 from peerage.engine.journal import Journal
-from peerage.ledger.leases import Turn
 
 
 class Offers:

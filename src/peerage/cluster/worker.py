@@ -14,6 +14,7 @@ from typing import Any
 
 from peerage.clock import now_ms
 from peerage.cluster.by_leader import ByLeader
+from peerage.cluster.leases import GivenUp, WorkersLedger, given_up
 from peerage.cluster.messages import (
     Abandon,
     Benched,
@@ -45,7 +46,6 @@ from peerage.engine.records import MatchTally
 from peerage.engine.under_way import MatchesUnderWay
 from peerage.games import release_of
 from peerage.ledger.codec import by_hex, read_fixture
-from peerage.ledger.leases import GivenUp, WorkersLedger, given_up
 from peerage.ledger.merkle import digest as digest_of
 from peerage.ledger.store import Exchange
 from peerage.match import Fixture, Outcome

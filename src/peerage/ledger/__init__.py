@@ -34,13 +34,13 @@ def open_ledger(address: str, folder: Path, *, create: bool) -> Ledger:
             f"ledger {shown!r}: this kind of address is unknown; write for example sqlite:///arena.db"
         )
     # A short command that needs no ledger must not wait for a database.
-    from peerage.ledger.database_ledger import DatabaseLedger
-    from peerage.ledger.databases import database
+    from peerage.ledger.stored import StoredLedger, prepare
+    from peerage.ledger.stores import open_store
 
-    opened = database(address, folder)
+    store = open_store(address, folder)
     try:
-        opened.prepare(create=create)
+        prepare(store, create=create)
     except BaseException:
-        opened.close()
+        store.close()
         raise
-    return DatabaseLedger(opened)
+    return StoredLedger(store)

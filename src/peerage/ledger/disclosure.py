@@ -19,10 +19,7 @@ from peerage.challenges.pool import STREAM, Action, ChallengeDetail, ChallengeEn
 from peerage.ledger.audit import settings_text, texts_of
 from peerage.ledger.codec import by_hex, read_fixture, read_header, reply_salt
 from peerage.ledger.codec_requests import request_salt
-from peerage.ledger.database_ledger import DatabaseLedger
 from peerage.ledger.secret import read_secret
-from peerage.ledger.sql import SqlDatabase
-from peerage.ledger.sqlite import SqliteFile
 from peerage.ledger.store import (
     COPY,
     Amendment,
@@ -36,6 +33,8 @@ from peerage.ledger.store import (
     RecordRow,
     ReplyRow,
 )
+from peerage.ledger.stored import StoredLedger, prepare
+from peerage.ledger.stores.sqlite import SqliteStore
 from peerage.sealing import MARK, Sealed, committed
 
 Row = TypeVar("Row", FixtureRow, RecordRow, Amendment, Exchange)
@@ -175,9 +174,9 @@ def _copy(ledger: Ledger, to: Ledger) -> None:
 def write_redacted(ledger: Ledger, file: Path) -> None:
     """Write all that others may see of a ledger into the SQLite file `file`, which must not be there. That it
     is on the disk is the caller's to see to. Raises LedgerError."""
-    database = SqlDatabase(SqliteFile(f"sqlite:///{file.name}", file.parent, durable=False))
-    database.prepare(create=True)
-    with closing(DatabaseLedger(database)) as to, to.runner():
+    store = SqliteStore(f"sqlite:///{file.name}", file.parent, durable=False)
+    prepare(store, create=True)
+    with closing(StoredLedger(store)) as to, to.runner():
         _copy(ledger, to)
     # Those who read it later leave no files of a log beside it.
     with closing(sqlite3.connect(file)) as copy:

@@ -17,15 +17,16 @@ from functools import partial
 from hashlib import sha256
 from itertools import groupby
 from operator import attrgetter
+from typing import Protocol, TypeVar
 
 import msgspec
 
 from peerage.ledger.codec import RecordHeader, read_header
-from peerage.ledger.database import END, Database, Rows
 from peerage.ledger.lineup import LineUp
 from peerage.ledger.log import finished, of_amendment, of_play, of_record
 from peerage.ledger.merkle import GENESIS, leaves, link, match_root
 from peerage.ledger.merkle import digest as digest_of
+from peerage.ledger.rows import Rows
 from peerage.ledger.store import (
     COPY,
     UNLOGGED,
@@ -36,6 +37,7 @@ from peerage.ledger.store import (
     LedgerError,
     RecordRow,
 )
+from peerage.ledger.stores.contract import END
 
 AT_ONCE = 50
 """Matches whose rows are held at a time."""
@@ -43,19 +45,27 @@ FACTS_FROM_THE_START = 100
 """Entries of the log among which an arena's facts stand, but for those that changed later."""
 
 
+Found = TypeVar("Found")
 Logged = Mapping[int, bytes]
 """The digests that the log holds of matches, as they were folded."""
 Check = Callable[[RecordRow, Sequence[Exchange], bytes, Logged, Rows], None]
 """Holds a record and its attempts, of the moment of the rows, against the link before it and the log."""
 
 
-class Holding:
-    """Reads the rows of a `database`, of matches in the order of their places."""
+class Moment(Protocol):
+    """Does some work with all rows as they are at one moment."""
 
-    def __init__(self, database: Database, lineup: LineUp) -> None:
-        self._rows = database.rows
-        self._moment = database.moment
-        self._address = database.address
+    def __call__(self, work: Callable[[Rows], Found], /) -> Found: ...
+
+
+class Holding:
+    """Reads the `rows` of the ledger at an address, now or at one `moment`, of matches in the order of their
+    places."""
+
+    def __init__(self, rows: Rows, moment: Moment, address: str, lineup: LineUp) -> None:
+        self._rows = rows
+        self._moment = moment
+        self._address = address
         self._lineup = lineup
 
     def records(self, numbers: Sequence[int]) -> Iterator[RecordRow]:

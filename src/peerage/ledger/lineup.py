@@ -10,9 +10,10 @@ from collections.abc import Mapping, Sequence
 from threading import Lock
 from typing import NamedTuple
 
-from peerage.ledger.database import END, Rows
 from peerage.ledger.log import finished
+from peerage.ledger.rows import Rows
 from peerage.ledger.store import LedgerError
+from peerage.ledger.stores.contract import END
 from peerage.ledger.waits import TOPIC
 
 MOST_OPEN = 10**7

@@ -36,7 +36,6 @@ from peerage.ledger.audit import (
 )
 from peerage.ledger.checkpoints import origin
 from peerage.ledger.codec import read_issued
-from peerage.ledger.databases import access
 from peerage.ledger.held import Found, Logged, agreed, amendments, facts, read_log, records, stream
 from peerage.ledger.held import in_play as play
 from peerage.ledger.held import votes as held_votes
@@ -47,6 +46,7 @@ from peerage.ledger.secret import strange_keys
 from peerage.ledger.settings_log import SettingsChange, settings_changes
 from peerage.ledger.since import Head, Since, extends_log, log_root
 from peerage.ledger.store import COPY, Ledger, LedgerError
+from peerage.ledger.stores import access
 from peerage.ledger.votes import STREAM, PeopleVotes
 from peerage.parallel import Helpers, Lost, Processes
 

@@ -10,8 +10,10 @@ votes too.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import closing, contextmanager
 from hashlib import sha256
+from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
 
@@ -19,10 +21,11 @@ import msgspec
 from msgspec import Struct
 
 from peerage.inputs import real
-from peerage.ledger.database import VoteStore, VoteTable
-from peerage.ledger.databases import vote_store
 from peerage.ledger.merkle import link, stream_genesis
+from peerage.ledger.schema import VOTES
 from peerage.ledger.store import LedgerError
+from peerage.ledger.stores import open_store
+from peerage.ledger.stores.contract import END, Insert, Reads, Row, Select, Store, Wanted, Writes
 
 STREAM = "audience"
 TIE = "tie"
@@ -81,8 +84,21 @@ class PeopleVotes:
         if ledger_address.startswith("sqlite:///"):
             stem = ledger_address.removeprefix("sqlite:///").removesuffix(".db")
             self.path = real(folder / f"{stem}.votes.db")
-        self._store: VoteStore = vote_store(ledger_address, self.path)
         self._is_file = ledger_address.startswith("sqlite:///")
+        self._address = f"sqlite:///{self.path}" if self._is_file else ledger_address
+
+    @contextmanager
+    def _reading(self) -> Iterator[tuple[Store, Reads | None]]:
+        """Open the store: with the votes in it, or None where nobody has voted yet."""
+        with closing(open_store(self._address, self.path.parent)) as store:
+            # Without the table the first vote is just being cast.
+            yield store, store if VOTES.name in (store.names() or ()) else None
+
+    @contextmanager
+    def _writing(self) -> Iterator[Writes]:
+        """Open a transaction, durable at its end, next to which nobody else casts a vote."""
+        with closing(open_store(self._address, self.path.parent)) as store, store.alone(VOTES) as writes:
+            yield writes
 
     def exists(self) -> bool:
         """Whether anybody has voted, or has begun to."""
@@ -93,7 +109,7 @@ class PeopleVotes:
 
         Raises VotedAlready, or LedgerError when the file cannot be written.
         """
-        with self._store.writing() as table:
+        with self._writing() as table:
             row = _append(table, vote, at_ms)
         if row is None:
             who = vote.expert or "this session"
@@ -105,26 +121,27 @@ class PeopleVotes:
 
         Raises LedgerError when the file cannot be written.
         """
-        with self._store.writing() as table:
+        with self._writing() as table:
             return sum([_append(table, vote, at_ms) is not None for vote in votes])
 
     def take_over(self, rows: Iterable[VoteRow]) -> None:
         """Write down the votes of another store as they are; the caller knows that there are none here."""
         taken = list(rows)
         if taken:
-            with self._store.writing() as table:
+            with self._writing() as table:
                 for row in taken:
                     _write(table, row, read_vote(row))
 
     def rows(self, after: int = 0) -> Iterator[VoteRow]:
         """The stream in order, from the vote after number `after` on."""
-        with self._store.reading() as table:
-            rows = table.rows(after) if table else []
+        where = {"sequence": range(after + 1, END)}
+        with self._reading() as (store, table):
+            rows = _rows(table, where, ("sequence", "body", "chain", "at_ms"), ("sequence",))
         try:
             yield from msgspec.convert(rows, list[VoteRow])
         except msgspec.ValidationError as error:
             raise LedgerError(
-                f"{self._store.place} is damaged ({error}); restore it from a copy. Its table votes holds "
+                f"{store.place} is damaged ({error}); restore it from a copy. Its table votes holds "
                 "nothing else"
             ) from error
 
@@ -137,8 +154,9 @@ class PeopleVotes:
         before the first of the stream: these columns keep a voter from judging a match twice, and no chain
         holds them.
         """
-        with self._store.reading() as table:
-            filed = {at: tuple(place) for at, *place in table.filed()} if table else {}
+        with self._reading() as (_, table):
+            rows = _rows(table, {}, ("sequence", "voter", "match"))
+        filed = {at: tuple(place) for at, *place in rows}
         before = [at for at in filed if at < 1]
         return sorted(before) + [
             row.sequence
@@ -149,43 +167,63 @@ class PeopleVotes:
 
     def integrity(self) -> list[str]:
         """What the database itself finds wrong with the file."""
-        return self._store.integrity()
+        with self._reading() as (store, _):
+            return store.integrity([VOTES])
 
     def given(self, voter: str, match: int) -> Vote | None:
         """What this voter said of a match."""
-        with self._store.reading() as table:
-            sequence = table.given(voter, match) if table else None
+        with self._reading() as (_, table):
+            sequence = _given(table, voter, match)
         return None if sequence is None else read_vote(next(self.rows(after=sequence - 1)))
 
     def judged_by(self, voter: str) -> set[int]:
         """The matches that this voter has judged."""
-        with self._store.reading() as table:
-            return table.judged_by(voter) if table else set()
+        with self._reading() as (_, table):
+            return {row[0] for row in _rows(table, {"voter": voter}, ("match",))}
 
     def count(self) -> int:
         """How many votes there are."""
-        with self._store.reading() as table:
-            return table.count() if table else 0
+        with self._reading() as (_, table):
+            return table.totals(Select(VOTES)).get("", 0) if table else 0
 
     def head(self) -> tuple[int, bytes] | None:
         """How many votes there are, and the chain value of the last; None where nobody has voted."""
-        with self._store.reading() as table:
-            return table.head() if table else None
+        with self._reading() as (_, table):
+            return _head(table)
 
 
-def _append(table: VoteTable, vote: Vote, at_ms: int) -> VoteRow | None:
+def _rows(
+    table: Reads | None, where: Mapping[str, Wanted], names: tuple[str, ...], order: tuple[str, ...] = ()
+) -> list[Row]:
+    return [*chain.from_iterable(table.rows(Select(VOTES, names, where, order)))] if table else []
+
+
+def _given(table: Reads | None, voter: str, match: int) -> int | None:
+    """The number of a voter's vote on a match."""
+    found = _rows(table, {"voter": voter, "match": match}, ("sequence",))
+    return found[0][0] if found else None
+
+
+def _head(table: Reads | None) -> tuple[int, bytes] | None:
+    newest = Select(VOTES, ("sequence", "chain"), {}, ("sequence",), down=True, limit=1)
+    found = [*chain.from_iterable(table.rows(newest))] if table else []
+    return (int(found[0][0]), bytes(found[0][1])) if found else None
+
+
+def _append(table: Writes, vote: Vote, at_ms: int) -> VoteRow | None:
     """Number, link and write a vote; None where its voter has judged its match."""
-    if table.given(vote.voter, vote.match) is not None:
+    if _given(table, vote.voter, vote.match) is not None:
         return None
-    last, before = table.head() or (0, stream_genesis(STREAM))
+    last, before = _head(table) or (0, stream_genesis(STREAM))
     body = msgspec.json.encode(msgspec.structs.replace(vote, at_ms=at_ms))
     row = VoteRow(last + 1, body, link(before, body), at_ms)
     _write(table, row, vote)
     return row
 
 
-def _write(table: VoteTable, row: VoteRow, vote: Vote) -> None:
-    table.write(*row, match=vote.match, voter=vote.voter)
+def _write(table: Writes, row: VoteRow, vote: Vote) -> None:
+    values = row.sequence, vote.match, vote.voter, row.chain, row.at_ms, row.body
+    table.append([Insert(VOTES, [values])])
 
 
 def read_vote(row: VoteRow) -> Vote:

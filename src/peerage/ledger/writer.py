@@ -7,10 +7,12 @@ from hashlib import sha256
 from itertools import groupby, islice
 from operator import attrgetter
 
-from peerage.ledger.database import BLOCK, END, Transaction
 from peerage.ledger.lineup import LineUp
 from peerage.ledger.log import GENESIS, Rolling, extended, of_amendment, of_play, of_record
+from peerage.ledger.rows import Rows, inserts_of
+from peerage.ledger.schema import ENTRIES, LOG, SNAPSHOTS, SUMMARIES
 from peerage.ledger.store import UNLOGGED, Amendment, Batch, Summary
+from peerage.ledger.stores.contract import BLOCK, END, Insert, Row, Writes
 
 Said = tuple[str, bytes] | Amendment
 """An entry to come: what it is about with its digest, or an amendment."""
@@ -21,8 +23,9 @@ _NOTHING = sha256(b"").digest()
 class Writer:
     """Writes inside its caller's transactions. After one that failed a new writer must be made."""
 
-    def __init__(self, transaction: Transaction) -> None:
+    def __init__(self, transaction: Writes) -> None:
         self.transaction = transaction
+        self._rows = Rows(transaction)
         self._head: tuple[int, bytes] | None = None
         self._folded: list[int] = []
         self._newest = 0
@@ -34,39 +37,40 @@ class Writer:
         """Write a batch and log it, or for a copy the entries that come along."""
         if batch.log is None:
             self._prepare()
-        self.transaction.insert(batch)
+        self.transaction.append(inserts_of(batch))
         if batch.log is None:
             self._note(batch)
         else:
             rows = [(row.position, row.about, row.digest, row.chain) for row in batch.log]
-            self.transaction.enter(rows, [(row.position, row) for row in batch.amendments])
+            self._enter(rows, [(row.position, row) for row in batch.amendments])
 
     def rewrite(self, summaries: Iterable[Summary]) -> None:
         """Write the narrow table again, log that, and drop what was made of it."""
         self._prepare()
-        self.transaction.clear()
+        for table in (SNAPSHOTS, SUMMARIES):
+            self.transaction.clear(table)
         rows = iter(summaries)
         while part := list(islice(rows, BLOCK)):
-            self.transaction.insert(Batch(summaries=part))
+            self.transaction.append(inserts_of(Batch(summaries=part)))
         self._narrow = None
         self._append(self._narrow_entry())
 
     def end(self) -> None:
         """Log everything that is in play when a run ends."""
         self._prepare()
-        recorded, order = len(self._folded), LineUp(self.transaction).order()
+        recorded, order = len(self._folded), LineUp(self._rows).order()
         here = range(recorded + 1, END) if order is None else sorted(order.numbers[recorded:])
-        in_play = of_play(self.transaction.fixtures(here), self.transaction.exchanges(here))
+        in_play = of_play(self._rows.fixtures(here), self._rows.exchanges(here))
         self._append([*self._narrow_entry(), (f"in play {recorded}", in_play)])
 
     def _prepare(self) -> None:
         """Find the end of the log before anything else is written; begin one where there is none."""
         if self._head is not None:
             return
-        last = self.transaction.last_entry()
+        last = self._rows.last_entry()
         self._head = (last.position, last.chain) if last else (0, GENESIS)
-        order = LineUp(self.transaction).order()
-        self._newest = self.transaction.newest()[1]
+        order = LineUp(self._rows).order()
+        self._newest = self._rows.newest()[1]
         self._folded = [*range(1, self._newest + 1)] if order is None else [*order.numbers[: order.folded]]
         self._append([(f"run {len(self._folded)}", _NOTHING)])
 
@@ -77,7 +81,7 @@ class Writer:
         recorded = [row.number for row in batch.records]
         late = [row.match for rows in (batch.intents, batch.replies, batch.failures) for row in rows]
         again = {match for match in late if match <= self._newest}.difference(recorded)
-        again = {number for number, *_ in self.transaction.links(sorted(again))} if again else again
+        again = {number for number, *_ in self._rows.links(sorted(again))} if again else again
         matches = self._records([*again, *recorded])
         before = len(self._folded)
         self._folded += recorded
@@ -105,8 +109,8 @@ class Writer:
         """The entries about finished matches."""
         if not numbers:
             return {}
-        links = {number: (at_ms, chain) for number, at_ms, chain in self.transaction.links(numbers)}
-        played = self.transaction.exchanges(numbers, bodies=False)
+        links = {number: (at_ms, chain) for number, at_ms, chain in self._rows.links(numbers)}
+        played = self._rows.exchanges(numbers, bodies=False)
         asked = {match: list(rows) for match, rows in groupby(played, attrgetter("match"))}
         return {
             number: (f"record {number}", of_record(*links.get(number, (0, GENESIS)), asked.get(number, ())))
@@ -118,7 +122,7 @@ class Writer:
         it was."""
         if self._narrow is None:
             self._narrow, self._narrow_logged = Rolling(), 0
-        rows = self.transaction.summaries(self._folded[self._narrow.rows : last])
+        rows = self._rows.summaries(self._folded[self._narrow.rows : last])
         while part := list(islice(rows, BLOCK)):
             self._narrow.add(part)
         if self._narrow_logged == self._narrow.rows:
@@ -136,9 +140,15 @@ class Writer:
         rows = list(extended(*self._head, abouts))
         if rows:
             filed = zip([row[0] for row in rows], entries, strict=True)
-            self.transaction.enter(rows, [(at, one) for at, one in filed if isinstance(one, Amendment)])
+            self._enter(rows, [(at, entry) for at, entry in filed if isinstance(entry, Amendment)])
             self._head = rows[-1][0], rows[-1][3]
             self.written = True
+
+    def _enter(self, rows: Sequence[Row], said: Sequence[tuple[int, Amendment]]) -> None:
+        """Write entries into the log, and what those about a topic say, by position."""
+        bodies = [(at, row.topic, row.at_ms, row.body) for at, row in said]
+        inserts = [Insert(LOG, rows), Insert(ENTRIES, bodies)]
+        self.transaction.append([insert for insert in inserts if insert.rows])
 
 
 def _facts(meta: Mapping[str, str]) -> Iterator[tuple[str, bytes]]:

@@ -17,8 +17,8 @@ import msgspec
 from filelock import FileLock, Timeout
 
 from peerage.ledger import open_ledger
-from peerage.ledger.databases import access
 from peerage.ledger.kept_checkpoints import KeptCheckpoint
+from peerage.ledger.stores import access
 from peerage.ledger.votes import PeopleVotes
 from peerage.outputs import SITE, Folder, OutputRefused, arena_files, marked
 from peerage.parallel import Lost, Processes

@@ -113,6 +113,6 @@ def status(ledger: Ledger, folder: Path) -> Status:
 def _workers(address: str) -> tuple[WorkerNow, ...]:
     if not address.startswith("postgresql://"):
         return ()
-    from peerage.ledger.leases import working
+    from peerage.cluster.leases import working
 
     return tuple([WorkerNow(number, who, tuple(has)) for number, (who, has) in working(address).items()])

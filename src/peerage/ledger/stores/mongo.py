@@ -1,4 +1,4 @@
-"""A ledger's rows in MongoDB: a `database.Database`. Each arena has a database of its own on a replica set.
+"""A store of rows in MongoDB. Each arena has a database of its own on a replica set.
 
 One more document than the rows, in the collection `runner`, is the lease of the one that runs: `fence` counts
 the runners there were, `written` their transactions, `holder` says who the last one is, and `until` how long
@@ -17,11 +17,12 @@ import logging
 import os
 import socket
 import threading
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 from bson.binary import UUID_SUBTYPE, Binary
 from bson.max_key import MaxKey
@@ -32,26 +33,33 @@ from pymongo.errors import CollectionInvalid, OperationFailure, PyMongoError
 from pymongo.read_concern import ReadConcern
 from pymongo.read_preferences import ReadPreference
 
-from peerage.figures import counted
-from peerage.ledger.database import Rows, Transaction, check_schema
-from peerage.ledger.mongo_rows import INDEXES, Document, MongoRows, reading
-from peerage.ledger.mongo_words import explained, is_lost, known_password, parts, reads_only
-from peerage.ledger.mongo_writer import DURABLE, LEASE_S, RUNNER, UNTIL, MongoTransaction, sweep
-from peerage.ledger.server import Patience, busy, is_alive, note, process_named
-from peerage.ledger.store import SCHEMA, LedgerError, LedgerMissing
-
-Found = TypeVar("Found")
+from peerage.ledger.schema import META, Table
+from peerage.ledger.store import LedgerError
+from peerage.ledger.stores._mongo_rows import (
+    COLLECTIONS,
+    DURABLE,
+    LEASE_S,
+    OURS,
+    RUNNER,
+    UNTIL,
+    Document,
+    MongoReads,
+    MongoWrites,
+    fields,
+    indexes,
+    reading,
+    sweep,
+)
+from peerage.ledger.stores._mongo_words import explained, is_lost, known_password, parts, reads_only
+from peerage.ledger.stores.contract import Found, Insert, Reads, Row, Select, Writes
+from peerage.ledger.stores.server import Patience, busy, is_alive, note, process_named
 
 RENEWED_S = 5.0
 """How often a runner's lease is renewed."""
 _HELD: set[str] = set()
 """The sessions of runs of this process that go on."""
-_BELONG = (
-    ("summaries", "_id", "records"),
-    ("replies", "intent", "intents"),
-    ("failures", "intent", "intents"),
-)
-"""Collections of which each row belongs to one of another, and by which field."""
+VOTING_S = 10.0
+"""How long to wait for others who cast votes."""
 
 logging.getLogger("pymongo").setLevel(logging.CRITICAL)
 
@@ -63,8 +71,8 @@ class _Run(NamedTuple):
     written: int
 
 
-class Mongo:
-    """One database on a server, `base`."""
+class MongoStore:
+    """One database on a server, `base`: a `contract.Store`."""
 
     def __init__(self, address: str) -> None:
         """`address` is `mongodb://[USER[:PASSWORD]@]HOST[:PORT]/DATABASE`, or `mongodb+srv://`, with whatever
@@ -76,7 +84,7 @@ class Mongo:
         self._direct = "directconnection=true" in self.address.lower()
         self._patience = Patience(self.place, self._lost)
         self._run: _Run | None = None
-        self._transaction: MongoTransaction | None = None
+        self._writes: MongoWrites | None = None
         with self.explained():
             self._client: MongoClient[Document] = self._connected()
             self.base = self._client.get_database(
@@ -85,7 +93,7 @@ class Mongo:
                 read_concern=ReadConcern("majority"),
                 write_concern=DURABLE,
             )
-        self.rows: Rows = MongoRows(self.base, self._found, patiently=self._patiently)
+        self._reads = MongoReads(self.base, self._found, patiently=self._patiently)
 
     def _connected(self) -> MongoClient[Document]:
         known: dict[str, Any] = {"password": self._password} if self._password else {}
@@ -99,76 +107,36 @@ class Mongo:
             **known,
         )
 
-    def prepare(self, *, create: bool) -> None:
-        with self.explained():
-            self._patience.wait(self._is_replica_set)
-            there = self._is_ledger()
-            if not there and not create:
-                raise LedgerMissing(f"there is no ledger at {self.place} yet; `peerage run` makes it")
-            if not there:
-                self._make()
-
-    def _is_replica_set(self) -> None:
-        if not self._client.admin.command("hello").get("setName"):
-            raise OperationFailure("it is no replica set", 20)
-
-    def _is_ledger(self) -> bool:
-        """Return whether there is a ledger that we can read; false where there is nothing of one, or
-        a part that somebody is making. Raises LedgerError where there is something else."""
-        names = self.base.list_collection_names()
-        found = self.base["meta"].find_one({"_id": "schema"}) if "meta" in names else None
-        if found is None and not set(names) - set(INDEXES):
-            return False
-        check_schema(self.place, found and found.get("value"), names)
-        return True
-
-    def _make(self) -> None:
-        """Make what is lacking of a ledger; another that does so at the same time makes the same."""
-        there = set(self.base.list_collection_names())
-        for table, indexes in INDEXES.items():
-            if table not in there:
-                with suppress(CollectionInvalid):
-                    self.base.create_collection(table)
-            for name, fields, unique in indexes:
-                self.base[table].create_index([(field, 1) for field in fields], name=name, unique=unique)
-        self.base["runner"].update_one(
-            RUNNER, {"$setOnInsert": {"fence": 0, "written": 0, "holder": "{}"}}, upsert=True
-        )
-        version = {"_id": "schema", "value": SCHEMA}
-        self.base["meta"].replace_one({"_id": "schema"}, version, upsert=True)
-
     # ------------------------------------------------------------------------------------------ reading
 
-    def moment(self, work: Callable[[Rows], Found]) -> Found:
+    def rows(self, wanted: Select) -> Iterator[Sequence[Row]]:
+        return self._reads.rows(wanted)
+
+    def totals(self, wanted: Select, by: str = "", of: str = "") -> Mapping[Any, int]:
+        return self._reads.totals(wanted, by, of)
+
+    def heads(self, *tables: Table) -> tuple[int, ...]:
+        return self._reads.heads(*tables)
+
+    def moment(self, work: Callable[[Reads], Found]) -> Found:
         def done() -> Found:
             with self._client.start_session(snapshot=True) as session:
-
-                def find(table: str, where: Document, fields: Any = None, **how: Any) -> Iterator[Document]:
-                    return iter(list(reading(self.base, session, table, where, fields, **how)))
-
-                return work(MongoRows(self.base, find, session))
+                find = partial(reading, self.base, session)
+                return work(MongoReads(self.base, lambda wanted: iter(list(find(wanted))), session))
 
         return self._patiently(done)
 
-    def _found(
-        self,
-        table: str,
-        where: Document,
-        fields: Mapping[str, int] | None = None,
-        *,
-        loose: bool = False,
-        **how: Any,
-    ) -> Iterator[Document]:
+    def _found(self, wanted: Select) -> Iterator[Document]:
         """Documents as they are at one moment, and where that is gone those behind the last at a later
         one."""
-        last: Any = None
+        order = fields(wanted.table, wanted.order)
+        last: Document | None = None
 
         def begun() -> tuple[ClientSession, Iterator[Document], Document | None]:
             session = self._client.start_session(snapshot=True)
             try:
-                rest = where if last is None else {"$and": [where, {"_id": {"$gt": last}}]}
-                cursor = reading(self.base, session, table, rest, fields, loose=loose, **how)
-                if loose:
+                cursor = reading(self.base, session, wanted, _behind(order, last))
+                if not order:
                     cursor = iter(list(cursor))
                 return session, cursor, next(cursor, None)
             except BaseException:
@@ -182,17 +150,65 @@ class Mongo:
                     try:
                         while row is not None:
                             yield row
-                            last = row["_id"]
+                            last = row
                             row = next(cursor, None)
                         return
                     except PyMongoError as error:
                         if not self._lost(error):
                             raise
 
+    def names(self) -> list[str] | None:
+        with self.explained():
+            self._patience.wait(self._is_replica_set)
+            names = self.base.list_collection_names()
+            if not {*names} - OURS:
+                # Without a fact it holds nothing, or what somebody is just making.
+                return names if META.name in names and self.base[META.name].find_one({}) else None
+            return names
+
+    def _is_replica_set(self) -> None:
+        if not self._client.admin.command("hello").get("setName"):
+            raise OperationFailure("it is no replica set", 20)
+
     # ------------------------------------------------------------------------------------------ writing
 
+    def make(self, tables: Sequence[Table], first: Sequence[Insert]) -> None:
+        """Make what is lacking; another that does so at the same time makes the same."""
+        with self.explained():
+            there = set(self.base.list_collection_names())
+            for name in sorted(OURS - there):
+                with suppress(CollectionInvalid):
+                    self.base.create_collection(name)
+            for table in COLLECTIONS.values():
+                for name, names, unique in indexes(table):
+                    self.base[table.name].create_index([(f, 1) for f in names], name=name, unique=unique)
+            self.base["runner"].update_one(
+                RUNNER, {"$setOnInsert": {"fence": 0, "written": 0, "holder": "{}"}}, upsert=True
+            )
+            with self._client.start_session() as session:
+                MongoWrites(self.base, session, self.place).append(first)
+
     @contextmanager
-    def holding(self) -> Iterator[Transaction]:
+    def alone(self, table: Table) -> Iterator[Writes]:
+        with self.explained(), self._client.start_session() as session:
+            writes, until = MongoWrites(self.base, session, self.place), time.monotonic() + VOTING_S
+            while True:
+                writes.begin()
+                try:
+                    self.base["runner"].update_one(
+                        {"_id": table.name}, {"$inc": {"begun": 1}}, upsert=True, session=session
+                    )
+                    break
+                except PyMongoError as error:
+                    writes.abort()
+                    if not error.has_error_label("TransientTransactionError") or time.monotonic() > until:
+                        raise
+                time.sleep(0.01)
+            yield writes
+            writes.commit()
+
+    @contextmanager
+    def lock(self) -> Iterator[Writes]:
         self._patience.begin()
         with self.explained():
             session = self._client.start_session()
@@ -206,8 +222,8 @@ class Mongo:
             with session:
                 with self.explained():
                     self._patience.wait(partial(sweep, self.base))
-                self._transaction = MongoTransaction(self.base, session, self.place)
-                yield self._transaction
+                self._writes = MongoWrites(self.base, session, self.place)
+                yield self._writes
         finally:
             ended.set()
             _HELD.discard(bytes(session_id).hex())
@@ -272,90 +288,72 @@ class Mongo:
         return process_named(held)
 
     def commit(self, work: Callable[[], None], *, again: bool) -> None:
-        transaction, run = self._transaction, self._run
-        assert transaction is not None
+        writes, run = self._writes, self._run
+        assert writes is not None
         assert run is not None
 
         def attempt() -> None:
             try:
-                transaction.begin(run.fence, run.written)
+                writes.count_on(run.fence, run.written)
                 work()
-                transaction.commit()
+                writes.commit()
             except BaseException:
-                transaction.abort()
+                writes.abort()
                 raise
 
         with self.explained():
-            self._patience.commit(attempt, partial(transaction.is_durable, *run), again=again)
+            self._patience.commit(attempt, partial(writes.is_durable, *run), again=again)
             self._run = run._replace(written=run.written + 1)
 
     # ------------------------------------------------------------------------------------------ the rest
 
-    def integrity(self) -> Sequence[str]:
+    def integrity(self, tables: Sequence[Table]) -> list[str]:
         with self.explained():
             there = set(self.base.list_collection_names())
             problems = [
                 f"{self.place} holds a collection {name}, which is none of a ledger's"
-                for name in sorted(there - set(INDEXES))
+                for name in sorted(there - OURS)
                 if not name.startswith("system.")
             ]
-            lacks = {
-                table: {name for name, _, _ in indexes} - set(self.base[table].index_information())
-                for table, indexes in INDEXES.items()
-            }
-            problems += [
-                f"{self.place}: the collection {table} lacks its index {name}"
-                for table, names in lacks.items()
-                for name in sorted(names)
+            return problems + [
+                f"{self.place}: the collection {table.name} lacks its index {name}"
+                for table in tables
+                for name in sorted(self._lacking(table))
             ]
-            issued = self._top("fixtures")
-            strays: dict[str, Document] = {
-                "fixtures": {"_id": {"$lt": 1}},
-                "records": {"_id": {"$lt": 1}},
-                "intents": {"$or": [{"match": {"$lt": 1}}, {"match": {"$gt": issued}}]},
-            }
-            for table, where in strays.items():
-                if count := self.base[table].count_documents(where):
-                    problems.append(f"the collection {table} holds {counted(count, 'row')} of no match")
-            beyond = {of: self._beyond(of) for of in ("records", "intents")}
-            for table, column, of in [one for one in _BELONG if not lacks[one[0]]]:
-                if count := sum([self._apart(table, column, of, *ids) for ids in beyond[of]]):
-                    problems.append(
-                        f"the collection {table} holds {counted(count, 'row')} of no match or request"
-                    )
-        return problems
 
-    def _beyond(self, table: str) -> Sequence[tuple[Any, Any]]:
-        """From which id to before which any may be missing: where they count on without a gap none but those
-        before the first and after the last."""
-        top = self._top(table)
-        if self.base[table].count_documents({"_id": {"$gte": 1, "$lte": top}}) == top:
-            return (MinKey(), 1), (top + 1, MaxKey())
-        return ((MinKey(), MaxKey()),)
+    def _lacking(self, table: Table) -> set[str]:
+        return {name for name, *_ in indexes(table)} - set(self.base[table.name].index_information())
 
-    def _apart(self, table: str, column: str, of: str, first: Any, stop: Any) -> int:
-        """How many rows name one of these ids that is not there, found by two walks along indexes."""
-        ours = (row[column] for row in self._found_by(table, column, first, stop))
-        theirs = (row["_id"] for row in self._found_by(of, "_id", first, stop))
-        apart, other = 0, next(theirs, None)
+    def strays(self, table: Table) -> tuple[int, Any]:
+        """Count them by two walks along indexes, but not where keys count on without a gap."""
+        assert table.of is not None
+        column, other = table.of
+        name = fields(table, [column])[0]
+        with self.explained():
+            if self._lacking(table):
+                return 0, 0  # which `integrity` tells
+            (top,) = self.heads(other)
+            spans: list[tuple[Any, Any]] = [(MinKey(), MaxKey())]
+            if self.base[other.name].count_documents({"_id": {"$gte": 1, "$lte": top}}) == top:
+                spans = [(MinKey(), 1), (top + 1, MaxKey())]
+            found = [key for span in spans for key in self._apart(table.name, name, other.name, *span)]
+            return len(found), found[0] if found else 0
+
+    def _apart(self, table: str, name: str, of: str, first: Any, stop: Any) -> Iterator[Any]:
+        """Yield the keys that rows name and that are not there."""
+        ours = (row[name] for row in self._walk(table, name, first, stop))
+        theirs = (row["_id"] for row in self._walk(of, "_id", first, stop))
+        other = next(theirs, None)
         for each in ours:
             while other is not None and other < each:
                 other = next(theirs, None)
-            apart += other != each
-        return apart
+            if other != each:
+                yield each
 
-    def _found_by(self, table: str, column: str, first: Any, stop: Any) -> Iterator[Document]:
-        fields = {column: 1, **({} if column == "_id" else {"_id": 0})}
-        found = self.base[table].find({}, fields, sort=[(column, 1)], hint=[(column, 1)])
-        return found.min([(column, first)]).max([(column, stop)])
-
-    def _top(self, table: str) -> int:
-        row = self.base[table].find_one({}, {"_id": 1}, sort=[("_id", -1)])
-        return int(row["_id"]) if row else 0
-
-    def counts(self) -> Mapping[str, int]:
-        with self.explained():
-            return {table: self.base[table].count_documents({}) for table in ("records", "summaries")}
+    def _walk(self, table: str, name: str, first: Any, stop: Any) -> Iterator[Document]:
+        only = {name: 1, **({} if name == "_id" else {"_id": 0})}
+        found = self.base[table].find({}, only, sort=[(name, 1)], hint=[(name, 1)])
+        return found.min([(name, first)]).max([(name, stop)])
 
     def stop_waiting(self, *, writes: bool = True) -> None:
         self._patience.stop(writes=writes)
@@ -384,6 +382,16 @@ class Mongo:
             if self._password:
                 why = why.replace(self._password, "***")
             raise LedgerError(why) from None
+
+
+def _behind(order: Sequence[str], last: Document | None) -> list[Document]:
+    """Filters of which one holds for what comes behind the last document."""
+    if last is None:
+        return []
+    return [
+        {**{name: last[name] for name in order[:place]}, order[place]: {"$gt": last[order[place]]}}
+        for place in range(len(order))
+    ]
 
 
 def _machine() -> str:

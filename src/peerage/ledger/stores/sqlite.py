@@ -1,4 +1,4 @@
-"""What only SQLite needs: addresses, connections, the runner's lock, the bulk insert, its errors in words.
+"""What only SQLite needs: the file, the runner's lock, the bulk insert, its errors in words.
 
 The file is in WAL mode with full sync and pages of 16 KB. A runner writes through one connection;
 readers have read-only connections of their own.
@@ -10,18 +10,19 @@ import json
 import os
 import socket
 import sqlite3
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from errno import EROFS
 from functools import lru_cache
 from itertools import chain
 from pathlib import Path
+from typing import Any
 
 from peerage.inputs import InputRefused, check, read_bytes, real
-from peerage.ledger.database import BLOCK, Row, damaged
-from peerage.ledger.sql_database import Connection, Found, Insert, Query, ReadPool
-from peerage.ledger.sql_tables import KINDS, SqlTable
+from peerage.ledger.schema import KINDS, Table
 from peerage.ledger.store import LedgerBusy, LedgerError
+from peerage.ledger.stores import sql
+from peerage.ledger.stores.contract import BLOCK, Found, Insert, Reads, Row, Writes, damaged
 from peerage.outputs import replacing
 from peerage.system_errors import REMEDIES, is_read_only, reason, why_not_opened
 
@@ -37,8 +38,8 @@ LOOKED_AT_S = 0.1
 """How long to wait for the runner's lock: one that looks whether it is held holds it for an instant."""
 
 
-class SqliteFile:
-    """One ledger file: how to reach it, lock it, fill it, and speak of its faults: an `SqlStore`."""
+class SqliteStore(sql.SqlReads):
+    """One file: a `contract.Store`."""
 
     def __init__(self, address: str, folder: Path, *, durable: bool = True) -> None:
         """`address` is `sqlite:///FILE`, FILE relative to the arena's folder or absolute. Of one that is not
@@ -62,12 +63,37 @@ class SqliteFile:
             raise LedgerError(f"ledger {address!r}: {why}") from None
         self.address = f"sqlite:///{self.path.as_posix()}"
         self.place = str(self.path)
+        self._pool = sql.ReadPool(self._reader)
+        self._writing: sql.Connection | None = None
+        super().__init__(self._read_apart)
 
-    def exists(self) -> bool:
-        return self.path.exists()
+    # ------------------------------------------------------------------------------------------ reading
 
-    def reading(self) -> ReadPool:
-        return ReadPool(self._reader)
+    def _read_apart(self, wanted: sql.Query) -> Iterator[Sequence[Row]]:
+        with self.explained(), self._pool.one() as connection:
+            yield from self.read(connection, wanted)
+
+    def read(self, connection: sql.Connection, wanted: sql.Query) -> Iterator[Sequence[Row]]:
+        """Read rows through one connection."""
+        allowed = [{KINDS[name], type(None)} for name in wanted.names]
+        with closing(connection.execute(wanted.text, wanted.values)) as cursor:
+            while part := cursor.fetchmany(BLOCK):
+                # SQLite keeps whatever it is given; only a ledger that was tampered with holds another type.
+                for name, types, values in zip(wanted.names, allowed, zip(*part, strict=True), strict=True):
+                    if not types.issuperset(map(type, values)):
+                        raise damaged(self.place, f"the column {name} holds what does not belong there")
+                yield part
+
+    def moment(self, work: Callable[[Reads], Found]) -> Found:
+        with self.explained(), self._pool.one() as connection:
+            connection.execute("BEGIN")  # ended when the connection is given back
+            return work(sql.SqlReads(lambda wanted: self.read(connection, wanted)))
+
+    def names(self) -> list[str] | None:
+        if not self.path.exists():
+            return None
+        wanted = sql.Query(("name AS key",), "sqlite_master", ("type = 'table'", f"name {_OURS}"))
+        return sorted([name for part in self._read_apart(wanted) for (name,) in part])
 
     def _reader(self) -> sqlite3.Connection:
         path = self.path
@@ -88,6 +114,59 @@ class SqliteFile:
             connection.execute(larger)
         return connection
 
+    # ------------------------------------------------------------------------------------------ writing
+
+    def make(self, tables: Sequence[Table], first: Sequence[Insert]) -> None:
+        with self._held(create=True) as connection, self.explained(), _transaction(connection):
+            there = {name for (name,) in connection.execute("SELECT name FROM sqlite_master")}
+            if there.isdisjoint([table.name for table in tables]):
+                _make(connection, tables)
+                _insert(connection, first)
+
+    @contextmanager
+    def lock(self) -> Iterator[Writes]:
+        with self._held(create=False) as self._writing:
+            yield self._writes(self._writing)
+
+    def _writes(self, connection: sql.Connection) -> Writes:
+        return sql.SqlWrites(lambda wanted: self.read(connection, wanted), _insert, connection)
+
+    @contextmanager
+    def _held(self, *, create: bool) -> Iterator[sql.Connection]:
+        with self._lock():
+            with self.explained():
+                connection = self._writer(create=create)
+            with closing(connection):
+                try:
+                    # An unwritable ledger is refused now, not after the first paid call.
+                    with self.explained(), _transaction(connection):
+                        pass
+                    yield connection
+                finally:
+                    self._settle(connection)
+
+    def commit(self, work: Callable[[], None], *, again: bool) -> None:
+        assert self._writing is not None
+        with self.explained(), _transaction(self._writing):
+            work()
+
+    @contextmanager
+    def alone(self, table: Table) -> Iterator[Writes]:
+        # Opened for one transaction: once it is closed the file holds everything and can be copied alone.
+        with (
+            self.explained(),
+            closing(self._writer(create=True)) as connection,
+            _transaction(connection),
+        ):
+            _make(connection, [table])
+            yield self._writes(connection)
+
+    def stop_waiting(self, *, writes: bool = True) -> None:
+        """A file is never away."""
+
+    def close(self) -> None:
+        self._pool.close()
+
     def _writer(self, *, create: bool) -> sqlite3.Connection:
         """A connection; that of a durable file is so at every commit, also through a power failure."""
         connection = _connect(self.path, "rwc" if create else "rw")
@@ -104,63 +183,6 @@ class SqliteFile:
             connection.close()
             raise
         return connection
-
-    @contextmanager
-    def writing(self) -> Iterator[Connection]:
-        # Opened for one transaction: once it is closed the file holds everything and can be copied alone.
-        with closing(self._writer(create=True)) as connection, _transaction(connection):
-            yield connection
-
-    @contextmanager
-    def holding(self, *, create: bool) -> Iterator[Connection]:
-        with self._lock():
-            with self.explained():
-                connection = self._writer(create=create)
-            with closing(connection):
-                try:
-                    # An unwritable ledger is refused now, not after the first paid call.
-                    with self.explained(), _transaction(connection):
-                        pass
-                    yield connection
-                finally:
-                    self._settle(connection)
-
-    def stop_waiting(self, *, writes: bool = True) -> None:
-        """A file is never away."""
-
-    def commit(self, connection: Connection, work: Callable[[], None], *, again: bool) -> None:
-        with _transaction(connection):
-            work()
-
-    def moment(self, pool: ReadPool, work: Callable[[Connection], Found]) -> Found:
-        with pool.one() as connection:
-            connection.execute("BEGIN")  # ended when the connection is given back
-            return work(connection)
-
-    def rows(self, connection: Connection, wanted: Query) -> Iterator[Sequence[Row]]:
-        allowed = [{KINDS[name], type(None)} for name in wanted.names]
-        with closing(connection.execute(wanted.text, wanted.values)) as cursor:
-            while part := cursor.fetchmany(BLOCK):
-                # SQLite keeps whatever it is given; only a ledger that was tampered with holds another type.
-                for name, types, values in zip(wanted.names, allowed, zip(*part, strict=True), strict=True):
-                    if not types.issuperset(map(type, values)):
-                        raise damaged(self.place, f"the column {name} holds what does not belong there")
-                yield part
-
-    def read(self, pool: ReadPool, wanted: Query) -> Iterator[Sequence[Row]]:
-        with pool.one() as connection:
-            yield from self.rows(connection, wanted)
-
-    def tables(self, connection: Connection) -> list[str]:
-        wanted = (
-            "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite~_%' ESCAPE '~'"
-        )
-        return sorted([name for (name,) in connection.execute(wanted)])
-
-    def make(self, connection: Connection, tables: Iterable[SqlTable]) -> None:
-        for table in tables:
-            for statement in table.statements(lambda name: _TYPES[KINDS[name]]):
-                connection.execute(statement)
 
     @contextmanager
     def _lock(self) -> Iterator[None]:
@@ -203,21 +225,19 @@ class SqliteFile:
         except (Timeout, OSError):  # not ours to open: the note is all there is
             return _holder(self.path.with_name(self.path.name + ".runner"))
 
-    def _settle(self, connection: Connection) -> None:
+    def _settle(self, connection: sql.Connection) -> None:
         """Move the WAL into the main file, as far as readers allow, so that the file can be copied alone."""
         # A full disk may stop it; the WAL then keeps what it holds.
         with suppress(sqlite3.Error):
             connection.rollback()
             connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
-    def integrity(self, pool: ReadPool, tables: Iterable[SqlTable]) -> list[str]:
-        """What SQLite itself finds wrong with the file, and what is in it beside the `tables` of a ledger or
-        missing there: a trigger would write what nobody recorded, a missing index let in what contradicts."""
-        with pool.one() as connection, closing(sqlite3.connect(":memory:")) as new:
-            self.make(new, tables)
+    def integrity(self, tables: Sequence[Table]) -> list[str]:
+        with self.explained(), self._pool.one() as connection, closing(sqlite3.connect(":memory:")) as new:
+            _make(new, tables)
             found = [row[0] for row in connection.execute("PRAGMA integrity_check(20)")]
             there, due = (set(each.execute(_SHAPE)) for each in (connection, new))
-        problems = [] if found == ["ok"] else [f"{self.path} is damaged: {one}" for one in found]
+        problems = [] if found == ["ok"] else [f"{self.path} is damaged: {problem}" for problem in found]
         problems += [
             f"{self.path} holds a {kind} {name}, which is none of a ledger's"
             for kind, _, name in sorted(there - due)
@@ -228,14 +248,9 @@ class SqliteFile:
             if kind != "table" and ("table", table, table) in there
         ]
 
-    def insert(self, connection: Connection, inserts: Iterable[Insert]) -> None:
-        # The driver hands over the interpreter lock at every statement, which against a busy event loop may
-        # cost milliseconds; so many rows go in one INSERT, of few enough sizes that all stay prepared.
-        for table, rows, conflict, whole in inserts:
-            for at in range(0, len(rows), _MOST_ROWS):
-                part = rows[at : at + _MOST_ROWS]
-                values = tuple(chain.from_iterable(part))
-                connection.execute(_bulk_sql(table, conflict, len(part), whole), values)
+    def strays(self, table: Table) -> tuple[int, Any]:
+        ((found,),) = self._read_apart(sql.stray(table))
+        return found
 
     @contextmanager
     def explained(self) -> Iterator[None]:
@@ -258,7 +273,7 @@ def _connect(path: Path, mode: str) -> sqlite3.Connection:
 
 
 @contextmanager
-def _transaction(connection: Connection) -> Iterator[None]:
+def _transaction(connection: sql.Connection) -> Iterator[None]:
     connection.execute("BEGIN IMMEDIATE")
     try:
         yield
@@ -276,8 +291,25 @@ def _holder(note: Path) -> str:
         return ""
 
 
-_SHAPE = """
-SELECT type, tbl_name, name FROM sqlite_master WHERE name NOT LIKE 'sqlite~_%' ESCAPE '~'
+def _make(connection: sql.Connection, tables: Sequence[Table]) -> None:
+    for table in tables:
+        for statement in sql.making(table, lambda name: _TYPES[KINDS[name]]):
+            connection.execute(statement)
+
+
+def _insert(connection: sql.Connection, inserts: Sequence[Insert]) -> None:
+    # The driver hands over the interpreter lock at every statement, which against a busy event loop may
+    # cost milliseconds; so many rows go in one INSERT, of few enough sizes that all stay prepared.
+    for insert in inserts:
+        for at in range(0, len(insert.rows), _MOST_ROWS):
+            part = insert.rows[at : at + _MOST_ROWS]
+            values = tuple(chain.from_iterable(part))
+            connection.execute(_bulk_sql(insert.table, insert.whole, len(part)), values)
+
+
+_OURS = "NOT LIKE 'sqlite~_%' ESCAPE '~'"
+_SHAPE = f"""
+SELECT type, tbl_name, name FROM sqlite_master WHERE name {_OURS}
 UNION SELECT 'rule', m.name, (SELECT group_concat(name, ', ') FROM pragma_index_info(i.name))
 FROM sqlite_master AS m, pragma_index_list(m.name) AS i WHERE m.type = 'table' AND i."unique"
 """
@@ -291,11 +323,18 @@ _TYPES = {int: "INTEGER", str: "TEXT", bytes: "BLOB"}
 _INTENT = "(SELECT id FROM intents WHERE match = ? AND key = ? AND attempt = ?)"
 
 
+_CONFLICTS = {"refused": "", "kept": " OR IGNORE", "replaced": " OR REPLACE"}
+
+
 @lru_cache(maxsize=2048)
-def _bulk_sql(table: SqlTable, conflict: str, rows: int, whole: bool) -> str:
-    names = [name for name in table.columns if whole or name != "id"]
-    row = f"({', '.join([_INTENT if name == 'intent' and not whole else '?' for name in names])})"
-    return f"INSERT {conflict} INTO {table.name} ({', '.join(names)}) VALUES {', '.join([row] * rows)}"
+def _bulk_sql(table: Table, whole: bool, rows: int) -> str:
+    shape = Insert(table, (), whole)
+    names = sql.inserted(shape)
+    row = f"({', '.join([_INTENT if sql.is_asked_for(shape, name) else '?' for name in names])})"
+    return (
+        f"INSERT{_CONFLICTS[table.again]} INTO {table.name} ({', '.join(names)}) "
+        f"VALUES {', '.join([row] * rows)}"
+    )
 
 
 def _explain(error: Exception, path: Path) -> str:

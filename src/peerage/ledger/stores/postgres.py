@@ -1,6 +1,6 @@
 """What only PostgreSQL needs: addresses, connections, the runner's lock and its fence, its errors in words.
 
-Each arena has a schema of its own, by default `peerage`, with the tables of `sql_tables` and one more,
+Each arena has a schema of its own, by default `peerage`, with the tables of `ledger.schema` and one more,
 `runner`, of one row: `fence` counts the runners there were, `written` their transactions, and `holder` says
 who the last one is. A runner holds an advisory lock as long as its connection lives, and each of its
 transactions first counts `written` on, under its own fence. So one that slept, whose connection was closed
@@ -17,7 +17,7 @@ import logging
 import os
 import socket
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from functools import lru_cache, partial
 from hashlib import sha256
@@ -28,9 +28,12 @@ import psycopg
 from msgspec import Struct
 from psycopg.conninfo import conninfo_to_dict
 
-from peerage.ledger.database import Row
-from peerage.ledger.postgres_words import explained, is_lost, parts
-from peerage.ledger.server import (
+from peerage.ledger.schema import BESIDE, KINDS, TABLES, Table
+from peerage.ledger.store import LedgerAway, LedgerError
+from peerage.ledger.stores import sql
+from peerage.ledger.stores.contract import Found, Insert, Reads, Row, Writes
+from peerage.ledger.stores.postgres_words import explained, is_lost, parts
+from peerage.ledger.stores.server import (
     FIRST_TRY_S,
     READER_AWAY_S,
     Patience,
@@ -40,9 +43,6 @@ from peerage.ledger.server import (
     process_named,
     superseded,
 )
-from peerage.ledger.sql_database import Connection, Found, Insert, Query, ReadPool
-from peerage.ledger.sql_tables import BESIDE, KINDS, TABLES, SqlTable
-from peerage.ledger.store import LedgerAway, LedgerError
 
 BLOCK, NARROW_BLOCK = 1_000, 10_000
 """Rows that one statement reads, with bodies and without."""
@@ -65,7 +65,7 @@ class Run(Struct):
 
 
 class Line:
-    """A connection to the server, a `sql_database.Connection`; made when it is first used, and again when it
+    """A connection to the server, a `sql.Connection`; made when it is first used, and again when it
     is used after it was closed."""
 
     def __init__(self, connect: Callable[[], Connected]) -> None:
@@ -82,8 +82,8 @@ class Line:
     def is_open(self) -> bool:
         return self._raw is not None
 
-    def execute(self, sql: str, values: Sequence[Any] = (), /) -> psycopg.Cursor[Any]:
-        return self.raw.execute(sql.replace("?", "%s"), values or None)
+    def execute(self, text: str, values: Sequence[Any] = (), /) -> psycopg.Cursor[Any]:
+        return self.raw.execute(text.replace("?", "%s"), values or None)
 
     def commit(self) -> None:
         self.raw.commit()
@@ -102,8 +102,8 @@ class _Lingers(psycopg.OperationalError):
     """A connection of ours that broke holds the lock until the server notices."""
 
 
-class Postgres:
-    """One schema of one database on a server. A `sql_database.SqlStore`."""
+class PostgresStore(sql.SqlReads):
+    """One schema of one database on a server: a `contract.Store`."""
 
     _written = "SELECT written FROM runner WHERE fence = %s"
     _count = "UPDATE runner SET written = written + 1 WHERE fence = %s AND written = %s"
@@ -124,37 +124,95 @@ class Postgres:
         self._run: Run | None = None
         self._patience = Patience(self.place, is_lost)
         self._counted = False
+        self._pool = sql.ReadPool(lambda: Line(partial(self.connect, autocommit=True)))
+        self._line: Line | None = None
+        super().__init__(self._read_apart)
 
     @property
     def _fences(self) -> tuple[int, ...]:
         """What tells who writes, in `_written` and `_count`."""
         return (self._run.fence,) if self._run is not None else ()
 
-    def exists(self) -> bool:
-        return True
-
     def access(self) -> dict[str, str]:
-        """The variables with which a child process opens the address."""
+        """Return the variables with which a child process opens the address."""
         return {"PGPASSWORD": self._password} if self._password else {}
 
-    def reading(self) -> ReadPool:
-        return ReadPool(lambda: Line(partial(self.connect, autocommit=True)))
+    # ------------------------------------------------------------------------------------------ reading
+
+    def _read_apart(self, wanted: sql.Query) -> Iterator[Sequence[Row]]:
+        """Read block by block, each from behind the last row of the one before."""
+
+        def block(part: sql.Query) -> Sequence[Row]:
+            with self._pool.one() as connection:
+                return connection.execute(part.text, part.values).fetchall()  # type: ignore[no-any-return]
+
+        with self.explained():
+            if not wanted.order:
+                yield self._patience.wait(partial(block, wanted))
+                return
+            places = [wanted.columns.index(column) for column in wanted.order]
+            behind = f"({', '.join(wanted.order)}) > ({', '.join(['?'] * len(places))})"
+            size = BLOCK if "body" in wanted.names else NARROW_BLOCK
+            part = wanted._replace(end=f"LIMIT {size}")
+            while found := self._patience.wait(partial(block, part)):
+                yield found
+                if len(found) < size:
+                    return
+                part = wanted.where(behind, *[found[-1][at] for at in places])._replace(end=f"LIMIT {size}")
+
+    def read(self, connection: sql.Connection, wanted: sql.Query) -> Iterator[Sequence[Row]]:
+        yield connection.execute(wanted.text, wanted.values).fetchall()
+
+    def moment(self, work: Callable[[Reads], Found]) -> Found:
+        def done() -> Found:
+            with self._pool.one() as connection:
+                connection.execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
+                return work(sql.SqlReads(partial(self.read, connection)))
+
+        with self.explained():
+            return self._patience.wait(done)
+
+    def names(self) -> list[str] | None:
+        with self.explained(), self._pool.one() as connection:
+            return [name for (name,) in connection.execute(_TABLES_THERE)]
+
+    # ------------------------------------------------------------------------------------------ writing
+
+    def make(self, tables: Sequence[Table], first: Sequence[Insert]) -> None:
+        def work() -> None:
+            assert self._line is not None
+            there = {name for (name,) in self._line.execute(_TABLES_THERE)}
+            if there.isdisjoint([table.name for table in tables]):
+                _make(self._line, tables)
+                self._insert(self._line, first)
+
+        with self._held(create=True):
+            self.commit(work, again=False)
 
     @contextmanager
-    def writing(self) -> Iterator[Connection]:
-        with closing(Line(self.connect)) as line:
+    def lock(self) -> Iterator[Writes]:
+        with self._held(create=False) as line:
+            yield self._writes(line)
+
+    def _writes(self, line: Line) -> Writes:
+        return sql.SqlWrites(partial(self.read, line), self._insert, line)
+
+    @contextmanager
+    def alone(self, table: Table) -> Iterator[Writes]:
+        with self.explained(), closing(Line(self.connect)) as line:
             line.execute("SELECT pg_advisory_xact_lock(?)", (self._key ^ 1,))
-            yield line
+            _make(line, [table])
+            yield self._writes(line)
             line.commit()
 
     @contextmanager
-    def holding(self, *, create: bool) -> Iterator[Connection]:
+    def _held(self, *, create: bool) -> Iterator[Line]:
         self._patience.begin()
         line = Line(partial(self._locked, create))
         try:
             with self.explained():
                 self._patience.wait(lambda: line.raw)
-            self._patience.runs = True
+            self._patience.runs, self._line = True, line
             try:
                 yield line
             finally:
@@ -165,94 +223,57 @@ class Postgres:
                         line.execute("SELECT pg_advisory_unlock_all()")
                 line.close()
         finally:
-            self._run, self._patience.runs = None, False
+            self._run, self._line, self._patience.runs = None, None, False
 
     def stop_waiting(self, *, writes: bool = True) -> None:
         self._patience.stop(writes=writes)
 
-    def commit(self, connection: Connection, work: Callable[[], None], *, again: bool) -> None:
-        run = self._run
+    def commit(self, work: Callable[[], None], *, again: bool) -> None:
+        run, line = self._run, self._line
         assert run is not None
+        assert line is not None
 
         def attempt() -> None:
             self._counted = False
             try:
                 work()
-                connection.commit()
+                line.commit()
             except BaseException as error:
-                _undo(connection, error)
+                _undo(line, error)
                 raise
 
         def durable() -> bool:
-            (written,) = connection.execute(self._written, self._fences).fetchone()
-            connection.rollback()
+            (written,) = line.execute(self._written, self._fences).fetchone() or (0,)
+            line.rollback()
             return bool(written > run.written)
 
-        self._patience.commit(attempt, durable, again=again)
+        with self.explained():
+            self._patience.commit(attempt, durable, again=again)
         run.written += self._counted
 
-    def moment(self, pool: ReadPool, work: Callable[[Connection], Found]) -> Found:
-        def done() -> Found:
-            with pool.one() as connection:
-                connection.execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
-                return work(connection)
-
-        return self._patience.wait(done)
-
-    def rows(self, connection: Connection, wanted: Query) -> Iterator[Sequence[Row]]:
-        yield connection.execute(wanted.text, wanted.values).fetchall()
-
-    def read(self, pool: ReadPool, wanted: Query) -> Iterator[Sequence[Row]]:
-        def block(part: Query) -> Sequence[Row]:
-            with pool.one() as connection:
-                return next(self.rows(connection, part))
-
-        if not wanted.order:
-            yield self._patience.wait(partial(block, wanted))
-            return
-        places = [wanted.columns.index(column) for column in wanted.order]
-        behind = f"({', '.join(wanted.order)}) > ({', '.join(['?'] * len(places))})"
-        size = BLOCK if "body" in wanted.names else NARROW_BLOCK
-        part = wanted._replace(end=f"LIMIT {size}")
-        while found := self._patience.wait(partial(block, part)):
-            yield found
-            if len(found) < size:
-                return
-            part = wanted.where(behind, *[found[-1][at] for at in places])._replace(end=f"LIMIT {size}")
-
-    def tables(self, connection: Connection) -> list[str]:
-        wanted = "SELECT tablename::text FROM pg_tables WHERE schemaname = current_schema() ORDER BY 1"
-        return [name for (name,) in connection.execute(wanted)]
-
-    def make(self, connection: Connection, tables: Iterable[SqlTable]) -> None:
-        for table in tables:
-            for statement in table.statements(_type_of):
-                connection.execute(statement)
-
-    def insert(self, connection: Connection, inserts: Iterable[Insert]) -> None:
+    def _insert(self, connection: sql.Connection, inserts: Sequence[Insert]) -> None:
         # All go to the server at once, which answers when all are done.
         assert isinstance(connection, Line)
         raw = connection.raw
-        some = [one for one in inserts if one.rows]
-        first = bool(some) and self._run is not None and not self._counted
+        first = bool(inserts) and self._run is not None and not self._counted
         try:
             with raw.pipeline():
                 if first and self._run is not None:
                     raw.execute(self._counting, (*self._fences, self._run.written))
-                for table, rows, conflict, whole in some:
-                    raw.execute(_insert_sql(table, conflict, whole), _columns_of(rows, conflict))
+                for insert in inserts:
+                    text = _insert_sql(insert.table, insert.whole)
+                    raw.execute(text, _columns_of(insert.table, insert.rows))
         except psycopg.errors.DivisionByZero:
             raise self._superseded() from None
         self._counted |= first
 
     def holder(self) -> str:
-        """Who runs the arena now, as "process NUMBER on HOST"; empty: nobody does."""
         with self.explained(), closing(self.connect(autocommit=True)) as connection:
             held = _value(connection, _HOLDER, *divmod(self._key % 2**64, 2**32))
         return process_named(json.loads(held or "{}"))
 
-    def integrity(self, pool: ReadPool, tables: Iterable[SqlTable]) -> list[str]:
-        with pool.one() as connection:
+    def integrity(self, tables: Sequence[Table]) -> list[str]:
+        with self.explained(), self._pool.one() as connection:
             there = set(connection.execute(_SHAPE))
         known = {("table", name) for name in (*[table.name for table in TABLES], *BESIDE)}
         owners = {name: table for table in tables for name in _indexes_of(table)}
@@ -263,9 +284,16 @@ class Postgres:
         ]
         return problems + [
             f"{self.place}: the table {table.name} lacks its index {name}"
-            for name, table in sorted(owners.items(), key=lambda one: one[0])
+            for name, table in sorted(owners.items(), key=lambda owned: owned[0])
             if ("table", table.name) in there and ("index", name) not in there
         ]
+
+    def strays(self, table: Table) -> tuple[int, Any]:
+        ((found,),) = self._read_apart(sql.stray(table))
+        return found
+
+    def close(self) -> None:
+        self._pool.close()
 
     @contextmanager
     def explained(self) -> Iterator[None]:
@@ -347,7 +375,7 @@ class Postgres:
 Connected = psycopg.Connection[Any]
 
 
-def _undo(connection: Connection, error: BaseException) -> None:
+def _undo(connection: Line, error: BaseException) -> None:
     """End a transaction that failed; where it is the connection that did, let there be another next time."""
     with suppress(psycopg.Error):
         if not (isinstance(error, psycopg.Error) and is_lost(error)):
@@ -356,8 +384,8 @@ def _undo(connection: Connection, error: BaseException) -> None:
     connection.close()
 
 
-def _value(connection: Connected, sql: str, *values: Any) -> Any:
-    row = connection.execute(sql, values).fetchone()
+def _value(connection: Connected, text: str, *values: Any) -> Any:
+    row = connection.execute(text, values).fetchone()
     return row[0] if row else None
 
 
@@ -391,24 +419,31 @@ WHERE relnamespace = current_schema()::regnamespace AND rulename <> '_RETURN'
 """Kind and name of all that a schema holds."""
 
 
+_TABLES_THERE = "SELECT tablename::text FROM pg_tables WHERE schemaname = current_schema() ORDER BY 1"
 _INTENT = "(SELECT id FROM intents WHERE match = r.match AND key = r.key AND attempt = r.attempt)"
 _TYPES = {int: "bigint", str: "text", bytes: "bytea"}
 
 
 def _type_of(column: str) -> str:
-    """The type of a column."""
-    # Keys are in the order of their bytes, in every database.
-    return 'text COLLATE "C"' if column == "key" else _TYPES[KINDS[column]]
+    """Return the type of a column."""
+    # Texts are in the order of their bytes, in every database.
+    return 'text COLLATE "C"' if KINDS[column] is str else _TYPES[KINDS[column]]
 
 
-def _indexes_of(table: SqlTable) -> set[str]:
-    """The names of all indexes of a table."""
-    return {f"{table.name}_pkey", *table.unique, *table.indexes}
+def _make(line: Line, tables: Sequence[Table]) -> None:
+    for table in tables:
+        for statement in sql.making(table, _type_of):
+            line.execute(statement)
 
 
-def _columns_of(rows: Sequence[tuple[Any, ...]], conflict: str) -> list[list[Any]]:
-    """Rows as one array a column, as `_insert_sql` takes them; PostgreSQL's texts hold no NUL."""
-    if conflict == "OR REPLACE":  # no statement may replace what it has just inserted
+def _indexes_of(table: Table) -> set[str]:
+    """Return the names of all indexes of a table."""
+    return {f"{table.name}_pkey", *table.unique, *sql.indexes(table)}
+
+
+def _columns_of(table: Table, rows: Sequence[Row]) -> list[list[Any]]:
+    """Return rows as one array a column, as `_insert_sql` takes them; PostgreSQL's texts hold no NUL."""
+    if table.again == "replaced":  # no statement may replace what it has just inserted
         rows = list({row[0]: row for row in rows}.values())
     columns = [list(column) for column in zip(*rows, strict=True)]
     for column in columns:
@@ -418,30 +453,30 @@ def _columns_of(rows: Sequence[tuple[Any, ...]], conflict: str) -> list[list[Any
 
 
 @lru_cache
-def _insert_sql(table: SqlTable, conflict: str, whole: bool) -> str:
-    """Rows as one array a column, so that each table has one statement whatever the number of rows. Ids count
-    on from the newest, without a gap; there is one writer."""
-    own = [column for column in table.columns if whole or column != "id"]
-    given: list[tuple[str, str]] = []
-    for column in own:
-        if column == "intent" and not whole:
+def _insert_sql(table: Table, whole: bool) -> str:
+    """Return the statement that inserts rows given as one array a column, so that each table has one whatever
+    the number of rows. Ids count on from the newest, without a gap; there is one writer."""
+    shape = Insert(table, (), whole)
+    into, given, values = list[str](), list[tuple[str, str]](), list[str]()
+    for column in sql.inserted(shape):
+        into.append(column)
+        if sql.is_asked_for(shape, column):
             given += [("match", "bigint"), ("key", "text"), ("attempt", "bigint")]
+            values.append(_INTENT)
         else:
             given.append((column, _TYPES[KINDS[column]]))
-    into = [*own]
-    values = [_INTENT if column == "intent" and not whole else f"r.{column}" for column in own]
+            values.append(f"r.{column}")
     if "id" in table.columns and not whole:
         into.insert(0, "id")
         values.insert(0, f"(SELECT coalesce(max(id), 0) FROM {table.name}) + r.at")
     arrays = ", ".join([f"%b::{kind}[]" for _, kind in given])
     names = ", ".join([name for name, _ in given])
-    sql = (
+    text = (
         f"INSERT INTO {table.name} ({', '.join(into)}) SELECT {', '.join(values)} "
         f"FROM unnest({arrays}) WITH ORDINALITY AS r({names}, at)"
     )
-    if not conflict:
-        return sql
-    key, *others = table.columns
-    replaced = ", ".join([f"{column} = EXCLUDED.{column}" for column in others])
-    does = f"UPDATE SET {replaced}" if conflict == "OR REPLACE" else "NOTHING"
-    return f"{sql} ON CONFLICT ({key}) DO {does}"
+    if table.again == "refused":
+        return text
+    replaced = ", ".join([f"{column} = EXCLUDED.{column}" for column in table.columns[1:]])
+    does = f"UPDATE SET {replaced}" if table.again == "replaced" else "NOTHING"
+    return f"{text} ON CONFLICT ({table.key}) DO {does}"

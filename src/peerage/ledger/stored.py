@@ -1,7 +1,8 @@
-"""The ledger over a `database.Database`, whichever it is; `store.Ledger` states the contract."""
+"""The ledger over a store, whichever it is; `store.Ledger` states the contract."""
 
 from __future__ import annotations
 
+import re
 import threading
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -12,12 +13,25 @@ from typing import TypeVar
 
 from peerage.figures import counted
 from peerage.ledger import narrow
-from peerage.ledger.database import BLOCK, Database, Row, Rows, damaged
 from peerage.ledger.holding import Holding
 from peerage.ledger.lineup import LineUp
 from peerage.ledger.log import Rolling
 from peerage.ledger.merkle import checksum
+from peerage.ledger.rows import Rows
+from peerage.ledger.schema import (
+    BESIDE,
+    FAILURES,
+    FIXTURES,
+    INTENTS,
+    META,
+    RECORDS,
+    REPLIES,
+    SUMMARIES,
+    TABLES,
+    Table,
+)
 from peerage.ledger.store import (
+    SCHEMA,
     Amendment,
     Batch,
     Columns,
@@ -26,12 +40,15 @@ from peerage.ledger.store import (
     FixtureRow,
     Ledger,
     LedgerError,
+    LedgerMissing,
     MatchRows,
     Pin,
     RecordRow,
     Summary,
 )
+from peerage.ledger.stores.contract import BLOCK, END, Insert, Reads, Row, Store, damaged
 from peerage.ledger.writer import Writer
+from peerage.version import __version__
 
 T = TypeVar("T")
 COSTS_HELD = 5_000
@@ -39,19 +56,78 @@ COSTS_HELD = 5_000
 _MOST = 10**15  # matches; what is beyond was not counted by us, and numbers after it do not fit a column
 
 
-class DatabaseLedger:
-    """The `Ledger` protocol over one database."""
+def prepare(store: Store, *, create: bool) -> None:
+    """Check that this is a ledger we can use; make one (`create`) where there is none.
 
-    def __init__(self, database: Database) -> None:
-        self.address = database.address
-        self._database = database
-        self._rows = database.rows
+    Raises LedgerError when there is none, when it is something else, or newer than this program.
+    """
+    if not _is_ledger(store):
+        if not create:
+            empty = "{} is empty; `peerage run` makes a ledger of it"
+            missing = "there is no ledger at {} yet; `peerage run` makes it"
+            raise LedgerMissing((missing if store.names() is None else empty).format(store.place))
+        store.make(TABLES, [Insert(META, [("schema", SCHEMA)])])
+
+
+def _is_ledger(store: Store) -> bool:
+    """Return whether there is a ledger that we can read; false where there is nothing at all. Raises
+    LedgerError where there is something else."""
+    names = [name for name in store.names() or () if name not in BESIDE]
+    if not names:
+        return False
+    fact = Rows(store).fact("schema") if META.name in names else None
+    if fact is None:
+        raise LedgerError(
+            f"{store.place} is a database, but not a ledger of Peerage: it holds "
+            f"{', '.join(sorted(names)[:5])} and no schema version. Name another one in arena.yaml"
+        )
+    if fact != SCHEMA:
+        stated, ours = _SCHEMA.fullmatch(fact), SCHEMA.split()[0]
+        if stated is None or int(stated[1]) <= int(ours):
+            raise damaged(
+                store.place, f"the schema version in its table meta is {fact!r}, expected {SCHEMA!r}"
+            )
+        raise LedgerError(
+            f"{store.place}: this ledger is of schema {stated[1]}, written by peerage {stated[2]} or a later "
+            f"one; this is peerage {__version__}, which reads schema {ours}: "
+            f"pip install --upgrade 'peerage>={stated[2]}'"
+        )
+    if lost := [table.name for table in TABLES if table.name not in names]:
+        raise damaged(
+            store.place, f"it lacks the {'table' if len(lost) == 1 else 'tables'} {', '.join(lost)}"
+        )
+    return True
+
+
+def _of_no_match(rows: Rows) -> dict[Table, int]:
+    """Return how many rows there are that are not of a match that was issued."""
+    issued, _ = rows.newest()
+    below, beyond = range(-END, 1), range(issued + 1, END)
+    asked = [rows.number_of(INTENTS, {"match": numbers}) for numbers in (below, beyond)]
+    others = {table: rows.number_of(table, {"number": below}) for table in (FIXTURES, RECORDS)}
+    return {**others, INTENTS: sum(asked)}
+
+
+def _holds(table: Table, number: int) -> str:
+    return f"the table {table.name} holds {counted(number, 'row')}"
+
+
+_SCHEMA = re.compile(r"([1-9][0-9]{0,8}) ([0-9]+(?:\.[0-9]+)*(?:[a-z]+[0-9]+)?)", re.ASCII)
+
+
+class StoredLedger:
+    """The `Ledger` protocol over one store, which holds a ledger."""
+
+    def __init__(self, store: Store) -> None:
+        self.address = store.address
+        self._store = store
+        self._rows = Rows(store)
         self._writer: Writer | None = None
         self._writing = threading.Lock()
-        self._lineup = LineUp(database.rows)
-        self._holding: Holding | None = Holding(database, self._lineup)
+        self._lineup = LineUp(self._rows)
+        self._holding: Holding | None = Holding(self._rows, self.moment, self.address, self._lineup)
 
-    def as_stored(self) -> DatabaseLedger:
+    def as_stored(self) -> StoredLedger:
         stored = copy(self)
         stored._holding = None
         return stored
@@ -62,13 +138,21 @@ class DatabaseLedger:
             then._rows, then._lineup = rows, LineUp(rows)
             return work(then)
 
-        return self._database.moment(at)
+        return self.moment(at)
+
+    def moment(self, work: Callable[[Rows], T]) -> T:
+        """Do `work`, which is soon done, with all rows as they are at one moment."""
+
+        def at(reads: Reads) -> T:
+            return work(Rows(reads))
+
+        return self._store.moment(at)
 
     # ------------------------------------------------------------------------------------------ writing
 
     @contextmanager
     def runner(self) -> Iterator[None]:
-        with self._database.holding() as transaction:
+        with self._store.lock() as transaction:
             self._writer = Writer(transaction)
             try:
                 yield
@@ -81,10 +165,10 @@ class DatabaseLedger:
                     self._writer = None
 
     def holder(self) -> str:
-        return self._database.holder()
+        return self._store.holder()
 
     def stop_waiting(self, *, writes: bool = True) -> None:
-        self._database.stop_waiting(writes=writes)
+        self._store.stop_waiting(writes=writes)
 
     def write(self, batch: Batch) -> None:
         if "schema" in batch.meta:
@@ -110,7 +194,7 @@ class DatabaseLedger:
                 known.append(writer)
 
             known: list[Writer] = []
-            self._database.commit(done, again=again)
+            self._store.commit(done, again=again)
             self._writer = known[-1]
 
     # ------------------------------------------------------------------------------------------ reading
@@ -143,7 +227,7 @@ class DatabaseLedger:
                     self._holding.match(rows, fixture, record, attempts if exchanges else None)
             return MatchRows(fixture, record, attempts)
 
-        return self._database.moment(read)
+        return self.moment(read)
 
     def fixtures(self, first: int = 1, last: int | None = None) -> Iterator[FixtureRow]:
         if self._holding is None:
@@ -173,12 +257,12 @@ class DatabaseLedger:
         _, recorded = self.heads()
         newest = self._rows.last_entry()
         if recorded > (newest.position if newest else 0):
-            raise damaged(self._database.place, f"its log knows no match {recorded}")
+            raise damaged(self._store.place, f"its log knows no match {recorded}")
         end = recorded if last is None else min(last, recorded)
         if first <= end:
             yield from finished(self._lineup.numbers(first, end))
         if self._holding is not None and (last is None or last > recorded):
-            self._database.moment(self._holding.in_play)
+            self.moment(self._holding.in_play)
         if in_play is not None and (last is None or last > recorded):
             yield from in_play(self._lineup.numbers(max(first, recorded + 1), last))
 
@@ -214,7 +298,7 @@ class DatabaseLedger:
         about, logged = ("narrow 0", b"") if entry is None else (entry.about, entry.digest)
         number = about.removeprefix("narrow ")
         if not number.isdecimal():
-            raise damaged(self._database.place, f"its log is about {about!r}")
+            raise damaged(self._store.place, f"its log is about {about!r}")
         due, seen = int(number), Rolling()
         # No fewer than when the table was logged.
         last = self.heads()[1] if self._holding is not None else None
@@ -228,7 +312,7 @@ class DatabaseLedger:
             if seen.rows == due:
                 return
         raise LedgerError(
-            f"{self._database.place} is damaged: its narrow table is not what was logged of it after match "
+            f"{self._store.place} is damaged: its narrow table is not what was logged of it after match "
             f"{due}. `peerage verify` names the match, `peerage replay --repair` writes the table again"
         )
 
@@ -249,13 +333,13 @@ class DatabaseLedger:
             yield number, body, checksum(body) == stored
 
     def pin(self) -> Pin:
-        return self._database.moment(lambda rows: rows.pin())
+        return self.moment(lambda rows: rows.pin())
 
     def heads(self) -> tuple[int, int]:
         newest = self._lineup.heads()
         for table, number in zip(("fixtures", "records"), newest, strict=True):
             if number > _MOST:
-                raise damaged(self._database.place, f"{table} holds a match {number}")
+                raise damaged(self._store.place, f"{table} holds a match {number}")
         return newest
 
     def place(self, number: int) -> int:
@@ -271,7 +355,7 @@ class DatabaseLedger:
         left_out = list[int]()
         if last is not None and (order := self._lineup.order()) is not None:
             last, left_out = len(order.numbers), [*order.numbers[last:]]
-        return self._database.moment(lambda rows: rows.spent_by(last, left_out, replies_of))
+        return self.moment(lambda rows: rows.spent_by(last, left_out, replies_of))
 
     def amendments(self, topic: str = "") -> Iterator[Amendment]:
         return self._rows.said(topic) if self._holding is None else self._holding.said(topic)
@@ -280,16 +364,25 @@ class DatabaseLedger:
         return self._rows.topics()
 
     def integrity(self) -> Sequence[str]:
-        problems = list(self._database.integrity())
+        problems = self._store.integrity(TABLES)
+        strays = self.moment(_of_no_match)
+        problems += [f"{_holds(table, number)} of no match" for table, number in strays.items() if number]
+        for table in (SUMMARIES, REPLIES, FAILURES):
+            number, first = self._store.strays(table)
+            if number and table.of:
+                problems.append(
+                    f"{_holds(table, number)} of no match or request, the first with {table.of[0]} {first}"
+                )
         # Where matches wait, rows are found by the log: one that it does not know is never read.
-        counts = self._database.counts()  # no more than the log knows a moment later
+        counts = {table: self._rows.number_of(table) for table in (RECORDS, SUMMARIES)}
+        # There are no more than the log knows a moment later.
         if (order := self._lineup.order()) is not None:
             problems += [
-                f"the table {table} holds {counted(count - order.folded, 'row')} that the log does not know"
+                f"{_holds(table, count - order.folded)} that the log does not know"
                 for table, count in counts.items()
                 if count > order.folded
             ]
         return problems
 
     def close(self) -> None:
-        self._database.close()
+        self._store.close()

@@ -20,13 +20,13 @@ from typing import Any, NamedTuple
 
 import psycopg
 
-from peerage.ledger.database import Transaction
-from peerage.ledger.database_ledger import DatabaseLedger
-from peerage.ledger.postgres import PLANS, Connected, Postgres, Run
-from peerage.ledger.postgres_words import is_lost
-from peerage.ledger.server import Found, Patience, note, process_named
-from peerage.ledger.sql import SqlDatabase
+from peerage.ledger.rows import inserts_of
 from peerage.ledger.store import Batch, Exchange, LedgerAway, LedgerError
+from peerage.ledger.stored import StoredLedger
+from peerage.ledger.stores.contract import Found, Writes
+from peerage.ledger.stores.postgres import PLANS, Connected, PostgresStore, Run
+from peerage.ledger.stores.postgres_words import is_lost
+from peerage.ledger.stores.server import Patience, note, process_named
 
 _TABLES = """
 CREATE TABLE IF NOT EXISTS workers (run bigint NOT NULL, number bigint NOT NULL, written bigint NOT NULL,
@@ -91,7 +91,7 @@ class Claimed(NamedTuple):
 class _Line:
     """A connection on which whatever is done may be done again; a server that is away is waited for."""
 
-    def __init__(self, server: Postgres) -> None:
+    def __init__(self, server: PostgresStore) -> None:
         self._server = server
         self._patience = Patience(server.place, is_lost)
         self._patience.runs = True
@@ -198,20 +198,20 @@ class WorkersLedger:
 
         self._claims = 0
         self.number = self._line.do(hire)
-        self._database = SqlDatabase(_Writer(address, run, self.number))
-        self._ledger = DatabaseLedger(self._database)
-        self._transaction: Transaction | None = None
+        self._store = _Writer(address, run, self.number)
+        self._ledger = StoredLedger(self._store)
+        self._writes: Writes | None = None
 
     @contextmanager
     def writing(self) -> Iterator[None]:
         """Hold the connection that writes."""
-        with self._database.holding() as self._transaction:
+        with self._store.lock() as self._writes:
             yield
 
     def write(self, batch: Batch) -> None:
         """Make texts, intents, replies and failures durable. Raises LedgerError."""
-        assert self._transaction is not None
-        self._database.commit(partial(self._transaction.insert, batch), again=True)
+        assert self._writes is not None
+        self._store.commit(partial(self._writes.append, inserts_of(batch)), again=True)
 
     def texts(self, digests: Collection[bytes]) -> dict[bytes, str]:
         return patiently(partial(self._ledger.texts, digests))
@@ -248,7 +248,7 @@ class WorkersLedger:
         self._ledger.close()
 
 
-class _Writer(Postgres):
+class _Writer(PostgresStore):
     """The server, as a worker writes to it: beside others, as long as the run and it itself are wanted.
 
     All that is inserted at once is a transaction, which the server ends by itself: others wait for the
@@ -301,8 +301,8 @@ def given_up(address: str) -> GivenUp:
     )
 
 
-def _server(address: str) -> Postgres:
-    return Postgres(address)
+def _server(address: str) -> PostgresStore:
+    return PostgresStore(address)
 
 
 def working(address: str) -> dict[int, tuple[str, list[int]]]:

@@ -7,7 +7,9 @@ from contextlib import ExitStack
 
 import pytest
 
-from peerage.ledger.sql_database import KEPT, Query, ReadPool, among
+from peerage.ledger.schema import REPLIES
+from peerage.ledger.stores.contract import END, Begins, Select
+from peerage.ledger.stores.sql import KEPT, ReadPool, query
 
 
 class Broken(sqlite3.Connection):
@@ -28,18 +30,18 @@ def connection(factory: type[sqlite3.Connection] = sqlite3.Connection) -> sqlite
 
 
 def test_a_query_names_its_columns_and_binds_its_values_in_their_order() -> None:
-    wanted = Query(
-        ("i.number", "CASE WHEN r.id IS NULL THEN ? END AS body"),
-        "intents AS i LEFT JOIN replies AS r ON r.intent = i.id",
-        values=(b"",),
-        order=("i.number",),
+    where = {"match": range(3, 8), "player": ("a", "b"), "id": range(9, END), "reason": Begins("so ")}
+    wanted = query(Select(REPLIES, ("id", "player"), where, ("id",)))
+    assert wanted.names == ["id", "player"]
+    assert wanted.values == (3, 7, "a", "b", 9, "so ", "so!")
+    assert wanted.text.count("?") == len(wanted.values)
+    assert wanted.text.startswith(
+        "SELECT x.id, o.player FROM replies AS x JOIN intents AS o ON x.intent = o.id WHERE "
+        "o.match BETWEEN ? AND ? AND o.player IN (?, ?) AND "
     )
-    some = wanted.where("i.number > ?", 3).where(among("i.player", ["a", "b"]), "a", "b")
-    assert some.names == ["number", "body"]
-    assert some.values == (b"", 3, "a", "b")
-    assert some.text.count("?") == len(some.values)
-    assert some.text.split(" WHERE ")[1] == "i.number > ? AND i.player IN (?, ?) ORDER BY i.number "
-    assert wanted.values == (b"",)
+    assert query(Select(REPLIES, ("id",), {"id": 5})).source == "replies AS x"
+    last = query(Select(REPLIES, ("id",), {}, ("id",), down=True, limit=2))
+    assert last.text.strip() == "SELECT x.id FROM replies AS x ORDER BY x.id DESC LIMIT 2"
 
 
 def test_a_connection_is_given_back_outside_any_transaction_and_lent_again() -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from pathlib import Path
 from threading import Thread
@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from tests.ledger.on_servers import fixture
 
+from peerage.cluster.leases import Claimed, GivenUp, Leases, WorkersLedger, working
 from peerage.ledger import Ledger, LedgerError, open_ledger
-from peerage.ledger.leases import Claimed, GivenUp, Leases, WorkersLedger, working
-from peerage.ledger.postgres import Line, Postgres
-from peerage.ledger.sql_database import Connection, Insert
 from peerage.ledger.store import Batch, IntentRow, ReplyRow
+from peerage.ledger.stores.contract import Insert
+from peerage.ledger.stores.postgres import Line, PostgresStore
+from peerage.ledger.stores.sql import Connection
 
 if TYPE_CHECKING:
     from tests.servers.postgres import PostgresServer
@@ -108,27 +109,29 @@ def test_a_commit_without_an_answer_is_waited_for_before_it_is_done_again(
     postgres: PostgresServer,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    worker, insert, late = hire(), Postgres.insert, list[Thread]()
-
-    def unanswered(store: Postgres, connection: Connection, inserts: Iterable[Insert]) -> None:
-        """The server is about to commit as the line to it breaks."""
-        monkeypatch.setattr(Postgres, "insert", insert)
-        old = Line(store.connect)
-        insert(store, old, inserts)
-
-        def commits() -> None:
-            wait_for_locks(postgres, 1)
-            old.commit()
-            old.close()
-
-        late.append(Thread(target=commits))
-        late[0].start()
-        connection.close()
-        raise psycopg.OperationalError("the connection is lost")
-
+    worker, late = hire(), list[Thread]()
     with worker.writing():
+        writes: Any = worker._writes
+        insert = writes._insert
+
+        def unanswered(connection: Connection, inserts: Sequence[Insert]) -> None:
+            """The server is about to commit as the line to it breaks."""
+            writes._insert = insert
+            old = Line(worker._store.connect)
+            insert(old, inserts)
+
+            def commits() -> None:
+                wait_for_locks(postgres, 1)
+                old.commit()
+                old.close()
+
+            late.append(Thread(target=commits))
+            late[0].start()
+            connection.close()
+            raise psycopg.OperationalError("the connection is lost")
+
         worker.write(intent(1))
-        monkeypatch.setattr(Postgres, "insert", unanswered)
+        writes._insert = unanswered
         worker.write(intent(2))
         worker.write(intent(3))
     late[0].join()
@@ -140,7 +143,10 @@ def test_a_claim_without_an_answer_is_waited_for_before_it_is_made_again(
 ) -> None:
     worker, schema = hire(), ledger.address.rpartition("schema=")[2]
     leases.offer([(1, 1), (2, 2)], [])
-    writes, old = Postgres(ledger.address).connect(), Postgres(ledger.address).connect(autocommit=True)
+    writes, old = (
+        PostgresStore(ledger.address).connect(),
+        PostgresStore(ledger.address).connect(autocommit=True),
+    )
     writes.execute(f"UPDATE {schema}.workers SET written = written")
     threads = list[Thread]()
 
@@ -174,7 +180,7 @@ def test_who_claims_a_match_knows_all_of_it_however_long_the_claim_took(
     first, second = hire(), hire()
     schema = ledger.address.rpartition("schema=")[2]
     leases.offer([(1, 1)], [])
-    writes = Postgres(ledger.address).connect()
+    writes = PostgresStore(ledger.address).connect()
     writes.execute(f"UPDATE {schema}.workers SET written = written WHERE number = {second.number}")
     found = list[Claimed]()
     claim = Thread(target=lambda: found.extend(second.claim(8)))

@@ -1,0 +1,59 @@
+"""Stores of rows, one of SQLite, PostgreSQL and MongoDB for each address: `open_store` picks it.
+
+`contract` says what a store offers; whatever is above uses that alone, but for the cluster, which knows
+PostgreSQL. Stores import tables as data (`ledger.schema`) and nothing that says what rows mean.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from peerage.ledger.store import LedgerError
+from peerage.ledger.stores.contract import Store
+
+
+def open_store(address: str, folder: Path) -> Store:
+    """Return the store at an address; that of a file is relative to `folder`, or absolute.
+
+    Raises LedgerError.
+    """
+    # A short command that needs no ledger must not wait for a database.
+    if address.startswith("sqlite://"):
+        from peerage.ledger.stores.sqlite import SqliteStore
+
+        return SqliteStore(address, folder)
+    if _is_mongo(address):
+        try:
+            from peerage.ledger.stores.mongo import MongoStore
+        except ImportError as error:
+            raise _lacks("MongoDB", "mongo", error, "pymongo") from None
+        return MongoStore(address)
+    try:
+        from peerage.ledger.stores.postgres import PostgresStore
+    except ImportError as error:
+        raise _lacks("PostgreSQL", "postgres", error, "psycopg") from None
+    return PostgresStore(address)
+
+
+def access(address: str) -> dict[str, str]:
+    """Return the variables with which a child process of ours opens an address that was opened here."""
+    if address.startswith("sqlite://"):
+        return {}
+    if _is_mongo(address):
+        from peerage.ledger.stores._mongo_words import access as to_mongo
+
+        return to_mongo(address)
+    from peerage.ledger.stores.postgres import PostgresStore
+
+    return PostgresStore(address).access()
+
+
+def _is_mongo(address: str) -> bool:
+    return address.startswith(("mongodb://", "mongodb+srv://"))
+
+
+def _lacks(server: str, extra: str, error: ImportError, package: str) -> LedgerError:
+    return LedgerError(
+        f"a ledger on {server} needs the extra `{extra}`, of which {error.name or package} is not installed; "
+        f"run `pip install 'peerage[{extra}]'`"
+    )

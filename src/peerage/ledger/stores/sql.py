@@ -1,0 +1,253 @@
+"""What SQL databases share: a `Select` as a statement, making tables, connections that are lent out.
+
+Statements are written once, as both SQLite and PostgreSQL understand them, with `?` where a value goes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from itertools import chain
+from threading import Lock
+from typing import Any, NamedTuple, Protocol
+
+from peerage.ledger.schema import INTENTS, NULLABLE, Table
+from peerage.ledger.stores.contract import END, Begins, Insert, Row, Select, Wanted
+
+KEPT = 2
+"""Connections that a pool keeps open while nobody reads."""
+
+
+class Query(NamedTuple):
+    """A SELECT. `values` are those of its conditions, in their order. No two rows agree in all columns that
+    an `order` names; `end` follows in place of one."""
+
+    columns: tuple[str, ...]
+    source: str = ""
+    conditions: tuple[str, ...] = ()
+    values: tuple[Any, ...] = ()
+    order: tuple[str, ...] = ()
+    end: str = ""
+
+    def where(self, condition: str, *values: Any) -> Query:
+        """Return the query for those rows for which a condition holds."""
+        return self._replace(conditions=(*self.conditions, condition), values=(*self.values, *values))
+
+    @property
+    def names(self) -> list[str]:
+        """The columns' names, as `schema.KINDS` has them."""
+        return [column.rpartition(" AS ")[2].rpartition(".")[2] for column in self.columns]
+
+    @property
+    def text(self) -> str:
+        """The statement."""
+        return " ".join(
+            [
+                f"SELECT {', '.join(self.columns)}",
+                *([f"FROM {self.source}"] if self.source else ()),
+                *([f"WHERE {' AND '.join(self.conditions)}"] if self.conditions else ()),
+                *([f"ORDER BY {', '.join(self.order)}"] if self.order else ()),
+                self.end,
+            ]
+        )
+
+
+def query(wanted: Select) -> Query:
+    """Return the query of rows."""
+    name = _namer(wanted)
+    found = Query(tuple(map(name, wanted.names)), _source(wanted, (*wanted.names, *wanted.where)))
+    found = _where(found, wanted, name)
+    if not (wanted.limit or wanted.down):
+        return found._replace(order=tuple(map(name, wanted.order)))
+    order = ", ".join([f"{name(column)}{' DESC' if wanted.down else ''}" for column in wanted.order])
+    return found._replace(end=f"ORDER BY {order}{f' LIMIT {wanted.limit}' if wanted.limit else ''}")
+
+
+def _total(wanted: Select, by: str, of: str) -> Query:
+    name = _namer(wanted)
+    number = f"sum({name(of)}) AS {of}" if of else "count(*) AS number"
+    # The plus keeps SQLite from going through all requests where few rows belong to one.
+    source = _source(wanted, (*wanted.where, by, of)).replace(" ON x.", " ON +x.")
+    columns = (name(by), number) if by else (number,)
+    return _where(Query(columns, source, end=f"GROUP BY {name(by)}" if by else ""), wanted, name)
+
+
+def _namer(wanted: Select) -> Callable[[str], str]:
+    """Return what says a column's name in a statement that may join the table to which rows belong."""
+    if not wanted.table.inherits:
+        return str
+    return lambda name: f"o.{name}" if name in wanted.table.inherits else f"x.{name}"
+
+
+def _source(wanted: Select, names: Iterable[str]) -> str:
+    table = wanted.table
+    if not table.inherits or table.of is None:
+        return table.name
+    column, other = table.of
+    joined = f" JOIN {other.name} AS o ON x.{column} = o.{other.key}"
+    return f"{table.name} AS x{joined if {*names} & {*table.inherits} else ''}"
+
+
+def _where(found: Query, wanted: Select, name: Callable[[str], str]) -> Query:
+    for column, value in wanted.where.items():
+        found = found.where(*_condition(name(column), value))
+    return found
+
+
+def _condition(column: str, wanted: Wanted) -> tuple[Any, ...]:
+    """Return the condition that a column holds what is wanted, and its values."""
+    if isinstance(wanted, range):
+        if wanted.stop == END:
+            return f"{column} >= ?", wanted.start
+        return f"{column} BETWEEN ? AND ?", wanted.start, wanted.stop - 1
+    if isinstance(wanted, Begins):
+        return f"{column} >= ? AND {column} < ?", wanted.text, wanted.end
+    if isinstance(wanted, tuple):
+        return f"{column} IN ({', '.join(['?'] * len(wanted))})", *wanted
+    return f"{column} = ?", wanted
+
+
+class SqlReads:
+    """`contract.Reads` over `read`, which gives the rows of a query in parts."""
+
+    def __init__(self, read: Callable[[Query], Iterator[Sequence[Row]]]) -> None:
+        self._read = read
+
+    def rows(self, wanted: Select) -> Iterator[Sequence[Row]]:
+        return self._read(query(wanted))
+
+    def totals(self, wanted: Select, by: str = "", of: str = "") -> Mapping[Any, int]:
+        found = chain.from_iterable(self._read(_total(wanted, by, of)))
+        return {row[0] if by else "": int(row[-1] or 0) for row in found}
+
+    def heads(self, *tables: Table) -> tuple[int, ...]:
+        highest = [f"(SELECT coalesce(max({t.key}), 0) FROM {t.name}) AS {t.key}" for t in tables]
+        ((found,),) = self._read(Query(tuple(highest)))
+        return tuple(found)
+
+
+class SqlWrites(SqlReads):
+    """`contract.Writes` through one connection, with what `insert`s into it."""
+
+    def __init__(
+        self,
+        read: Callable[[Query], Iterator[Sequence[Row]]],
+        insert: Callable[[Connection, Sequence[Insert]], None],
+        connection: Connection,
+    ) -> None:
+        super().__init__(read)
+        self.connection = connection
+        self._insert = insert
+
+    def append(self, inserts: Sequence[Insert]) -> None:
+        self._insert(self.connection, inserts)
+
+    def clear(self, table: Table) -> None:
+        self.connection.execute(f"DELETE FROM {table.name}")
+
+
+# ---------------------------------------------------------------------------------------------------- tables
+
+
+def making(table: Table, kind: Callable[[str], str]) -> Iterator[str]:
+    """Yield the statements that make a table where there is none. `kind` is a column's type in SQL."""
+    parts = [
+        f"{name} {kind(name)}{'' if name in NULLABLE else ' NOT NULL'}"
+        f"{' PRIMARY KEY' if name == table.key else ''}"
+        for name in table.columns
+    ]
+    parts += [f"CONSTRAINT {name} UNIQUE ({', '.join(those)})" for name, those in table.unique.items()]
+    yield f"CREATE TABLE IF NOT EXISTS {table.name} ({', '.join(parts)})"
+    for name, those in indexes(table).items():
+        yield f"CREATE INDEX IF NOT EXISTS {name} ON {table.name} ({', '.join(those)})"
+
+
+def indexes(table: Table) -> Mapping[str, Sequence[str]]:
+    """Return the indexes of a table besides its key and what is unique."""
+    found = dict(table.indexes)
+    if table.summed and table.of:  # the sum of all costs must not read every page of bodies
+        found[f"{table.name}_{table.summed}"] = (table.of[0], table.summed)
+    return found
+
+
+def stray(table: Table) -> Query:
+    """Return the query of how many rows of a table belong to none of another, and the lowest such key."""
+    assert table.of is not None
+    column, other = table.of
+    missing = f"NOT EXISTS (SELECT 1 FROM {other.name} AS o WHERE o.{other.key} = {table.name}.{column})"
+    lowest = f"coalesce(min({table.name}.{column}), 0) AS {column}"
+    return Query(("count(*) AS number", lowest), table.name, (missing,))
+
+
+def inserted(insert: Insert) -> list[str]:
+    """Return the columns that rows fill, of which an `intent` may be stated as match, key and attempt."""
+    return [name for name in insert.table.columns if insert.whole or name != "id"]
+
+
+def is_asked_for(insert: Insert, column: str) -> bool:
+    """Return whether rows name a request in place of its id."""
+    return not insert.whole and insert.table.of is not None and insert.table.of == (column, INTENTS)
+
+
+# ----------------------------------------------------------------------------------------------- connections
+
+
+class Connection(Protocol):
+    """A connection to a database."""
+
+    def execute(self, sql: str, values: Sequence[Any] = ..., /) -> Any:
+        """Do a statement: its rows, as an iterable with `fetchone`."""
+
+    def commit(self) -> None:
+        """Make durable what was written."""
+
+    def rollback(self) -> None:
+        """End the transaction, if there is one, as if nothing had been written."""
+
+    def close(self) -> None:
+        """Release it."""
+
+
+class ReadPool:
+    """Connections that read, for any thread; made when they are needed."""
+
+    def __init__(self, connect: Callable[[], Connection]) -> None:
+        self._connect = connect
+        self._idle: list[Connection] = []
+        self._lock = Lock()
+        self._closed = False
+
+    @contextmanager
+    def one(self) -> Iterator[Connection]:
+        """Lend a connection to the caller alone, outside any transaction, until the end."""
+        with self._lock:
+            idle = self._idle.pop() if self._idle else None
+        connection = idle or self._connect()
+        try:
+            yield connection
+        finally:
+            self._give_back(connection)
+
+    def _give_back(self, connection: Connection) -> None:
+        """Let others have a connection. A transaction in it ends."""
+        try:
+            connection.rollback()
+        except Exception:  # it broke, and so may have those that are as old
+            self._drop(connection)
+            return
+        with self._lock:
+            if kept := not self._closed and len(self._idle) < KEPT:
+                self._idle.append(connection)
+        if not kept:
+            connection.close()
+
+    def _drop(self, *connections: Connection) -> None:
+        with self._lock:
+            idle, self._idle = self._idle, []
+        for connection in (*connections, *idle):
+            connection.close()
+
+    def close(self) -> None:
+        """Release what is held; safe to call twice."""
+        self._closed = True
+        self._drop()
