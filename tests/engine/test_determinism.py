@@ -69,7 +69,7 @@ def test_limits_in_steps_leave_no_trace(tmp_path: Path, undisturbed: tuple[int, 
 
 @pytest.mark.parametrize("policy", ["adaptive", "random", "round-robin"])
 def test_every_policy_pairs_alike_at_any_concurrency_and_interruption(tmp_path: Path, policy: str) -> None:
-    pairing = {"policy": policy, "window": 6} | ({"per": "dollar"} if policy == "top" else {})
+    pairing = {"policy": policy, "window": 6} | ({"per": "dollar"} if policy == "adaptive" else {})
     players = [one | {"price": {"input": 1.0, "output": 4.0**at}} for at, one in enumerate(house(6))]
     alone, crowded, broken = tmp_path / "alone", tmp_path / "crowded", tmp_path / "broken"
     play(write_arena(alone, players, pairing=pairing, engine={"concurrency": 1}), 24)
