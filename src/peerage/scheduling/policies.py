@@ -77,7 +77,7 @@ class Policy(NamedTuple):
         across: bool = False,
     ) -> Sequence[Sequence[str]]:
         if self.name == "swiss":
-            return swiss.pair(standings, history, lot, self.width, same_family, across).pairs
+            return swiss.pair(standings, history, lot, self.width, same_family, across)
         if self.name == "random":
             return at_random.pair(standings, history, lot, same_family, across)
         if self.name == "round-robin":

@@ -2,7 +2,7 @@
 
     >>> table = [Standing(name, name, 1500.0, rating) for name, rating in
     ...          [("Ada", 1610.0), ("Bo", 1590.0), ("Cy", 1500.0), ("Di", 1470.0)]]
-    >>> pair(table, History(), "seed").pairs
+    >>> pair(table, History(), "seed")
     (('Ada', 'Bo'), ('Cy', 'Di'))
 
 Players are sorted by cost Elo and cut into strata from the top, each `width` (Δ) wide. One minimum-weight
@@ -20,7 +20,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from random import Random
-from typing import NamedTuple
 
 import rustworkx
 
@@ -37,13 +36,6 @@ _NOISE_BITS = 40
 _WEIGHT_SHIFT = _NOISE_BITS + 20  # room for the noise of a million pairs below one unit of weight
 
 
-class Round(NamedTuple):
-    """Who meets whom: pairs as (higher, lower) seed, best pair first; and who sits this one out."""
-
-    pairs: tuple[tuple[str, str], ...]
-    bye: tuple[str, ...]
-
-
 def pair(
     standings: Sequence[Standing],
     history: History,
@@ -51,8 +43,9 @@ def pair(
     width: float = 50.0,
     same_family: bool = True,
     across: bool = False,
-) -> Round:
-    """One round in which everybody plays once, except one player when their number is odd.
+) -> tuple[tuple[str, str], ...]:
+    """One round in which everybody plays once, except one player when their number is odd, who has a bye:
+    pairs as (higher, lower) seed, best pair first.
 
     The bye goes to the player issued the most matches, drawn by `seed` among equals: byes of players
     who joined together never differ by more than one, and a newcomer plays until it has caught up. The
@@ -63,12 +56,9 @@ def pair(
     """
     rng = Random(seed)
     order = sorted(standings, key=lambda standing: (-standing.cost, standing.player))
-    bye: tuple[str, ...] = ()
     if len(order) % 2:
         most = max(history.played(standing.player) for standing in order)
-        resting = rng.choice([standing for standing in order if history.played(standing.player) == most])
-        order.remove(resting)
-        bye = (resting.player,)
+        order.remove(rng.choice([standing for standing in order if history.played(standing.player) == most]))
     strata = list(_strata([standing.cost for standing in order], width))
     milli = [round(standing.cost * _PER_POINT) for standing in order]
     apart = round(width * _PER_POINT)
@@ -85,9 +75,7 @@ def pair(
     graph.add_edges_from(edges)
     matching = rustworkx.max_weight_matching(graph, max_cardinality=True, weight_fn=int)
     pairs = sorted((min(i, j), max(i, j)) for i, j in matching)
-    paired = {place for both in pairs for place in both}
-    bye += tuple([standing.player for place, standing in enumerate(order) if place not in paired])
-    return Round(tuple((order[i].player, order[j].player) for i, j in pairs), bye)
+    return tuple([(order[i].player, order[j].player) for i, j in pairs])
 
 
 def _strata(ratings: Sequence[float], width: float) -> Iterator[int]:
