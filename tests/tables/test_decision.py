@@ -362,7 +362,7 @@ def test_a_program_that_fails_on_answers_is_named() -> None:
 def test_publishing_says_that_it_discloses_the_tasks(tmp_path: Path) -> None:
     sums, duels = tmp_path / "sums", tmp_path / "duels"
     arena_of_tasks(sums, 4)
-    write_arena(duels, players(), game="logic", name="logic")
+    write_arena(duels, players(), game="logic", rules={}, name="logic")
     play(duels, 2)
     for folder, discloses in ((sums, True), (duels, False)):
         shown = cli.invoke(app, ["site", "build", str(folder / "site"), "--dir", str(folder)])
