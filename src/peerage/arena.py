@@ -188,7 +188,8 @@ class Arena:
     def verdict(self, track: str = "", *, game: str = "", topic: str = "", side: str = "") -> Verdict:
         """Return the verdict of a table: whom to pick, who may be as good, who is out, what is proven,
         what the pick gives up and how often it beats the others, the best value for money, what weakens that,
-        and which judges favour each other."""
+        and which judges favour each other. Raises LedgerError where a reply is not as it was logged."""
+        from peerage.ledger.held import hold_replies
         from peerage.reading.played import PlayedMatches, Scope
         from peerage.tables.decision import decision
         from peerage.tables.leaderboard import board
@@ -198,6 +199,7 @@ class Arena:
 
             return outlook(played, self.settings)
 
+        hold_replies(self.ledger)
         scope = Scope(game, topic, side=side)
         played = PlayedMatches(self.ledger, scope)
         found = board(self.ledger, self.settings, track, scope, played, judged=True)
@@ -218,10 +220,13 @@ class Arena:
     ) -> Gate:
         """Return whether `new` is shown to be worse than `old` by no more than a margin: `"3%"` of wins or of
         accuracy, or so many `elo` points. `decision` is "shown", "worse" (by more, proven) or "open"; it
-        holds at every look. Raises ScopeError for an unknown player or a wrong margin."""
+        holds at every look. Raises ScopeError for an unknown player or a wrong margin, LedgerError where a
+        reply is not as it was logged."""
+        from peerage.ledger.held import hold_replies
         from peerage.reading.played import Scope
         from peerage.tables.gate import gate, margin
 
+        hold_replies(self.ledger)
         return gate(
             self.ledger,
             new,

@@ -383,6 +383,22 @@ def test_a_changed_byte_is_named_in_json_too(demo: Path, tmp_path: Path) -> None
     assert {problem["match"] for problem in report["problems"]} >= {7}
 
 
+@pytest.mark.parametrize(
+    "words", ["verdict", "compare 0.95 0.2", "compare 0.95 0.2 --not-worse-by 3%", "match 7", "report"]
+)
+def test_a_changed_reply_is_named_by_what_rests_on_it(demo: Path, tmp_path: Path, words: str) -> None:
+    shutil.copytree(demo, tmp_path / "copy")
+    with closing(sqlite3.connect(tmp_path / "copy" / "arena.db")) as database, database:
+        database.execute(
+            """update replies set body = cast(replace(body, '"text":"', '"text":"9') as blob)"""
+            " where intent = (select min(id) from intents where match = 7)"
+        )
+    command, *names = words.split()
+    names = [f"house:{name}" if name[0] == "0" else name for name in names]
+    told = peerage(command, *names, "--dir", str(tmp_path / "copy"), code=2 if "worse" in words else 1)
+    assert "match 7: a request or a reply changed. `peerage verify` lists everything" in told
+
+
 def test_when_all_is_played_nothing_is_planned_or_asked(tmp_path: Path) -> None:
     house = "".join(f"  - {{model: house:0.{at + 3}, name: a{at}}}\n" for at in range(5))
     (tmp_path / "arena.yaml").write_text(f"seed: 1\nplayers:\n{house}")

@@ -141,6 +141,7 @@ def compare(
     options |= {"--github": github, "--force": force}
     if stated := [name for name, value in options.items() if value]:
         raise typer.BadParameter(f"{stated[0]} is of a gate: add its margin, such as --not-worse-by 3%")
+    from peerage.ledger.held import hold_replies
     from peerage.ledger.series import shown
     from peerage.reading.played import PlayedMatches, Scope
     from peerage.tables import compare as tables
@@ -149,6 +150,7 @@ def compare(
 
     with arena_in(folder) as arena, told_scope():
         scope = Scope(game, topic)
+        hold_replies(arena.ledger)
         speeds = speeds_of(arena.ledger, shown(arena.ledger), scope, (one, other))
         table = board(arena.ledger, arena.settings, track or "", scope)
         found = tables.compare(table, PlayedMatches(arena.ledger, scope).decided, one, other, speeds)

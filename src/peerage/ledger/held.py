@@ -42,6 +42,13 @@ class Logged(Struct):
     problems: list[Found] = field(default_factory=list)
 
 
+def hold_replies(ledger: Ledger) -> None:
+    """Raise LedgerError where a request or a reply of a finished match is not as it was logged."""
+    _, recorded = ledger.heads()
+    for _ in ledger.exchanges(1, recorded):
+        pass
+
+
 def read_log(ledger: Ledger) -> Logged:
     """The log of a ledger, with what is wrong with its chain and with the order of matches."""
     found, left, due = Logged(), set[int](), 1
