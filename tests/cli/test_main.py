@@ -144,6 +144,12 @@ def test_what_was_nearly_right_is_told_as_it_was_meant(
     assert ("Did you mean" in shown.stderr) == bool(meant)
 
 
+def test_a_match_number_after_replay_is_told_where_it_goes() -> None:
+    shown = cli.invoke(app, ["replay", "139"])
+    assert shown.exit_code == 2
+    assert "It takes all matches of an arena; `peerage match 139` shows one" in shown.stderr
+
+
 @pytest.mark.parametrize(
     ("words", "told"),
     [

@@ -139,6 +139,14 @@ def test_what_is_not_there_is_a_clean_404(client: TestClient, path: str) -> None
     assert "Traceback" not in found.text
 
 
+@pytest.mark.parametrize("path", ["match/7", "matches/7", "matches/7.html"])
+def test_a_match_at_another_address_is_linked(client: TestClient, path: str) -> None:
+    found = client.get(f"/{path}")
+    assert found.status_code == 404
+    assert '<a href="../matches/1.html#m7">Match 7</a> has another address' in found.text
+    assert "another address" not in client.get("/match/99999").text
+
+
 def test_the_api_speaks_json_also_of_what_is_not_there(client: TestClient, played: Path) -> None:
     assert client.get("/api/arena").json()["settled"] == len(statuses(played))
     for path in ("api/nothing", "api/ballot", "api/matches/999"):

@@ -252,6 +252,8 @@ def _meant(error: Any, said: str) -> str:
     known = [name for param in error.ctx.command.params for name in param.opts] if extra else []
     if extra and "--dir" in known and os.path.isdir(extra[1]):
         return f". Did you mean --dir {shlex.quote(extra[1])}?"
+    if extra and extra[1].isdecimal() and error.ctx.command.name == "replay":
+        return f". It takes all matches of an arena; `peerage match {extra[1]}` shows one"
     return ""
 
 

@@ -184,7 +184,7 @@ def compare(
         show(met, columns, Format.table)
     for name, matches in ((one, found.won), (other, found.lost)):
         if matches:
-            prose(f"the last that {name} won: {', '.join(f'match {number}' for number in matches)}")
+            prose(f"The last that {name} won: {', '.join(f'match {number}' for number in matches)}")
 
 
 def _tell(found: Verdict | Outlook | Comparison, shape: ReportFormat) -> None:

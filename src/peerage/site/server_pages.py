@@ -12,6 +12,7 @@ import asyncio
 import contextlib
 import gzip
 import logging
+import re
 import time
 from collections import OrderedDict
 from collections.abc import Callable
@@ -148,8 +149,16 @@ def _answer(site: Site, job: Job) -> tuple[int, str, bytes]:
     made = page(site, job.path)
     if made is not None:
         return 200, made.content_type, made.body
-    view = View("missing.html", "Nothing here", {"path": f"/{job.path}"})
+    view = View("missing.html", "Nothing here", {"path": f"/{job.path}", "match": _match(site, job.path)})
     return 404, HTML, document(site, job.path, view)
+
+
+def _match(site: Site, path: str) -> tuple[int, str] | None:
+    """The match that a path such as `match/139` means, and its page."""
+    found = re.fullmatch(r"match(?:es)?/([1-9][0-9]{0,11})(?:\.html)?", path, re.ASCII)
+    if found is None or int(found[1]) > site.number:
+        return None
+    return int(found[1]), site.match_page(int(found[1]))
 
 
 def fault(path: str, status: int, why: str) -> tuple[int, str, bytes]:
