@@ -26,6 +26,7 @@ from peerage.judging.panel import Ballot
 from peerage.ledger import open_ledger
 from peerage.ratings.history import duels
 from peerage.reading.observations import CHALLENGES, Observations, together
+from peerage.reading.reading import Reading
 from peerage.settings import ArenaSettings
 from peerage.tables.judges import judges_of
 
@@ -94,7 +95,9 @@ def main(matches: int = 100_000) -> None:
         began = time.process_time()
         told = together([msgspec.msgpack.decode(one, type=Observations) for one in kept])
         joined, before = time.process_time(), resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-        report = judges_of(ledger, settings, told)
+        reading = Reading(settings, ledger)
+        reading.observations = told
+        report = judges_of(reading)
         counted, after = time.process_time(), resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
         ledger.close()
     marks = sum([row.marks for row in report.judges])

@@ -97,7 +97,7 @@ def test_what_was_possibly_billed_is_what_all_rows_come_to_beyond_the_records(tm
     with open_arena(tmp_path) as arena:
         elo = elo_settings(arena.settings.rating)
         known, rows = position(arena.ledger, elo).accounts, arena.ledger.spent_by(20)
-        found = possibly_billed(arena.ledger, elo)
+        found = possibly_billed(arena.ledger, known)
         assert spent_by(arena.ledger) == arena.ledger.spent_by()
     assert found == {name: more for name, nano in rows.items() if (more := nano - known[name].cost_nano)}
     assert {known[name].unknown_costs > 0 for name in found} == {True, False}

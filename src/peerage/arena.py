@@ -29,12 +29,12 @@ if TYPE_CHECKING:
     from peerage.ledger.verify import Report
     from peerage.match import MatchRecord, Outcome, Recording
     from peerage.players.client import Client
+    from peerage.reading.reading import Reading
     from peerage.running import Beside
     from peerage.site.charts import Chart
     from peerage.site.reading import Site
     from peerage.tables.catalogue import PlayerRow
     from peerage.tables.gate import Gate
-    from peerage.tables.leaderboard import Board
     from peerage.tables.match_view import MatchView
     from peerage.tables.outlook import Outlook
     from peerage.tables.plan import Plan
@@ -165,6 +165,13 @@ class Arena:
         return playing.enter(self.settings, self.ledger, recordings)
 
     @property
+    def reading(self) -> Reading:
+        """What the ledger tells now: matches, sums, observations, each computed once when it is asked for."""
+        from peerage.reading.reading import Reading
+
+        return Reading(self.settings, self.ledger)
+
+    @property
     def players(self) -> Table[PlayerRow]:
         """Who plays, in the order of the settings, with today's prices."""
         from peerage.tables.catalogue import players
@@ -178,10 +185,12 @@ class Arena:
 
         Raises ScopeError for a track, game or topic that is not there.
         """
+        from peerage.reading.played import Scope
+        from peerage.tables.leaderboard import board
         from peerage.tables.table import leaderboard_table
         from peerage.tables.tracks import NAMES
 
-        found = self._board(track, game, topic, side)
+        found = board(self.reading, track, Scope(game, topic, side=side))
         title = ", ".join(filter(None, (NAMES[found.track], game, topic, side)))
         return leaderboard_table(found, title)
 
@@ -190,20 +199,18 @@ class Arena:
         what the pick gives up and how often it beats the others, the best value for money, what weakens that,
         and which judges favour each other. Raises LedgerError where a reply is not as it was logged."""
         from peerage.ledger.held import hold_replies
-        from peerage.reading.played import PlayedMatches, Scope
+        from peerage.reading.played import Scope
         from peerage.tables.decision import decision
         from peerage.tables.leaderboard import board
 
         def ahead() -> Outlook | None:
             from peerage.tables.outlook import outlook
 
-            return outlook(played, self.settings)
+            return outlook(reading.within(scope), self.settings)
 
         hold_replies(self.ledger)
-        scope = Scope(game, topic, side=side)
-        played = PlayedMatches(self.ledger, scope)
-        found = board(self.ledger, self.settings, track, scope, played, judged=True)
-        return decision(self.ledger, found, ahead, self.settings)
+        reading, scope = self.reading, Scope(game, topic, side=side)
+        return decision(reading, board(reading, track, scope, judged=True), ahead)
 
     def gate(
         self,
@@ -228,11 +235,10 @@ class Arena:
 
         hold_replies(self.ledger)
         return gate(
-            self.ledger,
+            self.reading,
             new,
             old,
             margin(not_worse_by, elo, of),
-            players=[player.name for player in self.settings.players],
             scope=Scope(game, topic),
             these=these_tasks,
             by_topic=by_topic,
@@ -242,12 +248,12 @@ class Arena:
         """Return what it takes to prove a goal, to have a clear pick, and to tell two players apart: further
         matches, their price, and the range in which they lie with 80%. `until` is a goal as `arena.yaml` has
         it, which is taken where none is given. Raises ScopeError where a player has no match, or nobody."""
-        from peerage.reading.played import PlayedMatches, Scope, ScopeError
+        from peerage.reading.played import ScopeError
         from peerage.settings import suggest
         from peerage.settings.until import goal_of
         from peerage.tables.outlook import outlook
 
-        played = PlayedMatches(self.ledger, Scope())
+        played = self.reading.played
         stated = [player.name for player in self.settings.players]
         for name in filter(None, (one, other)):
             if name in stated and name not in played.players:
@@ -264,13 +270,6 @@ class Arena:
         if found is None:
             raise ScopeError("no match is decided yet: play some first")
         return found
-
-    def _board(self, track: str, game: str, topic: str, side: str) -> Board:
-        from peerage.reading.played import Scope
-        from peerage.tables.leaderboard import board
-
-        scope = Scope(game, topic, side=side)
-        return board(self.ledger, self.settings, track, scope)
 
     def head_to_head(self) -> Table[PairRow]:
         """Who beat whom how often: a row for each ordered pair that met in a decided match, in the order of
@@ -345,7 +344,7 @@ class Arena:
         from peerage.reading.played import Scope
         from peerage.tables.stats import stats
 
-        return stats(self.ledger, self.settings, Scope(game, topic))
+        return stats(self.reading, Scope(game, topic))
 
     def match(self, number: int) -> MatchView:
         """The whole of one match, finished or under way: who sat where, the blocks that tell it, every
@@ -359,12 +358,10 @@ class Arena:
         from peerage.engine.recovery import histories
         from peerage.engine.registration import prices
         from peerage.engine.usage import on_record
-        from peerage.standings import pinned_elo
-        from peerage.standings.accounts import position
         from peerage.tables.plan import estimate
 
         priced = prices(self.ledger, self.settings.everyone, datetime.now(UTC).date())
-        standings = position(self.ledger, pinned_elo(self.ledger.meta(), self.settings.rating)).standings
+        standings = self.reading.position.standings
         issued = histories(self.ledger) if len(self.settings.lineup) > 1 else {}
         return estimate(self.settings, priced, matches, standings, issued, on_record(self.ledger))
 

@@ -46,7 +46,7 @@ def test_status_shows_hours_held_and_costs_add_up(tmp_path: Path, clock: Clock) 
     assert past["matches_per_hour"] == pytest.approx(past["matches"] / past["hours"])
     assert past["cost_usd"] == pytest.approx(report.billed_nano / 1e9)
     with open_arena(tmp_path) as opened:
-        found = stats(opened.ledger, opened.settings)
+        found = stats(opened.reading)
         rows, bought = found.hosted, {one.player: one for one in found.costs}
         told = [*ending(opened, report, [])]
         shown = costs_page(Site(opened.settings, opened.ledger, PeopleVotes(opened.ledger.address, tmp_path)))

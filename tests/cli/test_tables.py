@@ -159,7 +159,7 @@ def test_columns_go_by_priority_and_with_them_their_notes(folder: Path) -> None:
             return True
 
     with open_arena(folder, create=False) as arena:
-        rows, columns, notes = laid_out(board(arena.ledger, arena.settings))
+        rows, columns, notes = laid_out(board(arena.reading))
     for width in (60, 80, 120):
         kept = {column.title for column in fit(rows, columns, width)}
         assert {"Rank", "Player", "Rating", "95%", "Matches"} <= kept

@@ -203,7 +203,7 @@ def test_a_call_that_no_day_can_pay_for_has_no_reply_and_says_why(
     write_arena(tmp_path, players(price={"input": 0.0, "output": 50_000.0}, daily_budget=0.001))
     play(tmp_path, 12)
     with open_arena(tmp_path) as arena:
-        rows = {row.player: row for row in stats(arena.ledger, arena.settings).players}
+        rows = {row.player: row for row in stats(arena.reading).players}
         whys = {
             view.reason.partition(":")[0]
             for number in range(1, 13)
@@ -218,7 +218,7 @@ def test_a_player_with_priority_plays_more_and_goes_on_first(tmp_path: Path, clo
     hands(tmp_path, [*house(6), {"name": "new", "model": "house:0.6", "priority": 3}])
     play(tmp_path, 60)
     with open_arena(tmp_path) as arena:
-        played = {row.player: row.matches for row in stats(arena.ledger, arena.settings).players}
+        played = {row.player: row.matches for row in stats(arena.reading).players}
     others = [matches for name, matches in played.items() if name != "new"]
     assert played["new"] >= 2 * max(others), played
 

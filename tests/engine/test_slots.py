@@ -177,7 +177,7 @@ def test_a_player_on_both_sides_of_a_match_is_rated_on_each(tmp_path: Path, slot
         played = fixtures(opened.ledger)[:14]
         assert len({one.drawn["dealt"] == played[0].drawn["dealt"] for one in played[:7]}) == 1
         for on in ("wolves", "village"):
-            alone = by_side(opened.ledger, PlayedMatches(opened.ledger, Scope()), on)
+            alone = by_side(PlayedMatches(opened.ledger, Scope()), on)
             held = {one.number: on_side(one, on) for one in played}
             if on == "wolves":
                 told = show_text(match_view(opened.ledger, 1)).partition("\nResult\n")[0]

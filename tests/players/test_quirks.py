@@ -100,11 +100,7 @@ def test_answers_that_speak_to_their_judge_are_counted_and_shown(tmp_path: Path)
     played = play({"choice": {"message": {"content": content}}}, tmp_path)
     assert played.code == 0, played.printed
     with peerage.open(tmp_path) as arena:
-        (remark,) = [
-            remark
-            for remark in judges(arena.ledger, arena.settings).remarks
-            if "speak to their judges" in remark
-        ]
+        (remark,) = [remark for remark in judges(arena.reading).remarks if "speak to their judges" in remark]
         assert remark.startswith("Answers of Q speak to their judges in ")
         number = int(remark.removesuffix(": read it.").rsplit(maxsplit=1)[-1])
         shown = [block for block in arena.match(number).blocks if isinstance(block, Sentence)]

@@ -80,7 +80,7 @@ def test_every_endpoint_gives_what_it_declares(site: Site, endpoint: Any) -> Non
 def test_the_leaderboard_is_the_tables(site: Site) -> None:
     for track in site.tracks:
         rows = get(site, "leaderboard", ("track", track))["rows"]
-        assert rows == [row.as_dict() for row in board(site.moment, site.settings, track).rows]
+        assert rows == [row.as_dict() for row in board(site, track).rows]
     one = get(site, "leaderboard", ("topic", "bees"))
     assert one["topic"] == "bees"
     assert sum(row["matches"] for row in one["rows"]) == 2 * one["topics"]["bees"]

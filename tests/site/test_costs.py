@@ -11,6 +11,7 @@ from tests.site.test_pages import Read
 
 from peerage.figures import rounded
 from peerage.ledger import open_ledger
+from peerage.reading.reading import Reading
 from peerage.site.arena_pages import by_day
 from peerage.site.pages import page
 from peerage.site.reading import Site
@@ -41,7 +42,7 @@ def test_dollars_are_those_of_the_replies(pages: Site) -> None:
 
 def test_bits_and_matches_are_those_of_the_statistics(pages: Site) -> None:
     with closing(open_ledger(pages.settings.ledger, pages.folder, create=False)) as ledger:
-        found = stats(ledger, pages.settings)
+        found = stats(Reading(pages.settings, ledger))
     bits = sum(one.bits for one in found.kinds)
     assert bits > 1
     assert bits == pytest.approx(sum(one.bits for one in found.costs))

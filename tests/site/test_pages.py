@@ -204,7 +204,7 @@ def test_the_leaderboard_is_the_tables(pages: Site, documents: dict[str, Read]) 
     for track in pages.tracks:
         path = "index.html" if track == pages.track else f"leaderboard/{track}.html"
         text = documents[path].text
-        for row in board(pages.ledger, pages.settings, track).rows:
+        for row in board(pages, track).rows:
             assert (f"{row.rating:,.1f}" if track == "trueskill" else f"{row.rating:,.0f}") in text
         rows = json.loads(body(pages, f"data/leaderboard-{track}.json"))
         assert rows == [row.as_dict() for row in pages.table(track)]

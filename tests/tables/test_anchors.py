@@ -53,7 +53,7 @@ def ballots(arena: Arena, judge: str) -> dict[int, str]:
 
 
 def report(arena: Arena, people: PeopleVotes) -> JudgesReport:
-    return judges(arena.ledger, arena.settings, people=people)
+    return judges(arena.reading, people=people)
 
 
 def test_who_votes_like_a_judge_agrees_with_it_alone(voted: Arena, people: PeopleVotes) -> None:

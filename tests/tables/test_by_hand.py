@@ -261,7 +261,7 @@ def test_every_ranked_row_has_its_interval_and_chances(arena: Arena, track: str)
 
 def test_statistics_of_a_topic(arena: Arena) -> None:
     """On law judges voted on match 2 alone: jo and kim agree, lee with nobody."""
-    law = stats(arena.ledger, arena.settings, Scope(topic="law"))
+    law = stats(arena.reading, Scope(topic="law"))
     assert (law.matches, law.voids) == (3, {"no_answer": 1})
     assert {one.player: (one.votes, one.flips) for one in law.judges} == dict.fromkeys(JUDGES, (1, 0))
     assert [one.agreement for one in law.judges] == [0.5, 0.5, 0]
@@ -271,11 +271,11 @@ def test_statistics_of_a_topic(arena: Arena) -> None:
     for row in arena.leaderboard(topic="law"):
         assert players[row.player].cost_usd == pytest.approx(row.cost_usd)
     with pytest.raises(ScopeError, match="no match is of the topic 'art'; known: law, maths"):
-        stats(arena.ledger, arena.settings, Scope(topic="art"))
+        stats(arena.reading, Scope(topic="art"))
 
 
 def test_four_matches_prove_nothing(arena: Arena) -> None:
-    found = board(arena.ledger, arena.settings, "bt")
+    found = board(arena.reading, "bt")
     assert {row.above for row in found.rows} == {()}
     assert {row.tier for row in found.rows if row.rank} == {"A"}
     assert found.verdict.pick == "ann"
@@ -287,15 +287,15 @@ def test_games_weigh_as_stated(folder: Path, tmp_path: Path) -> None:
     """With matches 2 and 4 of another game, of twice the weight, bob made half a point in six of them."""
     copied(folder, tmp_path, UNLOGGED, "UPDATE summaries SET game = 'quiz' WHERE topic = 'law'")
     with open_arena(tmp_path, create=False) as arena:
-        weighed = board(arena.ledger, arena.settings, "bt", Scope(weights={"quiz": 2.0}))
+        weighed = board(arena.reading, "bt", Scope(weights={"quiz": 2.0}))
         assert "over 2 games, each match weighing: quiz 2 (2 matches), tasks 1 (3 matches)" in weighed.notes
         rating = {row.player: row.rating for row in weighed.rows}
         beats = [1 / (1 + 10 ** ((rating[other] - rating["bob"]) / 400)) for other in ("ann", "cid")]
         assert 3 * beats[0] + 3 * beats[1] == pytest.approx(0.5)
         for track in ("bt", "trueskill", "glicko2"):
-            alike = board(arena.ledger, arena.settings, track)
-            assert alike.rows != board(arena.ledger, arena.settings, track, Scope(weights={"quiz": 2.0})).rows
-            others = board(arena.ledger, arena.settings, track, Scope("tasks"))
+            alike = board(arena.reading, track)
+            assert alike.rows != board(arena.reading, track, Scope(weights={"quiz": 2.0})).rows
+            others = board(arena.reading, track, Scope("tasks"))
             rest = {row.player: row for row in others.rows}
             assert [rest[name].matches for name in ANSWERS] == [2, 2, 2]
 
@@ -314,4 +314,4 @@ def test_games_weigh_as_stated(folder: Path, tmp_path: Path) -> None:
 )
 def test_tables_that_there_cannot_be(arena: Arena, track: str, scope: Scope, told: str) -> None:
     with pytest.raises(ScopeError, match=told):
-        board(arena.ledger, arena.settings, track, scope)
+        board(arena.reading, track, scope)

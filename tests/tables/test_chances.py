@@ -108,9 +108,9 @@ def test_a_topic_borrows_from_the_others_and_proves_by_its_own_matches(arena: Ar
         np.abs(one.rating - rating).mean() for one in (own.strengths, alone) for rating in [_ours(whole, own)]
     ]
     assert far[0] < far[1], "what few matches say of a topic is drawn to what all say"
-    found = board(arena.ledger, arena.settings, "", Scope(topic=topic))
+    found = board(arena.reading, "", Scope(topic=topic))
     assert any("borrow from matches on other tasks" in note for note in found.notes)
-    assert not any("borrow" in note for note in board(arena.ledger, arena.settings).notes)
+    assert not any("borrow" in note for note in board(arena.reading).notes)
     assert not found.tiered
     assert len(found.rows) <= LONG
 

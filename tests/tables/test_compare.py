@@ -26,7 +26,7 @@ ONE, OTHER = "p5", "p3"
 
 @pytest.fixture
 def found(arena: Arena) -> Comparison:
-    table = board(arena.ledger, arena.settings, "bt")
+    table = board(arena.reading, "bt")
     return compare(table, PlayedMatches(arena.ledger, EVERYTHING).decided, ONE, OTHER)
 
 
@@ -54,7 +54,7 @@ def test_what_they_did_against_each_other_is_what_the_matches_say(arena: Arena, 
 
 
 def test_chances_and_proof_are_those_of_the_table(arena: Arena, found: Comparison) -> None:
-    chances = board(arena.ledger, arena.settings, "bt").chances
+    chances = board(arena.reading, "bt").chances
     one, other = chances.of(ONE), chances.of(OTHER)
     assert (found.chance, found.better) == (chances.wins[one, other], chances.better[one, other])
     assert found.proven == (ONE if OTHER in found.one.above else OTHER if ONE in found.other.above else None)
@@ -65,7 +65,7 @@ def test_chances_and_proof_are_those_of_the_table(arena: Arena, found: Compariso
 
 
 def test_what_is_proven_is_said_to_be(arena: Arena) -> None:
-    table = board(arena.ledger, arena.settings)
+    table = board(arena.reading)
     better, worse = next((row.player, row.above[-1]) for row in table.rows if row.above)
     compared = compare(table, [], better, worse)
     assert compared.proven == better
@@ -75,7 +75,7 @@ def test_what_is_proven_is_said_to_be(arena: Arena) -> None:
 @pytest.mark.parametrize(("other", "why"), [("p55", "did you mean 'p5'"), (ONE, "compared with itself")])
 def test_who_cannot_be_compared_is_said(arena: Arena, other: str, why: str) -> None:
     with pytest.raises(ScopeError, match=why):
-        compare(board(arena.ledger, arena.settings), [], ONE, other)
+        compare(board(arena.reading), [], ONE, other)
 
 
 def test_the_terminal_and_json_have_it(folder: Path, found: Comparison) -> None:

@@ -99,7 +99,7 @@ def test_the_order_shown_and_the_styles_are_those_on_record(folder: Path) -> Non
     with open_arena(folder, create=False) as arena:
         played = PlayedMatches(arena.ledger, EVERYTHING)
         votes = played.votes()
-        styles, numbers = _styles(arena.ledger, played, votes), np.unique(votes.matches).tolist()
+        styles, numbers = _styles(arena.reading.matches(), votes), np.unique(votes.matches).tolist()
         seen: list[int] = []
         for number in dict.fromkeys(votes.matches.tolist()):
             match = Matches(arena.ledger).one(number)
@@ -168,6 +168,6 @@ def test_what_is_wrong_with_judges_is_one_line(pool: Pool, told: str) -> None:
         def votes(self) -> Votes:
             return in_orders(drawn(pool, np.random.default_rng(3)).marks)._replace(scores=None, worth=None)
 
-    line = judges_matter(None, Cast(), "p11")  # type: ignore[arg-type]
+    line = judges_matter(Cast(), "p11")
     assert told in line
     assert bool(line) == bool(told)

@@ -52,7 +52,7 @@ def by_hand(arena: Arena, category: str = "") -> dict[str, float]:
 
 
 def test_accuracy_is_what_the_records_say(tasks_arena: Arena) -> None:
-    found = {row.player: row for row in board(tasks_arena.ledger, tasks_arena.settings).rows}
+    found = {row.player: row for row in board(tasks_arena.reading).rows}
     expected = by_hand(tasks_arena)
     assert expected.keys() == SKILLS.keys()
     for player, accuracy in expected.items():
@@ -67,10 +67,10 @@ def test_accuracy_is_what_the_records_say(tasks_arena: Arena) -> None:
 
 def test_a_category_has_an_accuracy_of_its_own(tasks_arena: Arena) -> None:
     for category in CATEGORIES:
-        table = board(tasks_arena.ledger, tasks_arena.settings, scope=Scope(topic=category))
+        table = board(tasks_arena.reading, scope=Scope(topic=category))
         expected = by_hand(tasks_arena, category)
         assert {row.player: row.accuracy for row in table.rows} == pytest.approx(expected)
-        part = board(tasks_arena.ledger, tasks_arena.settings).credits.by_category[category]
+        part = board(tasks_arena.reading).credits.by_category[category]
         assert {player: one.accuracy for player, one in part.accuracies.items()} == pytest.approx(expected)
 
 
@@ -90,7 +90,7 @@ def test_the_terminal_json_and_csv_have_it(tasks_folder: Path, tasks_arena: Aren
 
 
 def test_records_of_every_eval_ever_have_it(tasks_arena: Arena) -> None:
-    table = board(tasks_arena.ledger, tasks_arena.settings)
+    table = board(tasks_arena.reading)
     files = dict(every_eval_ever(tasks_arena.ledger, "sums", table, "1", 0))
     records = [json.loads(text) for file, text in files.items() if file.endswith(".json")]
     found = {}
@@ -117,7 +117,7 @@ def test_pages_have_it(tasks_folder: Path) -> None:
 
 
 def test_two_players_are_compared_on_the_tasks_of_both(tasks_arena: Arena) -> None:
-    table = board(tasks_arena.ledger, tasks_arena.settings)
+    table = board(tasks_arena.reading)
     found = compare(table, [], "best", "poor")
     assert found.accuracy is not None
     assert found.accuracy.difference > found.accuracy.lower > 0
@@ -133,7 +133,7 @@ def test_arenas_without_checks_have_no_column_and_read_no_record(folder: Path, a
     shown = cli.invoke(app, ["leaderboard", "--dir", str(folder)]).stdout
     assert "Accuracy" not in shown
     with patch("peerage.reading.played.credits_of", wraps=credits_of) as reading:
-        table = board(arena.ledger, arena.settings)
+        table = board(arena.reading)
     assert not reading.called
     assert {row.accuracy for row in table.rows} == {None}
     assert compare(table, [], "p1", "p2").accuracy is None
@@ -151,7 +151,7 @@ def test_answers_that_never_came_are_left_out_and_unusable_ones_are_wrong(tmp_pa
         void = {one.number for one in played.finished if one.status == "no_answer"}
         assert void
         assert not any(one.credits for one in played.credits.matches if one.number in void)
-        for row in board(arena.ledger, arena.settings).rows:
+        for row in board(arena.reading).rows:
             assert row.accuracy is not None
             assert row.accuracy < 0.9
         found = {name: one.accuracy for name, one in played.credits.accuracies.items()}

@@ -147,7 +147,7 @@ SAMPLE: dict[str, Any] = {
 
 @pytest.fixture
 def found(arena: Arena) -> Board:
-    return board(arena.ledger, arena.settings, "bt")
+    return board(arena.reading, "bt")
 
 
 def test_a_record_of_every_eval_ever_for_each_ranked_player(arena: Arena, found: Board) -> None:

@@ -22,7 +22,7 @@ from peerage.tables.tracks import TRACKS
 def inversions(folder: Path) -> int:
     """Pairs of players that the table has in the wrong order."""
     with open_arena(folder) as opened:
-        rating = {row.player: row.rating for row in board(opened.ledger, opened.settings, "bt").rows}
+        rating = {row.player: row.rating for row in board(opened.reading, "bt").rows}
     names = sorted(rating)
     return sum(rating[worse] >= rating[better] for worse, better in combinations(names, 2))
 
@@ -48,7 +48,7 @@ def test_a_table_of_series_clusters_its_intervals_by_series(tmp_path: Path) -> N
         played = PlayedMatches(opened.ledger, Scope())
         assert played.hanging is not None
         assert len(set(played.hanging.tolist())) == 32
-        rows = board(opened.ledger, opened.settings, "bt").rows
+        rows = board(opened.reading, "bt").rows
         table = fit_clustered(played.history, played.hanging)
         assert sorted([row.lower for row in rows]) == pytest.approx(sorted(table.lower.tolist()), abs=1e-6)
         assert "intervals allow for the matches of one series hanging together" in rows[0].notes[0]
@@ -61,7 +61,7 @@ def test_judge_aware_intervals_allow_for_the_duels_of_one_series_hanging_togethe
     with open_arena(write_arena(tmp_path, house(6), pairing={"series": "seats"})) as opened:
         opened.run(40)
         played = PlayedMatches(opened.ledger, Scope())
-        rows = board(opened.ledger, opened.settings, "judge-aware").rows
+        rows = board(opened.reading, "judge-aware").rows
     cast = played.votes()
     series = (cast.matches + 1) // 2
     assert 10 < len(set(series.tolist())) < len(set(cast.matches.tolist()))
@@ -75,7 +75,7 @@ def test_judge_aware_intervals_allow_for_the_duels_of_one_series_hanging_togethe
 def test_tracks_say_what_they_leave_out(tmp_path: Path) -> None:
     with open_arena(arena(tmp_path, "seats")) as opened:
         opened.run(48)
-        notes = {track: " ".join(board(opened.ledger, opened.settings, track).notes) for track in TRACKS[:6]}
+        notes = {track: " ".join(board(opened.reading, track).notes) for track in TRACKS[:6]}
     assert {track: "intervals take each for itself" in said for track, said in notes.items()} == {
         "strength": False,
         "bt": False,

@@ -32,7 +32,7 @@ from peerage.tables.judges_in_words import divided, first_without, remarks
 @pytest.fixture(scope="module")
 def report(folder: Path) -> JudgesReport:
     with open_arena(folder, create=False) as arena:
-        return judges(arena.ledger, arena.settings)
+        return judges(arena.reading)
 
 
 def test_judges_are_those_of_the_statistics(report: JudgesReport, arena: Arena) -> None:
@@ -161,7 +161,9 @@ def test_challenges_on_which_verdicts_do_not_follow_strength_tell_less(arena: Ar
             follows = score != 0.5 and (first > second) == (score > 0.5)
             rows.add((str(number), "follows" if follows else "against", "somebody"))
     read.challenges = rows.columns()
-    report = judges_of(arena.ledger, arena.settings, read)
+    reading = arena.reading
+    reading.observations = read
+    report = judges_of(reading)
     tell = {one.name: one.tell for one in report.challenges}
     assert tell["somebody"] is None, "with one drafter there is nothing to compare"
     assert tell["follows"] is not None
@@ -179,7 +181,7 @@ def test_a_judge_of_its_own_kin_stands_out(tmp_path: Path) -> None:
     )
     play(folder, 120)
     with open_arena(folder, create=False) as arena:
-        found = judges(arena.ledger, arena.settings)
+        found = judges(arena.reading)
     rows = {row.judge: row for row in found.judges}
     assert rows["p5"].kin_preference_lower is not None
     assert rows["p5"].kin_preference_lower > 0.2
@@ -191,7 +193,7 @@ def test_an_arena_without_judges_has_nothing_to_tell(tmp_path: Path) -> None:
     folder = write_arena(tmp_path / "arena", 2, game="color-obfuscation", rules={})
     play(folder, 2)
     with open_arena(folder, create=False) as arena:
-        assert judges(arena.ledger, arena.settings).as_dict() == {
+        assert judges(arena.reading).as_dict() == {
             "remarks": [],
             "measures": [],
             "judges": [],
@@ -220,7 +222,9 @@ def test_scores_beside_votes_are_left_out(arena: Arena, report: JudgesReport) ->
         add_marks(scored, [Mark(judge, author, "9999/q1", score) for judge, score in others])
     scored.join(read.marks)
     read.marks = scored.columns()
-    assert judges_of(arena.ledger, arena.settings, read) == report
+    reading = arena.reading
+    reading.observations = read
+    assert judges_of(reading) == report
 
 
 def test_favour_is_told_with_how_much_of_what() -> None:

@@ -30,7 +30,7 @@ def arena(folder: Path, matches: int, **judging: Any) -> Path:
 @pytest.mark.parametrize("judging", [{"checks": "measure"}, {"controls": 40}], ids=str)
 def test_a_coin_is_found_and_named_first(tmp_path: Path, judging: dict[str, Any]) -> None:
     with open_arena(arena(tmp_path, 200, **judging)) as opened:
-        report, verdict = judges(opened.ledger, opened.settings), opened.verdict()
+        report, verdict = judges(opened.reading), opened.verdict()
         rows = {row.judge: row for row in report.judges}
         assert verdict.lines[1].startswith(
             "toss judges no better than a coin: it preferred the right answer in"

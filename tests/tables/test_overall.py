@@ -41,12 +41,9 @@ def arena(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_the_overall_share_is_the_weighted_mean_of_the_games(arena: Path) -> None:
     with open_arena(arena, create=False) as opened:
-        whole = board(opened.ledger, opened.settings)
-        rows = {
-            (one.player, one.game): one
-            for one in profiles(PlayedMatches(opened.ledger, EVERYTHING).weighed({}))
-        }
-        alike = board(opened.ledger, opened.settings, scope=Scope(games=dict.fromkeys(GAMES, 1.0)))
+        whole = board(opened.reading)
+        rows = {(one.player, one.game): one for one in profiles(PlayedMatches(opened.ledger, EVERYTHING))}
+        alike = board(opened.reading, scope=Scope(games=dict.fromkeys(GAMES, 1.0)))
     assert whole.track == "overall"
     for row in whole.rows:
         share = {game: rows[row.player, game].share for game in GAMES}
@@ -64,7 +61,7 @@ def test_the_overall_share_is_the_weighted_mean_of_the_games(arena: Path) -> Non
 
 def test_a_profile_counts_what_was_played_and_the_best_comes_first(arena: Path) -> None:
     with open_arena(arena, create=False) as opened:
-        played = PlayedMatches(opened.ledger, EVERYTHING).weighed({})
+        played = PlayedMatches(opened.ledger, EVERYTHING)
         rows = profiles(played)
         decided = list(played.decided)
     overall = [row.share for row in rows if not row.game]
@@ -87,7 +84,7 @@ def test_who_has_not_played_has_no_rank(tmp_path: Path) -> None:
     folder = write_arena(tmp_path, house(6), rules={}, games=games)
     play(folder, 4)
     with open_arena(folder, create=False) as opened:
-        rows = [row for row in profiles(PlayedMatches(opened.ledger, EVERYTHING).weighed({})) if row.game]
+        rows = [row for row in profiles(PlayedMatches(opened.ledger, EVERYTHING)) if row.game]
     assert {row.rank is None for row in rows} == {False, True}
     assert all((row.rank is None) is (row.matches == 0) for row in rows)
 
@@ -95,13 +92,9 @@ def test_who_has_not_played_has_no_rank(tmp_path: Path) -> None:
 def test_where_more_than_two_meet_it_says_what_won_drawn_and_lost_mean(arena: Path) -> None:
     """As the sums are made: the best score alone, the best score shared, any other."""
     with open_arena(arena, create=False) as opened:
-        noted = {
-            game
-            for game in ("", *GAMES)
-            if OF_MANY in board(opened.ledger, opened.settings, scope=Scope(game)).notes
-        }
+        noted = {game for game in ("", *GAMES) if OF_MANY in board(opened.reading, scope=Scope(game)).notes}
         assert noted == {"", "last-arena", "allocation"}
-        one = board(opened.ledger, opened.settings, scope=Scope("last-arena"))
+        one = board(opened.reading, scope=Scope("last-arena"))
         matches = list(PlayedMatches(opened.ledger, Scope("last-arena")).decided)
     for row in one.rows:
         places = [
@@ -119,13 +112,13 @@ def test_where_more_than_two_meet_it_says_what_won_drawn_and_lost_mean(arena: Pa
 
 def test_each_game_has_its_own_table_and_track(arena: Path) -> None:
     with open_arena(arena, create=False) as opened:
-        found = {game: board(opened.ledger, opened.settings, scope=Scope(game)) for game in GAMES}
+        found = {game: board(opened.reading, scope=Scope(game)) for game in GAMES}
         assert [one.track for one in found.values()] == ["strength", "trueskill", "trueskill"]
         matches = Counter(one.game for one in PlayedMatches(opened.ledger, EVERYTHING).decided)
         for game, one in found.items():
             assert sum(row.wins + row.draws + row.losses for row in one.rows) >= 2 * matches[game]
         with pytest.raises(ScopeError, match="no match is of the game 'duel'"):
-            board(opened.ledger, opened.settings, "overall", Scope(weights={"duel": 2}))
+            board(opened.reading, "overall", Scope(weights={"duel": 2}))
 
 
 def test_the_terminal_shows_tables_by_game_and_a_profile(arena: Path) -> None:

@@ -68,7 +68,7 @@ def test_a_good_panel_confirms_the_ranking_and_a_perverse_one_turns_it_over(
 def test_the_report_on_judges_knows_whose_answers_they_were(source: Path, tmp_path: Path) -> None:
     report = found(source, tmp_path / "again", "house:0.5", "house:0.95")
     with open_arena(tmp_path / "again", create=False) as arena:
-        told = judges(arena.ledger, arena.settings)
+        told = judges(arena.reading)
     assert [row.judge for row in told.judges] == ["house:0.5", "house:0.95"]
     assert sum(row.marks for row in told.judges) <= 4 * report.judged
     assert {row.author for row in told.favours} <= {f"p{at}" for at in range(7)}

@@ -118,7 +118,7 @@ def test_corrections_say_what_they_found_in_scores(folder: Path) -> None:
 
 def test_it_is_said_whether_a_single_judge_of_scores_changes_first_place(folder: Path) -> None:
     with open_arena(folder, create=False) as arena:
-        report, pick = judges(arena.ledger, arena.settings), arena.verdict().pick
+        report, pick = judges(arena.reading), arena.verdict().pick
         marks = marks_in(observe(Matches(arena.ledger).read(1, 2)).marks)
     cast = in_orders(marks)
     firsts = leaders_without(cast.history, cast.judge, len(cast.judges))
@@ -136,7 +136,7 @@ def test_a_tournament_without_a_judge_is_ranked_by_the_others(folder: Path) -> N
     with open_arena(folder, create=False) as arena:
         played = PlayedMatches(arena.ledger, EVERYTHING)
         for name in ("p1", "p2", "p3", "p4"):
-            again = read_again(arena.ledger, played, WhatIf(without=(name,)), "trueskill")
+            again = read_again(played, WhatIf(without=(name,)), "trueskill")
             changed += again.decided != played.decided
             for before, after in zip(played.decided, again.decided, strict=True):
                 match = Matches(arena.ledger).one(after.number)
@@ -181,7 +181,7 @@ def test_the_styles_are_those_of_the_recorded_answers(folder: Path) -> None:
     with open_arena(folder, create=False) as arena:
         played = PlayedMatches(arena.ledger, EVERYTHING)
         votes = scored(arena.ledger, played.decided).votes
-        styles = _styles(arena.ledger, played, votes)
+        styles = _styles(arena.reading.matches(), votes)
         assert votes.scores is not None
         contests = [votes.scores.contests[at] for at in np.unique(votes.matches).tolist()]
         match = Matches(arena.ledger).one(2)

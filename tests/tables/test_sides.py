@@ -32,12 +32,9 @@ def villages(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_a_player_is_rated_by_its_matches_on_a_side_against_whoever_was_on_the_other(villages: Path) -> None:
     """The same from the records alone: each player on each side is somebody, and all are rated together."""
     with open_arena(villages) as arena:
-        found = {
-            side: board(arena.ledger, arena.settings, scope=Scope(side=side))
-            for side in ("wolves", "village")
-        }
+        found = {side: board(arena.reading, scope=Scope(side=side)) for side in ("wolves", "village")}
         played = list(Matches(arena.ledger).read(1, MATCHES))
-        whole = board(arena.ledger, arena.settings)
+        whole = board(arena.reading)
     names: dict[tuple[str, str], int] = {}
     matches, wins, calls = Counter[tuple[str, str]](), Counter[tuple[str, str]](), Counter[tuple[str, str]]()
     rated = []
@@ -88,7 +85,7 @@ def test_a_match_says_which_side_won(villages: Path) -> None:
 def test_what_it_cost_counts_on_the_side_where_it_was_spent(villages: Path) -> None:
     with open_arena(villages) as arena:
         rows = [
-            {row.player: row for row in board(arena.ledger, arena.settings, scope=Scope(side=side)).rows}
+            {row.player: row for row in board(arena.reading, scope=Scope(side=side)).rows}
             for side in ("wolves", "village", "")
         ]
     for player, whole in rows[2].items():
@@ -100,10 +97,10 @@ def test_what_it_cost_counts_on_the_side_where_it_was_spent(villages: Path) -> N
 def test_a_side_that_is_not_there_and_a_track_without_sides_are_told(villages: Path) -> None:
     with open_arena(villages) as arena:
         with pytest.raises(ScopeError, match="did you mean 'wolves'"):
-            board(arena.ledger, arena.settings, scope=Scope(side="wolfes"))
+            board(arena.reading, scope=Scope(side="wolfes"))
         with pytest.raises(ScopeError, match="rated by strength, bt, trueskill or glicko2"):
-            board(arena.ledger, arena.settings, "points", Scope(side="wolves"))
-        assert len(board(arena.ledger, arena.settings, "bt", Scope(side="wolves")).rows) == 7
+            board(arena.reading, "points", Scope(side="wolves"))
+        assert len(board(arena.reading, "bt", Scope(side="wolves")).rows) == 7
 
 
 def test_terminal_json_and_pages_show_the_same_table(villages: Path) -> None:

@@ -42,7 +42,7 @@ def arena(folder: Path) -> Iterator[Arena]:
 
 
 def asked(arena: Arena, what_if: WhatIf, track: str = "bt") -> Board:
-    return board(arena.ledger, arena.settings, track, what_if=what_if)
+    return board(arena.reading, track, what_if=what_if)
 
 
 Weigh = Callable[[float], float]
@@ -95,7 +95,7 @@ def ratings(results: list[tuple[str, str, float | None]]) -> dict[str, float]:
 
 def test_counted_as_they_were_the_votes_give_every_result_on_record(arena: Arena) -> None:
     played = PlayedMatches(arena.ledger, EVERYTHING)
-    again = read_again(arena.ledger, played, WhatIf(), "bt")
+    again = read_again(played, WhatIf(), "bt")
     assert again.finished == played.finished
     assert (again.decided, again.players) == (played.decided, played.players)
     assert [score for _, _, score in by_hand(arena, (), softmax)] == [
@@ -173,7 +173,7 @@ def test_what_there_is_not_is_refused(arena: Arena, what_if: WhatIf, track: str,
 
 def test_outside_results_and_arenas_without_votes_are_refused(arena: Arena, tmp_path: Path) -> None:
     with pytest.raises(ScopeError, match="leave outside results out"):
-        board(arena.ledger, arena.settings, "bt", Scope(source="all"), what_if=WhatIf(equal=True))
+        board(arena.reading, "bt", Scope(source="all"), what_if=WhatIf(equal=True))
     made = write_arena(tmp_path / "colors", 4, game="color-obfuscation", rules={})
     play(made, 4)
     with open_arena(made) as other, pytest.raises(ScopeError, match="no judges voted on these matches"):

@@ -155,13 +155,11 @@ def _show_rejudged(arena: Arena, shape: Format, *, plain: bool) -> None:
 
 def _parts(arena: Arena, words: Set[str], of_games: Mapping[str, float]) -> dict[str, float]:
     """How much whole games count where a word says it; empty where the settings do."""
-    from peerage.reading.played import EVERYTHING, PlayedMatches
-
     if not words:
         return {}
     if len(words) > 1:
         raise typer.BadParameter("--weight alike and --weight matches contradict each other: leave one out")
-    counted = PlayedMatches(arena.ledger, EVERYTHING).games
+    counted = arena.reading.played.games
     return {game: float(n if "matches" in words else 1) for game, n in counted.items()} | dict(of_games)
 
 
@@ -192,8 +190,8 @@ def show_leaderboard(
     from peerage.tables.leaderboard import board
     from peerage.tables.what_if import AS_PLAYED
 
-    scope = scope or EVERYTHING
-    found = board(arena.ledger, arena.settings, track, scope, what_if=what_if or AS_PLAYED, judged=True)
+    reading, scope = arena.reading, scope or EVERYTHING
+    found = board(reading, track, scope, what_if or AS_PLAYED, judged=True)
     if (
         shape.for_people
         and len(found.games) > 1
@@ -202,7 +200,7 @@ def show_leaderboard(
     ):
         for game in found.games:
             first = "" if track == "overall" else track
-            alone = board(arena.ledger, arena.settings, first, Scope(game))
+            alone = board(reading, first, Scope(game))
             if any(row.rank is not None for row in alone.rows):
                 _show_board(arena, alone, shape, headed=False)
                 typer.echo()
@@ -221,7 +219,7 @@ def show_standings(arena: Arena) -> None:
         show_decision(arena.verdict(), arena.folder)
         return
 
-    found = board(arena.ledger, arena.settings, judged=True)
+    found = board(arena.reading, judged=True)
     if found.track == "overall":
         show_by_game(arena, Format.table, EVERYTHING)
         typer.echo()
@@ -303,11 +301,10 @@ def _show_board(
 
 def show_corrected(arena: Arena, correct: str, shape: Format, scope: Scope) -> None:
     """Write what corrections of the judges' votes would change to standard output."""
-    from peerage.reading.played import PlayedMatches
     from peerage.tables.corrected import asked, what_would_change
 
     wanted = asked(correct)
-    found = what_would_change(arena.ledger, arena.settings, PlayedMatches(arena.ledger, scope), wanted)
+    found = what_would_change(arena.reading, scope, wanted)
     rows = [row.as_dict() for row in found]
     if shape.for_people:
         rows = [{**row, "interval": interval(row["lower"], row["upper"], whole)} for row in rows]

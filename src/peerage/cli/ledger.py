@@ -365,12 +365,13 @@ def _files(
     from datetime import UTC, datetime
 
     import peerage
+    from peerage.reading.reading import Reading
     from peerage.settings import FILE_NAME, ArenaSettings, load
     from peerage.tables.eval_records import eval_results, every_eval_ever
     from peerage.tables.leaderboard import board
 
     settings = load(folder, reading=True) if (folder / FILE_NAME).exists() else ArenaSettings()
-    found = board(ledger, settings)
+    found = board(Reading(settings, ledger))
     name = settings.name or folder.resolve().name
     if shape == "eee":
         yield from every_eval_ever(ledger, name, found, peerage.__version__, now_ms())

@@ -160,7 +160,7 @@ def judges(
 
     with arena_in(folder) as arena:
         people = PeopleVotes(arena.ledger.address, arena.folder)
-        report = counted(arena.ledger, arena.settings, level, people)
+        report = counted(arena.reading, level, people)
         found = report.as_dict()
     if found["remarks"] and of is None and shape.for_people:
         for remark in found["remarks"]:

@@ -19,12 +19,9 @@ HEAD = 24
 
 
 def _profiles(arena: Arena, scope: Scope, by: Literal["game", "topic"] = "game") -> list[Profile]:
-    from peerage.reading.played import PlayedMatches
-    from peerage.tables.leaderboard import weights_of
     from peerage.tables.overall import profiles
 
-    weights = scope.games or weights_of(arena.settings) | dict(scope.weights)
-    return profiles(PlayedMatches(arena.ledger, scope).weighed(weights), by)
+    return profiles(arena.reading.within(scope), by)
 
 
 def show_by_game(arena: Arena, shape: Format, scope: Scope, by: Literal["game", "topic"] = "game") -> None:

@@ -59,7 +59,7 @@ def show_stats(
     from peerage.reading.played import EVERYTHING
     from peerage.tables.stats import stats as counted
 
-    found = counted(arena.ledger, arena.settings, scope or EVERYTHING).as_dict()
+    found = counted(arena.reading, scope or EVERYTHING).as_dict()
     show_parts(found, _STATS, of, shape, "players")
     if of is None and found["voids"] and shape.for_people:
         from peerage.reading.matches import in_words

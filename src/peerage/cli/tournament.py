@@ -64,7 +64,7 @@ def show(
         if of in (None, "matrix") and shape.for_people and found["matrix"]:
             from peerage.tables.judges import judges
 
-            tests = judges(arena.ledger, arena.settings)
+            tests = judges(arena.reading)
     if shape is Format.json and of is None:
         output.show_json(found)
         return

@@ -143,17 +143,17 @@ def compare(
         raise typer.BadParameter(f"{stated[0]} is of a gate: add its margin, such as --not-worse-by 3%")
     from peerage.ledger.held import hold_replies
     from peerage.ledger.series import shown
-    from peerage.reading.played import PlayedMatches, Scope
+    from peerage.reading.played import Scope
     from peerage.tables import compare as tables
     from peerage.tables.leaderboard import board
     from peerage.tables.speed import NEWEST, speeds_of
 
     with arena_in(folder) as arena, told_scope():
-        scope = Scope(game, topic)
+        reading, scope = arena.reading, Scope(game, topic)
         hold_replies(arena.ledger)
         speeds = speeds_of(arena.ledger, shown(arena.ledger), scope, (one, other))
-        table = board(arena.ledger, arena.settings, track or "", scope)
-        found = tables.compare(table, PlayedMatches(arena.ledger, scope).decided, one, other, speeds)
+        table = board(reading, track or "", scope)
+        found = tables.compare(table, reading.within(scope).decided, one, other, speeds)
     _tell(found, shape)
     if shape is ReportFormat.json:
         return

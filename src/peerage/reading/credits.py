@@ -16,7 +16,7 @@ from peerage.judging.known import KnownVotes, held, known_votes, read_task_detai
 from peerage.ledger.codec import read_header, read_issued
 from peerage.ledger.store import Ledger, LedgerError, Summary
 from peerage.ratings.accuracy import Accuracy, OnTask, accuracies
-from peerage.reading.rows import rows_of
+from peerage.reading.rows import records_of, rows_of
 
 
 class TaskMatch(Struct, frozen=True):
@@ -115,15 +115,10 @@ def credits_of(ledger: Ledger, finished: Iterable[Summary], games: Iterable[str]
     LedgerError."""
     names = frozenset(games)
     wanted = {one.number: one for one in finished if one.game in names}
-    if not wanted:
-        return Credits()
-    places = [ledger.place(number) for number in (next(iter(wanted)), next(reversed(wanted)))]
     found: list[TaskMatch] = []
     stated: list[str] = []
-    for row in ledger.records(*places):
-        summary = wanted.get(row.number)
-        if summary is None:
-            continue
+    for row in records_of(ledger, wanted):
+        summary = wanted[row.number]
         try:
             detail = read_task_detail(read_header(row.body).outcome.detail)
         except msgspec.MsgspecError as error:

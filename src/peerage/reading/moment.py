@@ -26,8 +26,6 @@ from peerage.ledger.store import (
     RecordRow,
     Summary,
 )
-from peerage.ratings.elo import EloSettings
-from peerage.standings.accounts import Position, position, snapshot_body
 
 T = TypeVar("T")
 
@@ -60,7 +58,6 @@ class Moment:
         self._known = known
         self._revealed = revealed
         self._summaries: Sequence[Summary] | None = None
-        self._snapshot: tuple[int, bytes] | None = None
         self._said: dict[str, Sequence[Amendment]] = {}
         self._spent: dict[tuple[int, frozenset[str] | None], dict[str, int]] = {}
 
@@ -124,8 +121,6 @@ class Moment:
         return map(self._shown, self._ledger.exchanges(first, self._end(last), unanswered=unanswered))
 
     def snapshot(self, at_most: int | None = None) -> tuple[int, bytes] | None:
-        if self._snapshot is not None and self._end(at_most) == self.number:
-            return self._snapshot
         return self._ledger.snapshot(self._end(at_most))
 
     def snapshots(self) -> Iterator[tuple[int, bytes, bool]]:
@@ -138,14 +133,6 @@ class Moment:
             if len(seen) > self.number + 1:
                 return
             yield entry
-
-    def position(self, elo: EloSettings) -> Position:
-        """Where the arena stands at this moment. Folded once: from then on it is the newest snapshot that
-        tables find here."""
-        found = position(self, elo)
-        if self._snapshot is None:
-            self._snapshot = self.number, snapshot_body(*found)
-        return found
 
     def as_stored(self) -> Ledger:
         return Moment(self._ledger.as_stored(), self.number, self._known, self._revealed)

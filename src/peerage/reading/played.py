@@ -17,6 +17,7 @@ from numpy.typing import ArrayLike
 
 from peerage.games import installed
 from peerage.games.game import GameSpec
+from peerage.judging.known import KnownVotes
 from peerage.judging.marks import Votes
 from peerage.ledger.audit import totals_of
 from peerage.ledger.series import series_of
@@ -30,9 +31,9 @@ from peerage.ratings.strength.pooling import pooled
 from peerage.ratings.strength.posterior import Strengths
 from peerage.ratings.strength.proven import Claims
 from peerage.reading.challenges import amended, amended_columns, match_points, withdrawn
-from peerage.reading.credits import Credits, about_tasks, credits_of
+from peerage.reading.credits import Credits, about_tasks, credits_of, known_of
 from peerage.reading.evidence import SEED, MatchEvidence, evidence_of
-from peerage.reading.rows import whole_of
+from peerage.reading.rows import records_of, whole_of
 from peerage.reading.votes import LOOKED_AT, flips, votes
 from peerage.settings import suggest
 from peerage.standings import moves_elo, unrated
@@ -82,7 +83,7 @@ class PlayedMatches(MatchEvidence):
         self.players: dict[str, int] = {}
         self.whole = not withdrawn(ledger)  # the sums of an arena still hold what was withdrawn since
         self._silenced: Set[str] = frozenset()
-        self._ledger = ledger
+        self.ledger = ledger
         self._points = cache(partial(match_points, ledger))
         newest = ledger.heads()[1]
         columns = amended_columns(ledger)
@@ -127,7 +128,7 @@ class PlayedMatches(MatchEvidence):
 
     @cached_property
     def finished(self) -> list[Summary]:
-        rows = islice(amended(self._ledger), len(self._numbers))
+        rows = islice(amended(self.ledger), len(self._numbers))
         return [*compress(rows, self._within.tolist())]
 
     @cached_property
@@ -179,14 +180,6 @@ class PlayedMatches(MatchEvidence):
             self.__dict__.pop(name, None)
         self._columns = None
 
-    def weighed(self, games: Mapping[str, float]) -> PlayedMatches:
-        """The same, where whole games count so much on the track `overall`."""
-        if games == self.scope.games:
-            return self
-        found = copy(self)
-        found.scope = msgspec.structs.replace(self.scope, games=games)
-        return found
-
     def instead(self, again: Mapping[int, Summary], silenced: Set[str]) -> PlayedMatches:
         """The same with the matches `again`, by number, in place of those on record, and without the votes
         of the judges `silenced`."""
@@ -210,7 +203,7 @@ class PlayedMatches(MatchEvidence):
         place, matches = self.players, len(self.finished)
         earlier = [
             (place[better], place[worse])
-            for look in looks(self._ledger)
+            for look in looks(self.ledger)
             if look.matches <= matches
             for better, worse in look.claims
             if better in place and worse in place
@@ -224,7 +217,7 @@ class PlayedMatches(MatchEvidence):
 
     @cached_property
     def _series(self) -> dict[int, int]:
-        return series_of(self._ledger)
+        return series_of(self.ledger)
 
     def cluster(self, number: int) -> int:
         """The first match of the series that a match is in; the match itself where it is in none."""
@@ -294,7 +287,7 @@ class PlayedMatches(MatchEvidence):
             return None
         others = [
             one
-            for one in compress(islice(amended(self._ledger), len(self._numbers)), (~self._within).tolist())
+            for one in compress(islice(amended(self.ledger), len(self._numbers)), (~self._within).tolist())
             if one.status == DONE and len(one.scores) > 1 and self.players.keys() >= {*one.players}
         ]
         return self._evidence(others) if others else None
@@ -329,24 +322,45 @@ class PlayedMatches(MatchEvidence):
 
     def votes(self) -> Votes:
         """The votes of judges on the decided matches."""
-        return votes(self._ledger, self.decided, self.scope.weights, self._silenced)
+        return votes(self.ledger, self.decided, self.scope.weights, self._silenced)
 
     @cached_property
     def flips(self) -> tuple[int, int]:
         """As `votes.flips` of the decided matches, read once for all their tables."""
         if self._columns is None:
-            return flips(self._ledger, self.decided)
+            return flips(self.ledger, self.decided)
         at = np.flatnonzero(self._decided)[-LOOKED_AT:]
         span = (int(at[0]) + 1, int(at[-1]) + 1) if len(at) else (1, 0)
-        rows = {row.number: row for row in self._ledger.summaries(*span)}
-        return flips(self._ledger, [rows[number] for number in self._numbers[at].tolist()])
+        rows = {row.number: row for row in self.ledger.summaries(*span)}
+        return flips(self.ledger, [rows[number] for number in self._numbers[at].tolist()])
 
     @cached_property
     def credits(self) -> Credits:
         """Credits by checks of the answers in matches about the owner's tasks, void ones too; of other arenas
         nothing is read."""
         games = [game for game in self.games if about_tasks(game)]
-        return credits_of(self._ledger, self.finished, games) if games else Credits()
+        return credits_of(self.ledger, self.finished, games) if games else Credits()
+
+    def known_votes(self) -> list[KnownVotes]:
+        """What the judges' votes come to where checks tell answers apart; see `credits.known_of`."""
+        return known_of(self.ledger, self.finished, filter(about_tasks, self.games))
+
+    def sums(self, *, seated: bool = False) -> dict[str, Account]:
+        """Return what everybody did and cost in these matches, by their records; `seated`: those alone whom a
+        match's row names. Raises LedgerError when a record is missing."""
+        accounts: dict[str, Account] = {}
+        wanted = {summary.number: summary for summary in self.finished}
+        for record in records_of(self.ledger, wanted):
+            summary = wanted.pop(record.number)
+            totals = totals_of(record)
+            if seated:
+                totals = {name: total for name, total in totals.items() if name in summary.players}
+            count(accounts, summary, totals)
+        if wanted:
+            raise LedgerError(
+                f"{self.ledger.address} lacks the record of match {min(wanted)}; `peerage verify` says more"
+            )
+        return accounts
 
     def _until(self, matches: list[Summary], number: int) -> list[Summary]:
         return matches[: bisect_right(matches, number, key=lambda one: self._places[one.number])]
@@ -386,7 +400,7 @@ class PlayedMatches(MatchEvidence):
     @cached_property
     def unrated(self) -> frozenset[str]:
         """The games that move no Elo ratings, by the ledger."""
-        return unrated(self._ledger.meta())
+        return unrated(self.ledger.meta())
 
     def rated_by_elo(self, *, priced: bool) -> list[Summary]:
         """The decided matches that move Elo ratings; `priced` only those that the cost track counts."""
@@ -414,30 +428,6 @@ def _counts(kinds: Mapping[tuple[str, str, str], int], place: int) -> dict[str, 
     return dict(sorted(counts.items()))
 
 
-def sums(ledger: Ledger, finished: Sequence[Summary], *, seated: bool = False) -> dict[str, Account]:
-    """What everybody did and cost in some finished matches, in order, from their records; `seated`: those
-    alone whom a match's row names.
-
-    Raises LedgerError when a record is missing.
-    """
-    accounts: dict[str, Account] = {}
-    if finished:
-        wanted = {summary.number: summary for summary in finished}
-        first, last = (ledger.place(finished[at].number) for at in (0, -1))
-        for record in ledger.records(first, last):
-            summary = wanted.pop(record.number, None)
-            if summary is not None:
-                totals = totals_of(record)
-                if seated:
-                    totals = {name: total for name, total in totals.items() if name in summary.players}
-                count(accounts, summary, totals)
-        if wanted:
-            raise LedgerError(
-                f"{ledger.address} lacks the record of match {min(wanted)}; `peerage verify` says more"
-            )
-    return accounts
-
-
 def known(what: str, asked: str, there: Iterable[str]) -> None:
     """Refuse what was asked for where it is not there. Raises ScopeError."""
     there = sorted(there)
@@ -456,7 +446,7 @@ def sides_of(games: Iterable[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys([side for spec in specs for side in spec.seating.sides]))
 
 
-def by_side(ledger: Ledger, played: PlayedMatches, side: str) -> PlayedMatches:
+def by_side(played: PlayedMatches, side: str) -> PlayedMatches:
     """The matches of games that have this side, where everybody on another stands for somebody else: so a
     match counts whole. Raises ScopeError when no match has it."""
     known("side", side, sides_of(played.games))
@@ -469,7 +459,7 @@ def by_side(ledger: Ledger, played: PlayedMatches, side: str) -> PlayedMatches:
     found.finished = [match for match in played.finished if match.game in specs]
     wanted = {match.number: match for match in found.finished}
     again: dict[int, Summary] = {}
-    for fixture, outcome in whole_of(ledger, wanted):
+    for fixture, outcome in whole_of(played.ledger, wanted):
         seats = [
             (seat.label, seat.player if on == side else f"{seat.player}{ELSEWHERE}{on}")
             for seat in fixture.seats

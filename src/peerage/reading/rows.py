@@ -10,12 +10,23 @@ from peerage.ledger.store import FixtureRow, Ledger, LedgerError, RecordRow
 from peerage.match import Fixture, Outcome
 
 
+def _span(ledger: Ledger, wanted: dict[int, Any]) -> tuple[int, int]:
+    """The places of the first and the last of these matches."""
+    return ledger.place(next(iter(wanted))), ledger.place(next(reversed(wanted)))
+
+
+def records_of(ledger: Ledger, wanted: dict[int, Any]) -> Iterator[RecordRow]:
+    """Give the record of each finished match whose number is `wanted`, which has them as they were folded."""
+    for record in ledger.records(*_span(ledger, wanted)) if wanted else ():
+        if record.number in wanted:
+            yield record
+
+
 def rows_of(ledger: Ledger, wanted: dict[int, Any]) -> Iterator[tuple[FixtureRow, RecordRow]]:
-    """Give fixture and record of each finished match whose number is `wanted`, which has them as they were
-    folded. Raises LedgerError where rows are missing."""
+    """Give fixture and record of each of these matches. Raises LedgerError where rows are missing."""
     if not wanted:
         return
-    span = ledger.place(next(iter(wanted))), ledger.place(next(reversed(wanted)))
+    span = _span(ledger, wanted)
     for issued, record in zip(ledger.fixtures(*span), ledger.records(*span), strict=False):
         if issued.number != record.number:
             raise LedgerError(f"{ledger.address} lacks rows; `peerage verify` says which")

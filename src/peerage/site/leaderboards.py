@@ -176,7 +176,7 @@ def has_outside(site: Site) -> bool:
 
 def outside(site: Site) -> Board:
     """The table of the imported results alone."""
-    return board(site.moment, site.settings, "strength", Scope(source="outside"))
+    return board(site, "strength", Scope(source="outside"))
 
 
 def _outside(site: Site) -> View:

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from itertools import islice
 from pathlib import Path
-from typing import Any, NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from peerage.challenges.pool import STREAM
-from peerage.engine.model_watch import Change, changes
-from peerage.engine.registration import registered
 from peerage.games import tracks_of
 from peerage.judging.corrections import Correction
 from peerage.ledger import Ledger, open_ledger
@@ -22,27 +20,26 @@ from peerage.ledger.series import shown
 from peerage.ledger.store import Summary
 from peerage.ledger.votes import PeopleVotes
 from peerage.match import DONE
-from peerage.ratings.elo import EloSettings
 from peerage.reading.challenges import pool, pools
 from peerage.reading.credits import about_tasks
-from peerage.reading.matches import Match, Matches
 from peerage.reading.moment import Moment
 from peerage.reading.observations import Observations, observe, together
 from peerage.reading.played import PlayedMatches, Scope
-from peerage.settings import ArenaSettings, Rating, load
+from peerage.reading.reading import Reading
+from peerage.settings import ArenaSettings, load
 from peerage.site.addresses import match_page
 from peerage.site.tally import Mine, Record, SiteTally
-from peerage.standings import NOBODY, Standings, after_all, pinned_elo, pinned_rating
+from peerage.standings import NOBODY, Standings, after_all
 from peerage.tables.challenges import ChallengeRow, rows
 from peerage.tables.corrected import CorrectedRow, what_would_change
 from peerage.tables.decision import decision
 from peerage.tables.judge_rows import JudgesReport
 from peerage.tables.judges import judges_of
-from peerage.tables.leaderboard import Board, Row, board, first_track, weights_of
+from peerage.tables.leaderboard import Board, Row, board, first_track
 from peerage.tables.outlook import Outlook, outlook
 from peerage.tables.overall import Profile, profiles
 from peerage.tables.speed import Speed, speeds_of
-from peerage.tables.stats import Stats, stats_of
+from peerage.tables.stats import Stats, stats
 from peerage.tables.tracks import METHODS, TRACKS, Track
 from peerage.tables.verdict import Verdict
 
@@ -61,15 +58,17 @@ class Course(NamedTuple):
     middle: Sequence[float]
 
 
-class Site:
-    """An arena up to record `number`, whose chain value is `chain` (hex); `amended` counts entries by topic.
+class Site(Reading):
+    """The reading of an arena for its pages, up to record `number`, whose chain value is `chain` (hex).
 
     `number` is by default the last record that others may see. `ledger` may have gone on since; pages read
-    `moment`, where it ends with this record. What a page needs is computed when it is first asked for, and
-    kept. `refreshed` gives the next moment and hands on what no further match changes: the narrow table, sums
-    and observations of earlier matches, and `courses`, the ratings after them by track. Threads may share a
-    site: at worst two of them compute the same. `url` says where people reach its pages, where that is known.
+    `moment`, where it ends with this record. `refreshed` gives the next moment and hands on what no further
+    match changes: the narrow table, sums and observations of earlier matches, and `courses`, the ratings
+    after them by track. `amended` counts entries by topic. `url` says where people reach its pages, where
+    that is known.
     """
+
+    moment: Moment
 
     def __init__(
         self,
@@ -83,20 +82,19 @@ class Site:
         url: str = "",
     ) -> None:
         number = shown(ledger) if number is None else number
-        self.settings = settings
+        super().__init__(settings, Moment(ledger, number, before.summaries if before else ()))
         self.votes = votes
         self.folder = folder or votes.path.parent
         self.menu = menu
         self.url = url and f"{url.rstrip('/')}/"
         self.ledger = ledger
-        self.moment = Moment(ledger, number, before.summaries if before else ())
         self.number = number
         self.chain = next((row.chain for row in ledger.records(number, number)), GENESIS).hex()
         self._boards: dict[tuple[str, str, str, str], Board] = {}
         self._corrected: dict[tuple[tuple[Correction, ...], str, str], list[CorrectedRow]] = {}
         self._standings: dict[int, Standings] = {}
         self.courses: dict[tuple[str, int], Course] = {}
-        self._tally, self._observed = SiteTally(), Observations()
+        self._tally, self._earlier = SiteTally(), Observations()
         self._tree: tuple[int, list[list[bytes]]] = (0, [])
         self.amended = ledger.topics()
         self.voted = votes.head()
@@ -104,7 +102,7 @@ class Site:
         if before is not None and before.amended.get(STREAM) == self.amended.get(STREAM):
             self.courses = dict(before.courses)
             self._tally = before.__dict__.get("tally", before._tally)
-            self._observed = before.__dict__.get("observations", before._observed)
+            self._earlier = before.__dict__.get("observations", before._earlier)
 
     @classmethod
     def open(cls, folder: Path, menu: Menu = (), url: str = "") -> Site:
@@ -201,12 +199,8 @@ class Site:
         wanted = (track or self.first_track(game, side), game, topic, side)
         if wanted in self._boards:
             return self._boards[wanted]
-        self.moment.position(self._elo)
-        played = None if game or topic else self._whole
-        scope = Scope(game, topic, side=side)
-        made = board(self.moment, self.settings, wanted[0], scope, played)
-        self._boards[wanted] = made
-        return made
+        self._boards[wanted] = board(self, wanted[0], Scope(game, topic, side=side))
+        return self._boards[wanted]
 
     @property
     def discloses(self) -> bool:
@@ -216,12 +210,12 @@ class Site:
     @cached_property
     def verdict(self) -> Verdict:
         """The verdict over everything; of the owner's tasks with prices, weak categories and examples."""
-        return decision(self.moment, self.board(), lambda: self.outlook, self.settings)
+        return decision(self, self.board(), lambda: self.outlook)
 
     @cached_property
     def outlook(self) -> Outlook | None:
         """The forecast of `peerage plan`."""
-        return outlook(self._whole, self.settings)
+        return outlook(self.played, self.settings)
 
     def table(self, track: str = "") -> Sequence[Row]:
         """The rows of the leaderboard of one track, by default the game's own."""
@@ -231,38 +225,26 @@ class Site:
         """The ratings of one track as they were after match `number`."""
         if (track, number) not in self.courses:
             # Not kept for the other tracks: those of all stops would take as much room as all matches.
-            played = self._whole.until(number)
+            played = self.played.until(number)
             standings = self._stood(played, number) if track in ("raw", "cost") else NOBODY
-            found = METHODS[track](played, self._rating, standings)
+            found = METHODS[track](played, self.rating, standings)
             self.courses[track, number] = Course(found.players, *found.bounded, found.middle.tolist())
         return self.courses[track, number]
 
     @cached_property
-    def _whole(self) -> PlayedMatches:
-        return PlayedMatches(self.moment, Scope()).weighed(weights_of(self.settings))
-
-    @cached_property
-    def _rating(self) -> Rating:
-        return pinned_rating(self.moment.meta(), self.settings.rating)
-
-    @cached_property
-    def _elo(self) -> EloSettings:
-        return pinned_elo(self.moment.meta(), self.settings.rating)
-
-    @cached_property
     def profiles(self) -> list[Profile]:
         """Everybody's strength overall and in each game, best first; empty where only one was played."""
-        return profiles(self._whole) if self.track == "overall" else []
+        return profiles(self.played) if self.track == "overall" else []
 
     @property
     def decided(self) -> Sequence[Summary]:
         """The matches with a result, in order."""
-        return self._whole.decided
+        return self.played.decided
 
     @cached_property
     def by_topic(self) -> list[Profile]:
         """Everybody's strength overall and on each topic, best first; empty where there is one topic."""
-        return profiles(self._whole, "topic") if len([*filter(None, self.board().topics)]) > 1 else []
+        return profiles(self.played, "topic") if len([*filter(None, self.board().topics)]) > 1 else []
 
     def _stood(self, played: PlayedMatches, number: int) -> Standings:
         """Where the arena stood on Elo after match `number`, folded on from the stop before it."""
@@ -270,7 +252,7 @@ class Site:
             last = max([stop for stop in list(self._standings) if stop < number], default=0)
             since = self._standings.get(last, NOBODY)
             further = played.finished[last:]
-            self._standings[number] = after_all(since, further, self._elo)
+            self._standings[number] = after_all(since, further, self.elo)
         return self._standings[number]
 
     @property
@@ -283,14 +265,6 @@ class Site:
         """Sums over the narrow table."""
         return self._tally.after(self.summaries[self._tally.number :])
 
-    def matches(self, first: int, last: int) -> Iterable[Match]:
-        """The finished matches first..last. Raises LedgerError when rows are missing."""
-        return self._matches.read(first, last)
-
-    @cached_property
-    def _matches(self) -> Matches:
-        return Matches(self.moment)
-
     def met(self, player: str, other: str) -> Record:
         """The record of one player against another."""
         return self.tally.players.get(player, Mine()).against.get(other, Record())
@@ -298,30 +272,28 @@ class Site:
     @cached_property
     def observations(self) -> Observations:
         """What all matches tell of players, judges and authors."""
-        since = self._observed.matches + 1
+        since = self._earlier.matches + 1
         if since > self.number:
-            return self._observed
-        return together([self._observed, observe(self.matches(since, self.number))])
+            return self._earlier
+        return together([self._earlier, observe(self.matches(since))])
 
     @cached_property
     def stats(self) -> Stats:
         """What players, judges and authors did."""
-        accounts = self.moment.position(self._elo).accounts
-        return stats_of(self.moment, self.settings, self.observations, accounts, self._whole)
+        return stats(self)
 
     @cached_property
     def judges(self) -> JudgesReport:
         """How the judges agree, flip and favour."""
         pick = self.board().verdict.pick
-        return judges_of(self.moment, self.settings, self.observations, people=self.votes, pick=pick)
+        return judges_of(self, people=self.votes, pick=pick)
 
     def corrected(self, wanted: Sequence[Correction], game: str = "", topic: str = "") -> list[CorrectedRow]:
         """The players by the judges' votes or scores, as they are and corrected. Raises ScopeError where
         judges gave none, or too few to tell sways from players."""
         key = tuple(wanted), game, topic
         if key not in self._corrected:
-            played = PlayedMatches(self.moment, Scope(game, topic)) if game or topic else self._whole
-            self._corrected[key] = what_would_change(self.moment, self.settings, played, wanted)
+            self._corrected[key] = what_would_change(self, Scope(game, topic), wanted)
         return self._corrected[key]
 
     def match_page(self, number: int) -> str:
@@ -352,13 +324,3 @@ class Site:
     def speeds(self) -> Mapping[str, Speed]:
         """How long everybody takes to answer, by its newest matches."""
         return speeds_of(self.moment, self.number)
-
-    @cached_property
-    def cards(self) -> Mapping[str, Mapping[str, Any]]:
-        """The newest card of every player that ever played."""
-        return registered(self.moment)
-
-    @cached_property
-    def models(self) -> Mapping[str, Sequence[Change]]:
-        """Which models providers named, by player."""
-        return changes(self.moment)

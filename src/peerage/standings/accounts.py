@@ -129,13 +129,12 @@ class Position(NamedTuple):
     accounts: dict[str, Account]
 
 
-def possibly_billed(ledger: Ledger, elo: EloSettings) -> dict[str, int]:
-    """Return what players may have been billed for finished matches beyond what is known, in 1e-9 dollars:
+def possibly_billed(ledger: Ledger, known: Mapping[str, Account]) -> dict[str, int]:
+    """Return what players may have been billed for finished matches beyond what is `known`, in 1e-9 dollars:
     failed calls and calls left open by a crash at their worst, replies of unknown cost. Others are not named.
 
     Raises LedgerError.
     """
-    known = position(ledger, elo).accounts
     unsure = _unsure(known)
     more = {
         player: nano - (known[player].cost_nano if player in unsure else 0)

@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from peerage.engine.registration import families_of
 from peerage.figures import listed
 from peerage.judging.corrections import CORRECTIONS, STYLE, Correction, corrected, style_of
 from peerage.judging.favours import Favour, favours
 from peerage.judging.marks import Votes
-from peerage.ledger.store import Ledger
 from peerage.ratings.kernels import Floats
-from peerage.reading.matches import Matches
+from peerage.reading.matches import Match
 from peerage.reading.observations import contest_of, texts_judged
-from peerage.reading.played import PlayedMatches, ScopeError
-from peerage.settings import ArenaSettings, suggest
+from peerage.reading.played import PlayedMatches, Scope, ScopeError
+from peerage.reading.reading import Reading
+from peerage.settings import suggest
 from peerage.tables import Shown
 from peerage.tables.scored import scored
 
@@ -49,23 +48,18 @@ def asked(words: str) -> tuple[Correction, ...]:
     return tuple([one for one in CORRECTIONS if one in given or "all" in given])
 
 
-def what_would_change(
-    ledger: Ledger, settings: ArenaSettings, played: PlayedMatches, wanted: Sequence[Correction]
-) -> list[CorrectedRow]:
-    """The players by the votes on these matches, or else by the scores given in them, best corrected first.
-    Answers are read for style alone.
+def what_would_change(reading: Reading, scope: Scope, wanted: Sequence[Correction]) -> list[CorrectedRow]:
+    """The players by the votes on the matches of a scope, or else by the scores given in them, best corrected
+    first. Answers are read for style alone.
 
     Raises ScopeError where there are neither, or too few to tell all that is wanted apart; LedgerError.
     """
-    cast = played.votes()
-    if not cast.judges:
-        cast = scored(ledger, played.decided).votes
+    cast = _cast(reading.within(scope))
     if not len(cast.judge):
         raise ScopeError("no judge voted on these matches, or scored them: there is nothing to correct")
-    styles = _styles(ledger, played, cast) if "style" in wanted else None
-    families = families_of(ledger, settings.everyone)
+    styles = _styles(reading.matches(scope=scope), cast) if "style" in wanted else None
     try:
-        found = corrected(cast, wanted, styles, families)
+        found = corrected(cast, wanted, styles, reading.families)
     except ValueError as error:
         many = f"{len(cast.judge)} votes" if cast.scores is None else f"{len(cast.scores)} scores"
         raise ScopeError(
@@ -90,13 +84,17 @@ def what_would_change(
     return sorted(rows, key=lambda row: (-row.corrected, row.player))
 
 
-def judges_matter(ledger: Ledger, played: PlayedMatches, pick: str) -> str:
+def _cast(played: PlayedMatches) -> Votes:
+    """The votes on these matches, or else the scores given in them as votes."""
+    cast = played.votes()
+    return cast if cast.judges else scored(played.ledger, played.decided).votes
+
+
+def judges_matter(played: PlayedMatches, pick: str) -> str:
     """Which judges favour each other in these matches, and the order of the players without that; or that
     they are two blocks which contradict each other. Empty where neither is so. Every vote is read. `pick` is
     the pick by the matches as they were judged."""
-    cast = played.votes()
-    if not cast.judges:
-        cast = scored(ledger, played.decided).votes
+    cast = _cast(played)
     if not len(cast.judge):
         return ""
     examined = favours(cast)
@@ -150,8 +148,8 @@ _SCORES = (
 )
 
 
-def _styles(ledger: Ledger, played: PlayedMatches, cast: Votes) -> Floats:
-    """The styles of the answers that these votes are on, as corrections want them."""
+def _styles(matches: Iterable[Match], cast: Votes) -> Floats:
+    """The styles of the answers in these matches that votes are on, as corrections want them."""
     known = np.unique(cast.matches).tolist()
     if cast.scores is None:
         contests, seats = {str(number): at for at, number in enumerate(known)}, {}
@@ -159,7 +157,7 @@ def _styles(ledger: Ledger, played: PlayedMatches, cast: Votes) -> Floats:
         contests = {cast.scores.contests[number]: at for at, number in enumerate(known)}
         seats = {name: at for at, name in enumerate(cast.players)}
     found = np.full((len(known), len(seats) or 2, len(STYLE)), np.nan)
-    for match in Matches(ledger).read(1, ledger.heads()[1], played.scope):
+    for match in matches:
         number = str(match.number)
         if seats:
             authors = match.fixture.authors

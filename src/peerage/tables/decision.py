@@ -14,13 +14,13 @@ from peerage.blocks import MARK, Replies
 from peerage.figures import counted, dollars, estimated, percent
 from peerage.judging.check_programs import PROGRAM_FAILED
 from peerage.ledger.settings_log import settings_changes
-from peerage.ledger.store import Ledger
 from peerage.protocol import render
 from peerage.ratings.accuracy import difference
 from peerage.ratings.strength.bins import Bin
 from peerage.reading.credits import Credits, TaskMatch, about_tasks
-from peerage.reading.matches import Match, Matches
-from peerage.settings import ArenaSettings, rules_of
+from peerage.reading.matches import Match
+from peerage.reading.reading import Reading
+from peerage.settings import rules_of
 from peerage.tables.leaderboard import Board
 from peerage.tables.row import Row
 from peerage.tables.verdict import Contender, Example, Given, Verdict, Weakness, named
@@ -48,12 +48,10 @@ RULE = (
 )
 
 
-def decision(
-    ledger: Ledger, board: Board, ahead: Callable[[], Outlook | None], settings: ArenaSettings
-) -> Verdict:
+def decision(reading: Reading, board: Board, ahead: Callable[[], Outlook | None]) -> Verdict:
     """Return the verdict of a table with everybody's price, wins and, in arenas of the owner's tasks, weakest
-    category, what would change the pick, and examples. `ahead` forecasts further matches; `settings` are
-    those of now. Raises LedgerError."""
+    category, what would change the pick, and examples. `ahead` forecasts further matches.
+    Raises LedgerError."""
     verdict, credits = board.verdict, board.credits
     ranked = _ranked(board.rows, verdict)
     if not ranked:
@@ -66,15 +64,16 @@ def decision(
     return replace(
         verdict,
         by_task=True,
-        lines=(*verdict.lines, *behind, *_changed(ledger, credits, settings), *_unchecked(credits)),
+        lines=(*verdict.lines, *behind, *_changed(reading, credits), *_unchecked(credits)),
         contenders=tuple(contenders),
         would_change=tuple(_would_change(ranked, board, by_category, _clear(board, ahead))),
-        examples=tuple(_examples(ledger, credits, [row.player for row in ranked])),
+        examples=tuple(_examples(reading, credits, [row.player for row in ranked])),
     )
 
 
-def _changed(ledger: Ledger, credits: Credits, settings: ArenaSettings) -> Iterator[str]:
+def _changed(reading: Reading, credits: Credits) -> Iterator[str]:
     """Say which tasks, and what of the judging, changed while this was played."""
+    settings = reading.settings
     if changed := credits.outdated:
         yield (
             f"{_tasks(changed)} changed while this was played: accuracy counts the answers since then, "
@@ -91,7 +90,7 @@ def _changed(ledger: Ledger, credits: Credits, settings: ArenaSettings) -> Itera
     judges = {judge.name for judge in settings.judges}
     judging = [
         (change.after_match, part)
-        for change in settings_changes(ledger)
+        for change in settings_changes(reading.moment)
         if (part := _of_judging(change.what, judges)) and change.after_match
     ]
     if judging:
@@ -341,14 +340,10 @@ def _category(pick: str, rivals: Sequence[str], by_category: Mapping[str, _Part]
 # ------------------------------------------------------------------------------------------- examples
 
 
-def _examples(ledger: Ledger, credits: Credits, order: Sequence[str]) -> Iterator[Example]:
+def _examples(reading: Reading, credits: Credits, order: Sequence[str]) -> Iterator[Example]:
     """Yield telling matches of the pick, the first of `order`, against the others: see `RULE`."""
-    chosen = telling(credits.matches, order)
-    if not chosen:
-        return
-    matches = Matches(ledger, whole=False)
-    for one in chosen:
-        yield _example(one, matches.one(one.number), order[0])
+    for chosen in telling(credits.matches, order):
+        yield _example(chosen, reading.match(chosen.number), order[0])
 
 
 def telling(matches: Sequence[TaskMatch], order: Sequence[str]) -> list[TaskMatch]:

@@ -15,11 +15,12 @@ import msgspec
 
 from peerage.figures import counted
 from peerage.ledger.series import SERIES
-from peerage.ledger.store import Ledger, Summary
+from peerage.ledger.store import Summary
 from peerage.match import DONE
 from peerage.ratings.not_worse import PROVEN, Difference, More, bets, fewest, further, interval
 from peerage.reading.credits import TaskMatch
 from peerage.reading.played import EVERYTHING, PlayedMatches, Scope, ScopeError
+from peerage.reading.reading import Reading
 from peerage.settings import suggest
 from peerage.tables import Sentences
 
@@ -136,30 +137,29 @@ class Gate(Sentences, frozen=True):
 
 
 def gate(
-    ledger: Ledger,
+    reading: Reading,
     new: str,
     old: str,
     limit: Margin,
     *,
-    players: Sequence[str] = (),
     scope: Scope = EVERYTHING,
     these: bool = False,
     by_topic: bool = False,
 ) -> Gate:
     """Return whether it is shown that `new` is not worse than `old` by more than a margin, or that it is.
 
-    `players` are those of the settings, who may have no match yet. `these` asks about these tasks alone;
+    Players of the settings may have no match yet. `these` asks about these tasks alone;
     `by_topic` asks about each topic too, and then `new` is worse where it is worse on any. The same ledger
     gives the same answer. Raises ScopeError for an unknown player, and where both are the same.
     """
-    played = PlayedMatches(ledger, scope)
-    known = dict.fromkeys([*played.players, *players])
+    played = reading.within(scope)
+    known = dict.fromkeys([*played.players, *[player.name for player in reading.settings.players]])
     for name in (new, old):
         if name not in known:
             raise ScopeError(f"there is no player {name!r}{suggest(name, known)}")
     if new == old:
         raise ScopeError(f"{new!r} is compared with itself; name two players")
-    shared = _Shared(ledger, played, new, old)
+    shared = _Shared(played, new, old)
     of: Measure = limit.of or ("wins" if shared.unchecked or not shared.credits else "accuracy")
     pairs = shared.credits if of == "accuracy" else shared.wins
     if of == "accuracy" and shared.unchecked and not shared.checked:
@@ -381,12 +381,12 @@ class _Shared:
     `credits` of the answers of both to one task, as they come. `repeats`: tasks may be done again; so many
     matches of either were `checked`, or `unchecked`."""
 
-    def __init__(self, ledger: Ledger, played: PlayedMatches, new: str, old: str) -> None:
+    def __init__(self, played: PlayedMatches, new: str, old: str) -> None:
         self.wins: list[_Pair] = []
         self.credits: list[_Pair] = []
         self.checked = self.unchecked = 0
         about_tasks = {match.number: match for match in played.credits.matches}
-        self.repeats = bool(about_tasks or ledger.meta().get(SERIES))
+        self.repeats = bool(about_tasks or played.ledger.meta().get(SERIES))
         self._waiting: dict[str, tuple[deque[float], deque[float]]] = {}
         for match in played.finished:
             if new in match.players or old in match.players:

@@ -12,7 +12,6 @@ from dataclasses import replace
 
 import numpy as np
 
-from peerage.engine.registration import families_of
 from peerage.judging.agreement import ChoicesByUnit, Estimate, alpha, effective_votes
 from peerage.judging.ballots import Ballots, JudgeStatistics, ballots_in, judge_statistics
 from peerage.judging.comparisons import errors, in_orders
@@ -29,44 +28,32 @@ from peerage.judging.preference import (
     positions,
 )
 from peerage.judging.scores_standing import normalised
-from peerage.ledger.store import Ledger
 from peerage.ledger.votes import PeopleVotes
 from peerage.ratings.judges import counted, leaders_without, reliabilities
 from peerage.ratings.kernels import Floats
 from peerage.ratings.table import Z95
-from peerage.reading.matches import Matches
-from peerage.reading.observations import Observations, observe
 from peerage.reading.people_votes import said
-from peerage.settings import ArenaSettings
+from peerage.reading.reading import Reading
 from peerage.tables.anchors import PeopleRow, against_people, people_listed, told_of_people
 from peerage.tables.judge_rows import ChallengeSort, FavourRow, JudgeRow, JudgesReport, Measure
 from peerage.tables.judges_in_words import divided, dull, first_without, remarks, speaking
 from peerage.tables.leaderboard import board
 
 
-def judges(
-    ledger: Ledger, settings: ArenaSettings, level: float = LEVEL, people: PeopleVotes | None = None
-) -> JudgesReport:
+def judges(reading: Reading, level: float = LEVEL, people: PeopleVotes | None = None) -> JudgesReport:
     """The judges of all finished matches; `level` is the chance that any of the `favours` found is false.
     `people` are people's votes on the same duels.
 
     Reads every record and every exchange once. Raises LedgerError.
     """
-    read = observe(Matches(ledger).read(1, ledger.heads()[1]))
-    return judges_of(ledger, settings, read, level, people, board(ledger, settings).verdict.pick)
+    return judges_of(reading, level, people, board(reading).verdict.pick)
 
 
 def judges_of(
-    ledger: Ledger,
-    settings: ArenaSettings,
-    read: Observations,
-    level: float = LEVEL,
-    people: PeopleVotes | None = None,
-    pick: str | None = None,
+    reading: Reading, level: float = LEVEL, people: PeopleVotes | None = None, pick: str | None = None
 ) -> JudgesReport:
-    """`judges`, where what the matches of `ledger` tell was read before; `pick` is the verdict's, which the
-    report does not contradict."""
-    families = families_of(ledger, settings.everyone)
+    """`judges`, where the verdict was made before; the report does not contradict its `pick`."""
+    read, families = reading.observations, reading.families
     marks, ballots = marks_in(read.marks), ballots_in(read.ballots)
     if len(ballots):
         voted = set(ballots.panels)
@@ -84,7 +71,7 @@ def judges_of(
     if found.blocks and cast is not None:
         said_first = [divided(found.blocks, cast), *said_first]
     people_rows: tuple[PeopleRow, ...] = ()
-    verdicts = said(ledger, people.votes()) if people is not None and len(ballots) else []
+    verdicts = said(reading.moment, people.votes()) if people is not None and len(ballots) else []
     if verdicts:
         anchors = against_people(ballots, verdicts)
         people_rows = tuple(people_listed(anchors))

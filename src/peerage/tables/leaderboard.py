@@ -9,9 +9,8 @@ import msgspec
 import numpy as np
 from msgspec import Struct
 
-from peerage.engine.benches import benched
-from peerage.engine.model_watch import Change, changes, in_words
-from peerage.engine.registration import models_and_families, only_judging, registered
+from peerage.engine.model_watch import Change, in_words
+from peerage.engine.registration import models_and_families, only_judging
 from peerage.games import tracks_of
 from peerage.judging.known import accused
 from peerage.ledger.places import Bench
@@ -22,13 +21,14 @@ from peerage.ratings.accuracy import Accuracy
 from peerage.ratings.elo import EloSettings
 from peerage.ratings.strength.bins import Bin
 from peerage.ratings.table import ranks
-from peerage.reading.credits import Credits, about_tasks, known_of
+from peerage.reading.credits import Credits, about_tasks
 from peerage.reading.evidence import MatchEvidence
-from peerage.reading.played import EVERYTHING, PlayedMatches, Scope, ScopeError, by_side, sides_of, sums
+from peerage.reading.played import EVERYTHING, PlayedMatches, Scope, ScopeError, by_side, sides_of
+from peerage.reading.reading import Reading
 from peerage.settings import ArenaSettings, CostUnit, Rating, suggest
 from peerage.settings.player import is_person
-from peerage.standings import NOBODY, after_all, pinned_elo, pinned_rating
-from peerage.standings.accounts import NOTHING, Account, position, possibly_billed
+from peerage.standings import NOBODY, after_all
+from peerage.standings.accounts import NOTHING, Account
 from peerage.tables import notes
 from peerage.tables.chances import Chances, of_games, of_strengths
 from peerage.tables.corrected import judges_matter
@@ -94,11 +94,9 @@ class Board(Struct, frozen=True, dict=True):
 
 
 def board(
-    ledger: Ledger,
-    settings: ArenaSettings,
+    reading: Reading,
     track: str = "",
     scope: Scope = EVERYTHING,
-    played: PlayedMatches | None = None,
     what_if: WhatIf = AS_PLAYED,
     *,
     judged: bool = False,
@@ -114,38 +112,30 @@ def board(
     the ledger cannot be read.
 
     With `scope.source` outside or all imported results count, and the notes name their sources. These have
-    neither games, topics nor costs. `played` are the matches of the scope where they were read before.
-    `what_if` reads the record in another way; raises ScopeError where there is nothing to read so. Where
-    `judged`, the verdict also says whether judges favour each other, for which every vote is read.
+    neither games, topics nor costs. `what_if` reads the record in another way; raises ScopeError where there
+    is nothing to read so. Where `judged`, the verdict also says whether judges favour each other, for which
+    every vote is read.
     """
     if track and track not in TRACKS:
         raise ScopeError(f"no track is called {track!r}{suggest(track, TRACKS)}")
     if scope.weights and track in ("raw", "cost", "points"):
         raise ScopeError(f"track {track} counts every match alike: it takes no weights of games")
-    played = played or PlayedMatches(ledger, scope)
+    ledger, settings, played = reading.moment, reading.settings, reading.within(scope)
     flips = Flips(*played.flips) if scope.source == "played" else None
     first = first_track(settings, scope, played.games)
     track = track or first
     over_games = "overall" in (track, first)
-    if over_games:
-        played = played.weighed(scope.games or weights_of(settings) | dict(scope.weights))
-    rating = pinned_rating(ledger.meta(), settings.rating)
     if asked := what_if.in_words:
         if scope.source != "played":
             raise ScopeError(f"what if {asked}: that reads matches played here; leave outside results out")
-        played = read_again(ledger, played, what_if, track)
+        played = read_again(played, what_if, track)
     if scope.side:
         if scope.source != "played" or track in _WITHOUT_SIDES:
             raise ScopeError("sides are of matches played here, rated by strength, bt, trueskill or glicko2")
-        played = by_side(ledger, played, scope.side)
-    elo = pinned_elo(ledger.meta(), settings.rating)
-    standings, accounts = position(ledger, elo)
-    possibly = possibly_billed(ledger, elo)
-    if not played.whole and not scope.side:
-        accounts = sums(ledger, played.finished)
+        played = by_side(played, scope.side)
+    rating, possibly, standings = reading.rating, reading.possibly_billed, reading.position.standings
+    accounts = here(played.sums(seated=True)) if scope.side else reading.accounts(played)
     speeds: Mapping[str, float] = {}
-    if scope.side:
-        accounts = here(sums(ledger, played.finished, seated=True))
     decided, in_dollars = played.count, settings.rating.cost_unit == CostUnit()
     if scope.source == "played":
         rated, chances = METHODS[track](played, rating, standings), _chances(played, over_games=over_games)
@@ -159,7 +149,7 @@ def board(
     if scope.side:
         rated, chances = on_side(rated), chances.only(sided(chances.players))
     known = {player.name: player for player in settings.players if scope.source != "outside"}
-    cards = registered(ledger)
+    cards = reading.cards
     identities = models_and_families(cards, known.values())
     families = {name: family for name, (_, family) in identities.items()}
     sides = sides_of(played.games) if scope.source == "played" else ()
@@ -183,8 +173,8 @@ def board(
     credits = played.credits if scope.source == "played" and not scope.side else Credits()
     gone: Mapping[str, tuple[int, float]] = {}
     if scope.source == "played" and not (scope.side or asked):
-        gone = _when_withdrawn(played, known, track, rating, elo)
-    out, models, judging = benched(ledger), changes(ledger), only_judging(cards, settings)
+        gone = _when_withdrawn(played, known, track, rating, reading.elo)
+    out, models, judging = reading.benched, reading.models, only_judging(cards, settings)
     rows = [
         _row(
             name=name,
@@ -223,10 +213,10 @@ def board(
             play=any(card.get("price_source") == PLAY_PRICE for card in cards.values()),
             by_task=bool(played.games) and all(map(about_tasks, played.games)),
             elsewhere=whose if scope.source == "played" else (),
-            judges=judges_matter(ledger, played, chances.pick)
+            judges=judges_matter(played, chances.pick)
             if judged and scope.source == "played" and not (asked or scope.side)
             else "",
-            coins=tuple(accused(known_of(ledger, played.finished, filter(about_tasks, played.games))))
+            coins=tuple(accused(played.known_votes()))
             if judged and scope.source == "played" and not asked
             else (),
         ),
@@ -245,11 +235,6 @@ def _chances(played: MatchEvidence, *, over_games: bool = False) -> Chances:
         found = games_of(played)
         return of_games(found, lambda: played.claims)
     return of_strengths([*played.players], played.strengths, lambda: played.claims)
-
-
-def weights_of(settings: ArenaSettings) -> dict[str, float]:
-    """How much each game of an arena counts in its overall table, as its settings say."""
-    return {game: one.weight for game, one in settings.lineup.items()}
 
 
 def first_track(settings: ArenaSettings, scope: Scope, games: Collection[str]) -> Track:

@@ -9,18 +9,15 @@ import msgspec
 from msgspec import Struct
 
 from peerage.engine.probed import ProbeCost, probe_costs
-from peerage.engine.registration import models_and_families, registered
 from peerage.figures import dollars, percent, seconds, whole
 from peerage.judging.ballots import ballots_in, judge_statistics
 from peerage.ledger.codec import read_reply
 from peerage.ledger.store import Ledger
 from peerage.protocol import SANDBOX
-from peerage.reading.matches import Matches
-from peerage.reading.observations import Drafts, Observations, Replies, observe
-from peerage.reading.played import EVERYTHING, PlayedMatches, Scope, sums
-from peerage.settings import ArenaSettings
-from peerage.standings import pinned_elo
-from peerage.standings.accounts import NOTHING, Account, possibly_billed
+from peerage.reading.observations import Drafts, Replies
+from peerage.reading.played import EVERYTHING, Scope
+from peerage.reading.reading import Reading
+from peerage.standings.accounts import NOTHING, Account
 from peerage.tables import Shown
 from peerage.tables.calibration import calibration
 from peerage.tables.costs import CostStats, KindStats, cost_stats, gained, kind_stats
@@ -171,30 +168,16 @@ class Stats(Shown, frozen=True):
         return "".join([table._repr_html_() for table in stats_tables(self).values() if table])
 
 
-def stats(ledger: Ledger, settings: ArenaSettings, scope: Scope = EVERYTHING) -> Stats:
+def stats(reading: Reading, scope: Scope = EVERYTHING) -> Stats:
     """Statistics over the finished matches of a scope; reads every record and exchange once.
 
     Raises ScopeError for a game or topic without a match, LedgerError when the ledger cannot be read.
     """
-    played = PlayedMatches(ledger, scope)
-    read = observe(Matches(ledger).read(1, ledger.heads()[1], scope))
-    return stats_of(ledger, settings, read, sums(ledger, played.finished), played)
-
-
-def stats_of(
-    ledger: Ledger,
-    settings: ArenaSettings,
-    read: Observations,
-    accounts: Mapping[str, Account],
-    played: PlayedMatches,
-) -> Stats:
-    """`stats`, where what the matches tell was read before, as were everybody's sums over the same ones."""
-    identities = models_and_families(registered(ledger), settings.everyone)
-    elo = pinned_elo(ledger.meta(), settings.rating)
-    possibly = possibly_billed(ledger, elo)
+    ledger, settings, played = reading.moment, reading.settings, reading.within(scope)
+    read, accounts = reading.observed(scope), reading.accounts(played)
     readings = Readings()
-    for reading in read.readings:
-        readings.count(*reading)
+    for stated in read.readings:
+        readings.count(*stated)
     judges = judge_statistics(ballots_in(read.ballots))
     players = [player.name for player in settings.everyone]
     names = [*players, *sorted((accounts.keys() | read.replies.keys()) - {*players})]
@@ -206,9 +189,9 @@ def stats_of(
             [
                 _player(
                     name,
-                    *identities.get(name, ("", "")),
+                    *reading.identities.get(name, ("", "")),
                     account=accounts.get(name, NOTHING),
-                    possibly=possibly.get(name, 0),
+                    possibly=reading.possibly_billed.get(name, 0),
                     said=read.replies.get(name, Replies()),
                     given=read.forecasts.get(name, {}),
                     failed_probes=probes.get(name, ProbeCost()).failed,
@@ -218,7 +201,7 @@ def stats_of(
         ),
         judges=tuple([JudgeStats(name, **msgspec.structs.asdict(found)) for name, found in judges.items()]),
         authors=tuple([_author(name, read.authors[name]) for name in sorted(read.authors)]),
-        readings=readings.rows(elo),
+        readings=readings.rows(reading.elo),
         outside=listed(ledger),
         probes=probe_stats(ledger),
         unfinished=unfinished_stats(ledger),

@@ -15,7 +15,7 @@ from peerage.games import installed
 from peerage.judging.ballots import ballots_of
 from peerage.judging.panel import Ballot, PanelRules, count
 from peerage.judging.scores import recorded
-from peerage.ledger.store import Ledger, Summary
+from peerage.ledger.store import Summary
 from peerage.match import DONE, Fixture
 from peerage.protocol import visible
 from peerage.reading.played import PlayedMatches, ScopeError
@@ -42,7 +42,7 @@ class WhatIf(Struct, frozen=True):
 AS_PLAYED = WhatIf()
 
 
-def read_again(ledger: Ledger, played: PlayedMatches, asked: WhatIf, track: str) -> PlayedMatches:
+def read_again(played: PlayedMatches, asked: WhatIf, track: str) -> PlayedMatches:
     """The matches of a scope, their votes or scores counted as asked: a match may come out otherwise, or to
     no result.
 
@@ -57,7 +57,7 @@ def read_again(ledger: Ledger, played: PlayedMatches, asked: WhatIf, track: str)
     judges: set[str] = set()
     schemes: set[str] = set()
     wanted = {one.number: one for one in played.finished if one.status in (DONE, _INCONCLUSIVE)}
-    for fixture, outcome in whole_of(ledger, wanted, _JUDGED):
+    for fixture, outcome in whole_of(played.ledger, wanted, _JUDGED):
         summary, names = wanted[fixture.number], {seat.label: seat.player for seat in fixture.all_seats()}
         ballots = ballots_of(outcome)
         scoring = {grade.judge for grade in recorded(outcome, "judge")}

@@ -1,0 +1,132 @@
+"""An arena as it is read: its settings, and its ledger at one position."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from functools import cached_property
+from typing import Any
+
+from peerage.engine.benches import benched
+from peerage.engine.model_watch import Change, changes
+from peerage.engine.registration import models_and_families, registered
+from peerage.ledger.places import Bench
+from peerage.ledger.store import Ledger
+from peerage.ratings.elo import EloSettings
+from peerage.reading.matches import Match, Matches
+from peerage.reading.observations import Observations, observe
+from peerage.reading.played import EVERYTHING, PlayedMatches, Scope
+from peerage.settings import ArenaSettings, Rating
+from peerage.standings import pinned_elo, pinned_rating
+from peerage.standings.accounts import Account, Position, position, possibly_billed
+
+
+class Reading:
+    """What a ledger tells of an arena; `moment` is that ledger as it is at one position.
+
+    Everything is computed when it is first asked for, and kept, so one reading serves all views of a page or
+    command. Threads may share it: at worst two of them compute the same. Whatever is asked may raise
+    LedgerError.
+    """
+
+    def __init__(self, settings: ArenaSettings, moment: Ledger) -> None:
+        self.settings = settings
+        self.moment = moment
+        self._within: dict[object, PlayedMatches] = {}
+        self._observed: dict[tuple[str, str], Observations] = {}
+
+    # ---------------------------------------------------------------------------------------- results
+
+    def within(self, scope: Scope) -> PlayedMatches:
+        """Return the finished matches of a scope, whose sides are told apart later (`PlayedMatches.on_side`);
+        whole games count as it says, or else the settings. Raises ScopeError."""
+        weights = {name: game.weight for name, game in self.settings.lineup.items()}
+        games = scope.games or weights | dict(scope.weights)
+        key = scope.game, scope.topic, *sorted(scope.weights.items()), *sorted(games.items())
+        if key not in self._within:
+            wanted = Scope(scope.game, scope.topic, scope.weights, games=games)
+            self._within[key] = PlayedMatches(self.moment, wanted)
+        return self._within[key]
+
+    @property
+    def played(self) -> PlayedMatches:
+        """All finished matches."""
+        return self.within(EVERYTHING)
+
+    @cached_property
+    def rating(self) -> Rating:
+        """The rating settings that the arena was made with."""
+        return pinned_rating(self.moment.meta(), self.settings.rating)
+
+    @cached_property
+    def elo(self) -> EloSettings:
+        """The constants of the sequential ratings."""
+        return pinned_elo(self.moment.meta(), self.settings.rating)
+
+    @cached_property
+    def position(self) -> Position:
+        """The ratings after the last match, and everybody's sums."""
+        return position(self.moment, self.elo)
+
+    def accounts(self, played: PlayedMatches) -> Mapping[str, Account]:
+        """Return what everybody did and cost in these matches."""
+        return self.position.accounts if played.whole else played.sums()
+
+    @cached_property
+    def possibly_billed(self) -> Mapping[str, int]:
+        """What players may have been billed beyond what is known, in 1e-9 dollars."""
+        return possibly_billed(self.moment, self.position.accounts)
+
+    # ---------------------------------------------------------------------------------------- players
+
+    @cached_property
+    def cards(self) -> Mapping[str, Mapping[str, Any]]:
+        """The newest card of every player that ever played."""
+        return registered(self.moment)
+
+    @cached_property
+    def identities(self) -> Mapping[str, tuple[str, str]]:
+        """Everybody's model and family."""
+        return models_and_families(self.cards, self.settings.everyone)
+
+    @property
+    def families(self) -> dict[str, str]:
+        """Everybody's family."""
+        return {name: family for name, (_, family) in self.identities.items()}
+
+    @cached_property
+    def benched(self) -> Mapping[str, Bench]:
+        """Who is benched or paused now, by name."""
+        return benched(self.moment)
+
+    @cached_property
+    def models(self) -> Mapping[str, list[Change]]:
+        """Which models providers named, by player."""
+        return changes(self.moment)
+
+    # ---------------------------------------------------------------------------------------- matches
+
+    @cached_property
+    def _matches(self) -> Matches:
+        return Matches(self.moment)
+
+    def matches(self, first: int = 1, last: int | None = None, scope: Scope = EVERYTHING) -> Iterable[Match]:
+        """Return the finished matches first..last of a scope, by default to the last one."""
+        return self._matches.read(first, self.moment.heads()[1] if last is None else last, scope)
+
+    def match(self, number: int) -> Match:
+        """Return one match, finished or under way."""
+        return Matches(self.moment, whole=False).one(number)
+
+    @cached_property
+    def observations(self) -> Observations:
+        """What all matches tell of players, judges and authors; every exchange is read once."""
+        return observe(self.matches())
+
+    def observed(self, scope: Scope) -> Observations:
+        """Return what the matches of a scope tell."""
+        key = scope.game, scope.topic
+        if not any(key):
+            return self.observations
+        if key not in self._observed:
+            self._observed[key] = observe(self.matches(scope=scope))
+        return self._observed[key]
