@@ -31,11 +31,34 @@ from peerage.ratings.merging import coded
 from peerage.ratings.table import POINTS, Z95, Row, rows_of, t_quantile
 from peerage.ratings.tally import PairTally, tally
 
+_CELLS = 200_000
+"""Cells of judges and two players that are worked on at once: what fits the processor's cache."""
 SPREAD = 0.5
 """Prior standard deviation of reliabilities around their mean, as a part of it."""
 
 
-class Cells(NamedTuple):
+class Held(NamedTuple):
+    """The cells in which there are votes: `judge`, `one` and `other` player, and what the cells hold."""
+
+    judge: Ints
+    one: Ints
+    other: Ints
+    games: Floats
+    points: Floats
+
+    def only(self, kept: NDArray[np.bool_]) -> Held:
+        """Return some of the cells."""
+        players = self.judge[kept], self.one[kept], self.other[kept]
+        return Held(*players, self.games[kept], self.points[kept])
+
+    def both(self, which: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        """Return the cells both of whose players are among those of their judge, a matrix of judges and
+        players."""
+        return np.asarray(which[self.judge, self.one] & which[self.judge, self.other])
+
+
+@dataclass(frozen=True, eq=False)
+class Cells:
     """Votes by judge, player and other player, each counted both ways: how many (or their weight), and how
     many for the former, a tie being half a one. Shape (judges, players, players)."""
 
@@ -46,6 +69,17 @@ class Cells(NamedTuple):
     def players(self) -> int:
         return int(self.games.shape[-1])
 
+    @cached_property
+    def held(self) -> Held:
+        """Return the cells that hold votes, by judge: few, for most judges never saw most pairs."""
+        judge, one, other = np.nonzero(self.games)
+        return Held(judge, one, other, self.games[judge, one, other], self.points[judge, one, other])
+
+    @cached_property
+    def pairs(self) -> Held:
+        """Return the same, each pair of players once."""
+        return self.held.only(self.held.one < self.held.other)
+
 
 class View(NamedTuple):
     """The strengths of all players in the eyes of all judges but one, for each judge: shape (judges,
@@ -53,11 +87,6 @@ class View(NamedTuple):
 
     strength: Floats
     information: Floats
-
-    @property
-    def covariance(self) -> Floats:
-        """Return the covariance of strengths, for each judge."""
-        return np.asarray(np.linalg.inv(self.information))
 
 
 class Slopes(NamedTuple):
@@ -69,10 +98,18 @@ class Slopes(NamedTuple):
     columns: Floats
 
     @property
+    def seen(self) -> Floats:
+        """The strengths as each judge takes them to be: shape (judges, players)."""
+        return np.asarray((self.columns @ self.value[:, :, None])[:, :, 0])
+
+    @property
     def chance(self) -> Floats:
         """The chance that each judge prefers one player to another: shape (judges, players, players)."""
-        seen = (self.columns @ self.value[:, :, None])[:, :, 0]
-        return logistic(seen[:, :, None] - seen[:, None, :])
+        return logistic(self.seen[:, :, None] - self.seen[:, None, :])
+
+    def chances(self, held: Held) -> Floats:
+        """Return the chances of those cells alone."""
+        return logistic(self.seen[held.judge, held.one] - self.seen[held.judge, held.other])
 
 
 def counted(history: Duels, judge: Ints, judges: int) -> Cells:
@@ -90,7 +127,7 @@ def counted(history: Duels, judge: Ints, judges: int) -> Cells:
 
 
 def logistic(gap: Floats) -> Floats:
-    found = np.clip(gap, -30, 30)  # in place: arrays of judges × players² are what all time goes to
+    found = np.clip(gap, -30, 30)  # in place: large arrays are what all time goes to
     np.exp(np.negative(found, out=found), out=found)
     return np.divide(1, np.add(found, 1, out=found), out=found)
 
@@ -99,28 +136,49 @@ def logistic(gap: Floats) -> Floats:
 def others(cells: Cells, trusted: np.ndarray, start: View | None = None) -> View:
     """Return the view of all other judges, for each judge; a vote counts where both its players are
     `trusted` with the judge, a matrix of judges and players. `start` is a view near this one."""
-    both = trusted[:, :, None] & trusted[:, None, :]
-    games, points = cells.games * both, cells.points * both
-    all_games, all_points = games.sum(axis=0), points.sum(axis=0)
-    games, points = np.subtract(all_games, games, out=games), np.subtract(all_points, points, out=points)
+    held, n = cells.pairs.only(cells.pairs.both(trusted)), cells.players
+    met, place = np.unique(held.one * n + held.other, return_inverse=True)
+    pairs = np.divmod(met, max(n, 1))
+    all_games, all_points = (
+        np.bincount(place, column, len(met)).astype(np.float64) for column in (held.games, held.points)
+    )
     if start is None:  # near to what everybody sees
-        near = _climbed(all_games[None], all_points[None], np.zeros((1, len(all_games)))).strength
-        return _climbed(games, points, near.repeat(len(games), axis=0))
-    return _climbed(games, points, start.strength)
+        near = _climbed(pairs, all_games[None], all_points[None], np.zeros((1, n))).strength
+        strength = near.repeat(len(trusted), axis=0)
+    else:
+        strength = start.strength
+    found = View(np.empty_like(strength), np.empty((len(trusted), n, n)))
+    step = max(1, _CELLS // max(n * n, 1))
+    for first in range(0, len(trusted), step):
+        rows = slice(first, first + step)
+        own = slice(*np.searchsorted(held.judge, (first, first + step)))
+        games, points = (np.tile(column, (len(strength[rows]), 1)) for column in (all_games, all_points))
+        cell = held.judge[own] - first, place[own]
+        games[cell] -= held.games[own]
+        points[cell] -= held.points[own]
+        found.strength[rows], found.information[rows] = _climbed(pairs, games, points, strength[rows])
+    return found
 
 
-def _climbed(games: Floats, points: Floats, strength: Floats) -> View:
-    """The views of those who see these votes, each from a strength to begin with."""
-    n = strength.shape[1]
-    information = np.empty_like(games)
+def _climbed(pairs: tuple[Ints, Ints], games: Floats, points: Floats, strength: Floats) -> View:
+    """The views of those who see these votes on `pairs` of players, a row each, from a strength to begin
+    with; the points are those of the first of a pair."""
+    one, other = pairs
+    rows, n = strength.shape
+    of = np.arange(rows)[:, None] * n
+    information = np.zeros((rows, n, n))
     for _ in range(30):
-        chance = logistic(strength[:, :, None] - strength[:, None, :])
+        chance = logistic(strength[:, one] - strength[:, other])
         alone = logistic(strength)
         expected = games * chance
-        slope = (points - expected).sum(axis=2) + PRIOR_GAMES * (0.5 - alone)
-        information = np.multiply(expected, np.subtract(chance, 1, out=chance), out=expected)
+        pull = (points - expected).ravel()
+        won, lost = (np.bincount((of + side).ravel(), pull, rows * n) for side in pairs)
+        gradient = (won - lost).reshape(rows, n) + PRIOR_GAMES * (0.5 - alone)
+        curve = expected * (chance - 1)
+        information[:, one, other] = information[:, other, one] = curve
+        information[:, range(n), range(n)] = 0.0
         information[:, range(n), range(n)] = PRIOR_GAMES * alone * (1 - alone) - information.sum(axis=2)
-        step = np.linalg.solve(information, slope[:, :, None])[:, :, 0]
+        step = np.linalg.solve(information, gradient[:, :, None])[:, :, 0]
         strength = strength + np.clip(step, -1, 1)
         if np.abs(step).max(initial=0.0) < 1e-5:
             break
@@ -133,10 +191,7 @@ def slopes(cells: Cells, aside: np.ndarray, strength: Floats, spreads: Floats) -
     for a judge say nothing about its slope."""
     columns = np.stack([strength, strength**2][: len(spreads)], axis=-1)
     usual, precision = np.array([1.0, 0.0])[: len(spreads)], np.diag(spreads**-2.0)
-    judge, one, other = np.nonzero(np.triu(cells.games))  # each pair once: most judges never saw most pairs
-    kept = ~(aside[judge, one] | aside[judge, other])
-    judge, one, other = judge[kept], one[kept], other[kept]
-    games, points = cells.games[judge, one, other], cells.points[judge, one, other]
+    judge, one, other, games, points = cells.pairs.only(cells.pairs.both(~aside))
     gap = columns[judge, one] - columns[judge, other]
     square = gap[:, :, None] * gap[:, None, :]
     heard, start = np.unique(judge, return_index=True)

@@ -228,7 +228,7 @@ class _Test:
         return scores, z, values[place].reshape(total.shape), math.sqrt(spread)
 
     def _scores(self, aside: Flags) -> Scores:
-        return self.evidence.scores(aside, self.heard)
+        return self.evidence.scores(aside, self.heard, self.tested)
 
 
 def _wider(square: Floats, kept: Flags, axis: int) -> Floats:

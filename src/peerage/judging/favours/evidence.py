@@ -47,9 +47,9 @@ class Evidence(Protocol):
     worth: float
     freedom: Floats
 
-    def scores(self, aside: Flags, heard: Flags) -> Scores:
+    def scores(self, aside: Flags, heard: Flags, tested: Flags) -> Scores:
         """The test, pairs of judge and author that are `aside`, and judges not `heard`, being no measure for
-        anybody."""
+        anybody; what it gives for pairs that are not `tested` is of no use."""
 
     def spread(self, scores: Scores, kept: Flags, part: float) -> float:
         """The variance by which judges differ about authors anyway, from the pairs `kept`, the smallest

@@ -70,7 +70,7 @@ class ScoreEvidence:
         self._usual = 0.0
         nobody, everybody = np.zeros(shape, np.bool_), np.ones(shape[0], np.bool_)
         for _ in range(3):
-            found = self.scores(nobody, everybody)
+            found = self.scores(nobody, everybody, self.marks > 0)
             kept = (self.marks > 0) & (found.information > 1e-9)
             self._usual = matched(found, kept, np.median, median_of(1.0)) if kept.any() else 0.0
 
@@ -134,7 +134,7 @@ class ScoreEvidence:
         information = information @ shrunk
         return (information + information.T) / 2, score @ shrunk
 
-    def scores(self, aside: Flags, heard: Flags) -> Scores:
+    def scores(self, aside: Flags, heard: Flags, tested: Flags) -> Scores:
         trusted = ~aside & heard[:, None] & (self.marks > 0)
         judges, authors = trusted.shape
         each = [self._profiled(author, trusted[:, author]) for author in range(authors)]

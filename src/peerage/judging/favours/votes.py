@@ -8,6 +8,7 @@ where an author nearly always wins, or loses, a score test (Rao 1948) says too m
 
 from __future__ import annotations
 
+import math
 from math import lgamma, log
 
 import numpy as np
@@ -15,6 +16,7 @@ import numpy as np
 from peerage.judging.comparisons import SPREADS, compared, in_orders
 from peerage.judging.favours.evidence import DULL, JUDGES, Mute, Scores, matched, median_of
 from peerage.judging.marks import Flags, Marks, Votes
+from peerage.ratings.blas import one_thread
 from peerage.ratings.bradley_terry import PRIOR_GAMES
 from peerage.ratings.history import Duels
 from peerage.ratings.judges import Cells, Slopes, View, logistic, others, slopes
@@ -33,7 +35,8 @@ class VoteEvidence:
         self.marks, self.undecided = table.marks, table.undecided
         self._cells, self._decided = table.orders
         self._many = np.maximum(self._cells.games.sum(axis=2), 1)
-        self._held = np.nonzero(self._cells.games)
+        held = self._cells.held
+        self._cell = held.judge * self.marks.shape[1] + held.one
         self._squares_of = table.squares
         self.freedom = np.full(self.marks.shape, np.inf)
         self._heard = np.zeros(0, np.bool_)
@@ -73,54 +76,62 @@ class VoteEvidence:
         self._last = view
         return view
 
-    def scores(self, aside: Flags, heard: Flags) -> Scores:
+    def scores(self, aside: Flags, heard: Flags, tested: Flags) -> Scores:
         self._hear(heard)
         squares = self._squared()
-        view, n = self._seen(aside), self.marks.shape[1]
+        view, held = self._seen(aside), self._cells.held
         fitted = slopes(self._cells, aside, view.strength, SPREADS)
-        chance = fitted.chance
-        weight = self._cells.games * chance * (1 - chance)
-        among = ~(aside[:, :, None] | aside[:, None, :])
-        own = (weight * among).sum(axis=2)
-        noise = (squares * ~aside).sum(axis=1) / np.maximum(own.sum(axis=1), 1e-9)
+        chance = fitted.chances(held)
+        weight = held.games * chance * (1 - chance)
+        gap = fitted.columns[held.judge, held.one] - fitted.columns[held.judge, held.other]
+        apart = ~aside[held.judge, held.other]
+        versus, among = weight * apart, weight * (apart & ~aside[held.judge, held.one])
+        noise = (squares * ~aside).sum(axis=1) / np.maximum(self._summed(among).sum(axis=1), 1e-9)
         noise = np.maximum(noise, 0.05)[:, None]
-        versus = weight * ~aside[:, None, :]
-        residual = (self._cells.points - self._cells.games * chance) * ~aside[:, None, :]
-        with_own = _gaps(versus, fitted.columns)
+        with_own, drawn = self._gaps(versus, gap), self._gaps(among, gap)
         explained = with_own @ fitted.inverse
         lost = (explained * with_own).sum(axis=2)
-        information = versus.sum(axis=2)
+        information = self._summed(versus)
         # a pair that entered the judge's slope has drawn it towards itself; one set aside has not
         variance = noise * (information + np.where(aside, lost, -lost))
-        steepness = fitted.value[:, :1] + 2 * fitted.value[:, 1:] * view.strength
-        change = -versus
-        change[:, range(n), range(n)] += information
-        drawn = _gaps(weight * among, fitted.columns)
-        change = (change - explained @ drawn.transpose(0, 2, 1)) * steepness[:, None, :]
-        doubt = np.maximum(((change @ view.covariance) * change).sum(axis=2), 0.0)
         # tastes for the other authors have drawn the slope by which a pair set aside is judged
         tastes = np.swapaxes(drawn * ~aside[:, :, None], 1, 2) @ drawn
         by_slope = np.einsum("jac,jcd,jad->ja", explained, tastes, explained)
         spread = np.where(aside, np.sqrt(information**2 + by_slope), np.maximum(information - lost, 0.0))
         effect, part = self._effects(chance, aside, information)
+        doubt = _doubt(
+            self._cells,
+            view=view,
+            tested=tested,
+            versus=versus,
+            information=information,
+            explained=explained,
+            drawn=drawn,
+            steepness=fitted.value[:, :1] + 2 * fitted.value[:, 1:] * view.strength,
+        )
         return Scores(
             effect * information * part,
             spread * part,
             np.maximum(variance, 0.0) * part + doubt * part**2 + 1e-12,
             np.zeros_like(variance),
-            residual.sum(axis=2) / self._many,
+            self._summed((held.points - held.games * chance) * apart) / self._many,
         )
+
+    def _summed(self, values: Floats) -> Floats:
+        """Return sums over the cells that hold votes, for each judge and author."""
+        sums = np.bincount(self._cell, values, self.marks.size)
+        return np.asarray(sums, np.float64).reshape(self.marks.shape)
+
+    def _gaps(self, weight: Floats, gap: Floats) -> Floats:
+        """Return how far each author is from the others by columns: weighted sums of their gaps."""
+        return np.stack([self._summed(weight * column) for column in gap.T], axis=-1)
 
     def _effects(self, chance: Floats, aside: Flags, information: Floats) -> tuple[Floats, Floats]:
         """By how many log-odds each judge prefers each author's answers beyond the chances expected, drawn to
         none by one tied game; and which part of the information expected those votes held."""
-        judge, author, other = self._held
-        kept = ~aside[judge, other]
-        judge, author, other = judge[kept], author[kept], other[kept]
-        shape = self.marks.shape
-        cell = judge * shape[1] + author
-        games, points = self._cells.games[judge, author, other], self._cells.points[judge, author, other]
-        seen = chance[judge, author, other]
+        held, shape = self._cells.held, self.marks.shape
+        kept = ~aside[held.judge, held.other]
+        cell, games, points, seen = self._cell[kept], held.games[kept], held.points[kept], chance[kept]
         odds = np.log(seen / (1 - seen))
 
         def summed(values: Floats) -> Floats:
@@ -140,6 +151,34 @@ class VoteEvidence:
         effect, gained = effect.reshape(shape), gained.reshape(shape)
         square = effect**2 * information
         return effect, np.divide(gained, square, out=np.ones(shape), where=square > 1e-9)
+
+
+@one_thread
+def _doubt(
+    cells: Cells,
+    *,
+    view: View,
+    tested: Flags,
+    versus: Floats,
+    information: Floats,
+    explained: Floats,
+    drawn: Floats,
+    steepness: Floats,
+) -> Floats:
+    """Return how uncertain the others' view makes the scores of the pairs that are tested, as a variance: to
+    solve for every pair would take all time. `versus` weighs the cells that hold votes."""
+    held, doubt, (judges, authors) = cells.held, np.zeros(tested.shape), np.nonzero(tested)
+    row, asked = np.zeros(tested.shape, np.int64), tested[held.judge, held.one]
+    row[judges, authors] = np.arange(len(judges))
+    change = np.zeros((len(judges), cells.players))
+    change[row[held.judge[asked], held.one[asked]], held.other[asked]] = -versus[asked]
+    change[row[judges, authors], authors] += information[judges, authors]
+    for judge in np.unique(judges).tolist():
+        own = slice(*np.searchsorted(judges, (judge, judge + 1)))
+        moved = (change[own] - explained[judge, authors[own]] @ drawn[judge].T) * steepness[judge]
+        reach = np.linalg.solve(view.information[judge], moved.T).T
+        doubt[judge, authors[own]] = np.maximum((reach * moved).sum(axis=1), 0.0)
+    return doubt
 
 
 def _in_order(given: Marks | Votes) -> Marks | Votes:
@@ -172,9 +211,11 @@ def _partial(decided: Cells, fitted: Slopes) -> Flags:
     """The judges that take sides for some authors or against them, whatever their slope: what a coin gives
     each author scatters no more than chance does (Pearson's χ², at 99%; more where the median judge's does),
     and who prefers its family is no coin."""
-    games, chance = decided.games, fitted.chance
-    left = (decided.points - games * chance).sum(axis=2)
-    noise = (games * chance * (1 - chance)).sum(axis=2)
+    held, chance, shape = decided.held, fitted.chances(decided.held), fitted.seen.shape
+    left, noise = (
+        np.bincount(held.judge * shape[1] + held.one, values, math.prod(shape)).reshape(shape)
+        for values in (held.points - held.games * chance, held.games * chance * (1 - chance))
+    )
     known = (noise > 1e-9).sum(axis=1)
     squares = np.divide(left**2, noise, out=np.zeros_like(noise), where=noise > 1e-9).sum(axis=1)
     free = np.maximum(known - 2.0, 1.0)
@@ -184,11 +225,6 @@ def _partial(decided: Cells, fitted: Slopes) -> Flags:
     return np.asarray(
         ratio > most * max(1.0, float(np.median(ratio[known > 2])) if (known > 2).any() else 1.0)
     )
-
-
-def _gaps(weight: Floats, columns: Floats) -> Floats:
-    """Return how far each author is from the others by `columns`: weighted sums for each judge and author."""
-    return np.asarray(weight.sum(axis=2)[:, :, None] * columns - weight @ columns)
 
 
 _LEVEL = 0.05
