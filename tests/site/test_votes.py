@@ -14,13 +14,13 @@ from tests.engine.arenas import ledger_of, play, write_arena
 
 from peerage.ledger import Ledger
 from peerage.ledger.votes import PeopleVotes, Vote, VotedAlready
+from peerage.reading import people_votes
 from peerage.reading.people_votes import cited, finished, said
 from peerage.site import voting
 from peerage.site.ballots import ballot
 from peerage.site.votes import audience
 from peerage.site.voting import Limit, TicketUnknown, VotingService, voter_of
 from peerage.standings.verify import verify
-from peerage.tables import people_votes
 from peerage.tables.match_view import match_view, tasks
 
 MATCHES = 16
