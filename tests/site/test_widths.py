@@ -3,6 +3,7 @@ cut off, broken inside a word or printed over something else."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
 
@@ -29,6 +30,8 @@ NAMES = (
     "grok-4",
 )
 MATCHES = {3: 12, 8: 40, 60: 120}
+CHECKED = 6
+"""Players of an arena whose board has accuracy too."""
 PAGES = ("index.html", "leaderboard/trueskill.html", "judges.html", "costs.html", "head-to-head.html")
 PROMPTS = [
     {"prompt": "Name a bridge.", "category": "bridges"},
@@ -109,10 +112,14 @@ LOOK = """() => {
 @pytest.fixture(scope="module", autouse=True)
 def built(tmp_path_factory: pytest.TempPathFactory) -> dict[int, tuple[Path, tuple[str, ...]]]:
     """The pages of each arena, made before the browser starts: where, and which."""
-    return {count: _built(tmp_path_factory.mktemp(f"of-{count}"), count) for count in MATCHES}
+    found = {count: _built(tmp_path_factory.mktemp(f"of-{count}"), count) for count in MATCHES}
+    tasks = [{"prompt": f"What is {number} + 1?", "expected": f"{number + 1}"} for number in range(9)]
+    return found | {CHECKED: _built(tmp_path_factory.mktemp("checked"), CHECKED, tasks)}
 
 
-def _built(folder: Path, count: int) -> tuple[Path, tuple[str, ...]]:
+def _built(
+    folder: Path, count: int, prompts: Sequence[Mapping[str, str]] = PROMPTS
+) -> tuple[Path, tuple[str, ...]]:
     names = [NAMES[at % 8] + (f" v{at // 8 + 1}" if at >= 8 else "") for at in range(count)]
     players = [
         {
@@ -122,14 +129,24 @@ def _built(folder: Path, count: int) -> tuple[Path, tuple[str, ...]]:
         }
         for at, name in enumerate(names)
     ]
-    write_arena(folder, players, game="tasks", rules={"tasks": PROMPTS}, judging={"judges": 1})
-    play(folder, MATCHES[count])
+    write_arena(folder, players, game="tasks", rules={"tasks": [*prompts]}, judging={"judges": 1})
+    play(folder, MATCHES.get(count, 18))
     paths = (*PAGES, player_page(names[-1]))
     with closing(Site.open(folder)) as site:
         for path in (*paths, *(f"assets/{name}" for name in ASSETS)):
             (folder / path).parent.mkdir(exist_ok=True)
             (folder / path).write_bytes(body(site, path) or b"")
     return folder, paths
+
+
+def test_a_board_with_accuracy_is_not_cut_off_where_pages_are_widest(
+    tab: Page, built: dict[int, tuple[Path, tuple[str, ...]]]
+) -> None:
+    tab.goto(f"file://{built[CHECKED][0]}/index.html")
+    assert tab.locator(".board.checked").count() == 1
+    for width in (1100, 1280, 1440):
+        tab.set_viewport_size({"width": width, "height": 900})
+        assert tab.evaluate(LOOK) == [], width
 
 
 @pytest.mark.parametrize("count", MATCHES)
