@@ -53,6 +53,7 @@ from peerage.tables.rejudge import RejudgedPlayer, RejudgeReport
 from peerage.tables.simulate import SimulatedRow
 from peerage.tables.stats import AuthorStats, JudgeStats, PlayerStats, ProbeStats, Stats, UnfinishedStats
 from peerage.tables.status import MatchNow, Status, WorkerNow
+from peerage.tables.tasks import TaskRow
 from peerage.tables.tournament import ProgressRow, TournamentReport
 from peerage.tables.verdict import Chance, Contender, Example, Given, Verdict, Weakness
 
@@ -386,6 +387,7 @@ _JSON: dict[str, tuple[str | type, ...]] = {
         HostedStats,
         CostStats,
         KindStats,
+        TaskRow,
     ),
     "`judges`: one object (`--of` one of its lists)": (
         JudgesReport,

@@ -10,7 +10,17 @@ import typer
 
 from peerage.cli.leaderboard import Game, Topic, told_scope
 from peerage.cli.options import HERE, MOST_MATCHES, Folder, Format, Shape, arena_in, prose
-from peerage.cli.output import Titled, hundredths, numbers, show_json, show_parts, texts, titled
+from peerage.cli.output import (
+    OutputColumn,
+    Titled,
+    hundredths,
+    numbers,
+    show,
+    show_json,
+    show_parts,
+    texts,
+    titled,
+)
 from peerage.cli.streams import exact
 from peerage.figures import dollars, percent, rounded, seconds, whole
 
@@ -30,6 +40,7 @@ Part = Literal[
     "hosted",
     "costs",
     "kinds",
+    "tasks",
 ]
 
 
@@ -44,12 +55,50 @@ def stats(
 ) -> None:
     """Show what players, judges and authors did.
 
-    JSON holds them all as one object, or with --of as the list of one table.
+    JSON holds them all as one object, or with --of as the list of one table. `--of tasks` alone shows each
+    player on each of your own tasks, the hardest first.
     """
     from peerage.reading.played import Scope
 
     with arena_in(folder) as arena, told_scope():
-        show_stats(arena, shape, of, Scope(game, topic))
+        if of == "tasks":
+            _show_tasks(arena, shape, Scope(game, topic))
+        else:
+            show_stats(arena, shape, of, Scope(game, topic))
+
+
+def _show_tasks(arena: Arena, shape: Format, scope: Scope) -> None:
+    from peerage.reading.played import PlayedMatches
+    from peerage.tables.tasks import task_rows
+
+    found = [row.as_dict() for row in task_rows(PlayedMatches(arena.ledger, scope).credits)]
+    if shape is Format.json:
+        show_json(found)
+        return
+    if not found and shape.for_people:
+        sys.stdout.write("No match about a task of your own has a result yet.\n")
+        return
+    results = [row.pop("players") for row in found]
+    players = sorted({name for result in results for name in result})
+    rows = [
+        {**row, **{f"players.{name}": result.get(name) for name in players}}
+        for row, result in zip(found, results, strict=True)
+    ]
+    show(
+        rows,
+        [
+            *texts(task="Task", category="Category ~2", by="By ~1"),
+            *numbers(whole, answers="Answers ~3"),
+            *numbers(percent, result="Result", spread="Spread ~4"),
+            *[OutputColumn(f"players.{name}", f">{name}", percent) for name in players],
+        ],
+        shape,
+        title="Tasks: the result of each player, the hardest first",
+        notes=[
+            "By: a check's mean credit, or the share of the points of the task's matches.",
+            "Spread: how far the best player is ahead of the worst.",
+        ],
+    )
 
 
 def show_stats(
