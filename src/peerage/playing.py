@@ -22,6 +22,7 @@ from peerage.cluster.requirements import refuse
 from peerage.engine.availability import Availability, spent_today
 from peerage.engine.benches import OVERBILLED
 from peerage.engine.budget import Budget, whole_nano
+from peerage.engine.call_limit import FIRST, FIRST_LOCAL, CallLimit
 from peerage.engine.driving import Driving, MatchRun
 from peerage.engine.hosts import Hosts, Switches, here
 from peerage.engine.import_recordings import admit
@@ -38,7 +39,6 @@ from peerage.engine.report import RunReport
 from peerage.engine.reservations import Reservations
 from peerage.engine.runner import Runner
 from peerage.engine.settings_log import log_settings
-from peerage.engine.slots import FIRST, Slots
 from peerage.engine.stop_signals import stopped_by_signals
 from peerage.engine.under_way import MatchesUnderWay
 from peerage.environment import environment
@@ -52,9 +52,9 @@ from peerage.match import Fixture, MatchRecord, Outcome, Recording
 from peerage.outputs import copies, secret_files
 from peerage.players import open_client
 from peerage.players.checks import together
-from peerage.players.client import Client, PlayerError
+from peerage.players.client import Awaited, Client, InstantClient, PlayerError
 from peerage.players.hosted import HostedClient
-from peerage.players.keys import key_names, local_address
+from peerage.players.keys import capacity, key_names, local_address
 from peerage.requirements import budget_since, check, notices, pin, refuse_too_dear, refuse_unpriced
 from peerage.sealing import sealing_key
 from peerage.settings import (
@@ -254,7 +254,9 @@ def _crew(
         left_out={name: tuple(cards[name].get("left_out", ())) for name in runtimes},
         bounded=not (budget.arena is budget.match is budget.player is None)
         or any(player.daily_budget is not None for player in settings.everyone),
-        free=not any(player.is_limited for player in settings.everyone),
+        free=not any(
+            runtime.settings.is_limited or runtime.call_limit is not None for runtime in runtimes.values()
+        ),
         programs=programs is not None,
         games=files_of(settings.lineup),
         clients=clients,
@@ -325,28 +327,33 @@ async def _open_runtimes(
         raise ArenaError("\n".join(map(str, failures)))
     if failures:
         raise failures[0]
-    return runtimes if clients is not None else await _with_slots(settings, runtimes, env)
+    return runtimes if clients is not None else await _with_call_limits(settings, runtimes, env)
 
 
-async def _with_slots(
+async def _with_call_limits(
     settings: ArenaSettings, runtimes: Mapping[str, PlayerRuntime], env: Mapping[str, str]
 ) -> Mapping[str, PlayerRuntime]:
-    """The players, those of local servers with the slots of these, which they share."""
-    local = {name: address for name, one in runtimes.items() if (address := local_address(one.settings, env))}
-    if not local:
+    """The players, each with the limit of calls in flight that it shares with those of its capacity."""
+    shared: dict[tuple[str, ...], list[str]] = {}
+    for name, runtime in runtimes.items():
+        client = runtime.client
+        queues = isinstance(client, InstantClient | Awaited) or getattr(client, "queues", False)
+        if (by := capacity(runtime.settings, env)) and not queues:
+            shared.setdefault(by, []).append(name)
+    if not shared:
         return runtimes
     from peerage.players.server_slots import stated_slots
 
-    addresses, most = sorted(set(local.values())), settings.engine.calls
-    stated = await asyncio.gather(*map(stated_slots, addresses))
-    slots = {
-        address: Slots(number or min(FIRST, most), number or most)
-        for address, number in zip(addresses, stated, strict=True)
-    }
-    return {
-        name: replace(one, slots=slots[local[name]]) if name in local else one
-        for name, one in runtimes.items()
-    }
+    local = [local_address(runtimes[names[0]].settings, env) for names in shared.values()]
+    addresses, cap = [*filter(None, local)], settings.engine.calls
+    slots = dict(zip(addresses, await asyncio.gather(*map(stated_slots, addresses)), strict=True))
+    limited = {**runtimes}
+    for names, address in zip(shared.values(), local, strict=True):
+        known = slots.get(address)
+        most = min(cap, known or cap)
+        limit = CallLimit(min(most, known or (FIRST_LOCAL if address else FIRST)), most)
+        limited |= {name: replace(runtimes[name], call_limit=limit) for name in names}
+    return limited
 
 
 def _with_room(ledger: Ledger, runtimes: Mapping[str, PlayerRuntime]) -> dict[str, PlayerRuntime]:

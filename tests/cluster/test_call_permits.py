@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from types import SimpleNamespace
-from typing import Any
+import asyncio
+from datetime import date
 
 from peerage.cluster.call_permits import CallPermits
 from peerage.cluster.messages import Asks, Paid
 from peerage.engine.availability import Availability, Away
 from peerage.engine.budget import Affordable, Budget
 from peerage.engine.call_costs import Share
+from peerage.engine.call_limit import CallLimit, Load
+from peerage.engine.player_runtime import PlayerRuntime
 from peerage.players.client import Client
-from peerage.players.house import HouseClient
+from peerage.players.house import HouseClient, PacedClient
+from peerage.players.prices import price_of
 from peerage.settings import Engine, PlayerSettings
 
 ADA = PlayerSettings(name="ada", model="house:0.5")
@@ -22,12 +25,14 @@ GRANT = {"ada": 2 * (20 + 4)}
 class AtWork:
     """Permits for two matches of ada, and what was said."""
 
-    def __init__(self, limit: int) -> None:
+    def __init__(self, limit: int, call_limit: CallLimit | None = None) -> None:
         self.said: list[tuple[int, Affordable | Away | str, int]] = []
         self.called_back = 0
         self.budget = Budget(limit, None, None)
         client: Client = HouseClient(ADA)
-        lines: Any = {"ada": SimpleNamespace(settings=ADA, client=client)}
+        if call_limit is not None:
+            client = PacedClient(HouseClient(ADA), lambda call, answer: 1.0)
+        lines = {"ada": PlayerRuntime(ADA, client, price_of(ADA, date(2026, 1, 1)), call_limit)}
         self.permits = CallPermits(
             self.budget,
             Availability([ADA], lambda: 0),
@@ -82,3 +87,36 @@ async def test_where_a_call_must_wait_for_money_grants_are_called_back_once_and_
     assert at.budget.held == GRANT["ada"] - 40 + 60 + 1
     at.permits.over(1)
     assert at.budget.held == 61
+
+
+async def turns() -> None:
+    for _ in range(50):
+        await asyncio.sleep(0)
+
+
+async def test_the_limit_that_a_provider_bears_holds_over_all_workers_and_learns_of_their_calls() -> None:
+    limit = CallLimit(4, 8)
+    at = AtWork(10**6, limit)
+
+    def paid(worker: int, ticket: int, load: Load | None) -> None:
+        at.permits.paid(worker, Paid(ticket, 1, "key", 1, "ada", 1, True, load is None, 0, load))
+
+    for ticket in range(20):
+        at.permits.ask(ticket % 2, Asks(ticket, 1, "key", "ada", 1, 0))
+    await turns()
+    assert [ticket for ticket, *_ in at.said] == [0, 1, 2, 3]
+    assert at.permits.lowered() == {}
+    for ticket in range(4):
+        paid(ticket % 2, ticket, Load(overload="429"))
+    await turns()
+    assert [ticket for ticket, *_ in at.said[4:]] == [4, 5]
+    assert at.permits.lowered() == {"ada": "at most 2 in flight, halved after 429"}
+    for ticket in range(4, 8):
+        paid(ticket % 2, ticket, Load(1.0))
+        await turns()
+    assert limit.limit == 3
+    assert limit.in_flight == len(at.said) - 8 == 3
+    for held in at.permits.held_by(1):  # a worker that is lost tells nothing of its calls
+        at.permits.paid(1, held)
+    await turns()
+    assert (limit.limit, limit.in_flight) == (3, 3)

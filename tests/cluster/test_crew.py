@@ -12,6 +12,8 @@ import pytest
 from tests.cluster.links import HereLink, HerePlaces, here
 from tests.engine.arenas import house, play, write_arena
 from tests.engine.clients import Cast
+from tests.servers import openai_server
+from tests.servers.crowded import Crowded
 from typer.testing import CliRunner
 
 from peerage.arena import open_arena
@@ -407,3 +409,28 @@ def test_a_ledger_in_a_file_is_refused_with_the_reason(tmp_path: Path, postgres:
     write_arena(tmp_path, PAID, ledger="sqlite:///arena.db", engine={"kind": "ray"})
     with open_arena(tmp_path) as arena, pytest.raises(ArenaError, match="A file has one writer"):
         asyncio.run(arena.play(1))
+
+
+async def test_the_limit_that_a_provider_bears_is_found_over_all_workers_and_told(
+    tmp_path: Path, postgres: PostgresServer, placed: list[HerePlaces]
+) -> None:
+    crowded, told = Crowded(3), set[str]()
+
+    async def look(runner: Runner) -> None:
+        while True:
+            told.update(one.lowered for one in runner.progress().troubles if one.player == "a")
+            await asyncio.sleep(0.01)
+
+    async with openai_server.OpenAIServer(keep=False) as server:
+        server.always(crowded)
+        asked = {"name": "a", "model": "openai:tiny", "base_url": server.url, "key_env": ""}
+        players = [*house(4), asked | {"price": {"input": 0, "output": 0}}]
+        folder = arena(tmp_path, postgres, players=players, engine={"workers": 2}, budget=50)
+        with open_arena(folder) as opened:
+            report = await opened.play(8, beside=look)
+            assert opened.verify().ok
+    assert report.reason == "limit"
+    assert 2 <= max(crowded.seen) <= 6
+    assert crowded.refused <= 0.2 * crowded.answered
+    lowered = "halved after 429", "as more only slow its replies"  # as a busy machine may seem to
+    assert any(line.startswith("at most") and line.endswith(lowered) for line in told)

@@ -9,7 +9,8 @@ from typing import Any
 from peerage.cluster.messages import Asks, Paid
 from peerage.engine.availability import Availability, Away
 from peerage.engine.budget import Affordable, Budget
-from peerage.engine.dispatch import Dispatcher, Lane
+from peerage.engine.call_limit import Load
+from peerage.engine.dispatch import Dispatcher
 from peerage.engine.pending import Pending
 from peerage.engine.player_runtime import PlayerRuntime
 from peerage.engine.reservations import Reservations
@@ -61,8 +62,7 @@ class CallPermits:
         for name, runtime in runtimes.items():
             if isinstance(runtime.client, InstantClient):
                 self._instant.add(name)
-            one = runtime.settings
-            self._dispatcher.add(name, Lane(one.concurrency, one.requests_per_minute, one.tokens_per_minute))
+            self._dispatcher.add(name, runtime.lane())
 
     def ask(self, worker: int, asks: Asks) -> None:
         """Take in a call that waits to go."""
@@ -103,7 +103,7 @@ class CallPermits:
     def paid(self, worker: int, paid: Paid) -> None:
         """Count what a call has cost; what was held for it is free again, and it waits no more."""
         match, player = paid.match, paid.player
-        one = self._forget((worker, paid.ticket))
+        one = self._forget((worker, paid.ticket), paid.load)
         if one is None:
             one = Pending(match, "", player, _NOT_HERE, b"", usual, 0)
             one.reserved = self._of_grant(match, player, paid.granted)
@@ -132,6 +132,10 @@ class CallPermits:
         if self._reservations.tight and self._to_call_back:
             self._to_call_back = False
             self._call_back()
+
+    def lowered(self) -> dict[str, str]:
+        """For each player whose calls wait for a limit that was lowered: that limit, and why."""
+        return self._dispatcher.lowered()
 
     def stop(self) -> None:
         """Let nothing more go."""
@@ -162,7 +166,10 @@ class CallPermits:
         may = False if never else self._availability.reserve(one)
         if may is True:
             self._granted.add(one)
+            one.sent_at = self._loop.time()
             self._answer(*self._of[one], Affordable.YES, one.reserved)
+            if self._reservations:
+                self._loop.call_soon(self.decide)
             return
         if one.player not in self._instant:
             self._dispatcher.returned(one.player)
@@ -177,7 +184,7 @@ class CallPermits:
         self._forget(of)
         self._answer(*of, verdict, 0)
 
-    def _forget(self, of: Of) -> Pending | None:
+    def _forget(self, of: Of, load: Load | None = None) -> Pending | None:
         """Take a call out of wherever it waits or is counted."""
         _, _, one = self._asked.pop(of, ("", 0, None))
         if one is None:
@@ -186,7 +193,7 @@ class CallPermits:
         if one in self._granted:
             self._granted.remove(one)
             if one.player not in self._instant:
-                self._dispatcher.returned(one.player)
+                self._dispatcher.returned(one.player, one.sent_at, load)
         else:
             for waits in (self._reservations.recall, self._availability.recall, self._dispatcher.withdraw):
                 waits(lambda other: other is one)

@@ -180,6 +180,8 @@ class Crew:
         for seat in self._seats.values():
             for one in seat.state.troubles:
                 found.setdefault(one.player, one)
+        for player, lowered in self._permits.lowered().items():
+            found[player] = found.get(player, Trouble(player))._replace(lowered=lowered)
         return tuple(found.values())
 
     def abandon(self) -> None:

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 from peerage.engine.availability import Away
 from peerage.engine.budget import Affordable
+from peerage.engine.call_limit import Load
 from peerage.engine.driving import CallsNow, Reason
 from peerage.engine.records import MatchTally
 from peerage.engine.troubles import Trouble
@@ -61,7 +62,8 @@ class Asks(NamedTuple):
 
 class Paid(NamedTuple):
     """A call has returned, or will not be sent: what it has cost, or may have (`known` False). `ticket` is 0
-    where it did not ask; so much of what is `Granted` to its match is then held no more as is `granted`."""
+    where it did not ask; so much of what is `Granted` to its match is then held no more as is `granted`.
+    `load` is what the call tells of its server."""
 
     ticket: int
     match: int
@@ -72,6 +74,7 @@ class Paid(NamedTuple):
     known: bool
     answered: bool
     granted: int
+    load: Load | None = None
 
 
 class Returned(NamedTuple):

@@ -139,6 +139,7 @@ class RemoteReservations:
                 known=known,
                 answered=answered,
                 granted=granted,
+                load=pending.load,
             )
             self._durable(partial(self._tell, paid, soon=bool(ticket)))
 

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from peerage.engine.availability import Availability, Away
 from peerage.engine.benches import BENCHED, OVERBILLED
 from peerage.engine.budget import Affordable, dollars
+from peerage.engine.call_limit import Load
 from peerage.engine.dispatch import Dispatcher, Lane
 from peerage.engine.journal import Journal
 from peerage.engine.pauses import Pauses
@@ -25,7 +26,7 @@ from peerage.engine.pending import Pending, Rendering, backoff, stated_wait
 from peerage.engine.player_runtime import PlayerRuntime, raised
 from peerage.engine.pricing import MAX_STORED_CHARS, priced
 from peerage.engine.reservations import MatchBudget, Paying
-from peerage.engine.troubles import Trouble, Troubles
+from peerage.engine.troubles import Trouble, Troubles, in_short
 from peerage.ledger.codec import Text, reply_body
 from peerage.ledger.merkle import leaf
 from peerage.ledger.store import FailureRow, IntentRow, ReplyRow
@@ -111,16 +112,7 @@ class Calls:
                 self._instant[name] = runtime.client
             else:
                 self.pauses.watch(name)
-            settings = runtime.settings
-            self._dispatcher.add(
-                name,
-                Lane(
-                    settings.concurrency,
-                    settings.requests_per_minute,
-                    settings.tokens_per_minute,
-                    slots=runtime.slots,
-                ),
-            )
+            self._dispatcher.add(name, runtime.lane())
         if programs is not None:
             self._dispatcher.add(SANDBOX, Lane(programs.workers))
 
@@ -131,7 +123,8 @@ class Calls:
     def troubles(self) -> tuple[Trouble, ...]:
         """Return who is waited for and why, whose replies are cut, who fails."""
         again = {pending: timer.when() for pending, timer in self._backing_off.items()}
-        return self._troubles.now(again, self._dispatcher.paused(), self._loop.time())
+        waits = self._dispatcher.paused(), self._dispatcher.lowered()
+        return self._troubles.now(again, *waits, self._loop.time())
 
     def cap(self, calls: int) -> None:
         """Let so many calls be in flight at once from now on."""
@@ -338,7 +331,7 @@ class Calls:
             self._dispatcher.returned(SANDBOX)
 
     async def _converse(self, pending: Pending, call: Call) -> None:
-        pending.sent_at = self._loop.time()
+        pending.sent_at, pending.load = self._loop.time(), None
         self._troubles.sent(pending, pending.sent_at)
         try:
             came = await self._runtimes[pending.player].answer(call, lambda: self._abandoned)
@@ -352,7 +345,7 @@ class Calls:
             self._matches.broken(fault)
         finally:
             self._troubles.returned(pending)
-            self._dispatcher.returned(pending.player)
+            self._dispatcher.returned(pending.player, pending.sent_at, pending.load)
 
     def _answered(self, pending: Pending, answer: Answer) -> None:
         runtime = self._runtimes[pending.player]
@@ -367,8 +360,7 @@ class Calls:
             self._failed(pending, raised(pending.player, error))
         else:
             self._troubles.answered(pending, raw, truncated)
-            if runtime.slots is not None:
-                runtime.slots.replied(self._loop.time() - pending.sent_at)
+            pending.load = Load(self._loop.time() - pending.sent_at)
             self.pauses.worked(pending.player, pending.ask.role)
             self._record(pending, raw, body, model)
 
@@ -382,8 +374,9 @@ class Calls:
                 told = reason.removeprefix(f"{pending.player}: ")
                 self._matches.put_off(pending, told, until if known else None)
             return
-        if error.busy and error.maybe_paid and (slots := self._runtimes[pending.player].slots) is not None:
-            slots.late()
+        late, refused = error.busy and error.maybe_paid, error.kind == "transient" and not error.maybe_paid
+        if late or refused:
+            pending.load = Load(overload=in_short(reason, pending.player), late=late)
         pending.tries += 1
         cost = pending.worst if error.maybe_paid else 0
         player = pending.player

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
-from peerage.engine.slots import Slots
+from peerage.engine.call_limit import CallLimit, Load
 
 WINDOW_S = 60.0
 
@@ -21,8 +21,8 @@ Waiting = TypeVar("Waiting")
 
 @dataclass(slots=True)
 class Lane(Generic[Waiting]):
-    """One player's waiting calls and limits; `slots` are shared by the players of a local server. Rates hold
-    in every window of 60 seconds, exactly."""
+    """One player's waiting calls and limits; `shared` is that of all players who draw on the same capacity.
+    Rates hold in every window of 60 seconds, exactly."""
 
     concurrency: int | None = None
     requests_per_minute: float | None = None
@@ -31,7 +31,7 @@ class Lane(Generic[Waiting]):
     in_flight: int = 0
     paused_until: float = 0.0
     singly: bool = False
-    slots: Slots | None = None
+    shared: CallLimit | None = None
     _calls: deque[float] = field(default_factory=deque)
     _tokens: deque[tuple[float, int]] = field(default_factory=deque)
     _spent: int = 0
@@ -43,7 +43,7 @@ class Lane(Generic[Waiting]):
             return None
         if self.singly and self.in_flight:
             return None
-        if self.slots is not None and self.slots.in_flight >= self.slots.limit:
+        if self.shared is not None and self.shared.full:
             return None
         at = max(now, self.paused_until)
         if self.requests_per_minute is not None:
@@ -68,8 +68,8 @@ class Lane(Generic[Waiting]):
         """Take the next waiting call out, counting it against the limits."""
         call, tokens = self.waiting.popleft()
         self.in_flight += 1
-        if self.slots is not None:
-            self.slots.in_flight += 1
+        if self.shared is not None:
+            self.shared.left()
         if self.requests_per_minute is not None:
             self._calls.append(now)
         if self.tokens_per_minute is not None:
@@ -107,12 +107,12 @@ class Dispatcher(Generic[Waiting]):
         """Return whether a call to a player waits here, so that another would wait behind it."""
         return bool(self._lanes[player].waiting)
 
-    def returned(self, player: str) -> None:
-        """A call that left has come back, or was given up."""
+    def returned(self, player: str, sent: float = 0.0, load: Load | None = None) -> None:
+        """A call that left, and was sent at `sent`, has come back, or was given up."""
         lane = self._lanes[player]
         lane.in_flight -= 1
-        if lane.slots is not None:
-            lane.slots.in_flight -= 1
+        if lane.shared is not None:
+            lane.shared.returned(self._loop.time(), sent, load)
         self.in_flight -= 1
         self._soon()
 
@@ -144,6 +144,14 @@ class Dispatcher(Generic[Waiting]):
             player: (lane.paused_until - now, len(lane.waiting))
             for player, lane in self._lanes.items()
             if lane.waiting and lane.paused_until > now
+        }
+
+    def lowered(self) -> dict[str, str]:
+        """For each player whose calls wait for a limit that was lowered: that limit, and why."""
+        return {
+            player: f"at most {lane.shared.limit} in flight, {lane.shared.why}"
+            for player, lane in self._lanes.items()
+            if lane.waiting and lane.shared is not None and lane.shared.why
         }
 
     def singly(self, player: str, singly: bool) -> None:

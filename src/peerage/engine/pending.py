@@ -8,6 +8,7 @@ from hashlib import sha256
 from typing import overload
 
 from peerage.engine import patience
+from peerage.engine.call_limit import Load
 from peerage.games.house import House
 from peerage.protocol import Ask, Request, Speaker, fence, render
 
@@ -51,7 +52,7 @@ class Pending:
 
     `salt` seals its reply; empty: it is not sealed. `worst` is what it may cost at most, in 1e-9 dollars,
     `reserved` what of that the budget holds for it now, `of_day` what its player's daily budget does.
-    `reason` says in short why the last attempt failed.
+    `reason` says in short why the last attempt failed, `load` what that attempt tells of its server.
     """
 
     match: int
@@ -65,6 +66,7 @@ class Pending:
     tries: int = 0
     reason: str = ""
     sent_at: float = 0.0
+    load: Load | None = None
     worst: int | None = None
     reserved: int = 0
     of_day: int = 0

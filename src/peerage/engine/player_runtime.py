@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from peerage.engine.call_costs import OVERHEAD_BYTES
+from peerage.engine.call_limit import CallLimit
+from peerage.engine.dispatch import Lane
 from peerage.engine.driver import ROOM
 from peerage.engine.pending import Pending, Rendering
-from peerage.engine.slots import Slots
 from peerage.players.client import Answer, Call, Client, PlayerError, duration
 from peerage.players.prices import Price
 from peerage.protocol import MORE_ROOM, Ask, Role, Speaker
@@ -33,12 +34,23 @@ class Limit(NamedTuple):
 
 @dataclass(frozen=True)
 class PlayerRuntime:
-    """`slots` are those of its server, where that is local."""
+    """`call_limit` is shared by the players who draw on the same capacity; None where nothing limits that,
+    or where the limit is kept elsewhere."""
 
     settings: PlayerSettings
     client: Client
     price: Price
-    slots: Slots | None = None
+    call_limit: CallLimit | None = None
+
+    def lane(self) -> Lane[Pending]:
+        """Return a queue for its calls, with its limits."""
+        stated = self.settings
+        return Lane(
+            stated.concurrency,
+            stated.requests_per_minute,
+            stated.tokens_per_minute,
+            shared=self.call_limit,
+        )
 
     def limit(self, ask: Ask) -> Limit:
         """The tokens of a call: the game's limit under the player's own, and the player's room to think."""

@@ -25,8 +25,9 @@ class Trouble(NamedTuple):
 
     `waiting` calls will be sent again, the first in `seconds` as try `attempt` of `attempts`, since the last
     one failed for `reason`. `queued` calls wait since the player pauses, for `paused_s` seconds more.
-    `in_flight` calls are out, the oldest for `silent_s` seconds. Of `answered` replies `cut` ended at their
-    token limit. `failed` calls were given up, the last for `failure`.
+    `lowered` says at which limit of calls in flight others wait, and why. `in_flight` calls are out, the
+    oldest for `silent_s` seconds. Of `answered` replies `cut` ended at their token limit. `failed` calls were
+    given up, the last for `failure`.
     """
 
     player: str
@@ -37,6 +38,7 @@ class Trouble(NamedTuple):
     seconds: float = 0.0
     queued: int = 0
     paused_s: float = 0.0
+    lowered: str = ""
     in_flight: int = 0
     silent_s: float = 0.0
     answered: int = 0
@@ -56,6 +58,8 @@ class Trouble(NamedTuple):
             parts.append(
                 f"{self.reason or 'paused'}, asked again in {duration(self.paused_s)} ({self.queued} {calls})"
             )
+        if self.lowered:
+            parts.append(self.lowered)
         if self.silent_s >= SLOW_S:
             more = f" ({self.in_flight} calls)" if self.in_flight > 1 else ""
             parts.append(f"no reply for {duration(self.silent_s)}{more}")
@@ -133,10 +137,15 @@ class Troubles:
             _log.info("%s, %s; given up", _call(pending), _said(pending, reason))
 
     def now(
-        self, again: Mapping[Pending, float], paused: Mapping[str, tuple[float, int]], now: float
+        self,
+        again: Mapping[Pending, float],
+        paused: Mapping[str, tuple[float, int]],
+        lowered: Mapping[str, str],
+        now: float,
     ) -> tuple[Trouble, ...]:
         """The players with whom something is wrong, by name; `again`: when waiting calls are sent again;
-        `paused`: for how many seconds players pause, and how many of their calls wait for that."""
+        `paused`: for how many seconds players pause, and how many of their calls wait for that; `lowered`: to
+        what their limits of calls in flight were lowered, and why."""
         waiting: dict[str, list[Pending]] = {}
         for pending in again:
             waiting.setdefault(pending.player, []).append(pending)
@@ -144,7 +153,7 @@ class Troubles:
         for pending, since in self._since.items():
             out.setdefault(pending.player, []).append(now - since)
         found: list[Trouble] = []
-        for player in sorted({*waiting, *paused, *out, *self._known}):
+        for player in sorted({*waiting, *paused, *lowered, *out, *self._known}):
             trouble = self._known.get(player) or Trouble(player, attempts=self._attempts)
             if mine := waiting.get(player):
                 first = min(mine, key=again.__getitem__)
@@ -157,6 +166,7 @@ class Troubles:
             trouble = trouble._replace(
                 queued=queued,
                 paused_s=pause,
+                lowered=lowered.get(player, ""),
                 in_flight=len(flights),
                 silent_s=max(flights, default=0.0),
                 answered=self._answered.get(player, 0),

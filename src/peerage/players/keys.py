@@ -13,6 +13,7 @@ from typing import NamedTuple
 from urllib.parse import urlsplit
 
 from peerage.settings import PlayerSettings
+from peerage.settings.player import OTHERS
 
 
 class Provider(NamedTuple):
@@ -91,6 +92,21 @@ def is_local(address: str) -> bool:
         host = (urlsplit(address).hostname or "").rstrip(".")
         return ip_address(host).is_private
     return host == "localhost" or host.endswith((".localhost", ".local", ".lan", ".internal"))
+
+
+def capacity(settings: PlayerSettings, env: Mapping[str, str]) -> tuple[str, ...]:
+    """Return the name of what bounds the calls in flight to a player; those of one name share the bound.
+
+    Providers count calls by key and model, and by tier and upstream: two prompts on one model share, two
+    models with one key do not. A local server shares its slots out among all of its models. Empty for
+    players of this process, programs and people, whose calls no server turns away.
+    """
+    if settings.provider in OTHERS and not settings.provider.startswith("http"):
+        return ()
+    if local := local_address(settings, env):
+        return (local,)
+    key, upstreams = key_place(settings, env), settings.upstreams
+    return settings.model, settings.base_url, key, settings.service_tier or "", str(upstreams or "")
 
 
 def local_address(settings: PlayerSettings, env: Mapping[str, str]) -> str:

@@ -248,8 +248,8 @@ class PlayerSettings(Section):
         None,
         ge=1,
         le=1_000_000,
-        description="Calls in flight to this player at most; of a person: matches that may wait for it, 8 if "
-        "not stated.",
+        description="Calls in flight to this player at most; below that a run finds out how many its "
+        "provider bears. Of a person: matches that may wait for it, 8 if not stated.",
     )
     timeout_s: float = Field(
         120.0,
