@@ -16,6 +16,7 @@ from pydantic import ValidationError
 from peerage.games.section import Section
 from peerage.games.task_files import unknown
 from peerage.games.tasks.files import read_tasks
+from peerage.games.tasks.rules import TasksRules
 from peerage.games.trivia.quiz import read_quiz
 from peerage.settings import SettingsError, load
 
@@ -104,3 +105,9 @@ def test_numbers_under_names_are_held_to_the_same_as_others() -> None:
     for value in (True, "010"):
         with pytest.raises(ValidationError, match="number"):
             Weights.model_validate({"by_name": {"x": value}})
+
+
+def test_files_in_a_list_of_tasks_are_no_prompts() -> None:
+    with pytest.raises(ValidationError, match=r"'b\.JSONL' in a list of tasks, where a text is a prompt"):
+        TasksRules.model_validate({"tasks": ["Why?", "b.JSONL"]})
+    assert len(TasksRules.model_validate({"tasks": ["Read a.csv", {"prompt": "a.csv"}]}).tasks) == 2

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from functools import lru_cache
 from importlib.resources import files
 from typing import Any, Literal
@@ -18,6 +19,8 @@ from peerage.games.tasks.task import Task, numbered, task_of, templates_of
 from peerage.judging.panel import PanelRules
 from peerage.protocol import Shaped, Text
 from peerage.ratings.read.report import problems_of
+
+_FILE = re.compile(r"\S+\.(?:csv|tsv|jsonl?|ya?ml|parquet)", re.IGNORECASE)
 
 
 @lru_cache(maxsize=1)
@@ -87,6 +90,11 @@ class TasksRules(GameRules):
             if not isinstance(written, str | dict):
                 problems.append(
                     f"{place}: found {written!r:.60}; expected a text, or `prompt: …` and columns"
+                )
+            elif isinstance(written, str) and _FILE.fullmatch(written.strip()):
+                problems.append(
+                    f"{place}: found {written!r:.60} in a list of tasks, where a text is a prompt; `tasks:` "
+                    "takes one file: join yours in one, or write `prompt: …`"
                 )
             elif isinstance(written, dict) and "checks" in written:
                 found.append(written)
