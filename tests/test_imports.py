@@ -24,20 +24,12 @@ ROOMS = (
     *("formats", "yaml_text", "ratings", "sandbox"),
     # What authors of games import, and what games are made of.
     *("protocol", "match", "blocks"),
+    # What writes views into a medium: it knows nothing but their blocks.
+    "render",
     *("judging", "challenges", "facts"),
     *("games", "scheduling", "settings", "ledger", "standings", "players", "engine", "cluster"),
-    *(
-        "requirements",
-        "reading",
-        "tables",
-        "site",
-        "playing",
-        "running",
-        "testing",
-        "arena",
-        "cli",
-        "__main__",
-    ),
+    *("requirements", "reading", "tables", "views", "site", "playing", "running", "testing", "arena", "cli"),
+    "__main__",
 )
 """Ground to roof: a room, or a file next to the rooms, imports only what is before it in this list."""
 PURE = (
@@ -57,7 +49,8 @@ PURE = (
 )
 """Rooms that compute: they never fetch, sleep or print."""
 ACTING = (
-    *("sandbox", "ledger", "players", "engine", "cluster", "reading", "tables", "site", "playing", "running"),
+    *("sandbox", "ledger", "players", "engine", "cluster", "reading", "tables", "views", "site"),
+    *("playing", "running"),
     *("arena", "cli"),
 )
 NOT_YET = {("ratings", "formats"): "`storable`, which texts can be stored, belongs to the values"}

@@ -28,8 +28,9 @@ if TYPE_CHECKING:
     from peerage.ledger.verify import Report as VerifyReport
     from peerage.players.client import PlayerError
     from peerage.reading.played import ScopeError
+    from peerage.render.charts import Chart
+    from peerage.render.table import Table
     from peerage.settings import ArenaError, SettingsError
-    from peerage.site.charts import Chart
     from peerage.tables.catalogue import PlayerRow
     from peerage.tables.gate import Gate
     from peerage.tables.match_view import MatchView
@@ -37,19 +38,19 @@ if TYPE_CHECKING:
     from peerage.tables.plan import Plan
     from peerage.tables.row import Row
     from peerage.tables.stats import Stats
-    from peerage.tables.table import PairRow, Table
     from peerage.tables.verdict import Verdict
     from peerage.version import __version__
+    from peerage.views.players import PairRow
 
 _HOME = {
     "Arena": "arena",
     "ArenaError": "settings",
-    "Chart": "site.charts",
+    "Chart": "render.charts",
     "Gate": "tables.gate",
     "LedgerError": "ledger.store",
     "MatchView": "tables.match_view",
     "Outlook": "tables.outlook",
-    "PairRow": "tables.table",
+    "PairRow": "views.players",
     "Plan": "tables.plan",
     "PlayerError": "players.client",
     "PlayerRow": "tables.catalogue",
@@ -59,7 +60,7 @@ _HOME = {
     "ScopeError": "reading.played",
     "SettingsError": "settings",
     "Stats": "tables.stats",
-    "Table": "tables.table",
+    "Table": "render.table",
     "Verdict": "tables.verdict",
     "VerifyReport": "ledger.verify",
     "__version__": "version",

@@ -30,8 +30,9 @@ if TYPE_CHECKING:
     from peerage.match import MatchRecord, Outcome, Recording
     from peerage.players.client import Client
     from peerage.reading.reading import Reading
+    from peerage.render.charts import Chart
+    from peerage.render.table import Table
     from peerage.running import Beside
-    from peerage.site.charts import Chart
     from peerage.site.reading import Site
     from peerage.tables.catalogue import PlayerRow
     from peerage.tables.gate import Gate
@@ -40,8 +41,8 @@ if TYPE_CHECKING:
     from peerage.tables.plan import Plan
     from peerage.tables.row import Row
     from peerage.tables.stats import Stats
-    from peerage.tables.table import PairRow, Table
     from peerage.tables.verdict import Verdict
+    from peerage.views.players import PairRow
 
 _CHARTS = {"course": "ratings", "frontier": "cost"}
 """What the files of charts are called otherwise here."""
@@ -174,10 +175,11 @@ class Arena:
     @property
     def players(self) -> Table[PlayerRow]:
         """Who plays, in the order of the settings, with today's prices."""
+        from peerage.render.table import Table
         from peerage.tables.catalogue import players
-        from peerage.tables.table import players_table
+        from peerage.views.players import players_table
 
-        return players_table(list(players(self.settings, datetime.now(UTC).date())))
+        return Table(players_table([*players(self.settings, datetime.now(UTC).date())]))
 
     def leaderboard(self, track: str = "", *, game: str = "", topic: str = "", side: str = "") -> Table[Row]:
         """The table of one track (`strength`, `bt`, `trueskill`, `raw`, `cost`, `glicko2`; empty: the game's
@@ -186,13 +188,14 @@ class Arena:
         Raises ScopeError for a track, game or topic that is not there.
         """
         from peerage.reading.played import Scope
+        from peerage.render.table import Table
         from peerage.tables.leaderboard import board
-        from peerage.tables.table import leaderboard_table
         from peerage.tables.tracks import NAMES
+        from peerage.views.leaderboard import table
 
         found = board(self.reading, track, Scope(game, topic, side=side))
         title = ", ".join(filter(None, (NAMES[found.track], game, topic, side)))
-        return leaderboard_table(found, title)
+        return Table(table(found, title), found.notes, found.verdict.lines)
 
     def verdict(self, track: str = "", *, game: str = "", topic: str = "", side: str = "") -> Verdict:
         """Return the verdict of a table: whom to pick, who may be as good, who is out, what is proven,
@@ -274,17 +277,22 @@ class Arena:
     def head_to_head(self) -> Table[PairRow]:
         """Who beat whom how often: a row for each ordered pair that met in a decided match, in the order of
         the leaderboard."""
-        from peerage.tables.table import PairRow, pairs_table
+        from peerage.render.table import Table
+        from peerage.views.players import PairRow, pairs_table
 
         site = self._site()
         names = [row.player for row in site.table()]
         met = [(name, other, site.met(name, other)) for name in names for other in names]
-        return pairs_table(
-            [
-                PairRow(name, other, record.matches, record.wins, record.draws, record.losses, record.rate)
-                for name, other, record in met
-                if record.rate is not None
-            ]
+        return Table(
+            pairs_table(
+                [
+                    PairRow(
+                        name, other, record.matches, record.wins, record.draws, record.losses, record.rate
+                    )
+                    for name, other, record in met
+                    if record.rate is not None
+                ]
+            )
         )
 
     def chart(self, of: str = "", *, track: str = "") -> Chart:
@@ -295,6 +303,7 @@ class Arena:
         or where the extra `site` is not installed.
         """
         try:
+            from peerage.render.charts import draw
             from peerage.site.board_charts import charts
 
             site = self._site()
@@ -311,7 +320,7 @@ class Arena:
         if wanted not in found:
             there = f"there are {', '.join(found)}" if found else "no match has come to a result yet"
             raise ArenaError(f"there is no chart {of!r} here: {there}".replace(" chart ''", " chart"))
-        return found[wanted]
+        return draw(found[wanted])
 
     def _site(self) -> Site:
         from peerage.ledger.votes import PeopleVotes
@@ -334,10 +343,12 @@ class Arena:
         ]
 
     def _repr_html_(self) -> str:
-        from peerage.tables import notebook
+        from peerage.blocks import Heading, Sentence
+        from peerage.render.html import notebook
 
         name, *about = self._about()
-        return notebook.arena(name, about, self.leaderboard()._repr_html_())
+        about_it = Sentence(" · ".join(about), "quiet")
+        return notebook([Heading(name, 3), about_it, *self.leaderboard().blocks()])
 
     def stats(self, *, game: str = "", topic: str = "") -> Stats:
         """Statistics of players, judges and authors, over everything or one game or topic."""

@@ -1,4 +1,4 @@
-"""What a match is shown with: a few typed blocks, and the default that shows any game with them. Pure.
+"""What people look at is made of: a few typed blocks, and the default that shows any game with them. Pure.
 
     def show(fixture, outcome, replies):
         yield Heading("The bids")
@@ -14,21 +14,30 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 from msgspec import Struct
+from msgspec.structs import replace
 
+from peerage.figures import DASH
 from peerage.match import Fixture, Outcome
 from peerage.protocol import SANDBOX, Message, Role, render
 
 Tone: TypeAlias = Literal["", "good", "bad", "quiet"]
+Target: TypeAlias = tuple[
+    Literal["player", "match", "game", "topic", "track", "task", "view", "file", "url"], str
+]
+"""Where a link leads: a kind of thing, and which one. Each medium finds its own address for it, or none."""
 Cell: TypeAlias = str | int | float | None
 
 
 class Heading(Struct, frozen=True, gc=False, tag="heading"):
-    """The title of what follows, up to the next heading."""
+    """The title of what follows, up to the next heading; of level 1 that of a whole view. `to` is where it
+    leads."""
 
     text: str
+    level: Literal[1, 2, 3] = 2
+    to: Target | None = None
 
 
 class Sentence(Struct, frozen=True, gc=False, tag="sentence"):
@@ -40,17 +49,20 @@ class Sentence(Struct, frozen=True, gc=False, tag="sentence"):
 
 class Task(Struct, frozen=True, gc=False, tag="task"):
     """What contestants were given to do: a question, a statement. `name` tells parts of it apart; `by` are
-    the labels of those who wrote it, none where it was drawn or given; `key` is the reply that holds it."""
+    the labels of those who wrote it, none where it was drawn or given; `key` is the reply that holds it.
+    So many characters `more` are on record than in `text`."""
 
     text: str
     name: str = ""
     by: tuple[str, ...] = ()
     key: str = ""
+    more: int = 0
 
 
 class Quoted(Struct, frozen=True, gc=False, tag="quoted"):
     """What a seat said, in its own words. `verdict` says in a word or two what it came to, `note` adds what
-    the words leave out; `key` is the request that it answers."""
+    the words leave out; `key` is the request that it answers. So many characters `more` are on record than in
+    `text`."""
 
     label: str
     text: str
@@ -58,6 +70,7 @@ class Quoted(Struct, frozen=True, gc=False, tag="quoted"):
     verdict: str = ""
     tone: Tone = ""
     note: str = ""
+    more: int = 0
 
 
 class Program(Struct, frozen=True, gc=False, tag="program"):
@@ -115,9 +128,175 @@ class Private(Struct, frozen=True, gc=False, tag="private"):
     marked: bool = True
 
 
+class Link(Struct, frozen=True, gc=False, tag="link"):
+    """A text that leads somewhere; `current` where that is the view it stands in, `note` follows it."""
+
+    text: str
+    to: Target
+    current: bool = False
+    note: str = ""
+
+
+class Small(NamedTuple):
+    """A small text under a cell's value; `narrow` only where the columns that say it are left out."""
+
+    text: str
+    tone: Tone = "quiet"
+    narrow: bool = False
+
+
+class Column(Struct, frozen=True):
+    """A column of `Rows`, declared once for every medium.
+
+    `key` names a field of the row (a key, where rows are mappings), unless `value` computes what is shown;
+    None is a dash. `write` makes a text of a value, `hint` says what the column is, `link` where the text
+    leads, `small` what stands under it. In a narrow place columns with a `spare` above 0 are left out, the
+    highest first, equal ones together; one that is not for a `page` says what a page says elsewhere. `order`
+    is what the column is sorted by where that is not its value.
+    `draw` is an interval whose value is (lower, middle, upper), drawn where a medium can. `shade` colours a
+    cell from 0, always lost, to 1, always won, None where too little is known; `tip` says more about it.
+    `pick` lets a reader choose rows: by one of the column's values, or by numbers at most so large.
+    """
+
+    key: str
+    title: str
+    write: Callable[[Any], str] = str
+    number: bool = False
+    spare: int = 0
+    hint: str = ""
+    value: Callable[[Any], Any] | None = None
+    link: Callable[[Any], Target | None] | None = None
+    small: Callable[[Any], Iterable[Small]] | None = None
+    order: Callable[[Any], float | None] | None = None
+    draw: Literal["", "interval"] = ""
+    shade: Callable[[Any], float | None] | None = None
+    tip: Callable[[Any], str] | None = None
+    pick: Literal["", "value", "most"] = ""
+    page: bool = True
+    shown: bool = True
+
+    def of(self, row: Any) -> Any:
+        """Return what the column holds of a row."""
+        if self.value is not None:
+            return self.value(row)
+        return row.get(self.key) if isinstance(row, Mapping) else getattr(row, self.key)
+
+    def text(self, row: Any) -> str:
+        """Return what the column says of a row."""
+        value = self.of(row)
+        return DASH if value is None else self.write(value)
+
+
+def texts(write: Callable[[Any], str] = str, **titles: str) -> Iterator[Column]:
+    """Columns of texts: titles by key, as `why="Why"`; `why="Why ~2"` may be spared."""
+    for key, title in titles.items():
+        title, _, spare = title.partition(" ~")
+        yield Column(key, title, write, spare=int(spare or 0))
+
+
+def numbers(write: Callable[[Any], str], **titles: str) -> Iterator[Column]:
+    """Columns of numbers, written alike; else as `texts`."""
+    return (replace(column, number=True) for column in texts(write, **titles))
+
+
+class Rows(Struct, frozen=True, tag="rows"):
+    """Rows with named fields under declared columns, and notes on all of them.
+
+    `remarks` are notes on one row alone. `name` is what a medium for programs calls the rows by. `search`
+    offers a search by name. `anchor` names a row that links lead to, `above` the anchors of rows that this
+    one is proven to be better than, and `faint` rows that count less. In a narrow place each row of `cards`
+    is a card, its values by name.
+    """
+
+    rows: Sequence[Any]
+    columns: Sequence[Column]
+    title: str = ""
+    notes: Sequence[str] = ()
+    remarks: Callable[[Any], Sequence[str]] | None = None
+    name: str = ""
+    search: bool = False
+    sorts: bool = True
+    cards: bool = False
+    anchor: Callable[[Any], str] | None = None
+    above: Callable[[Any], Sequence[str]] | None = None
+    faint: Callable[[Any], bool] | None = None
+
+
+class Answer(Struct, frozen=True, gc=False, tag="answer"):
+    """What it comes to, in sentences, the answer first."""
+
+    lines: Sequence[str]
+
+
+class Fact(NamedTuple):
+    """A number that stands alone, and what it is."""
+
+    title: str
+    value: str
+    about: str = ""
+
+
+class Beside(Struct, frozen=True, tag="beside"):
+    """Groups of blocks that stand next to each other where there is room."""
+
+    groups: Sequence[Sequence[Any]]
+
+
+class Section(Struct, frozen=True, tag="section"):
+    """Blocks that belong together, as a kind of thing that a medium may lay out in its own way."""
+
+    kind: Literal["decision", "telling"]
+    blocks: Sequence[Any]
+
+
+class Facts(Struct, frozen=True, gc=False, tag="facts"):
+    """Numbers that stand alone, side by side."""
+
+    facts: Sequence[Fact]
+
+
+class Notes(Struct, frozen=True, gc=False, tag="notes"):
+    """What a reader must know, as a list of sentences; `names` are players, whose names stay as they are."""
+
+    lines: Sequence[str]
+    names: Sequence[str] = ()
+
+
+class Links(Struct, frozen=True, gc=False, tag="links"):
+    """Where one may go from here; `title` says what they are, and folds them where it is not empty."""
+
+    links: Sequence[Link]
+    title: str = ""
+
+
+class Fold(Struct, frozen=True, tag="fold"):
+    """Blocks that open on demand, where a medium can; a terminal leaves them out."""
+
+    title: str
+    blocks: Sequence[Any]
+
+
+class Figure(Struct, frozen=True, tag="figure"):
+    """A chart of `rows`: `options` are what its `kind` needs beside them (see `render.charts`), `columns` the
+    chart's table, and `name` its file of data. `key` lists the names that numbers on the drawing stand for,
+    from 1 on, each with its value. A medium that cannot draw leaves it out."""
+
+    kind: Literal["frontier", "course", "strength", "spending"]
+    title: str
+    about: str
+    rows: Sequence[Any]
+    columns: Sequence[Column]
+    name: str = ""
+    options: Mapping[str, Any] = {}
+    key: Sequence[tuple[str, str]] = ()
+
+
 Block: TypeAlias = (
     Heading | Sentence | Task | Quoted | Program | Table | ScoreLine | Swatch | Board | Bar | Private
 )
+"""What games show matches with."""
+ViewBlock: TypeAlias = Block | Rows | Answer | Beside | Section | Facts | Notes | Links | Fold | Figure
+"""What views are made of."""
 
 
 def seen_by(blocks: Iterable[Block], label: str) -> Iterator[Block]:

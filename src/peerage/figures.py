@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from datetime import UTC, datetime
 from math import floor, log10
 
@@ -135,6 +135,22 @@ def seconds(value: float | None) -> str:
 def moment(at_ms: int) -> str:
     """A time to the minute, UTC."""
     return datetime.fromtimestamp(at_ms / 1000, UTC).strftime("%Y-%m-%d %H:%M UTC")
+
+
+hundredths = "{:.2f}".format
+signed = "{:+.2f}".format
+
+
+def points(value: float) -> str:
+    """A difference in whole points, with its sign; never `-0`."""
+    return f"{round(value):+d}"
+
+
+def interval(lower: float | None, upper: float | None, write: Callable[[float], str]) -> str | None:
+    """An interval with nothing about its dash, so that it fits, but where a sign might be read as one."""
+    if lower is None or upper is None:
+        return None
+    return f"{write(lower)} – {write(upper)}" if lower < 0 else f"{write(lower)}–{write(upper)}"
 
 
 def span(bounds: Sequence[int] | None) -> str:

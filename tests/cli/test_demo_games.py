@@ -8,12 +8,13 @@ import pytest
 from typer.testing import CliRunner
 
 from peerage.arena import open_arena
+from peerage.blocks import Rows
 from peerage.cli import doctor
 from peerage.cli.main import app
-from peerage.cli.output import fit
 from peerage.cli.setup import demo_text, gauntlet_text
 from peerage.games import GAMES
 from peerage.players.prices import OUTPUT
+from peerage.render.terminal import cells, fit
 from peerage.settings import loads
 from peerage.tables.overall import FEW
 
@@ -167,21 +168,24 @@ def test_a_narrow_terminal_leaves_out_columns_of_strengths_and_keeps_the_names(
     text = demo_text(1, games={"color-obfuscation": {}, "allocation": {}})
     (tmp_path / "arena.yaml").write_text(text, "utf-8")
     assert cli.invoke(app, ["run", "--yes", "--max-matches", "6", "--dir", str(tmp_path)]).exit_code == 0
-    drawn = []
+    drawn: list[Rows] = []
+    monkeypatch.setattr("peerage.cli.strengths.show_blocks", lambda _, block, *__, **___: drawn.append(block))
     monkeypatch.setattr(
-        "peerage.cli.strengths.show", lambda rows, columns, *_, **__: drawn.append((rows, columns))
+        "peerage.cli.strengths.show", lambda rows, columns, *_, **__: drawn.append(Rows(rows, columns))
     )
+
+    def kept(block: Rows, width: int) -> list[str]:
+        return [column.key for column in fit(cells(block), width).columns]
+
     assert cli.invoke(app, ["leaderboard", "--by", "game", "--dir", str(tmp_path)]).exit_code == 0
-    [(rows, columns)] = drawn
-    kept = fit(rows, columns, 40)
-    assert [column.key for column in kept] == [column.key for column in columns][: len(kept)]
-    assert 2 <= len(kept) < len(columns)
-    drawn.clear()
     assert cli.invoke(app, ["players", "house:0.95", "--dir", str(tmp_path)]).exit_code == 0
-    [(rows, columns)] = drawn
-    wide, narrow = ([column.key for column in fit(rows, columns, width)] for width in (100, 70))
-    assert "drawn" in wide
-    assert narrow == ["game", "rank", "share", "lower", "upper", "matches"]
+    by_game, profile = drawn
+    keys = [column.key for column in by_game.columns]
+    narrow = kept(by_game, 40)
+    assert narrow == keys[: len(narrow)]
+    assert 2 <= len(narrow) < len(keys)
+    assert "drawn" in kept(profile, 100)
+    assert kept(profile, 70) == ["game", "rank", "share", "lower", "upper", "matches"]
 
 
 @pytest.mark.slow

@@ -15,12 +15,17 @@ from tests.tables.test_leaderboard import UNLOGGED, copied
 from typer.testing import CliRunner
 
 from peerage.arena import open_arena
-from peerage.cli.leaderboard import Track, _footnotes, laid_out
+from peerage.blocks import Rows, texts
+from peerage.cli.leaderboard import Track
 from peerage.cli.main import app
-from peerage.cli.output import drawn, fit, interval
+from peerage.figures import interval
+from peerage.render.rows import remarks
+from peerage.render.terminal import cells, fit
+from peerage.render.terminal import text as text_of
 from peerage.settings import suggest
 from peerage.tables.leaderboard import board
 from peerage.tables.tracks import WITH_CHANCES
+from peerage.views.leaderboard import table
 
 cli = CliRunner()
 
@@ -47,10 +52,10 @@ def test_intervals_and_chances_are_in_every_output_on_every_track(folder: Path, 
         assert (row["best"] is None) == (not row["bin"]) == (track not in WITH_CHANCES)
         assert (row["mu"] is None) == (row["sigma"] is None) == (track not in ("trueskill", "glicko2"))
     kept = list(csv.DictReader(io.StringIO(shown(folder, "--track", track, "--format", "csv"))))
-    for row, cells in zip(rows, kept, strict=True):
-        assert float(cells["lower"]) == row["lower"]
-        assert cells["bin"] == row["bin"]
-        assert json.loads(cells["above"]) == row["above"]
+    for row, line in zip(rows, kept, strict=True):
+        assert float(line["lower"]) == row["lower"]
+        assert line["bin"] == row["bin"]
+        assert json.loads(line["above"]) == row["above"]
     digits = 1 if track == "trueskill" else 0
     for shape in ("table", "markdown"):
         text = shown(folder, "--track", track, "--format", shape)
@@ -58,13 +63,13 @@ def test_intervals_and_chances_are_in_every_output_on_every_track(folder: Path, 
         for row in rows:
             line = next(line for line in below if row["player"] in line)
             assert interval(row["lower"], row["upper"], f"{{:,.{digits}f}}".format) in line
-        assert ("Best: the chance to be the best of all." in text) == (track in WITH_CHANCES)
+        assert ("Best: the chance to be the best of all" in text) == (track in WITH_CHANCES)
 
 
 def test_the_interval_of_a_skill_is_said_to_be_that_of_mu_and_holds_it(folder: Path) -> None:
     rows = json.loads(shown(folder, "--track", "trueskill", "--format", "json"))
-    cells = list(csv.DictReader(io.StringIO(shown(folder, "--track", "trueskill", "--format", "csv"))))
-    for row, line in zip(rows, cells, strict=True):
+    lines = list(csv.DictReader(io.StringIO(shown(folder, "--track", "trueskill", "--format", "csv"))))
+    for row, line in zip(rows, lines, strict=True):
         kept = {key: float(line[key]) for key in ("rating", "lower", "upper", "mu", "sigma")}
         assert kept == {key: row[key] for key in kept}
         assert row["rating"] == pytest.approx(row["mu"] - 3 * row["sigma"])
@@ -159,16 +164,16 @@ def test_columns_go_by_priority_and_with_them_their_notes(folder: Path) -> None:
             return True
 
     with open_arena(folder, create=False) as arena:
-        rows, columns, notes = laid_out(board(arena.reading))
+        block = table(board(arena.reading))
     for width in (60, 80, 120):
-        kept = {column.title for column in fit(rows, columns, width)}
+        kept = {column.title for column in fit(cells(block), width).columns}
         assert {"Rank", "Player", "Rating", "95%", "Matches"} <= kept
         with pytest.MonkeyPatch.context() as patch:
             patch.setenv("COLUMNS", str(width))
-            text = re.sub(r"\x1b\[[\d;]*m", "", drawn(rows, columns, "", notes, Terminal()))
-        for title in ("Above", "Per 100"):
+            text = re.sub(r"\x1b\[[\d;]*m", "", text_of([block], Terminal()))
+        for title in ("Proven above", "$ per 100"):
             assert (f" {title}: " in text) == (title in kept)
-        assert all(row["player"] in text for row in rows)
+        assert all(row.player in text for row in block.rows)
 
 
 def test_a_part_of_a_long_name_finds_it() -> None:
@@ -183,14 +188,13 @@ def test_every_track_can_be_asked_for() -> None:
 
 def test_each_footnote_has_a_mark_of_its_own() -> None:
     rows = [{"player": f"p{n}", "notes": ["all", f"from match {n}", *["odd"] * (n == 11)]} for n in range(12)]
-    notes, marks = _footnotes(rows)
-    assert notes[0] == "all"
-    assert notes[10:] == [
-        "\u00b9\u2070 From match 9.",
-        *[
-            f"\u00b9{one} {note}."
-            for one, note in (("\u00b9", "From match 10"), ("\u00b2", "From match 11"), ("\u00b3", "Odd"))
-        ],
+    found = remarks(Rows(rows, [*texts(player="Player")], remarks=lambda row: row["notes"]))
+    assert found.shared == ["all"]
+    assert [*found.own.items()][9:] == [
+        ("from match 9", "\u00b9\u2070"),
+        ("from match 10", "\u00b9\u00b9"),
+        ("from match 11", "\u00b9\u00b2"),
+        ("odd", "\u00b9\u00b3"),
     ]
-    assert marks["p11"] == "\u00b9\u00b2,\u00b9\u00b3"
-    assert len({*marks.values()}) == 12
+    assert found.marks[11] == "\u00b9\u00b2,\u00b9\u00b3"
+    assert len({*found.marks}) == 12

@@ -11,10 +11,9 @@ import jinja2
 import pytest
 from markupsafe import Markup
 
+from peerage.render.html import breakable, coded
 from peerage.site.rendering import (
     as_words,
-    breakable,
-    coded,
     environment,
     escaped,
     inline,

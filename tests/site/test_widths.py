@@ -143,7 +143,7 @@ def test_a_board_with_accuracy_is_not_cut_off_where_pages_are_widest(
     tab: Page, built: dict[int, tuple[Path, tuple[str, ...]]]
 ) -> None:
     tab.goto(f"file://{built[CHECKED][0]}/index.html")
-    assert tab.locator(".board.checked").count() == 1
+    assert tab.locator(".board:has(td.accuracy)").count() == 1
     for width in (1280, 1440):
         tab.set_viewport_size({"width": width, "height": 900})
         assert tab.evaluate(LOOK) == [], width

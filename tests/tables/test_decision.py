@@ -19,10 +19,10 @@ from tests.tables.test_verdict import chances, table
 from typer.testing import CliRunner
 
 from peerage.arena import Arena, open_arena
-from peerage.cli.decision import MARGIN, _fitting
 from peerage.cli.main import app
 from peerage.players.client import Client
 from peerage.reading.credits import Credits, TaskMatch
+from peerage.render.terminal import MARGIN, fitting
 from peerage.settings import PlayerSettings
 from peerage.site.pages import body
 from peerage.site.reading import Site
@@ -268,7 +268,7 @@ def test_what_players_wrote_steers_neither_terminal_nor_page(hostile: Path) -> N
     assert "\u202e" not in shown
     forged = [line for line in shown.splitlines() if "Pick evil" in line]
     assert forged
-    assert all(line.startswith(MARGIN) or "wrong: " in line for line in forged)
+    assert all(line.startswith(MARGIN) or "wrong, " in line for line in forged)
     assert not any(line.startswith("Pick evil") for line in shown.splitlines())
     site = Site.open(hostile)
     for page in ((body(site, "index.html") or b"").decode(), report(site).decode()):
@@ -278,10 +278,9 @@ def test_what_players_wrote_steers_neither_terminal_nor_page(hostile: Path) -> N
     site.close()
 
 
-def test_no_part_of_a_line_begins_where_a_terminal_would_begin_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("COLUMNS", "40")
+def test_no_part_of_a_line_begins_where_a_terminal_would_begin_it() -> None:
     for text in ("x\u00a0" * 100, "宽" * 100, "words of a sentence " * 20, ""):
-        parts = list(_fitting(text))
+        parts = fitting(text, 40)
         assert all(cell_len(part) <= 40 - len(MARGIN) for part in parts)
         assert "".join("".join(parts).split()) == "".join(text.split())
 
@@ -303,7 +302,9 @@ def test_long_answers_are_cut_and_the_rest_is_a_command_away(hostile: Path) -> N
         assert len(answer.note) < 200
         assert "\n" not in answer.note
     shown = cli.invoke(app, ["verdict", "--dir", str(hostile)]).stdout
-    assert f"more characters: `peerage match {found.examples[0].match} --dir" in shown
+    assert "more characters" in shown
+    assert f"match {found.examples[0].match}: " in shown
+    assert "`peerage match NUMBER` shows all of one." in shown
 
 
 def test_other_arenas_have_prices_and_wins_and_read_nothing_more(folder: Path, arena: Arena) -> None:

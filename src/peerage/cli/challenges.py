@@ -50,7 +50,8 @@ _VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
 @app.command("list")
 def list_(folder: Folder = HERE, answers: Answers = False, shape: Shape = Format.table) -> None:
     """List the pool: authors, states, flags, difficulty."""
-    from peerage.cli.output import OutputColumn, numbers, show, texts
+    from peerage.blocks import Column, numbers, texts
+    from peerage.cli.output import show
     from peerage.figures import counted, percent, whole
     from peerage.tables.challenges import rows
 
@@ -67,7 +68,7 @@ def list_(folder: Folder = HERE, answers: Answers = False, shape: Shape = Format
         *numbers(percent, solved="Solved"),
         *numbers("{:+.2f}".format, difficulty="Difficulty ~2"),
         *numbers("{:.2f}".format, discrimination="Discrimination ~3"),
-        *([OutputColumn("reference_answer", ">Answer")] if answers else ()),
+        *([Column("reference_answer", "Answer", number=True)] if answers else ()),
         *texts(_short, description="Description ~1"),
     ]
     show(found, columns, shape, title=counted(len(found), "challenge"))

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from peerage.blocks import numbers, texts
 from peerage.cli.options import Format, Shape
-from peerage.cli.output import numbers, show, texts
+from peerage.cli.output import show
 from peerage.figures import span
 
 if TYPE_CHECKING:

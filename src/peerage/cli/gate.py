@@ -15,9 +15,10 @@ from xml.etree import ElementTree
 
 import typer
 
+from peerage.blocks import Column, numbers, texts
 from peerage.cli.leaderboard import told_scope
 from peerage.cli.options import Format, ReportFormat, arena_in, prose
-from peerage.cli.output import OutputColumn, numbers, show, show_json, texts
+from peerage.cli.output import show, show_json
 from peerage.figures import whole
 from peerage.protocol import visible
 
@@ -102,7 +103,7 @@ def _rows(gates: Sequence[Gate]) -> list[dict[str, object]]:
     ]
 
 
-def _columns(found: Gate) -> list[OutputColumn]:
+def _columns(found: Gate) -> list[Column]:
     accuracy = found.of == "accuracy"
 
     def write(value: float) -> str:

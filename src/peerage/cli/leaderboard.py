@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence, Set
+import sys
+from collections.abc import Iterator, Mapping, Set
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
+from peerage.blocks import Answer, numbers, texts
 from peerage.cli.options import HERE, Folder, Format, Shape, arena_in
-from peerage.cli.output import OutputColumn, interval, numbers, show, signed, texts
+from peerage.cli.output import show, show_blocks
 from peerage.cli.strengths import show_by_game
-from peerage.figures import chance, dollars, per_hundred, sentence, spans, tenths, whole
+from peerage.figures import interval, whole
 
 if TYPE_CHECKING:
     from peerage.arena import Arena
     from peerage.reading.played import Scope
     from peerage.tables.leaderboard import Board
+    from peerage.tables.verdict import Verdict
     from peerage.tables.what_if import WhatIf
 
 
@@ -207,16 +210,23 @@ def show_leaderboard(
     _show_board(arena, found, shape, scope.source)
 
 
+def show_verdict(found: Verdict) -> None:
+    """Write a verdict with all that belongs to it to standard output."""
+    from peerage.render.terminal import write
+    from peerage.views.verdict import verdict as blocks
+
+    write(blocks(found), sys.stdout, split=True)
+
+
 def show_standings(arena: Arena) -> None:
     """Write who stands where after a run: of the owner's tasks the decision, else one game's leaderboard, or
     of several the strengths by game and then the overall table."""
-    from peerage.cli.decision import show_decision
     from peerage.reading.credits import about_tasks
     from peerage.reading.played import EVERYTHING
     from peerage.tables.leaderboard import board
 
     if all(map(about_tasks, arena.settings.lineup)):
-        show_decision(arena.verdict(), arena.folder)
+        show_verdict(arena.verdict())
         return
 
     found = board(arena.reading, judged=True)
@@ -226,67 +236,11 @@ def show_standings(arena: Arena) -> None:
     _show_board(arena, found, Format.table)
 
 
-def laid_out(
-    found: Board, *, for_people: bool = True
-) -> tuple[list[dict[str, Any]], list[OutputColumn], list[str]]:
-    """The rows of a leaderboard, its columns, and the notes to stand under it."""
-    from peerage.tables.notes import ACCURACY, BEST
-
-    rows = [row.as_dict() for row in found.rows]
-    skill = found.track == "trueskill"
-    shown = tenths if found.track in ("trueskill", "points", "overall") else whole
-    shared, marked = _footnotes(rows)
-    possibly = any(row["possibly_usd"] for row in rows)
-    priced = any(row["cost_per_match"] for row in rows)
-    chances = any(row["best"] is not None for row in rows)
-    columns = [
-        *numbers(str, rank="Rank"),
-        *texts(player="Player"),
-        *([OutputColumn("mu", ">μ", shown)] if skill else numbers(shown, rating="Rating")),
-        *([OutputColumn("mu", ">Mean", signed)] if found.track == "points" else ()),
-        *numbers(str, interval="95% of μ" if skill else "95%"),
-        *([OutputColumn("rating", ">μ - 3σ", shown), OutputColumn("sigma", ">σ", shown, 9)] if skill else ()),
-        *(numbers(str, accuracy="Accuracy") if found.checked else ()),
-        *(numbers(chance, best="Best") if chances else ()),
-        *(texts(bin="Choice ~2") if chances else ()),
-        *(texts(tier="Tier ~3") if chances and found.tiered else ()),
-        *(numbers(str, beats="Proven above ~3") if chances else ()),
-        *numbers(whole, matches="Matches", wins="W ~4", draws="D ~4", losses="L ~4", void="No result ~7"),
-        *(numbers(per_hundred, cost_per_match="Per 100 ~1") if priced and found.in_dollars else ()),
-        *numbers(dollars, cost_usd="Billed ~5"),
-        *([OutputColumn("possibly_usd", ">Possibly", dollars, 6)] if possibly else ()),
-    ]
-    if for_people:
-        places = {row["player"]: row["rank"] for row in rows}
-        rows = [
-            {
-                **row,
-                "interval": interval(row["lower"], row["upper"], shown),
-                "beats": spans([rank for name in row["above"] if (rank := places[name])]) or None,
-                "player": row["player"] + marked[row["player"]],
-                "accuracy": line.accuracy_in_words,
-            }
-            for row, line in zip(rows, found.rows, strict=True)
-        ]
-    notes: list[str] = []
-    if chances:
-        notes += BEST
-        if found.tiered:
-            notes.append("Tier: nobody is proven below a player of its own or of a lower tier")
-    if found.checked:
-        notes.append(ACCURACY)
-    if priced and found.in_dollars:
-        notes.append("Per 100: dollars for 100 matches of its own play, without judging")
-    notes += shared
-    if possibly:
-        notes.append("Possibly: billed in addition at most, for calls that failed or stated no usage")
-    return rows, columns, notes
-
-
 def _show_board(
     arena: Arena, found: Board, shape: Format, source: str = "played", *, headed: bool = True
 ) -> None:
-    rows, columns, notes = laid_out(found, for_people=shape.for_people)
+    from peerage.views.leaderboard import table
+
     about = "".join(
         f", {part}"
         for part in (found.game, found.topic and f"topic {found.topic}", found.side and f"as {found.side}")
@@ -294,9 +248,8 @@ def _show_board(
     )
     about += {"played": "", "outside": ", outside results", "all": ", with outside results"}[source]
     about += f"; WHAT IF: {found.what_if}" if found.what_if else ""
-    title = f"{arena.settings.name}: {TITLES[found.track]}{about}"
-    head = found.verdict.lines if headed else ()
-    show(rows, columns, shape, title=title, notes=notes, head=head)
+    block = table(found, f"{arena.settings.name}: {TITLES[found.track]}{about}")
+    show_blocks([*([Answer(found.verdict.lines)] if headed else ()), block], block, shape)
 
 
 def show_corrected(arena: Arena, correct: str, shape: Format, scope: Scope) -> None:
@@ -327,21 +280,3 @@ def _weight(stated: str) -> tuple[str, float]:
     except ValueError:
         wrong = f"--weight {stated!r}: expected GAME=NUMBER, such as --weight duel=2"
         raise typer.BadParameter(wrong) from None
-
-
-_RAISED = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
-
-
-def _footnotes(rows: Sequence[dict[str, Any]]) -> tuple[list[str], dict[str, str]]:
-    """Notes to stand under the table, and the marks by which a player refers to those not everybody's."""
-    shared = [
-        note for note in (rows[0]["notes"] if rows else ()) if all(note in row["notes"] for row in rows)
-    ]
-    own: dict[str, str] = {}
-    marks: dict[str, str] = {}
-    for row in rows:
-        mine = [note for note in row["notes"] if note not in shared]
-        for note in mine:
-            own.setdefault(note, str(len(own) + 1).translate(_RAISED))
-        marks[row["player"]] = ",".join(own[note] for note in mine)
-    return shared + [f"{mark} {sentence(note)}" for note, mark in own.items()], marks

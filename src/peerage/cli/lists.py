@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
+from peerage.blocks import numbers, texts
 from peerage.cli.options import (
     HERE,
     MOST_MATCHES,
@@ -21,9 +22,9 @@ from peerage.cli.options import (
     program,
     prose,
 )
-from peerage.cli.output import Titled, hundredths, numbers, show, show_parts, signed, texts, titled
+from peerage.cli.output import Titled, show, show_parts, titled
 from peerage.clock import now_ms
-from peerage.figures import counted, measured, moment, percent, whole
+from peerage.figures import counted, hundredths, measured, moment, percent, signed, whole
 
 if TYPE_CHECKING:
     from peerage.tables.judge_rows import JudgesReport

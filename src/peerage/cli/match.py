@@ -5,7 +5,6 @@ As Markdown it can be pasted elsewhere: what players wrote stands in fences, whe
 
 from __future__ import annotations
 
-import io
 import re
 import sys
 from collections.abc import Iterator
@@ -20,12 +19,14 @@ from rich.text import Text
 
 from peerage import blocks
 from peerage.blocks import Block, Cell
-from peerage.cli.options import Format
-from peerage.cli.output import OutputColumn, inert, show, table
 from peerage.engine.driver import REPAIR, ROOM
 from peerage.figures import counted, dollars, seconds
 from peerage.protocol import AT, visible
 from peerage.reading.matches import UNDER_WAY
+from peerage.render.markdown import inert
+from peerage.render.markdown import markdown as in_markdown
+from peerage.render.rows import of_table
+from peerage.render.terminal import cells, drawn
 from peerage.tables.match_view import ExchangeView, MatchView
 
 FOLD = 2_000
@@ -176,17 +177,12 @@ def _cell(value: Cell) -> str:
     )
 
 
-def _grid(block: blocks.Table) -> tuple[list[dict[str, Cell]], list[OutputColumn]]:
-    columns = [OutputColumn(str(place), name, _cell) for place, name in enumerate(block.columns)]
-    return [{str(place): value for place, value in enumerate(row)} for row in block.rows], columns
-
-
 def _table(block: blocks.Table) -> Any:
     from rich.console import Group
 
-    drawn = table(*_grid(block))
-    drawn.show_edge = False
-    return Group(Text(visible(block.title), style="italic"), drawn) if block.title else drawn
+    grid = drawn(cells(of_table(block, _cell)))
+    grid.show_edge = False
+    return Group(Text(visible(block.title), style="italic"), grid) if block.title else grid
 
 
 def _color(caption: str, color: str) -> Text:
@@ -282,9 +278,7 @@ def _in_markdown(block: Block, match: MatchView) -> Iterator[str]:
         case blocks.Board():
             yield from _quoted([], "\n".join(block.rows))
         case blocks.Table():
-            written = io.StringIO()
-            show(*_grid(block), Format.markdown, title=block.title, to=written)
-            yield written.getvalue().rstrip()
+            yield in_markdown([of_table(block, _cell)]).rstrip()
         case blocks.Swatch():
             yield inert(" · ".join(f"{caption} #{color}" for caption, color in block.colors))
         case _:

@@ -62,7 +62,8 @@ def estimate(
 
 def _write(settings: ArenaSettings, plan: Plan, shape: Format, more: Sequence[str] = ()) -> None:
     """Write a plan to standard output."""
-    from peerage.cli.output import numbers, show, show_json, texts
+    from peerage.blocks import numbers, texts
+    from peerage.cli.output import show, show_json
     from peerage.figures import counted, dollars, whole
     from peerage.requirements import with_meant
 

@@ -10,9 +10,10 @@ from typing import Annotated, Any, BinaryIO, Literal
 import typer
 
 from peerage import inputs
+from peerage.blocks import Column, numbers, texts
 from peerage.cli.options import Format, refuse_nan
-from peerage.cli.output import OutputColumn, hundredths, numbers, show, texts
-from peerage.figures import chance, percent, spans, whole
+from peerage.cli.output import show
+from peerage.figures import chance, hundredths, percent, spans, whole
 
 
 class RateError(ValueError):
@@ -161,7 +162,7 @@ def _for_people(rows: tuple[dict[str, Any], ...]) -> tuple[dict[str, Any], ...]:
     )
 
 
-def _columns(rows: tuple[dict[str, Any], ...]) -> list[OutputColumn]:
+def _columns(rows: tuple[dict[str, Any], ...]) -> list[Column]:
     """Ratings of 400 points a decade are whole numbers for people; skills have three digits."""
     first = rows[0] if rows else {}
     number = _skill if "mu" in first and abs(first["rating"]) < 200 else whole

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
+from peerage.blocks import Column, numbers, texts
 from peerage.cli.options import Format, say
-from peerage.cli.output import OutputColumn, hundredths, interval, numbers, show, show_json, texts
-from peerage.figures import DASH, counted, percent, whole
+from peerage.cli.output import show, show_json
+from peerage.figures import DASH, counted, hundredths, interval, percent, whole
 
 if TYPE_CHECKING:
     from peerage.arena import Arena
@@ -40,7 +41,7 @@ def show_report(arena: Arena, shape: Format) -> bool:
         *numbers(whole, rank_after=""),
         *texts(player="Player"),
         *numbers(whole, rank_before="Rank before"),
-        OutputColumn("places", ">Moved", _moved),
+        Column("places", "Moved", _moved, number=True),
         *numbers(write, before="Score before" if scores else "Rating before"),
         *numbers(str, interval_before="95% ~2"),
         *numbers(write, after="after"),

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from peerage.blocks import numbers, texts
 from peerage.cli.options import HERE, Folder, Format, Shape, ledger_in, prose
-from peerage.cli.output import numbers, show, show_json, texts
+from peerage.cli.output import show, show_json
 from peerage.figures import counted, dollars, moment, tenths, whole
 
 

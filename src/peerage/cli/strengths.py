@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal
 
+from msgspec.structs import replace
+
+from peerage.blocks import Column, numbers, texts
 from peerage.cli.options import Format
-from peerage.cli.output import OutputColumn, numbers, show, texts
+from peerage.cli.output import show, show_blocks
 from peerage.figures import shortened, tenths, whole
 
 if TYPE_CHECKING:
@@ -27,12 +30,13 @@ def _profiles(arena: Arena, scope: Scope, by: Literal["game", "topic"] = "game")
 def show_by_game(arena: Arena, shape: Format, scope: Scope, by: Literal["game", "topic"] = "game") -> None:
     """Write everybody's strength in each game or on each topic to standard output: for people a line for
     each player, or for each topic where these would take more room side by side."""
-    from peerage.tables.overall import COUNTED, FEW, WHOLE, grid
+    from peerage.tables.overall import WHOLE, grid
+    from peerage.views.strengths import table
 
     rows = _profiles(arena, scope, by)
     columns = [
         *texts(player="Player"),
-        OutputColumn(by, by.capitalize()),
+        Column(by, by.capitalize()),
         *numbers(str, rank=""),
         *numbers(tenths, share="Share", lower="from", upper="to"),
         *numbers(whole, matches="Matches", wins="W", draws="D", losses="L"),
@@ -40,40 +44,12 @@ def show_by_game(arena: Arena, shape: Format, scope: Scope, by: Literal["game", 
     if not shape.for_people:
         show([row.as_dict() for row in rows], columns, shape)
         return
-    table = grid(rows, lambda name: min(len(name), HEAD))
-    lines = [
-        {str(place): _cell(table.cells.get((one, other))) for place, other in enumerate(table.across)}
-        | {"name": one or WHOLE[by], "player": one or WHOLE[by]}
-        for one in table.down
-    ]
-    heads = shortened([other or WHOLE[by] for other in table.across], HEAD)
-    columns = [
-        *(texts(name=by.capitalize()) if table.games_down else texts(player="Player")),
-        *(
-            OutputColumn(str(at), f">{heads[other or WHOLE[by]]}", str, at)
-            for at, other in enumerate(table.across)
-        ),
-    ]
-    notes = [
-        f"Share of wins, in percent, that each can expect against the others in each {by}"
-        + "; `peerage players NAME` shows one player's with intervals" * (by == "game"),
-        COUNTED[by],
-    ]
-    if any(one.few for one in table.cells.values()):
-        notes.append(f"In brackets: fewer than {FEW} matches there, too few to say anything")
-    if table.margin is not None:
-        notes.append(
-            f"Shares of a {by} hold within about {whole(table.margin)} percentage points up or down, with 95%"
-        )
+    found = grid(rows, lambda name: min(len(name), HEAD))
+    block = table(by, found, shortened([other or WHOLE[by] for other in found.across], HEAD).get)
+    more = ["`peerage players NAME` shows one player's with intervals"] if by == "game" else []
     title = f"{arena.settings.name}: shares of wins, {by} by {by}"
-    show(lines, columns, shape, title=title, notes=notes, split=True)
-
-
-def _cell(one: Profile | None) -> str | None:
-    """A share of wins, in brackets where too few matches tell it."""
-    if one is None:
-        return None
-    return f"({tenths(one.share)})" if one.few else f"{tenths(one.share)} "
+    block = replace(block, title=title, notes=[*block.notes, *more])
+    show_blocks([block], block, shape, split=True)
 
 
 def show_profile(arena: Arena, name: str, shape: Format) -> None:
@@ -90,7 +66,7 @@ def show_profile(arena: Arena, name: str, shape: Format) -> None:
         there = dict.fromkeys(row.player for row in every)
         raise ScopeError(f"no match is on record of a player {name!r}{suggest(name, there)}")
     rows = [row.as_dict() for row in mine]
-    drawn: list[OutputColumn] = []
+    drawn: list[Column] = []
     if shape.for_people:
         rows = [
             {**row, "game": row["game"] or WHOLE["game"], "drawn": _interval_plot(one)}

@@ -8,21 +8,12 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
+from peerage.blocks import Column, numbers, texts
 from peerage.cli.leaderboard import Game, Topic, told_scope
 from peerage.cli.options import HERE, MOST_MATCHES, Folder, Format, Shape, arena_in, prose
-from peerage.cli.output import (
-    OutputColumn,
-    Titled,
-    hundredths,
-    numbers,
-    show,
-    show_json,
-    show_parts,
-    texts,
-    titled,
-)
+from peerage.cli.output import Titled, show, show_json, show_parts, titled
 from peerage.cli.streams import exact
-from peerage.figures import dollars, percent, rounded, seconds, whole
+from peerage.figures import dollars, hundredths, percent, rounded, seconds, whole
 
 if TYPE_CHECKING:
     from peerage.arena import Arena
@@ -90,7 +81,7 @@ def _show_tasks(arena: Arena, shape: Format, scope: Scope) -> None:
             *texts(task="Task", category="Category ~2", by="By ~1"),
             *numbers(whole, answers="Answers ~3"),
             *numbers(percent, result="Result", spread="Spread ~4"),
-            *[OutputColumn(f"players.{name}", f">{name}", percent) for name in players],
+            *[Column(f"players.{name}", name, percent, number=True) for name in players],
         ],
         shape,
         title="Tasks: the result of each player, the hardest first",

@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal
 
 import typer
 
+from peerage.blocks import Column, numbers, texts
 from peerage.cli import output
 from peerage.cli.lists import told_of_favours
 from peerage.cli.options import (
@@ -22,9 +23,9 @@ from peerage.cli.options import (
     group,
     say,
 )
-from peerage.cli.output import OutputColumn, Titled, hundredths, numbers, signed, texts, titled
+from peerage.cli.output import Titled, titled
 from peerage.clock import now_ms
-from peerage.figures import counted, percent, whole
+from peerage.figures import counted, hundredths, percent, signed, whole
 
 app = group("Tournaments of the last arena: results, progress, audience.")
 
@@ -90,7 +91,7 @@ _BEYOND = "beyond chance by the judges' test, over all matches on record"
 
 def _grid(
     found: dict[str, Any], beyond: Collection[tuple[str, str]]
-) -> tuple[list[dict[str, Any]], list[OutputColumn]]:
+) -> tuple[list[dict[str, Any]], list[Column]]:
     """The matrix as people read it: a line for each judge, a column for each author; a star for what the
     judges' test finds `beyond` chance."""
     players = [row["player"] for row in found["ranking"]]
@@ -104,7 +105,7 @@ def _grid(
     ]
     return rows, [
         *texts(judge="Judge"),
-        *[OutputColumn(f"to {author}", f">to {author}", _mean_and_favour) for author in players],
+        *[Column(f"to {author}", f"to {author}", _mean_and_favour, number=True) for author in players],
     ]
 
 
@@ -201,7 +202,7 @@ def plot(
             f"tournament {found.number} was played under one token limit; set `answer_budgets` for several"
         )
     with drawing():  # the library is imported when it draws
-        from peerage.site.charts import picture, scaling
+        from peerage.render.charts.planes import picture, scaling
 
         drawn = picture(scaling(found.as_dict()["scaling"]), "Scores under several token limits")
     write(file, drawn.replace("<svg ", PLOT.mark.decode(), 1), PLOT, kept, force=force)

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from peerage.cli.decision import show_decision
-from peerage.cli.leaderboard import Game, Topic, Track, told_scope
+from peerage.blocks import Column, numbers, texts
+from peerage.cli.leaderboard import Game, Topic, Track, show_verdict, told_scope
 from peerage.cli.options import HERE, Folder, Force, Format, ReportFormat, Written, arena_in, prose
-from peerage.cli.output import OutputColumn, numbers, show, show_json, texts
+from peerage.cli.output import show, show_json
 from peerage.figures import chance, seconds, shortened, whole
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ def verdict(
     if shape is ReportFormat.json:
         show_json(found.as_dict())
     else:
-        show_decision(found, folder)
+        show_verdict(found)
 
 
 def plan(
@@ -179,8 +179,11 @@ def compare(
     ]
     if met:
         short = shortened((one, other), 18)
-        columns = [*texts(on="Against each other"), OutputColumn("wins", f">{short[one]}", whole)]
-        columns += [OutputColumn("draws", ">tied", whole), OutputColumn("losses", f">{short[other]}", whole)]
+        columns = [*texts(on="Against each other"), Column("wins", short[one], whole, number=True)]
+        columns += [
+            Column("draws", "tied", whole, number=True),
+            Column("losses", short[other], whole, number=True),
+        ]
         show(met, columns, Format.table)
     for name, matches in ((one, found.won), (other, found.lost)):
         if matches:

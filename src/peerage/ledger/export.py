@@ -8,12 +8,11 @@ from __future__ import annotations
 
 import csv
 import io
-import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from functools import cache, lru_cache
 from itertools import groupby, islice
 from operator import attrgetter
-from typing import Any, Literal, TextIO, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import msgspec
 
@@ -24,7 +23,7 @@ from peerage.ledger.disclosure import disclosed, redacted
 from peerage.ledger.merkle import GENESIS, leaf
 from peerage.ledger.store import Exchange, FixtureRow, Ledger, LedgerError, RecordRow
 from peerage.protocol import Run, fence, render
-from peerage.ratings.read.forms import FORMULA
+from peerage.render.data import cell
 
 Format: TypeAlias = Literal["jsonl", "json", "csv"]
 
@@ -202,27 +201,6 @@ def contestants(ledger: Ledger) -> Iterator[tuple[Any, ...]]:
                 row.spent_nano,
                 row.at_ms,
             )
-
-
-def cell(value: object) -> object:
-    """A cell of CSV: a text that a spreadsheet would take for a formula gets an apostrophe before it, and so
-    does one that looks as if it had it already, so that `ratings.read` reads each as it was."""
-    return f"'{value}" if isinstance(value, str) and FORMULA.match(value) else value
-
-
-def write_csv(to: TextIO, rows: Sequence[Mapping[str, Any]], columns: Iterable[str] = ()) -> None:
-    """Write rows as CSV under their keys, without rows under `columns`. A list in a cell is JSON, and no text
-    is a formula."""
-    writer = csv.writer(to, lineterminator="\n")
-    if head := list(rows[0] if rows else columns):
-        writer.writerow(head)
-    writer.writerows(
-        [
-            json.dumps(value, ensure_ascii=False) if isinstance(value, list | tuple | dict) else cell(value)
-            for value in row.values()
-        ]
-        for row in rows
-    )
 
 
 def written(rows: Iterable[Iterable[object]]) -> str:

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from peerage.blocks import ScoreLine, Task
+from peerage.blocks import Figure, ScoreLine, Task, numbers, texts
 from peerage.engine.probed import probe_costs
 from peerage.figures import dollars
 from peerage.games import installed, tracks_of
@@ -27,7 +27,6 @@ from peerage.reading.matches import Match
 from peerage.reading.played import ScopeError
 from peerage.settings import EVERY, ArenaSettings
 from peerage.site import downloads, proofs
-from peerage.site.charts import Written, chart, spending
 from peerage.site.leaderboards import address, filters
 from peerage.site.reading import Site
 from peerage.site.rendering import View
@@ -39,11 +38,7 @@ NEWEST = 60
 """Challenges of so many of the newest matches are shown."""
 POOLED = 500
 """Challenges of the pool on the page, the newest first; all of them are in the file to download."""
-SPENT: Written = {
-    "Day (UTC)": lambda row: str(row["day"]),
-    "Game": lambda row: str(row["game"]),
-    "Dollars": lambda row: dollars(row["dollars"]),
-}
+SPENT = (*texts(day="Day (UTC)", game="Game"), *numbers(dollars, dollars="Dollars"))
 EVERY_GAME: tuple[Track, ...] = ("bt", "trueskill", "glicko2")
 """The tracks that matches of any game feed."""
 ENTRIES = {
@@ -154,7 +149,7 @@ def costs_page(site: Site) -> View:
     charts = []
     if spent and len({row["day"] for row in rows}) > 1:
         about = "Dollars of all matches that ended on a day (UTC)."
-        charts.append(chart("Spend by day", about, "spending", rows, SPENT, spending(rows)))
+        charts.append(Figure("spending", "Spend by day", about, rows, SPENT, "spending"))
     values = {
         "dollars": spent,
         "possibly": sum(row.possibly_usd or 0.0 for row in players),

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import msgspec
 
+from peerage.blocks import Column, Figure, numbers, texts
 from peerage.figures import DASH, counted, per_hundred, seconds, tenths, whole
-from peerage.site.charts import WHOLE, Chart, Written, chart, crowded, frontier, trajectories
 from peerage.site.reading import Site
 from peerage.tables.leaderboard import Board, Row
 from peerage.tables.offers import frontier as offers
@@ -19,11 +19,13 @@ from peerage.tables.verdict import Verdict
 COLOURED = 6
 STOPS = 20
 """Ratings are followed over so many moments at most."""
+CROWD = 12
+"""Points of more than which only some are sure to be named."""
 LEFT_OUT = 6
 """Players without enough answers that are named."""
 
 
-def charts(site: Site, track: Track, found: Board, *, everything: bool = True) -> Iterator[Chart]:
+def charts(site: Site, track: Track, found: Board, *, everything: bool = True) -> Iterator[Figure]:
     """The charts of a table; of one that is not over `everything` those of cost and speed."""
     ranked = [row for row in found.rows if row.rank is not None]
     plane = priced(ranked)
@@ -42,7 +44,7 @@ def charts(site: Site, track: Track, found: Board, *, everything: bool = True) -
             offers=[{**one, "cost": one["cost"] * times} for one in plane],
             price=price,
             unit=lambda cost: f"{unit(cost)} {per}" if cost else "free",
-            columns={price[:1].upper() + price[1:]: lambda row: unit(row["cost"]) if row["cost"] else "free"},
+            columns=numbers(lambda cost: unit(cost) if cost else "free", cost=price[:1].upper() + price[1:]),
         )
     if track == site.track or not everything:
         timed = paced(site, ranked)
@@ -59,24 +61,21 @@ def charts(site: Site, track: Track, found: Board, *, everything: bool = True) -
                 offers=timed,
                 price="seconds to an answer, median",
                 unit=seconds,
-                columns={
-                    "Median answer": lambda row: seconds(row["cost"]),
-                    "Answers": lambda row: whole(row["answers"]),
-                },
+                columns=(*numbers(seconds, cost="Median answer"), *numbers(whole, answers="Answers")),
                 zero="0",
             )
     if not everything:
         return
     if site.number > 1 and ranked and (points := course(site, track)):
         names = [row.player for row in ranked[:COLOURED]]
-        yield chart(
-            "Ratings over the matches",
-            f"{drawn(track)} after so many matches; 95% bands for the first {len(names)}.",
-            f"course-{track}",
-            points,
-            followed(track),
-            trajectories(points, names, drawn(track)),
-            trajectories(points, names, drawn(track), width=WHOLE) if track == site.track else None,
+        yield Figure(
+            kind="course",
+            title="Ratings over the matches",
+            about=f"{drawn(track)} after so many matches; 95% bands for the first {len(names)}.",
+            rows=points,
+            columns=followed(track),
+            name=f"course-{track}",
+            options={"names": names, "what": drawn(track), "whole": track == site.track},
         )
 
 
@@ -88,34 +87,34 @@ def _plane(
     offers: Sequence[Mapping[str, Any]],
     price: str,
     unit: Callable[[float], str],
-    columns: Written,
+    columns: Iterable[Column],
     *,
     zero: str = "free",
-) -> Chart:
-    """What players give for what they take, `price` in name and `unit`; see `charts.frontier`."""
-    wide = crowded(offers)
+) -> Figure:
+    """What players give for what they take, `price` in name and `unit`; see `charts.planes.frontier`."""
+    wide = len(offers) > CROWD
     about += " Bars are 95% intervals." * (track != "trueskill")
     about += " Grey: below that line." * any(not one["best"] for one in offers)
     about += " Points without a name have it in their tooltip and in the table." * wide
     axis = drawn(track, short=True)
     rating = _rating(track)
     best = [one for one in reversed(offers) if one["best"]]
-    priced = columns[next(iter(columns))]
-    return chart(
+    of = [*columns]
+    return Figure(
+        kind="frontier",
         title=title,
         about=about.strip(),
-        name=name,
         rows=offers,
-        written={
-            "Player": lambda row: str(row["player"]),
-            **columns,
-            axis[:1].upper() + axis[1:]: lambda row: rating(row["rating"]),
-            "95%": lambda row: _interval(row, rating),
-            "On the line": lambda row: "yes" if row["best"] else "no",
-        },
-        plane=frontier(offers, axis, price, unit, zero=zero),
-        wide=frontier(offers, axis, price, unit, zero=zero, width=WHOLE) if wide else None,
-        key=[(one["player"], priced(one)) for one in best] if len(best) > 1 else (),
+        columns=[
+            *texts(player="Player"),
+            *of,
+            *numbers(rating, rating=axis[:1].upper() + axis[1:]),
+            Column("interval", "95%", number=True, value=lambda row: _interval(row, rating)),
+            *texts(lambda best: "yes" if best else "no", best="On the line"),
+        ],
+        name=name,
+        options={"rating": axis, "price": price, "unit": unit, "zero": zero},
+        key=[(one["player"], of[0].text(one)) for one in best] if len(best) > 1 else (),
     )
 
 
@@ -131,15 +130,15 @@ def _interval(row: Mapping[str, Any], write: Callable[[float | None], str]) -> s
     return DASH if row["low"] is None else f"{write(row['low'])} – {write(row['high'])}"
 
 
-def followed(track: Track) -> Written:
+def followed(track: Track) -> list[Column]:
     """The columns of ratings over the matches."""
     rating = _rating(track)
-    return {
-        "Player": lambda row: str(row["player"]),
-        "Match": lambda row: whole(row["match"]),
-        drawn(track): lambda row: rating(row["rating"]),
-        "95%": lambda row: _interval(row, rating),
-    }
+    return [
+        *texts(player="Player"),
+        *numbers(whole, match="Match"),
+        *numbers(rating, rating=drawn(track)),
+        Column("interval", "95%", number=True, value=lambda row: _interval(row, rating)),
+    ]
 
 
 def _left_out(few: Sequence[str]) -> str:

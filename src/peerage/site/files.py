@@ -10,8 +10,9 @@ import msgspec
 
 from peerage.games import installed
 from peerage.games.game import Original
-from peerage.ledger.export import documents, write_csv
+from peerage.ledger.export import documents
 from peerage.match import DONE
+from peerage.render.data import write_csv
 from peerage.site.arena_pages import by_day
 from peerage.site.board_charts import course, in_seconds, paced, priced
 from peerage.site.leaderboards import has_outside, outside

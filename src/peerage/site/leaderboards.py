@@ -8,25 +8,43 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
+from msgspec.structs import replace
+
+from peerage.blocks import (
+    Answer,
+    Fold,
+    Heading,
+    Link,
+    Links,
+    Notes,
+    Rows,
+    Sentence,
+    Target,
+    ViewBlock,
+    numbers,
+    texts,
+)
 from peerage.engine.registration import stated
-from peerage.figures import spans
+from peerage.figures import counted, dollars, listed, whole
 from peerage.games import installed
 from peerage.ledger.outside import TOPIC
 from peerage.reading.played import Scope
 from peerage.settings import rules_of
 from peerage.settings.weights import weights
+from peerage.site import preview
 from peerage.site.addresses import slug
-from peerage.site.board_charts import charts, in_tenths, stops
+from peerage.site.board_charts import charts, stops
 from peerage.site.reading import Site
 from peerage.site.rendering import View
 from peerage.tables.leaderboard import Board, Row, board
-from peerage.tables.outside import listed
-from peerage.tables.overall import Grid, grid
+from peerage.tables.outside import listed as listed_sources
 from peerage.tables.tracks import NAMES, Track
+from peerage.tables.verdict import Verdict
+from peerage.views.leaderboard import STAYED, Moved, table
+from peerage.views.strengths import strengths
+from peerage.views.verdict import decided
 
 OUTSIDE = "leaderboard/outside.html"
-WIDTH = 200
-"""Of a drawn interval, in pixels."""
 
 
 class Filter(NamedTuple):
@@ -42,19 +60,6 @@ class Filter(NamedTuple):
         """What of everything it is over, and its name; two empty texts for everything."""
         parts = (("game", self.game), ("topic", self.topic), ("side", self.side))
         return next((part for part in parts if part[1]), ("", ""))
-
-
-class Line(NamedTuple):
-    """A row with its interval and the middle of that drawn, pixels from the left of `WIDTH`, the ranks of
-    those whom it is proven above, and how many ranks it rose of late (None for a newcomer)."""
-
-    row: Row
-    at: float
-    low: float | None
-    high: float | None
-    above: str
-    rose: int | None
-    weights: str = ""
 
 
 def address(site: Site, wanted: Filter) -> str:
@@ -97,58 +102,105 @@ def wanted(site: Site, path: str) -> Filter | None:
     return next((one for one in filters(site) if address(site, one) == path), None)
 
 
+def of_part(site: Site, kind: str, name: str, root: str) -> str | None:
+    """The address of the leaderboard of one game or topic, where there is one."""
+    return next((f"{root}{address(site, one)}" for one in filters(site) if one.part == (kind, name)), None)
+
+
 def leaderboard(site: Site, wanted: Filter) -> View:
     """The page of a leaderboard."""
     found = site.board(*wanted)
     name = wanted.part[1]
     everything = not name
-    moved = moves(site, wanted.track) if everything else {}
-    since = last_time(site)
-    title = " · ".join(
-        filter(
-            None,
-            (
-                "Leaderboard",
-                name,
-                "" if wanted.track == site.track else NAMES[wanted.track],
-            ),
-        )
-    )
-    others = [(one, address(site, one)) for one in filters(site)]
+    track = "" if wanted.track == site.track else NAMES[wanted.track]
+    verdict = site.verdict if everything and wanted.track == site.track else found.verdict
     return View(
-        "leaderboard.html",
-        title,
+        "view.html",
+        " · ".join(filter(None, ("Leaderboard", name, track))),
         {
-            "found": found,
-            "name": name,
-            "lines": lines(found, moved, weights_of(site)),
-            "since": since,
-            "width": WIDTH,
-            "tenths": in_tenths(wanted.track),
-            "strengths": compared(site) if everything and wanted.track == site.track else [],
-            "shade": shade,
-            "boards": {one.part: at for one, at in others if one.part[1]},
-            "tracks": [(one, NAMES[one.track], at) for one, at in others if not one.part[1]],
-            "narrower": [(one, one.part[1], at) for one, at in others if one.part[1]],
-            "kinds": list(dict.fromkeys([one.part[0] for one, _ in others if one.part[1]])),
-            "wanted": wanted,
-            "outside": OUTSIDE if has_outside(site) else "",
-            "decided": (found.topics | found.games).get(name)
-            if name and not wanted.side
-            else sum(found.games.values()),
-            "unknown": any(row.cost_usd is None for row in found.rows),
-            "spent": sum(row.cost_usd or 0.0 for row in found.rows),
-            "decided_on": site.verdict if everything and wanted.track == site.track else None,
-            "shared": found.notes,
-            "own": [
-                (row.player, note) for row in found.rows for note in row.notes if note not in found.notes
-            ],
-            "outlook": site.outlook if everything else None,
-            "charts": list(charts(site, wanted.track, found, everything=everything)),
-            "data": f"data/leaderboard-{wanted.track}" if everything else "",
+            "blocks": [*_blocks(site, wanted, found, verdict)],
+            "heads": not name,
+            "says": found.verdict.lines,
         },
         "index.html",
     )
+
+
+def _blocks(site: Site, wanted: Filter, found: Board, verdict: Verdict) -> Iterator[ViewBlock]:
+    name = wanted.part[1]
+    everything, first = not name, wanted.track == site.track
+    if name:
+        yield Heading(name, 1)
+    yield Answer(verdict.lines)
+    if verdict.by_task:
+        yield decided(verdict)
+        yield Heading("Ratings")
+    if not site.number:
+        if has_outside(site):
+            yield Links([Link("The table of outside results", ("view", OUTSIDE))])
+        else:
+            yield Sentence("This page fills as matches end; `peerage run` plays them.")
+    if found.rows:
+        yield Sentence(_counted(found, wanted, site), "quiet")
+    others: list[tuple[Filter, Target]] = [(one, ("view", address(site, one))) for one in filters(site)]
+    if name:
+        yield Links([Link("All matches", ("view", "index.html"))])
+    else:
+        outside = [Link("Outside results", ("view", OUTSIDE))] if has_outside(site) and site.number else []
+        tracks = [Link(NAMES[one.track], at, one == wanted) for one, at in others if not one.part[1]]
+        yield Links([*tracks, *outside])
+    parts = [(one, at) for one, at in others if one.part[1]]
+    if parts:
+        kinds = " or ".join(dict.fromkeys([one.part[0] for one, _ in parts]))
+        yield Links(
+            [
+                Link(
+                    one.part[1],
+                    at,
+                    one == wanted,
+                    whole(found.topics.get(one.topic) or found.games.get(one.game)) if not one.side else "",
+                )
+                for one, at in parts
+            ],
+            f"By {kinds}{f': {name}' if name else ''}",
+        )
+    moved = Moved(moves(site, wanted.track), last_time(site)) if everything else STAYED
+    if found.rows:
+        yield table(found, moved=moved, weights=weights_of(site))
+    if everything:
+        data = f"data/leaderboard-{wanted.track}"
+        picture = (
+            [Link("a picture to share", ("file", preview.PATH))] if (site.url or site.menu) and first else []
+        )
+        yield Links(
+            [
+                Link("Head-to-head", ("view", "head-to-head.html")),
+                Link("CSV", ("file", f"{data}.csv")),
+                Link("JSON", ("file", f"{data}.json")),
+                *picture,
+                Link("How every number is made", ("view", "method.html")),
+            ]
+        )
+        if site.outlook:
+            yield Fold("What it takes to be sure", [Notes(site.outlook.lines)])
+        if first:
+            yield from strengths("game", site.profiles) if site.profiles else ()
+            yield from strengths("topic", site.by_topic) if site.by_topic else ()
+    yield from charts(site, wanted.track, found, everything=everything)
+
+
+def _counted(found: Board, wanted: Filter, site: Site) -> str:
+    """How many matches a table counts, among how many players, and what they cost."""
+    name, rows = wanted.part[1], found.rows
+    of_part = (found.topics | found.games).get(name) if name and not wanted.side else None
+    decided = sum(found.games.values()) if of_part is None else of_part
+    unknown, spent = any(row.cost_usd is None for row in rows), sum(row.cost_usd or 0.0 for row in rows)
+    billed = f"; {dollars(spent)} billed" if spent else ", at an unknown cost" if unknown else ""
+    if spent and unknown:
+        billed += ", and calls of unknown cost"
+    of = found.game or listed(list(found.games)) or site.settings.game
+    match = counted(decided, "decided match")
+    return f"{match} of {of} among {counted(len(rows), 'player')}{billed}."
 
 
 def judged(site: Site) -> bool:
@@ -163,12 +215,6 @@ def judged(site: Site) -> bool:
     )
 
 
-def compared(site: Site) -> list[tuple[str, Grid]]:
-    """Everybody's strengths by game and by topic, where there are several."""
-    parts = [("game", site.profiles), ("topic", site.by_topic)]
-    return [(by, grid(rows)) for by, rows in parts if rows]
-
-
 def has_outside(site: Site) -> bool:
     """Whether results that others recorded were imported."""
     return TOPIC in site.moment.topics()
@@ -181,49 +227,40 @@ def outside(site: Site) -> Board:
 
 def _outside(site: Site) -> View:
     found = outside(site)
-    values = {"lines": lines(found, {}), "since": "", "width": WIDTH, "sources": listed(site.moment)}
-    return View(
-        "outside.html",
-        "Outside results",
-        {**values, "verdict": found.verdict, "notes": found.notes},
-        "index.html",
+    sources = Rows(
+        listed_sources(site.moment),
+        [
+            *texts(source="File", layout="Layout"),
+            *numbers(whole, results="Results", players="Players"),
+            *texts(lambda digest: f"{digest[:16]}…", sha256="SHA-256"),
+        ],
+        name="sources",
     )
+    about = (
+        "Results that others recorded and this arena imported. They were not played here, nobody can replay "
+        "them from this ledger, and no other table counts them."
+    )
+    blocks: list[ViewBlock] = [
+        Heading("Outside results", 1),
+        Answer(found.verdict.lines),
+        Sentence(about),
+        Links(
+            [
+                Link("The arena's own leaderboard", ("view", "index.html")),
+                Link("CSV", ("file", "data/outside.csv")),
+            ]
+        ),
+        replace(table(found), columns=[replace(one, link=None) for one in table(found).columns]),
+        Heading("Where they come from"),
+        sources,
+    ]
+    return View("view.html", "Outside results", {"blocks": blocks}, "index.html")
 
 
 def weights_of(site: Site) -> dict[str, str]:
     """Whose weights are open and whose proprietary, as settings say, or for who left the ledger."""
     cards = {**site.cards, **{one.name: stated(one) for one in site.settings.players}}
     return {name: weights(card) for name, card in cards.items()}
-
-
-def lines(found: Board, rose: Mapping[str, int], open_or_not: Mapping[str, str] = {}) -> list[Line]:
-    """The rows with their intervals drawn to one scale."""
-    ranked = [row for row in found.rows if row.rank is not None]
-    ends = [end for row in ranked for end in (row.lower, row.rating, row.upper) if end is not None]
-    low, high = min(ends, default=0.0), max(ends, default=1.0)
-    scale = (WIDTH - 8) / ((high - low) or 1.0)
-    ranks = {row.player: row.rank for row in ranked}
-
-    def place(value: float | None) -> float | None:
-        return None if value is None else round(4 + (value - low) * scale, 1)
-
-    return [
-        Line(
-            row,
-            place(row.mu if row.track == "trueskill" else row.rating) or 0.0,
-            place(row.lower),
-            place(row.upper),
-            spans([rank for name in row.above if (rank := ranks[name])]),
-            rose.get(row.player),
-            open_or_not.get(row.player, ""),
-        )
-        for row in found.rows
-    ]
-
-
-def shade(rate: float) -> str:
-    """The colour of a cell, from w0 (always lost) to w6 (always won)."""
-    return f"w{min(6, int(rate * 7))}"
 
 
 def before(number: int) -> int:

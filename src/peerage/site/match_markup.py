@@ -21,8 +21,9 @@ from peerage.ledger.codec_requests import Part
 from peerage.ledger.merkle import digest
 from peerage.protocol import visible
 from peerage.reading.matches import Match, Step
+from peerage.render.html import coded
 from peerage.site.addresses import player_page
-from peerage.site.rendering import coded, score
+from peerage.site.rendering import score
 
 FOLD = 1_500
 """Characters of a text that stand open; the rest opens on demand."""

@@ -16,11 +16,10 @@ import msgspec
 from peerage.protocol import visible
 from peerage.reading.matches import in_words
 from peerage.site.addresses import BUNDLE, SHARD, first_of, number_in, slug
-from peerage.site.charts import embedded
 from peerage.site.leaderboards import judged
 from peerage.site.match_markup import article
 from peerage.site.reading import Site
-from peerage.site.rendering import View
+from peerage.site.rendering import View, embedded
 from peerage.tables.tracks import NAMES
 
 NEWEST = 100

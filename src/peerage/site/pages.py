@@ -12,7 +12,21 @@ from functools import cache
 from importlib import resources
 from typing import NamedTuple
 
-from peerage.site import arena_pages, files, leaderboards, matches, players, preview, proofs, votes
+from markupsafe import Markup
+
+from peerage.blocks import Target
+from peerage.render.html import Html
+from peerage.site import (
+    arena_pages,
+    files,
+    leaderboards,
+    matches,
+    players,
+    preview,
+    proofs,
+    votes,
+)
+from peerage.site.addresses import player_page, slug
 from peerage.site.reading import Menu, Site
 from peerage.site.rendering import View, render
 
@@ -65,7 +79,7 @@ NOT_FOUND = "404.html"
 """What a host shows at any address at which nothing is."""
 
 _PAGES: Mapping[str, Callable[[Site], View]] = {
-    "head-to-head.html": players.head_to_head,
+    "head-to-head.html": players.head_to_head_page,
     "matches.html": matches.index,
     "games.html": arena_pages.games_page,
     "judges.html": arena_pages.judges_page,
@@ -125,14 +139,37 @@ def menu(site: Site) -> Menu:
 
 def described(site: Site, view: View) -> str:
     """What a page says, for those who find it or are sent it: a table its verdict."""
-    if view.template == "leaderboard.html" and (lines := view.values["found"].verdict.lines):
+    if lines := view.values.get("says"):
         return " ".join(lines)
     about = "language models ranked by letting them play, every reply on record."
     return f"{view.title} of {site.settings.name}: {about}"
 
 
+def links(site: Site, path: str) -> Html:
+    """What writes blocks into the page at `path`."""
+    root = "../" * path.count("/")
+
+    def href(to: Target) -> str | None:
+        kind, name = to
+        match kind:
+            case "player":
+                return f"{root}{player_page(name)}"
+            case "match":
+                return f"{root}{site.match_page(int(name))}"
+            case "view" | "file":
+                return f"{root}{name}"
+            case "game" | "topic":
+                return leaderboards.of_part(site, kind, name, root)
+            case _:
+                return None
+
+    return Html(href, slug)
+
+
 def document(site: Site, path: str, view: View) -> bytes:
     """A view inside the frame that all pages share: head, menu, foot."""
+    blocks = view.values.get("blocks", ())
+    writer = links(site, path)
     return render(
         view.template,
         {
@@ -141,13 +178,15 @@ def document(site: Site, path: str, view: View) -> bytes:
             "policy": POLICY,
             "menu": menu(site),
             "less": LESS,
-            "preview": site.url + preview.PATH if site.url and view.template == "leaderboard.html" else "",
+            "preview": site.url + preview.PATH if site.url and view.values.get("says") else "",
             "picture": preview.PATH if site.url or site.menu else "",
             "permalink": site.url + path.removesuffix("index.html"),
             "root": "../" * path.count("/"),
             "title": view.title,
             "described": described(site, view),
             "here": view.here or view.template,
+            "content": Markup(writer.blocks(blocks, heads=bool(view.values.get("heads")))),
+            "figures": lambda figures: Markup(writer.blocks(figures)),
             **view.values,
         },
     )

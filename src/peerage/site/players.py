@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations
 from typing import Any
 
+from peerage.blocks import Column, Figure, Heading, Link, Links, Sentence, ViewBlock, numbers, texts
 from peerage.engine.model_watch import Change
 from peerage.engine.registration import only_judging
 from peerage.figures import share_between, whole
@@ -13,8 +14,7 @@ from peerage.protocol import visible
 from peerage.reading.played import ScopeError
 from peerage.site.addresses import player_page, slug
 from peerage.site.board_charts import course, drawn, followed, in_tenths, of_mu
-from peerage.site.charts import Written, chart, strength, trajectories
-from peerage.site.leaderboards import address, filters, shade
+from peerage.site.leaderboards import address, filters
 from peerage.site.reading import Site
 from peerage.site.rendering import View
 from peerage.site.tally import Field, Mine, Record
@@ -24,16 +24,16 @@ from peerage.tables.overall import WHOLE
 from peerage.tables.row import Row
 from peerage.tables.speed import FEW, NEWEST
 from peerage.tables.tracks import NAMES
+from peerage.views.players import head_to_head
 
 COMPARE = "compare"
 """Where a server compares two players: `compare?a=NAME&b=NAME`."""
-STRENGTH: Written = {
-    "Game": lambda row: str(row["game"]),
-    "Share of wins": lambda row: f"{row['share']:.1f}%",
-    "95%": lambda row: f"{row['low']:.1f} – {row['high']:.1f}",
-    "Rank": lambda row: whole(row["rank"]),
-    "Matches": lambda row: whole(row["matches"]),
-}
+STRENGTH = (
+    *texts(game="Game"),
+    *numbers("{:.1f}%".format, share="Share of wins"),
+    Column("interval", "95%", number=True, value=lambda row: f"{row['low']:.1f} – {row['high']:.1f}"),
+    *numbers(whole, rank="Rank", matches="Matches"),
+)
 PAIRED = 6
 """The first players, each pair of whom has a page of its own on any site."""
 
@@ -79,10 +79,28 @@ def _judge(site: Site, name: str) -> View:
     return View("judge.html", name, values, "judges.html")
 
 
-def head_to_head(site: Site) -> View:
+def head_to_head_page(site: Site) -> View:
     names = [row.player for row in site.table() if row.rank is not None]
-    values = {"names": names, "cell": site.met, "shade": shade, "pairs": pairs(site)}
-    return View("head_to_head.html", "Head-to-head", values, "index.html")
+    return View(
+        "view.html", "Head-to-head", {"blocks": [*_head_to_head(site, names)], "heads": True}, "index.html"
+    )
+
+
+def _head_to_head(site: Site, names: Sequence[str]) -> Iterator[ViewBlock]:
+    yield Heading("Head-to-head", 1)
+    if not names:
+        yield Sentence("No match was decided yet.")
+        return
+    yield Sentence(
+        "Each row's share of the points against each column. In a match of more than two, the better score "
+        "wins. With few matches a share says little: the ratings take that into account."
+    )
+    if site.menu and len(names) > 1:
+        yield Links([Link("Compare two players", ("view", COMPARE))])
+    yield head_to_head(names, site.met)
+    if found := pairs(site):
+        yield Heading("Compared")
+        yield Links([Link(f"{one} or {other}?", ("view", at)) for at, (one, other) in found.items()])
 
 
 def compare_page(site: Site, query: Mapping[str, str]) -> View:
@@ -143,17 +161,18 @@ def _player(site: Site, name: str) -> View:
             for one in strengths
         ]
         about = "The share of wins, in percent, that it can expect against the others, with its 95% interval."
-        charts.append(chart("Strength in each game", about, "", shown, STRENGTH, strength(shown)))
+        charts.append(Figure("strength", "Strength in each game", about, shown, STRENGTH))
     if len(points) > 1:
         charts.append(
-            chart(
-                "Rating over the matches",
-                f"{drawn(site.track)} after so many matches, with its 95% band."
+            Figure(
+                kind="course",
+                title="Rating over the matches",
+                about=f"{drawn(site.track)} after so many matches, with its 95% band."
                 + " Dashed: its provider names another model." * bool(marks),
-                f"course-{site.track}",
-                points,
-                followed(site.track),
-                trajectories(points, [name], drawn(site.track), marks),
+                rows=points,
+                columns=followed(site.track),
+                name=f"course-{site.track}",
+                options={"names": [name], "what": drawn(site.track), "marks": marks},
             )
         )
     return View(

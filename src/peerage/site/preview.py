@@ -12,7 +12,6 @@ from rich.cells import chop_cells
 from peerage.figures import tenths, whole
 from peerage.protocol import visible
 from peerage.site.board_charts import in_tenths
-from peerage.site.leaderboards import lines
 from peerage.site.reading import Site
 
 PATH = "preview.png"
@@ -54,24 +53,25 @@ def _fonts() -> list[str]:
 def drawn(site: Site) -> str:
     """The same as SVG."""
     found = site.board()
-    shown = [line for line in lines(found, {}) if line.row.rank is not None][:_SHOWN]
+    shown = [row for row in found.rows if row.rank is not None][:_SHOWN]
     parts = [_text(60, 80, _cut(site.settings.name, _TITLE), size=30, ink="#666666")]
     answer = found.verdict.lines[0] if found.verdict.lines else ""
     for at, part in enumerate(wrap(visible(answer), _ANSWER)[:2]):
         part = _cut(part, _ANSWER)
         parts.append(_text(60, 145 + 58 * at, part, size=46, weight=700))
-    ends = [end for line in shown for end in (line.low, line.at, line.high) if end is not None]
+    middles = [(row.mu if row.track == "trueskill" else row.rating) or 0.0 for row in shown]
+    ends = [end for row in shown for end in (row.lower, row.upper) if end is not None] + middles
     low, scale = min(ends, default=0.0), 420 / ((max(ends, default=1.0) - min(ends, default=0.0)) or 1.0)
     rating = tenths if in_tenths(site.track) else whole
-    for place, line in enumerate(shown):
+    for place, (row, middle) in enumerate(zip(shown, middles, strict=True)):
         y = 280 + 55 * place
-        parts.append(_text(60, y, str(line.row.rank), size=30, ink="#666666"))
-        parts.append(_text(120, y, _cut(line.row.player, _NAMES), size=30))
-        parts.append(_text(640, y, rating(line.row.rating), size=30, weight=700, anchor="end"))
-        if line.low is not None and line.high is not None:
-            start, end = (round(700 + (edge - low) * scale, 1) for edge in (line.low, line.high))
+        parts.append(_text(60, y, str(row.rank), size=30, ink="#666666"))
+        parts.append(_text(120, y, _cut(row.player, _NAMES), size=30))
+        parts.append(_text(640, y, rating(row.rating), size=30, weight=700, anchor="end"))
+        if row.lower is not None and row.upper is not None:
+            start, end = (round(700 + (edge - low) * scale, 1) for edge in (row.lower, row.upper))
             parts.append(_LINE.format(start, y - 10, end))
-        parts.append(_POINT.format(round(700 + (line.at - low) * scale, 1), y - 10))
+        parts.append(_POINT.format(round(700 + (middle - low) * scale, 1), y - 10))
     inside = Markup("").join(parts)
     head = f'<svg xmlns="http://www.w3.org/2000/svg" width="{WIDE}" height="{HIGH}">'
     return f'{head}<rect width="{WIDE}" height="{HIGH}" fill="#ffffff"/>{inside}</svg>'

@@ -6,7 +6,7 @@ becomes markup, steers the direction of text, or hides.
 
 from __future__ import annotations
 
-import re
+import json
 from base64 import b64encode
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
@@ -35,15 +35,17 @@ from peerage.figures import (
 from peerage.judging.corrections import CORRECTIONS
 from peerage.protocol import visible
 from peerage.reading.matches import in_words
+from peerage.render import html
 from peerage.site.addresses import match_page, player_page, slug
 from peerage.tables.decision import RULE
-from peerage.tables.notes import ACCURACY, BEST, OF_MANY
+from peerage.tables.notes import OF_MANY
 from peerage.tables.overall import COUNTED, FEW, WHOLE
+from peerage.views.leaderboard import ACCURACY
 
 
 class View(NamedTuple):
     """A template and what fills it; `title` is the page's own, `here` the entry of the menu that it belongs
-    to, where that is not the template's own."""
+    to, where that is not the template's own. The template `view.html` shows the `blocks` among its values."""
 
     template: str
     title: str
@@ -85,9 +87,8 @@ def environment() -> Environment:
         "COUNTED": COUNTED,
         "FEW": FEW,
         "OF_MANY": OF_MANY,
-        "ACCURACY": ACCURACY,
+        "ACCURACY": f"Accuracy: {ACCURACY}",
         "RULE": RULE,
-        "BEST": "".join([f"{note}. " for note in BEST if not note.startswith("Choice")]).strip(),
     }
     made.filters |= {
         "money": dollars,
@@ -109,8 +110,8 @@ def environment() -> Environment:
         "score": score,
         "standing": standing,
         "sign": sign,
-        "wbr": breakable,
-        "coded": coded,
+        "wbr": lambda name: Markup(html.breakable(name)),
+        "coded": lambda text: Markup(html.coded(text)),
         "as_words": as_words,
         "void": in_words,
         "linked": linked,
@@ -126,6 +127,12 @@ def _shown(value: object) -> object:
 def escaped(text: str) -> Markup:
     """Text as a template writes it."""
     return escape(visible(text))
+
+
+def embedded(data: Mapping[str, Any]) -> Markup:
+    """JSON to put into a page, which no text inside it can end or turn into markup."""
+    text = json.dumps(data, ensure_ascii=True, separators=(",", ":"))
+    return Markup(text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026"))
 
 
 def places(values: Iterable[float | None], times: float = 1) -> int:
@@ -166,15 +173,6 @@ def as_words(value: object) -> str:
     return str(value)
 
 
-def coded(text: str) -> Markup:
-    """A note for a page: what stands between backticks is code."""
-    parts = [escaped(part) for part in text.split("`")]
-    if len(parts) % 2 == 0:
-        return escaped(text)
-    parts[1::2] = [Markup("<code>{}</code>").format(part) for part in parts[1::2]]
-    return Markup("").join(parts)
-
-
 def sign(value: float | None) -> str:
     """A difference, with its sign."""
     return DASH if value is None else f"{value:+.2f}".replace("-", "−")
@@ -194,12 +192,3 @@ def listed(names: Iterable[str]) -> str:
 def linked(players: Iterable[str], root: str) -> Markup:
     """Players by name, each with a link to its page; `root` leads to the first page."""
     return Markup(", ".join([f'<a href="{root}{player_page(one)}">{escaped(one)}</a>' for one in players]))
-
-
-def breakable(name: str) -> Markup:
-    """A long name that may be broken after its punctuation, but for a point within a number."""
-    shown = visible(name)
-    if len(shown) <= 12:
-        return escape(shown)
-    parts = re.split(r"(?<=[/:_-])|(?<=\.)(?!\d)", shown)
-    return Markup("<wbr>").join([escape(part) for part in parts])

@@ -6,17 +6,26 @@ SHA-256 in its Content-Security-Policy, so that nothing else can run.
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from importlib import resources
 
 from markupsafe import Markup
 
+from peerage.blocks import Fact, Facts, Heading, Notes, Sentence, ViewBlock
 from peerage.engine.model_watch import changes
-from peerage.protocol import visible
-from peerage.site.board_charts import charts, in_tenths
-from peerage.site.leaderboards import WIDTH, compared, last_time, lines, moves, shade
+from peerage.figures import measured, whole
+from peerage.reading.matches import in_words
+from peerage.render.html import Html
+from peerage.site.board_charts import charts
+from peerage.site.leaderboards import last_time, moves
 from peerage.site.reading import Site
 from peerage.site.rendering import inline, render
-from peerage.tables.tracks import NAMES
+from peerage.tables.judge_rows import Measure
+from peerage.tables.leaderboard import Board
+from peerage.views.leaderboard import Moved, table
+from peerage.views.players import head_to_head
+from peerage.views.strengths import strengths
+from peerage.views.verdict import verdict
 
 COMPARED = 12
 """Players in the table of who beat whom."""
@@ -25,8 +34,6 @@ COMPARED = 12
 def report(site: Site) -> bytes:
     """The report as an HTML document. Raises LedgerError."""
     found = site.board()
-    ranked = [row for row in found.rows if row.rank is not None]
-    models = changes(site.moment)
     style, script = (_asset(name) for name in ("site.css", "site.js"))
     return render(
         "report.html",
@@ -36,28 +43,54 @@ def report(site: Site) -> bytes:
             f"style-src {inline(style)}; script-src {inline(script)}",
             "style": Markup(style),
             "script": Markup(script),
-            "found": found,
             "verdict": site.verdict,
-            "track": NAMES[site.track],
-            "lines": lines(found, moves(site, site.track)),
-            "since": last_time(site),
-            "width": WIDTH,
-            "tenths": in_tenths(site.track),
-            "charts": list(charts(site, site.track, found)),
-            "strengths": compared(site),
-            "names": [row.player for row in ranked[:COMPARED]],
-            "cell": site.met,
-            "shade": shade,
-            "measures": site.judges.measures,
-            "favours": [pair for pair in site.judges.favours if pair.found],
-            "voids": site.stats.voids,
-            "models": [
-                f"{row.player}: {visible(one.in_words)}"
-                for row in ranked
-                for one in models.get(row.player, [])
-                if one.before
-            ],
+            "top": Markup(Html().blocks(verdict(site.verdict))),
+            "evidence": Markup(Html().blocks(_evidence(site, found))),
         },
+    )
+
+
+def _evidence(site: Site, found: Board) -> Iterator[ViewBlock]:
+    """Yield everything below the answer: ratings, charts, who beat whom, judges, and how it was measured."""
+    names = [row.player for row in found.rows if row.rank is not None]
+    yield Heading("Leaderboard")
+    yield table(found, moved=Moved(moves(site, site.track), last_time(site)))
+    yield from strengths("game", site.profiles) if site.profiles else ()
+    yield from strengths("topic", site.by_topic) if site.by_topic else ()
+    yield from charts(site, site.track, found)
+    if len(names) > 1:
+        yield Heading(f"Head-to-head{f', the first {COMPARED}' if len(names) > COMPARED else ''}")
+        yield head_to_head(names[:COMPARED], site.met)
+    if site.judges.measures:
+        yield Heading("Can the judges be trusted?")
+        yield Facts([_fact(one) for one in site.judges.measures])
+        favours = [
+            f"{pair.judge} rates {pair.author} {'higher' if pair.excess > 0 else 'lower'} than chance and "
+            "taste explain."
+            for pair in site.judges.favours
+            if pair.found
+        ]
+        yield Sentence(" ".join(favours) or "No judge rates an author higher than chance and taste explain.")
+    yield Heading("How it was measured")
+    yield Notes([*_how(site, names)], names)
+
+
+def _fact(one: Measure) -> Fact:
+    bounds = "" if one.lower is None or one.upper is None else f"{one.lower:.2f} to {one.upper:.2f}; "
+    return Fact(one.measure.replace("_", " ").capitalize(), measured(one.value), f"{bounds}{one.about}")
+
+
+def _how(site: Site, names: Sequence[str]) -> Iterator[str]:
+    for player, found in changes(site.moment).items():
+        for one in found:
+            if one.before and player in names:
+                yield f"{player}: {one.in_words}; the rating counts all its matches."
+    if voids := site.stats.voids:
+        counts = "; ".join(f"{whole(number)}: {in_words(reason)}" for reason, number in voids.items())
+        yield f"Matches without a result, not counted: {counts}."
+    yield (
+        f"Every number follows from the ledger: {whole(site.number)} records, head `{site.chain}`; with the "
+        "ledger, `peerage verify` and `peerage replay` check it."
     )
 
 

@@ -13,7 +13,7 @@ from typing import Any, Literal
 import msgspec
 from msgspec import Struct
 
-from peerage.blocks import Block, Private, Quoted, Sentence, Task, seen_by, sent_to_all
+from peerage.blocks import Block, Heading, Private, Quoted, Sentence, Task, seen_by, sent_to_all
 from peerage.games import hides
 from peerage.ledger.merkle import digest, leaf
 from peerage.ledger.series import matches_of, shown
@@ -22,7 +22,8 @@ from peerage.match import Totals
 from peerage.protocol import Chosen, Role, Run, fence, render, visible
 from peerage.reading.matches import Match, Matches, Step
 from peerage.reading.observations import spoken_in, texts_judged
-from peerage.tables import Shown, notebook
+from peerage.render.html import notebook
+from peerage.tables import Shown
 
 
 class SeatView(Struct, frozen=True):
@@ -148,7 +149,7 @@ class MatchView(Shown, frozen=True):
 
     def _repr_html_(self) -> str:
         about = f"{self.game} · round {self.round} · {self.verdict}"
-        return notebook.match(self.title, about, self.blocks, self.who)
+        return notebook([Heading(self.title, 3), Sentence(about, "quiet"), *self.blocks], self.who)
 
 
 def match_view(ledger: Ledger, number: int) -> MatchView:

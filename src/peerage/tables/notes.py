@@ -14,20 +14,6 @@ SERIES = (
     "them too narrow: those of strength and Bradley-Terry allow for series",
 )
 
-BEST = (
-    "Best: the chance to be the best of all",
-    "Choice: out is a player whose chances to be the best, and better than the pick, are next to nothing, or "
-    "that is proven to be worse",
-    "Proven above: the ranks of players that this one is proven to be better than",
-)
-"""The columns that tracks with chances have in addition."""
-
-ACCURACY = (
-    "Accuracy: the mean credit that checks give to its answers, with the 95% interval; answers to one task "
-    "are averaged first"
-)
-"""The column of arenas with tasks that have a check."""
-
 OF_MANY = "W: first alone, in a match of more than two; D: shares first place; L: any other place"
 
 

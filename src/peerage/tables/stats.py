@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import msgspec
 from msgspec import Struct
 
+from peerage.blocks import Rows, numbers, texts
 from peerage.engine.probed import ProbeCost, probe_costs
 from peerage.figures import dollars, percent, seconds, whole
 from peerage.judging.ballots import ballots_in, judge_statistics
@@ -30,7 +31,7 @@ from peerage.tables.speed import quantile
 if TYPE_CHECKING:
     import pandas
 
-    from peerage.tables.table import Table
+    from peerage.render.table import Table
 
 
 class PlayerStats(Shown, frozen=True):
@@ -320,44 +321,27 @@ def _author(name: str, tally: Drafts) -> AuthorStats:
 
 def stats_tables(found: Stats) -> dict[str, Table[Any]]:
     """What players, judges and authors did, each a table."""
-    from peerage.tables.table import Column, Table
+    from peerage.render.table import Table
 
-    players: Table[PlayerStats] = Table(
-        found.players,
-        "Players",
-        columns=(
-            Column("Player", lambda row: row.player, False),
-            Column("Matches", lambda row: whole(row.matches)),
-            Column("Won", lambda row: whole(row.wins)),
-            Column("Drawn", lambda row: whole(row.draws)),
-            Column("Lost", lambda row: whole(row.losses)),
-            Column("Billed", lambda row: dollars(row.cost_usd)),
-            Column("Median answer", lambda row: seconds(row.latency_p50_s)),
-            Column("Invalid", lambda row: whole(row.invalid)),
-            Column("Refused", lambda row: whole(row.refused)),
-            Column("No reply", lambda row: whole(row.void)),
-        ),
-    )
-    judges: Table[JudgeStats] = Table(
-        found.judges,
-        "Judges",
-        columns=(
-            Column("Judge", lambda row: row.player, False),
-            Column("Votes", lambda row: whole(row.votes)),
-            Column("Ties", lambda row: whole(row.ties)),
-            Column("Abstained", lambda row: whole(row.abstentions)),
-            Column("Flipped", lambda row: percent(row.flip_share)),
-            Column("Agrees with the others", lambda row: percent(row.agreement)),
-        ),
-    )
-    authors: Table[AuthorStats] = Table(
-        found.authors,
-        "Authors",
-        columns=(
-            Column("Author", lambda row: row.player, False),
-            Column("Drafts", lambda row: whole(row.drafts)),
-            Column("Approved", lambda row: whole(row.approved)),
-            Column("Share that approved", lambda row: percent(row.approval)),
-        ),
-    )
-    return {"players": players, "judges": judges, "authors": authors}
+    players = [
+        *texts(player="Player"),
+        *numbers(whole, matches="Matches", wins="Won", draws="Drawn", losses="Lost"),
+        *numbers(dollars, cost_usd="Billed"),
+        *numbers(seconds, latency_p50_s="Median answer"),
+        *numbers(whole, invalid="Invalid", refused="Refused", void="No reply"),
+    ]
+    judges = [
+        *texts(player="Judge"),
+        *numbers(whole, votes="Votes", ties="Ties", abstentions="Abstained"),
+        *numbers(percent, flip_share="Flipped", agreement="Agrees with the others"),
+    ]
+    authors = [
+        *texts(player="Author"),
+        *numbers(whole, drafts="Drafts", approved="Approved"),
+        *numbers(percent, approval="Share that approved"),
+    ]
+    return {
+        "players": Table(Rows(found.players, players, title="Players")),
+        "judges": Table(Rows(found.judges, judges, title="Judges")),
+        "authors": Table(Rows(found.authors, authors, title="Authors")),
+    }

@@ -106,7 +106,7 @@ function filtered(form, table) {
 
 // As the cell shows it, so that "at most 0.72" keeps what reads $0.72.
 function priceOf(row) {
-  const cell = row.querySelector(".price");
+  const cell = row.querySelector(".most");
   const price = Number(cell ? cell.textContent.replace(/[\s,$]/g, "") : NaN);
   return Number.isNaN(price) ? null : price;
 }

@@ -12,19 +12,21 @@ import sys
 
 import pytest
 
+from peerage.blocks import Column, Rows, numbers, texts
 from peerage.cli.options import Format, program
-from peerage.cli.output import OutputColumn, fit, numbers, show, texts
+from peerage.cli.output import show
 from peerage.cli.streams import prepare
 from peerage.figures import dollars, seconds
+from peerage.render.terminal import cells, fit
 
 ROWS = [
     {"player": "Ada | [red]", "rating": 1510.1234567, "cost_usd": None, "span": [1, 2]},
     {"player": "Bo\x1b[31m", "rating": 1490.0, "cost_usd": 0.00012, "span": [1, 2]},
 ]
 COLUMNS = [
-    OutputColumn("player", "Player"),
-    OutputColumn("rating", ">Rating", "{:.0f}".format),
-    OutputColumn("cost_usd", ">Cost", dollars),
+    Column("player", "Player"),
+    Column("rating", "Rating", "{:.0f}".format, number=True),
+    Column("cost_usd", "Cost", dollars, number=True),
 ]
 
 
@@ -32,6 +34,11 @@ def written(shape: Format, rows: list[dict] = ROWS) -> str:
     to = io.StringIO()
     show(rows, COLUMNS, shape, title="Elo", notes=["a note"], to=to)
     return to.getvalue()
+
+
+def kept(rows: list[dict], columns: list[Column], width: int) -> list[str]:
+    """The titles of the columns that a terminal of so many characters shows."""
+    return [column.title for column in fit(cells(Rows(rows, columns)), width).columns]
 
 
 def test_json_is_the_rows_unrounded() -> None:
@@ -76,7 +83,7 @@ def test_a_table_takes_nothing_for_markup_and_shows_control_characters() -> None
 @pytest.mark.parametrize("shape", [Format.table, Format.markdown])
 def test_a_name_in_a_heading_is_text_too(shape: Format) -> None:
     to = io.StringIO()
-    show([{"a": 1}], [OutputColumn("a", ">to \x1b[31m|x")], shape, to=to)
+    show([{"a": 1}], [Column("a", "to \x1b[31m|x", number=True)], shape, to=to)
     assert "\x1b" not in to.getvalue()
     assert "\\|x" in to.getvalue() or shape is Format.table
 
@@ -84,20 +91,20 @@ def test_a_name_in_a_heading_is_text_too(shape: Format) -> None:
 def test_a_narrow_terminal_loses_what_can_be_spared_and_no_name() -> None:
     columns = [
         *COLUMNS,
-        OutputColumn("span", ">Span", str, spare=2),
-        OutputColumn("rating", ">Again", str, spare=1),
+        Column("span", "Span", str, number=True, spare=2),
+        Column("rating", "Again", str, number=True, spare=1),
     ]
-    assert fit(ROWS, columns, 200) == columns
-    assert fit(ROWS, columns, 48) == [*COLUMNS, columns[4]]
-    assert fit(ROWS, columns, 5) == COLUMNS
+    assert kept(ROWS, columns, 200) == [column.title for column in columns]
+    assert kept(ROWS, columns, 48) == ["Player", "Rating", "Cost", "Again"]
+    assert kept(ROWS, columns, 5) == ["Player", "Rating", "Cost"]
 
 
 def test_bounds_go_together_and_a_long_text_takes_several_lines() -> None:
     rows = [{"value": 1.0, "low": 0.5, "high": 1.5, "about": "what it is, in many words " * 9}]
     columns = [*numbers(str, value="Value", low="from ~3", high="to ~3"), *texts(about="What it is ~1")]
-    assert fit(rows, columns, 200) == columns
-    assert fit(rows, columns, 56) == [columns[0], columns[3]]
-    assert fit(rows, columns, 40) == [columns[0]]
+    assert kept(rows, columns, 200) == ["Value", "from", "to", "What it is"]
+    assert kept(rows, columns, 56) == ["Value", "What it is"]
+    assert kept(rows, columns, 40) == ["Value"]
 
 
 @pytest.mark.parametrize(
@@ -162,7 +169,7 @@ def test_no_text_becomes_a_formula_a_link_or_an_order_to_a_terminal() -> None:
         "cost": -1.0,
         "said": "a\x9b2Jb",
     }
-    columns = [OutputColumn(key, key) for key in row]
+    columns = [Column(key, key) for key in row]
 
     def so(shape: Format) -> str:
         to = io.StringIO()

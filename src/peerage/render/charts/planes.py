@@ -1,29 +1,22 @@
-"""Charts: drawn to SVG when a page is made, so that no script is needed to see them.
+"""The kinds of charts, each a plane with its marks.
 
-Each is drawn for the width of a phone, where it gains by it once more for that of a page. Every mark has its
-values as a tooltip, and below each chart are its table and its data to download. Colours are names for what
-the style sheet makes of them, in light and in dark.
+Every mark has its values as a tooltip. Colours are names for what the style sheet makes of them, in light and
+in dark.
 """
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping, Sequence
 from itertools import groupby
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, TypeAlias
 
-from markupsafe import Markup
-
-from peerage.protocol import visible
-from peerage.site.drawings import HEIGHT, LETTER_PX, LINE, QUIET, WIDTH, Axis, Label, Plane, fitted
-from peerage.site.labels import CROWD, Point, placed
+from peerage.render.charts.drawings import HEIGHT, LETTER_PX, LINE, QUIET, WIDTH, Axis, Label, Plane, fitted
+from peerage.render.charts.labels import CROWD, Point, placed
 
 COLOURS = ("#0a56a5", "#b3541e", "#2b7a4b", "#7a3f8f", "#8a6d00", "#00717d")
 """Of the first so many series; the others are quiet."""
 WHOLE, TALL = 1100, 420
 """The width of a chart that has a whole page, and the height of one of many points."""
-SHOWN = 60
-"""Rows of a chart's table that are in the page; all of them are in its file."""
 LABEL_PX = 15
 """Between two labels that would overlap."""
 EDGE = 24
@@ -33,65 +26,6 @@ LABEL_MOST = 150
 """Pixels of a name, which is shortened beyond."""
 
 Values: TypeAlias = Sequence[Mapping[str, Any]]
-Written: TypeAlias = Mapping[str, Callable[[Mapping[str, Any]], str]]
-"""The columns of a chart's table: by heading, what a row has there."""
-
-
-class Chart(NamedTuple):
-    """A drawn chart: `svg` is markup to put into a page, `rows` the first of its `length` rows of data as
-    they are read. The file `name` holds all of them in full. `wide` is the same drawn for a whole
-    page, empty where there is none. `key` lists the names that numbers on the drawing stand for, from 1 on,
-    each with its value."""
-
-    title: str
-    about: str
-    name: str
-    svg: Markup
-    columns: tuple[str, ...]
-    rows: Sequence[Sequence[str]]
-    length: int
-    wide: Markup = Markup("")
-    key: Sequence[tuple[str, str]] = ()
-
-    def __repr__(self) -> str:
-        return f"<Chart {self.title}>"
-
-    def _repr_html_(self) -> str:
-        return Markup(
-            '<figure style="max-width:60em;margin:0;padding:.5em;background:#fff;color:#111"><figcaption>'
-            "<b>{}</b> {}</figcaption>{}{}</figure>"
-        ).format(visible(self.title), visible(self.about), self.svg, self._list())
-
-    def _list(self) -> Markup:
-        """The key as markup."""
-        lines = [Markup("<li>{} {}</li>").format(visible(name), value) for name, value in self.key]
-        return Markup("<ol>{}</ol>").format(Markup("").join(lines)) if lines else Markup("")
-
-
-def chart(
-    title: str,
-    about: str,
-    name: str,
-    rows: Values,
-    written: Written,
-    plane: Plane,
-    wide: Plane | None = None,
-    key: Sequence[tuple[str, str]] = (),
-) -> Chart:
-    """The chart that `plane` draws of these rows, `written` in its table, and `wide` for a whole page; `name`
-    is that of its file of data; `key` as of `Chart`."""
-    said = visible(f"{title}. {about}")
-    return Chart(
-        title=title,
-        about=about,
-        name=name,
-        svg=plane.svg(said),
-        columns=tuple(written),
-        rows=[tuple([write(row) for write in written.values()]) for row in rows[:SHOWN]],
-        length=len(rows),
-        wide=wide.svg(said) if wide else Markup(""),
-        key=key,
-    )
 
 
 def frontier(
@@ -271,12 +205,6 @@ def picture(plane: Plane, said: str) -> str:
     """A drawing as an SVG file of its own, with no page behind it to give it a colour."""
     white = '<rect width="100%" height="100%" fill="white"/>'
     return str(plane.svg(said, ' xmlns="http://www.w3.org/2000/svg"', white))
-
-
-def embedded(data: Mapping[str, Any]) -> Markup:
-    """JSON to put into a page, which no text inside it can end or turn into markup."""
-    text = json.dumps(data, ensure_ascii=True, separators=(",", ":"))
-    return Markup(text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026"))
 
 
 def _series(rows: Values, key: str = "player") -> list[tuple[str, str]]:

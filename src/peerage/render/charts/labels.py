@@ -13,7 +13,7 @@ from itertools import pairwise
 from math import cos, hypot, pi, sin
 from typing import NamedTuple
 
-from peerage.site.drawings import INK, LETTER_PX, QUIET, Label, Plane
+from peerage.render.charts.drawings import INK, LETTER_PX, QUIET, Label, Plane
 
 CROWD = 12
 """Of more points than so many only those that matter are sure to be named."""

@@ -10,8 +10,10 @@ from typing import Any
 
 import pytest
 
-from peerage.site.charts import WHOLE, chart, frontier, spending, trajectories
-from peerage.site.drawings import WIDTH, Axis, Plane
+from peerage.blocks import Figure
+from peerage.render.charts import draw
+from peerage.render.charts.drawings import WIDTH, Axis, Plane
+from peerage.render.charts.planes import WHOLE, frontier
 
 CROWDED = (
     *((6.8, 1658), (9.3, 1610), (9.6, 1647), (9.7, 1490), (10.2, 1662), (10.3, 1652), (10.8, 1602)),
@@ -31,6 +33,12 @@ def offered(points: Iterable[tuple[float, float]], name: str, spread: float) -> 
         offers.append({"player": f"{name}{place}", "cost": cost, "rating": rating, **ends})
         best = max(best, rating)
     return offers
+
+
+def course(title: str, points: list[dict[str, Any]], names: list[str]) -> str:
+    """The drawing of ratings over the matches."""
+    options = {"names": names, "what": "Elo"}
+    return str(draw(Figure("course", title, "", points, (), options=options)).svg)
 
 
 def written(plane: Plane) -> dict[str, tuple[float, float, float]]:
@@ -108,7 +116,7 @@ def test_a_course_without_intervals_is_drawn() -> None:
         for name in ("a", "b")
         for match in (1, 2, 3)
     ]
-    drawn = chart("Ratings", "", "course", points, {}, trajectories(points, ["a", "b"], "Elo")).svg
+    drawn = course("Ratings", points, ["a", "b"])
     assert ">a<" in drawn
     assert ">b<" in drawn
 
@@ -118,7 +126,7 @@ def test_a_name_becomes_no_markup_and_hides_nothing() -> None:
         {"player": "<b>&\u202e", "match": match, "rating": 1500.0, "low": 1400.0, "high": 1600.0}
         for match in (1, 2)
     ]
-    drawn = chart("<i>", "", "course", points, {}, trajectories(points, ["<b>&\u202e"], "Elo")).svg
+    drawn = course("<i>", points, ["<b>&\u202e"])
     assert "<b" not in drawn
     assert "<i" not in drawn
     assert "&lt;b&gt;&amp;" in drawn
@@ -157,7 +165,7 @@ def test_points_keep_so_many_pixels_from_the_ends_of_their_axis() -> None:
 
 def test_texts_on_an_axis_that_would_overlap_are_left_out() -> None:
     days = [{"day": f"2026-05-{day:02}", "game": "duel", "dollars": 1.0} for day in range(1, 31)]
-    drawn = chart("Spend", "", "spending", days, {}, spending(days)).svg
+    drawn = draw(Figure("spending", "Spend", "", days, ())).svg
     places = [float(x) for x in re.findall(r'<text x="([\d.]+)"[^>]*>2026-05-', drawn)]
     assert 2 <= len(places) < 30
     assert all(then - before >= 10 * 7 for before, then in pairwise(places))

@@ -1,0 +1,86 @@
+"""Charts: drawn to SVG when a page is made, so that no script is needed to see them.
+
+Each is drawn for the width of a phone, and where it gains by it once more for that of a page. Below each are
+its table and its data to download.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from markupsafe import Markup
+
+from peerage.blocks import Figure
+from peerage.protocol import visible
+from peerage.render.charts.drawings import Plane
+from peerage.render.charts.planes import WHOLE, crowded, frontier, spending, strength, trajectories
+
+SHOWN = 60
+"""Rows of a chart's table that are in the page; all of them are in its file."""
+
+
+class Chart(NamedTuple):
+    """A drawn chart: `svg` is markup to put into a page, `rows` the first of its `length` rows of data as
+    they are read. The file `name` holds all of them in full. `wide` is the same drawn for a whole
+    page, empty where there is none. `key` lists the names that numbers on the drawing stand for, from 1 on,
+    each with its value."""
+
+    title: str
+    about: str
+    name: str
+    svg: Markup
+    columns: tuple[str, ...]
+    rows: Sequence[Sequence[str]]
+    length: int
+    wide: Markup = Markup("")
+    key: Sequence[tuple[str, str]] = ()
+
+    def __repr__(self) -> str:
+        return f"<Chart {self.title}>"
+
+    def _repr_html_(self) -> str:
+        return Markup(
+            '<figure style="max-width:60em;margin:0;padding:.5em;background:#fff;color:#111"><figcaption>'
+            "<b>{}</b> {}</figcaption>{}{}</figure>"
+        ).format(visible(self.title), visible(self.about), self.svg, self._list())
+
+    def _list(self) -> Markup:
+        """The key as markup."""
+        lines = [Markup("<li>{} {}</li>").format(visible(name), value) for name, value in self.key]
+        return Markup("<ol>{}</ol>").format(Markup("").join(lines)) if lines else Markup("")
+
+
+def draw(figure: Figure) -> Chart:
+    """Return the chart that a figure describes."""
+    said = visible(f"{figure.title}. {figure.about}")
+    plane, wide = _planes(figure)
+    return Chart(
+        title=figure.title,
+        about=figure.about,
+        name=figure.name,
+        svg=plane.svg(said),
+        columns=tuple([column.title for column in figure.columns]),
+        rows=[tuple([column.text(row) for column in figure.columns]) for row in figure.rows[:SHOWN]],
+        length=len(figure.rows),
+        wide=wide.svg(said) if wide else Markup(""),
+        key=figure.key,
+    )
+
+
+def _planes(figure: Figure) -> tuple[Plane, Plane | None]:
+    """Return what a figure is drawn on, and the same for a whole page where that is worth its room."""
+    rows, options = figure.rows, dict(figure.options)
+    match figure.kind:
+        case "frontier":
+            wide = frontier(rows, **options, width=WHOLE) if crowded(rows) else None
+            return frontier(rows, **options), wide
+        case "course":
+            whole = options.pop("whole", False)
+            return trajectories(rows, **options), trajectories(
+                rows, **options, width=WHOLE
+            ) if whole else None
+        case "strength":
+            return strength(rows), None
+        case _:
+            return spending(rows), None

@@ -1,0 +1,60 @@
+"""Views as Markdown, in which no text is markup."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+
+from peerage.blocks import Answer, Facts, Heading, Notes, Rows, Sentence, ViewBlock
+from peerage.protocol import visible
+from peerage.render import rows as laid
+
+
+def inert(text: str) -> str:
+    """Return text that is nothing else in Markdown: no link, picture, markup or further column."""
+    marks = r"([\\`*<>|\[\]~]|\b_|_\b|:(?=//)|(?<=www)\.|&(?=#?\w+;))"
+    return re.sub(marks, r"\\\1", visible(text).replace("\n", " "))
+
+
+def markdown(blocks: Iterable[ViewBlock]) -> str:
+    """Return blocks as Markdown; those that open on demand, lead elsewhere or are drawn are left out."""
+    return "\n\n".join([part for block in blocks for part in _block(block)]) + "\n"
+
+
+def _block(block: ViewBlock) -> Iterator[str]:
+    match block:
+        case Heading():
+            yield f"### {inert(block.text)}"
+        case Sentence():
+            yield inert(block.text)
+        case Answer():
+            for place, line in enumerate(block.lines):
+                yield inert(line) if place else f"**{inert(line)}**"
+        case Facts():
+            for fact in block.facts:
+                yield f"**{inert(fact.title)}**: {inert(', '.join(filter(None, fact[1:])))}"
+        case Notes():
+            yield "\n".join(f"- {inert(line)}" for line in laid.sentences(block.lines, ()))
+        case Rows():
+            yield from _rows(block)
+        case _:
+            pass
+
+
+def _rows(block: Rows) -> Iterator[str]:
+    if block.title:
+        yield f"**{inert(block.title)}**"
+    columns, remarks = laid.shown(block), laid.remarks(block)
+    lines = [
+        [column.title for column in columns],
+        *[[column.text(row) for column in columns] for row in block.rows],
+    ]
+    name = next((place for place, column in enumerate(columns) if not column.number), 0)
+    for line, mark in zip(lines[1:], remarks.marks, strict=True):
+        line[name] += mark
+    written = [f"| {' | '.join(map(inert, line))} |" for line in lines]
+    written.insert(1, f"|{'|'.join('--:' if column.number else '---' for column in columns)}|")
+    yield "\n".join(written)
+    own = [f"{mark} {note}" for note, mark in remarks.own.items()]
+    notes = [*laid.hints(columns), *block.notes, *remarks.shared]
+    yield from (inert(note) for note in [*laid.sentences(notes, block.rows), *own])

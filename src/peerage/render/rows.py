@@ -1,0 +1,77 @@
+"""Rows as texts: what every medium makes of a table before it draws it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import Any, NamedTuple
+
+from msgspec.structs import replace
+
+from peerage.blocks import Column, Rows, Table
+from peerage.figures import dollars, per_hundred, places_of, sentence
+
+_RAISED = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
+
+
+class Remarks(NamedTuple):
+    """Notes of single rows: `shared` hold for all of them; `own` are the others in the order of rows, each
+    with its mark, and `marks` those of each row."""
+
+    shared: list[str]
+    own: dict[str, str]
+    marks: list[str]
+
+
+def remarks(block: Rows) -> Remarks:
+    """Return what is to be said of single rows, once each."""
+    of_rows = [list(block.remarks(row)) if block.remarks else [] for row in block.rows]
+    shared = [note for note in (of_rows[0] if of_rows else ()) if all(note in notes for notes in of_rows)]
+    own: dict[str, str] = {}
+    for note in [note for notes in of_rows for note in notes if note not in shared]:
+        own.setdefault(note, str(len(own) + 1).translate(_RAISED))
+    return Remarks(shared, own, [",".join([own[note] for note in notes if note in own]) for notes in of_rows])
+
+
+def shown(block: Rows) -> list[Column]:
+    """Return the columns that are shown, those of dollars with as many decimals in every row."""
+    return [alike(column, block.rows) for column in block.columns if column.shown]
+
+
+def alike(column: Column, rows: Sequence[Any]) -> Column:
+    """Return a column of dollars with as many decimals in every row; any other as it is."""
+    for write, times in ((dollars, 1), (per_hundred, 100)):
+        if column.write is write:
+            values = [times * value for value in map(column.of, rows) if value is not None]
+            return replace(column, write=partial(write, places=places_of(values)))
+    return column
+
+
+def hints(columns: Sequence[Column]) -> list[str]:
+    """Return what columns are, a sentence each that begins with the column's title."""
+    return [f"{column.title}: {column.hint}" for column in columns if column.hint]
+
+
+def sentences(notes: Sequence[str], rows: Sequence[Any]) -> list[str]:
+    """Return notes as sentences; one may begin with the name of a player in the table, which stays."""
+    names = [
+        str(row.get("player") if isinstance(row, Mapping) else getattr(row, "player", "")) for row in rows
+    ]
+    return [sentence(note, [name for name in names if name]) for note in notes]
+
+
+def of_table(block: Table, write: Callable[[Any], str]) -> Rows:
+    """Return a table of plain cells as rows under columns."""
+
+    def column(place: int, name: str) -> Column:
+        return Column(
+            str(place),
+            name.removeprefix(">"),
+            write,
+            number=name.startswith(">"),
+            value=lambda row: row[place],
+        )
+
+    return Rows(
+        block.rows, [column(place, name) for place, name in enumerate(block.columns)], title=block.title
+    )

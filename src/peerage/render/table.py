@@ -1,0 +1,85 @@
+"""Typed rows as a table that reads well in Python, a terminal and a notebook."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
+
+from msgspec.structs import replace
+
+from peerage.blocks import Answer, Rows, ViewBlock
+from peerage.render.data import dicts
+from peerage.render.html import notebook
+from peerage.render.terminal import text
+
+if TYPE_CHECKING:
+    import pandas
+
+AnyRow = TypeVar("AnyRow")
+
+
+@dataclass(frozen=True)
+class Table(Sequence[AnyRow], Generic[AnyRow]):
+    """Rows with named, typed fields, the best or first in front. `lead` says in sentences what the table
+    comes to, `notes` what a reader must know of all rows.
+
+    A sequence: `table[0].player`, `len(table)`, `for row in table`; a slice is a table. Printed or shown in a
+    notebook it has the columns that matter most; `to_pandas` and `to_dicts` have every field.
+    """
+
+    block: Rows
+    notes: tuple[str, ...] = ()
+    lead: tuple[str, ...] = ()
+
+    @property
+    def rows(self) -> tuple[AnyRow, ...]:
+        """The rows."""
+        return tuple(self.block.rows)
+
+    @property
+    def title(self) -> str:
+        """What the table is of."""
+        return self.block.title
+
+    def __len__(self) -> int:
+        return len(self.block.rows)
+
+    def __iter__(self) -> Iterator[AnyRow]:
+        return iter(self.block.rows)
+
+    @overload
+    def __getitem__(self, place: int) -> AnyRow: ...
+    @overload
+    def __getitem__(self, place: slice) -> Table[AnyRow]: ...
+    def __getitem__(self, place: int | slice) -> AnyRow | Table[AnyRow]:
+        if isinstance(place, slice):
+            return Table(replace(self.block, rows=self.rows[place]), self.notes)
+        return self.rows[place]
+
+    def to_dicts(self) -> list[dict[str, Any]]:
+        """Every row as plain JSON data."""
+        return [dict(row) for row in dicts(self.block.rows)]
+
+    def to_pandas(self) -> pandas.DataFrame:
+        """A data frame with a column for each field. Raises ImportError where pandas is not installed."""
+        try:
+            import pandas
+        except ImportError:
+            raise ImportError("to_pandas needs pandas: pip install pandas") from None
+        fields = self.block.rows[0].__struct_fields__ if self.block.rows else ()
+        return pandas.DataFrame(self.to_dicts(), columns=list(fields) or None)
+
+    def blocks(self) -> list[ViewBlock]:
+        """What the table is shown with."""
+        return [*([Answer(self.lead)] if self.lead else ()), self.block]
+
+    def __str__(self) -> str:
+        """Lead, title, heading and rows as text in columns; control characters are visible."""
+        return text(self.blocks(), io.StringIO()).rstrip()
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        return notebook(self.blocks())

@@ -1,0 +1,82 @@
+"""Players and who beat whom, as tables."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Protocol
+
+from peerage.blocks import Column, Rows, Small, numbers, texts
+from peerage.figures import dollars, percent, whole
+from peerage.tables import Shown
+from peerage.tables.catalogue import PlayerRow
+
+
+class PairRow(Shown, frozen=True):
+    """The decided matches of `player` against `other`; in a match of many, whose score was better counts.
+    `share` is that of the points, a draw being half of one, from 0 to 1."""
+
+    player: str
+    other: str
+    matches: int
+    wins: int
+    draws: int
+    losses: int
+    share: float
+
+
+def players_table(rows: Sequence[PlayerRow]) -> Rows:
+    """Return who plays, with today's prices."""
+    columns = [
+        *texts(player="Player", model="Model", family="Family ~2"),
+        *numbers(dollars, input_usd_per_million="$ per million in", output_usd_per_million="out"),
+    ]
+    return Rows(rows, columns, title="Players", name="players")
+
+
+def pairs_table(rows: Sequence[PairRow]) -> Rows:
+    """Return who beat whom how often."""
+    columns = [
+        *texts(player="Player", other="against"),
+        *numbers(whole, wins="Won", draws="Drawn", losses="Lost"),
+        *numbers(percent, share="Share"),
+    ]
+    return Rows(rows, columns, title="Head to head", name="pairs")
+
+
+class Met(Protocol):
+    """A record of one player against another."""
+
+    @property
+    def matches(self) -> int: ...
+    @property
+    def rate(self) -> float | None: ...
+
+
+def head_to_head(names: Sequence[str], met: Callable[[str, str], Met]) -> Rows:
+    """Return who has which share of the points against whom, the first player's row and column first."""
+
+    def against(place: int, other: str) -> Column:
+        def share(name: str) -> float | None:
+            return None if name == other else met(name, other).rate
+
+        def matches(name: str) -> Iterator[Small]:
+            if share(name) is not None:
+                yield Small(whole(met(name, other).matches))
+
+        return Column(
+            str(place),
+            other,
+            lambda rate: f"{100 * rate:.0f}",
+            number=True,
+            value=share,
+            shade=share,
+            small=matches,
+        )
+
+    def itself(name: str) -> str:
+        return name
+
+    first = Column("player", "row against column", value=itself, link=lambda name: ("player", name))
+    note = "percent of the points, a draw being half a point, above the number of decided matches"
+    columns = [first, *[against(place, name) for place, name in enumerate(names)]]
+    return Rows(names, columns, notes=[note], name="head-to-head", sorts=False)
