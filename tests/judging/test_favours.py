@@ -134,8 +134,11 @@ def test_strict_judges_are_not_said_to_find_all_answers_alike() -> None:
 def test_orders_are_counted_both_ways() -> None:
     marks = tabled([Mark("x", "a", "1", 9), Mark("x", "b", "1", 7), Mark("x", "c", "1", 7)])
     cells = ordered(marks).all
-    assert cells.points[0].tolist() == [[0, 1, 1], [0, 0, 0.5], [0, 0.5, 0]]
-    assert cells.games[0].tolist() == [[0, 1, 1], [1, 0, 1], [1, 1, 0]]
+    assert (cells.judges, cells.players, cells.votes.tolist()) == (1, 3, [6.0])
+    assert cells.held.one.tolist() == [0, 0, 1, 1, 2, 2]
+    assert cells.held.other.tolist() == [1, 2, 0, 2, 0, 1]
+    assert cells.held.games.tolist() == [1.0] * 6
+    assert cells.held.points.tolist() == [1.0, 1.0, 0.0, 0.5, 0.0, 0.5]
 
 
 def test_votes_counted_are_compared_as_their_marks() -> None:
@@ -150,11 +153,12 @@ def test_votes_counted_are_compared_as_their_marks() -> None:
         assert (found.marks == by_marks.marks).all()
         assert (found.undecided == by_marks.undecided).all()
         for one, same in zip(found.orders, by_marks.orders, strict=True):
-            assert one.games == pytest.approx(same.games)
-            assert one.points == pytest.approx(same.points)
-        chance = np.random.default_rng(1).random(found.orders.all.games.shape)
+            for column, due in zip(one.held, same.held, strict=True):
+                assert column == pytest.approx(due)
+        chance = np.random.default_rng(1).random((*found.marks.shape, found.marks.shape[1]))
         chance = (chance + 1 - chance.transpose(0, 2, 1)) / 2
-        assert found.squares(chance) == pytest.approx(by_marks.squares(chance))
+        due = by_marks.squares(lambda *cell, all_of=chance: all_of[cell])
+        assert found.squares(lambda *cell, all_of=chance: all_of[cell]) == pytest.approx(due)
 
 
 def test_who_prefers_its_kin_tosses_no_coin() -> None:

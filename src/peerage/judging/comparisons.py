@@ -52,22 +52,27 @@ class Orders(NamedTuple):
 
 def ordered(marks: Marks) -> Orders:
     """The orders of each judge."""
-    shape = len(marks.judges), len(marks.authors), len(marks.authors)
-    games, points, ties = (np.zeros(math.prod(shape)) for _ in range(3))
+    shape = len(marks.judges), len(marks.authors)
+    games, points, ties = (np.zeros(math.prod(shape) * len(marks.authors)) for _ in range(3))
     for _, cell, score in _compared(marks):
         games += np.bincount(cell.ravel(), minlength=len(games))
         points += np.bincount(cell.ravel(), score.ravel(), len(points))
         ties += np.bincount(cell.ravel(), score.ravel() == 0.5, len(ties))
-    cells = [column.reshape(shape) for column in (games, points, games - ties, points - ties / 2)]
-    return Orders(Cells(*cells[:2]), Cells(*cells[2:]))
+    cell = np.flatnonzero(games)
+    games, points, ties = games[cell], points[cell], ties[cell]
+    return Orders(
+        Cells.of(*shape, cell, games, points), Cells.of(*shape, cell, games - ties, points - ties / 2)
+    )
 
 
-def residuals(marks: Marks, expected: Floats) -> Floats:
+def residuals(marks: Marks, expected: Expected) -> Floats:
     """By how much each mark's place among the judge's others exceeds the expected one: sums over comparisons,
-    0 for a mark that stands alone. `expected` are the chances by judge, author and other."""
-    found, flat = np.zeros(len(marks)), expected.ravel()
+    0 for a mark that stands alone."""
+    found, n = np.zeros(len(marks)), max(len(marks.authors), 1)
     for places, cell, score in _compared(marks):
-        excess = (score - flat[cell]).reshape(*places.shape, places.shape[1] - 1)
+        excess = (score - expected(cell // n // n, cell // n % n, cell % n)).reshape(
+            *places.shape, places.shape[1] - 1
+        )
         found[places] = excess.sum(axis=2)
     return found
 
@@ -84,6 +89,10 @@ def undecided(marks: Marks) -> Ints:
     return np.where(differ, 0, asked)
 
 
+Expected = Callable[[Ints, Ints, Ints], Floats]
+"""Gives the chances that judges prefer authors to others."""
+
+
 class Compared(NamedTuple):
     """All that a search for favour asks of marks: how many each judge gave each author (`marks`), its
     `orders`, in how many contests it found all answers alike, if it never did otherwise (`undecided`), and
@@ -95,7 +104,7 @@ class Compared(NamedTuple):
     marks: Ints
     orders: Orders
     undecided: Ints
-    squares: Callable[[Floats], Floats]
+    squares: Callable[[Expected], Floats]
 
 
 def compared(given: Marks | Votes) -> Compared:
@@ -106,7 +115,7 @@ def compared(given: Marks | Votes) -> Compared:
     judges, authors = len(marks.judges), len(marks.authors)
     cell = marks.judge * authors + marks.author
 
-    def squares(expected: Floats) -> Floats:
+    def squares(expected: Expected) -> Floats:
         sums = np.bincount(cell, residuals(marks, expected) ** 2, judges * authors)
         return np.asarray(sums, np.float64).reshape(judges, authors)
 
@@ -124,25 +133,22 @@ def _of_votes(votes: Votes) -> Compared:
     judge, match = votes.judge[by_judge], match[by_judge]
     if ((judge[1:] == judge[:-1]) & (match[1:] == match[:-1])).any():
         return compared(of_votes(votes))
-    shape = len(votes.judges), history.players, history.players
-    cell = (votes.judge * history.players + history.first) * history.players + history.second
-    lost, tied, won = (
-        np.bincount(cell[chosen], minlength=math.prod(shape)).reshape(shape).astype(np.float64)
-        for chosen in (history.score < 0.5, history.score == 0.5, history.score > 0.5)
-    )
-    lost, tied, won = (
-        one + other.transpose(0, 2, 1) for one, other in ((lost, won), (tied, tied), (won, lost))
-    )
-    games = lost + tied + won
-    orders = Orders(Cells(games, won + tied / 2), Cells(lost + won, won))
-    asked = games.sum(axis=(1, 2)) / 2
-    alike = np.where((lost + won).any(axis=(1, 2)), 0, asked).astype(np.int64)
+    judges, n = len(votes.judges), history.players
+    judge, score = np.tile(votes.judge, 2), np.concatenate([history.score, 1 - history.score])
+    author = np.concatenate([history.first, history.second])
+    other = np.concatenate([history.second, history.first])
+    by = judge * n + author
+    cell, tied, won = by * n + other, score == 0.5, (score > 0.5).astype(np.float64)
+    every = Cells.of(judges, n, cell, games=np.ones(len(cell)), points=won + tied / 2)
+    decided = Cells.of(judges, n, cell[~tied], games=np.ones(len(cell))[~tied], points=won[~tied])
+    alike = np.where(decided.votes > 0, 0, every.votes / 2).astype(np.int64)
 
-    def squares(expected: Floats) -> Floats:
-        left = lost * expected**2 + tied * (expected - 0.5) ** 2 + won * (1 - expected) ** 2
-        return np.asarray(left.sum(axis=2))
+    def squares(expected: Expected) -> Floats:
+        left = (score - expected(judge, author, other)) ** 2
+        return np.bincount(by, left, judges * n).astype(np.float64).reshape(judges, n)
 
-    return Compared(votes.judges, votes.players, games.sum(axis=2).astype(np.int64), orders, alike, squares)
+    marks = np.bincount(by, minlength=judges * n).reshape(judges, n)
+    return Compared(votes.judges, votes.players, marks, Orders(every, decided), alike, squares)
 
 
 def of_votes(votes: Votes) -> Marks:
@@ -238,19 +244,19 @@ def errors(marks: Marks) -> Errors:
     them, are taken away."""
     table = marks.single
     cells = ordered(table).all
-    nobody = np.zeros(cells.games.shape[:2], np.bool_)
+    nobody = np.zeros((cells.judges, cells.players), np.bool_)
     strength = others(cells, ~nobody).strength
     fitted = slopes(cells, nobody, strength, SPREADS)
-    chance = fitted.chance
-    left = residuals(table, chance)
+    left = residuals(table, fitted.chances)
     noise = np.sqrt(np.bincount(table.judge, left**2) / np.maximum(np.bincount(table.judge), 1))
     left = left / np.where(noise > 1e-9, noise, np.inf)[table.judge]
-    gap = strength[:, :, None] - strength[:, None, :]
-    square = (cells.games * gap**2).sum(axis=(1, 2))
-    signal = (cells.games * gap * (chance - 0.5)).sum(axis=(1, 2))
+    judge, one, other, games, _ = cells.held
+    gap = strength[judge, one] - strength[judge, other]
+    square = np.bincount(judge, games * gap**2, cells.judges)
+    signal = np.bincount(judge, games * gap * (fitted.chances(judge, one, other) - 0.5), cells.judges)
     follows = np.divide(signal, square, out=fitted.value[:, 0] / 4, where=square > 1e-9)
     discernment = np.divide(follows, noise, out=np.zeros(len(noise)), where=noise > 1e-9)
-    heard = cells.games.any(axis=(1, 2))
+    heard = cells.votes > 0
     median = max(float(np.median(discernment[heard])), 0.01) if heard.any() else 1.0
     discernment = discernment / median
     together = _products(table.answer, left)

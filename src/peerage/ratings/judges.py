@@ -38,7 +38,7 @@ SPREAD = 0.5
 
 
 class Held(NamedTuple):
-    """The cells in which there are votes: `judge`, `one` and `other` player, and what the cells hold."""
+    """Cells that hold votes: of which `judge` on `one` player and the `other`, and how many."""
 
     judge: Ints
     one: Ints
@@ -59,26 +59,35 @@ class Held(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Cells:
-    """Votes by judge, player and other player, each counted both ways: how many (or their weight), and how
-    many for the former, a tie being half a one. Shape (judges, players, players)."""
+    """Votes by judge, player and other player, each counted both ways: of those cells that hold any, for most
+    judges never saw most pairs, how many (or their weight), and how many for the former, a tie being half a
+    one. In the order of judge and players."""
 
-    games: Floats
-    points: Floats
+    judges: int
+    players: int
+    held: Held
 
-    @property
-    def players(self) -> int:
-        return int(self.games.shape[-1])
-
-    @cached_property
-    def held(self) -> Held:
-        """Return the cells that hold votes, by judge: few, for most judges never saw most pairs."""
-        judge, one, other = np.nonzero(self.games)
-        return Held(judge, one, other, self.games[judge, one, other], self.points[judge, one, other])
+    @classmethod
+    def of(cls, judges: int, players: int, cell: Ints, games: Floats, points: Floats) -> Cells:
+        """Return the sums of columns by `cell`, (judge · players + one) · players + other."""
+        known, place = np.unique(cell, return_inverse=True)
+        many, games, points = max(players, 1), _summed(place, games), _summed(place, points)
+        held = Held(known // many // many, known // many % many, known % many, games, points)
+        return cls(judges, players, held.only(held.games > 0))
 
     @cached_property
     def pairs(self) -> Held:
-        """Return the same, each pair of players once."""
+        """Return the cells with each pair of players once."""
         return self.held.only(self.held.one < self.held.other)
+
+    @property
+    def votes(self) -> Floats:
+        """Return the votes of each judge, counted both ways."""
+        return _summed(self.held.judge, self.held.games, self.judges)
+
+
+def _summed(place: Ints, column: Floats, size: int = 0) -> Floats:
+    return np.bincount(place, column, size).astype(np.float64)
 
 
 class View(NamedTuple):
@@ -102,28 +111,23 @@ class Slopes(NamedTuple):
         """The strengths as each judge takes them to be: shape (judges, players)."""
         return np.asarray((self.columns @ self.value[:, :, None])[:, :, 0])
 
-    @property
-    def chance(self) -> Floats:
-        """The chance that each judge prefers one player to another: shape (judges, players, players)."""
-        return logistic(self.seen[:, :, None] - self.seen[:, None, :])
-
-    def chances(self, held: Held) -> Floats:
-        """Return the chances of those cells alone."""
-        return logistic(self.seen[held.judge, held.one] - self.seen[held.judge, held.other])
+    def chances(self, judge: Ints, one: Ints, other: Ints) -> Floats:
+        """Return the chances that judges prefer one player to another."""
+        return logistic(self.seen[judge, one] - self.seen[judge, other])
 
 
 def counted(history: Duels, judge: Ints, judges: int) -> Cells:
     """The votes of a history by judge and players."""
-    n = history.players
-    games, points = np.zeros(judges * n * n), np.zeros(judges * n * n)
-    for one, two, score in (
-        (history.first, history.second, history.score),
-        (history.second, history.first, 1 - history.score),
-    ):
-        cell = (judge * n + one) * n + two
-        games += np.bincount(cell, history.weight, len(games))
-        points += np.bincount(cell, history.weight * score, len(games))
-    return Cells(games.reshape(judges, n, n), points.reshape(judges, n, n))
+    n, sides = history.players, ((history.first, history.second), (history.second, history.first))
+    cell = np.concatenate([(judge * n + one) * n + other for one, other in sides])
+    won = history.weight * history.score
+    return Cells.of(
+        judges,
+        n,
+        cell,
+        games=np.tile(history.weight, 2),
+        points=np.concatenate([won, history.weight - won]),
+    )
 
 
 def logistic(gap: Floats) -> Floats:
@@ -139,9 +143,7 @@ def others(cells: Cells, trusted: np.ndarray, start: View | None = None) -> View
     held, n = cells.pairs.only(cells.pairs.both(trusted)), cells.players
     met, place = np.unique(held.one * n + held.other, return_inverse=True)
     pairs = np.divmod(met, max(n, 1))
-    all_games, all_points = (
-        np.bincount(place, column, len(met)).astype(np.float64) for column in (held.games, held.points)
-    )
+    all_games, all_points = (_summed(place, column, len(met)) for column in (held.games, held.points))
     if start is None:  # near to what everybody sees
         near = _climbed(pairs, all_games[None], all_points[None], np.zeros((1, n))).strength
         strength = near.repeat(len(trusted), axis=0)
@@ -325,12 +327,11 @@ def fit_coded(
 def reliabilities(cells: Cells, aside: np.ndarray) -> tuple[Floats, Floats]:
     """Return the discernment of each judge, 1 on average, with its standard error; votes on players `aside`
     for a judge do not count. All are 1 where nobody discerns."""
-    games = cells.games
-    if not games.any():
-        return np.ones(len(games)), np.full(len(games), SPREAD)
+    share = cells.votes
+    if not share.any():
+        return np.ones(cells.judges), np.full(cells.judges, SPREAD)
     fitted = slopes(cells, aside, others(cells, ~aside).strength, np.array([10.0]))
     raw, variance = fitted.value[:, 0], fitted.inverse[:, 0, 0]
-    share = games.sum(axis=(1, 2))
     seen = np.ones(len(raw))
     for _ in range(50 if (share > 0).sum() > 2 else 0):
         # what the others see is as steep as they are discerning
@@ -338,7 +339,7 @@ def reliabilities(cells: Cells, aside: np.ndarray) -> tuple[Floats, Floats]:
         seen = np.maximum((own.sum() - own) / np.maximum(share.sum() - share, 1e-300), 0.05)
         seen = seen / (share @ seen / share.sum())
     raw, variance = raw * seen, variance * seen**2
-    trust = (games.sum(axis=(1, 2)) > 0) / (variance + SPREAD**2)
+    trust = (share > 0) / (variance + SPREAD**2)
     usual = max(float(trust @ raw / max(trust.sum(), 1e-300)), 1e-3)
     between = (SPREAD * usual) ** 2
     drawn = (raw / variance + usual / between) / (1 / variance + 1 / between)
@@ -348,9 +349,9 @@ def reliabilities(cells: Cells, aside: np.ndarray) -> tuple[Floats, Floats]:
 def _climb(cells: Cells, quality: Floats) -> tuple[Floats, Floats, float, bool]:
     """Strengths (mean 0) under these reliabilities, the data's information, the prior that was needed, and
     whether all can be compared."""
-    n = cells.games.shape[1]
-    judge, a, b = np.nonzero(np.triu(np.ones((n, n), np.bool_), 1)[None] & (cells.games > 0))
-    games, points, slope = cells.games[judge, a, b], cells.points[judge, a, b], quality[judge]
+    n = cells.players
+    judge, a, b, games, points = cells.pairs
+    slope = quality[judge]
     pairs, of = np.unique(a * n + b, return_inverse=True)
     won, lost = np.bincount(of, slope * points), np.bincount(of, slope * (games - points))
     first, second = np.divmod(pairs, max(n, 1))

@@ -34,9 +34,9 @@ class VoteEvidence:
         self.judges, self.authors = table.judges, table.authors
         self.marks, self.undecided = table.marks, table.undecided
         self._cells, self._decided = table.orders
-        self._many = np.maximum(self._cells.games.sum(axis=2), 1)
         held = self._cells.held
         self._cell = held.judge * self.marks.shape[1] + held.one
+        self._many = np.maximum(self._summed(held.games), 1)
         self._squares_of = table.squares
         self.freedom = np.full(self.marks.shape, np.inf)
         self._heard = np.zeros(0, np.bool_)
@@ -51,8 +51,8 @@ class VoteEvidence:
         """The squares of what is left of votes where nobody is set aside."""
         if self._squares is None:
             nobody = np.zeros(self.marks.shape, np.bool_)
-            chance = slopes(self._cells, nobody, self._seen(nobody).strength, SPREADS).chance
-            self._squares = self._squares_of(chance)
+            fitted = slopes(self._cells, nobody, self._seen(nobody).strength, SPREADS)
+            self._squares = self._squares_of(fitted.chances)
         return self._squares
 
     def spread(self, scores: Scores, kept: Flags, part: float) -> float:
@@ -64,7 +64,7 @@ class VoteEvidence:
         decided = self._decided
         fitted = slopes(decided, aside, self._seen(aside).strength, SPREADS)
         slope, error = fitted.value[:, 0], np.sqrt(fitted.inverse[:, 0, 0])
-        asked = heard & (decided.games.sum(axis=(1, 2)) > 0)
+        asked = heard & (decided.votes > 0)
         if asked.sum() < JUDGES:
             return {}
         highest = slope + 1.96 * error
@@ -81,7 +81,7 @@ class VoteEvidence:
         squares = self._squared()
         view, held = self._seen(aside), self._cells.held
         fitted = slopes(self._cells, aside, view.strength, SPREADS)
-        chance = fitted.chances(held)
+        chance = fitted.chances(*held[:3])
         weight = held.games * chance * (1 - chance)
         gap = fitted.columns[held.judge, held.one] - fitted.columns[held.judge, held.other]
         apart = ~aside[held.judge, held.other]
@@ -211,7 +211,7 @@ def _partial(decided: Cells, fitted: Slopes) -> Flags:
     """The judges that take sides for some authors or against them, whatever their slope: what a coin gives
     each author scatters no more than chance does (Pearson's χ², at 99%; more where the median judge's does),
     and who prefers its family is no coin."""
-    held, chance, shape = decided.held, fitted.chances(decided.held), fitted.seen.shape
+    held, chance, shape = decided.held, fitted.chances(*decided.held[:3]), fitted.seen.shape
     left, noise = (
         np.bincount(held.judge * shape[1] + held.one, values, math.prod(shape)).reshape(shape)
         for values in (held.points - held.games * chance, held.games * chance * (1 - chance))
