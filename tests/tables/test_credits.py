@@ -189,6 +189,7 @@ def test_answers_to_a_task_that_was_changed_since_do_not_count(tmp_path: Path) -
         lines = " ".join(arena.verdict().lines)
         assert "left your file" not in lines
         assert "alike" not in lines
+        assert "the tasks" not in lines
     moved = [{**task, "category": "new"} for task in right[1:]]
     judged = {"judging": {"rubric": "Short is good."}, "judges": ["house:0.9"]}
     arena_of_tasks(tmp_path, 36, players=players, tasks=moved, **judged)
@@ -196,9 +197,21 @@ def test_answers_to_a_task_that_was_changed_since_do_not_count(tmp_path: Path) -
         lines = " ".join(arena.verdict().lines)
         assert "1 task (t0) left your file since: accuracy and ratings still count their answers." in lines
         assert "judges, judging.rubric changed after match 26: ratings count the matches before" in lines
+        assert "the tasks" not in lines
         found = PlayedMatches(arena.ledger, Scope()).credits
         assert found.by_category.keys() == {"new"}
         assert {one.category for one in found.matches if one.task in ("t1", "t2", "t3")} == {"new"}
+
+
+def test_a_changed_rubric_is_said(tmp_path: Path) -> None:
+    """It changes no check, so accuracy counts all answers."""
+    duo = [{"name": name, "model": "house:1.0"} for name in ("ann", "bob")]
+    mine = [{"prompt": f"{n}?", "expected": str(n), "id": f"t{n}"} for n in range(4)]
+    made = arena_of_tasks(tmp_path, 8, players=duo, tasks=mine)
+    arena_of_tasks(tmp_path, 12, players=duo, tasks=[{**task, "rubric": "Be short."} for task in mine])
+    with open_arena(made, create=False) as arena:
+        assert "the tasks changed after match 8: ratings count the matches" in " ".join(arena.verdict().lines)
+        assert not PlayedMatches(arena.ledger, Scope()).credits.outdated
 
 
 @pytest.mark.parametrize(

@@ -74,7 +74,8 @@ def decision(reading: Reading, board: Board, ahead: Callable[[], Outlook | None]
 def _changed(reading: Reading, credits: Credits) -> Iterator[str]:
     """Say which tasks, and what of the judging, changed while this was played."""
     settings = reading.settings
-    if changed := credits.outdated:
+    changed = credits.outdated
+    if changed:
         yield (
             f"{_tasks(changed)} changed while this was played: accuracy counts the answers since then, "
             "ratings all matches."
@@ -85,13 +86,15 @@ def _changed(reading: Reading, credits: Credits) -> Iterator[str]:
         if about_tasks(game)
         for task in getattr(rules_of(settings, game), "tasks", ())
     }
-    if now and (removed := [task for task in credits.tasks if task not in now]):
+    removed = [task for task in credits.tasks if task not in now] if now else []
+    if removed:
         yield f"{_tasks(removed)} left your file since: accuracy and ratings still count their answers."
     judges = {judge.name for judge in settings.judges}
     judging = [
         (change.after_match, part)
         for change in settings_changes(reading.moment)
         if (part := _of_judging(change.what, judges)) and change.after_match
+        if part != TASKS or not (changed or removed)  # which is said already, task by task
     ]
     if judging:
         parts = ", ".join(dict.fromkeys([part for _, part in judging]))
@@ -102,12 +105,17 @@ def _changed(reading: Reading, credits: Credits) -> Iterator[str]:
 
 
 _JUDGING = re.compile(r"games\.[^.]+\.rules\.((?:judging|then|answer_schema)\b.*)")
+TASKS = "the tasks"
+"""What a verdict calls the file of tasks, whose change may be one of a rubric or of a reference alone."""
 
 
 def _of_judging(changed: str, judges: Collection[str]) -> str:
     """Return what of the judging a changed setting is, in words; empty where it is nothing of it."""
     if changed.startswith("players."):
-        return "judges" if any(f"{changed}.".startswith(f"players.{judge}.") for judge in judges) else ""
+        ours = any(f"{changed}.".startswith(f"players.{judge}.") for judge in judges)
+        return "judges" if ours and ".price" not in changed else ""
+    if changed.endswith(".rules.tasks.digest"):
+        return TASKS
     part = _JUDGING.fullmatch(changed)
     return part[1] if part else ""
 
