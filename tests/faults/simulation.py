@@ -45,9 +45,9 @@ from tests.virtual import VirtualLoop
 
 from peerage import clock
 from peerage.arena import open_arena
-from peerage.engine.journal import Journal
+from peerage.engine.journal import LEFT_OPEN, NOT_SENT, Journal
 from peerage.engine.report import RunReport
-from peerage.engine.runner import LEFT_OPEN, Runner
+from peerage.engine.runner import Runner
 from peerage.ledger import Ledger, LedgerBusy, LedgerError, open_ledger
 from peerage.ledger.codec import read_reply
 from peerage.ledger.store import Batch
@@ -57,7 +57,6 @@ from peerage.sealing import unseal
 
 BEGAN_MS = 1_790_000_000_000
 DEADLINE_S = 30 * 86_400.0
-NOT_SENT = "not sent: the run was stopped"
 
 Row = tuple[Any, ...]
 

@@ -20,7 +20,7 @@ from peerage.engine.benches import BENCHED, OVERBILLED
 from peerage.engine.budget import Affordable, dollars
 from peerage.engine.call_limit import Load
 from peerage.engine.dispatch import Dispatcher, Lane
-from peerage.engine.journal import Journal
+from peerage.engine.journal import NOT_SENT, Journal
 from peerage.engine.pauses import Pauses
 from peerage.engine.pending import Pending, Rendering, backoff, stated_wait
 from peerage.engine.player_runtime import PlayerRuntime, raised
@@ -295,7 +295,7 @@ class Calls:
         ask = pending.ask
         instant = self._instant.get(pending.player)
         if self.stopped:
-            self._fail(pending, "not sent: the run was stopped", 0)
+            self._fail(pending, NOT_SENT, 0)
             if instant is None:
                 self._dispatcher.returned(pending.player)
             return

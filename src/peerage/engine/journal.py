@@ -14,6 +14,10 @@ from math import inf
 from peerage.ledger.codec import Text
 from peerage.ledger.store import Batch, Writes
 
+LEFT_OPEN = "left open when an earlier run ended"
+NOT_SENT = "not sent: the run was stopped"
+"""Failures of calls that tell nothing of the player."""
+
 Callback = Callable[[], None]
 
 

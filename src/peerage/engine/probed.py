@@ -12,6 +12,7 @@ from itertools import islice
 
 from msgspec import Struct
 
+from peerage.engine.journal import LEFT_OPEN, NOT_SENT
 from peerage.ledger.codec import read_said
 from peerage.ledger.store import Exchange, Ledger, amended
 
@@ -86,7 +87,8 @@ def reachable(ledger: Ledger) -> set[str]:
     _, recorded = ledger.heads()
     last: dict[str, Exchange] = {}
     for call in ledger.exchanges(max(1, recorded - LAST_CALLS)):
-        if call.player not in last or call.id > last[call.player].id:
+        told = call.reply is not None or (call.failure and call.failure.reason not in (LEFT_OPEN, NOT_SENT))
+        if told and (call.player not in last or call.id > last[call.player].id):
             last[call.player] = call
     silent = {
         name for name, call in last.items() if call.reply is None or read_said(call.reply).status == "void"

@@ -27,7 +27,7 @@ from peerage.engine.budget import ARENA_BUDGET, Budget, whole_nano
 from peerage.engine.driving import Drive, Stuck
 from peerage.engine.folding import Folding
 from peerage.engine.hosts import Hosts, Needed
-from peerage.engine.journal import Journal
+from peerage.engine.journal import LEFT_OPEN, Journal
 from peerage.engine.memory import remembered
 from peerage.engine.paused_players import ask_again, probe_in_run
 from peerage.engine.plans import Plans, schedulers
@@ -56,7 +56,6 @@ from peerage.standings import pinned_elo
 GRACE_S = 60.0
 """Seconds that a stopped run waits for calls in flight: they are paid for, so their replies are worth
 having."""
-LEFT_OPEN = "left open when an earlier run ended"
 
 _log = logging.getLogger("peerage")
 
