@@ -73,6 +73,11 @@ class ChallengeDetail(Struct, frozen=True):
     attempts: tuple[ChallengeStep, ...] = ()
 
 
+read_challenge_entry = msgspec.json.Decoder(ChallengeEntry).decode
+read_challenge_facts = msgspec.json.Decoder(tuple[ChallengeEntry, ...]).decode
+read_challenge_detail = msgspec.json.Decoder(ChallengeDetail).decode
+
+
 class Attempt(Struct, frozen=True):
     """An attempt on record: `answer` is None for a pass, for what was no answer, and where it is sealed."""
 

@@ -80,9 +80,9 @@ def players(
 def _on_record(folder: Path) -> list[str]:
     """Who of the arena's players is benched, and whose provider changed what answers; nobody before the first
     run."""
-    from peerage.engine.benches import benched
-    from peerage.engine.model_watch import changes, in_words
+    from peerage.engine.model_watch import in_words
     from peerage.ledger import LedgerError, open_ledger
+    from peerage.reading.reading import Reading
     from peerage.settings import load
 
     settings = load(folder, reading=True)
@@ -92,7 +92,8 @@ def _on_record(folder: Path) -> list[str]:
         return []
     with closing(ledger):
         names = [player.name for player in settings.everyone]
-        out, models = benched(ledger), changes(ledger)
+        reading = Reading(settings, ledger)
+        out, models = reading.benched, reading.models
     return [
         *[f"{name} is {out[name].in_words}" for name in names if name in out],
         *[f"{name}: {line}" for name in names for line in in_words(models, name)],

@@ -74,7 +74,7 @@ def simulate(
     base, usd, title = Setup(10, 400, seed=seed), None, "Simulated arenas"
     if folder is not None:
         with arena_in(folder) as arena:
-            base, usd = own(arena.ledger, arena.settings, seed)
+            base, usd = own(arena.reading, seed)
             title = f"{arena.settings.name}, simulated"
     given = {"spread": sd, "panel": judges, "seats": seats}
     base = replace(base, **{name: value for name, value in given.items() if value is not None})

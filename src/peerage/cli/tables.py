@@ -226,7 +226,6 @@ def match(
     Where a game hides things, everything is shown with who could see it; --as leaves out what one seat could
     not see, or shows what it was sent, word for word, where the game marks nothing.
     """
-    from peerage.standings import pinned_rating
     from peerage.tables.match_view import as_seen, match_view
 
     with arena_in(folder) as arena:
@@ -234,7 +233,7 @@ def match(
         if seat:
             found = as_seen(found, seat)
             full = full or not found.blocks
-        unit = pinned_rating(arena.ledger.meta(), arena.settings.rating).cost_unit.name
+        unit = arena.reading.rating.cost_unit.name
     if shape == "json":
         show_json(found.as_dict())
         return

@@ -15,7 +15,13 @@ from typing import TypeVar
 
 import msgspec
 
-from peerage.challenges.pool import STREAM, Action, ChallengeDetail, ChallengeEntry
+from peerage.challenges.pool import (
+    STREAM,
+    Action,
+    read_challenge_detail,
+    read_challenge_entry,
+    read_challenge_facts,
+)
 from peerage.ledger.audit import settings_text, texts_of
 from peerage.ledger.codec import by_hex, read_fixture, read_header, reply_salt
 from peerage.ledger.codec_requests import request_salt
@@ -74,14 +80,9 @@ def redacted(row: Row, revealed: Collection[str] = ()) -> Row:
     return row if body is row.body else msgspec.structs.replace(row, body=body)
 
 
-_read_entry = msgspec.json.Decoder(ChallengeEntry).decode
-_read_facts = msgspec.json.Decoder(tuple[ChallengeEntry, ...]).decode
-_read_detail = msgspec.json.Decoder(ChallengeDetail).decode
-
-
 def acted(ledger: Ledger, action: Action) -> frozenset[str]:
     """The ids of the challenges of which an amendment says `action`."""
-    entries = [_read_entry(row.body) for row in ledger.amendments(STREAM)]
+    entries = [read_challenge_entry(row.body) for row in ledger.amendments(STREAM)]
     return frozenset([entry.challenge_id for entry in entries if entry.action == action])
 
 
@@ -93,14 +94,14 @@ def disclosed(ledger: Ledger) -> Collection[str]:
     over = acted(ledger, "retire")
     if not over:
         return frozenset()
-    imported = [_read_entry(row.body) for row in ledger.amendments(STREAM)]
+    imported = [read_challenge_entry(row.body) for row in ledger.amendments(STREAM)]
     salts = {salt for entry in imported if entry.challenge_id in over for salt in entry.seals}
     steps: dict[int, tuple[str, ...]] = {}
     for row in ledger.records():
         outcome = read_header(row.body).outcome
-        facts = [fact for fact in _read_facts(outcome.facts) if fact.challenge_id in over]
+        facts = [fact for fact in read_challenge_facts(outcome.facts) if fact.challenge_id in over]
         salts |= {salt for fact in facts for salt in fact.seals}
-        detail = _read_detail(outcome.detail)
+        detail = read_challenge_detail(outcome.detail)
         known = (*detail.challenges, *detail.attempts)
         if prefixes := tuple([f"{step.key}/" for step in known if step.challenge_id in over]):
             steps[row.number] = prefixes

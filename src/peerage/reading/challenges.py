@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import msgspec
 
-from peerage.challenges.pool import STREAM, ChallengeDetail, ChallengePool
+from peerage.challenges.pool import STREAM, ChallengePool, read_challenge_detail
 from peerage.engine.memory import learnt
 from peerage.games import installed
 from peerage.games.ranking import by_rank
@@ -14,8 +14,6 @@ from peerage.ledger.codec import read_header
 from peerage.ledger.columns import of_summaries
 from peerage.ledger.disclosure import acted
 from peerage.ledger.store import Columns, Ledger, LedgerError, Summary
-
-_read_detail = msgspec.json.Decoder(ChallengeDetail).decode
 
 
 def pools(game: str) -> bool:
@@ -52,7 +50,7 @@ def match_points(ledger: Ledger) -> dict[int, tuple[float, ...]]:
     gone = withdrawn(ledger)
     found: dict[int, tuple[float, ...]] = {}
     for row in ledger.records():
-        detail = _read_detail(read_header(row.body).outcome.detail)
+        detail = read_challenge_detail(read_header(row.body).outcome.detail)
         counted = [one for one in detail.attempts if one.challenge_id not in gone]
         if counted:
             points = dict.fromkeys(detail.points, 0.0)
@@ -73,7 +71,7 @@ def amended(ledger: Ledger) -> Iterator[Summary]:
     touched: dict[int, tuple[float, ...] | None] = {}
     points = match_points(ledger)
     for row in ledger.records():
-        attempted = _read_detail(read_header(row.body).outcome.detail).attempts
+        attempted = read_challenge_detail(read_header(row.body).outcome.detail).attempts
         if any(attempt.challenge_id in gone for attempt in attempted):
             touched[row.number] = points.get(row.number)
     for summary in ledger.narrow():

@@ -56,8 +56,8 @@ def cited(ledger: Ledger, votes: Iterable[Vote]) -> dict[int, Finished]:
     if len(wanted) <= _FEW:
         each = {number: finished(ledger, number) for number in wanted}
         return {number: found for number, found in each.items() if found is not None}
-    folded = {number: None for number in ledger.numbers(1, ledger.heads()[1]) if number in wanted}
-    return {issued.number: _finished(issued, record) for issued, record in rows_of(ledger, folded)}
+    rows = rows_of(ledger)
+    return {issued.number: _finished(issued, record) for issued, record in rows if issued.number in wanted}
 
 
 def _finished(issued: FixtureRow, record: RecordRow) -> Finished:

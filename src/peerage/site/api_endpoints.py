@@ -7,14 +7,13 @@ into the OpenAPI document.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from itertools import islice
 from typing import Annotated, Any, NamedTuple, TypeVar, get_type_hints
 
 from msgspec import Meta, Struct, defstruct
 
 from peerage.blocks import Task
-from peerage.engine.registration import registered
 from peerage.judging.corrections import CORRECTIONS
 from peerage.reading.matches import Matches
 from peerage.reading.played import ScopeError
@@ -166,8 +165,7 @@ def _profiles(site: Site) -> list[Profile]:
 @_endpoint("players")
 def _players(site: Site) -> list[Player]:
     """Every player, in the table's order."""
-    cards = registered(site.ledger)
-    return [_player(site, row, cards.get(row.player, {})) for row in site.board().rows]
+    return [_player(site, row, site.cards.get(row.player, {})) for row in site.board().rows]
 
 
 @_endpoint("players/{name}")
@@ -184,10 +182,10 @@ def _one_player(site: Site, name: Name) -> PlayerRecord:
     }
     met = site.tally.players.get(name, Mine()).against
     opponents = tuple([picked(Opponent, record, opponent=other) for other, record in sorted(met.items())])
-    return PlayerRecord(_player(site, row, registered(site.ledger).get(name, {})), standings, opponents)
+    return PlayerRecord(_player(site, row, site.cards.get(name, {})), standings, opponents)
 
 
-def _player(site: Site, row: Row, card: dict[str, Any]) -> Player:
+def _player(site: Site, row: Row, card: Mapping[str, Any]) -> Player:
     active = any(row.player == player.name for player in site.settings.players)
     return picked(Player, row, active=active, standing=picked(Standing, row), card=card)
 

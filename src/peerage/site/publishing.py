@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import os
 import subprocess
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import closing
 from hashlib import sha256
 from importlib import resources
@@ -30,7 +30,7 @@ import msgspec
 import yaml
 from msgspec import Struct
 
-from peerage.engine.registration import only_judging, registered
+from peerage.engine.registration import only_judging
 from peerage.figures import counted
 from peerage.games import installed
 from peerage.inputs import read_bytes
@@ -252,9 +252,8 @@ def _settings(site: Site) -> dict[str, Any]:
             spec = installed(game)  # which of its rules are the owner's alone it says itself
             public = spec.rules.model_fields.keys() - set(spec.files.keys()) if spec else ()
             said["rules"] = {name: value for name, value in said["rules"].items() if name in public}
-    cards: Mapping[str, Mapping[str, Any]] = registered(site.moment)
-    judging, listed = only_judging(cards, site.settings), dict[str, Any]()
-    for name, card in cards.items():
+    judging, listed = only_judging(site.cards, site.settings), dict[str, Any]()
+    for name, card in site.cards.items():
         shown = {key: card[key] for key in _CARD if card.get(key)}
         listed.setdefault("judges" if name in judging else "players", []).append(shown)
     return {"name": site.settings.name, **stated, **listed}

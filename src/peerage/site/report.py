@@ -12,7 +12,6 @@ from importlib import resources
 from markupsafe import Markup
 
 from peerage.blocks import Fact, Facts, Heading, Notes, Sentence, ViewBlock
-from peerage.engine.model_watch import changes
 from peerage.figures import measured, whole
 from peerage.reading.matches import in_words
 from peerage.render.html import Html
@@ -81,7 +80,7 @@ def _fact(one: Measure) -> Fact:
 
 
 def _how(site: Site, names: Sequence[str]) -> Iterator[str]:
-    for player, found in changes(site.moment).items():
+    for player, found in site.models.items():
         for one in found:
             if one.before and player in names:
                 yield f"{player}: {one.in_words}; the rating counts all its matches."

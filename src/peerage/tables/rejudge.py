@@ -18,13 +18,14 @@ from peerage.judging.agreement import alpha, spelt
 from peerage.judging.panel import TIE
 from peerage.judging.scores import Grade, recorded
 from peerage.judging.scores_standing import MEAN, normalised_grades, of, received
-from peerage.ledger.codec import by_hex, read_fixture, read_record
+from peerage.ledger.codec import by_hex, read_fixture
 from peerage.ledger.store import Ledger
 from peerage.match import Fixture, Outcome
 from peerage.ratings.bradley_terry import BradleyTerry, fit_duels
 from peerage.ratings.history import duels
 from peerage.ratings.regression import fit_clustered
 from peerage.ratings.table import quantile
+from peerage.reading.rows import whole_of
 from peerage.settings import ArenaSettings, rules_of
 from peerage.tables import Shown
 
@@ -147,11 +148,8 @@ def _tau(before: _Values, after: _Values) -> float | None:
 
 
 def _decided(target: Ledger) -> Iterator[_Decided]:
-    texts, (_, last) = by_hex(target.texts()), target.heads()
-    for row, record in zip(target.fixtures(1, last), target.records(1, last), strict=True):
-        outcome = read_record(record.body).outcome
+    for fixture, outcome in whole_of(target):
         if not outcome.void:
-            fixture = read_fixture(row.body, texts)
             yield _Decided(fixture, outcome, recorded_in(fixture))
 
 

@@ -11,14 +11,12 @@ import numpy as np
 
 from peerage.judging.marks import Votes
 from peerage.judging.simulation import Setup, simulated
-from peerage.ledger.store import Ledger
 from peerage.ratings.bradley_terry import BradleyTerry, fit_duels
 from peerage.ratings.judges import counted, reliabilities
 from peerage.ratings.kernels import Floats
 from peerage.ratings.merging import coded
 from peerage.ratings.table import POINTS
-from peerage.reading.played import PlayedMatches, Scope
-from peerage.settings import ArenaSettings
+from peerage.reading.reading import Reading
 from peerage.tables import Shown
 
 
@@ -76,12 +74,12 @@ class Own(NamedTuple):
     usd_per_match: float | None
 
 
-def own(ledger: Ledger, settings: ArenaSettings, seed: int = 0) -> Own:
+def own(reading: Reading, seed: int = 0) -> Own:
     """Return an arena's players with the strengths and discernment on its record, chance taken away, its
     panels or tables, and its costs."""
-    played = PlayedMatches(ledger, Scope())
+    played = reading.played
     votes = played.votes()
-    setup = Setup(len(settings.players), max(len(played.decided), 1), seed=seed)
+    setup = Setup(len(reading.settings.players), max(len(played.decided), 1), seed=seed)
     spent = [match.spent_nano / 1e9 for match in played.finished]
     usd = sum(spent) / len(spent) if spent else None
     if votes.judges:

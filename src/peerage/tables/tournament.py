@@ -35,6 +35,7 @@ from peerage.judging.scores_standing import normalised_grades, of
 from peerage.ledger.codec import by_hex, read_fixture, read_issued, read_record, read_reply
 from peerage.ledger.public import Opinion, opinions, read_opinion
 from peerage.ledger.store import Ledger, LedgerError
+from peerage.reading.rows import rows_of
 from peerage.tables import Shown
 
 MOST_SAVED = 1_000_000
@@ -73,14 +74,13 @@ class ProgressRow(Shown, frozen=True):
 
 def played(ledger: Ledger, first: int = 1, last: int | None = None) -> Iterator[FinishedTournament]:
     """The finished tournaments of an arena, in order."""
-    seated = {row.number: read_issued(row.body) for row in ledger.fixtures(first, last)}
-    for row in ledger.records(first, last):
-        fixture = seated[row.number]
-        if fixture.game == LAST_ARENA.name:
-            outcome = read_record(row.body).outcome
-            players = {seat.label: seat.player for seat in fixture.seats}
-            digest = sha256(row.body).hexdigest()
-            yield FinishedTournament(row.number, players, outcome.void, outcome.detail, digest)
+    summaries = ledger.summaries(first, last)
+    wanted = {summary.number: None for summary in summaries if summary.game == LAST_ARENA.name}
+    for issued, record in rows_of(ledger, wanted):
+        outcome = read_record(record.body).outcome
+        players = {seat.label: seat.player for seat in read_issued(issued.body).seats}
+        digest = sha256(record.body).hexdigest()
+        yield FinishedTournament(record.number, players, outcome.void, outcome.detail, digest)
 
 
 def find(ledger: Ledger, number: int | None = None) -> FinishedTournament:

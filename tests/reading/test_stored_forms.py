@@ -1,0 +1,76 @@
+"""Every stored form is parsed in one place: nobody else declares a part of it to read it by."""
+
+from __future__ import annotations
+
+import ast
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+from tests.test_imports import SOURCE
+
+FORMS = {
+    "ledger/codec.py": "fixtures, records and replies, each whole and as a header",
+    "ledger/codec_requests.py": "requests, whole, and what is shown of them",
+    "ledger/narrow.py": "columns of the narrow table",
+    "ledger/store.py": "entries of any topic, by the struct of who writes them",
+    "ledger/kept_checkpoints.py": "checkpoints",
+    "ledger/outside.py": "outside results",
+    "ledger/places.py": "benches",
+    "ledger/public.py": "opinions",
+    "ledger/secret.py": "the arena's secret",
+    "ledger/settings_log.py": "settings, and registrations of players",
+    "ledger/uptimes.py": "hosts that are up",
+    "ledger/votes.py": "people's votes",
+    "ledger/waits.py": "waits",
+    "standings/accounts.py": "snapshots",
+    "engine/memory.py": "facts, as a game's memory takes them",
+    "engine/model_watch.py": "changes of models",
+    "challenges/pool.py": "facts, details and entries about challenges",
+    "games/rejudge/recorded.py": "what is drawn for answers that are judged again",
+    "judging/ballots.py": "details about ballots",
+    "judging/known.py": "details about tasks",
+}
+"""Who parses what is stored in a ledger."""
+NOT_STORED = {
+    "protocol.py": "what a program printed",
+    "sealing.py": "the value in a sealed one, whatever it is",
+    "judging/check_programs.py": "what a program printed",
+    "requirements.py": "two statements of rules, to compare them",
+    "tables/what_if.py": "rules of panels, made plain",
+    "site/build.py": "the list of an export's files",
+    "site/publishing.py": "the files of a published arena",
+    "site/voting_pages.py": "what a browser sent",
+    "games/color_obfuscation/data_json.py": "a benchmark's file",
+}
+"""Who parses JSON of another kind."""
+OTHERS = ("formats", "players", "ratings")
+"""Rooms that read what is in no ledger."""
+
+
+def parsed(path: Path) -> Iterator[str]:
+    """The types that a module parses JSON into, "" where it says none; what is made plain is left out."""
+    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+        if not isinstance(node, ast.Call):
+            continue
+        called = ast.unparse(node.func)
+        if called.endswith("json.Decoder"):
+            yield ast.unparse(node.args[0])
+        elif called.endswith("json.decode") and "json.encode" not in ast.unparse(node.args[0]):
+            yield next((ast.unparse(word.value) for word in node.keywords if word.arg == "type"), "")
+
+
+def parsers() -> dict[str, list[str]]:
+    """What each module parses JSON into."""
+    files = [path for path in SOURCE.rglob("*.py") if path.relative_to(SOURCE).parts[0] not in OTHERS]
+    found = {path.relative_to(SOURCE).as_posix(): [*parsed(path)] for path in sorted(files)}
+    return {name: types for name, types in found.items() if types}
+
+
+def test_what_is_stored_is_parsed_by_those_alone_who_write_it() -> None:
+    assert parsers().keys() == FORMS.keys() | NOT_STORED.keys()
+
+
+def test_a_stored_form_has_one_decoder() -> None:
+    kinds = Counter(kind for name, types in parsers().items() if name in FORMS for kind in types)
+    assert [kind for kind, count in kinds.items() if count > 1 and kind[:1].isupper()] == []
