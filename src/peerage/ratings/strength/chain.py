@@ -25,6 +25,7 @@ DENSE = 300
 _LEAPS = 4
 _FREE = 60  # players from whom on steps are shorter, as their number's fourth root
 _GRID = 41  # spreads among which one is drawn
+_CELLS = 10_000  # strengths whose density is worked out at once: what fits the processor's cache
 _WIDE = 0.14  # steps of that grid, in ln τ, at most
 _ANCHORS = np.geomspace(0.02, 6.0, 9)
 
@@ -213,9 +214,11 @@ class _State:
         step = min(_WIDE, 1.0 / np.sqrt(2 * max(self.counts.players, 1)))
         place = np.arange(_GRID)[:, None] - self.rng.integers(0, _GRID, chains)
         grid = self.spread * np.exp(step * place)
-        log = np.stack(
-            [prior.log_prior(self.strength, spread, self.share).sum(axis=0) for spread in grid]
-        ) + prior.log_spread(grid)
+        log = prior.log_spread(grid)
+        together = max(1, _CELLS // max(self.strength.size, 1))
+        for at in range(0, _GRID, together):
+            some = slice(at, at + together)
+            log[some] += prior.log_prior(self.strength, grid[some, None], self.share).sum(axis=1)
         luck = -np.log(-np.log(self.rng.random(log.shape)))
         self.spread = grid[np.argmax(log + luck, axis=0), np.arange(chains)]
 

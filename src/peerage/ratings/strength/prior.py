@@ -45,7 +45,11 @@ def parts(strength: Floats, spread: Floats | float, share: Floats | float) -> tu
 
 def log_prior(strength: Floats, spread: Floats | float, share: Floats | float) -> Floats:
     """The log density of each strength, but for a constant."""
-    return np.asarray(np.logaddexp(*parts(strength, spread, share)))
+    near, wide = parts(strength, spread, share)
+    gap = near - wide  # what follows is logaddexp, in steps that NumPy takes several numbers at a time
+    np.exp(np.negative(np.abs(gap, out=gap), out=gap), out=gap)
+    gap += 1
+    return np.maximum(near, wide) + np.log(gap, out=gap)
 
 
 def far(strength: Floats, spread: Floats | float, share: Floats | float) -> Floats:
