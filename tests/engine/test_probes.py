@@ -475,6 +475,8 @@ async def test_a_paused_player_that_somebody_has_to_fix_is_benched(
     server.always(behave.sensible)
     with open_arena(folder) as opened:
         await opened.play(40, beside=_stop_with_a_call_out)
+    changed = late | {"price": {"input": 1, "output": 1}}  # so it is probed again
+    write_arena(tmp_path, [*_house(6), changed], engine={"probe": True})
     down = [behave.status(500)] * (2 * TRIES)  # each try asks once more without the format
     server.next(*down)
     server.always(behave.status(401))
@@ -510,6 +512,8 @@ async def test_the_matches_of_a_paused_player_wait_and_go_on_when_it_is_back(
     folder = write_arena(tmp_path, [*_house(6), player], engine={"probe": True})
     with open_arena(folder) as opened:
         await opened.play(40, beside=_stop_with_a_call_out)
+    changed = player | {"price": {"input": 1, "output": 1}}  # so it is probed again
+    write_arena(tmp_path, [*_house(6), changed], engine={"probe": True})
     server.next(*[behave.status(500)] * (2 * TRIES + 1))  # each try asks once more without the format
     await run(folder, 400)
     assert _paused(folder) == [("late", "paused"), ("late", "returned")]
