@@ -50,7 +50,8 @@ OTHERS = ("formats", "players", "ratings")
 
 def parsed(path: Path) -> Iterator[str]:
     """The types that a module parses JSON into, "" where it says none; what is made plain is left out."""
-    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+    text = path.read_text("utf-8")
+    for node in ast.walk(ast.parse(text)) if "json.Decoder" in text or "json.decode" in text else ():
         if not isinstance(node, ast.Call):
             continue
         called = ast.unparse(node.func)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -15,13 +16,18 @@ DECIDED = 60
 FAULTS = {"refusing": 0.03, "malformed": 0.06, "failing": 0.02}
 
 
-@pytest.fixture(scope="session")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+@cache  # the tests of reading have this fixture too
+def duels(places: pytest.TempPathFactory) -> Path:
     players = house(7, price={"input": 1.0, "output": 4.0}, faults=FAULTS)
-    made = write_arena(tmp_path_factory.mktemp("tables"), players)
+    made = write_arena(places.mktemp("tables"), players)
     play(made, 35)
     assert play(made, DECIDED).settled > DECIDED, "some matches have no result"
     return made
+
+
+@pytest.fixture(scope="session")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return duels(tmp_path_factory)
 
 
 def recorded(arena: Arena) -> int:

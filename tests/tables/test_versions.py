@@ -14,7 +14,6 @@ from typer.testing import CliRunner
 
 from peerage.arena import open_arena
 from peerage.cli.main import app
-from peerage.engine.registration import families_of
 from peerage.ledger.codec import by_hex, read_fixture
 from peerage.site.addresses import player_page
 from peerage.site.reading import Site
@@ -103,7 +102,7 @@ def test_each_page_leads_to_the_other(arena: Path) -> None:
 
 def test_both_are_of_one_family(arena: Path) -> None:
     with open_arena(arena) as found:
-        families = families_of(found.ledger, found.settings.players)
+        families = found.reading.families
         rows = {row.player: row.family for row in found.leaderboard("bt")}
     assert families[OLD] == families[NEW] == rows[OLD] == rows[NEW] == "house:0.20"
     assert families["p1"] != families[OLD]

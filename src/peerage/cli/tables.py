@@ -59,10 +59,9 @@ def stats(
 
 
 def _show_tasks(arena: Arena, shape: Format, scope: Scope) -> None:
-    from peerage.reading.played import PlayedMatches
     from peerage.tables.tasks import task_rows
 
-    found = [row.as_dict() for row in task_rows(PlayedMatches(arena.ledger, scope).credits)]
+    found = [row.as_dict() for row in task_rows(arena.reading.within(scope).credits)]
     if shape is Format.json:
         show_json(found)
         return

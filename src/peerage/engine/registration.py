@@ -144,12 +144,6 @@ def models_and_families(
     }
 
 
-def families_of(ledger: Ledger, players: Iterable[PlayerSettings]) -> dict[str, str]:
-    """Everybody's family; see `models_and_families`."""
-    found = models_and_families(registered(ledger), players)
-    return {name: family for name, (_, family) in found.items()}
-
-
 def only_judging(cards: Mapping[str, Mapping[str, Any]], settings: ArenaSettings) -> set[str]:
     """The names of those who only judge, by the settings or, of who left, by the last registration."""
     playing = {player.name for player in settings.players}

@@ -115,7 +115,11 @@ class Reading:
 
     def match(self, number: int) -> Match:
         """Return one match, finished or under way."""
-        return Matches(self.moment, whole=False).one(number)
+        return self._each.one(number)
+
+    @cached_property
+    def _each(self) -> Matches:
+        return Matches(self.moment, whole=False)
 
     @cached_property
     def observations(self) -> Observations:

@@ -15,7 +15,6 @@ from msgspec import Meta, Struct, defstruct
 
 from peerage.blocks import Task
 from peerage.judging.corrections import CORRECTIONS
-from peerage.reading.matches import Matches
 from peerage.reading.played import ScopeError
 from peerage.site.api_rows import (
     Arena,
@@ -238,9 +237,8 @@ def _challenges(site: Site, before: Before = 0, limit: Few = 20) -> list[Challen
     """What was asked, the newest first, paged like matches."""
     last = min(before - 1, site.number) if before else site.number
     found: list[Challenge] = []
-    matches = Matches(site.moment, whole=False)
     while last > 0 and len(found) < limit:
-        match = matches.one(*site.moment.numbers(last, last))
+        match = site.match(*site.moment.numbers(last, last))
         last -= 1
         texts = tasks(match.blocks)
         if texts:
