@@ -17,9 +17,9 @@ FAULTS = {"refusing": 0.03, "malformed": 0.06, "failing": 0.02}
 
 
 @cache  # the tests of reading have this fixture too
-def duels(places: pytest.TempPathFactory) -> Path:
+def played_in(folder: Path) -> Path:
     players = house(7, price={"input": 1.0, "output": 4.0}, faults=FAULTS)
-    made = write_arena(places.mktemp("tables"), players)
+    made = write_arena(folder, players)
     play(made, 35)
     assert play(made, DECIDED).settled > DECIDED, "some matches have no result"
     return made
@@ -27,7 +27,7 @@ def duels(places: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return duels(tmp_path_factory)
+    return played_in(tmp_path_factory.getbasetemp() / "duels")
 
 
 def recorded(arena: Arena) -> int:
