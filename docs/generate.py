@@ -51,11 +51,11 @@ from peerage.tables.queue import QueueRow
 from peerage.tables.readings import ReadingStats
 from peerage.tables.rejudge import RejudgedPlayer, RejudgeReport
 from peerage.tables.simulate import SimulatedRow
-from peerage.tables.stats import AuthorStats, JudgeStats, PlayerStats, ProbeStats, Stats, UnfinishedStats
 from peerage.tables.status import MatchNow, Status, WorkerNow
 from peerage.tables.tasks import TaskRow
 from peerage.tables.tournament import ProgressRow, TournamentReport
 from peerage.tables.verdict import Chance, Contender, Example, Given, Verdict, Weakness
+from peerage.views.stats import AuthorStats, JudgeStats, PlayerStats, ProbeStats, Stats, UnfinishedStats
 
 HERE = Path(__file__).parent
 

@@ -37,10 +37,10 @@ if TYPE_CHECKING:
     from peerage.tables.outlook import Outlook
     from peerage.tables.plan import Plan
     from peerage.tables.row import Row
-    from peerage.tables.stats import Stats
     from peerage.tables.verdict import Verdict
     from peerage.version import __version__
     from peerage.views.players import PairRow
+    from peerage.views.stats import Stats
 
 _HOME = {
     "Arena": "arena",
@@ -59,7 +59,7 @@ _HOME = {
     "RunReport": "engine.report",
     "ScopeError": "reading.played",
     "SettingsError": "settings",
-    "Stats": "tables.stats",
+    "Stats": "views.stats",
     "Table": "render.table",
     "Verdict": "tables.verdict",
     "VerifyReport": "ledger.verify",

@@ -40,9 +40,9 @@ if TYPE_CHECKING:
     from peerage.tables.outlook import Outlook
     from peerage.tables.plan import Plan
     from peerage.tables.row import Row
-    from peerage.tables.stats import Stats
     from peerage.tables.verdict import Verdict
     from peerage.views.players import PairRow
+    from peerage.views.stats import Stats
 
 _CHARTS = {"course": "ratings", "frontier": "cost"}
 """What the files of charts are called otherwise here."""
@@ -353,7 +353,7 @@ class Arena:
     def stats(self, *, game: str = "", topic: str = "") -> Stats:
         """Statistics of players, judges and authors, over everything or one game or topic."""
         from peerage.reading.played import Scope
-        from peerage.tables.stats import stats
+        from peerage.views.stats import stats
 
         return stats(self.reading, Scope(game, topic))
 

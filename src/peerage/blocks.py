@@ -199,6 +199,11 @@ def numbers(write: Callable[[Any], str], **titles: str) -> Iterator[Column]:
     return (replace(column, number=True) for column in texts(write, **titles))
 
 
+def explained(columns: Iterable[Column], **hints: str) -> list[Column]:
+    """Return the columns, each with the hint under its key."""
+    return [replace(column, hint=hints.get(column.key, column.hint)) for column in columns]
+
+
 class Rows(Struct, frozen=True, tag="rows"):
     """Rows with named fields under declared columns, and notes on all of them.
 

@@ -14,14 +14,16 @@ from tests.engine.test_waits import Clock, clock
 from typer.testing import CliRunner
 
 from peerage.arena import open_arena
+from peerage.blocks import Facts, Rows
 from peerage.cli.ending import ending
 from peerage.cli.main import app
+from peerage.figures import dollars
 from peerage.ledger.uptimes import HostUp, record_of
 from peerage.ledger.votes import PeopleVotes
 from peerage.settings import SettingsError, load
 from peerage.site.arena_pages import costs_page
 from peerage.site.reading import Site
-from peerage.tables.stats import stats
+from peerage.views.stats import stats
 
 __all__ = ["clock"]
 
@@ -54,14 +56,17 @@ def test_status_shows_hours_held_and_costs_add_up(tmp_path: Path, clock: Clock) 
     assert sum(row.hours for row in rows) == pytest.approx(past["hours"])
     both = sum((row.billed_usd or 0) + (row.unused_usd or 0) for row in rows)
     assert both == pytest.approx(past["cost_usd"])
-    assert shown.values["held"] == pytest.approx(sum(row.unused_usd or 0 for row in rows))
+    (facts,) = [block.facts for block in shown.values["blocks"] if isinstance(block, Facts)]
+    held = next(fact.value for fact in facts if fact.title == "Hosts beyond calls")
+    assert held == dollars(sum(row.unused_usd or 0 for row in rows))
     for row in rows:
         one = bought[row.player]
         assert one.cost_usd == pytest.approx((row.billed_usd or 0) + (row.unused_usd or 0))
         assert one.gpu_hours == row.hours
         assert one.matches_per_gpu_hour == pytest.approx(one.matches / row.hours)
         assert one.bits_per_gpu_hour == pytest.approx(one.bits / row.hours)
-    assert shown.values["hosted"]
+    tables = [block for block in shown.values["blocks"] if isinstance(block, Rows)]
+    assert "Hours held" in [column.title for column in tables[0].columns]
     assert bought["p0"].gpu_hours is None
     assert any("went into start and idle time of hosts" in line for line in told)
     text = cli.invoke(app, ["status", *here]).output

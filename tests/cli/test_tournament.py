@@ -13,8 +13,7 @@ from typer.testing import CliRunner
 
 from peerage.arena import open_arena
 from peerage.cli.main import app
-from peerage.ledger import Ledger
-from peerage.settings import ArenaSettings
+from peerage.reading.reading import Reading
 from peerage.tables import judges
 from peerage.tables.tournament import find, tokens
 
@@ -49,10 +48,10 @@ def test_show(folder: Path) -> None:
 
 
 def test_the_matrix_says_what_the_test_of_judges_says(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def tested(ledger: Ledger, settings: ArenaSettings) -> judges.JudgesReport:
+    def tested(reading: Reading) -> judges.JudgesReport:
         pair = judges.FavourRow("p1", "p3", 60, 0.4, 0.0001, 0.001, True, False)
         other = judges.FavourRow("p2", "p3", 60, 0.4, 0.5, 1.0, False, False)
-        return msgspec.structs.replace(made(ledger, settings), favours=(pair, other))
+        return msgspec.structs.replace(made(reading), favours=(pair, other))
 
     made = judges.judges
     monkeypatch.setattr(judges, "judges", tested)

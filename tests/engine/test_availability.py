@@ -25,8 +25,8 @@ from peerage.players.prices import price_of
 from peerage.requirements import refuse_unpriced, too_dear
 from peerage.settings import ArenaError, SettingsError, load
 from peerage.settings.hours import closed_until, read_hours
-from peerage.tables.stats import stats
 from peerage.tables.under_way import out_of_hours
+from peerage.views.stats import stats
 
 __all__ = ["clock"]
 

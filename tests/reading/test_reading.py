@@ -15,7 +15,7 @@ from peerage.reading.rows import records_of, rows_of, whole_of
 from peerage.standings import NOBODY, after_all
 from peerage.standings.accounts import position
 from peerage.tables.leaderboard import board
-from peerage.tables.stats import stats
+from peerage.views.stats import stats
 
 
 def test_tables_of_one_reading_read_and_fold_the_matches_once(arena: Arena) -> None:

@@ -15,7 +15,7 @@ from peerage.reading.reading import Reading
 from peerage.site.arena_pages import by_day
 from peerage.site.pages import page
 from peerage.site.reading import Site
-from peerage.tables.stats import stats
+from peerage.views.stats import stats
 
 
 def text(site: Site, path: str) -> str:

@@ -31,8 +31,8 @@ from peerage.reading.played import Scope, ScopeError
 from peerage.reading.votes import votes
 from peerage.tables.leaderboard import board
 from peerage.tables.row import Row
-from peerage.tables.stats import stats
 from peerage.tables.tracks import TRACKS, WITH_CHANCES
+from peerage.views.stats import stats
 
 MATCHES = (
     ("maths", "ann", "bob", {"jo": "ann", "kim": "ann", "lee": "first"}),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
@@ -22,9 +21,9 @@ from peerage.cli.options import (
     program,
     prose,
 )
-from peerage.cli.output import Titled, show, show_parts, titled
+from peerage.cli.output import show, show_parts
 from peerage.clock import now_ms
-from peerage.figures import counted, hundredths, measured, moment, percent, signed, whole
+from peerage.figures import counted, moment, percent
 
 if TYPE_CHECKING:
     from peerage.tables.judge_rows import JudgesReport
@@ -159,22 +158,21 @@ def judges(
     """
     from peerage.ledger.votes import PeopleVotes
     from peerage.tables.judges import judges as counted
+    from peerage.views.judges import parts
 
     with arena_in(folder) as arena:
         people = PeopleVotes(arena.ledger.address, arena.folder)
         report = counted(arena.reading, level, people)
-        found = report.as_dict()
-    if found["remarks"] and of is None and shape.for_people:
-        for remark in found["remarks"]:
+    if report.remarks and of is None and shape.for_people:
+        for remark in report.remarks:
             prose(remark)
-        if any(remark.endswith("Exclude it?") for remark in found["remarks"]):
+        if any(remark.endswith("Exclude it?") for remark in report.remarks):
             prose(
                 f"`{program()} leaderboard{at(folder)} --without-judge NAME` shows the table without a judge"
             )
         typer.echo()
-    beyond = [row for row in found["favours"] if row["found"] or not shape.for_people]
-    if beyond or of != "favours" or not shape.for_people:
-        show_parts(found | {"favours": beyond}, _JUDGES, of, shape, "judges")
+    if of != "favours" or not shape.for_people or any(pair.found for pair in report.favours):
+        show_parts(report, parts(report, every_pair=not shape.for_people), of, shape, "judges")
     if of in (None, "favours") and shape.for_people:
         prose(told_of_favours(report, level))
 
@@ -191,66 +189,3 @@ def told_of_favours(report: JudgesReport, level: float = 0.05) -> str:
         f"{tested} pairs of judge and author tested, {beyond} beyond chance and taste; the chance that any "
         f"is false is {percent(level)} at most, for tastes as in docs/judging-figures.md."
     )
-
-
-_JUDGES: Mapping[str, Titled] = {
-    "people": titled(
-        "Judges and people: equal verdicts on the same duels, with 95% bounds",
-        *texts(who="Who"),
-        *numbers(whole, duels="Duels"),
-        *numbers(percent, agreement="Agreement", agreement_lower="from ~1", agreement_upper="to ~1"),
-        *numbers(hundredths, kappa="κ", kappa_lower="from ~2", kappa_upper="to ~2"),
-    ),
-    "measures": titled(
-        "Judges together",
-        *texts(lambda name: name.replace("_", " "), measure="Measure"),
-        *numbers(measured, value="Value"),
-        *numbers(hundredths, lower="from ~1", upper="to ~1"),
-        *numbers(whole, units="Over ~2"),
-        *texts(about="What it is"),
-    ),
-    "judges": titled(
-        "Judges one by one, with 95% bounds",
-        *texts(judge="Judge"),
-        *numbers(whole, marks="Marks ~2"),
-        *numbers(hundredths, mean="Mean ~12"),
-        *numbers(whole, known="Known", known_right="Right", known_tied="Tied"),
-        *numbers(percent, known_share="Right of known", known_share_lower="from ~10"),
-        *numbers(percent, known_share_upper="to ~10"),
-        *numbers(percent, agreement="Agreement ~4", flip_share="Flips", first_share="Prefers the first ~5"),
-        *numbers(signed, self_preference="Prefers itself ~6", kin_preference="Prefers its family"),
-        *numbers(signed, kin_preference_lower="from ~7", kin_preference_upper="to ~7"),
-        *numbers(signed, length_lean="Prefers length ~3", length_lean_lower="from ~8"),
-        *numbers(signed, length_lean_upper="to ~8"),
-        *numbers(hundredths, reliability="Reliability", reliability_lower="from ~9"),
-        *numbers(hundredths, reliability_upper="to ~9"),
-        notes=(
-            "Marks: answers that it judged, two in a duel.",
-            "Known: its votes on two answers that a check tells apart; Right: those for the right answer; "
-            "Right of known: a tie counts as half, a coin has 50%.",
-            "Flips: the share of its verdicts that changed with the order of the answers.",
-            "Prefers the first: how often it picks the answer shown first; a judge without bias has 50%.",
-            "Prefers itself: how many points more than the other judges it gives its own answers, 0 without "
-            "bias.",
-            "Prefers its family: how many points more than the other judges it gives answers by models of "
-            "its own maker, 0 without bias.",
-            "Prefers length: how many points more than the other judges it gives an answer twice as long, 0 "
-            "without bias.",
-            "Reliability: 1 for a judge of average discernment, 0 for one who tosses a coin.",
-        ),
-    ),
-    "favours": titled(
-        "Favours: who prefers whom more, or less, than quality explains",
-        *texts(judge="Judge", author="Author"),
-        *numbers(signed, excess="Favour"),
-        *numbers(whole, marks="Marks ~1"),
-        *numbers("{:.4f}".format, q="q"),
-    ),
-    "challenges": titled(
-        "Challenges: what judges could tell apart, 1 as a rule",
-        *texts(kind="By", name="Name"),
-        *numbers(whole, matches="Matches"),
-        *numbers(percent, ties="Ties", unanimous="Unanimous ~2"),
-        *numbers(hundredths, tell="Tell apart", tell_lower="from ~1", tell_upper="to ~1"),
-    ),
-}

@@ -3,28 +3,15 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple, TextIO
+from collections.abc import Sequence
+from typing import Any, TextIO
 
 from peerage.blocks import Answer, Column, Rows
 from peerage.cli.options import Format
 from peerage.cli.streams import exact
 from peerage.figures import counted, dollars
-from peerage.render.data import dicts, write_json, write_table
+from peerage.render.data import dicts, plain, write_json, write_table
 from peerage.render.markdown import markdown
-
-
-class Titled(NamedTuple):
-    """A table with its heading, its columns, and notes to stand under it: each says what a column is, and
-    begins with its name."""
-
-    heading: str
-    columns: Sequence[Column]
-    notes: Sequence[str] = ()
-
-
-def titled(heading: str, *columns: Column, notes: Sequence[str] = ()) -> Titled:
-    return Titled(heading, columns, notes)
 
 
 def show(
@@ -64,29 +51,18 @@ def show_blocks(
             write(blocks, to, split=split)
 
 
-def show_parts(
-    found: Mapping[str, Any],
-    parts: Mapping[str, Titled],
-    of: str | None,
-    shape: Format,
-    first: str,
-) -> None:
-    """Write the tables of one object, each with its heading and columns, those without a row left out; for
-    people also columns that may be spared and hold nothing. `of` is the table wanted alone. JSON holds all
-    as one object, CSV can hold one table alone: the `first`, if not said."""
+def show_parts(whole: Any, parts: Sequence[Rows], of: str | None, shape: Format, first: str) -> None:
+    """Write the tables of one object, those without a row left out. `of` names the table wanted alone. JSON
+    holds all as the one object `whole`, CSV can hold one table alone: the `first`, if not said."""
     if shape is Format.json and of is None:
-        show_json(found)
+        show_json(plain(whole))
         return
     of = first if shape is Format.csv and of is None else of
-    for part, (heading, columns, notes) in parts.items():
-        if part == of and not found[part] and shape is Format.table:
-            sys.stdout.write(f"{heading}\nNothing of it is on record.\n")
-        elif part == of or (of is None and found[part]):
-            rows = found[part]
-            kept = [one for one in columns if not one.spare or any(row[one.key] is not None for row in rows)]
-            titles = [one.title for one in kept]
-            said = [note for note in notes if note.partition(":")[0] in titles]
-            show(rows, kept if shape.for_people else columns, shape, title=heading, notes=said)
+    for part in parts:
+        if part.name == of and not part.rows and shape is Format.table:
+            sys.stdout.write(f"{part.title}\nNothing of it is on record.\n")
+        elif part.name == of or (of is None and part.rows):
+            show_blocks([part], part, shape)
             if shape is Format.table:
                 sys.stdout.write("\n")
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
@@ -11,9 +10,9 @@ import typer
 from peerage.blocks import Column, numbers, texts
 from peerage.cli.leaderboard import Game, Topic, told_scope
 from peerage.cli.options import HERE, MOST_MATCHES, Folder, Format, Shape, arena_in, prose
-from peerage.cli.output import Titled, show, show_json, show_parts, titled
+from peerage.cli.output import show, show_json, show_parts
 from peerage.cli.streams import exact
-from peerage.figures import dollars, hundredths, percent, rounded, seconds, whole
+from peerage.figures import percent, whole
 
 if TYPE_CHECKING:
     from peerage.arena import Arena
@@ -96,118 +95,13 @@ def show_stats(
 ) -> None:
     """Write the statistics to standard output."""
     from peerage.reading.played import EVERYTHING
-    from peerage.tables.stats import stats as counted
+    from peerage.views.stats import parts, remarks
+    from peerage.views.stats import stats as counted
 
-    found = counted(arena.reading, scope or EVERYTHING).as_dict()
-    show_parts(found, _STATS, of, shape, "players")
-    if of is None and found["voids"] and shape.for_people:
-        from peerage.reading.matches import in_words
-
-        reasons = "; ".join(f"{number:,}: {in_words(reason)}" for reason, number in found["voids"].items())
-        prose(f"Matches without a result: {reasons}.")
-    for row in found["players"] if of in (None, "players") and shape.for_people else ():
-        if row["failures"]:
-            prose(f"{row['player']}: {row['failures']}.")
-
-
-_STATS: Mapping[str, Titled] = {
-    "players": titled(
-        "Players: matches, what they were asked and how they replied",
-        *texts(player="Player", maker="Maker ~12"),
-        *numbers(whole, matches="Matches", wins="W ~4", draws="D ~4", losses="L ~4", calls="Calls ~6"),
-        *numbers(whole, input_tokens="Tokens in ~9", output_tokens="out ~9"),
-        *numbers(dollars, cost_usd="Billed", possibly_usd="Possibly ~8"),
-        *numbers(seconds, latency_p50_s="Answer ~3", latency_p95_s="95% ~7"),
-        *numbers(whole, repaired="Repaired ~10", cut="Cut ~10", invalid="Invalid ~2", refused="Refused ~1"),
-        *numbers(whole, void="No reply ~1"),
-        *numbers("{:.4f}".format, brier="Brier ~5"),
-        *numbers(percent, calibration_error="Calibration ~5"),
-        notes=(
-            "Brier: the mean of (probability - truth)² over the probabilities that it gave; 0 is perfect, "
-            "50% for everything comes to 0.25.",
-            "Calibration: the mean distance between these probabilities and what came true.",
-            "Possibly: what it may have been billed in addition, at most, for calls that failed or stated no "
-            "usage.",
-            "Answer: the median time of its answers as a contestant.",
-            "95%: the time that 95% of these answers took at most.",
-            "Repaired: unusable replies that were asked for again and then could be used.",
-            "Cut: replies that ended at their token limit.",
-            "Invalid: replies that could not be used, also when asked again.",
-            "No reply: requests that its provider failed to answer.",
-        ),
-    ),
-    "judges": titled(
-        "Judges",
-        *texts(player="Judge"),
-        *numbers(whole, votes="Votes", ties="Ties", abstentions="Abstained", unusable="Unusable ~2"),
-        *numbers(whole, flips="Flipped ~5"),
-        *numbers(percent, flip_share="Flips", agreement="Agreement", first_share="Prefers the first ~3"),
-        notes=(
-            "Unusable: verdicts that could not be read.",
-            "Flipped: votes that changed with the order of the answers.",
-            "Flips: their share of the votes that saw both orders.",
-            "Agreement: how often it votes as another judge of the same match does.",
-            "Prefers the first: how often it picks the answer shown first; a judge without bias has 50%.",
-        ),
-    ),
-    "authors": titled(
-        "Authors",
-        *texts(player="Author"),
-        *numbers(whole, drafts="Drafts", approved="Approved"),
-        *numbers(percent, approval="Mean approval"),
-        *numbers(whole, turns_lost="Invalid turns"),
-    ),
-    "outside": titled(
-        "Outside results: imported, not played here",
-        *texts(source="Source", layout="Format"),
-        *numbers(whole, results="Results", players="Players"),
-        *texts(sha256="SHA-256 ~1"),
-    ),
-    "unfinished": titled(
-        "Matches that have not ended: their calls so far, in no other sum here",
-        *texts(player="Player"),
-        *numbers(whole, calls="Calls"),
-        *numbers(dollars, cost_usd="Billed", possibly_usd="Possibly billed"),
-    ),
-    "probes": titled(
-        "Probes: small questions before runs, in no match and no other sum here",
-        *texts(player="Player"),
-        *numbers(whole, probes="Probes"),
-        *numbers(dollars, cost_usd="Billed", possibly_usd="Possibly billed"),
-    ),
-    "hosted": titled(
-        "On hosts: what players took of the hours held; what no call was billed is in no other sum here",
-        *texts(player="Player", host="Host"),
-        *numbers(whole, calls="Calls"),
-        *numbers("{:.2f}".format, hours="Hours"),
-        *numbers(dollars, billed_usd="Billed to calls", unused_usd="Start and idle"),
-    ),
-    "costs": titled(
-        "Costs: what dollars and hours bought; a bit of information halves the error of one rating",
-        *texts(player="Player"),
-        *numbers(dollars, cost_usd="Cost"),
-        *numbers(whole, matches="Matches"),
-        *numbers(hundredths, bits="Bits"),
-        *numbers(rounded, matches_per_usd="Matches/$", bits_per_usd="Bits/$"),
-        *numbers(hundredths, gpu_hours="Hours held ~1"),
-        *numbers(rounded, matches_per_gpu_hour="Matches/h ~1", bits_per_gpu_hour="Bits/h ~1"),
-    ),
-    "kinds": titled(
-        "Topics, or games: what a dollar buys in each",
-        *texts(kind="Topic or game"),
-        *numbers(dollars, cost_usd="Cost"),
-        *numbers(whole, matches="Matches"),
-        *numbers(hundredths, bits="Bits"),
-        *numbers(rounded, matches_per_usd="Matches/$", bits_per_usd="Bits/$"),
-    ),
-    "readings": titled(
-        "Readings: where a game's rules leave room, the table under each of them",
-        *texts(reading="Reading"),
-        *numbers(whole, rank=""),
-        *texts(player="Player"),
-        *numbers(whole, rating="Raw Elo", matches="Matches", wins="W", draws="D", losses="L"),
-    ),
-}
+    found = counted(arena.reading, scope or EVERYTHING)
+    show_parts(found, parts(found), of, shape, "players")
+    for line in remarks(found) if of in (None, "players") and shape.for_people else ():
+        prose(line)
 
 
 def match(

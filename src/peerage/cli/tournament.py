@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -23,7 +23,6 @@ from peerage.cli.options import (
     group,
     say,
 )
-from peerage.cli.output import Titled, titled
 from peerage.clock import now_ms
 from peerage.figures import counted, hundredths, percent, signed, whole
 
@@ -71,7 +70,7 @@ def show(
         return
     if shape is Format.csv and of is None:
         of = "ranking"
-    for part, (heading, columns, _) in _PARTS.items():
+    for part, (heading, columns) in _PARTS.items():
         rows = found[part]
         one_sort = of is None and part == "sorts" and len({row["sort"] for row in rows}) < 2
         if of not in (None, part) or one_sort:
@@ -125,41 +124,51 @@ def _notes(part: Part, found: dict[str, Any]) -> list[str]:
     return notes
 
 
-_PARTS: Mapping[Part, Titled] = {
-    "ranking": titled(
+_PARTS: Mapping[Part, tuple[str, Sequence[Column]]] = {
+    "ranking": (
         "each judge gives 5 on average; ranks by whom a player beats beyond error",
-        *numbers(whole, rank="Rank"),
-        *texts(player="Player"),
-        *numbers(whole, ahead="Beats ~1"),
-        *numbers(hundredths, score="Score", se="±", raw="As given ~1", public="Public ~2"),
-        *numbers(whole, public_scores="of ~3", written="Questions ~4", duplicates="Dropped ~6"),
-        *numbers(percent, diversity="Diversity ~5"),
+        [
+            *numbers(whole, rank="Rank"),
+            *texts(player="Player"),
+            *numbers(whole, ahead="Beats ~1"),
+            *numbers(hundredths, score="Score", se="±", raw="As given ~1", public="Public ~2"),
+            *numbers(whole, public_scores="of ~3", written="Questions ~4", duplicates="Dropped ~6"),
+            *numbers(percent, diversity="Diversity ~5"),
+        ],
     ),
-    "matrix": titled(
+    "matrix": (
         "who gave whom how much",
-        *texts(judge="Judge", author="gave"),
-        *numbers(hundredths, mean="Mean"),
-        *numbers(whole, grades="Grades ~1"),
-        *numbers(signed, favour="Favour"),
+        [
+            *texts(judge="Judge", author="gave"),
+            *numbers(hundredths, mean="Mean"),
+            *numbers(whole, grades="Grades ~1"),
+            *numbers(signed, favour="Favour"),
+        ],
     ),
-    "sorts": titled(
+    "sorts": (
         "by sort of question",
-        *texts(player="Player", sort="Sort"),
-        *numbers(hundredths, score="Score", se="±"),
-        *numbers(whole, answers="Answers ~1"),
+        [
+            *texts(player="Player", sort="Sort"),
+            *numbers(hundredths, score="Score", se="±"),
+            *numbers(whole, answers="Answers ~1"),
+        ],
     ),
-    "scaling": titled(
+    "scaling": (
         "what more tokens are worth",
-        *texts(player="Player"),
-        *numbers(whole, max_tokens="At most", output_tokens="Used"),
-        *numbers(hundredths, score="Score", se="±"),
-        *numbers(whole, answers="Answers ~1"),
+        [
+            *texts(player="Player"),
+            *numbers(whole, max_tokens="At most", output_tokens="Used"),
+            *numbers(hundredths, score="Score", se="±"),
+            *numbers(whole, answers="Answers ~1"),
+        ],
     ),
-    "reasons": titled(
+    "reasons": (
         "reasons for 0 and 10",
-        *texts(judge="Judge"),
-        *numbers(whole, zeros="Zeros", tens="Tens"),
-        *texts(", ".join, words="Its words"),
+        [
+            *texts(judge="Judge"),
+            *numbers(whole, zeros="Zeros", tens="Tens"),
+            *texts(", ".join, words="Its words"),
+        ],
     ),
 }
 

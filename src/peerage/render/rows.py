@@ -34,8 +34,14 @@ def remarks(block: Rows) -> Remarks:
 
 
 def shown(block: Rows) -> list[Column]:
-    """Return the columns that are shown, those of dollars with as many decimals in every row."""
-    return [alike(column, block.rows) for column in block.columns if column.shown]
+    """Return the columns that are shown, those of dollars with as many decimals in every row: not those that
+    can be spared and hold nothing."""
+    return [
+        alike(column, block.rows)
+        for column in block.columns
+        if column.shown
+        and not (column.spare and block.rows and all(column.of(row) is None for row in block.rows))
+    ]
 
 
 def alike(column: Column, rows: Sequence[Any]) -> Column:

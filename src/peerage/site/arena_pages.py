@@ -10,9 +10,9 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from peerage.blocks import Figure, ScoreLine, Task, numbers, texts
+from peerage.blocks import Fact, Facts, Figure, Heading, ScoreLine, Sentence, Task, ViewBlock, numbers, texts
 from peerage.engine.probed import probe_costs
-from peerage.figures import dollars
+from peerage.figures import DASH, dollars, rounded
 from peerage.games import installed, tracks_of
 from peerage.games.game import Original
 from peerage.judging.corrections import CORRECTIONS
@@ -33,6 +33,7 @@ from peerage.site.rendering import View
 from peerage.tables.corrected import CorrectedRow
 from peerage.tables.match_view import tasks
 from peerage.tables.tracks import NAMES, Track
+from peerage.views.stats import linked, parts
 
 NEWEST = 60
 """Challenges of so many of the newest matches are shown."""
@@ -143,30 +144,50 @@ def judges_page(site: Site) -> View:
 
 
 def costs_page(site: Site) -> View:
-    rows, players = by_day(site), site.table()
+    return View("view.html", "Costs", {"blocks": [*_costs(site)], "heads": True}, "costs.html")
+
+
+def _costs(site: Site) -> Iterator[ViewBlock]:
+    found, rows, players = site.stats, by_day(site), site.table()
     spent = site.tally.spent_nano / 1e9
-    gained = sum(one.bits for one in site.stats.kinds)
-    charts = []
+    gained = sum(one.bits for one in found.kinds)
+    possibly = sum(row.possibly_usd or 0.0 for row in players)
+    probes = sum(one.most_nano for one in probe_costs(site.moment).values()) / 1e9
+    held = sum(unused(site.moment).values()) / 1e9
+    unknown = any(row.cost_usd is None for row in players)
+    facts = [
+        Fact(
+            "Billed",
+            dollars(spent) if spent or not unknown else "unknown",
+            "plus calls of unknown cost"
+            if unknown and spent
+            else "every reply whose cost is known, in every role",
+        ),
+        Fact("Possibly billed", dollars(possibly), "at most, in addition; a budget counts both"),
+        Fact("Probes before runs", dollars(probes), "small questions, in no match"),
+        Fact("Hosts beyond calls", dollars(held), "start and idle time of windows, in no match"),
+        Fact("Matches per dollar", rounded(site.tally.decided / spent if spent else None)),
+        Fact(
+            "Information gained",
+            f"{rounded(gained)} bits",
+            "one bit halves the error of one player's strength",
+        ),
+        Fact("Information per dollar", f"{rounded(gained / spent)} bits" if spent else DASH),
+    ]
+    shown = {"Possibly billed": possibly, "Probes before runs": probes, "Hosts beyond calls": held}
+    yield Heading("Costs", 1)
+    yield Facts([fact for fact in facts if shown.get(fact.title, True)])
     if spent and len({row["day"] for row in rows}) > 1:
         about = "Dollars of all matches that ended on a day (UTC)."
-        charts.append(Figure("spending", "Spend by day", about, rows, SPENT, "spending"))
-    values = {
-        "dollars": spent,
-        "possibly": sum(row.possibly_usd or 0.0 for row in players),
-        "probes": sum(one.most_nano for one in probe_costs(site.moment).values()) / 1e9,
-        "held": sum(unused(site.moment).values()) / 1e9,
-        "players": sorted(players, key=lambda row: -(row.cost_usd or 0.0)),
-        "bought": {one.player: one for one in site.stats.costs},
-        "hosted": any(one.gpu_hours for one in site.stats.costs),
-        "kinds": site.stats.kinds,
-        "bits": gained,
-        "bits_per_dollar": gained / spent if spent else None,
-        "per_dollar": site.tally.decided / spent if spent else None,
-        "unknown": any(row.cost_usd is None for row in players),
-        "unit": site.settings.rating.cost_unit.name,
-        "charts": charts,
-    }
-    return View("costs.html", "Costs", values)
+        yield Figure("spending", "Spend by day", about, rows, SPENT, "spending")
+    yield Heading("What dollars bought")
+    yield Sentence(
+        "Bits are a player's part of what its matches told, shared evenly between those who met. Where "
+        "judges vote at random, players seem alike, and as many matches bring fewer bits.",
+        "quiet",
+    )
+    tables = {part.name: part for part in parts(found)}
+    yield from (linked(tables[name]) for name in ("costs", "kinds", "hosted", "players") if tables[name].rows)
 
 
 def method_page(site: Site) -> View:

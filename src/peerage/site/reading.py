@@ -39,9 +39,9 @@ from peerage.tables.leaderboard import Board, Row, board, first_track
 from peerage.tables.outlook import Outlook, outlook
 from peerage.tables.overall import Profile, profiles
 from peerage.tables.speed import Speed, speeds_of
-from peerage.tables.stats import Stats, stats
 from peerage.tables.tracks import METHODS, TRACKS, Track
 from peerage.tables.verdict import Verdict
+from peerage.views.stats import Stats, stats
 
 Menu: TypeAlias = tuple[tuple[str, str], ...]
 """(path, name) of pages that the menu leads to."""

@@ -18,7 +18,7 @@ from peerage.reading.matches import Match, Matches
 from peerage.settings import PlayerSettings
 from peerage.standings.accounts import position
 from peerage.tables.match_view import tasks
-from peerage.tables.stats import Stats
+from peerage.views.stats import Stats
 
 
 @pytest.fixture(scope="module")

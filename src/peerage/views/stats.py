@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
 from msgspec import Struct
+from msgspec.structs import replace
 
-from peerage.blocks import Rows, numbers, texts
+from peerage.blocks import Rows, explained, numbers, texts
 from peerage.engine.probed import ProbeCost, probe_costs
-from peerage.figures import dollars, percent, seconds, whole
+from peerage.figures import dollars, hundredths, percent, rounded, seconds, whole
 from peerage.judging.ballots import ballots_in, judge_statistics
 from peerage.ledger.codec import read_reply
 from peerage.ledger.store import Ledger
 from peerage.protocol import SANDBOX
+from peerage.reading.matches import in_words
 from peerage.reading.observations import Drafts, Replies
 from peerage.reading.played import EVERYTHING, Scope
 from peerage.reading.reading import Reading
@@ -162,11 +164,18 @@ class Stats(Shown, frozen=True):
     def to_pandas(self, of: Literal["players", "judges", "authors"] = "players") -> pandas.DataFrame:
         """A data frame of players, judges or authors with a column for each field. Raises ImportError where
         pandas is not installed."""
-        return stats_tables(self)[of].to_pandas()
+        return self._table(of).to_pandas()
 
     def _repr_html_(self) -> str:
         """For notebooks: what players, judges and authors did."""
-        return "".join([table._repr_html_() for table in stats_tables(self).values() if table])
+        from peerage.render.html import notebook
+
+        return notebook([part for part in parts(self)[:3] if part.rows])
+
+    def _table(self, of: str) -> Table[Any]:
+        from peerage.render.table import Table
+
+        return Table(next(part for part in parts(self) if part.name == of))
 
 
 def stats(reading: Reading, scope: Scope = EVERYTHING) -> Stats:
@@ -319,29 +328,169 @@ def _author(name: str, tally: Drafts) -> AuthorStats:
     return AuthorStats(name, tally.drafts, tally.approved, mean, tally.turns_lost)
 
 
-def stats_tables(found: Stats) -> dict[str, Table[Any]]:
-    """What players, judges and authors did, each a table."""
-    from peerage.render.table import Table
+def parts(found: Stats) -> list[Rows]:
+    """Return the tables of what everybody did, each under the name of its field."""
+    return [
+        Rows(
+            found.players,
+            explained(
+                [
+                    *texts(player="Player", maker="Maker ~12"),
+                    *numbers(whole, matches="Matches", wins="W ~4", draws="D ~4", losses="L ~4"),
+                    *numbers(whole, calls="Calls ~6", input_tokens="Tokens in ~9", output_tokens="out ~9"),
+                    *numbers(dollars, cost_usd="Billed", possibly_usd="Possibly ~8"),
+                    *numbers(seconds, latency_p50_s="Answer ~3", latency_p95_s="95% ~7"),
+                    *numbers(whole, repaired="Repaired ~10", cut="Cut ~10", invalid="Invalid ~2"),
+                    *numbers(whole, refused="Refused ~1", void="No reply ~1"),
+                    *numbers("{:.4f}".format, brier="Brier ~5"),
+                    *numbers(percent, calibration_error="Calibration ~5"),
+                ],
+                brier="the mean of (probability - truth)² over the probabilities that it gave; 0 is perfect, "
+                "50% for everything comes to 0.25",
+                calibration_error="the mean distance between these probabilities and what came true",
+                possibly_usd="what it may have been billed in addition, at most, for calls that failed or "
+                "stated no usage",
+                latency_p50_s="the median time of its answers as a contestant",
+                latency_p95_s="the time that 95% of these answers took at most",
+                repaired="unusable replies that were asked for again and then could be used",
+                cut="replies that ended at their token limit",
+                invalid="replies that could not be used, also when asked again",
+                void="requests that its provider failed to answer",
+            ),
+            title="Players: matches, what they were asked and how they replied",
+            name="players",
+        ),
+        Rows(
+            found.judges,
+            explained(
+                [
+                    *texts(player="Judge"),
+                    *numbers(whole, votes="Votes", ties="Ties", abstentions="Abstained"),
+                    *numbers(whole, unusable="Unusable ~2", flips="Flipped ~5"),
+                    *numbers(percent, flip_share="Flips", agreement="Agreement"),
+                    *numbers(percent, first_share="Prefers the first ~3"),
+                ],
+                unusable="verdicts that could not be read",
+                flips="votes that changed with the order of the answers",
+                flip_share="their share of the votes that saw both orders",
+                agreement="how often it votes as another judge of the same match does",
+                first_share="how often it picks the answer shown first; a judge without bias has 50%",
+            ),
+            title="Judges",
+            name="judges",
+        ),
+        Rows(
+            found.authors,
+            [
+                *texts(player="Author"),
+                *numbers(whole, drafts="Drafts", approved="Approved"),
+                *numbers(percent, approval="Mean approval"),
+                *numbers(whole, turns_lost="Invalid turns"),
+            ],
+            title="Authors",
+            name="authors",
+        ),
+        Rows(
+            found.readings,
+            [
+                *texts(reading="Reading"),
+                *numbers(whole, rank=""),
+                *texts(player="Player"),
+                *numbers(whole, rating="Raw Elo", matches="Matches", wins="W", draws="D", losses="L"),
+            ],
+            title="Readings: where a game's rules leave room, the table under each of them",
+            name="readings",
+        ),
+        Rows(
+            found.outside,
+            [
+                *texts(source="Source", layout="Format"),
+                *numbers(whole, results="Results", players="Players"),
+                *texts(sha256="SHA-256 ~1"),
+            ],
+            title="Outside results: imported, not played here",
+            name="outside",
+        ),
+        Rows(
+            found.probes,
+            [
+                *texts(player="Player"),
+                *numbers(whole, probes="Probes"),
+                *numbers(dollars, cost_usd="Billed", possibly_usd="Possibly billed"),
+            ],
+            title="Probes: small questions before runs, in no match and no other sum here",
+            name="probes",
+        ),
+        Rows(
+            found.unfinished,
+            [
+                *texts(player="Player"),
+                *numbers(whole, calls="Calls"),
+                *numbers(dollars, cost_usd="Billed", possibly_usd="Possibly billed"),
+            ],
+            title="Matches that have not ended: their calls so far, in no other sum here",
+            name="unfinished",
+        ),
+        Rows(
+            found.hosted,
+            [
+                *texts(player="Player", host="Host"),
+                *numbers(whole, calls="Calls"),
+                *numbers(hundredths, hours="Hours"),
+                *numbers(dollars, billed_usd="Billed to calls", unused_usd="Start and idle"),
+            ],
+            title="On hosts: what players took of the hours held; what no call was billed is in no other sum "
+            "here",
+            name="hosted",
+        ),
+        costs(found),
+        kinds(found),
+    ]
 
-    players = [
+
+def linked(part: Rows) -> Rows:
+    """Return a table whose players lead to their pages."""
+    return replace(
+        part,
+        columns=[
+            replace(column, link=lambda row: ("player", row.player)) if column.key == "player" else column
+            for column in part.columns
+        ],
+    )
+
+
+def costs(found: Stats) -> Rows:
+    """Return what each player's dollars and hours bought."""
+    columns = [
         *texts(player="Player"),
-        *numbers(whole, matches="Matches", wins="Won", draws="Drawn", losses="Lost"),
-        *numbers(dollars, cost_usd="Billed"),
-        *numbers(seconds, latency_p50_s="Median answer"),
-        *numbers(whole, invalid="Invalid", refused="Refused", void="No reply"),
+        *numbers(dollars, cost_usd="Cost"),
+        *numbers(whole, matches="Matches"),
+        *numbers(hundredths, bits="Bits"),
+        *numbers(rounded, matches_per_usd="Matches/$", bits_per_usd="Bits/$"),
+        *numbers(hundredths, gpu_hours="Hours held ~1"),
+        *numbers(rounded, matches_per_gpu_hour="Matches/h ~1", bits_per_gpu_hour="Bits/h ~1"),
     ]
-    judges = [
-        *texts(player="Judge"),
-        *numbers(whole, votes="Votes", ties="Ties", abstentions="Abstained"),
-        *numbers(percent, flip_share="Flipped", agreement="Agrees with the others"),
+    title = "Costs: what dollars and hours bought; a bit of information halves the error of one rating"
+    return Rows(found.costs, columns, title=title, name="costs")
+
+
+def kinds(found: Stats) -> Rows:
+    """Return what a dollar buys in each game or topic."""
+    columns = [
+        *texts(kind="Topic or game"),
+        *numbers(dollars, cost_usd="Cost"),
+        *numbers(whole, matches="Matches"),
+        *numbers(hundredths, bits="Bits"),
+        *numbers(rounded, matches_per_usd="Matches/$", bits_per_usd="Bits/$"),
     ]
-    authors = [
-        *texts(player="Author"),
-        *numbers(whole, drafts="Drafts", approved="Approved"),
-        *numbers(percent, approval="Share that approved"),
-    ]
-    return {
-        "players": Table(Rows(found.players, players, title="Players")),
-        "judges": Table(Rows(found.judges, judges, title="Judges")),
-        "authors": Table(Rows(found.authors, authors, title="Authors")),
-    }
+    return Rows(found.kinds, columns, title="Topics, or games: what a dollar buys in each", name="kinds")
+
+
+def remarks(found: Stats) -> Iterator[str]:
+    """Yield why matches have no result, and where players did not reply, in sentences."""
+    if found.voids:
+        reasons = "; ".join(f"{number:,}: {in_words(reason)}" for reason, number in found.voids.items())
+        yield f"Matches without a result: {reasons}."
+    for row in found.players:
+        if row.failures:
+            yield f"{row.player}: {row.failures}."
