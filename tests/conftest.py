@@ -15,7 +15,7 @@ from unittest.mock import patch
 import pytest
 from hypothesis import HealthCheck, settings
 
-from peerage.ledger import Ledger, open_ledger, secret
+from peerage.ledger import Ledger, bodies, open_ledger, secret
 from peerage.ledger.stores import sqlite
 
 if TYPE_CHECKING:
@@ -103,6 +103,13 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 def unsynced_ledgers() -> Iterator[None]:
     """Tests lose no power: their ledgers need not wait for the disk. Those of losing power have another."""
     with patch.object(sqlite, "SYNCHRONOUS", "OFF"):
+        yield
+
+
+@pytest.fixture(scope="module")
+def plain_bodies() -> Iterator[None]:
+    """Bodies are stored as they are, so that a test can change them in the file."""
+    with patch.object(bodies, "SHORTEST", 2**62):
         yield
 
 

@@ -1,4 +1,4 @@
-"""Check an arena.db without Peerage. Usage: python ledger.py arena.db"""
+"""Check an arena.db without Peerage. Usage: pip install zstandard; python ledger.py arena.db"""
 
 import json
 import re
@@ -6,12 +6,20 @@ import sqlite3
 import sys
 from hashlib import sha256
 
+import zstandard
+
 LOG = "SELECT position, lower(hex(digest)), about FROM log ORDER BY 1"
-RECORDS = """SELECT number, chain, records.body, fixtures.body FROM records
+RECORDS = """SELECT number, chain, whole(records.body), whole(fixtures.body) FROM records
     LEFT JOIN fixtures USING (number) ORDER BY number"""
-EXCHANGES = """SELECT key, player, intents.body, replies.body FROM intents
+EXCHANGES = """SELECT key, player, whole(intents.body), whole(replies.body) FROM intents
     JOIN replies ON replies.intent = intents.id WHERE match = ?"""
 OPENED = re.compile(rb'\{"~salt":"[0-9a-f]{32}","value":"[^"\\]*(?:\\.[^"\\]*)*"\}')
+
+
+def whole(body):
+    if not body or body[:4] != b"\x28\xb5\x2f\xfd":
+        return body
+    return (known if body[4] & 3 else zstandard.ZstdDecompressor()).decompress(body)
 
 
 def committed(body):
@@ -32,13 +40,16 @@ def root(level):
 
 
 db = sqlite3.connect(f"file:{sys.argv[1]}?mode=ro", uri=True)
+db.create_function("whole", 1, whole)
+for (dictionary,) in db.execute("SELECT body FROM dictionaries"):
+    known = zstandard.ZstdDecompressor(dict_data=zstandard.ZstdCompressionDict(dictionary))
 entries = db.execute(LOG).fetchall()
-rows = db.execute("SELECT position, at_ms, topic, body FROM entries")
+rows = db.execute("SELECT position, at_ms, topic, whole(body) FROM entries")
 log = [sha256(b"\x00" + " ".join(map(str, entry)).encode()).digest() for entry in entries]
 said = {at: [sha256(b"%d %b" % (ms, committed(body))).hexdigest(), topic] for at, ms, topic, body in rows}
 due = {at: entry for at, *entry in entries if at in said or " " not in entry[1]}
 wrong = [f"entry {at}" for at in said.keys() | due if said.get(at) != due.get(at)]
-texts = db.execute("SELECT digest, body FROM texts")
+texts = db.execute("SELECT digest, whole(body) FROM texts")
 wrong += [f"text {digest.hex()}" for digest, body in texts if sha256(body).digest() != digest]
 records = {row[0]: row for row in db.execute(RECORDS)}
 folded = dict.fromkeys(int(about[7:]) for *_, about in entries if about.startswith("record "))

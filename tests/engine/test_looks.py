@@ -19,6 +19,8 @@ from peerage.reading.played import PlayedMatches, Scope
 from peerage.standings.looks import TOPIC, Look, claimed, claims_of, look, looks, series_of
 from peerage.standings.verify import verify
 
+pytestmark = pytest.mark.usefixtures("plain_bodies")
+
 SKILLS = (0.95, 0.9, 0.5, 0.1, 0.05)
 PLAYERS = [{"name": f"p{at}", "model": f"house:{skill}"} for at, skill in enumerate(SKILLS)]
 

@@ -24,6 +24,8 @@ from peerage.engine.replay import Elsewhere, ReplayReport, repair, replay
 from peerage.games import GAMES
 from peerage.ledger import open_ledger
 
+pytestmark = pytest.mark.usefixtures("plain_bodies")
+
 MATCHES = 30
 FAULTS = {"refusing": 0.03, "malformed": 0.05, "failing": 0.01}
 

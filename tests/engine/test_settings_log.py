@@ -21,6 +21,8 @@ from peerage.settings import loads
 from peerage.standings.verify import verify
 from peerage.testing.example import GAME
 
+pytestmark = pytest.mark.usefixtures("plain_bodies")
+
 cli = CliRunner()
 
 

@@ -460,6 +460,7 @@ def test_a_record_that_the_log_does_not_know_is_told(tmp_path: Path, clock: Cloc
         assert any("the table records holds 1 row that the log" in one.what for one in report.problems)
 
 
+@pytest.mark.usefixtures("plain_bodies")
 def test_a_match_that_was_folded_out_of_order_without_an_entry_is_told(tmp_path: Path, clock: Clock) -> None:
     write_arena(tmp_path, engine={"concurrency": 8})
     play(tmp_path, MATCHES, clients=sleepers(third, clock))

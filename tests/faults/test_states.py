@@ -38,6 +38,8 @@ from peerage.match import Outcome, Table
 from peerage.protocol import Steps
 from peerage.settings import SettingsError
 
+pytestmark = pytest.mark.usefixtures("plain_bodies")
+
 
 def sql(folder: Path, statement: str, *values: object) -> list[tuple[object, ...]]:
     with sqlite3.connect(folder / "arena.db") as connection:

@@ -27,6 +27,8 @@ from peerage.ledger.votes import PeopleVotes, Vote
 from peerage.outputs import secret_files
 from peerage.standings.verify import verify
 
+pytestmark = pytest.mark.usefixtures("plain_bodies")
+
 
 @pytest.fixture(scope="module")
 def key(tmp_path_factory: pytest.TempPathFactory) -> Path:

@@ -18,6 +18,8 @@ from peerage.ledger.store import Batch, amend
 from peerage.ledger.votes import PeopleVotes, Vote
 from peerage.standings.verify import verify
 
+pytestmark = pytest.mark.usefixtures("plain_bodies")
+
 if TYPE_CHECKING:
     from tests.servers.mongo import MongoServer
     from tests.servers.postgres import PostgresServer

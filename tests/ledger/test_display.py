@@ -16,6 +16,8 @@ from typer.testing import CliRunner
 from peerage.cli.main import app
 from peerage.ledger import LedgerError
 
+pytestmark = pytest.mark.usefixtures("plain_bodies")
+
 COMMANDS = (
     *(["match", "3"], ["match", "10"], ["stats"], ["leaderboard"], ["status"], ["judges"], ["verdict"]),
     *(["export"], ["export", "--format", "csv"], ["plan"]),

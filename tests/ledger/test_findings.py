@@ -13,13 +13,14 @@ from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
+from unittest.mock import patch
 
 import pytest
 from bench.sample import sample
 from tests import recorded
 from tests.ledger.tampered import Harm, rows_harmed
 
-from peerage.ledger import Ledger, LedgerError, open_ledger
+from peerage.ledger import Ledger, LedgerError, bodies, open_ledger
 from peerage.ledger.checkpoints import unsigned
 from peerage.ledger.codec import fixture_body
 from peerage.ledger.kept_checkpoints import KeptCheckpoint
@@ -31,6 +32,8 @@ from peerage.ledger.verify import remedy
 from peerage.ledger.votes import PeopleVotes, Vote
 from peerage.match import Fixture
 from peerage.standings.verify import check_records, verify
+
+pytestmark = pytest.mark.usefixtures("plain_bodies")
 
 FILE = Path(__file__).with_name("findings.json")
 FILES = ("arena.db", "arena.votes.db")
@@ -154,7 +157,7 @@ def test_of_a_whole_ledger_nothing_is_said(whole: tuple[Path, Head, list[KeptChe
 
 
 if __name__ == "__main__":
-    with TemporaryDirectory() as name:
+    with TemporaryDirectory() as name, patch.object(bodies, "SHORTEST", 2**62):
         arena = Path(name) / "arena"
         arena.mkdir()
         fill(arena)

@@ -27,6 +27,8 @@ from peerage.ledger.schema import TABLES
 from peerage.ledger.store import Amendment, Batch, amend
 from peerage.standings.verify import verify
 
+pytestmark = pytest.mark.usefixtures("plain_bodies")
+
 
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:

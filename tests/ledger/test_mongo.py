@@ -24,6 +24,7 @@ def ledger(mongo: MongoServer) -> Iterator[Ledger]:
         yield opened
 
 
+@pytest.mark.usefixtures("plain_bodies")
 def test_a_body_beyond_the_limit_of_a_document(ledger: Ledger) -> None:
     body, reply = b"r" * 40_000_000, bytes(range(256)) * 80_000
     with ledger.runner():
@@ -38,6 +39,7 @@ def test_a_body_beyond_the_limit_of_a_document(ledger: Ledger) -> None:
     assert (found.record.body, found.exchanges[0].reply) == (body, reply)
 
 
+@pytest.mark.usefixtures("plain_bodies")
 def test_pieces_that_no_row_holds_are_swept(
     ledger: Ledger, mongo: MongoServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:

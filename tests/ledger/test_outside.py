@@ -18,6 +18,8 @@ from peerage.ratings.read import results as reading
 from peerage.ratings.read.histories import Battles, PlayedGames
 from peerage.standings.verify import verify
 
+pytestmark = pytest.mark.usefixtures("plain_bodies")
+
 BATTLES = (
     b"model_a,model_b,winner,weight,judge,question,timestamp\n"
     b"x,y,model_a,1,ann,q1,30\ny,x,tie,2,bob,q1,20\nz,y,model_b,1,ann,q2,10\nz,x,both_bad,1,ann,q2,15\n"

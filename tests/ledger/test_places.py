@@ -26,6 +26,8 @@ from peerage.players.client import Call, Client, PlayerError
 from peerage.settings import PlayerSettings
 from peerage.standings.verify import verify
 
+pytestmark = pytest.mark.usefixtures("plain_bodies")
+
 BENCHES = st.lists(st.tuples(st.integers(0, 12), st.integers(1, 12)), max_size=6).map(sorted)
 
 

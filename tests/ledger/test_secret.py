@@ -19,6 +19,8 @@ from peerage.sealing import match_key
 from peerage.settings import SettingsError
 from peerage.standings.verify import verify
 
+pytestmark = pytest.mark.usefixtures("plain_bodies")
+
 COLORS = {"game": "color-obfuscation", "rules": {}}
 
 

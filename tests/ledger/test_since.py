@@ -21,6 +21,8 @@ from peerage.ledger.since import read_head
 from peerage.ledger.store import amend
 from peerage.standings.verify import verify
 
+pytestmark = pytest.mark.usefixtures("plain_bodies")
+
 
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:

@@ -199,6 +199,7 @@ def test_some_of_what_may_befall_rows_and_bytes(
         ("DELETE FROM fixtures", ["export"], "has a record and no fixture"),
     ],
 )
+@pytest.mark.usefixtures("plain_bodies")
 def test_damage_is_told_in_words(tmp_path: Path, statement: str, words: list[str], told: str) -> None:
     folder = exchange(tmp_path)
     with closing(sqlite3.connect(folder / "arena.db")) as db, db:

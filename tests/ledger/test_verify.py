@@ -32,6 +32,8 @@ from peerage.match import Fixture, MatchRecord, Outcome, Totals
 from peerage.parallel import Helpers, Lost
 from peerage.standings.verify import verify
 
+pytestmark = pytest.mark.usefixtures("plain_bodies")
+
 SCRIPT = Path(__file__).parents[2] / "examples" / "check" / "ledger.py"
 MATCHES = 12
 
@@ -99,7 +101,7 @@ def flip(body: bytes | str, at: int) -> bytes | str:
 
 
 def by_script(path: Path) -> subprocess.CompletedProcess[str]:
-    assert len([line for line in SCRIPT.read_text("utf-8").splitlines() if line.strip()]) <= 46
+    assert len([line for line in SCRIPT.read_text("utf-8").splitlines() if line.strip()]) <= 54
     return subprocess.run(
         [sys.executable, "-I", "-W", "error", SCRIPT, path], capture_output=True, text=True, check=False
     )

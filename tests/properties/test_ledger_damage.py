@@ -17,6 +17,8 @@ from peerage.ledger.store import SCHEMA, Batch, Exchange, IntentRow, ReplyRow, S
 from peerage.protocol import storable
 from peerage.standings.verify import verify
 
+pytestmark = pytest.mark.usefixtures("plain_bodies")
+
 MATCHES = 4
 TEXT = st.text().map(storable)
 NANO = st.none() | st.integers(0, 2**50)

@@ -20,7 +20,8 @@ from typing import Any, NamedTuple
 
 import psycopg
 
-from peerage.ledger.rows import inserts_of
+from peerage.ledger.bodies import Bodies
+from peerage.ledger.rows import Rows, inserts_of, packed
 from peerage.ledger.store import Batch, Exchange, LedgerAway, LedgerError
 from peerage.ledger.stored import StoredLedger
 from peerage.ledger.stores.contract import Found, Writes
@@ -76,6 +77,8 @@ WHERE NOT gone GROUP BY number, who ORDER BY number
 """
 
 
+LOOKED_FOR_EVERY = 50
+"""Batches after which a worker looks once more for the dictionary of bodies, which the leader makes."""
 Turn = tuple[int, int]
 """A match, and which offer of it."""
 
@@ -201,6 +204,7 @@ class WorkersLedger:
         self._store = _Writer(address, run, self.number)
         self._ledger = StoredLedger(self._store)
         self._writes: Writes | None = None
+        self._bodies, self._written = Bodies(address), 0
 
     @contextmanager
     def writing(self) -> Iterator[None]:
@@ -211,7 +215,11 @@ class WorkersLedger:
     def write(self, batch: Batch) -> None:
         """Make texts, intents, replies and failures durable. Raises LedgerError."""
         assert self._writes is not None
-        self._store.commit(partial(self._writes.append, inserts_of(batch)), again=True)
+        if not self._bodies.dictionary and self._written % LOOKED_FOR_EVERY == 0:
+            self._bodies.learn(patiently(Rows(self._store, self._bodies).dictionary))
+        self._written += 1
+        inserts = packed(inserts_of(batch), self._bodies)
+        self._store.commit(partial(self._writes.append, inserts), again=True)
 
     def texts(self, digests: Collection[bytes]) -> dict[bytes, str]:
         return patiently(partial(self._ledger.texts, digests))

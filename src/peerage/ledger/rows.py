@@ -12,9 +12,11 @@ from itertools import chain, groupby, repeat, starmap
 from operator import itemgetter
 from typing import Any
 
+from peerage.ledger.bodies import Bodies
 from peerage.ledger.merkle import checksum
 from peerage.ledger.narrow import flat
 from peerage.ledger.schema import (
+    DICTIONARIES,
     ENTRIES,
     FAILURES,
     FIXTURES,
@@ -43,10 +45,11 @@ _EVERY: Mapping[str, Wanted] = {}
 
 
 class Rows:
-    """What `reads` holds, as it is stored."""
+    """What `reads` holds; `bodies` unpacks what is compressed."""
 
-    def __init__(self, reads: Reads) -> None:
+    def __init__(self, reads: Reads, bodies: Bodies) -> None:
         self._reads = reads
+        self._bodies = bodies
 
     def facts(self) -> dict[str, str]:
         """The facts of the arena."""
@@ -238,7 +241,34 @@ class Rows:
         names: tuple[str, ...] = (),
         order: tuple[str, ...] = (),
     ) -> Iterator[Any]:
-        return chain.from_iterable(self._reads.rows(Select(table, names, where, order)))
+        return chain.from_iterable(self._whole(Select(table, names, where, order)))
+
+    def _whole(self, wanted: Select) -> Iterator[Sequence[Row]]:
+        """Rows in parts, their bodies unpacked."""
+        parts = self._reads.rows(wanted)
+        if "body" not in wanted.names:
+            return parts
+        return self._unpacked(parts, wanted.names.index("body"))
+
+    def _unpacked(self, parts: Iterator[Sequence[Row]], at: int) -> Iterator[Sequence[Row]]:
+        for part in parts:
+            if not self._bodies.dictionary and any(self._bodies.lacks(row[at]) for row in part):
+                self._bodies.learn(self.dictionary())
+            whole = self._bodies.whole
+            yield [(*row[:at], whole(row[at]), *row[at + 1 :]) for row in part]
+
+    def dictionary(self) -> bytes:
+        """The dictionary by which bodies are compressed; empty where there is none yet."""
+        found = self._reads.rows(Select(DICTIONARIES, ("body",)))
+        return next((bytes(body) for part in found for (body,) in part), b"")
+
+    def samples(self) -> list[bytes]:
+        """Bodies of the first rows of each kind, from which a dictionary is made."""
+        firsts = [
+            Select(table, ("body",), {}, (table.key,), limit=rows)
+            for table, rows in ((INTENTS, 400), (REPLIES, 400), (FIXTURES, 40), (RECORDS, 40))
+        ]
+        return [body for first in firsts for part in self._whole(first) for (body,) in part]
 
     def _by_ids(
         self, table: Table, column: str, asked: Sequence[Row], names: tuple[str, ...] = ()
@@ -254,7 +284,7 @@ class Rows:
         self, table: Table, where: Mapping[str, Wanted] = _EVERY, names: tuple[str, ...] = ()
     ) -> Any | None:
         newest = Select(table, names, where, (table.key,), down=True, limit=1)
-        return next(chain.from_iterable(self._reads.rows(newest)), None)
+        return next(chain.from_iterable(self._whole(newest)), None)
 
     def _of(self, table: Table, matches: Sequence[int], names: tuple[str, ...] = ()) -> Iterator[Any]:
         """Rows of these matches, in their order; their first column is the match's number."""
@@ -274,6 +304,17 @@ def _parts(values: Sequence[Any]) -> Iterator[tuple[Any, ...]]:
     return (tuple(values[at : at + BLOCK]) for at in range(0, len(values), BLOCK))
 
 
+def packed(inserts: Iterable[Insert], bodies: Bodies) -> list[Insert]:
+    """The rows as they are stored, their bodies compressed; a table's body is its last column."""
+    return [
+        insert._replace(rows=[(*row[:-1], bodies.packed(row[-1])) for row in insert.rows])
+        if insert.table.columns[-1] == "body"
+        else insert
+        for insert in inserts
+        if insert.rows
+    ]
+
+
 def inserts_of(batch: Batch) -> list[Insert]:
     """The rows of a batch, but for amendments and what concerns the log."""
     asked, replied, failed = list[Row](), list[Row](), list[Row]()
@@ -285,7 +326,7 @@ def inserts_of(batch: Batch) -> list[Insert]:
             replied.append((row.reply_id, row.id, *said))
         if row.failure is not None:
             failed.append((row.failure.id, row.id, *row.failure[1:]))
-    rows: list[Insert] = [
+    return [
         Insert(TEXTS, [(digest, text.encode()) for digest, text in batch.texts]),
         Insert(FIXTURES, [(r.number, r.round, checksum(r.body), r.body) for r in batch.fixtures]),
         Insert(
@@ -314,4 +355,3 @@ def inserts_of(batch: Batch) -> list[Insert]:
         Insert(REPLIES, replied, whole=True),
         Insert(FAILURES, failed, whole=True),
     ]
-    return [insert for insert in rows if insert.rows]

@@ -51,6 +51,8 @@ class Table:
         return self.columns[0]
 
 
+DICTIONARIES = Table("dictionaries", ("number", "body"))
+"""The one by which bodies are compressed: see `ledger.bodies`."""
 META = Table("meta", ("key", "value"), again="replaced")
 TEXTS = Table("texts", ("digest", "body"), again="kept")
 FIXTURES = Table("fixtures", ("number", "round", "checksum", "body"))
@@ -105,7 +107,20 @@ ENTRIES = Table(
 )
 """What the log's entries about a topic say."""
 
-TABLES = (ENTRIES, FAILURES, FIXTURES, INTENTS, LOG, META, RECORDS, REPLIES, SNAPSHOTS, SUMMARIES, TEXTS)
+TABLES = (
+    DICTIONARIES,
+    ENTRIES,
+    FAILURES,
+    FIXTURES,
+    INTENTS,
+    LOG,
+    META,
+    RECORDS,
+    REPLIES,
+    SNAPSHOTS,
+    SUMMARIES,
+    TEXTS,
+)
 """The tables of a ledger."""
 
 VOTES = Table(

@@ -13,6 +13,7 @@ from typing import TypeVar
 
 from peerage.figures import counted
 from peerage.ledger import narrow
+from peerage.ledger.bodies import Bodies
 from peerage.ledger.holding import Holding
 from peerage.ledger.lineup import LineUp
 from peerage.ledger.log import Rolling
@@ -75,7 +76,7 @@ def _is_ledger(store: Store) -> bool:
     names = [name for name in store.names() or () if name not in BESIDE]
     if not names:
         return False
-    fact = Rows(store).fact("schema") if META.name in names else None
+    fact = Rows(store, Bodies(store.place)).fact("schema") if META.name in names else None
     if fact is None:
         raise LedgerError(
             f"{store.place} is a database, but not a ledger of Peerage: it holds "
@@ -121,7 +122,8 @@ class StoredLedger:
     def __init__(self, store: Store) -> None:
         self.address = store.address
         self._store = store
-        self._rows = Rows(store)
+        self._bodies = Bodies(store.place)
+        self._rows = Rows(store, self._bodies)
         self._writer: Writer | None = None
         self._writing = threading.Lock()
         self._lineup = LineUp(self._rows)
@@ -144,7 +146,7 @@ class StoredLedger:
         """Do `work`, which is soon done, with all rows as they are at one moment."""
 
         def at(reads: Reads) -> T:
-            return work(Rows(reads))
+            return work(Rows(reads, self._bodies))
 
         return self._store.moment(at)
 
@@ -153,7 +155,7 @@ class StoredLedger:
     @contextmanager
     def runner(self) -> Iterator[None]:
         with self._store.lock() as transaction:
-            self._writer = Writer(transaction)
+            self._writer = Writer(transaction, self._store.place)
             try:
                 yield
             finally:
@@ -188,8 +190,8 @@ class StoredLedger:
 
             def done() -> None:
                 # What a writer knows of a transaction that failed is of no use for the next.
-                writer = writers.pop() if writers else Writer(transaction)
-                self._writer = Writer(transaction)
+                writer = writers.pop() if writers else Writer(transaction, self._store.place)
+                self._writer = Writer(transaction, self._store.place)
                 work(writer)
                 known.append(writer)
 

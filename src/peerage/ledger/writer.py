@@ -7,25 +7,30 @@ from hashlib import sha256
 from itertools import groupby, islice
 from operator import attrgetter
 
+from peerage.ledger.bodies import Bodies, dictionary_of
 from peerage.ledger.lineup import LineUp
 from peerage.ledger.log import GENESIS, Rolling, extended, of_amendment, of_play, of_record
-from peerage.ledger.rows import Rows, inserts_of
-from peerage.ledger.schema import ENTRIES, LOG, SNAPSHOTS, SUMMARIES
+from peerage.ledger.rows import Rows, inserts_of, packed
+from peerage.ledger.schema import DICTIONARIES, ENTRIES, LOG, REPLIES, SNAPSHOTS, SUMMARIES
 from peerage.ledger.store import UNLOGGED, Amendment, Batch, Summary
 from peerage.ledger.stores.contract import BLOCK, END, Insert, Row, Writes
 
 Said = tuple[str, bytes] | Amendment
 """An entry to come: what it is about with its digest, or an amendment."""
 
+ENOUGH = 150
+"""Replies from which on bodies are compressed by a dictionary: some ten duels."""
 _NOTHING = sha256(b"").digest()
 
 
 class Writer:
     """Writes inside its caller's transactions. After one that failed a new writer must be made."""
 
-    def __init__(self, transaction: Writes) -> None:
+    def __init__(self, transaction: Writes, place: str) -> None:
         self.transaction = transaction
-        self._rows = Rows(transaction)
+        self._bodies = Bodies(place)
+        self._rows = Rows(transaction, self._bodies)
+        self._looked_at = -1
         self._head: tuple[int, bytes] | None = None
         self._folded: list[int] = []
         self._newest = 0
@@ -37,7 +42,9 @@ class Writer:
         """Write a batch and log it, or for a copy the entries that come along."""
         if batch.log is None:
             self._prepare()
-        self.transaction.append(inserts_of(batch))
+        self._put(inserts_of(batch))
+        if batch.records:
+            self._know_forms()
         if batch.log is None:
             self._note(batch)
         else:
@@ -51,7 +58,7 @@ class Writer:
             self.transaction.clear(table)
         rows = iter(summaries)
         while part := list(islice(rows, BLOCK)):
-            self.transaction.append(inserts_of(Batch(summaries=part)))
+            self._put(inserts_of(Batch(summaries=part)))
         self._narrow = None
         self._append(self._narrow_entry())
 
@@ -147,8 +154,24 @@ class Writer:
     def _enter(self, rows: Sequence[Row], said: Sequence[tuple[int, Amendment]]) -> None:
         """Write entries into the log, and what those about a topic say, by position."""
         bodies = [(at, row.topic, row.at_ms, row.body) for at, row in said]
-        inserts = [Insert(LOG, rows), Insert(ENTRIES, bodies)]
-        self.transaction.append([insert for insert in inserts if insert.rows])
+        self._put([Insert(LOG, rows), Insert(ENTRIES, bodies)])
+
+    def _put(self, inserts: Sequence[Insert]) -> None:
+        if self._looked_at < 0:
+            self._bodies.learn(self._rows.dictionary())
+            self._looked_at = 0
+        self.transaction.append(packed(inserts, self._bodies))
+
+    def _know_forms(self) -> None:
+        """Make the dictionary that compresses bodies, once there are enough of them to know their forms."""
+        if self._bodies.dictionary:
+            return
+        (replies,) = self.transaction.heads(REPLIES)
+        if replies >= max(ENOUGH, 2 * self._looked_at):
+            self._looked_at = replies
+            if made := dictionary_of(self._rows.samples()):
+                self.transaction.append([Insert(DICTIONARIES, [(1, made)])])
+                self._bodies.learn(made)
 
 
 def _facts(meta: Mapping[str, str]) -> Iterator[tuple[str, bytes]]:

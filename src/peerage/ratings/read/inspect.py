@@ -11,7 +11,6 @@ import re
 import zipfile
 from collections.abc import Iterable, Iterator, Mapping
 from copy import copy
-from importlib import import_module
 from typing import Any, BinaryIO
 
 from peerage.inputs import MOST_BYTES
@@ -72,14 +71,14 @@ def zipped(stream: BinaryIO, name: str, report: Report) -> Iterator[dict[str, An
         start = "header.json" if "header.json" in names else "_journal/start.json"
         if start not in names:
             raise DataError(f"{name}: a ZIP file, but no Inspect log: header.json is missing")
-        header = _json(log, start, name)
+        header = _json(log, start)
         if isinstance(header, RowError):
             raise DataError(f"{name}: {header}")
-        samples = (_json(log, each, name) for each in names if re.match("samples/.*[^/]$", each))
+        samples = (_json(log, each) for each in names if re.match("samples/.*[^/]$", each))
         yield from samples_of(header, samples, report)
 
 
-def _json(log: zipfile.ZipFile, name: str, file: str) -> Any:
+def _json(log: zipfile.ZipFile, name: str) -> Any:
     """Return the value of a member, or the problem with it."""
     info = copy(log.getinfo(name))
     size = info.file_size
@@ -88,14 +87,11 @@ def _json(log: zipfile.ZipFile, name: str, file: str) -> Any:
     try:
         if info.compress_type != _ZSTANDARD:
             return json.loads(log.read(name))
-        packed = import_module("zstandard").ZstdDecompressor()
+        from zstandard import ZstdDecompressor  # few logs are of these
+
+        packed = ZstdDecompressor()
         info.compress_type, info.file_size, info.CRC = zipfile.ZIP_STORED, info.compress_size, None  # type: ignore[assignment]
         return json.loads(packed.stream_reader(log.open(info)).read(size))  # of the size that is stated
-    except ImportError:
-        raise DataError(
-            f"{file}: this log is compressed with Zstandard, which needs a package: pip install "
-            "'peerage[inspect]'"
-        ) from None
     except RecursionError:
         return RowError(f"{name}: lists or objects too deep")
     except Exception as error:  # each way of compressing, and none that is known, has errors of its own
