@@ -231,8 +231,8 @@ async def test_known_thinkers_have_room_from_the_start_and_the_plan_counts_it(tm
     thought = sum(player.output_tokens for player in plan.players) - sum(
         player.output_tokens for player in without.players
     )
-    # Each player's calls are shown rounded.
-    assert thought == pytest.approx(plan.calls * 2048, abs=len(plan.players) * 2048 / 2)
+    # A sixteenth of the room, by default; each player's calls are shown rounded.
+    assert thought == pytest.approx(plan.calls * 512, abs=len(plan.players) * 512 / 2)
     assert total_spent(tmp_path / "a") <= plan.worst_usd * NANO
 
 
