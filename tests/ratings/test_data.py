@@ -53,6 +53,28 @@ def test_names_that_look_the_same_are_one_player() -> None:
     assert answers.names == ("caf\u00e9", "y")
 
 
+def test_rows_that_say_the_same_count_each_time_and_by_what_else_they_say() -> None:
+    """Rows like an earlier one are counted without being read again: not where more is in them."""
+    row, head = "a,b,model_a", "model_a,model_b,winner"
+    found = battles(f"{head}\n" + f"{row}\nb,a,model_b\n" * 3 + "a,b,tie\n")
+    assert found.duels.score.tolist() == [1, 0, 1, 0, 1, 0, 0.5]
+    assert found.duels.first.tolist() == [0, 1, 0, 1, 0, 1, 0]
+    assert battles(f"{head},judge\n{row},x\n{row},y\n", labels=("judge",)).labels == {"judge": ("x", "y")}
+    assert len(battles(f"{head},battle_id\n{row},1\n{row},2\n{row},1\n").duels) == 2
+    costs = battles(f"{head},cost_a,cost_b\n{row},1,2\n{row},3,4\n").costs
+    assert costs is not None
+    assert costs.tolist() == [[1, 3], [2, 4]]
+    files = [
+        ("x.csv", f"{head}\n{row}\n"),
+        ("y.csv", f"{head},cost_a,cost_b\n{row},1,2\n"),
+        ("z.csv", f"{head}\n{row}\n"),
+    ]
+    several = read([(name, io.BytesIO(text.encode())) for name, text in files])
+    assert isinstance(several, Battles)
+    assert several.costs is not None
+    assert [str(cost) for cost in several.costs[0]] == ["nan", "1.0", "nan"]
+
+
 def test_times_without_a_zone_are_utc_on_every_machine() -> None:
     data = battles("model_a,model_b,winner,date\nx,y,tie,2025-09-02T18:02:54\nx,y,tie,2025-09-02T18:02:55Z\n")
     assert data.times is not None

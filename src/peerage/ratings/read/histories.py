@@ -96,11 +96,24 @@ class BattlesRead:
         self._controls, self._needed = tuple(controls), frozenset(labels)
         self._labels: dict[str, list[str]] = {label: [] for label in (*labels, *kept)}
         self._outcomes: dict[tuple[int, int, str], int] = {}
+        self._bare = not (self._labels or self._controls)
+        self._form: Form | None = None
+        self._alike: dict[tuple[Any, ...], int] = {}  # rows that say nothing else, to their outcome
         self._which = array("q")  # which of the outcomes each row has: a million rows have few
         self._beside = array("d")  # what else is known, a row behind the one before; empty where nothing is
 
     def add(self, row: Row, form: Form, report: Report) -> None:
         """Take one row in. Raises RowError that names what is missing or cannot be."""
+        if form is not self._form:
+            self._form, self._alike = form, {}
+        tabled = report.fixed and report.unit == "line"  # all cells of such a row are texts
+        bare = tabled and self._bare and not (form.counted or self._beside)
+        alike: tuple[Any, ...] | None = None
+        if bare and _BESIDE.isdisjoint(row) and "battle_id" not in row:
+            alike = row.get("model_a"), row.get("model_b"), row.get("winner")
+            if (known := self._alike.get(alike)) is not None:  # of a million rows nearly all
+                self._which.append(known)
+                return
         if form.counted and (
             str(at(row, form.counted[0])) not in form.counted[1:] or row.get("model_a") == row.get("model_b")
         ):
@@ -122,7 +135,10 @@ class BattlesRead:
         players = self._players
         first, second = players.setdefault(a, len(players)), players.setdefault(b, len(players))
         outcome = first, second, verdict
-        self._which.append(self._outcomes.setdefault(outcome, len(self._outcomes)))
+        number = self._outcomes.setdefault(outcome, len(self._outcomes))
+        self._which.append(number)
+        if alike is not None:
+            self._alike[alike] = number
         if values and not self._beside:
             self._beside.extend(_MISSING * (len(self._which) - 1))
         if self._beside or values:
