@@ -142,7 +142,6 @@ def compare(
     if stated := [name for name, value in options.items() if value]:
         raise typer.BadParameter(f"{stated[0]} is of a gate: add its margin, such as --not-worse-by 3%")
     from peerage.ledger.held import hold_replies
-    from peerage.ledger.series import shown
     from peerage.reading.played import Scope
     from peerage.tables import compare as tables
     from peerage.tables.leaderboard import board
@@ -151,7 +150,7 @@ def compare(
     with arena_in(folder) as arena, told_scope():
         reading, scope = arena.reading, Scope(game, topic)
         hold_replies(arena.ledger)
-        speeds = speeds_of(arena.ledger, shown(arena.ledger), scope, (one, other))
+        speeds = speeds_of(reading, scope, (one, other))
         table = board(reading, track or "", scope)
         found = tables.compare(table, reading.within(scope).decided, one, other, speeds)
     _tell(found, shape)

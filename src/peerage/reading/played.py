@@ -345,6 +345,11 @@ class PlayedMatches(MatchEvidence):
         """What the judges' votes come to where checks tell answers apart; see `credits.known_of`."""
         return known_of(self.ledger, self.finished, filter(about_tasks, self.games))
 
+    @cached_property
+    def accounts(self) -> dict[str, Account]:
+        """What everybody did and cost in these matches, by their records."""
+        return self.sums()
+
     def sums(self, *, seated: bool = False) -> dict[str, Account]:
         """Return what everybody did and cost in these matches, by their records; `seated`: those alone whom a
         match's row names. Raises LedgerError when a record is missing."""
@@ -413,7 +418,7 @@ class PlayedMatches(MatchEvidence):
 
 
 _COMPUTED = (
-    *("history", "tables", "hanging", "flips", "credits", "_pairs"),
+    *("history", "tables", "hanging", "flips", "credits", "accounts", "_pairs"),
     *("evidence", "rest", "strengths", "claims", "strengths_by_game", "shares_by_game"),
 )
 """Fields in which `PlayedMatches` keeps what it computed from its matches."""

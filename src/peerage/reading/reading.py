@@ -69,7 +69,7 @@ class Reading:
 
     def accounts(self, played: PlayedMatches) -> Mapping[str, Account]:
         """Return what everybody did and cost in these matches."""
-        return self.position.accounts if played.whole else played.sums()
+        return self.position.accounts if played.whole else played.accounts
 
     @cached_property
     def possibly_billed(self) -> Mapping[str, int]:

@@ -323,4 +323,4 @@ class Site(Reading):
     @cached_property
     def speeds(self) -> Mapping[str, Speed]:
         """How long everybody takes to answer, by its newest matches."""
-        return speeds_of(self.moment, self.number)
+        return speeds_of(self)

@@ -14,9 +14,11 @@ from typing import NamedTuple
 
 from peerage.ledger.codec import read_said
 from peerage.ledger.codec_requests import read_form, read_shown
+from peerage.ledger.series import shown
 from peerage.ledger.store import Ledger
 from peerage.reading.matches import lookup
 from peerage.reading.played import EVERYTHING, Scope
+from peerage.reading.reading import Reading
 
 NEWEST = 100
 """Of each player so many of its newest matches are timed."""
@@ -42,13 +44,12 @@ def quantile(waits: Mapping[int, int], share: float) -> float | None:
     return None
 
 
-def speeds_of(
-    ledger: Ledger, last: int, scope: Scope = EVERYTHING, players: Collection[str] = ()
-) -> dict[str, Speed]:
-    """The speed of each of these players, or of everybody, in its `NEWEST` matches of a scope among the
-    `last` finished ones; those without an answer are left out. Reads the requests and replies of these
+def speeds_of(reading: Reading, scope: Scope = EVERYTHING, players: Collection[str] = ()) -> dict[str, Speed]:
+    """The speed of each of these players, or of everybody, in its `NEWEST` matches of a scope among
+    those that others may see; who has no answer is left out. Reads the requests and replies of these
     matches alone."""
-    timed = _newest(ledger, last, scope, frozenset(players))
+    ledger = reading.moment
+    timed = _newest(ledger, shown(ledger), scope, frozenset(players))
     waits: dict[str, Counter[int]] = {}
     text, roles = lookup(ledger), dict[str, str]()
     for first, end in _ranges([place for place, _ in timed.values()]):
