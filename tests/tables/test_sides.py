@@ -11,6 +11,7 @@ from tests.engine.arenas import house, play, write_arena
 from typer.testing import CliRunner
 
 from peerage.arena import open_arena
+from peerage.blocks import Rows
 from peerage.cli.main import app
 from peerage.ratings.trueskill import Game, TrueSkillSettings, games, rate
 from peerage.reading.matches import Matches
@@ -116,5 +117,6 @@ def test_terminal_json_and_pages_show_the_same_table(villages: Path) -> None:
     assert address.startswith("leaderboard/trueskill/side-village")
     view = leaderboards.view(site, address)
     assert view is not None
-    assert [row.as_dict() for row in view.values["found"].rows] == rows
+    (table,) = [block for block in view.values["blocks"] if isinstance(block, Rows)]
+    assert [row.as_dict() for row in table.rows] == rows
     site.close()
