@@ -3,7 +3,7 @@
 Simulated players are paired by each policy, with 32 matches in flight, and looked at again and again: forty
 looks from 2 to 100 matches a player. Counted are arenas in which any look proves one player above another
 who is as good or better (`ratings.strength.proven`; 5% are allowed), and in which the truly best is ever
-out (`ratings.strength.bins`; 2% are allowed), looked at after every round. Of equals one is the best. The
+out (`ratings.strength.bins`; 2% are allowed), looked at after every round. Of equals each is the best. The
 posterior takes long, so it is asked only where a quick fit has the best `NEAR` errors behind its leader.
 
 `panels`: three votes on each match, each of which agrees with its result in three of four matches and is a
@@ -124,18 +124,19 @@ def sides(arenas: int) -> list[bool]:
     return found
 
 
-def until_proven(arena: Look) -> float:
-    """Matches until the best is proven above all others; infinite where never."""
+def until_proven(arena: Look) -> tuple[float, float]:
+    """Matches, and decided ones, until the best is proven above all others; infinite where never."""
     for at in range(1, len(arena.score) + 1):
         if at % max(len(arena.skill) // 2, 1) == 0:
             above = proven(of_duels(arena.history(at)))
             if above[int(np.argmax(arena.skill))].sum() == len(arena.skill) - 1:
-                return at
-    return float("inf")
+                return at, np.count_nonzero(arena.score[:at] != 0.5)
+    return float("inf"), float("inf")
 
 
-def best_ever_out(arena: Look) -> bool:
-    n, best = len(arena.skill), int(np.argmax(arena.skill))
+def best_ever_out(arena: Look) -> Floats:
+    """Whether each of the best, who of equals are all, is ever out: 1 or 0."""
+    n, best = len(arena.skill), np.flatnonzero(arena.skill == arena.skill.max())
     at = np.arange(n, A_PLAYER * n // 2 + 1, max(n // 2, 1))
     wins, ties = np.zeros((2, len(at), n, n))
     for look, matches in enumerate(at):
@@ -146,13 +147,15 @@ def best_ever_out(arena: Look) -> bool:
         np.add.at(ties[look], (second, first), score == 0.5)
     quick = fit(wins, ties, np.zeros_like(wins))
     every, leader = np.arange(len(at)), quick.mean.argmax(axis=1)
-    behind = quick.mean[every, leader] - quick.mean[:, best]
-    errors = np.sqrt(between(quick.covariance)[every, leader, best])
-    for matches in at[behind > NEAR * errors].tolist():
-        seen = strengths(of_duels(arena.history(matches)), seed=1)
-        if sort_out(seen.best, seen.better)[best] == "out":
-            return True
-    return False
+    behind = quick.mean[every, leader][:, None] - quick.mean[:, best]
+    errors = np.sqrt(between(quick.covariance)[every, leader][:, best])
+    far, ever = behind > NEAR * errors, np.zeros(len(best))
+    for look, matches in enumerate(at.tolist()):
+        if (far[look] > ever).any():
+            seen = strengths(of_duels(arena.history(matches)), seed=1)
+            bins = sort_out(seen.best, seen.better)
+            ever = np.maximum(ever, [bins[player] == "out" for player in best.tolist()])
+    return ever
 
 
 def false_claims(arenas: int) -> Iterator[str]:
@@ -187,32 +190,29 @@ def false_claims(arenas: int) -> Iterator[str]:
 
 
 def soon(arenas: int) -> Iterator[str]:
-    yield "| best player | players | policy | median matches until it is proven |"
-    yield "|---|--:|---|--:|"
+    yield "| best player | players | policy | median matches until it is proven | decided |"
+    yield "|---|--:|---|--:|--:|"
     for players, ahead, limit in ((2, 600.0, 100), (4, 400.0, 400)):
         for ties in (0.0, 0.2):
             cell = Cell(players, "one ahead", ties=ties, lag=8, spread=ahead)
             for policy in POLICIES:
                 needed = [until_proven(arena) for arena in arenas_of(policy, cell, arenas, limit)]
                 of = f"{ahead:.0f} Elo ahead, {ties:.0%} ties"
-                yield f"| {of} | {players} | {policy.name} | {np.median(needed):.0f} |"
+                count, decided = np.median(needed, axis=0)
+                yield f"| {of} | {players} | {policy.name} | {count:.0f} | {decided:.0f} |"
 
 
 def out(arenas: int) -> Iterator[str]:
     yield "| arenas of | players | policy | the best ever out |"
     yield "|---|--:|---|--:|"
     for players in (4, 8, 20):
-        for pool, kind in (
-            ("normal", "gaps of 120 Elo"),
-            ("equals", "equals"),
-            ("one ahead", "one 120 ahead"),
-        ):
+        for pool in ("normal", "equals", "one ahead"):
             cell = Cell(players, pool, lag=LAG)
             for policy in POLICIES[::2]:
                 whole = arenas_of(policy, cell, arenas, looks(players)[-1])
-                ever = [best_ever_out(arena) for arena in whole]
+                ever = [best_ever_out(arena).mean() for arena in whole]
                 kind = pool if pool == "equals" else f"{pool}, {cell.spread:.0f} Elo"
-                yield f"| {kind} | {players} | {policy.name} | {sum(ever)} of {len(ever)} |"
+                yield f"| {kind} | {players} | {policy.name} | {np.mean(ever):.1%} of {len(ever)} arenas |"
 
 
 def main(arenas: int = 200) -> None:
