@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 import psycopg
 
 from peerage.ledger.bodies import Bodies
-from peerage.ledger.rows import Rows, inserts_of, packed
+from peerage.ledger.rows import Rows, inserts_of
 from peerage.ledger.store import Batch, Exchange, LedgerAway, LedgerError
 from peerage.ledger.stored import StoredLedger
 from peerage.ledger.stores.contract import Found, Writes
@@ -218,7 +218,7 @@ class WorkersLedger:
         if not self._bodies.dictionary and self._written % LOOKED_FOR_EVERY == 0:
             self._bodies.learn(patiently(Rows(self._store, self._bodies).dictionary))
         self._written += 1
-        inserts = packed(inserts_of(batch), self._bodies)
+        inserts = inserts_of(batch, self._bodies)
         self._store.commit(partial(self._writes.append, inserts), again=True)
 
     def texts(self, digests: Collection[bytes]) -> dict[bytes, str]:

@@ -304,42 +304,41 @@ def _parts(values: Sequence[Any]) -> Iterator[tuple[Any, ...]]:
     return (tuple(values[at : at + BLOCK]) for at in range(0, len(values), BLOCK))
 
 
-def packed(inserts: Iterable[Insert], bodies: Bodies) -> list[Insert]:
-    """The rows as they are stored, their bodies compressed; a table's body is its last column."""
-    return [
-        insert._replace(rows=[(*row[:-1], bodies.packed(row[-1])) for row in insert.rows])
-        if insert.table.columns[-1] == "body"
-        else insert
-        for insert in inserts
-        if insert.rows
-    ]
-
-
-def inserts_of(batch: Batch) -> list[Insert]:
-    """The rows of a batch, but for amendments and what concerns the log."""
+def inserts_of(batch: Batch, bodies: Bodies) -> list[Insert]:
+    """The rows of a batch, but for amendments and what concerns the log; their bodies compressed."""
+    pack = bodies.packed
     asked, replied, failed = list[Row](), list[Row](), list[Row]()
     for row in batch.attempts:
         of = row.match, row.key, row.attempt, row.player, row.worst_nano
-        asked.append((row.id, *of, row.checksum, row.request))
+        asked.append((row.id, *of, row.checksum, pack(row.request)))
         if row.reply is not None:
-            said = row.cost_nano, row.at_ms, row.latency_ms, row.reply_checksum, row.reply
+            said = row.cost_nano, row.at_ms, row.latency_ms, row.reply_checksum, pack(row.reply)
             replied.append((row.reply_id, row.id, *said))
         if row.failure is not None:
             failed.append((row.failure.id, row.id, *row.failure[1:]))
-    return [
-        Insert(TEXTS, [(digest, text.encode()) for digest, text in batch.texts]),
-        Insert(FIXTURES, [(r.number, r.round, checksum(r.body), r.body) for r in batch.fixtures]),
+    inserts = [
+        Insert(TEXTS, [(digest, pack(text.encode())) for digest, text in batch.texts]),
+        Insert(FIXTURES, [(r.number, r.round, checksum(r.body), pack(r.body)) for r in batch.fixtures]),
         Insert(
             INTENTS,
             [
-                (r.match, r.key, r.attempt, r.player, r.worst_nano, checksum(r.body), r.body)
+                (r.match, r.key, r.attempt, r.player, r.worst_nano, checksum(r.body), pack(r.body))
                 for r in batch.intents
             ],
         ),
         Insert(
             REPLIES,
             [
-                (r.match, r.key, r.attempt, r.cost_nano, r.at_ms, r.latency_ms, checksum(r.body), r.body)
+                (
+                    r.match,
+                    r.key,
+                    r.attempt,
+                    r.cost_nano,
+                    r.at_ms,
+                    r.latency_ms,
+                    checksum(r.body),
+                    pack(r.body),
+                )
                 for r in batch.replies
             ],
         ),
@@ -347,11 +346,12 @@ def inserts_of(batch: Batch) -> list[Insert]:
             FAILURES,
             [(r.match, r.key, r.attempt, r.reason, r.cost_nano, r.at_ms) for r in batch.failures],
         ),
-        Insert(RECORDS, [(r.number, r.chain, r.at_ms, r.body) for r in batch.records]),
+        Insert(RECORDS, [(r.number, r.chain, r.at_ms, pack(r.body)) for r in batch.records]),
         Insert(SUMMARIES, [flat(summary) for summary in batch.summaries]),
-        Insert(SNAPSHOTS, [(number, checksum(body), body) for number, body in batch.snapshots]),
+        Insert(SNAPSHOTS, [(number, checksum(body), pack(body)) for number, body in batch.snapshots]),
         Insert(META, list(batch.meta.items())),
         Insert(INTENTS, asked, whole=True),
         Insert(REPLIES, replied, whole=True),
         Insert(FAILURES, failed, whole=True),
     ]
+    return [insert for insert in inserts if insert.rows]

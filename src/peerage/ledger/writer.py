@@ -10,7 +10,7 @@ from operator import attrgetter
 from peerage.ledger.bodies import Bodies, dictionary_of
 from peerage.ledger.lineup import LineUp
 from peerage.ledger.log import GENESIS, Rolling, extended, of_amendment, of_play, of_record
-from peerage.ledger.rows import Rows, inserts_of, packed
+from peerage.ledger.rows import Rows, inserts_of
 from peerage.ledger.schema import DICTIONARIES, ENTRIES, LOG, REPLIES, SNAPSHOTS, SUMMARIES
 from peerage.ledger.store import UNLOGGED, Amendment, Batch, Summary
 from peerage.ledger.stores.contract import BLOCK, END, Insert, Row, Writes
@@ -42,7 +42,7 @@ class Writer:
         """Write a batch and log it, or for a copy the entries that come along."""
         if batch.log is None:
             self._prepare()
-        self._put(inserts_of(batch))
+        self._put(batch)
         if batch.records:
             self._know_forms()
         if batch.log is None:
@@ -58,7 +58,7 @@ class Writer:
             self.transaction.clear(table)
         rows = iter(summaries)
         while part := list(islice(rows, BLOCK)):
-            self._put(inserts_of(Batch(summaries=part)))
+            self._put(Batch(summaries=part))
         self._narrow = None
         self._append(self._narrow_entry())
 
@@ -153,14 +153,17 @@ class Writer:
 
     def _enter(self, rows: Sequence[Row], said: Sequence[tuple[int, Amendment]]) -> None:
         """Write entries into the log, and what those about a topic say, by position."""
-        bodies = [(at, row.topic, row.at_ms, row.body) for at, row in said]
-        self._put([Insert(LOG, rows), Insert(ENTRIES, bodies)])
+        pack = self._bodies.packed
+        bodies = [(at, row.topic, row.at_ms, pack(row.body)) for at, row in said]
+        inserts = [Insert(LOG, rows), Insert(ENTRIES, bodies)]
+        self.transaction.append([insert for insert in inserts if insert.rows])
 
-    def _put(self, inserts: Sequence[Insert]) -> None:
+    def _put(self, batch: Batch) -> None:
+        """Write the rows of a batch."""
         if self._looked_at < 0:
             self._bodies.learn(self._rows.dictionary())
             self._looked_at = 0
-        self.transaction.append(packed(inserts, self._bodies))
+        self.transaction.append(inserts_of(batch, self._bodies))
 
     def _know_forms(self) -> None:
         """Make the dictionary that compresses bodies, once there are enough of them to know their forms."""

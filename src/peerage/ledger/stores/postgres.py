@@ -126,7 +126,7 @@ class PostgresStore(sql.SqlReads):
         self._counted = False
         self._pool = sql.ReadPool(lambda: Line(partial(self.connect, autocommit=True)))
         self._line: Line | None = None
-        super().__init__(self._read_apart)
+        super().__init__(self._read_apart, _among)
 
     @property
     def _fences(self) -> tuple[int, ...]:
@@ -167,7 +167,7 @@ class PostgresStore(sql.SqlReads):
         def done() -> Found:
             with self._pool.one() as connection:
                 connection.execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
-                return work(sql.SqlReads(partial(self.read, connection)))
+                return work(sql.SqlReads(partial(self.read, connection), _among))
 
         with self.explained():
             return self._patience.wait(done)
@@ -195,7 +195,7 @@ class PostgresStore(sql.SqlReads):
             yield self._writes(line)
 
     def _writes(self, line: Line) -> Writes:
-        return sql.SqlWrites(partial(self.read, line), self._insert, line)
+        return sql.SqlWrites(partial(self.read, line), self._insert, line, _among)
 
     @contextmanager
     def alone(self, table: Table) -> Iterator[Writes]:
@@ -428,6 +428,11 @@ def _type_of(column: str) -> str:
     """Return the type of a column."""
     # Texts are in the order of their bytes, in every database.
     return 'text COLLATE "C"' if KINDS[column] is str else _TYPES[KINDS[column]]
+
+
+def _among(column: str, values: Row) -> Row:
+    """Return the condition that a column holds one of the values: one text for any number of them."""
+    return f"{column} = ANY(?)", list(values)
 
 
 def _make(line: Line, tables: Sequence[Table]) -> None:

@@ -52,24 +52,34 @@ class Query(NamedTuple):
         )
 
 
-def query(wanted: Select) -> Query:
+Among = Callable[[str, tuple[Any, ...]], tuple[Any, ...]]
+"""Gives the condition that a column holds one of some values, and what stands for these."""
+
+
+def listed(column: str, values: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Return the condition with one place for each value."""
+    return f"{column} IN ({', '.join(['?'] * len(values))})", *values
+
+
+def query(wanted: Select, among: Among = listed) -> Query:
     """Return the query of rows."""
     name = _namer(wanted)
     found = Query(tuple(map(name, wanted.names)), _source(wanted, (*wanted.names, *wanted.where)))
-    found = _where(found, wanted, name)
+    found = _where(found, wanted, name, among)
     if not (wanted.limit or wanted.down):
         return found._replace(order=tuple(map(name, wanted.order)))
     order = ", ".join([f"{name(column)}{' DESC' if wanted.down else ''}" for column in wanted.order])
     return found._replace(end=f"ORDER BY {order}{f' LIMIT {wanted.limit}' if wanted.limit else ''}")
 
 
-def _total(wanted: Select, by: str, of: str) -> Query:
+def _total(wanted: Select, by: str, of: str, among: Among) -> Query:
     name = _namer(wanted)
     number = f"sum({name(of)}) AS {of}" if of else "count(*) AS number"
     # The plus keeps SQLite from going through all requests where few rows belong to one.
     source = _source(wanted, (*wanted.where, by, of)).replace(" ON x.", " ON +x.")
     columns = (name(by), number) if by else (number,)
-    return _where(Query(columns, source, end=f"GROUP BY {name(by)}" if by else ""), wanted, name)
+    found = Query(columns, source, end=f"GROUP BY {name(by)}" if by else "")
+    return _where(found, wanted, name, among)
 
 
 def _namer(wanted: Select) -> Callable[[str], str]:
@@ -88,13 +98,13 @@ def _source(wanted: Select, names: Iterable[str]) -> str:
     return f"{table.name} AS x{joined if {*names} & {*table.inherits} else ''}"
 
 
-def _where(found: Query, wanted: Select, name: Callable[[str], str]) -> Query:
+def _where(found: Query, wanted: Select, name: Callable[[str], str], among: Among) -> Query:
     for column, value in wanted.where.items():
-        found = found.where(*_condition(name(column), value))
+        found = found.where(*_condition(name(column), value, among))
     return found
 
 
-def _condition(column: str, wanted: Wanted) -> tuple[Any, ...]:
+def _condition(column: str, wanted: Wanted, among: Among) -> tuple[Any, ...]:
     """Return the condition that a column holds what is wanted, and its values."""
     if isinstance(wanted, range):
         if wanted.stop == END:
@@ -103,21 +113,25 @@ def _condition(column: str, wanted: Wanted) -> tuple[Any, ...]:
     if isinstance(wanted, Begins):
         return f"{column} >= ? AND {column} < ?", wanted.text, wanted.end
     if isinstance(wanted, tuple):
-        return f"{column} IN ({', '.join(['?'] * len(wanted))})", *wanted
+        return among(column, wanted)
     return f"{column} = ?", wanted
+
+
+Read = Callable[[Query], Iterator[Sequence[Row]]]
+"""Gives the rows of a query in parts."""
 
 
 class SqlReads:
     """`contract.Reads` over `read`, which gives the rows of a query in parts."""
 
-    def __init__(self, read: Callable[[Query], Iterator[Sequence[Row]]]) -> None:
-        self._read = read
+    def __init__(self, read: Read, among: Among = listed) -> None:
+        self._read, self._among = read, among
 
     def rows(self, wanted: Select) -> Iterator[Sequence[Row]]:
-        return self._read(query(wanted))
+        return self._read(query(wanted, self._among))
 
     def totals(self, wanted: Select, by: str = "", of: str = "") -> Mapping[Any, int]:
-        found = chain.from_iterable(self._read(_total(wanted, by, of)))
+        found = chain.from_iterable(self._read(_total(wanted, by, of, self._among)))
         return {row[0] if by else "": int(row[-1] or 0) for row in found}
 
     def heads(self, *tables: Table) -> tuple[int, ...]:
@@ -131,11 +145,12 @@ class SqlWrites(SqlReads):
 
     def __init__(
         self,
-        read: Callable[[Query], Iterator[Sequence[Row]]],
+        read: Read,
         insert: Callable[[Connection, Sequence[Insert]], None],
         connection: Connection,
+        among: Among = listed,
     ) -> None:
-        super().__init__(read)
+        super().__init__(read, among)
         self.connection = connection
         self._insert = insert
 
