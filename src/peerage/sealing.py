@@ -12,7 +12,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Mapping
+from functools import lru_cache
 from hashlib import sha256
+from random import Random
 from typing import Any
 
 import msgspec
@@ -38,6 +40,18 @@ def match_key(secret: str, number: int) -> str:
     The SHA-256, in hex, of the arena's secret and the number. It does not tell the secret, nor any other key.
     """
     return sha256(f"peerage/match/{secret}/{number}".encode()).hexdigest()
+
+
+def by_turns(secret: str, number: int, there: int, count: int = 1) -> tuple[int, ...]:
+    """The places, so many of those `there`, that match `number` is about: none comes again before as many
+    others as fill whole matches have come. `secret` draws their order anew for each such block."""
+    block, place = divmod(number - 1, max(1, there // count))
+    return _order(f"{secret}/{block}", there)[place * count : (place + 1) * count]
+
+
+@lru_cache(maxsize=8)
+def _order(seed: str, there: int) -> tuple[int, ...]:
+    return tuple(Random(seed).sample(range(there), there))
 
 
 def sealing_key(secret: str) -> str:

@@ -18,12 +18,13 @@ from peerage.engine.replay import replay
 from peerage.games.same_tasks import tasks_of
 from peerage.games.trivia import GAME
 from peerage.games.trivia.play import Question
-from peerage.games.trivia.quiz import chosen, read_quiz
+from peerage.games.trivia.quiz import read_quiz
 from peerage.ledger import open_ledger
 from peerage.ledger.disclosure import write_redacted
 from peerage.ledger.export import export
 from peerage.match import Outcome
 from peerage.protocol import Reply
+from peerage.sealing import by_turns
 from peerage.site.build import build_folder
 from peerage.standings.verify import verify
 from peerage.testing import fixture, house, play
@@ -123,10 +124,10 @@ def test_no_question_of_a_quiz_comes_again_before_all_others_did() -> None:
             asked = [
                 at
                 for number in range(block * blocks + 1, (block + 1) * blocks + 1)
-                for at in chosen("secret", number, there, count)
+                for at in by_turns("secret", number, there, count)
             ]
             assert len(set(asked)) == len(asked) == blocks * count
-    assert chosen("secret", 1, 12, 3) != chosen("other", 1, 12, 3)
+    assert by_turns("secret", 1, 12, 3) != by_turns("other", 1, 12, 3)
 
 
 CSV = """\

@@ -15,7 +15,6 @@ such answers tie.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from functools import lru_cache
 from random import Random
 from typing import Any
 
@@ -42,6 +41,7 @@ from peerage.judging.ballots import ballots_of
 from peerage.judging.panel import REASON_CHARS, VERDICT_TOKENS, panel, panel_shown
 from peerage.match import Fixture, Outcome, Seat, Table
 from peerage.protocol import Choice, Reply, Role, Steps, Text
+from peerage.sealing import by_turns
 
 
 def play(table: Table) -> Steps[Outcome]:
@@ -158,13 +158,8 @@ def draw(rules: DuelRules, seed: str, number: int) -> dict[str, str]:
     Stratified: every block of as many matches as there are topics holds each of them once, in an order drawn
     for the block from the arena's `seed`.
     """
-    block, place = divmod(number - 1, len(rules.topics))
-    return {"topic": rules.topics[_order(seed, block, len(rules.topics))[place]]}
-
-
-@lru_cache(maxsize=8)
-def _order(seed: str, block: int, strata: int) -> tuple[int, ...]:
-    return tuple(Random(f"{seed}/draw/{block}").sample(range(strata), strata))
+    (place,) = by_turns(f"{seed}/draw", number, len(rules.topics))
+    return {"topic": rules.topics[place]}
 
 
 DEMO_TOPICS = [

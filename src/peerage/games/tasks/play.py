@@ -13,9 +13,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from functools import lru_cache
 from hashlib import sha256
-from random import Random
 from typing import Any
 
 import msgspec
@@ -45,6 +43,7 @@ from peerage.judging.panel import REASON_CHARS, VERDICT_TOKENS
 from peerage.match import Fixture, Outcome, Table
 from peerage.protocol import Ask, Prompt, Reply, Run, Steps, Voided
 from peerage.sandbox.program import FUEL
+from peerage.sealing import by_turns
 
 PEERS, FEWEST = 5, 2
 """Peers that judge a match, and without how many no match of a task that only judges decide is paired."""
@@ -241,9 +240,8 @@ def draw(rules: TasksRules, seed: str, number: int) -> dict[str, Any]:
     Stratified: every block of matches holds each task as often as its weight says, in an order drawn for the
     block from the arena's `seed`.
     """
-    weights = tuple([task.weight for task in rules.tasks])
-    block, place = divmod(number - 1, sum(weights))
-    task = rules.tasks[_order(seed, block, weights)[place]]
+    weighed = [task for task in rules.tasks for _ in range(task.weight)]
+    task = weighed[by_turns(f"{seed}/draw", number, len(weighed))[0]]
     drawn: dict[str, Any] = {"task": task.id, "messages": [list(turn) for turn in task.messages]}
     stated = {
         "category": task.category,
@@ -257,12 +255,6 @@ def draw(rules: TasksRules, seed: str, number: int) -> dict[str, Any]:
     if task.weight != 1:
         drawn["weight"] = task.weight
     return drawn
-
-
-@lru_cache(maxsize=8)
-def _order(seed: str, block: int, weights: tuple[int, ...]) -> tuple[int, ...]:
-    places = [at for at, weight in enumerate(weights) for _ in range(weight)]
-    return tuple(Random(f"{seed}/draw/{block}").sample(places, len(places)))
 
 
 def remarks(rules: TasksRules) -> Iterator[str]:

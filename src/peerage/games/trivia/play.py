@@ -30,10 +30,10 @@ from peerage.games.house import Call
 from peerage.games.same_tasks import TASKS, Came, Scored, same_tasks, tasks_of
 from peerage.games.section import MaxTokens, Seats
 from peerage.games.texts import texts
-from peerage.games.trivia.quiz import ANSWER_CHARS, QuizQuestion, chosen, read_quiz
+from peerage.games.trivia.quiz import ANSWER_CHARS, QuizQuestion, read_quiz
 from peerage.match import Fixture, Outcome
 from peerage.protocol import Ask, Prompt
-from peerage.sealing import SALT, Sealed, salt, seal, sealing_key
+from peerage.sealing import SALT, Sealed, by_turns, salt, seal, sealing_key
 
 _AROUND = " .,:;()[]*_`\"'"
 _LETTERED = re.compile(r"\W*(?:([A-Za-z])[).:\]]|([A-Z])\s)\s*(.+)", re.DOTALL)
@@ -165,7 +165,7 @@ def draw(rules: TriviaRules, secret: str, number: int) -> Mapping[str, Any]:
         return _FACTS.draw(rules, secret, number)
     rng = Random(f"{secret}/trivia/{number}")
     count = min(rules.questions, len(rules.quiz))
-    own = [rules.quiz[at] for at in chosen(secret, number, len(rules.quiz), count)]
+    own = [rules.quiz[at] for at in by_turns(f"{secret}/quiz", number, len(rules.quiz), count)]
     made = [_question(rng, _fact(one), rules) for one in own]
     key = salt(sealing_key(secret), f"match/{number}")
     return {"secret": {SALT: key, "value": ""}, TASKS: seal(salt(key, TASKS), msgspec.to_builtins(made))}

@@ -11,8 +11,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from functools import lru_cache
-from random import Random
 from typing import Any
 
 import msgspec
@@ -137,16 +135,3 @@ def _at(error: Exception) -> str:
     """The key that a decoder's error names."""
     found = _PLACE.search(str(error))
     return (found[1] or found[2]) if found else "1"
-
-
-def chosen(secret: str, number: int, there: int, count: int) -> tuple[int, ...]:
-    """The places of the questions of match `number`: none comes again before as many others as fill whole
-    matches have been asked."""
-    per_block = max(1, there // count)
-    block, place = divmod(number - 1, per_block)
-    return _order(secret, block, there)[place * count : (place + 1) * count]
-
-
-@lru_cache(maxsize=8)
-def _order(secret: str, block: int, there: int) -> tuple[int, ...]:
-    return tuple(Random(f"{secret}/quiz/{block}").sample(range(there), there))
