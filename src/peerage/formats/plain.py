@@ -82,19 +82,14 @@ class Choice(Struct, frozen=True, tag="choice"):
     reason_chars: int = 400
 
     def instruction(self) -> str:
-        choices = " | ".join(f'"{option}"' for option in self.options)
-        return (
-            "Reply with one JSON object and nothing else: "
-            f'{{"reason": "<one or two sentences>", "{self.field}": {choices}}}'
-        )
+        return self._each.instruction()
 
     def schema(self) -> dict[str, Any] | None:
-        return object_schema(
-            {
-                "reason": {"type": "string", "maxLength": self.reason_chars},
-                self.field: {"type": "string", "enum": list(self.options)},
-            }
-        )
+        return self._each.schema()
+
+    @property
+    def _each(self) -> Choices:
+        return Choices((self.field,), self.options, self.reason_chars)
 
     def parse(self, text: str) -> Chosen:
         found = stated(

@@ -127,18 +127,16 @@ def forgets(rules: ColorObfuscationRules) -> str:
 def asks(rules: ColorObfuscationRules, fixture: Fixture) -> tuple[Asks, ...]:
     """Each seat hides once, decodes its own once and attacks as often as there are shares."""
     limits, attempts = rules.limits, len(rules.shares)
-    quoted = limits.max_chars + limits.max_instructions * (limits.instruction_chars + 6) + 2 * QUOTE
-    prompts, usual = (OBFUSCATE, RECOVER, ATTACK), 2 + (1 + attempts) / 2
-    calls, most, quoted = 2 + attempts, limits.max_tokens, quoted + 5 * attempts
+    listed = limits.max_instructions * (limits.instruction_chars + 6) + 5 * attempts
     return (
         Asks(
             to="contestant",
-            prompts=prompts,
+            prompts=(OBFUSCATE, RECOVER, ATTACK),
             expects=rules.encoding(),
-            calls=calls,
-            max_tokens=most,
-            quoted=quoted,
-            usual=usual,
+            calls=2 + attempts,
+            max_tokens=limits.max_tokens,
+            quoted=limits.max_chars + listed + 2 * QUOTE,
+            usual=2 + (1 + attempts) / 2,
             usual_quoted=100,
             usual_output=700,
         ),
