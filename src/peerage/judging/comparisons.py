@@ -80,13 +80,14 @@ def residuals(marks: Marks, expected: Expected) -> Floats:
 def undecided(marks: Marks) -> Ints:
     """In how many contests each judge found all answers alike; 0 for a judge that once put one above
     another."""
-    differ = np.zeros(len(marks.judges), np.bool_)
-    asked = np.zeros(len(marks.judges), np.int64)
-    for places, _, score in _compared(marks):
-        judge = marks.judge[places[:, 0]]
-        asked += np.bincount(judge, minlength=len(asked))
-        differ[judge[(score != 0.5).any(axis=1)]] = True
-    return np.where(differ, 0, asked)
+    starts = np.flatnonzero(np.diff(marks.sheet, prepend=-1))
+    judge = marks.judge[starts]
+    if not len(starts):
+        return np.zeros(len(marks.judges), np.int64)
+    size = np.diff(np.append(starts, len(marks)))
+    told = np.maximum.reduceat(marks.value, starts) > np.minimum.reduceat(marks.value, starts)
+    asked = np.bincount(judge[size > 1], minlength=len(marks.judges))
+    return np.where(np.bincount(judge, told, len(marks.judges)) > 0, 0, asked).astype(np.int64)
 
 
 Expected = Callable[[Ints, Ints, Ints], Floats]

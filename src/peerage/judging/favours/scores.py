@@ -19,6 +19,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from peerage.judging.comparisons import undecided
 from peerage.judging.favours.evidence import DULL, JUDGES, Mute, Scores, matched, mean_of, median_of
 from peerage.judging.marks import Flags, Marks
 from peerage.ratings.kernels import Floats, Ints
@@ -52,7 +53,7 @@ class ScoreEvidence:
         shape = len(marks.judges), len(marks.authors)
         cell = marks.judge * shape[1] + marks.author
         self.marks = np.bincount(cell, minlength=math.prod(shape)).reshape(shape)
-        self.undecided = _undecided(marks)
+        self.undecided = undecided(marks)
         self.freedom = np.maximum(self.marks - 1.0, 0.0) + _POOLED
         place = _deviates(marks)
         within = _centred(place, cell)
@@ -222,19 +223,6 @@ class ScoreEvidence:
 
 def _centred(values: Floats, of: Ints) -> Floats:
     return np.asarray(values - (np.bincount(of, values) / np.maximum(np.bincount(of), 1))[of])
-
-
-def _undecided(marks: Marks) -> Ints:
-    """In how many contests each judge found all answers alike; 0 for a judge that once put one above
-    another."""
-    starts = np.flatnonzero(np.diff(marks.sheet, prepend=-1))
-    judge = marks.judge[starts]
-    if not len(starts):
-        return np.zeros(len(marks.judges), np.int64)
-    size = np.diff(np.append(starts, len(marks)))
-    told = np.maximum.reduceat(marks.value, starts) > np.minimum.reduceat(marks.value, starts)
-    asked = np.bincount(judge[size > 1], minlength=len(marks.judges))
-    return np.where(np.bincount(judge, told, len(marks.judges)) > 0, 0, asked).astype(np.int64)
 
 
 def _deviates(marks: Marks) -> Floats:
