@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable, Collection, Iterable, Sequence
 from datetime import UTC, datetime
@@ -76,6 +77,13 @@ def rounded(value: float | None) -> str:
 
 def whole(value: float | None) -> str:
     return DASH if value is None else f"{value:,.0f}"
+
+
+def two_digits(number: float, *, up: bool = True) -> int:
+    """Return the number to two digits, up or down, 1 at least."""
+    whole = max(1, math.ceil(number))
+    digits: int = 10 ** max(0, len(str(whole)) - 2)
+    return (-(-whole // digits) if up else whole // digits) * digits
 
 
 def tenths(value: float | None) -> str:

@@ -35,6 +35,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from peerage.figures import two_digits
 from peerage.ratings.kernels import Floats
 
 PROVEN = 20.0
@@ -145,9 +146,9 @@ def further(
     ends = ((1 - INSIDE) / 2, 0.5, (1 + INSIDE) / 2)
     least, about, most = np.quantile(times, ends, method="inverted_cdf").tolist()
     return More(
-        None if about == inf else _rounded(about),
-        _rounded(min(least, float(looks[-1])), up=False),
-        None if most == inf else _rounded(most),
+        None if about == inf else two_digits(about),
+        two_digits(min(least, float(looks[-1])), up=False),
+        None if most == inf else two_digits(most),
     )
 
 
@@ -253,10 +254,3 @@ def _mean(grown: Floats) -> Floats:
     part = np.full(grown.shape[-1], log((1 - _BOLD) / grown.shape[-1]))
     part[-1] = np.logaddexp(part[-1], log(_BOLD))
     return np.asarray(np.logaddexp.reduce(grown + part, axis=-1))
-
-
-def _rounded(number: float, *, up: bool = True) -> int:
-    """Return the number to two digits, up or down, 1 at least."""
-    whole = max(1, int(np.ceil(number)))
-    digits: int = 10 ** max(0, len(str(whole)) - 2)
-    return (-(-whole // digits) if up else whole // digits) * digits

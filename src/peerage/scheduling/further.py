@@ -39,7 +39,7 @@ from typing import NamedTuple
 import numpy as np
 from msgspec import Struct
 
-from peerage.figures import estimated
+from peerage.figures import estimated, two_digits
 from peerage.ratings.blas import one_thread
 from peerage.ratings.history import pairings
 from peerage.ratings.kernels import Floats
@@ -358,17 +358,10 @@ def _summed(many: Floats, soon: float, played: int, per_match_usd: float | None)
     if about == 0:
         return Further(0, 0, 0, 0.0 if per_match_usd else None)
     least = min(least, played * soon)
-    more = None if about == inf else _rounded(about)
+    more = None if about == inf else two_digits(about)
     return Further(
         matches=more,
-        at_least=_rounded(min(least, (HOPELESS - 1) * played), up=False),
-        at_most=None if most == inf else _rounded(most),
+        at_least=two_digits(min(least, (HOPELESS - 1) * played), up=False),
+        at_most=None if most == inf else two_digits(most),
         usd=None if more is None or per_match_usd is None else more * per_match_usd,
     )
-
-
-def _rounded(matches: float, *, up: bool = True) -> int:
-    """Return the number to two digits, up or down, 1 at least."""
-    whole = max(1, int(np.ceil(matches)))
-    digits: int = 10 ** max(0, len(str(whole)) - 2)
-    return (-(-whole // digits) if up else whole // digits) * digits
