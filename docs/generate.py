@@ -47,15 +47,14 @@ from peerage.tables.outlook import Further, Outlook, Pair
 from peerage.tables.outside import SourceStats
 from peerage.tables.overall import Profile
 from peerage.tables.plan import GamePlan, Plan, PlayerPlan
-from peerage.tables.queue import QueueRow
 from peerage.tables.readings import ReadingStats
 from peerage.tables.rejudge import RejudgedPlayer, RejudgeReport
 from peerage.tables.simulate import SimulatedRow
-from peerage.tables.status import MatchNow, Status, WorkerNow
 from peerage.tables.tasks import TaskRow
 from peerage.tables.tournament import ProgressRow, TournamentReport
 from peerage.tables.verdict import Chance, Contender, Example, Given, Verdict, Weakness
 from peerage.views.stats import AuthorStats, JudgeStats, PlayerStats, ProbeStats, Stats, UnfinishedStats
+from peerage.views.status import MatchNow, Status, WaitingMatch, WorkerNow
 
 HERE = Path(__file__).parent
 
@@ -443,8 +442,7 @@ _JSON: dict[str, tuple[str | type, ...]] = {
     "`players`: a list": (PlayerRow,),
     "`players NAME`, `leaderboard --by game`: a list, overall first": (Profile,),
     "`games`: a list": (GameRow,),
-    "`queue`: a list": (QueueRow,),
-    "`status`: one object": (Status, MatchNow, WorkerNow, HostRow),
+    "`status`: one object": (Status, MatchNow, WaitingMatch, WorkerNow, HostRow),
     "`rate --output json`: a list, best first": (
         "Objects with `rank`, `player`, `rating`, `lower`, `upper`, `games`, with `mu` and `sigma` where the "
         "method has a scale of its own, and with `best` and `above` where the data allow: "

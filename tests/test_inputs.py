@@ -77,7 +77,7 @@ KINDS: dict[str, Callable[[Path], None]] = {
 }
 READERS = (
     *("verdict", "leaderboard", "stats", "judges", "players", "challenges list", "compare p0 p1", "match 1"),
-    *("verify", "replay", "export", "status", "queue", "plan", "estimate", "doctor", "report", "simulate"),
+    *("verify", "replay", "export", "status", "plan", "estimate", "doctor", "report", "simulate"),
     *("annotate --as me", "disclose --yes", "challenges redact {to}/a.db"),
     *("serve --port 0", "site build {to}/site", "run --yes --max-matches 4", "tournament show"),
 )

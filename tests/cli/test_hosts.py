@@ -82,7 +82,7 @@ def test_any_command_stops_a_host_that_a_crash_left_up(tmp_path: Path, clock: Cl
     (before,) = shown_hosts(tmp_path)
     left = HostUp("rig", 1_800_000_000_000, ("h0",), 10**9, (), None, 1_800_000_060_000)
     record_of(tmp_path, "rig").write_bytes(msgspec.json.encode(left))
-    shown = cli.invoke(app, ["queue", "--dir", str(tmp_path)])
+    shown = cli.invoke(app, ["status", "--dir", str(tmp_path)])
     assert "a crash had left the host rig up; it is stopped" in shown.output + shown.stderr
     (after,) = shown_hosts(tmp_path)
     assert (after["ended"], after["starts"]) == ("crashed", before["starts"] + 1)

@@ -78,7 +78,7 @@ def test_after_a_crash_it_tells_what_was_left_open_and_stops_nobody(tmp_path: Pa
     assert found["runner"] is None
     assert found["open_calls"] > 0
     told = shown(tmp_path)
-    assert "nobody runs this arena now" in told
+    assert "Nobody runs this arena now" in told
     assert "left open by a crash" in told
     assert "`peerage run` goes on" in told
     report = play(tmp_path, 12)

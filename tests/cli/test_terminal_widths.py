@@ -35,7 +35,6 @@ COMMANDS = (
     "judges",
     "estimate",
     "players",
-    "queue",
     "status",
     "doctor",
     "challenges list",

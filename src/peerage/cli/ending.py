@@ -116,7 +116,7 @@ def _waiting(arena: Arena, report: RunReport) -> Iterator[str]:
         yield visible(f"{waits} for {player} since {since}{until}: {first.why}")
     if report.waiting:
         yield (
-            f"`{program()} queue{at(arena.folder)}` lists them; the next run takes them up first, each when "
+            f"`{program()} status{at(arena.folder)}` lists them; the next run takes them up first, each when "
             "its time has come"
         )
 

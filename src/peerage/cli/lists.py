@@ -1,4 +1,4 @@
-"""`peerage players`, `queue` and `judges`: who is there to play, which matches wait, how the judges agree."""
+"""`peerage players` and `judges`: who is there to play, and how the judges agree."""
 
 from __future__ import annotations
 
@@ -11,19 +11,17 @@ import typer
 from peerage.blocks import numbers, texts
 from peerage.cli.options import (
     HERE,
-    MOST_MATCHES,
     Folder,
     Format,
     Shape,
     arena_in,
     at,
-    ledger_in,
     program,
     prose,
 )
 from peerage.cli.output import show, show_parts
 from peerage.clock import now_ms
-from peerage.figures import counted, moment, percent
+from peerage.figures import moment, percent
 
 if TYPE_CHECKING:
     from peerage.tables.judge_rows import JudgesReport
@@ -97,47 +95,6 @@ def _on_record(folder: Path) -> list[str]:
         *[f"{name} is {out[name].in_words}" for name in names if name in out],
         *[f"{name}: {line}" for name in names for line in in_words(models, name)],
     ]
-
-
-def queue(
-    drop: Annotated[
-        int | None,
-        typer.Option(
-            min=1,
-            max=MOST_MATCHES,
-            metavar="MATCH",
-            help="End this match without a result; what was asked stays on record.",
-        ),
-    ] = None,
-    folder: Folder = HERE,
-    shape: Shape = Format.table,
-) -> None:
-    """List the matches that wait, and for whom; or end one.
-
-    A match waits while a player pauses for long or asks to be asked later; others go on meanwhile, and the
-    next `peerage run` takes it up first.
-    """
-    from peerage.tables.queue import queue as rows
-
-    with ledger_in(folder) as ledger:
-        if drop is not None:
-            from peerage.engine.dropping import BY_OWNER
-            from peerage.engine.dropping import drop as end
-
-            end(ledger, drop, now_ms())
-            typer.echo(f"match {drop} ended without a result: {BY_OWNER}")
-            return
-        found = [row.as_dict() for row in rows(ledger)]
-    if not found and shape is Format.table:
-        typer.echo("no match waits")
-        return
-    columns = [
-        *numbers(str, match="Match"),
-        *texts(" and ".join, players="Between"),
-        *texts(player="Waits for", why="Why ~1"),
-        *texts(moment, since_ms="Since", until_ms="Until ~2"),
-    ]
-    show(found, columns, shape, title=counted(len(found), "match waits", "matches wait"))
 
 
 def judges(

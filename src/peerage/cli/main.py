@@ -44,7 +44,6 @@ COMMANDS: Mapping[str, Mapping[str, str]] = {
         "estimate": "plan.estimate",
         "plan": "verdict.plan",
         "status": "status.status",
-        "queue": "lists.queue",
         "worker": "worker.worker",
         "simulate": "simulate.simulate",
     },

@@ -2,68 +2,47 @@
 
 from __future__ import annotations
 
-from peerage.blocks import numbers, texts
-from peerage.cli.options import HERE, Folder, Format, Shape, ledger_in, prose
-from peerage.cli.output import show, show_json
-from peerage.figures import counted, dollars, moment, tenths, whole
+from typing import Annotated
+
+import typer
+
+from peerage.cli.options import HERE, MOST_MATCHES, Folder, Format, Shape, ledger_in
+from peerage.cli.output import show_blocks, show_json
+from peerage.clock import now_ms
 
 
-def status(folder: Folder = HERE, shape: Shape = Format.table) -> None:
-    """Show who runs the arena now, and how far its matches are.
+def status(
+    drop: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            max=MOST_MATCHES,
+            metavar="MATCH",
+            help="End a match that waits, without a result; what was asked stays on record.",
+        ),
+    ] = None,
+    folder: Folder = HERE,
+    shape: Shape = Format.table,
+) -> None:
+    """Show who runs the arena, how far matches are, and which wait.
 
-    It only reads, from any machine that reaches the ledger, and holds up nobody. CSV holds the matches under
-    way.
+    It only reads, from any machine that reaches the ledger, and holds up nobody. A match waits while a player
+    pauses for long or asks to be asked later; others go on meanwhile, and the next `peerage run` takes it up
+    first. CSV holds the matches under way.
     """
-    from peerage.tables.status import status as found_now
+    from peerage.views.status import blocks, tables
+    from peerage.views.status import status as found_now
 
     with ledger_in(folder) as ledger:
+        if drop is not None:
+            from peerage.engine.dropping import BY_OWNER
+            from peerage.engine.dropping import drop as end
+
+            end(ledger, drop, now_ms())
+            typer.echo(f"match {drop} ended without a result: {BY_OWNER}")
+            return
         found = found_now(ledger, folder)
     if shape is Format.json:
         show_json(found.as_dict())
-        return
-    if shape.for_people:
-        runs = f"{found.runner} runs this arena" if found.runner else "nobody runs this arena now"
-        more = [(found.waiting, "waiting"), (found.issued, "issued and not begun")]
-        parts = [counted(found.recorded, "match") + " on record"]
-        parts += [f"{whole(count)} {what}" for count, what in more if count]
-        prose(f"{runs}: {', '.join(parts)}")
-        if found.open_calls:
-            calls = f"{counted(found.open_calls, 'call')} for at most {dollars(found.open_usd)}"
-            state = (
-                "in flight" if found.runner else "left open by a crash; the next run counts them as billed"
-            )
-            prose(f"{calls} {state}")
-        calls = f"{counted(found.unpriced, 'call')} of unknown cost"
-        sums = [f"{dollars(found.spent_usd)} spent at most"] if found.spent_usd or not found.unpriced else []
-        prose(", and ".join([*sums, *[calls] * bool(found.unpriced)]))
-        for worker in found.workers:
-            on = counted(len(worker.matches), "match")
-            prose(f"worker {worker.number}, {worker.process}: {on}")
-    if found.under_way or not shape.for_people:
-        columns = [
-            *numbers(str, match="Match", round="Round ~2"),
-            *texts(game="Game ~2"),
-            *texts(" and ".join, players="Between"),
-            *numbers(whole, replies="Replies"),
-            *texts(moment, last_ms="Last reply ~1"),
-            *texts(", ".join, asks="Asks now"),
-            *(numbers(whole, worker="Worker") if found.workers or not shape.for_people else ()),
-        ]
-        title = counted(len(found.under_way), "match under way", "matches under way")
-        show([one.as_dict() for one in found.under_way], columns, shape, title=title)
-    if found.hosts and shape.for_people:
-        show([one.as_dict() for one in found.hosts], _HOSTS, shape, title="Hosts paid by the hour")
-    if found.open_calls and not found.runner and shape.for_people:
-        prose("`peerage run` goes on with what is under way")
-
-
-_HOSTS = [
-    *texts(host="Host"),
-    *texts(moment, up_since_ms="Up since"),
-    *numbers(whole, waiting="Waiting", starts="Starts ~2"),
-    *numbers("{:.2f}".format, hours="Hours held"),
-    *numbers(dollars, cost_usd="Cost"),
-    *numbers(whole, matches="Matches ~1"),
-    *numbers(tenths, matches_per_hour="Matches/h"),
-    *texts(ended="Ended ~2"),
-]
+    else:
+        show_blocks(blocks(found), tables(found)[0], shape)

@@ -29,7 +29,7 @@ def drop(ledger: Ledger, number: int, at_ms: int) -> None:
         if number not in known.now:
             those = ", ".join(map(str, sorted(known.now)[:20]))
             there = f"those that do: {those}" if those else "no match does"
-            raise LedgerError(f"match {number} does not wait; {there}. `peerage queue` lists them")
+            raise LedgerError(f"match {number} does not wait; {there}. `peerage status` lists them")
         check_records(ledger)
         rows, (_, recorded) = ledger.match(number), ledger.heads()
         if rows is None:

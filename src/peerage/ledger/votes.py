@@ -10,6 +10,7 @@ votes too.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import closing, contextmanager
 from hashlib import sha256
@@ -102,7 +103,8 @@ class PeopleVotes:
 
     def exists(self) -> bool:
         """Whether anybody has voted, or has begun to."""
-        return self.path.exists() if self._is_file else self.head() is not None
+        # A link that leads nowhere is there: opening it says what is wrong.
+        return os.path.lexists(self.path) if self._is_file else self.head() is not None
 
     def cast(self, vote: Vote, at_ms: int) -> VoteRow:
         """Append a vote and make it durable.

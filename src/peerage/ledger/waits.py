@@ -2,7 +2,7 @@
 
 A match that cannot go on now, since a player pauses for long or says "later", leaves its round by an entry:
 rounds go on without it, and pairing counts it as in flight. When it is taken up again a second entry says so,
-and when it ends it is folded then, whatever its number. `peerage queue --drop` ends one without a result.
+and when it ends it is folded then, whatever its number. `peerage status --drop` ends one without a result.
 When a match leaves depends on time, so it is on record; all that follows from it follows from the log.
 
 For whom a match waits is sealed (`sealing`), so no copy tells it: it may tell who holds which role.

@@ -47,7 +47,7 @@ REASONS = {
     "match_budget": "they may cost more than `budget.match`; raise it, or lower `max_tokens`",
     "player_budget": "the budget of that player is spent; raise `budget.player`",
     "benched": "nothing gets through to that player; fix it, then run again",
-    "dropped": "ended by `peerage queue --drop`; `peerage match` shows why",
+    "dropped": "ended by `peerage status --drop`; `peerage match` shows why",
     "withdrawn": "that player is no longer in arena.yaml",
     "not playable here": "issued for another version of the game",
     "sandbox_error": "the sandbox failed; `peerage sandbox check` says why",

@@ -81,6 +81,7 @@ class Server:
         # Made where there is none: the server may be started before the first run.
         self._ledger = open_ledger(self.settings.ledger, folder, create=True)
         votes = PeopleVotes(self._ledger.address, folder)
+        votes.head()  # a file that cannot be read is told now, not to the first who looks
         self.feed = Feed(self._ledger, votes)
         self.shelf = PageCache(folder, voting, lambda: self.feed.version, url)
         frame = PageFrame(self.settings, self._ledger, votes, menu(voting))

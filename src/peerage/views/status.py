@@ -1,18 +1,21 @@
-"""What goes on in an arena now: who runs it, which matches are how far, what is in flight."""
+"""What goes on in an arena now: who runs it, which matches are how far, which wait, what is in flight."""
 
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator, Mapping
 from itertools import groupby
 from operator import attrgetter
 from pathlib import Path
 
+from peerage.blocks import Rows, Sentence, ViewBlock, numbers, texts
 from peerage.engine.probed import probe_costs
 from peerage.engine.recovery import spent
+from peerage.figures import counted, dollars, hundredths, moment, tenths, whole
 from peerage.games import hides
 from peerage.ledger.codec import read_issued
 from peerage.ledger.store import Ledger
-from peerage.ledger.waits import waits
+from peerage.ledger.waits import Waiting, waits
 from peerage.standings.accounts import unpriced
 from peerage.tables import Shown
 from peerage.tables.hosts import HostRow, host_rows
@@ -35,6 +38,19 @@ class MatchNow(Shown, frozen=True):
     worker: int | None = None
 
 
+class WaitingMatch(Shown, frozen=True):
+    """A match that waits: its contestants, and for which `player` and `why`. Times in Unix milliseconds;
+    `until_ms` is null where the player did not say when."""
+
+    match: int
+    round: int
+    players: tuple[str, ...]
+    player: str
+    why: str
+    since_ms: int
+    until_ms: int | None
+
+
 class WorkerNow(Shown, frozen=True):
     """A worker of a run on many machines: its number, its process and host, and the matches it has."""
 
@@ -45,14 +61,14 @@ class WorkerNow(Shown, frozen=True):
 
 class Status(Shown, frozen=True):
     """One moment of an arena. `runner` is who runs it, null when nobody does: its calls in flight were then
-    left open, by a crash, and count as possibly billed. Matches: `recorded`, `waiting` for players, `issued`
-    and not begun. Of the calls in flight `open_usd` is what they may cost at most, which is a part of
+    left open, by a crash, and count as possibly billed. Matches: `recorded`, `waiting` for players, by
+    number, `issued` and not begun. Of the calls in flight `open_usd` is what they may cost at most, a part of
     `spent_usd`; `unpriced` calls have no known price and are not in it. `workers` are those of a run under
     `engine: ray`, `hosts` those that were started."""
 
     runner: str | None
     recorded: int
-    waiting: int
+    waiting: tuple[WaitingMatch, ...]
     issued: int
     open_calls: int
     open_usd: float
@@ -98,7 +114,7 @@ def status(ledger: Ledger, folder: Path) -> Status:
     return Status(
         runner=runner or None,
         recorded=recorded,
-        waiting=len(away),
+        waiting=tuple(_waiting(ledger, away)),
         issued=max(0, left),
         open_calls=calls,
         open_usd=worst / 1e9,
@@ -116,3 +132,73 @@ def _workers(address: str) -> tuple[WorkerNow, ...]:
     from peerage.cluster.leases import working
 
     return tuple([WorkerNow(number, who, tuple(has)) for number, (who, has) in working(address).items()])
+
+
+def _waiting(ledger: Ledger, away: Mapping[int, Waiting]) -> Iterator[WaitingMatch]:
+    for number, wait in sorted(away.items()):
+        if rows := ledger.match(number, exchanges=False):
+            players = tuple([seat.player for seat in read_issued(rows.fixture.body).seats])
+            yield WaitingMatch(
+                number, rows.fixture.round, players, wait.player, wait.why, wait.since_ms, wait.until_ms
+            )
+
+
+def blocks(found: Status) -> list[ViewBlock]:
+    """Return what goes on, in sentences and tables."""
+    return [*map(Sentence, _sentences(found)), *[table for table in tables(found) if table.rows]]
+
+
+def _sentences(found: Status) -> Iterator[str]:
+    runs = f"{found.runner} runs this arena" if found.runner else "Nobody runs this arena now"
+    more = [(len(found.waiting), "waiting"), (found.issued, "issued and not begun")]
+    parts = [counted(found.recorded, "match") + " on record"]
+    parts += [f"{whole(count)} {what}" for count, what in more if count]
+    yield f"{runs}: {', '.join(parts)}."
+    if found.open_calls:
+        calls = f"{counted(found.open_calls, 'call')} for at most {dollars(found.open_usd)}"
+        left_open = (
+            "left open by a crash; the next run counts them as billed; `peerage run` goes on with what is "
+            "under way"
+        )
+        yield f"{calls} {'in flight' if found.runner else left_open}."
+    unpriced = [f"{counted(found.unpriced, 'call')} of unknown cost"] if found.unpriced else []
+    spent = [f"{dollars(found.spent_usd)} spent at most"] if found.spent_usd or not found.unpriced else []
+    yield f"{', and '.join([*spent, *unpriced])}."
+    for worker in found.workers:
+        yield f"Worker {worker.number}, {worker.process}: {counted(len(worker.matches), 'match')}."
+
+
+def tables(found: Status) -> list[Rows]:
+    """Return the matches under way, those that wait, and hosts."""
+    under_way = [
+        *numbers(str, match="Match", round="Round ~2"),
+        *texts(game="Game ~2"),
+        *texts(" and ".join, players="Between"),
+        *numbers(whole, replies="Replies"),
+        *texts(moment, last_ms="Last reply ~1"),
+        *texts(", ".join, asks="Asks now"),
+        *numbers(whole, worker="Worker ~1"),
+    ]
+    waiting = [
+        *numbers(str, match="Match"),
+        *texts(" and ".join, players="Between"),
+        *texts(player="Waits for", why="Why ~1"),
+        *texts(moment, since_ms="Since", until_ms="Until ~2"),
+    ]
+    hosts = [
+        *texts(host="Host"),
+        *texts(moment, up_since_ms="Up since"),
+        *numbers(whole, waiting="Waiting", starts="Starts ~2"),
+        *numbers(hundredths, hours="Hours held"),
+        *numbers(dollars, cost_usd="Cost"),
+        *numbers(whole, matches="Matches ~1"),
+        *numbers(tenths, matches_per_hour="Matches/h"),
+        *texts(ended="Ended ~2"),
+    ]
+    title = counted(len(found.under_way), "match under way", "matches under way")
+    waits = counted(len(found.waiting), "match waits", "matches wait")
+    return [
+        Rows(found.under_way, under_way, title=title, name="under_way"),
+        Rows(found.waiting, waiting, title=waits, name="waiting"),
+        Rows(found.hosts, hosts, title="Hosts paid by the hour", name="hosts"),
+    ]

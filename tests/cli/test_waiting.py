@@ -1,4 +1,4 @@
-"""`peerage queue`: what waits, and what ends it; and what a run says of it."""
+"""`peerage status`: what waits, and what ends it; and what a run says of it."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def waiting(folder: Path, clock: Clock) -> RunReport:
 
 def test_it_lists_what_waits_for_whom_since_and_until_when(tmp_path: Path, clock: Clock) -> None:
     report, here = waiting(tmp_path, clock), ["--dir", str(tmp_path)]
-    rows = json.loads(cli.invoke(app, ["queue", "--format", "json", *here]).output)
+    rows = json.loads(cli.invoke(app, ["status", "--format", "json", *here]).output)["waiting"]
     assert [row["match"] for row in rows] == sorted(one.match for one in report.waiting)
     known = {one.match: one for one in report.waiting}
     for row in rows:
@@ -46,7 +46,7 @@ def test_it_lists_what_waits_for_whom_since_and_until_when(tmp_path: Path, clock
         assert (row["since_ms"], row["until_ms"]) == (one.since_ms, one.until_ms)
         assert row["since_ms"] < row["until_ms"]
         assert len(row["players"]) == 2
-    shown = cli.invoke(app, ["queue", *here]).output
+    shown = cli.invoke(app, ["status", *here]).output
     assert "2023-11-14 22:" in shown
     assert rows[0]["player"] in shown
 
@@ -61,7 +61,7 @@ def test_a_run_says_how_many_matches_wait_and_for_whom(tmp_path: Path, clock: Cl
             f"{count} match{'' if count == 1 else 'es'} wait{'s' if count == 1 else ''} for {player}" in said
         )
     assert "asleep" in said
-    assert "queue" in said
+    assert "status" in said
 
 
 def test_the_live_view_says_so_too(tmp_path: Path, clock: Clock) -> None:
@@ -79,11 +79,11 @@ def test_a_match_is_dropped_without_a_result_and_the_reason_is_on_record(
 ) -> None:
     report, here = waiting(tmp_path, clock), ["--dir", str(tmp_path)]
     number = min(one.match for one in report.waiting)
-    done = cli.invoke(app, ["queue", "--drop", str(number), *here])
+    done = cli.invoke(app, ["status", "--drop", str(number), *here])
     assert done.exit_code == 0, done.output
     shown = cli.invoke(app, ["match", str(number), "--format", "json", *here])
     assert json.loads(shown.output)["status"] == "dropped"
-    left = json.loads(cli.invoke(app, ["queue", "--format", "json", *here]).output)
+    left = json.loads(cli.invoke(app, ["status", "--format", "json", *here]).output)["waiting"]
     assert number not in [row["match"] for row in left]
     sound(tmp_path)
     with open_arena(tmp_path) as arena:
@@ -99,6 +99,6 @@ def test_what_does_not_wait_is_not_dropped(tmp_path: Path, clock: Clock) -> None
     report, here = waiting(tmp_path, clock), ["--dir", str(tmp_path)]
     over = min(set(range(1, 31)) - {one.match for one in report.waiting})
     for number in (over, 999):
-        refused = cli.invoke(app, ["queue", "--drop", str(number), *here])
+        refused = cli.invoke(app, ["status", "--drop", str(number), *here])
         assert refused.exit_code == 1
         assert f"match {number} does not wait; those that do: " in refused.output
