@@ -1,4 +1,8 @@
-"""Append-only records of an arena: see `store.Ledger` for the contract, docs/ledger.md for the format."""
+"""The append-only ledger of an arena: `store` has its rows and what it offers, docs/ledger.md its format.
+
+`schema` declares the tables, `stores` keep their rows, and what these mean is written once above:
+`rows`, `writer`, `holding`, `stored`. It imports shared nouns and settings, never players or the engine.
+"""
 
 from __future__ import annotations
 

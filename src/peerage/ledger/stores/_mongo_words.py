@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from urllib.parse import unquote, urlsplit
 
 from pymongo.errors import (
@@ -16,6 +15,7 @@ from pymongo.errors import (
 )
 
 from peerage.ledger.store import LedgerError
+from peerage.ledger.stores.server import known_password
 
 _REPLACED = (24, 43, 237, 239, 246)
 """Codes that say that a cursor, or the moment at which it reads, is no longer there."""
@@ -24,17 +24,6 @@ _READS_ONLY = (10058, 10107, 11602, 13435, 13436)
 
 PASSWORD = "PEERAGE_MONGODB_PASSWORD"
 """The variable by which a child process of ours is given the password."""
-_PASSWORDS: dict[str, str] = {}
-"""The password of each address opened here. Addresses get into messages, files and the arguments of
-processes, so no password is in them."""
-
-
-def known_password(address: str, stated: str) -> str:
-    """The password of an address: as stated, as it was when it was opened before, or as we were started with;
-    empty for none."""
-    if stated:
-        _PASSWORDS[address] = stated
-    return stated or _PASSWORDS.get(address, "") or os.environ.get(PASSWORD, "")
 
 
 def access(address: str) -> dict[str, str]:

@@ -50,9 +50,9 @@ from peerage.ledger.stores._mongo_rows import (
     reading,
     sweep,
 )
-from peerage.ledger.stores._mongo_words import explained, is_lost, known_password, parts, reads_only
+from peerage.ledger.stores._mongo_words import PASSWORD, explained, is_lost, parts, reads_only
 from peerage.ledger.stores.contract import Found, Insert, Reads, Row, Select, Writes
-from peerage.ledger.stores.server import Patience, busy, is_alive, note, process_named
+from peerage.ledger.stores.server import Patience, busy, is_alive, known_password, note, process_named
 
 RENEWED_S = 5.0
 """How often a runner's lease is renewed."""
@@ -79,7 +79,7 @@ class MongoStore:
         options MongoDB takes there."""
         self.address, password, name = parts(address)
         self.place = self.address
-        self._password = known_password(self.address, password)
+        self._password = known_password(self.address, password or os.environ.get(PASSWORD, ""))
         self._user = self.address.partition("://")[2].rpartition("@")[0] or "this user"
         self._direct = "directconnection=true" in self.address.lower()
         self._patience = Patience(self.place, self._lost)

@@ -39,6 +39,7 @@ from peerage.ledger.stores.server import (
     Patience,
     busy,
     is_alive,
+    known_password,
     note,
     process_named,
     superseded,
@@ -49,9 +50,6 @@ BLOCK, NARROW_BLOCK = 1_000, 10_000
 
 _ALIVE = {"keepalives": 1, "keepalives_idle": 30, "keepalives_interval": 10, "keepalives_count": 3}
 """With these either side notices within a minute or so that the other is gone without a word."""
-_PASSWORDS: dict[str, str] = {}
-"""The password of each address opened here. Addresses get into messages, files and the arguments of
-processes, so no password is in them."""
 
 # It tells of a line that broke in its own words, beside the error that is handled here.
 logging.getLogger("psycopg").setLevel(logging.ERROR)
@@ -113,9 +111,7 @@ class PostgresStore(sql.SqlReads):
         database holds several arenas, and with whatever else libpq takes there."""
         self.address, password, self._schema, plain = parts(address)
         self.place = self.address
-        if password:
-            _PASSWORDS[self.address] = password
-        self._password = password or _PASSWORDS.get(self.address, "")
+        self._password = known_password(self.address, password)
         with self.explained():
             self._stated = conninfo_to_dict(plain)
         self._key = int.from_bytes(sha256(f"peerage {self._schema}".encode()).digest()[:8], signed=True)

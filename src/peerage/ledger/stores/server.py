@@ -1,5 +1,5 @@
-"""What ledgers on servers share: a server that is away is waited for, a commit is looked up where nobody
-knows whether it came through, and a note says who holds the ledger."""
+"""What stores share: a note says who holds the ledger, a password is known by the address it came with, a
+server that is away is waited for, and a commit is looked up where nobody knows whether it came through."""
 
 from __future__ import annotations
 
@@ -18,6 +18,10 @@ AWAY_S = 600.0
 """How long a runner waits for a server that it lost, and `READER_AWAY_S` anybody else."""
 READER_AWAY_S = 5.0
 FIRST_TRY_S, LONGEST_TRY_S = 0.02, 2.0
+
+_PASSWORDS: dict[str, str] = {}
+"""The password of each address opened here. Addresses get into messages, files and the arguments of
+processes, so no password is in them."""
 
 _log = logging.getLogger("peerage")
 Found = TypeVar("Found")
@@ -78,6 +82,13 @@ class Patience:
                 return
 
 
+def known_password(address: str, stated: str) -> str:
+    """Return the password of an address: as stated, or as when it was opened before; empty for none."""
+    if stated:
+        _PASSWORDS[address] = stated
+    return _PASSWORDS.get(address, "")
+
+
 def note(**more: str) -> str:
     """This process, as the note of a run says who holds the ledger; with whatever `more` there is to say."""
     return json.dumps({"pid": os.getpid(), "host": socket.gethostname(), **more})
@@ -101,9 +112,9 @@ def is_alive(pid: int) -> bool:
 
 def busy(place: str, held: Mapping[str, Any], more: str = "") -> LedgerBusy:
     """The error that another runner holds the ledger."""
+    by = f" ({process_named(held)})" if held else ""
     return LedgerBusy(
-        f"another runner holds {place} ({process_named(held)}); wait for it or stop it{more}. Reading "
-        "commands work meanwhile"
+        f"another runner holds {place}{by}; wait for it or stop it{more}. Reading commands work meanwhile"
     )
 
 

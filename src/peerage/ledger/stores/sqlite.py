@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import os
-import socket
 import sqlite3
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
@@ -20,9 +19,10 @@ from typing import Any
 
 from peerage.inputs import InputRefused, check, read_bytes, real
 from peerage.ledger.schema import KINDS, Table
-from peerage.ledger.store import LedgerBusy, LedgerError
+from peerage.ledger.store import LedgerError
 from peerage.ledger.stores import sql
 from peerage.ledger.stores.contract import BLOCK, Found, Insert, Reads, Row, Writes, damaged
+from peerage.ledger.stores.server import busy, note, process_named
 from peerage.outputs import replacing
 from peerage.system_errors import REMEDIES, is_read_only, reason, why_not_opened
 
@@ -191,25 +191,21 @@ class SqliteStore(sql.SqlReads):
 
         path = self.path
         lock = FileLock(f"{path}.lock", timeout=LOOKED_AT_S, thread_local=False)
-        note = path.with_name(path.name + ".runner")
+        beside = path.with_name(path.name + ".runner")
         try:
             lock.acquire(poll_interval=LOOKED_AT_S / 10)
         except Timeout:
-            held = _holder(note)
-            raise LedgerBusy(
-                f"another runner holds {path}{f' ({held})' if held else ''}; wait for it or stop it. "
-                "Reading commands work meanwhile"
-            ) from None
+            raise busy(self.place, _noted(beside)) from None
         except OSError as error:
             raise LedgerError(f"cannot lock {path}: {reason(error)}") from error
         try:
             # Only a hint for people: a full disk must not stop a runner here.
-            with suppress(OSError), replacing(note) as part:
-                part.write_text(json.dumps({"pid": os.getpid(), "host": socket.gethostname()}))
+            with suppress(OSError), replacing(beside) as part:
+                part.write_text(note())
             yield
         finally:
             with suppress(OSError):
-                note.unlink()
+                beside.unlink()
             lock.release()
 
     def holder(self) -> str:
@@ -223,7 +219,7 @@ class SqliteStore(sql.SqlReads):
             with FileLock(path, timeout=0, thread_local=False):
                 return ""
         except (Timeout, OSError):  # not ours to open: the note is all there is
-            return _holder(self.path.with_name(self.path.name + ".runner"))
+            return process_named(_noted(self.path.with_name(self.path.name + ".runner")))
 
     def _settle(self, connection: sql.Connection) -> None:
         """Move the WAL into the main file, as far as readers allow, so that the file can be copied alone."""
@@ -283,12 +279,13 @@ def _transaction(connection: sql.Connection) -> Iterator[None]:
         raise
 
 
-def _holder(note: Path) -> str:
+def _noted(beside: Path) -> dict[str, Any]:
+    """Return the note of who holds the lock; empty where it makes no sense."""
     try:
-        held = json.loads(read_bytes(note, PAGE_BYTES))
-        return f"process {held['pid']} on {held['host']}"
+        held = json.loads(read_bytes(beside, PAGE_BYTES))
+        return {name: held[name] for name in ("pid", "host")}
     except (OSError, InputRefused, ValueError, KeyError, TypeError):
-        return ""
+        return {}
 
 
 def _make(connection: sql.Connection, tables: Sequence[Table]) -> None:
