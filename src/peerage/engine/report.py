@@ -29,7 +29,6 @@ class Progress:
     limit: int | None
     matches_in_flight: int
     calls_in_flight: int
-    calls_answered: int
     retries: int
     billed_nano: int
     possibly_nano: int

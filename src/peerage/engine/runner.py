@@ -251,7 +251,6 @@ class Runner:
             limit=self._limit,
             matches_in_flight=len(self._matches),
             calls_in_flight=calls.in_flight,
-            calls_answered=calls.answered,
             retries=calls.retried,
             billed_nano=self._budget.billed,
             possibly_nano=self._budget.possibly,

@@ -54,11 +54,6 @@ class Outlook(Sentences, frozen=True):
     clear: Further
     pair: Pair | None = None
 
-    @property
-    def in_short(self) -> str:
-        """The goal, and what it takes, for one line."""
-        return f"{self.goal}: {self.proven}"
-
 
 def outlook(
     played: PlayedMatches,

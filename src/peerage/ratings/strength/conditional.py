@@ -24,7 +24,6 @@ _LEAST = 600.0  # of a log density
 _NEAR = 1e-9  # slopes below this are none
 _WORK = 6_000_000  # numbers to be computed, which bounds the draws
 _FEWEST = 24
-_MANY = 300  # players from which on a pair's difference is taken to be normal
 _ERFC = (
     *(0.17087277, -0.82215223, 1.48851587, -1.13520398, 0.27886807),
     *(-0.18628806, 0.09678418, 0.37409196, 1.00002368, -1.26551223),

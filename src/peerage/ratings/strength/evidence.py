@@ -7,7 +7,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -116,15 +116,6 @@ def joined(parts: list[Evidence]) -> Evidence:
         weight=np.concatenate([part.weight for part in parts]),
         rankings=games(parts[0].players, [game for part in parts for game in listed(part.rankings)]),
         cluster=clusters,
-    )
-
-
-def weighed(evidence: Evidence, factor: float) -> Evidence:
-    """The same evidence, every match counting `factor` times as much."""
-    return replace(
-        evidence,
-        weight=evidence.weight * factor,
-        rankings=replace(evidence.rankings, weight=evidence.rankings.weight * factor),
     )
 
 
