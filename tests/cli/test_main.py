@@ -28,14 +28,21 @@ def test_help_lists_the_commands_and_bare_peerage_shows_it() -> None:
         assert "doctor" in shown.output
 
 
-def test_help_shows_every_command_by_what_people_do_on_one_screen() -> None:
+def test_help_shows_commands_by_what_people_do_on_one_screen_and_all_when_asked() -> None:
     shown = cli.invoke(app, ["-h"]).output
     assert shown == cli.invoke(app, ["--help"]).output
-    assert len(shown.splitlines()) <= 24
-    listed = re.findall(r"[a-z]+", shown[shown.index("Begin") : shown.index("Start with")])
-    for name in get_command(app).commands:  # type: ignore[attr-defined]
-        assert listed.count(name) == 1, name
-    assert "More " not in shown
+    everything = {
+        cli.invoke(app, words).output for words in (["--all"], ["--help", "--all"], ["--all", "-h"])
+    }
+    assert len(everything) == 1
+    commands = get_command(app).commands  # type: ignore[attr-defined]
+    for text, names in ((shown, set(commands) - main.SPECIAL), (*everything, set(commands))):
+        assert len(text.splitlines()) <= 24
+        listed = re.findall(r"[a-z]+", text[text.index("Begin") : text.index("Start with")])
+        assert sorted(set(listed) & set(commands)) == sorted(names)
+        assert all(listed.count(name) == 1 for name in names)
+    assert f"lists {len(main.SPECIAL)} more" in shown
+    assert set(commands) > main.SPECIAL
 
 
 @pytest.mark.parametrize("command", ["run", "demo", "estimate", "rejudge"])

@@ -14,6 +14,7 @@ import time
 from collections.abc import Iterator, Mapping
 from functools import cache
 from importlib import import_module
+from itertools import takewhile
 from typing import Any, ClassVar
 
 import typer
@@ -44,6 +45,7 @@ COMMANDS: Mapping[str, Mapping[str, str]] = {
         "estimate": "plan.estimate",
         "plan": "verdict.plan",
         "status": "status.status",
+        "games": "games.app",
         "worker": "worker.worker",
         "simulate": "simulate.simulate",
     },
@@ -54,7 +56,6 @@ COMMANDS: Mapping[str, Mapping[str, str]] = {
         "stats": "tables.stats",
         "match": "tables.match",
         "players": "lists.players",
-        "games": "games.app",
         "challenges": "challenges.app",
         "tournament": "tournament.app",
     },
@@ -63,7 +64,7 @@ COMMANDS: Mapping[str, Mapping[str, str]] = {
         "annotate": "annotate.annotate",
         "rejudge": "rejudge.rejudge",
     },
-    "Publish": {
+    "Share": {
         "serve": "site.serve",
         "report": "site.report",
         "site": "site.app",
@@ -80,6 +81,22 @@ COMMANDS: Mapping[str, Mapping[str, str]] = {
     "Other data": {"rate": "rate.rate", "import": "imports.enter"},
 }
 """What people do, with which commands, and where in this package each is written."""
+SPECIAL = frozenset(
+    (
+        "worker",
+        "simulate",
+        "challenges",
+        "tournament",
+        "annotate",
+        "rejudge",
+        "copy",
+        "checkpoint",
+        "disclose",
+        "sandbox",
+        "import",
+    )
+)
+"""Commands for special needs: `peerage --help --all` lists them too."""
 
 
 class Command(TyperCommand):
@@ -148,12 +165,23 @@ class Commands(TyperGroup):
         """The names alone: what each does is not loaded."""
         return list(self.commands)
 
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Take `--all` before a command, with `--help` or without, as a wish to see all commands."""
+        if "--all" in takewhile(lambda word: word.startswith("-"), args):
+            ctx.meta["--all"] = True
+            args = ["--help"]
+        return super().parse_args(ctx, args)
+
     def format_commands(self, ctx: Any, formatter: Any) -> None:
         """The commands by what people do, on one screen."""
+        special = frozenset[str]() if "--all" in ctx.meta else SPECIAL
+        groups = {group: [name for name in names if name not in special] for group, names in COMMANDS.items()}
         with formatter.section("Commands"):
-            formatter.write_dl([(group, ", ".join(names)) for group, names in COMMANDS.items()])
+            formatter.write_dl([(group, ", ".join(names)) for group, names in groups.items() if names])
         formatter.write_paragraph()
         formatter.write_text("Start with `peerage demo`. `peerage COMMAND -h` says what a command does.")
+        if special:
+            formatter.write_text(f"`peerage --help --all` lists {len(special)} more, for special needs.")
 
     def invoke(self, ctx: Any) -> Any:
         streams.prepare()
@@ -214,6 +242,7 @@ def main() -> None:
 @app.callback(invoke_without_command=True)
 def _program(
     version: bool = typer.Option(False, "--version", help="Print the version and exit.", is_eager=True),
+    every: bool = typer.Option(False, "--all", help="List all commands and exit."),
 ) -> None:
     if version:
         from peerage.version import __version__
