@@ -39,10 +39,9 @@ def public(ledger: Ledger) -> Ledger:
 class Moment:
     """A `Ledger` that ends with record `number`, to be read alone; what is sealed is redacted.
 
-    The narrow table, the amendments on each topic and what was spent are read once and kept: most of the
-    numbers on every page come from them. `known` is the beginning of the table, where that was read before.
-    `revealed` are the salts of what is shown all the same, by default those that the retirement of challenges
-    disclosed.
+    The narrow table and the amendments on each topic are read once and kept: most of the numbers on every
+    page come from them. `known` is the beginning of the table, where that was read before. `revealed` are the
+    salts of what is shown all the same, by default those that the retirement of challenges disclosed.
     """
 
     def __init__(
@@ -59,7 +58,6 @@ class Moment:
         self._revealed = revealed
         self._summaries: Sequence[Summary] | None = None
         self._said: dict[str, Sequence[Amendment]] = {}
-        self._spent: dict[tuple[int, frozenset[str] | None], dict[str, int]] = {}
 
     @cached_property
     def _shown(self) -> Callable[..., Any]:
@@ -149,10 +147,7 @@ class Moment:
         return self._ledger.texts(digests)
 
     def spent_by(self, last: int | None = None, replies_of: Collection[str] | None = None) -> dict[str, int]:
-        asked = self._end(last), None if replies_of is None else frozenset(replies_of)
-        if asked not in self._spent:
-            self._spent[asked] = self._ledger.spent_by(*asked)
-        return dict(self._spent[asked])
+        return self._ledger.spent_by(self._end(last), replies_of)
 
     def amendments(self, topic: str = "") -> Iterator[Amendment]:
         if not topic:
