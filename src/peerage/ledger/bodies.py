@@ -50,23 +50,27 @@ class Bodies:
         """Return whether a stored body needs a dictionary, and none is known."""
         return not self.dictionary and stored[:4] == MAGIC and len(stored) > 4 and bool(stored[4] & 3)
 
-    def whole(self, stored: bytes) -> bytes:
-        """Return the body of which this is stored. Raises LedgerError where it is damaged."""
-        if stored[:4] != MAGIC:
-            return stored
+    def whole(self, stored: Sequence[bytes]) -> list[bytes]:
+        """Return the bodies of which these are stored. Raises LedgerError where one is damaged."""
         import zstandard
 
+        _, known, plain = self._codecs()
+        with_dictionary, without = known.decompress, plain.decompress
+        found: list[bytes] = []
         try:
-            if zstandard.frame_content_size(stored) > LONGEST:
-                raise zstandard.ZstdError(f"it says that it is longer than {LONGEST:,} bytes")
-            _, known, plain = self._codecs()
-            body: bytes = (known if stored[4] & 3 else plain).decompress(stored, allow_extra_data=False)
+            for body in stored:
+                if body[:4] == MAGIC:
+                    head = body[4]
+                    if head >= 0x80 and zstandard.frame_content_size(body) > LONGEST:
+                        raise zstandard.ZstdError(f"it says that it is longer than {LONGEST:,} bytes")
+                    body = (with_dictionary if head & 3 else without)(body, allow_extra_data=False)
+                found.append(body)
         except (zstandard.ZstdError, MemoryError, IndexError) as error:
             raise LedgerError(
                 f"{self._place} is damaged: a body cannot be read ({error}). Restore it from a copy; "
                 "`peerage verify` says what is whole"
             ) from error
-        return body
+        return found
 
     def _codecs(self) -> tuple[Any, Any, Any]:
         """Return this thread's compressor, and what decompresses with and without the dictionary."""

@@ -254,8 +254,8 @@ class Rows:
         for part in parts:
             if not self._bodies.dictionary and any(self._bodies.lacks(row[at]) for row in part):
                 self._bodies.learn(self.dictionary())
-            whole = self._bodies.whole
-            yield [(*row[:at], whole(row[at]), *row[at + 1 :]) for row in part]
+            whole = self._bodies.whole([row[at] for row in part])
+            yield [(*row[:at], body, *row[at + 1 :]) for row, body in zip(part, whole, strict=True)]
 
     def dictionary(self) -> bytes:
         """The dictionary by which bodies are compressed; empty where there is none yet."""
