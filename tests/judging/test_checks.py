@@ -247,6 +247,23 @@ def test_a_choice_is_never_guessed() -> None:
     assert chosen("A and B", ("A", "B")) is None
     assert chosen("a banana", ("A", "B")) is None
     assert chosen("Answer: C", ("A", "B")) is None
+    teams = ("billing", "delivery", "returns")
+    lists = (
+        "billing, delivery or returns",
+        "billing/delivery",
+        "**billing** or delivery?",
+        "billing, returns.",
+        "billing, delivery, or returns, whichever fits",
+    )
+    assert [chosen(f"The answer is {text}", teams) for text in lists] == [None] * len(lists)
+    choices = (
+        "billing, delivery is wrong",
+        "billing (not delivery or returns)",
+        "billing; delivery does not fit",
+        "billing. Delivery or returns would be wrong",
+        "billing or delivery\nAnswer: billing",
+    )
+    assert [chosen(f"The answer is {text}", teams) for text in choices] == ["billing"] * len(choices)
 
 
 SCHEMA = {
@@ -337,6 +354,8 @@ def test_a_program_that_cannot_be_run_gives_no_credit() -> None:
         (Check("json", {"a": "x"}), '{"a": null}', "a is null, expected 'x'"),
         (Check("json", {"a": 4.5}), '{"a": "null"}', "a is 'null', expected 4.5"),
         (Check("json", {"a": True}), "{}", "a missing, expected true"),
+        (Check("json", {"a": 1}), '{"a": 1} or {"a": 2}', "holds several JSON objects, and may hold one"),
+        (Check("json", {"a": 1}), '{"a": ', "is no JSON"),
     ],
 )
 def test_a_note_shows_what_was_said_as_it_is_written(check: Check, answer: str, note: str) -> None:

@@ -230,8 +230,9 @@ def chosen(answer: str, options: Sequence[str]) -> str | None:
     """Return the option that an answer chooses, normalized; None where it is none, or several.
 
     It is the answer as a whole; else what its last lines say, of the form `Answer: B`; else the last option
-    of which it says that the answer is that; else the only one that occurs in it as words of their own and
-    not behind a `not`, in its own case where it is one letter, and not as an article.
+    of which it says that the answer is that, unless a list follows (`A or B`); else the only one that occurs
+    in it as words of their own and not behind a `not`, in its own case where it is one letter, and not as an
+    article.
     """
     known = {normalized(option): option for option in options}
     for line in (answer, *reversed(answer.strip().splitlines()[-5:])):
@@ -243,12 +244,16 @@ def chosen(answer: str, options: Sequence[str]) -> str | None:
     any_option = "|".join(map(re.escape, sorted(known.values(), key=len, reverse=True)))
     stated = re.finditer(rf"\banswer\W{{0,3}}(?:is|:|=)(\W{{0,5}})({any_option})(?!\w)", text, re.IGNORECASE)
     named = [
-        option
-        for marks, option in [place.groups() for place in stated]
+        (option, place.end())
+        for place in stated
+        for marks, option in [place.groups()]
         if len(option) > 1 or option in known.values() or "(" in marks  # and not an article
     ]
     if named:
-        return normalized(named[-1])
+        option, end = named[-1]
+        listed_too = re.match(_LISTED.replace("OPTION", any_option), text[end:], re.IGNORECASE)
+        last = listed_too and (listed_too[1] or listed_too[2])
+        return None if last and normalized(last) != normalized(option) else normalized(option)
     loose = text.casefold()
     there = [
         form
@@ -264,6 +269,13 @@ def chosen(answer: str, options: Sequence[str]) -> str | None:
     return there[0] if len(there) == 1 else None
 
 
+_AND = r"\W{0,4}(?:\b(?:and|or)\b|[,;&+/|])\W{0,4}(?:(?:and|or)\b\W{0,4})?"
+_OR = r"\W{0,4}(?:\bor\b|[/|])\W{0,4}"
+_LISTED = (
+    rf"(?:{_AND}(?:OPTION)(?!\w))*{_OR}(OPTION)(?!\w)"
+    rf"|(?:{_AND}(OPTION)(?!\w))+\W*(?:[.!?]|$)"
+)
+"""What follows an option that is one of a list: “A or B”, “A, B and C.”, and not “A, B is wrong”."""
 _ALONE = re.compile(r"(?<!\w)(?<![Nn]ot )(?<!n't )OPTION(?!\w)")
 _ARTICLE = re.compile(r"(?! (?!(?:is|was|or|and|nor|because|since|as|seems|fits|would)\b)[a-z])")
 """Not before a word, as in “A clear case”, but “A is right”."""
@@ -291,18 +303,26 @@ def json_in(answer: str) -> Any:
     return values[0] if len(values) == 1 else NOTHING
 
 
+def _no_json(answer: str) -> str:
+    try:
+        several = any(part.value is not None for part in objects(answer))
+    except FormatError:
+        several = False
+    return "holds several JSON objects, and may hold one" if several else "is no JSON"
+
+
 def invalid(answer: str, schema: Any) -> str:
     """Return why an answer is not valid by a schema; empty where it is."""
     if len(answer) > MOST:
         return f"has {len(answer):,} characters; at most {MOST:,} are checked"
     value = json_in(answer)
-    return "is no JSON" if value is NOTHING else "; ".join(misfits(value, schema))
+    return _no_json(answer) if value is NOTHING else "; ".join(misfits(value, schema))
 
 
 def _json(check: Check, answer: str) -> Credit:
     value = json_in(answer)
     if value is NOTHING:
-        return Credit(0.0, "is no JSON")
+        return Credit(0.0, _no_json(answer))
     if check.schema is not None and (wrong_shape := misfits(value, check.schema)):
         return Credit(0.0, "; ".join(wrong_shape))
     if check.expected is None:
