@@ -168,7 +168,7 @@ def test_nobody_else_is_said_to_be_first_without_a_word_on_what_counts() -> None
     assert not [line for line in verdict(rows, 60, chances(ratings)).lines if "first;" in line]
 
 
-def test_the_best_value_is_the_cheapest_that_comes_near() -> None:
+def test_the_best_value_wins_most_for_the_money_of_those_that_come_near() -> None:
     made = found([1800, 1700, 1500, 1400], 100, costs=[0.05, 0.01, 0.002, 0.001])
     assert made.value == "bob"  # wins 36%; cid 15%
     assert (
@@ -181,6 +181,13 @@ def test_the_best_value_is_the_cheapest_that_comes_near() -> None:
         in free.lines
     )
     assert found([1900, 1500], 100, costs=[0.05, 0.01]).value == "ada"
+    near = found([1800, 1780, 1680], 100, 20, costs=[0.096, 0.062, 0.055])  # cid saves next to nothing
+    assert near.value == "bob"
+    alone = found([1800, 1700], 100, costs=[0.05, 0.045])
+    assert (
+        "Best value for money: ada, at $5.00 per 100 matches; nobody cheaper wins enough against it."
+        in alone.lines
+    )
     assert found([1800, 1700], 100, costs=[0.05, None]).value is None
     few = verdict(table([1800, 1700], costs=[0.05, 0.01], matches=2), 2, chances([1800, 1700]))
     assert few.value is None, "too few matches to say"

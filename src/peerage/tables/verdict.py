@@ -310,14 +310,16 @@ def _beaten(beats: Sequence[Chance], *, tied: bool) -> Iterator[str]:
 
 
 def _value(pick: Row, ranked: Sequence[Row], against: dict[str, float]) -> Row | None:
-    """The cheapest of those that win at least `FAIR` of their matches against the pick."""
+    """Of those that win at least `FAIR` of their matches against the pick, and of the pick, who wins most for
+    the money."""
     costs = {row.cost_per_match for row in ranked}
     if None in costs or len(costs) < 2 or pick.matches < FEW:
         return None
     worthy = [
         row for row in ranked if row is pick or (row.matches >= FEW and 1 - against[row.player] >= FAIR)
     ]
-    return min(worthy, key=lambda row: (row.cost_per_match or 0.0, row is not pick))
+    wins = {row.player: 1 - against.get(row.player, 0.5) for row in worthy}
+    return min(worthy, key=lambda row: ((row.cost_per_match or 0.0) / wins[row.player], row is not pick))
 
 
 def _worth(
@@ -327,9 +329,7 @@ def _worth(
         return
     cost, dearer = value.cost_per_match or 0.0, pick.cost_per_match or 0.0
     if value is pick:
-        yield (
-            f"Best value for money: {pick.player}{price}; nobody cheaper wins even 1 in 4 matches against it."
-        )
+        yield (f"Best value for money: {pick.player}{price}; nobody cheaper wins enough against it.")
         return
     if cost:
         times = dearer / cost
