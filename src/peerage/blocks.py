@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 from msgspec import Struct
@@ -33,11 +34,12 @@ Cell: TypeAlias = str | int | float | None
 
 class Heading(Struct, frozen=True, gc=False, tag="heading"):
     """The title of what follows, up to the next heading; of level 1 that of a whole view. `to` is where it
-    leads."""
+    leads, `anchor` what links lead to it by."""
 
     text: str
     level: Literal[1, 2, 3] = 2
     to: Target | None = None
+    anchor: str = ""
 
 
 class Sentence(Struct, frozen=True, gc=False, tag="sentence"):
@@ -153,8 +155,9 @@ class Column(Struct, frozen=True):
     leads, `small` what stands under it. In a narrow place columns with a `spare` above 0 are left out, the
     highest first, equal ones together; one that is not for a `page` says what a page says elsewhere. `order`
     is what the column is sorted by where that is not its value.
-    `draw` is an interval whose value is (lower, middle, upper), drawn where a medium can. `shade` colours a
-    cell from 0, always lost, to 1, always won, None where too little is known; `tip` says more about it.
+    `draw` is an interval, its value (lower, middle, upper), or a record (won, drawn, lost), drawn where a
+    medium can. `shade` colours a cell from 0, always lost, to 1, always won, None where too little is known;
+    `tip` says more about it.
     `pick` lets a reader choose rows: by one of the column's values, or by numbers at most so large.
     """
 
@@ -168,7 +171,7 @@ class Column(Struct, frozen=True):
     link: Callable[[Any], Target | None] | None = None
     small: Callable[[Any], Iterable[Small]] | None = None
     order: Callable[[Any], float | None] | None = None
-    draw: Literal["", "interval"] = ""
+    draw: Literal["", "interval", "record"] = ""
     shade: Callable[[Any], float | None] | None = None
     tip: Callable[[Any], str] | None = None
     pick: Literal["", "value", "most"] = ""
@@ -197,6 +200,23 @@ def texts(write: Callable[[Any], str] = str, **titles: str) -> Iterator[Column]:
 def numbers(write: Callable[[Any], str], **titles: str) -> Iterator[Column]:
     """Columns of numbers, written alike; else as `texts`."""
     return (replace(column, number=True) for column in texts(write, **titles))
+
+
+def bounded(
+    write: Callable[[Any], str], spare: int = 0, ends: str = "{}_", **titles: str
+) -> Iterator[Column]:
+    """Columns of numbers with 95% bounds, the fields `_lower` and `_upper` of their keys. A page has bounds
+    under their number; other media have them in columns of their own, with a `spare` above 0."""
+    for column in numbers(write, **titles):
+        before = ends.format(column.key)
+        yield replace(column, small=partial(_between, write, before))
+        for end, title in (("lower", "from"), ("upper", "to")) if spare else ():
+            yield Column(f"{before}{end}", title, write, number=True, spare=spare, page=False)
+
+
+def _between(write: Callable[[Any], str], before: str, row: Any) -> Iterator[Small]:
+    if (lower := getattr(row, f"{before}lower")) is not None:
+        yield Small(f"{write(lower)} to {write(getattr(row, f'{before}upper'))}")
 
 
 def explained(columns: Iterable[Column], **hints: str) -> list[Column]:
@@ -239,6 +259,21 @@ class Fact(NamedTuple):
     title: str
     value: str
     about: str = ""
+
+
+def as_facts(block: Rows, row: Any, *without: str) -> Facts:
+    """Return the numbers of one row that are known, each by itself, an interval with the one before it."""
+    facts: list[Fact] = []
+    for column in block.columns:
+        if not column.number or column.key in without or column.of(row) is None:
+            continue
+        small = [small.text for small in (column.small(row) if column.small else ()) if not small.narrow]
+        about = [*small, column.tip(row) if column.tip else "", column.hint]
+        if column.draw and facts:
+            facts[-1] = facts[-1]._replace(about=f"{column.title}: {column.text(row)}")
+        else:
+            facts.append(Fact(column.title, column.text(row), "; ".join(filter(None, about))))
+    return Facts(facts)
 
 
 class Beside(Struct, frozen=True, tag="beside"):

@@ -149,6 +149,13 @@ hundredths = "{:.2f}".format
 signed = "{:+.2f}".format
 
 
+def score(value: float) -> str:
+    """A score, a half as ½."""
+    if value % 1 == 0.5 and value >= 0:
+        return f"{int(value) or ''}½"
+    return f"{value:.3g}" if abs(value) < 1000 else f"{value:,.0f}"
+
+
 def points(value: float) -> str:
     """A difference in whole points, with its sign; never `-0`."""
     return f"{round(value):+d}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
@@ -17,7 +18,7 @@ from peerage.site.addresses import player_page
 from peerage.site.leaderboards import judged
 from peerage.site.pages import ASSETS, body, paths
 from peerage.site.reading import Site
-from peerage.site.rendering import standing
+from peerage.views.player import placed_in
 
 RULES = {"questions": 2, "categories": ["logic"]}
 
@@ -53,7 +54,7 @@ def text(site: Site, path: str) -> str:
 def test_lists_and_heads_of_matches_give_places_the_first_first(site: Site) -> None:
     listed, told = text(site, "matches.html"), text(site, "matches/1.html")
     for one in site.moment.summaries(1, site.number):
-        placed = [f"{place}. {player}" for place, player, _ in standing(one.players, one.scores)]
+        placed = [f"{place}. {player}" for place, player, _ in placed_in(one.players, one.scores)]
         assert placed[0].startswith("1. ")
         assert " · ".join(placed) in listed
     (match,) = site.matches(1, 1)
@@ -78,7 +79,7 @@ def test_first_places_are_not_called_points(site: Site) -> None:
     page = text(site, player_page("p3"))
     assert "W: first alone" in page
     row = next(row for row in site.table() if row.player == "p3")
-    assert f"first in {row.wins}, shared first in {row.draws}" in page
+    assert re.search(rf"First\s*{row.wins}\D.*Shared\s*{row.draws}\D", page)
     assert "Points" not in page.partition("By game")[2].partition("What it was asked")[0]
     assert "Points" in page.partition("Against each opponent")[2].partition("By game")[0]
 

@@ -11,19 +11,18 @@ import jinja2
 import pytest
 from markupsafe import Markup
 
+from peerage.figures import score
 from peerage.render.html import breakable, coded
 from peerage.site.rendering import (
-    as_words,
     environment,
     escaped,
     inline,
     listed,
     points,
     render,
-    score,
     sign,
-    standing,
 )
+from peerage.views.player import placed_in, stated
 
 HOSTILE = "<script>\"a\" & 'b'</script>\u202egnp\x00"
 SHOWN = "&lt;script&gt;&#34;a&#34; &amp; &#39;b&#39;&lt;/script&gt;\ufffdgnp\ufffd"
@@ -126,10 +125,10 @@ def test_what_stands_between_backticks_in_a_note_is_code() -> None:
 
 
 def test_settings_are_said_in_words() -> None:
-    assert as_words({"input": 0.02, "cached": None, "days": ["Mon", "Tue"]}) == (
+    assert stated({"input": 0.02, "cached": None, "days": ["Mon", "Tue"]}) == (
         "input 0.02; cached not set; days Mon, Tue"
     )
-    assert [as_words(one) for one in (True, False, [], {}, 1500, "ab")] == [
+    assert [stated(one) for one in (True, False, [], {}, 1500, "ab")] == [
         "yes",
         "no",
         "none",
@@ -149,7 +148,7 @@ def test_settings_are_said_in_words() -> None:
     ],
 )
 def test_who_met_is_listed_by_place(scores: tuple[float, ...], shown: list[tuple[int, str, float]]) -> None:
-    assert standing("abc"[: len(scores) or 2], scores) == shown
+    assert placed_in("abc"[: len(scores) or 2], scores) == shown
 
 
 @pytest.mark.parametrize(

@@ -62,7 +62,7 @@ def test_pages_say_how_often_each_was_right_and_link_nowhere_in_vain(tmp_path: P
     with closing(Site.open(folder)) as site:
         made = page(site, "judges.html")
         assert made is not None
-        assert b"Right answer preferred" in made.body
+        assert b"Prefers the right" in made.body
         there = {*paths(site), *downloads.paths(site)}
         for path in ("judges.html", "index.html", "stats.html", "matches/1.html"):
             if (shown := page(site, path)) is None:

@@ -9,11 +9,10 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from peerage.blocks import Answer, numbers, texts
+from peerage.blocks import Answer
 from peerage.cli.options import HERE, Folder, Format, Shape, arena_in
-from peerage.cli.output import show, show_blocks
+from peerage.cli.output import show_blocks
 from peerage.cli.strengths import show_by_game
-from peerage.figures import interval, whole
 
 if TYPE_CHECKING:
     from peerage.arena import Arena
@@ -255,22 +254,12 @@ def _show_board(
 def show_corrected(arena: Arena, correct: str, shape: Format, scope: Scope) -> None:
     """Write what corrections of the judges' votes would change to standard output."""
     from peerage.tables.corrected import asked, what_would_change
+    from peerage.views.judges import corrected
 
     wanted = asked(correct)
-    found = what_would_change(arena.reading, scope, wanted)
-    rows = [row.as_dict() for row in found]
-    if shape.for_people:
-        rows = [{**row, "interval": interval(row["lower"], row["upper"], whole)} for row in rows]
-    columns = [
-        *numbers(str, corrected_rank=""),
-        *texts(player="Player"),
-        *numbers(whole, rating="Rating", corrected="Corrected"),
-        *numbers(lambda points: f"{points:+,.0f}", difference="Difference ~2"),
-        *numbers(str, interval="95%"),
-        *numbers(str, rank="Before ~1"),
-    ]
     title = f"{arena.settings.name}: what would change, corrected for {', '.join(wanted)}"
-    show(rows, columns, shape, title=title, notes=found[0].notes)
+    block = corrected(what_would_change(arena.reading, scope, wanted), title)
+    show_blocks([block], block, shape)
 
 
 def _weight(stated: str) -> tuple[str, float]:

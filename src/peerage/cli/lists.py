@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from contextlib import closing
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import Annotated, Literal
 
 import typer
 
@@ -21,10 +21,7 @@ from peerage.cli.options import (
 )
 from peerage.cli.output import show, show_parts
 from peerage.clock import now_ms
-from peerage.figures import moment, percent
-
-if TYPE_CHECKING:
-    from peerage.tables.judge_rows import JudgesReport
+from peerage.figures import moment
 
 
 def players(
@@ -115,7 +112,7 @@ def judges(
     """
     from peerage.ledger.votes import PeopleVotes
     from peerage.tables.judges import judges as counted
-    from peerage.views.judges import parts
+    from peerage.views.judges import about_favours, parts
 
     with arena_in(folder) as arena:
         people = PeopleVotes(arena.ledger.address, arena.folder)
@@ -131,18 +128,4 @@ def judges(
     if of != "favours" or not shape.for_people or any(pair.found for pair in report.favours):
         show_parts(report, parts(report, every_pair=not shape.for_people), of, shape, "judges")
     if of in (None, "favours") and shape.for_people:
-        prose(told_of_favours(report, level))
-
-
-def told_of_favours(report: JudgesReport, level: float = 0.05) -> str:
-    """What the test of favours says of all pairs of judge and author; `level` is the one it was made at."""
-    if not report.judges:
-        return "No judge has voted yet."
-    tested = len(report.favours)
-    if not tested:
-        return "Too few marks to tell whether a judge favours an author."
-    beyond = sum(pair.found for pair in report.favours)
-    return (
-        f"{tested} pairs of judge and author tested, {beyond} beyond chance and taste; the chance that any "
-        f"is false is {percent(level)} at most, for tastes as in docs/judging-figures.md."
-    )
+        prose(about_favours(report, level))

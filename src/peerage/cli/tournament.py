@@ -10,7 +10,6 @@ import typer
 
 from peerage.blocks import Column, numbers, texts
 from peerage.cli import output
-from peerage.cli.lists import told_of_favours
 from peerage.cli.options import (
     HERE,
     MOST_MATCHES,
@@ -77,9 +76,11 @@ def show(
             continue
         notes = _notes(part, found)
         if part == "matrix" and tests is not None:
+            from peerage.views.judges import about_favours
+
             beyond = {(pair.judge, pair.author) for pair in tests.favours if pair.found}
             rows, columns = _grid(found, beyond)
-            notes += [f"* {_BEYOND}"] * bool(beyond) + [told_of_favours(tests)]
+            notes += [f"* {_BEYOND}"] * bool(beyond) + [about_favours(tests)]
         if rows or of == part:
             title = f"Tournament {found['number']}: {heading}"
             output.show(rows, columns, shape, title=title, notes=notes)

@@ -45,6 +45,8 @@ from peerage.render import rows as laid
 
 WIDTH = 200
 """Of a drawn interval, in pixels."""
+BAR = 120
+"""Of a drawn record, in pixels."""
 MANY = 5
 """Rows of more than which a table that can be searched offers it."""
 
@@ -79,7 +81,8 @@ class Html:
     def _block(self, block: ViewBlock, *, heads: bool = False) -> str:
         match block:
             case Heading():
-                return f"<h{block.level}>{self.link(shown(block.text), block.to)}</h{block.level}>\n"
+                anchor = f' id="{escape(block.anchor)}"' if block.anchor else ""
+                return f"<h{block.level}{anchor}>{self.link(shown(block.text), block.to)}</h{block.level}>\n"
             case Sentence():
                 tone = f' class="{block.tone}"' if block.tone else ""
                 return f"<p{tone}>{coded(block.text)}</p>\n"
@@ -156,7 +159,8 @@ class Html:
 
     def _rows(self, block: Rows) -> str:
         columns, remarks = [column for column in laid.shown(block) if column.page], laid.remarks(block)
-        scales = {column.key: Scale.over(map(column.of, block.rows)) for column in columns if column.draw}
+        intervals = [column for column in columns if column.draw == "interval"]
+        scales = {column.key: Scale.over(map(column.of, block.rows)) for column in intervals}
         name = next((column for column in columns if not column.number), columns[0])
         picks = [column for column in block.columns if column.pick]
         head = "".join([_head(column) for column in columns])
@@ -206,8 +210,9 @@ class Html:
         if column.link:
             text = self.link(text, column.link(row))
         small = [_small(one) for one in (column.small(row) if column.small else ())]
-        drawn = column.draw and value is not None and not self._bare
-        drawing = scales[column.key].draw(value, text) if drawn else ""
+        drawing = ""
+        if column.draw and value is not None and not self._bare:
+            drawing = _record(*value) if column.draw == "record" else scales[column.key].draw(value, text)
         if column.draw:
             text = f"<small>{text}</small>" if drawing else text
         body = f"{text}{''.join(small)}{drawing}"
@@ -315,6 +320,15 @@ class Scale:
             f'preserveAspectRatio="none" role="img" aria-label="{about.replace("–", " to ")}">'
             f'<path d="M{low} 7H{high}M{low} 4v6M{high} 4v6"/><path class="at" d="M{at} 7h0"/></svg>'
         )
+
+
+def _record(won: int, drawn: int, lost: int) -> str:
+    """Return matches won, drawn and lost as a bar."""
+    scale, parts, at = BAR / ((won + drawn + lost) or 1), "", 0.0
+    for kind, count in (("w", won), ("d", drawn), ("l", lost)):
+        parts += f'<rect class="{kind}" x="{at:.1f}" width="{count * scale:.1f}" height="10"/>'
+        at += count * scale
+    return f'<svg class="bar" width="{BAR}" height="10" aria-hidden="true">{parts}</svg>'
 
 
 FOLD = 1_500

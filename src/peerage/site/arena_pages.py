@@ -33,6 +33,7 @@ from peerage.site.rendering import View
 from peerage.tables.corrected import CorrectedRow
 from peerage.tables.match_view import tasks
 from peerage.tables.tracks import NAMES, Track
+from peerage.views.judges import judges
 from peerage.views.stats import linked, parts
 
 NEWEST = 60
@@ -125,22 +126,9 @@ def judges_page(site: Site) -> View:
     rows: list[CorrectedRow] = []
     with suppress(ScopeError):
         rows = site.corrected(CORRECTED)
-    report = site.judges
-    found = [pair for pair in report.favours if pair.found]
-    order = {row.player: at for at, row in enumerate(site.table())}
-
-    def place(name: str) -> tuple[int, str]:
-        return order.get(name, len(order)), name
-
-    values = {
-        "report": report,
-        "found": found,
-        "pairs": {(pair.judge, pair.author): pair for pair in report.favours},
-        "judging": sorted({pair.judge for pair in report.favours}, key=place),
-        "judged": sorted({pair.author for pair in report.favours}, key=place),
-        "corrected": rows,
-    }
-    return View("judges.html", "Judges", values)
+    order = [row.player for row in site.table()]
+    blocks = [*judges(site.judges, order, rows)]
+    return View("view.html", "Judges", {"blocks": blocks}, "judges.html")
 
 
 def costs_page(site: Site) -> View:

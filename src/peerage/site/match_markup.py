@@ -16,14 +16,13 @@ from markupsafe import Markup
 from peerage import blocks
 from peerage.blocks import Block, Cell, Private
 from peerage.engine.driver import ROOM
-from peerage.figures import DASH, dollars, moment, seconds, whole
+from peerage.figures import DASH, dollars, moment, score, seconds, whole
 from peerage.ledger.codec_requests import Part
 from peerage.ledger.merkle import digest
 from peerage.protocol import visible
 from peerage.reading.matches import Match, Step
 from peerage.render.html import coded
 from peerage.site.addresses import player_page
-from peerage.site.rendering import score
 
 FOLD = 1_500
 """Characters of a text that stand open; the rest opens on demand."""

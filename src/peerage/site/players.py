@@ -4,17 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations
-from typing import Any
+from typing import Any, Literal
 
 from peerage.blocks import Column, Figure, Heading, Link, Links, Sentence, ViewBlock, numbers, texts
 from peerage.engine.model_watch import Change
 from peerage.engine.registration import only_judging
-from peerage.figures import share_between, whole
+from peerage.figures import listed, share_between, whole
 from peerage.protocol import visible
 from peerage.reading.played import ScopeError
 from peerage.site.addresses import player_page, slug
-from peerage.site.board_charts import course, drawn, followed, in_tenths, of_mu
-from peerage.site.leaderboards import address, filters
+from peerage.site.board_charts import course, drawn, followed, in_tenths
 from peerage.site.reading import Site
 from peerage.site.rendering import View
 from peerage.site.tally import Field, Mine, Record
@@ -23,7 +22,7 @@ from peerage.tables.notes import OF_MANY
 from peerage.tables.overall import WHOLE
 from peerage.tables.row import Row
 from peerage.tables.speed import FEW, NEWEST
-from peerage.tables.tracks import NAMES
+from peerage.views.player import Part, ratings, recent, records, roles, settings, standing
 from peerage.views.players import head_to_head
 
 COMPARE = "compare"
@@ -69,14 +68,23 @@ def view(site: Site, path: str) -> View | None:
 
 
 def _judge(site: Site, name: str) -> View:
-    values = {
-        "name": name,
-        "card": site.cards.get(name, {}),
-        "stats": next((one for one in site.stats.players if one.player == name), None),
-        "judge": next((one for one in site.stats.judges if one.player == name), None),
-        "held": next((one for one in site.judges.judges if one.judge == name), None),
-    }
-    return View("judge.html", name, values, "judges.html")
+    blocks = [
+        Heading(name, 1),
+        Sentence(" · ".join(["Only judges", *_about(name, site.cards.get(name, {}))]), "quiet"),
+        *roles(name, site.stats, site.judges, plays=False),
+        Sentence("It has no rating, since it never plays.", "quiet"),
+        Links([Link("All judges", ("view", "judges.html"))]),
+    ]
+    return View("view.html", name, {"blocks": blocks}, "judges.html")
+
+
+def _about(name: str, card: Mapping[str, Any]) -> Iterator[str]:
+    """Yield model and family of a player, where its name does not say them."""
+    model, family = card.get("model") or name, card.get("family")
+    if model != name:
+        yield model
+    if family and family not in (name, model):
+        yield f"family {family}"
 
 
 def head_to_head_page(site: Site) -> View:
@@ -133,20 +141,60 @@ def same(named: Change, row: Row) -> bool:
 
 
 def _player(site: Site, name: str) -> View:
-    rows = {
-        track: next((row for row in site.table(track) if row.player == name), None) for track in site.tracks
-    }
-    row = rows[site.track]
-    assert row is not None
-    order = {other.player: place for place, other in enumerate(site.table())}
-    mine = site.tally.players.get(name, Mine())
-    against = sorted(mine.against.items(), key=lambda pair: order.get(pair[0], len(order)))
-    points = course(site, site.track, (name,))
+    return View("view.html", name, {"blocks": [*_blocks(site, name)]}, "index.html")
+
+
+def _blocks(site: Site, name: str) -> Iterator[ViewBlock]:
+    board, mine = site.board(), site.tally.players.get(name, Mine())
+    order = {other.player: place for place, other in enumerate(board.rows)}
+    row = board.rows[order[name]]
+    yield Heading(name, 1)
+    if about := [*_about(name, {"model": row.model, "family": row.family})]:
+        yield Sentence(" · ".join(about), "quiet")
+    if versions := _versions(site, name):
+        yield Sentence("Other versions of this player, each rated by its own matches:", "quiet")
+        yield Links([Link(one, ("player", one)) for one in versions])
     models = site.models.get(name, [])
     marks = [(one.match, one.in_words) for one in models if one.before]
-    if not marks:  # what its settings say already is not worth a line
-        models = [one for one in models if one.model not in row.model]
-    charts = []
+    if marks:
+        named = [visible(f"F{one.in_words[1:]}.") for one in models[1:]]
+        yield Sentence(" ".join([*named, "The rating counts all its matches."]))
+    elif models and models[0].model not in row.model and not same(models[0], row):
+        yield Sentence(visible(f"F{models[0].in_words[1:]}."), "quiet")
+    yield standing(board, row)
+    yield from _charts(site, name, marks)
+    yield Heading("Ratings")
+    yield ratings([one for track in site.tracks for one in site.table(track) if one.player == name])
+    if row.above:
+        yield Sentence(f"Proven to be better than {listed(row.above)}.", "quiet")
+    against = sorted(mine.against.items(), key=lambda pair: order.get(pair[0], len(order)))
+    if against:
+        yield Heading("Against each opponent")
+        yield records("opponent", [_part(other, one) for other, one in against])
+    of_many = next((note for note in board.notes if note == OF_MANY), "")
+    kinds: tuple[tuple[Literal["game", "topic"], Mapping[str, Field]], ...]
+    kinds = ("game", mine.games), ("topic", mine.topics)
+    for kind, fields in kinds:
+        if len(fields) > 1 or (kind == "topic" and any(fields)):
+            accuracies = _accuracies(site, name) if kind == "topic" else {}
+            most = sorted(fields.items(), key=lambda pair: (-pair[1].record.matches, pair[0]))
+            parts = [_part(of, one.record, one.cost_per_match, accuracies.get(of)) for of, one in most]
+            yield Heading(f"By {kind}")
+            yield records(kind, parts, of_many=of_many, in_dollars=board.in_dollars)
+    yield from roles(name, site.stats, plays=True)
+    if mine.recent:
+        yield Heading("Recent matches")
+        yield recent(mine.recent[::-1])
+    if card := _card(site, name):
+        yield Heading("Settings on record")
+        yield settings(card)
+
+
+def _part(name: str, met: Record, cost: float | None = None, accuracy: str | None = None) -> Part:
+    return Part(name, met.matches, met.wins, met.draws, met.losses, met.rate, cost, accuracy)
+
+
+def _charts(site: Site, name: str, marks: Sequence[tuple[int, str]]) -> Iterator[Figure]:
     strengths = [one for one in site.profiles if one.player == name and one.rank]
     if strengths:
         shown = [
@@ -161,53 +209,19 @@ def _player(site: Site, name: str) -> View:
             for one in strengths
         ]
         about = "The share of wins, in percent, that it can expect against the others, with its 95% interval."
-        charts.append(Figure("strength", "Strength in each game", about, shown, STRENGTH))
+        yield Figure("strength", "Strength in each game", about, shown, STRENGTH)
+    points = course(site, site.track, (name,))
     if len(points) > 1:
-        charts.append(
-            Figure(
-                kind="course",
-                title="Rating over the matches",
-                about=f"{drawn(site.track)} after so many matches, with its 95% band."
-                + " Dashed: its provider names another model." * bool(marks),
-                rows=points,
-                columns=followed(site.track),
-                name=f"course-{site.track}",
-                options={"names": [name], "what": drawn(site.track), "marks": marks},
-            )
+        yield Figure(
+            kind="course",
+            title="Rating over the matches",
+            about=f"{drawn(site.track)} after so many matches, with its 95% band."
+            + " Dashed: its provider names another model." * bool(marks),
+            rows=points,
+            columns=followed(site.track),
+            name=f"course-{site.track}",
+            options={"names": [name], "what": drawn(site.track), "marks": marks},
         )
-    return View(
-        "player.html",
-        name,
-        {
-            "name": name,
-            "row": row,
-            "rated": [
-                (NAMES[track], of_mu(track), in_tenths(track), found)
-                for track, found in rows.items()
-                if found is not None
-            ],
-            "of_mu": of_mu(site.track),
-            "of_many": next((note for note in site.board().notes if note == OF_MANY), ""),
-            "tenths": in_tenths(site.track),
-            "in_dollars": site.board().in_dollars,
-            "against": against,
-            "boards": {one.part: address(site, one) for one in filters(site) if one.part[1]},
-            "topics": most_played(mine.topics),
-            "games": most_played(mine.games),
-            "accuracies": _accuracies(site, name),
-            "stats": next((one for one in site.stats.players if one.player == name), None),
-            "judge": next((one for one in site.stats.judges if one.player == name), None),
-            "author": next((one for one in site.stats.authors if one.player == name), None),
-            "card": _card(site, name),
-            "versions": _versions(site, name),
-            "models": [
-                visible(f"F{one.in_words[1:]}") for one in models if len(models) > 1 or not same(one, row)
-            ],
-            "recent": mine.recent[::-1],
-            "charts": charts,
-        },
-        "index.html",
-    )
 
 
 def _accuracies(site: Site, name: str) -> dict[str, str]:
@@ -220,12 +234,6 @@ def _accuracies(site: Site, name: str) -> dict[str, str]:
         for category, one in found.items()
         if one is not None
     }
-
-
-def most_played(fields: Mapping[str, Field]) -> list[tuple[str, Record, float | None]]:
-    """One player's record by topic or game, the most played first, with the mean cost of its play there."""
-    most = sorted(fields.items(), key=lambda pair: (-pair[1].record.matches, pair[0]))
-    return [(what, field.record, field.cost_per_match) for what, field in most]
 
 
 def _card(site: Site, name: str) -> Mapping[str, Any]:

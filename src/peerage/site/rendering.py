@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from base64 import b64encode
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from functools import cache
 from hashlib import sha256
 from typing import Any, NamedTuple
@@ -26,6 +26,7 @@ from peerage.figures import (
     percent,
     places_of,
     rounded,
+    score,
     seconds,
     sentence,
     span,
@@ -41,6 +42,7 @@ from peerage.tables.decision import RULE
 from peerage.tables.notes import OF_MANY
 from peerage.tables.overall import COUNTED, FEW, WHOLE
 from peerage.views.leaderboard import ACCURACY
+from peerage.views.player import placed_in, stated
 
 
 class View(NamedTuple):
@@ -108,11 +110,11 @@ def environment() -> Environment:
         "listed": listed,
         "per_hundred": per_hundred,
         "score": score,
-        "standing": standing,
+        "standing": placed_in,
         "sign": sign,
         "wbr": lambda name: Markup(html.breakable(name)),
         "coded": lambda text: Markup(html.coded(text)),
-        "as_words": as_words,
+        "as_words": stated,
         "void": in_words,
         "linked": linked,
         "slugs": lambda names: "".join([f"{slug(name)} " for name in names]),
@@ -138,39 +140,6 @@ def embedded(data: Mapping[str, Any]) -> Markup:
 def places(values: Iterable[float | None], times: float = 1) -> int:
     """How many decimals a column of dollars has whose values are shown so many times as large."""
     return places_of([None if value is None else times * value for value in values])
-
-
-def score(value: float) -> str:
-    """A score, a half as ½."""
-    if value % 1 == 0.5 and value >= 0:
-        return f"{int(value) or ''}½"
-    return f"{value:.3g}" if abs(value) < 1000 else f"{value:,.0f}"
-
-
-def standing(players: Sequence[str], scores: Sequence[float]) -> list[tuple[int, str, float]]:
-    """Who met, the first first, with the place and the score of each. Without scores all have place 0."""
-    if not scores:
-        return [(0, player, 0.0) for player in players]
-    best_first = sorted(scores, reverse=True)
-    return sorted(
-        [(1 + best_first.index(got), player, got) for player, got in zip(players, scores, strict=True)]
-    )
-
-
-def as_words(value: object) -> str:
-    """A setting as people say it."""
-    match value:
-        case None:
-            return "not set"
-        case bool():
-            return "yes" if value else "no"
-        case float():
-            return f"{value:,.10g}"
-        case dict():
-            return "; ".join([f"{key} {as_words(one)}" for key, one in value.items()]) or "none"
-        case list() | tuple():
-            return ", ".join(map(as_words, value)) or "none"
-    return str(value)
 
 
 def sign(value: float | None) -> str:

@@ -11,6 +11,7 @@ from peerage.figures import chance, counted, dollars, interval, per_hundred, sig
 from peerage.tables.leaderboard import Board
 from peerage.tables.notes import OF_MANY
 from peerage.tables.row import Row
+from peerage.tables.tracks import Track
 
 ACCURACY = (
     "the mean credit that checks give to its answers, with the 95% interval; answers to one task are "
@@ -33,7 +34,7 @@ def table(found: Board, title: str = "", moved: Moved = STAYED, weights: Mapping
     """Return the leaderboard's table. `weights` say whose weights are open and whose proprietary."""
     rows, track = found.rows, found.track
     many = OF_MANY in found.notes
-    number = tenths if track in ("trueskill", "overall", "points") else whole
+    number = number_of(track)
     of_chances = any(row.best is not None for row in rows)
     priced = any(row.cost_per_match for row in rows)
     columns = [
@@ -49,7 +50,7 @@ def table(found: Board, title: str = "", moved: Moved = STAYED, weights: Mapping
         *numbers(whole, matches="Matches"),
         *_results(many=many),
         Column("void", "No result", whole, number=True, spare=7, page=False),
-        *(_prices(in_dollars=found.in_dollars) if priced else ()),
+        *(prices(in_dollars=found.in_dollars) if priced else ()),
         *numbers(dollars, cost_usd="Billed ~5"),
         *(
             [
@@ -80,6 +81,11 @@ def table(found: Board, title: str = "", moved: Moved = STAYED, weights: Mapping
         above=lambda row: row.above,
         faint=lambda row: row.rank is None,
     )
+
+
+def number_of(track: Track) -> Callable[[float | None], str]:
+    """Return what writes ratings of a track."""
+    return tenths if track in ("trueskill", "overall", "points") else whole
 
 
 def to_player(row: Row) -> Target:
@@ -172,7 +178,8 @@ def _results(*, many: bool) -> Iterator[Column]:
         yield from numbers(whole, wins="W ~4", draws="D ~4", losses="L ~4")
 
 
-def _prices(*, in_dollars: bool) -> Iterator[Column]:
+def prices(*, in_dollars: bool) -> Iterator[Column]:
+    """Yield the column of what a player's own play costs."""
     write: Callable[..., str] = per_hundred if in_dollars else dollars
     if in_dollars:
         title = "$ per 100"

@@ -9,9 +9,9 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
-from peerage.blocks import Rows, explained, numbers, texts
+from peerage.blocks import Column, Rows, explained, numbers, texts
 from peerage.engine.probed import ProbeCost, probe_costs
-from peerage.figures import dollars, hundredths, percent, rounded, seconds, whole
+from peerage.figures import counted, dollars, hundredths, percent, rounded, seconds, whole
 from peerage.judging.ballots import ballots_in, judge_statistics
 from peerage.ledger.codec import read_reply
 from peerage.ledger.store import Ledger
@@ -337,12 +337,15 @@ def parts(found: Stats) -> list[Rows]:
                 [
                     *texts(player="Player", maker="Maker ~12"),
                     *numbers(whole, matches="Matches", wins="W ~4", draws="D ~4", losses="L ~4"),
-                    *numbers(whole, calls="Calls ~6", input_tokens="Tokens in ~9", output_tokens="out ~9"),
+                    Column("calls", "Calls", whole, number=True, spare=6, tip=_by_role),
+                    Column("input_tokens", "Tokens in", whole, number=True, spare=9, tip=_cached),
+                    Column("output_tokens", "Tokens out", whole, number=True, spare=9, tip=_thought),
                     *numbers(dollars, cost_usd="Billed", possibly_usd="Possibly ~8"),
                     *numbers(seconds, latency_p50_s="Answer ~3", latency_p95_s="95% ~7"),
                     *numbers(whole, repaired="Repaired ~10", cut="Cut ~10", invalid="Invalid ~2"),
-                    *numbers(whole, refused="Refused ~1", void="No reply ~1"),
-                    *numbers("{:.4f}".format, brier="Brier ~5"),
+                    *numbers(whole, refused="Refused ~1"),
+                    Column("void", "No reply", whole, number=True, spare=1, tip=_failed),
+                    Column("brier", "Brier", "{:.4f}".format, number=True, spare=5, tip=_forecast),
                     *numbers(percent, calibration_error="Calibration ~5"),
                 ],
                 brier="the mean of (probability - truth)² over the probabilities that it gave; 0 is perfect, "
@@ -446,6 +449,26 @@ def parts(found: Stats) -> list[Rows]:
         costs(found),
         kinds(found),
     ]
+
+
+def _by_role(row: PlayerStats) -> str:
+    return ", ".join([f"{count:,} as {role}" for role, count in row.calls_as.items()])
+
+
+def _cached(row: PlayerStats) -> str:
+    return f"{row.cached_tokens:,} of them from a cache" if row.cached_tokens else ""
+
+
+def _thought(row: PlayerStats) -> str:
+    return f"{row.reasoning_tokens:,} of them reasoning" if row.reasoning_tokens else ""
+
+
+def _failed(row: PlayerStats) -> str:
+    return "; ".join(filter(None, (row.failures, counted(row.failed, "failed attempt"))))
+
+
+def _forecast(row: PlayerStats) -> str:
+    return f"over {counted(row.forecasts, 'forecast')}"
 
 
 def linked(part: Rows) -> Rows:

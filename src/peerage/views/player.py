@@ -1,0 +1,164 @@
+"""One player: its ratings, whom it met and with which result, and what it was asked, judged and drafted."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Literal, NamedTuple
+
+from peerage.blocks import Column, Facts, Heading, Rows, Small, Target, ViewBlock, as_facts, numbers, texts
+from peerage.figures import interval, moment, percent, score, tenths, whole
+from peerage.ledger.store import Summary
+from peerage.reading.matches import in_words
+from peerage.tables.judge_rows import JudgesReport
+from peerage.tables.leaderboard import Board
+from peerage.tables.row import Row
+from peerage.tables.tracks import NAMES
+from peerage.views import judges, leaderboard
+from peerage.views.leaderboard import number_of, prices
+from peerage.views.stats import Stats, parts
+
+TALLIED = ("matches", "wins", "draws", "losses", "cost_usd", "possibly_usd")
+"""What a leaderboard has of a player too."""
+
+
+class Part(NamedTuple):
+    """A player's decided matches against one opponent, of one game or on one topic, with the `rate` of the
+    points that it has there."""
+
+    name: str
+    matches: int
+    wins: int
+    draws: int
+    losses: int
+    rate: float | None
+    cost_per_match: float | None = None
+    accuracy: str | None = None
+
+
+def standing(board: Board, row: Row) -> Facts:
+    """Return where a player is on a leaderboard."""
+    return as_facts(leaderboard.table(board), row, "above", "tier")
+
+
+def ratings(rows: Sequence[Row]) -> Rows:
+    """Return a player's lines on several tracks."""
+
+    def middle(row: Row) -> str:
+        return number_of(row.track)(row.mu if row.track == "trueskill" else row.rating)
+
+    def about(row: Row) -> Iterator[Small]:
+        if row.track == "trueskill":
+            yield Small(f"of μ; μ - 3σ: {tenths(row.rating)}")
+
+    columns = [
+        Column("track", "Track", NAMES.__getitem__),
+        *numbers(str, rank="Rank"),
+        Column("rating", "Rating", number=True, value=middle, small=about),
+        Column(
+            "interval",
+            "95%",
+            number=True,
+            value=lambda row: interval(row.lower, row.upper, number_of(row.track)),
+        ),
+    ]
+    return Rows(rows, columns, name="ratings")
+
+
+def records(
+    kind: Literal["opponent", "game", "topic"],
+    rows: Sequence[Part],
+    *,
+    of_many: str = "",
+    in_dollars: bool = True,
+) -> Rows:
+    """Return a player's record against each opponent, by game or by topic; `of_many` says what it won where
+    more than two meet."""
+
+    def to(row: Part) -> Target:
+        return "player" if kind == "opponent" else kind, row.name
+
+    points = () if of_many else numbers(percent, rate="Points")
+    checked = any(row.accuracy for row in rows)
+    columns = [
+        Column("name", kind.capitalize(), lambda name: name or "none stated", link=to),
+        *numbers(whole, matches="Matches", wins="W", draws="D ~1", losses="L ~1"),
+        *points,
+        *([Column("accuracy", "Accuracy", number=True)] if checked else ()),
+        *(prices(in_dollars=in_dollars) if kind != "opponent" else ()),
+        Column("record", "Won, drawn, lost", _dashed, spare=2, value=lambda row: row[2:5], draw="record"),
+    ]
+    return Rows(rows, columns, notes=[of_many] if of_many else (), name=f"by {kind}")
+
+
+def _dashed(record: tuple[int, int, int]) -> str:
+    return "–".join(map(whole, record))
+
+
+def roles(name: str, found: Stats, held: JudgesReport | None = None, *, plays: bool) -> Iterator[ViewBlock]:
+    """Yield what a player was asked, and how it judges and drafts; `held` is the report on judges."""
+    tables = {part.name: part for part in parts(found)}
+    titles = {"players": "What it was asked", "judges": "As a judge", "authors": "As an author"}
+    for part, title in titles.items():
+        row = next((row for row in tables[part].rows if row.player == name), None)
+        if row is not None:
+            yield Heading(title)
+            yield as_facts(tables[part], row, *(TALLIED if plays else ()))
+    for judge in held.judges if held else ():
+        if held and judge.judge == name:
+            yield as_facts(judges.one_by_one(held), judge, "agreement", "flip_share", "first_share")
+
+
+def recent(rows: Sequence[Summary]) -> Rows:
+    """Return the newest matches."""
+    columns = [
+        Column("number", "#", whole, number=True, link=lambda row: ("match", str(row.number))),
+        Column("players", "Players and result", value=met),
+        *texts(topic="Topic ~1"),
+        *texts(moment, at_ms="When ~1"),
+    ]
+    return Rows(rows, columns, name="recent matches", sorts=False)
+
+
+def met(match: Summary) -> str:
+    """Return who met, with scores, or of more than two with places, the first of them first."""
+    if not match.scores:
+        return f"{' · '.join(match.players)}: {in_words(match.status)}"
+    many = len(match.players) > 2
+    placed = placed_in(match.players, match.scores)
+    return " · ".join([f"{place}. {who}" if many else f"{who} {score(got)}" for place, who, got in placed])
+
+
+def placed_in(players: Sequence[str], scores: Sequence[float]) -> list[tuple[int, str, float]]:
+    """Return who met, the first first, with the place and the score of each. Without scores all have place
+    0."""
+    if not scores:
+        return [(0, player, 0.0) for player in players]
+    best_first = sorted(scores, reverse=True)
+    return sorted(
+        [(1 + best_first.index(got), player, got) for player, got in zip(players, scores, strict=True)]
+    )
+
+
+def settings(values: Mapping[str, Any], title: str = "") -> Rows:
+    """Return settings by name."""
+    columns = [
+        Column("name", "Setting", value=lambda pair: pair[0]),
+        Column("value", "Value", value=lambda pair: stated(pair[1])),
+    ]
+    return Rows([*values.items()], columns, title=title, name="settings", sorts=False)
+
+
+def stated(value: object) -> str:
+    """Return a setting as people say it."""
+    match value:
+        case None:
+            return "not set"
+        case bool():
+            return "yes" if value else "no"
+        case float():
+            return f"{value:,.10g}"
+        case dict():
+            return "; ".join([f"{key} {stated(one)}" for key, one in value.items()]) or "none"
+        case list() | tuple():
+            return ", ".join(map(stated, value)) or "none"
+    return str(value)
