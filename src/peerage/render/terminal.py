@@ -54,7 +54,9 @@ def text(blocks: Iterable[ViewBlock], to: TextIO, *, split: bool = False) -> str
     """Return blocks as `write` writes them to `to`."""
     from rich.console import Console
 
-    console = Console(file=to, width=None if to.isatty() else _PIPE, highlight=False)
+    width = None if to.isatty() else _PIPE
+    # Rich would show by itself in a notebook what is written to nowhere.
+    console = Console(file=to, width=width, highlight=False, force_jupyter=False)
     with console.capture() as captured:
         for place, block in enumerate(blocks):
             _write(console, block, first=not place, split=split)
