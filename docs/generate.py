@@ -366,6 +366,7 @@ _JSON: dict[str, tuple[str | type, ...]] = {
     "`leaderboard`: a list, best first": (Row,),
     "`verdict`: one object": (Verdict, Chance, Contender, Weakness, Example, Given),
     "`plan`: one object": (Outlook, Pair, Further),
+    "`plan --matches`: one object": (Plan, PlayerPlan, GamePlan),
     "`compare`: one object; `one` and `other` are rows of `leaderboard`": (
         Comparison,
         Met,
@@ -414,7 +415,6 @@ _JSON: dict[str, tuple[str | type, ...]] = {
         Totals,
         Digests,
     ),
-    "`estimate`: one object": (Plan, PlayerPlan, GamePlan),
     "`verify`: one object": (_OK, Report, Since, Extension, Problem),
     "`replay`: one object": (
         "The keys below, and before them `ok`: true with exit codes 0 and 3, false with exit code 1.",

@@ -53,14 +53,14 @@ def test_what_is_no_file_is_refused_by_every_command_that_reads_one(
 
 def test_pipes_among_settings_are_told(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "arena.yaml")
-    said = cli.invoke(app, ["estimate", "--dir", str(tmp_path)])
+    said = cli.invoke(app, ["plan", "--dir", str(tmp_path)])
     assert (said.exit_code, "is a pipe" in said.stderr) == (2, True)
     (tmp_path / "arena.yaml").unlink()
     os.mkfifo(tmp_path / "mine.jsonl")
     os.mkfifo(tmp_path / "model.gguf")
     os.mkfifo(tmp_path / ".env")
     write_arena(tmp_path, game="tasks", rules={"tasks": "mine.jsonl"})
-    said = cli.invoke(app, ["estimate", "--dir", str(tmp_path)])
+    said = cli.invoke(app, ["plan", "--dir", str(tmp_path)])
     assert (said.exit_code, "is a pipe" in said.stderr) == (2, True)
     write_arena(tmp_path, ["gguf:model.gguf", *[f"house:0.{at}" for at in range(1, 8)]])
     said = cli.invoke(app, ["doctor", "--dir", str(tmp_path)])
@@ -77,15 +77,15 @@ KINDS: dict[str, Callable[[Path], None]] = {
 }
 READERS = (
     *("verdict", "leaderboard", "stats", "judges", "players", "challenges list", "compare p0 p1", "match 1"),
-    *("verify", "replay", "export", "status", "plan", "estimate", "doctor", "report", "simulate"),
+    *("verify", "replay", "export", "status", "plan", "plan --matches 5", "doctor", "report", "simulate"),
     *("annotate --as me", "disclose --yes", "challenges redact {to}/a.db"),
     *("serve --port 0", "site build {to}/site", "run --yes --max-matches 4", "tournament show"),
 )
-LEDGER = {*READERS} - {"players", "estimate", "doctor"}
+LEDGER = {*READERS} - {"players", "plan --matches 5", "doctor"}
 NEEDED = {
     "arena.db": LEDGER,
     "arena.db-wal": LEDGER,
-    "arena.yaml": {"verdict", "leaderboard", "judges", "serve --port 0", "plan", "estimate"},
+    "arena.yaml": {"verdict", "leaderboard", "judges", "serve --port 0", "plan", "plan --matches 5"},
     "arena.votes.db": {"judges", "verify", "serve --port 0", "annotate --as me"},
     ".env": set[str](),
 }
@@ -125,7 +125,7 @@ def test_no_command_waits_for_a_file_of_the_arena_or_breaks_on_it(
 
 
 LONG = (
-    ("arena.yaml", 1 << 20, "estimate", "at most 1,048,576 are read; make it smaller"),
+    ("arena.yaml", 1 << 20, "plan", "at most 1,048,576 are read; make it smaller"),
     (".env", 1 << 20, "run --yes --max-matches 4", "at most 1,048,576 are read; make it smaller"),
 )
 

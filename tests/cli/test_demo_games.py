@@ -114,7 +114,7 @@ def test_a_game_whose_extra_is_not_installed_says_which_and_how(tmp_path: Path) 
         ),
         "utf-8",
     )
-    for words in (["demo", "--game", str(game)], ["estimate"], ["run"]):
+    for words in (["demo", "--game", str(game)], ["plan", "--matches", "100"], ["run"]):
         shown = cli.invoke(app, [*words, "--dir", str(tmp_path)])
         assert shown.exit_code == 2
         assert 'pip install "peerage[puzzles]"' in shown.stderr

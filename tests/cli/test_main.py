@@ -45,7 +45,7 @@ def test_help_shows_commands_by_what_people_do_on_one_screen_and_all_when_asked(
     assert set(commands) > main.SPECIAL
 
 
-@pytest.mark.parametrize("command", ["run", "demo", "estimate", "rejudge"])
+@pytest.mark.parametrize("command", ["run", "demo", "plan", "rejudge"])
 def test_matches_are_called_matches_everywhere(command: str) -> None:
     shown = cli.invoke(app, [command, "-h"]).output
     assert "--matches, --max-matches" in shown

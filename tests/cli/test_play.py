@@ -210,20 +210,20 @@ def test_exports(demo: Path) -> None:
     assert csv[0].startswith("number,round,game")
 
 
-def test_an_estimate_names_every_player_and_both_sums(tmp_path: Path) -> None:
+def test_a_plan_names_every_player_and_both_sums(tmp_path: Path) -> None:
     (tmp_path / "arena.yaml").write_text(
         "budget: 3\nplayers:\n  - {model: openai:a-model, price: {input: 1, output: 4}}\n"
         + "".join(f"  - house:0.{at}\n" for at in range(1, 6))
     )
-    plan = json.loads(peerage("estimate", "--max-matches", "40", "--format", "json", "--dir", str(tmp_path)))
+    plan = json.loads(peerage("plan", "--max-matches", "40", "--format", "json", "--dir", str(tmp_path)))
     assert plan["matches"] == 40
     assert 0 < plan["expected_usd"] < plan["worst_usd"]
-    shown = peerage("estimate", "--max-matches", "40", "--dir", str(tmp_path))
+    shown = peerage("plan", "--max-matches", "40", "--dir", str(tmp_path))
     assert "openai:a-model" in shown
     assert "The budget of $3.00 over all runs is never exceeded" in shown
     pays = int(3 / (plan["expected_usd"] / 40))
     assert (f"; it is expected to pay for some {pays} matches" in shown) == (pays < 40)
-    many = peerage("estimate", "--max-matches", str(pays + 1), "--dir", str(tmp_path))
+    many = peerage("plan", "--max-matches", str(pays + 1), "--dir", str(tmp_path))
     assert "; it is expected to pay for some" in many
     assert not (tmp_path / "arena.db").exists()
 
@@ -357,11 +357,11 @@ def test_a_run_of_which_nothing_came_says_why_and_leaves_with_1(tmp_path: Path) 
 
 def test_a_budget_too_small_for_one_match_is_refused_with_the_least_that_would_do(tmp_path: Path) -> None:
     agents(tmp_path, "", "budget: 0.01\n")
-    estimate = peerage("estimate", "--matches", "2", "--dir", str(tmp_path))
+    plan = peerage("plan", "--matches", "2", "--dir", str(tmp_path))
     told = peerage("run", "--yes", "--max-matches", "2", "--dir", str(tmp_path), code=2)
     found = re.search(r"budget of \$0.01\d* is too small for any match: \$(\S+) is the least", told)
     assert found
-    assert found[1] in estimate
+    assert found[1] in plan
     agents(tmp_path, "", f"budget: {float(found[1]) - 0.0002:.4f}\n")
     assert found[1] in peerage("run", "--yes", "--max-matches", "2", "--dir", str(tmp_path), code=2)
     agents(tmp_path, "", f"budget: {found[1]}\n")

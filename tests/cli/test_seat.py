@@ -187,7 +187,7 @@ def test_ctrl_c_in_a_run_loses_nothing(folder: Path, seat: Callable[..., Termina
 
 
 def test_a_plan_says_how_often_people_are_asked(folder: Path) -> None:
-    said_so = " ".join(peerage("estimate", "--max-matches", "12", "--dir", str(folder)).split())
+    said_so = " ".join(peerage("plan", "--max-matches", "12", "--dir", str(folder)).split())
     assert "me is a person, to be asked some" in said_so
     assert "times in 12 matches" in said_so
 

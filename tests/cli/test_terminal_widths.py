@@ -33,7 +33,7 @@ COMMANDS = (
     "compare house:0.95 house:0.2",
     "stats",
     "judges",
-    "estimate",
+    "plan --matches 100",
     "players",
     "status",
     "doctor",

@@ -198,7 +198,7 @@ def test_its_pages_are_built_and_say_so(folder: Path, tmp_path: Path) -> None:
     said(folder, "report", str(tmp_path / "report.html"))
 
 
-@pytest.mark.parametrize("words", [["run", "--max-matches", "99", "--yes"], ["estimate"]])
+@pytest.mark.parametrize("words", [["run", "--max-matches", "99", "--yes"], ["plan", "--matches", "9"]])
 def test_it_is_not_gone_on_with(folder: Path, words: list[str]) -> None:
     done = cli.invoke(app, [*words, "--dir", str(folder)])
     assert done.exit_code == 2

@@ -24,14 +24,14 @@ def test_nothing_of_unknown_price_is_shown_to_cost_nothing(tmp_path: Path) -> No
         printed = {
             words: peerage(tmp_path, words.split())
             for words in (
-                "estimate", "run --matches 3 --yes", "run --matches 4 --yes", "leaderboard", "stats",
-                "verdict", "status", "doctor", "match 1", "plan", "players", "site build pages",
+                "plan --matches 100", "run --matches 3 --yes", "run --matches 4 --yes", "leaderboard",
+                "stats", "verdict", "status", "doctor", "match 1", "plan", "players", "site build pages",
             )
         }  # fmt: skip
     for words, done in printed.items():
         assert done.returncode == 0, (words, done.stderr)
         assert "$0.00" not in done.stdout + done.stderr, words
-    assert "at unknown prices" in printed["estimate"].stdout
+    assert "at unknown prices" in printed["plan --matches 100"].stdout
     assert "one small question, Q1, Q2, Q3 at an unknown price." in printed["run --matches 3 --yes"].stdout
     first, second = (printed[f"run --matches {count} --yes"].stdout for count in (3, 4))
     assert "in 12 calls; 15 calls of unknown cost in all" in first  # three probes

@@ -60,7 +60,13 @@ def test_the_terminal_and_json_have_it(folder: Path, arena: Arena) -> None:
         json.dumps(found.as_dict())
     )
     assert found._repr_html_().count("<p>") == len(found.lines)
-    for wrong in (["p5", "nobody"], ["p5"], ["p5", "p5"]):
+    rows = cli.invoke(app, [*words, "--format", "csv"]).stdout.splitlines()
+    assert rows[0] == "until,matches,at_least,at_most,usd"
+    assert rows[-1].startswith(f"proven: {found.pair.one} is better than {found.pair.other},")
+    cost = json.loads(cli.invoke(app, [*words[:1], *words[3:], "--matches", "7", "--format", "json"]).stdout)
+    assert (cost["matches"], {row["player"] for row in cost["players"]}) == (7, {f"p{at}" for at in range(7)})
+    both = (["p5", "p3", "--matches", "7"], ["--until", "best", "--matches", "7"])
+    for wrong in (["p5", "nobody"], ["p5"], ["p5", "p5"], *both):
         assert cli.invoke(app, ["plan", *wrong, "--dir", str(folder)]).exit_code == 2
 
 
@@ -86,6 +92,8 @@ def test_before_a_match_there_is_nothing_to_say(tmp_path: Path) -> None:
     play(tmp_path, 0)
     with open_arena(tmp_path, create=False) as arena, pytest.raises(ScopeError, match="play some first"):
         arena.outlook()
+    for more in ([], ["--matches", "100"]):
+        assert "arena: 100 matches" in cli.invoke(app, ["plan", *more, "--dir", str(tmp_path)]).stdout
 
 
 def test_prices_are_the_mean_so_far_and_unknown_where_one_is(tmp_path: Path) -> None:

@@ -42,8 +42,7 @@ COMMANDS: Mapping[str, Mapping[str, str]] = {
     "Play": {
         "run": "play.run",
         "play": "seat.play",
-        "estimate": "plan.estimate",
-        "plan": "verdict.plan",
+        "plan": "plan.plan",
         "status": "status.status",
         "games": "games.app",
         "worker": "worker.worker",

@@ -1,23 +1,24 @@
-"""`peerage estimate`, and the plan that is shown before money can be spent: what matches may cost."""
+"""`peerage plan`, and the plan that is shown before money can be spent."""
 
 from __future__ import annotations
 
-import math
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from contextlib import closing
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from peerage.cli.options import HERE, MOST_MATCHES, Folder, Format, Shape, at, program, say
+from peerage.cli.leaderboard import told_scope
+from peerage.cli.options import HERE, MOST_MATCHES, Folder, Format, Shape, arena_in, at, program, prose, say
 
 if TYPE_CHECKING:
     from peerage.arena import Arena
     from peerage.players.prices import Price
     from peerage.settings import ArenaSettings
-    from peerage.tables.plan import Plan, RolePlan
+    from peerage.tables.plan import Plan
 
 PLANNED = 100
 """Matches that a plan is made for when no number is given."""
@@ -26,19 +27,79 @@ EVERY_GAME = ("all", "gauntlet")
 """What `--game` takes for every game that can be played here."""
 
 
-def estimate(
+def plan(
+    one: Annotated[str, typer.Argument(help="A player.", show_default="who is best")] = "",
+    other: Annotated[str, typer.Argument(help="The player to tell it from.", show_default="")] = "",
     folder: Folder = HERE,
-    max_matches: Annotated[
-        int, typer.Option("--matches", "--max-matches", min=1, max=MOST_MATCHES, help="Matches to plan for.")
-    ] = PLANNED,
+    until: Annotated[
+        str | None,
+        typer.Option(
+            help="What is to be proven: `best`, `first 3`, `order to 50`, `NAME placed`.",
+            show_default="what arena.yaml says",
+        ),
+    ] = None,
+    matches: Annotated[
+        int | None,
+        typer.Option(
+            "--matches",
+            "--max-matches",
+            min=1,
+            max=MOST_MATCHES,
+            help="What so many further matches ask and cost, player by player.",
+            show_default=f"{PLANNED} before the first match",
+        ),
+    ] = None,
     shape: Shape = Format.table,
 ) -> None:
-    """Say what matches may cost, player by player.
+    """Say how many more matches it takes to be sure, and the cost.
 
-    Likely is for replies as long as those on record, before there are any of usual length; at most is for
-    every draft rejected, every reply cut at its limit and asked for again with twice the tokens. Asks nobody
-    and writes nothing.
+    The brackets hold the true number with 80%. With --matches, and before the first match, it says what is
+    asked of each player and what that may cost: likely is for replies as long as those on record, before
+    there are any of usual length; at most is for every draft rejected, every reply cut at its limit and asked
+    for again with twice the tokens. Asks nobody and writes nothing.
     """
+    from peerage.cli.output import show_blocks, show_json
+    from peerage.views import plan as views
+
+    asks = {"a player": one, "--until": until}
+    if stated := [name for name, value in asks.items() if value and matches]:
+        raise typer.BadParameter(f"{stated[0]} asks what it takes to be sure: leave --matches out")
+    if matches or not (one or until or _decided(folder)):
+        settings, cost, more = _costs(folder, matches or PLANNED)
+        if shape is Format.json:
+            show_json(cost.as_dict())
+        else:
+            table = views.costs(settings, cost, more)
+            show_blocks([table], table, shape)
+        return
+    with arena_in(folder) as arena, told_scope():
+        found = arena.outlook(one, other, until)
+    if shape is Format.json:
+        show_json(found.as_dict())
+    elif shape is Format.table:
+        for line in found.lines:
+            prose(line)
+    else:
+        show_blocks(*views.outlook(found), shape)
+
+
+def _decided(folder: Path) -> bool:
+    """Whether a match of the arena in `folder` has a result."""
+    from peerage.engine.recovery import decided
+    from peerage.ledger import LedgerMissing, open_ledger
+    from peerage.settings import load
+
+    settings = load(folder, reading=True)
+    try:
+        with closing(open_ledger(settings.ledger, folder, create=False)) as ledger:
+            return decided(ledger) > 0
+    except LedgerMissing:
+        return False
+
+
+def _costs(folder: Path, matches: int) -> tuple[ArenaSettings, Plan, list[str]]:
+    """The settings with the games that can be played here, what so many further matches cost, and which
+    players no budget can pay."""
     from peerage.engine.registration import prices
     from peerage.engine.usage import OnRecord, on_record
     from peerage.ledger import LedgerMissing, open_ledger
@@ -46,7 +107,7 @@ def estimate(
     from peerage.requirements import too_dear
     from peerage.settings import enough_players, extra_installed, load
     from peerage.standings import NOBODY
-    from peerage.tables.plan import estimate as planned
+    from peerage.tables.plan import estimate
 
     settings, today = with_games(load(folder)), datetime.now(UTC).date()
     extra_installed(settings)
@@ -56,93 +117,8 @@ def estimate(
             found, priced = on_record(ledger), prices(ledger, settings.everyone, today)
     except LedgerMissing:
         found, priced = OnRecord(), {player.name: price_of(player, today) for player in settings.everyone}
-    plan = planned(settings, priced, max_matches, NOBODY, {}, found)
-    _write(settings, plan, shape, too_dear(settings, priced))
-
-
-def _write(settings: ArenaSettings, plan: Plan, shape: Format, more: Sequence[str] = ()) -> None:
-    """Write a plan to standard output."""
-    from peerage.blocks import numbers, texts
-    from peerage.cli.output import show, show_json
-    from peerage.figures import counted, dollars, whole
-    from peerage.requirements import with_meant
-
-    if shape is Format.json:
-        show_json(plan.as_dict())
-        return
-    columns = [
-        *texts(player="Player"),
-        *numbers(whole, calls="Calls", input_tokens="Tokens in", output_tokens="out"),
-        *numbers(dollars, expected_usd="Likely", worst_usd="At most"),
-    ]
-    expected, worst = dollars(plan.expected_usd), dollars(plan.worst_usd)
-    if len(plan.unpriced) == len(plan.players):
-        notes = [f"{counted(plan.calls, 'call')}, at unknown prices"]
-    else:
-        sums = f"likely {expected}, at most {worst}"
-        if plan.unpriced:
-            sums = "at a cost that is unknown" + f", beyond {sums}" * bool(plan.worst_usd)
-        notes = [f"{counted(plan.calls, 'call')}: {sums}", _assumed(plan)]
-        if len(plan.roles) > 1 and not plan.unpriced:
-            notes.append("; ".join(map(_role, plan.roles)))
-        if thinkers := [player for player in plan.players if player.thinking_tokens]:
-            room = ", ".join([f"{one.player} {one.thinking_tokens:,}" for one in thinkers])
-            notes.append(
-                f"room to think for each reply, in tokens on top of the answer's limit: {room}. A player's "
-                "`thinking_tokens` sets it"
-            )
-        if plan.unpriced:
-            unpriced = with_meant(settings, plan.unpriced)
-            notes.append(f"without a known price, and not in any sum: {unpriced}")
-    if plan.games:
-        told = [f"{one.game} {one.matches:,} ({dollars(one.expected_usd)})" for one in plan.games]
-        notes.append(f"matches of each game, and what they are expected to cost: {', '.join(told)}")
-    notes += too_small(settings, plan)
-    notes += [*more, *asked(settings, plan)]
-    if settings.budget.arena is not None:
-        each = plan.expected_usd / max(1, plan.matches)
-        pays = int(settings.budget.arena / each) if each else plan.matches
-        enough = f"; it is expected to pay for some {counted(pays, 'match')}" * (1 < pays < plan.matches)
-        notes.append(
-            f"the budget of {dollars(settings.budget.arena)} over all runs is never exceeded{enough}"
-        )
-    title = f"{settings.name}: {counted(plan.matches, 'match')}"
-    show(plan.as_dict()["players"], columns, shape, title=title, notes=notes)
-
-
-def _role(role: RolePlan) -> str:
-    """The part of one role in a plan: `judges: 40 calls, likely $0.10, at most $1.20`."""
-    from peerage.figures import counted, dollars
-
-    calls = counted(role.calls, "call")
-    return f"{_named(role)}: {calls}, likely {dollars(role.expected_usd)}, at most {dollars(role.worst_usd)}"
-
-
-def _named(role: RolePlan) -> str:
-    return role.role if role.role == "committee" else f"{role.role}s"
-
-
-def _assumed(plan: Plan) -> str:
-    """What the likely figure rests on."""
-    from peerage.figures import counted, listed
-
-    each = [f"{counted(one.output_tokens, 'token')} by {_named(one)}" for one in plan.roles if one.calls]
-    if plan.learned_from:
-        return f"likely assumes replies as in {counted(plan.learned_from, 'match')} on record: {listed(each)}"
-    return f"likely assumes replies of {listed(each)}, thinking included: a guess until some are on record"
-
-
-def too_small(settings: ArenaSettings, plan: Plan) -> list[str]:
-    """Return a sentence for each budget that pays for no match, with the least that would do."""
-    from peerage.figures import dollars
-
-    least = dollars(math.ceil(plan.begins_usd * 1e4) / 1e4)
-    return [
-        f"{whose} of {dollars(limit)} is too small for any match: {least} is the least that lets one begin; "
-        "raise it, or lower `max_tokens` of players"
-        for limit, whose in ((settings.budget.match, "budget.match"), (settings.budget.arena, "the budget"))
-        if limit is not None and limit < plan.begins_usd
-    ]
+    cost = estimate(settings, priced, matches, NOBODY, {}, found)
+    return settings, cost, too_dear(settings, priced)
 
 
 def with_games(settings: ArenaSettings, stated: str = "") -> ArenaSettings:
@@ -164,20 +140,6 @@ def say_left_out(games: Mapping[str, str]) -> None:
         say(f"left out: {why}")
 
 
-def asked(settings: ArenaSettings, plan: Plan) -> list[str]:
-    """How often each person is likely to be asked, one line each."""
-    from peerage.figures import counted
-
-    people = {player.name for player in settings.everyone if player.is_person}
-    return [
-        f"{one.player} is a person, to be asked some {counted(one.calls, 'time')} in "
-        f"{counted(plan.matches, 'match')}: with `peerage play --as '{one.player}'` or by "
-        "a link of `peerage serve`"
-        for one in plan.players
-        if one.player in people
-    ]
-
-
 def agree(
     arena: Arena, plan: Callable[[Mapping[str, Price]], Plan], yes: bool, *, question: str, note: str = ""
 ) -> None:
@@ -186,11 +148,13 @@ def agree(
     Raises ArenaError when a budget could not be kept, SettingsError when there is no terminal to ask at;
     leaves the program when the answer is no.
     """
+    from peerage.cli.output import show_blocks
     from peerage.engine.probes import to_probe, worst_probe
     from peerage.engine.registration import prices
     from peerage.figures import dollars, listed
     from peerage.requirements import refuse_too_dear, refuse_unpriced
     from peerage.settings import ArenaError, SettingsError
+    from peerage.views.plan import asked, costs, too_small
 
     settings = arena.settings
     if all(player.provider == "house" for player in settings.everyone):
@@ -205,7 +169,8 @@ def agree(
         typer.echo(note)
     if small := too_small(settings, made):
         raise ArenaError("\n".join(small))
-    _write(settings, made, Format.table)
+    table = costs(settings, made)
+    show_blocks([table], table, Format.table)
     refuse_unpriced(settings, made.unpriced)
     refuse_too_dear(settings, priced)
     probed = to_probe(arena.ledger, settings.everyone, priced) if settings.engine.probe else []

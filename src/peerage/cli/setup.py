@@ -111,7 +111,7 @@ _UNPRICED = ("huggingface", "ollama")  # a budget refuses a player whose price n
 
 _HEAD = """\
 # An arena of Peerage. Every key is optional but `players`; docs/settings.md lists them all.
-# `peerage doctor` checks this file, `peerage estimate` says what it may cost, `peerage run` plays.
+# `peerage doctor` checks this file, `peerage plan` says what it may cost, `peerage run` plays.
 
 name: {name}
 {seed}game: duel               # or several in turn: `games: [duel, trivia]`, or `games: all`

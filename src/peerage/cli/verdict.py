@@ -1,5 +1,4 @@
-"""`peerage verdict`, `plan` and `compare`: what a table comes to, in words, what it takes to be sure, and two
-players next to each other."""
+"""`peerage verdict` and `compare`: what a table comes to, in words, and two players next to each other."""
 
 from __future__ import annotations
 
@@ -16,7 +15,6 @@ from peerage.figures import chance, seconds, shortened, whole
 
 if TYPE_CHECKING:
     from peerage.tables.compare import Comparison
-    from peerage.tables.outlook import Outlook
     from peerage.tables.verdict import Verdict
 
 
@@ -41,28 +39,6 @@ def verdict(
         show_json(found.as_dict())
     else:
         show_verdict(found)
-
-
-def plan(
-    one: Annotated[str, typer.Argument(help="A player.", show_default="who is best")] = "",
-    other: Annotated[str, typer.Argument(help="The player to tell it from.", show_default="")] = "",
-    folder: Folder = HERE,
-    until: Annotated[
-        str | None,
-        typer.Option(
-            help="What is to be proven: `best`, `first 3`, `order to 50`, `NAME placed`.",
-            show_default="what arena.yaml says",
-        ),
-    ] = None,
-    shape: Written = ReportFormat.text,
-) -> None:
-    """Say how many more matches it takes to be sure, at what price.
-
-    The brackets hold the true number with 80%. Asks nobody and writes nothing.
-    """
-    with arena_in(folder) as arena, told_scope():
-        found = arena.outlook(one, other, until)
-    _tell(found, shape)
 
 
 def compare(
@@ -189,7 +165,7 @@ def compare(
             prose(f"The last that {name} won: {', '.join(f'match {number}' for number in matches)}")
 
 
-def _tell(found: Verdict | Outlook | Comparison, shape: ReportFormat) -> None:
+def _tell(found: Verdict | Comparison, shape: ReportFormat) -> None:
     if shape is ReportFormat.json:
         show_json(found.as_dict())
         return

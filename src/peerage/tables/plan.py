@@ -1,4 +1,4 @@
-"""What a run will ask and cost: shown before anything is spent, and by `peerage estimate`."""
+"""What a run will ask and cost: shown before anything is spent, and by `peerage plan --matches`."""
 
 from __future__ import annotations
 
