@@ -11,6 +11,7 @@ from typing import Any
 import msgspec
 from tests.engine.arenas import ledger_of
 
+from peerage.ledger.bodies import Bodies
 from peerage.ledger.log import Rolling, linked, of_amendment, of_record
 from peerage.ledger.merkle import GENESIS, checksum, digest, leaf, link, match_root, stream_genesis
 from peerage.ledger.narrow import flat
@@ -25,9 +26,21 @@ def changed(folder: Path, *statements: str, file: str = "arena.db") -> None:
     again(folder)
 
 
+def _unpack(db: sqlite3.Connection) -> None:
+    """Store every body as it is, uncompressed."""
+    known = db.execute("SELECT body FROM dictionaries ORDER BY number DESC LIMIT 1").fetchone()
+    bodies = Bodies("the forger's ledger", known[0] if known else b"")
+    for table in ("intents", "replies", "fixtures", "records"):
+        rows = db.execute(f"SELECT rowid, body FROM {table}").fetchall()
+        whole = bodies.whole([bytes(body) for _, body in rows])
+        changes = [(body, row[0]) for body, row in zip(whole, rows, strict=True)]
+        db.executemany(f"UPDATE {table} SET body = ? WHERE rowid = ?", changes)
+
+
 def again(folder: Path) -> None:
     """Make every digest and chain of an arena's ledger and votes again, from the rows there are."""
     with closing(sqlite3.connect(folder / "arena.db")) as db, db:
+        _unpack(db)
         for table in ("intents", "replies"):
             rows = db.execute(f"SELECT id, body FROM {table}").fetchall()
             db.executemany(

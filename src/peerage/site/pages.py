@@ -116,7 +116,9 @@ def body(site: Site, path: str) -> bytes | None:
     if path == preview.PATH and (site.url or site.menu):
         return preview.picture(site)
     if site.url and path == NOT_FOUND:
-        return document(site, path, View("missing.html", "Nothing here", {"root": site.url, "path": ""}))
+        return document(
+            site, path, View("missing.html", "Nothing here", {"root": site.url, "path": "", "match": None})
+        )
     if path in _PAGES:
         return document(site, path, _PAGES[path](site))
     for room in _ROOMS:
