@@ -80,7 +80,11 @@ def checkpoint(
     place = key or checkpoint_key()
     if new_key:
         drawn(place)
-        say(f"wrote a private key to {place}; keep a copy where only you can read it", err=True)
+        say(
+            f"wrote a private key to {place}; keep a copy where only you can read it. Nothing is signed yet: "
+            "`peerage checkpoint` signs with it",
+            err=True,
+        )
         return
     kept = kept_in(folder)
     if stored:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping
 
 from peerage.reading.played import PlayedMatches
+from peerage.settings.families import AGENTS
 
 WITHDRAWN = 8
 """Withdrawn players that a note names."""
@@ -60,8 +61,8 @@ def weighing(played: PlayedMatches) -> tuple[str, ...]:
 
 
 def maker_of(family: str) -> str:
-    """Who made the models of a family: openai of openai/gpt."""
-    return family.partition("/")[0]
+    """Who made the models of a family: openai of openai/gpt; an agent is a maker of its own."""
+    return family if family.partition(":")[0] in AGENTS else family.partition("/")[0]
 
 
 def of_makers(families: Mapping[str, str], listed: Collection[str], played: Iterable[str]) -> Iterator[str]:
