@@ -18,6 +18,7 @@ from pathlib import Path
 import pytest
 import yaml
 from tests.engine.arenas import patience
+from tests.ledger import forger
 from typer.testing import CliRunner
 
 from peerage.arena import open_arena
@@ -67,7 +68,7 @@ def test_the_leaderboard_for_people(demo: Path) -> None:
     csv = peerage("leaderboard", "--dir", str(demo), "--format", "csv").splitlines()
     assert len(csv) == 9
     assert csv[0].startswith("rank,")
-    assert peerage("leaderboard", "--dir", str(demo), "--format", "markdown").startswith("**demo")
+    assert peerage("leaderboard", "--dir", str(demo), "--format", "markdown").startswith("**Pick ")
 
 
 def test_a_demo_goes_on_where_it_stopped_and_stands_where_an_unbroken_one_stands(
@@ -152,19 +153,13 @@ def test_a_damaged_narrow_table_is_repaired(demo: Path, tmp_path: Path) -> None:
     assert hint in peerage("verify", *there, code=1)
     assert peerage("replay", "--repair", *there).endswith("snapshot are written again\n")
     assert hint not in peerage("verify", *there)
-    with closing(sqlite3.connect(tmp_path / "copy" / "arena.db")) as database, database:
-        database.execute("update records set body = cast(replace(body, '1', '2') as blob) where number = 7")
+    forger.edit(tmp_path / "copy", "records", "number = 7", b"1", b"2")
     assert peerage("replay", "--repair", *there, code=1).endswith("nothing was written\n")
 
 
 def test_one_changed_reply_is_found_and_named(demo: Path, tmp_path: Path) -> None:
     (tmp_path / "arena.db").write_bytes((demo / "arena.db").read_bytes())
-    with sqlite3.connect(tmp_path / "arena.db") as database:
-        database.execute(
-            "update replies set body = cast(replace(body, 'e', 'a') as blob) where intent = "
-            '(select id from intents where "match" = 7 limit 1)'
-        )
-    database.close()
+    forger.edit(tmp_path, "replies", "intent = (SELECT min(id) FROM intents WHERE match = 7)", b"e", b"a")
     said = peerage("verify", "--dir", str(tmp_path), code=1)
     assert "match 7" in said
     assert "NOT whole" in said
@@ -376,8 +371,7 @@ def test_reports_as_json(demo: Path, command: str) -> None:
 
 def test_a_changed_byte_is_named_in_json_too(demo: Path, tmp_path: Path) -> None:
     shutil.copytree(demo, tmp_path / "copy")
-    with closing(sqlite3.connect(tmp_path / "copy" / "arena.db")) as database, database:
-        database.execute("update records set body = cast(replace(body, '1', '2') as blob) where number = 7")
+    forger.edit(tmp_path / "copy", "records", "number = 7", b"1", b"2")
     report = json.loads(peerage("verify", "--format", "json", "--dir", str(tmp_path / "copy"), code=1))
     assert not report["ok"]
     assert {problem["match"] for problem in report["problems"]} >= {7}
@@ -388,11 +382,8 @@ def test_a_changed_byte_is_named_in_json_too(demo: Path, tmp_path: Path) -> None
 )
 def test_a_changed_reply_is_named_by_what_rests_on_it(demo: Path, tmp_path: Path, words: str) -> None:
     shutil.copytree(demo, tmp_path / "copy")
-    with closing(sqlite3.connect(tmp_path / "copy" / "arena.db")) as database, database:
-        database.execute(
-            """update replies set body = cast(replace(body, '"text":"', '"text":"9') as blob)"""
-            " where intent = (select min(id) from intents where match = 7)"
-        )
+    first = "intent = (SELECT min(id) FROM intents WHERE match = 7)"
+    forger.edit(tmp_path / "copy", "replies", first, b'"text":"', b'"text":"9')
     command, *names = words.split()
     names = [f"house:{name}" if name[0] == "0" else name for name in names]
     told = peerage(command, *names, "--dir", str(tmp_path / "copy"), code=2 if "worse" in words else 1)

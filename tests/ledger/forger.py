@@ -26,6 +26,15 @@ def changed(folder: Path, *statements: str, file: str = "arena.db") -> None:
     again(folder)
 
 
+def edit(folder: Path, table: str, where: str, old: bytes, new: bytes) -> None:
+    """Change what the body of one row says, compressed or not; digests and chains stay."""
+    with closing(sqlite3.connect(folder / "arena.db")) as db, db:
+        _unpack(db)
+        [(row, body)] = db.execute(f"SELECT rowid, body FROM {table} WHERE {where}").fetchall()
+        assert old in bytes(body)
+        db.execute(f"UPDATE {table} SET body = ? WHERE rowid = ?", (bytes(body).replace(old, new), row))
+
+
 def _unpack(db: sqlite3.Connection) -> None:
     """Store every body as it is, uncompressed."""
     known = db.execute("SELECT body FROM dictionaries ORDER BY number DESC LIMIT 1").fetchone()
