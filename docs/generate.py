@@ -389,7 +389,7 @@ _JSON: dict[str, tuple[str | type, ...]] = {
         KindStats,
         TaskRow,
     ),
-    "`judges`: one object (`--of` one of its lists)": (
+    "`stats --of judges`: one object (`--of measures`, `favours`, `people`, `challenges` one of its lists)": (
         JudgesReport,
         Measure,
         JudgeRow,

@@ -76,7 +76,16 @@ KINDS: dict[str, Callable[[Path], None]] = {
     "socket": lambda at: os.mknod(at, stat.S_IFSOCK | 0o600),
 }
 READERS = (
-    *("verdict", "leaderboard", "stats", "judges", "players", "challenges list", "compare p0 p1", "match 1"),
+    *(
+        "verdict",
+        "leaderboard",
+        "stats",
+        "stats --of judges",
+        "players",
+        "challenges list",
+        "compare p0 p1",
+        "match 1",
+    ),
     *("verify", "replay", "export", "status", "plan", "plan --matches 5", "doctor", "report", "simulate"),
     *("annotate --as me", "disclose --yes", "challenges redact {to}/a.db"),
     *("serve --port 0", "site build {to}/site", "run --yes --max-matches 4", "tournament show"),
@@ -85,8 +94,15 @@ LEDGER = {*READERS} - {"players", "plan --matches 5", "doctor"}
 NEEDED = {
     "arena.db": LEDGER,
     "arena.db-wal": LEDGER,
-    "arena.yaml": {"verdict", "leaderboard", "judges", "serve --port 0", "plan", "plan --matches 5"},
-    "arena.votes.db": {"judges", "verify", "serve --port 0", "annotate --as me"},
+    "arena.yaml": {
+        "verdict",
+        "leaderboard",
+        "stats --of judges",
+        "serve --port 0",
+        "plan",
+        "plan --matches 5",
+    },
+    "arena.votes.db": {"stats --of judges", "verify", "serve --port 0", "annotate --as me"},
     ".env": set[str](),
 }
 """Which commands must refuse a file that is none; the others must not wait for it."""

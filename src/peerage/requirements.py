@@ -254,7 +254,7 @@ def _of_one_family(settings: ArenaSettings) -> Iterator[str]:
         if related and judge.provider != "house" and not judge.is_person:
             yield (
                 f"{judge.name} judges {listed(related)} of its own family ({judge.family}), which judges "
-                "tend to favour; `peerage judges` tests that"
+                "tend to favour; `peerage stats --of judges` tests that"
             )
 
 

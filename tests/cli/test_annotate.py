@@ -44,10 +44,10 @@ def test_votes_count_in_judges_table_export_and_verify(folder: Path) -> None:
     assert "there is no duel left that you have not judged" in said
     assert f"{there - 1} votes kept" in said
     assert f"{there} of {there} duels are behind you" in run(folder, "annotate", "--as", "ada").output
-    told = json.loads(run(folder, "judges", "--format", "json").output)
+    told = json.loads(run(folder, "stats", "--of", "judges", "--format", "json").output)
     assert told["remarks"][0].startswith(f"People gave {there - 1} votes on {there - 1} of {there} duels.")
     assert {row["kind"] for row in told["people"]} == {"judge"}
-    assert "Judges and people: equal verdicts" in run(folder, "judges").output
+    assert "Judges and people: equal verdicts" in run(folder, "stats", "--of", "judges").output
     written = run(folder, "export", "--format", "people").output.splitlines()
     assert len(written) == there - 1
     assert "head of audience: " in run(folder, "verify").output
@@ -101,7 +101,7 @@ def test_duels_that_were_judged_again_are_judged_by_people_too(folder: Path, tmp
     assert "0 of 9 duels are behind you" in said
     assert "9 votes kept" in said
     assert not any(f"p{place}" in said for place in range(5)), "blind"
-    told = json.loads(run(again, "judges", "--format", "json").output)
+    told = json.loads(run(again, "stats", "--of", "judges", "--format", "json").output)
     assert told["remarks"][0].startswith("People gave 9 votes on 9 of 9 duels.")
     assert {row["who"] for row in told["people"]} == {"house:0.7", "house:0.9"}
     file = tmp_path / "people.jsonl"

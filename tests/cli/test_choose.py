@@ -247,6 +247,6 @@ def test_how_to_see_the_table_without_a_judge_is_said(
     (here / "t.csv").write_text(GOOD)
     peerage("choose", "t.csv", *HOUSE, "--matches", "1")
     monkeypatch.setattr("peerage.tables.judges.remarks", lambda *_, **__: [remark])
-    told = " ".join(peerage("judges", "--dir", "t").split())
+    told = " ".join(peerage("stats", "--of", "judges", "--dir", "t").split())
     assert remark in told
     assert ("`peerage leaderboard --dir t --without-judge NAME`" in told) == remark.endswith("?")

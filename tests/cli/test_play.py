@@ -172,8 +172,8 @@ def test_statistics(demo: Path) -> None:
     whole = json.loads(peerage("stats", "--dir", str(demo), "--format", "json"))
     assert whole["matches"] == 24
     assert {row["player"] for row in whole["players"]} >= {"house:0.95"}
-    judges = json.loads(peerage("stats", "--of", "judges", "--dir", str(demo), "--format", "json"))
-    assert judges == whole["judges"]
+    authors = json.loads(peerage("stats", "--of", "authors", "--dir", str(demo), "--format", "json"))
+    assert authors == whole["authors"]
     csv = peerage("stats", "--dir", str(demo), "--format", "csv").splitlines()
     assert len(csv) == 9
     assert csv[0].startswith("player,")

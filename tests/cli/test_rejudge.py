@@ -1,4 +1,4 @@
-"""`peerage judges` and `peerage rejudge` as they are typed."""
+"""`peerage stats --of judges` and `peerage rejudge` as they are typed."""
 
 from __future__ import annotations
 
@@ -19,20 +19,24 @@ def demo(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_judges_for_people_and_for_programs(demo: Path) -> None:
-    shown = peerage("judges", "--dir", str(demo))
+    shown = peerage("stats", "--of", "judges", "--dir", str(demo))
     assert "Krippendorff's α" in shown
     assert "house:0.95" in shown
     assert "docs/judging-figures.md" in shown
-    found = json.loads(peerage("judges", "--dir", str(demo), "--format", "json"))
+    found = json.loads(peerage("stats", "--of", "judges", "--dir", str(demo), "--format", "json"))
     assert set(found) == {"remarks", "measures", "judges", "favours", "challenges", "people"}
-    rows = peerage("judges", "--dir", str(demo), "--format", "csv").splitlines()
+    rows = peerage("stats", "--of", "judges", "--dir", str(demo), "--format", "csv").splitlines()
     assert rows[0].split(",") == list(found["judges"][0])
-    favours = json.loads(peerage("judges", "--dir", str(demo), "--of", "favours", "--format", "json"))
+    favours = json.loads(peerage("stats", "--dir", str(demo), "--of", "favours", "--format", "json"))
     assert favours == found["favours"]
-    alone = peerage("judges", "--dir", str(demo), "--of", "favours")
+    alone = peerage("stats", "--dir", str(demo), "--of", "favours")
     assert alone.splitlines() == shown.splitlines()[-1:]
     assert f"{len(favours)} pairs of judge and author tested, 0 beyond chance" in alone
-    assert "| Judge |" in peerage("judges", "--dir", str(demo), "--format", "markdown")
+    assert "`peerage stats --of judges` shows how judges agree" in peerage(
+        "stats", "--dir", str(demo)
+    ).replace(f" --dir {demo}", "")
+    assert "leave --game" in peerage("stats", "--of", "measures", "--topic", "x", "--dir", str(demo), code=2)
+    assert "| Judge |" in peerage("stats", "--of", "judges", "--dir", str(demo), "--format", "markdown")
 
 
 def test_a_panel_is_asked_and_the_ledger_holds(demo: Path) -> None:
@@ -51,7 +55,7 @@ def test_a_panel_is_asked_and_the_ledger_holds(demo: Path) -> None:
     assert "judged again" in peerage("match", "1", *there)
     assert "by the first and by the new panel" in peerage("leaderboard", *there)
     assert len(peerage("export", *there, "--format", "votes").splitlines()) == 20
-    assert "house:0.99" in peerage("judges", *there)
+    assert "house:0.99" in peerage("stats", "--of", "judges", *there)
 
 
 def test_a_panel_that_decides_nothing_fails_and_says_so(demo: Path, tmp_path: Path) -> None:

@@ -32,7 +32,7 @@ COMMANDS = (
     "plan",
     "compare house:0.95 house:0.2",
     "stats",
-    "judges",
+    "stats --of judges",
     "plan --matches 100",
     "players",
     "status",

@@ -67,7 +67,7 @@ def test_peers_score_again_and_both_scores_stand_side_by_side(source: Path) -> N
     told = peerage("match", "1", *at)
     assert "At first" in told
     assert "Again, as given" in told
-    assert "p0" in peerage("judges", *at)
+    assert "p0" in peerage("stats", "--of", "judges", *at)
 
 
 def test_nobody_scores_an_answer_of_its_own_by_name_or_by_model(source: Path, tmp_path: Path) -> None:

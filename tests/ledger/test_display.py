@@ -19,7 +19,15 @@ from peerage.ledger import LedgerError
 pytestmark = pytest.mark.usefixtures("plain_bodies")
 
 COMMANDS = (
-    *(["match", "3"], ["match", "10"], ["stats"], ["leaderboard"], ["status"], ["judges"], ["verdict"]),
+    *(
+        ["match", "3"],
+        ["match", "10"],
+        ["stats"],
+        ["leaderboard"],
+        ["status"],
+        ["stats", "--of", "judges"],
+        ["verdict"],
+    ),
     *(["export"], ["export", "--format", "csv"], ["plan"]),
 )
 """Commands that print what is stored; match 10 is the last that ended."""

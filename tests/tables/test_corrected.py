@@ -139,10 +139,12 @@ def test_a_ring_is_in_the_verdict_over_the_leaderboard_and_at_the_end_of_a_run(t
     made = write_arena(tmp_path / "arena", players, rules={**SMALL, "judges": 5, "exclude_family": False})
     play(made, 400)
     with open_arena(made, create=False) as arena:
-        (line,) = [line for line in arena.verdict().lines if "peerage judges" in line]
+        (line,) = [line for line in arena.verdict().lines if "peerage stats --of judges" in line]
         order = [row.player for row in arena.leaderboard(track="judge-aware")]
     assert line.startswith("Judges p0 and p1 favour each other. That lifts p")
-    assert line.endswith(f"the order by votes is {', '.join(order[:5])} and 3 more: see `peerage judges`.")
+    assert line.endswith(
+        f"the order by votes is {', '.join(order[:5])} and 3 more: see `peerage stats --of judges`."
+    )
     for command in (["verdict"], ["leaderboard"], ["run", "--yes", "--max-matches", "401"]):
         done = CliRunner().invoke(app, [*command, "--dir", str(made)])
         assert done.exit_code == 0, done.output

@@ -72,7 +72,7 @@ def test_statistics_and_judges_keep_them_apart(arena: Path) -> None:
         stats = found.stats()
     models = {one.player: one.model for one in stats.players}
     assert (models[OLD], models[NEW]) == ("house:0.20", "house:0.95")
-    judges = json.loads(said("judges", "--dir", str(arena), "--format", "json"))
+    judges = json.loads(said("stats", "--of", "judges", "--dir", str(arena), "--format", "json"))
     told = json.dumps(judges)
     assert f'"{OLD}"' in told
     assert f'"{NEW}"' in told

@@ -53,8 +53,8 @@ def annotate(
     """Judge recorded duels blind, next to their judges.
 
     A challenge and two answers without names, in an order drawn for you. Each vote is on disk at once; the
-    same command goes on where you stopped. `peerage judges` then shows how far each judge agrees with people.
-    No rating of the arena moves.
+    same command goes on where you stopped. `peerage stats --of judges` then shows how far each judge
+    agrees with people. No rating of the arena moves.
     """
     from random import SystemRandom
 
@@ -74,7 +74,7 @@ def annotate(
             raise VotesError(
                 "this arena holds recorded answers that `peerage rejudge` had scored one by one, and people "
                 f"can judge duels alone; `{program()} leaderboard{at(folder)}` shows the judges' ranking, "
-                f"`{program()} judges{at(folder)}` how they agree"
+                f"`{program()} stats{at(folder)} --of judges` how they agree"
             )
         expert = stated(name)
         annotator = Annotator(arena.ledger, votes, expert, SystemRandom(), again=again)
@@ -86,8 +86,8 @@ def annotate(
         said = _judge(annotator)
     if said:
         prose(
-            f"{counted(said, 'vote')} kept. `{program()} judges{at(folder)}` shows how far judges agree with "
-            "people"
+            f"{counted(said, 'vote')} kept. `{program()} stats{at(folder)} --of judges` shows how far "
+            "judges agree with people"
         )
 
 

@@ -1,10 +1,10 @@
-"""`peerage players` and `judges`: who is there to play, and how the judges agree."""
+"""`peerage players`: who is there to play."""
 
 from __future__ import annotations
 
 from contextlib import closing
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated
 
 import typer
 
@@ -15,11 +15,8 @@ from peerage.cli.options import (
     Format,
     Shape,
     arena_in,
-    at,
-    program,
-    prose,
 )
-from peerage.cli.output import show, show_parts
+from peerage.cli.output import show
 from peerage.clock import now_ms
 from peerage.figures import moment
 
@@ -92,40 +89,3 @@ def _on_record(folder: Path) -> list[str]:
         *[f"{name} is {out[name].in_words}" for name in names if name in out],
         *[f"{name}: {line}" for name in names for line in in_words(models, name)],
     ]
-
-
-def judges(
-    folder: Folder = HERE,
-    of: Annotated[
-        Literal["people", "measures", "judges", "favours", "challenges"] | None,
-        typer.Option("--of", help="One table alone (CSV: judges, if not said)."),
-    ] = None,
-    level: Annotated[
-        float, typer.Option(min=0.0001, max=0.5, help="Chance that any of the favours found is false.")
-    ] = 0.05,
-    shape: Shape = Format.table,
-) -> None:
-    """Show how judges agree and what they favour.
-
-    JSON holds all tables as one object, or with --of as the list of one; `favours` then lists every judge and
-    author tested, found or not.
-    """
-    from peerage.ledger.votes import PeopleVotes
-    from peerage.tables.judges import judges as counted
-    from peerage.views.judges import about_favours, parts
-
-    with arena_in(folder) as arena:
-        people = PeopleVotes(arena.ledger.address, arena.folder)
-        report = counted(arena.reading, level, people)
-    if report.remarks and of is None and shape.for_people:
-        for remark in report.remarks:
-            prose(remark)
-        if any(remark.endswith("Exclude it?") for remark in report.remarks):
-            prose(
-                f"`{program()} leaderboard{at(folder)} --without-judge NAME` shows the table without a judge"
-            )
-        typer.echo()
-    if of != "favours" or not shape.for_people or any(pair.found for pair in report.favours):
-        show_parts(report, parts(report, every_pair=not shape.for_people), of, shape, "judges")
-    if of in (None, "favours") and shape.for_people:
-        prose(about_favours(report, level))

@@ -59,7 +59,6 @@ COMMANDS: Mapping[str, Mapping[str, str]] = {
         "tournament": "tournament.app",
     },
     "Judge": {
-        "judges": "lists.judges",
         "annotate": "annotate.annotate",
         "rejudge": "rejudge.rejudge",
     },

@@ -9,7 +9,7 @@ import typer
 
 from peerage.blocks import Column, numbers, texts
 from peerage.cli.leaderboard import Game, Topic, told_scope
-from peerage.cli.options import HERE, MOST_MATCHES, Folder, Format, Shape, arena_in, prose
+from peerage.cli.options import HERE, MOST_MATCHES, Folder, Format, Shape, arena_in, at, program, prose
 from peerage.cli.output import show, show_json, show_parts
 from peerage.cli.streams import exact
 from peerage.figures import percent, whole
@@ -22,6 +22,10 @@ Telling = Literal["text", "json", "markdown"]
 Part = Literal[
     "players",
     "judges",
+    "people",
+    "measures",
+    "favours",
+    "challenges",
     "authors",
     "readings",
     "outside",
@@ -32,29 +36,63 @@ Part = Literal[
     "kinds",
     "tasks",
 ]
+OF_JUDGES = ("judges", "people", "measures", "favours", "challenges")
+"""What `--of` takes for the report on judges, and for one table of it."""
 
 
 def stats(
     folder: Folder = HERE,
     of: Annotated[
-        Part | None, typer.Option("--of", help="One table alone (CSV: players, if not said).")
+        Part | None, typer.Option("--of", help="One table alone, or what is known of judges (CSV: players).")
     ] = None,
     game: Game = "",
     topic: Topic = "",
+    level: Annotated[
+        float, typer.Option(min=0.0001, max=0.5, help="Chance that any of the favours found is false.")
+    ] = 0.05,
     shape: Shape = Format.table,
 ) -> None:
     """Show what players, judges and authors did.
 
-    JSON holds them all as one object, or with --of as the list of one table. `--of tasks` alone shows each
-    player on each of your own tasks, the hardest first.
+    `--of judges` shows how judges agree, flip and favour, in sentences and all its tables; `people`,
+    `measures`, `favours` and `challenges` are tables of it, over all games and topics. `--of tasks` shows
+    each player on each of your own tasks, the hardest first.
+
+    JSON holds everything as one object, and so does `--of judges`; of any other table it is the list.
+    `favours` then lists every judge and author tested, found or not.
     """
     from peerage.reading.played import Scope
 
+    if of in OF_JUDGES and (game or topic):
+        raise typer.BadParameter(f"--of {of} is about all games and topics: leave --game and --topic out")
     with arena_in(folder) as arena, told_scope():
-        if of == "tasks":
+        if of in OF_JUDGES:
+            _show_judges(arena, shape, of, level)
+        elif of == "tasks":
             _show_tasks(arena, shape, Scope(game, topic))
         else:
             show_stats(arena, shape, of, Scope(game, topic))
+
+
+def _show_judges(arena: Arena, shape: Format, of: Part | None, level: float) -> None:
+    """Write what is known of judges, or one table of it."""
+    from peerage.ledger.votes import PeopleVotes
+    from peerage.tables.judges import judges
+    from peerage.views.judges import about_favours, parts
+
+    report = judges(arena.reading, level, PeopleVotes(arena.ledger.address, arena.folder))
+    of = None if of == "judges" else of
+    if report.remarks and of is None and shape.for_people:
+        for remark in report.remarks:
+            prose(remark)
+        if any(remark.endswith("Exclude it?") for remark in report.remarks):
+            command = f"{program()} leaderboard{at(arena.folder)} --without-judge NAME"
+            prose(f"`{command}` shows the table without a judge")
+        typer.echo()
+    if of != "favours" or not shape.for_people or any(pair.found for pair in report.favours):
+        show_parts(report, parts(report, every_pair=not shape.for_people), of, shape, "judges")
+    if of in (None, "favours") and shape.for_people:
+        prose(about_favours(report, level))
 
 
 def _show_tasks(arena: Arena, shape: Format, scope: Scope) -> None:
@@ -102,6 +140,9 @@ def show_stats(
     show_parts(found, parts(found), of, shape, "players")
     for line in remarks(found) if of in (None, "players") and shape.for_people else ():
         prose(line)
+    if found.judges and of is None and shape.for_people:
+        command = f"{program()} stats{at(arena.folder)} --of judges"
+        prose(f"`{command}` shows how judges agree and what they favour")
 
 
 def match(

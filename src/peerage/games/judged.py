@@ -125,7 +125,7 @@ class CheckedJudgingRules(JudgingRules):
         ge=0,
         le=1_000_000,
         description="How many of the matches that a check decides each judge sees all the same. Its verdicts "
-        "on them never count; `peerage judges` says how many were right.",
+        "on them never count; `peerage stats --of judges` says how many were right.",
     )
 
 

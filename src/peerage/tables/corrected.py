@@ -100,14 +100,16 @@ def judges_matter(played: PlayedMatches, pick: str) -> str:
     examined = favours(cast)
     if examined.blocks:
         sides = " against ".join(listed(names) for names in examined.blocks)
-        return f"The judges are two blocks that contradict each other, {sides}: see `peerage judges`."
+        return (
+            f"The judges are two blocks that contradict each other, {sides}: see `peerage stats --of judges`."
+        )
     found = [pair for pair in examined.favours if pair.found]
     if not found:
         return ""
     try:
         rows = corrected(cast, ["favours"])
     except ValueError:
-        return f"{_favour_in_words(found)}: see `peerage judges`."
+        return f"{_favour_in_words(found)}: see `peerage stats --of judges`."
     ratings = (rows.after.rating.tolist(), rows.before.rating.tolist())
     table = sorted(zip(*ratings, cast.players, strict=True))
     order = [name for _, _, name in reversed(table)]
@@ -117,7 +119,7 @@ def judges_matter(played: PlayedMatches, pick: str) -> str:
     counts = "" if pick == order[0] else " The pick counts the matches as they were judged."
     return (
         f"{_favour_in_words(found)}. That{lift}; without it the order by votes is "
-        f"{', '.join(order[:_SHOWN])}{more}: see `peerage judges`.{counts}"
+        f"{', '.join(order[:_SHOWN])}{more}: see `peerage stats --of judges`.{counts}"
     )
 
 

@@ -34,7 +34,8 @@ def judge_aware(played: PlayedMatches, rating: Rating, standings: Standings) -> 
     if reliable:
         (best, high, *_), (worst, low, *_) = reliable[0], reliable[-1]
         notes.append(
-            f"reliability: from {high:.2f} ({best}) to {low:.2f} ({worst}); `peerage judges` shows all"
+            f"reliability: from {high:.2f} ({best}) to {low:.2f} ({worst}); "
+            "`peerage stats --of judges` shows all"
         )
     if 1 < len(cast.judges) < JUDGES:
         notes.append(f"of fewer than {JUDGES} judges two that favour each other pass for the reliable ones")

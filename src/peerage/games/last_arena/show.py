@@ -140,7 +140,7 @@ def _matrix(cells: Sequence[Cell], players: Mapping[str, str]) -> Iterator[Block
         "to an average of 5; then how much that is above (+) or below (−) what the other judges gave the "
         "same answers, the judge's own strictness set aside. Differences come from taste and chance too: "
         "none of them alone says that a judge is partial, and one tournament has too few marks to tell. "
-        "`peerage judges` and the page on judges test that over all tournaments."
+        "`peerage stats --of judges` and the page on judges test that over all tournaments."
     )
     given = {(one.judge, one.author): _mean(one) for one in cells}
     judges = dict.fromkeys(one.judge for one in cells)
