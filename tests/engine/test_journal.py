@@ -129,6 +129,7 @@ async def test_a_fault_in_a_callback_is_told_and_the_others_still_run() -> None:
     assert not journal.broken
 
 
+@pytest.mark.usefixtures("plain_bodies")
 def test_a_real_ledger_that_is_full_says_so_and_takes_rows_again_later(tmp_path: Path) -> None:
     """SQLite's own limit on pages stands for the disk."""
     ledger: Ledger = open_ledger("sqlite:///arena.db", tmp_path, create=True)

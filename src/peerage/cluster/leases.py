@@ -216,7 +216,7 @@ class WorkersLedger:
         """Make texts, intents, replies and failures durable. Raises LedgerError."""
         assert self._writes is not None
         if not self._bodies.dictionary and self._written % LOOKED_FOR_EVERY == 0:
-            self._bodies.learn(patiently(Rows(self._store, self._bodies).dictionary))
+            self._learn()
         self._written += 1
         inserts = inserts_of(batch, self._bodies)
         self._store.commit(partial(self._writes.append, inserts), again=True)
@@ -240,11 +240,19 @@ class WorkersLedger:
         found = self._line.do(work)
         if not found:
             raise given_up(self._ledger.address)
+        claimed = [(number, bytes(body), begun) for number, body, begun in found if number is not None]
+        stored = [body for _, body, _ in claimed]
+        if any(map(self._bodies.lacks, stored)):
+            self._learn()
+        bodies = self._bodies.whole(stored)
         return [
-            Claimed(number, bytes(body), self._recorded(number, begun))
-            for number, body, begun in found
-            if number is not None
+            Claimed(number, body, self._recorded(number, begun))
+            for (number, _, begun), body in zip(claimed, bodies, strict=True)
         ]
+
+    def _learn(self) -> None:
+        """Look for the dictionary of bodies."""
+        self._bodies.learn(patiently(Rows(self._store, self._bodies).dictionary))
 
     def _recorded(self, number: int, begun: bool) -> Sequence[Exchange]:
         rows = patiently(partial(self._ledger.match, number)) if begun else None
