@@ -400,7 +400,7 @@ def test_status_tells_who_works_on_what(
     driven = {one["match"]: one["worker"] for one in seen[0]["under_way"]}
     assert driven
     assert all(number in workers[worker] for number, worker in driven.items() if worker is not None)
-    assert "worker 1, process" in shown[0]
+    assert "Worker 1, process" in shown[0]
     done = CliRunner().invoke(app, ["status", "--format", "json", "--dir", str(folder)])
     assert json.loads(done.output)["workers"] == []
 
