@@ -169,6 +169,10 @@ def test_answers_to_a_task_that_was_changed_since_do_not_count(tmp_path: Path) -
         assert "changed while" not in " ".join(arena.verdict().lines)
     right: list[dict[str, Any]] = [{**task, "expected": str(n)} for n, task in enumerate(wrong)]
     right[3]["weight"] = 2
+    arena_of_tasks(tmp_path, 16, players=players, tasks=right)
+    with open_arena(made, create=False) as arena:
+        lines = " ".join(arena.verdict().lines)
+        assert "2 tasks (t0, t1) changed and were not asked since: accuracy counts what was" in lines
     arena_of_tasks(tmp_path, 26, players=players, tasks=right)
     with open_arena(made, create=False) as arena:
         found = PlayedMatches(arena.ledger, Scope()).credits
@@ -189,6 +193,7 @@ def test_answers_to_a_task_that_was_changed_since_do_not_count(tmp_path: Path) -
         lines = " ".join(arena.verdict().lines)
         assert "left your file" not in lines
         assert "alike" not in lines
+        assert "not asked since" not in lines
         assert "the tasks" not in lines
     moved = [{**task, "category": "new"} for task in right[1:]]
     judged = {"judging": {"rubric": "Short is good."}, "judges": ["house:0.9"]}

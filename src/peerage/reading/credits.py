@@ -56,9 +56,11 @@ class TaskMatch(Struct, frozen=True):
 
 
 class Credits(Struct, frozen=True, dict=True):
-    """Finished matches about tasks, in order, and what their checks say of players."""
+    """Finished matches about tasks, in order, and what their checks say of players. `asked` holds the digest
+    of each task as it was asked last."""
 
     matches: Sequence[TaskMatch] = ()
+    asked: Mapping[str, str] = {}
 
     @cached_property
     def by_player(self) -> dict[str, dict[str, OnTask]]:
@@ -144,7 +146,10 @@ def credits_of(ledger: Ledger, finished: Iterable[Summary], games: Iterable[str]
         )
     known = list(zip(found, stated, strict=True))
     newest = {match.task: (digest, match.category) for match, digest in known}
-    return Credits([_as_now(match, digest, *newest[match.task]) for match, digest in known])
+    return Credits(
+        [_as_now(match, digest, *newest[match.task]) for match, digest in known],
+        {task: digest for task, (digest, _) in newest.items()},
+    )
 
 
 def _as_now(match: TaskMatch, digest: str, newest: str, category: str) -> TaskMatch:

@@ -80,12 +80,15 @@ def _changed(reading: Reading, credits: Credits) -> Iterator[str]:
             f"{_tasks(changed)} changed while this was played: accuracy counts the answers since then, "
             "ratings all matches."
         )
-    now = {
-        task.id
-        for game in settings.lineup
-        if about_tasks(game)
-        for task in getattr(rules_of(settings, game), "tasks", ())
-    }
+    now: dict[str, str] = {}
+    for game in settings.lineup:
+        now |= getattr(rules_of(settings, game), "digests", dict)() if about_tasks(game) else {}
+    waiting = [task for task, digest in credits.asked.items() if now.get(task, digest) != digest]
+    if waiting:
+        verb = "was" if len(waiting) == 1 else "were"
+        yield (
+            f"{_tasks(waiting)} changed and {verb} not asked since: accuracy counts what was checked before."
+        )
     removed = [task for task in credits.tasks if task not in now] if now else []
     if removed:
         yield f"{_tasks(removed)} left your file since: accuracy and ratings still count their answers."
@@ -94,7 +97,7 @@ def _changed(reading: Reading, credits: Credits) -> Iterator[str]:
         (change.after_match, part)
         for change in settings_changes(reading.moment)
         if (part := _of_judging(change.what, judges)) and change.after_match
-        if part != TASKS or not (changed or removed)  # which is said already, task by task
+        if part != TASKS or not (changed or waiting or removed)  # which is said already, task by task
     ]
     if judging:
         parts = ", ".join(dict.fromkeys([part for _, part in judging]))

@@ -13,7 +13,6 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from hashlib import sha256
 from typing import Any
 
 import msgspec
@@ -74,7 +73,7 @@ def play(table: Table) -> Steps[Outcome]:
     ]
     answers = {seat.label: reply for seat, reply in zip(table.seats, replies, strict=True)}
     detail: dict[str, Any] = {key: task[key] for key in ("task", "category", "weight") if key in task}
-    detail["stated"] = stated(rules, task)
+    detail["stated"] = rules.digest(task)
     detail["answers"] = {label: reply.status for label, reply in answers.items()}
     if any(reply.status == "void" for reply in replies):
         return Outcome(void="no_answer", detail=detail)
@@ -123,15 +122,6 @@ def play(table: Table) -> Steps[Outcome]:
     if found.score is None:
         return Outcome(void="inconclusive", detail=detail)
     return Outcome(scores={first: found.score, second: 1 - found.score}, detail=detail)
-
-
-def stated(rules: TasksRules, task: Mapping[str, Any]) -> str:
-    """Return a short digest of what a drawn task asks and by what it is checked: answers to a task that its
-    owner changed are known by it."""
-    checks = task.get("checks") or ()
-    programs = [rules.programs.get(check.get("program", "").rpartition(":")[0], "") for check in checks]
-    parts = [task.get("messages"), task.get("vars"), checks, programs, rules.answer_schema]
-    return sha256(msgspec.json.encode(parts, order="sorted")).hexdigest()[:16]
 
 
 def _misshapen(reply: Reply, schema: Any) -> str:
@@ -241,20 +231,7 @@ def draw(rules: TasksRules, seed: str, number: int) -> dict[str, Any]:
     block from the arena's `seed`.
     """
     weighed = [task for task in rules.tasks for _ in range(task.weight)]
-    task = weighed[by_turns(f"{seed}/draw", number, len(weighed))[0]]
-    drawn: dict[str, Any] = {"task": task.id, "messages": [list(turn) for turn in task.messages]}
-    stated = {
-        "category": task.category,
-        "rubric": task.rubric,
-        "checks": list(task.checks),
-        "vars": task.vars,
-    }
-    drawn |= {key: value for key, value in stated.items() if value}
-    if task.expected is not None:
-        drawn["expected"] = task.expected
-    if task.weight != 1:
-        drawn["weight"] = task.weight
-    return drawn
+    return weighed[by_turns(f"{seed}/draw", number, len(weighed))[0]].drawn()
 
 
 def remarks(rules: TasksRules) -> Iterator[str]:

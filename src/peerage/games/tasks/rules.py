@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Mapping
 from functools import lru_cache
+from hashlib import sha256
 from importlib.resources import files
 from typing import Any, Literal
 
+import msgspec
 from pydantic import Field, field_validator, model_validator
 
 from peerage.formats.json_schema import check_schema
@@ -136,3 +139,15 @@ class TasksRules(GameRules):
     def panel(self) -> PanelRules:
         """Return the rules of the panel of judges."""
         return self.judging.panel(PanelRules(weights="equal", answer_chars=self.max_chars))
+
+    def digest(self, task: Mapping[str, Any]) -> str:
+        """Return a short digest of what a drawn task asks and by what it is checked: answers to a task that
+        its owner changed are known by it."""
+        checks = task.get("checks") or ()
+        programs = [self.programs.get(check.get("program", "").rpartition(":")[0], "") for check in checks]
+        parts = [task.get("messages"), task.get("vars"), checks, programs, self.answer_schema]
+        return sha256(msgspec.json.encode(parts, order="sorted")).hexdigest()[:16]
+
+    def digests(self) -> dict[str, str]:
+        """Return the digest of each task as it is now."""
+        return {task.id: self.digest(task.drawn()) for task in self.tasks}

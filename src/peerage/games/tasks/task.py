@@ -40,6 +40,22 @@ class Task(Section):
 
     left_out: tuple[str, ...] = Field((), description="Assertions of promptfoo that are not made here.")
 
+    def drawn(self) -> dict[str, Any]:
+        """Return all that a match needs of it."""
+        drawn: dict[str, Any] = {"task": self.id, "messages": [list(turn) for turn in self.messages]}
+        stated = {
+            "category": self.category,
+            "rubric": self.rubric,
+            "checks": list(self.checks),
+            "vars": self.vars,
+        }
+        drawn |= {key: value for key, value in stated.items() if value}
+        if self.expected is not None:
+            drawn["expected"] = self.expected
+        if self.weight != 1:
+            drawn["weight"] = self.weight
+        return drawn
+
 
 # ------------------------------------------------------------------------------------------- as written
 
