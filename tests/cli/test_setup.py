@@ -114,12 +114,22 @@ class TestDoctor:
         assert "mongo" in listed
 
     def test_without_an_arena(self, tmp_path: Path) -> None:
-        assert f"`peerage init --dir {tmp_path}` writes one" in self.examined(tmp_path)
+        shown = self.examined(tmp_path)
+        assert f"`peerage init --dir {tmp_path}` writes one" in shown
+        assert shown.endswith("\nThere is no arena here yet.\n")
+
+    def test_it_begins_with_the_arena_and_folds_what_is_not_needed(self, tmp_path: Path) -> None:
+        cli.invoke(app, ["init", "--dir", str(tmp_path)])
+        first, *lines = self.examined(tmp_path).splitlines()
+        assert first == "arena"
+        assert sum(line.startswith("  · not set, not needed: ") for line in lines) == 1
+        assert sum(line.endswith("  installed") or line.startswith("  ✓ installed: ") for line in lines) == 1
+        assert len(lines) < 20
 
     def test_a_house_arena_lacks_nothing(self, tmp_path: Path) -> None:
         cli.invoke(app, ["init", "--dir", str(tmp_path)])
         shown = self.examined(tmp_path)
-        assert "all that is needed is there" in shown
+        assert shown.splitlines()[-1] == "This arena has all that it needs."
         assert "none yet; `peerage run` makes it" in shown
         assert not (tmp_path / "arena.db").exists()
 
@@ -194,8 +204,8 @@ class TestDoctor:
         assert "✓ mistral" in shown
         assert "secret" not in shown
         assert shown.count("OPENAI_API_KEY is not set") == shown.count("→ write OPENAI_API_KEY") == 1
-        assert shown.count("the same") == 4
-        assert "1 to fix" in shown
+        assert "✗ p0, p1, p2, p3, p4" in shown
+        assert shown.endswith("1 thing marked ✗ must be fixed before this arena can run.\n")
 
     def test_a_mend_names_one_variable(self, tmp_path: Path) -> None:
         lines = [f"  - {{model: google:gemini-2.5-flash, name: p{at}}}\n" for at in range(5)]

@@ -70,41 +70,52 @@ def examine(folder: Path) -> list[Finding]:
     settings, arena = _arena(folder)
     env = environment(folder, os.environ)
     players = settings.everyone if settings is not None else ()
+    needs = list(_needs(settings)) if settings is not None else []
+    by_games = {finding.what for finding in needs}
     return [
-        *_installation(_needed(settings, env)),
-        *_spare_keys(players, env),
         *arena,
         *(_engine(settings, env) if settings is not None else ()),
         *asyncio.run(look_at_players(players, env, folder)),
+        *_spare_keys(players, env),
         *(_ledger(settings, env, folder) if settings is not None else ()),
-        *(_needs(settings) if settings is not None else ()),
+        *needs,
         _clock(),
         _disk(folder),
+        *[extra for extra in _installation(_needed(settings, env)) if extra.what not in by_games],
     ]
 
 
 def report(findings: Sequence[Finding]) -> Iterator[str]:
-    """The findings as lines, grouped by area; what several have in common, and its fix, is said once."""
+    """The findings as lines, grouped by area, of those that are alike one line; at the end one sentence."""
+    alike: dict[Finding, list[str]] = {}
+    for finding in findings:
+        alike.setdefault(finding._replace(what=""), []).append(finding.what)
     area = ""
-    wide = max(len(finding.what) for finding in findings)
-    for place, finding in enumerate(findings):
+    wide = max(len(names[0]) for names in alike.values() if len(names) == 1)
+    for finding, names in alike.items():
         if finding.area != area:
             area = finding.area
-            yield f"{area}"
-        again = place > 0 and _alike(findings[place - 1], finding)
-        yield f"  {MARKS[finding.state]} {finding.what:<{wide}}  {'the same' if again else finding.about}"
-        if finding.fix and not (place + 1 < len(findings) and _alike(finding, findings[place + 1])):
+            yield area
+        listed, mark = ", ".join(names), MARKS[finding.state]
+        several = len(names) > 1 and not finding.fix
+        yield (
+            f"  {mark} {finding.about}: {listed}"
+            if several
+            else f"  {mark} {listed:<{wide}}  {finding.about}"
+        )
+        if finding.fix:
             yield f"    {'':<{wide}}  → {finding.fix}"
-    broken = len({(one.area, one.about) for one in findings if one.state == "broken"})
-    yield f"{broken} to fix" if broken else "all that is needed is there"
+    states = [finding.state for finding in alike]
+    if broken := states.count("broken"):
+        yield f"{counted(broken, 'thing')} marked {MARKS['broken']} must be fixed before this arena can run."
+    elif states[0] == "unused":
+        yield "There is no arena here yet."
+    else:
+        yield "This arena has all that it needs."
 
 
 _SERVERS = {"postgres": "postgres", "mongo": "mongodb"}
 """Extras for ledgers on a server, by how their addresses begin."""
-
-
-def _alike(one: Finding, other: Finding) -> bool:
-    return one.state in ("warning", "broken") and one._replace(what="") == other._replace(what="")
 
 
 def install_missing(folder: Path) -> None:
@@ -229,8 +240,10 @@ def _spare_keys(players: Sequence[PlayerSettings], env: dict[str, str]) -> Itera
     found = found_keys(env)
     for provider, about in PROVIDERS.items():
         if about.key_env and provider not in used:
-            there = f"found in {found[provider]}" if provider in found else f"no {' or '.join(about.key_env)}"
-            yield Finding("keys", provider, "ok" if provider in found else "unused", there)
+            if provider in found:
+                yield Finding("keys", provider, "ok", f"found in {found[provider]}")
+            else:
+                yield Finding("keys", " or ".join(about.key_env), "unused", "not set, not needed")
 
 
 async def look_at_players(
