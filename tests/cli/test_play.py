@@ -177,7 +177,7 @@ def test_statistics(demo: Path) -> None:
     csv = peerage("stats", "--dir", str(demo), "--format", "csv").splitlines()
     assert len(csv) == 9
     assert csv[0].startswith("player,")
-    assert "Judges" in peerage("run", "--stats-only", "--dir", str(demo))
+    assert "Judges" in peerage("run", "--matches", "24", "--stats", "--dir", str(demo))
 
 
 def test_a_match_can_be_read(demo: Path) -> None:

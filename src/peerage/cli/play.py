@@ -71,9 +71,6 @@ def run(
         ),
     ] = "",
     stats: Annotated[bool, typer.Option("--stats", help="Show statistics at the end.")] = False,
-    stats_only: Annotated[
-        bool, typer.Option("--stats-only", help="Show statistics and play nothing.")
-    ] = False,
     no_probe: Annotated[
         bool, typer.Option("--no-probe", help="Do not ask each player one small question first.")
     ] = False,
@@ -125,32 +122,22 @@ def run(
         raise SettingsError(
             "--matches counts all matches of the arena, --more those from now on; give one of them"
         )
-    stated = with_players(load(folder), player)
-    if stats_only:
-        settings = None
-    else:
-        settings = stated = with_games(stated, game)
-    log_to_stderr(log_level.upper(), settings.everyone if settings else (), environment(folder, os.environ))
-    if settings is not None:
-        if until is not None:
-            stated = with_goal(stated, until)
-        elif more is not None:  # so many more matches, whatever is known already
-            stated = stated.model_copy(update={"until": None})
-        settings = stated
-        prepared(settings, folder)
+    stated = with_games(with_players(load(folder), player), game)
+    log_to_stderr(log_level.upper(), stated.everyone, environment(folder, os.environ))
+    if until is not None:
+        stated = with_goal(stated, until)
+    elif more is not None:  # so many more matches, whatever is known already
+        stated = stated.model_copy(update={"until": None})
+    prepared(stated, folder)
     where = {} if address is None else {"kind": "ray", "address": address}
     stated = stated.model_copy(update={"engine": stated.engine.model_copy(update=where)})
     with opened(stated, folder, seed, budget=budget, concurrency=concurrency, probe=not no_probe) as arena:
-        code = 0
         if more is not None:
             max_matches = decided(arena.ledger) + more
-        if not stats_only:
-            code = agreed_and_played(arena, max_matches, yes, batch_size, player)
-            if not code:
-                recommend(
-                    folder, {"serve": "the arena in a browser", "report": "one file to send to somebody"}
-                )
-        if stats or stats_only:
+        code = agreed_and_played(arena, max_matches, yes, batch_size, player)
+        if not code:
+            recommend(folder, {"serve": "the arena in a browser", "report": "one file to send to somebody"})
+        if stats:
             tables.show_stats(arena, Format.table)
     raise typer.Exit(code)
 

@@ -73,7 +73,7 @@ def rejudge(
     Answers of duels are compared again, those of tournaments scored again. Of FILES (logs of Inspect, or rows
     with player, challenge, question, answer) every two players' answers to one question are compared: name
     the logs of all models at once. Only judges are asked, and only they cost. The verdicts make an arena of
-    their own, which verify, replay, match, judges and export read like any other; no rating of the first
+    their own, which verify, replay, match, stats and export read like any other; no rating of the first
     arena moves. The same command goes on where it stopped.
     """
     from contextlib import nullcontext
