@@ -78,4 +78,7 @@ def test_what_was_not_drawn_is_nowhere_but_in_the_owners_file(
             if file.is_file() and ".git" not in file.parts:
                 found = set(SECRET.findall(file.read_bytes().decode("utf-8", "replace")))
                 assert found <= set(issued), file
-    assert f"<td>{PROMPTS} of the owner&#39;s own</td>" in (tmp_path / "site" / "method.html").read_text()
+    assert (
+        f'<td class="value">{PROMPTS} of the owner&#x27;s own</td>'
+        in (tmp_path / "site" / "method.html").read_text()
+    )

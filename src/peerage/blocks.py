@@ -269,7 +269,7 @@ def as_facts(block: Rows, row: Any, *without: str) -> Facts:
             continue
         small = [small.text for small in (column.small(row) if column.small else ()) if not small.narrow]
         about = [*small, column.tip(row) if column.tip else "", column.hint]
-        if column.draw and facts:
+        if column.draw == "interval":
             facts[-1] = facts[-1]._replace(about=f"{column.title}: {column.text(row)}")
         else:
             facts.append(Fact(column.title, column.text(row), "; ".join(filter(None, about))))
@@ -309,11 +309,22 @@ class Links(Struct, frozen=True, gc=False, tag="links"):
     title: str = ""
 
 
+class Choices(Struct, frozen=True, tag="choices"):
+    """A form that goes `to` a view with a value of each field: its key, title, values, and the one chosen. A
+    medium without forms leaves it out."""
+
+    to: Target
+    fields: Sequence[tuple[str, str, Sequence[str], str]]
+    button: str
+
+
 class Fold(Struct, frozen=True, tag="fold"):
-    """Blocks that open on demand, where a medium can; a terminal leaves them out."""
+    """Blocks that open on demand, where a medium can; a terminal leaves them out. `anchor` is what links lead
+    to it by."""
 
     title: str
     blocks: Sequence[Any]
+    anchor: str = ""
 
 
 class Figure(Struct, frozen=True, tag="figure"):
@@ -335,7 +346,9 @@ Block: TypeAlias = (
     Heading | Sentence | Task | Quoted | Program | Table | ScoreLine | Swatch | Board | Bar | Private
 )
 """What games show matches with."""
-ViewBlock: TypeAlias = Block | Rows | Answer | Beside | Section | Facts | Notes | Links | Fold | Figure
+ViewBlock: TypeAlias = (
+    Block | Rows | Answer | Beside | Section | Facts | Notes | Links | Choices | Fold | Figure
+)
 """What views are made of."""
 
 

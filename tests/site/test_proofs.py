@@ -223,7 +223,7 @@ def test_a_witness_cosigns_and_the_page_shows_it(folder: Path, tmp_path: Path, k
     assert len(kept_in(folder)) == 4
     build_folder(folder, tmp_path / "site")
     shown = (tmp_path / "site" / "ledger.html").read_text("utf-8")
-    assert shown.count(f"<td>{NAME} (2027-01-15") == 2
+    assert shown.count(f">{NAME} (2027-01-15") == 2
     assert shown.count("nobody yet") == 2
     public = str(witness.key)
     done = peerage(folder, "verify", "--checkpoint", str(folder / "checkpoints" / f"{witness.size}.txt"))

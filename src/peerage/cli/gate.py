@@ -5,22 +5,21 @@ Names and topics may hold anything: nothing of them is markup in XML, Markdown o
 
 from __future__ import annotations
 
-import io
 import os
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 from xml.etree import ElementTree
 
 import typer
 
-from peerage.blocks import Column, numbers, texts
+from peerage.blocks import Answer
 from peerage.cli.leaderboard import told_scope
-from peerage.cli.options import Format, ReportFormat, arena_in, prose
-from peerage.cli.output import show, show_json
-from peerage.figures import whole
+from peerage.cli.options import ReportFormat, arena_in
+from peerage.cli.output import show_whole
 from peerage.protocol import visible
+from peerage.render import markdown as render
 
 if TYPE_CHECKING:
     from peerage.tables.gate import Gate
@@ -52,6 +51,7 @@ def show_gate(
     from peerage.ledger.store import LedgerError
     from peerage.outputs import JUNIT, append, arena_files, refuse, write
     from peerage.system_errors import reason
+    from peerage.views.compare import gates
 
     summary = os.environ.get(SUMMARY, "")
     if github and not summary:
@@ -85,38 +85,9 @@ def show_gate(
         raise ArenaError(f"{place}{reason(error)}") from None
     if github:  # GitHub reads commands from both; standard output may be JSON
         typer.echo("\n".join(github_commands(found)), err=True)
-    if shape is ReportFormat.json:
-        show_json(found.as_dict())
-    else:
-        for line in found.lines:
-            prose(line)
-        if found.parts:
-            show(_rows(found.parts), _columns(found), Format.table)
+    blocks = [Answer(found.lines), *([gates(found.parts)] if found.parts else ())]
+    show_whole(found, blocks, shape)
     raise typer.Exit(found.exit_code)
-
-
-def _rows(gates: Sequence[Gate]) -> list[dict[str, object]]:
-    words = {"shown": "not worse", "worse": "worse", "open": "cannot tell yet"}
-    return [
-        gate.as_dict() | {"topic": gate.topic or "everything", "decision": words[gate.decision]}
-        for gate in gates
-    ]
-
-
-def _columns(found: Gate) -> list[Column]:
-    accuracy = found.of == "accuracy"
-
-    def write(value: float) -> str:
-        return f"{100 * value:+.1f}" if accuracy else f"{100 * value:.1f}%"
-
-    unit = {"task": "tasks", "match": "matches", "answer": "answers"}[found.unit]
-    return [
-        *texts(topic="Topic", decision="Decision"),
-        *numbers(write, value="Accuracy, points" if accuracy else "Wins"),
-        *numbers(write, lower="From", upper="To", limit="Must be above"),
-        *numbers(whole, tasks="Tasks", matches="Answers of each" if accuracy else "Matches"),
-        *numbers(whole, more=f"More {unit}"),
-    ]
 
 
 def junit_xml(found: Gate, arena: str) -> bytes:
@@ -154,12 +125,10 @@ def _xml(text: str) -> str:
 
 def markdown(found: Gate, arena: str) -> str:
     """Return a gate as the summary of a step."""
-    file = io.StringIO()
-    title = f"Peerage: {arena}"
-    show(
-        _rows([found, *found.parts]), _columns(found), Format.markdown, title=title, head=found.lines, to=file
-    )
-    return file.getvalue() + "\n"
+    from peerage.views.compare import gates
+
+    table = gates([found, *found.parts], f"Peerage: {arena}")
+    return render.markdown([Answer(found.lines), table]) + "\n"
 
 
 def github_commands(found: Gate) -> Iterator[str]:

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, TextIO
 
-from peerage.blocks import Answer, Column, Rows
-from peerage.cli.options import Format
+from peerage.blocks import Answer, Column, Rows, ViewBlock
+from peerage.cli.options import Format, ReportFormat
 from peerage.cli.streams import exact
 from peerage.figures import counted, dollars
 from peerage.render.data import dicts, plain, write_json, write_table
 from peerage.render.markdown import markdown
+from peerage.tables import Shown
 
 
 def show(
@@ -49,6 +50,16 @@ def show_blocks(
             from peerage.render.terminal import write
 
             write(blocks, to, split=split)
+
+
+def show_whole(found: Shown, blocks: Iterable[ViewBlock], shape: ReportFormat) -> None:
+    """Write blocks to standard output, or as JSON what they show."""
+    from peerage.render.terminal import write
+
+    if shape is ReportFormat.json:
+        show_json(found.as_dict())
+    else:
+        write(blocks, sys.stdout, split=True)
 
 
 def show_parts(whole: Any, parts: Sequence[Rows], of: str | None, shape: Format, first: str) -> None:

@@ -3,19 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import Annotated, Literal
 
 import typer
 
-from peerage.blocks import Column, numbers, texts
-from peerage.cli.leaderboard import Game, Topic, Track, show_verdict, told_scope
-from peerage.cli.options import HERE, Folder, Force, Format, ReportFormat, Written, arena_in, prose
-from peerage.cli.output import show, show_json
-from peerage.figures import chance, seconds, shortened, whole
-
-if TYPE_CHECKING:
-    from peerage.tables.compare import Comparison
-    from peerage.tables.verdict import Verdict
+from peerage.cli.leaderboard import Game, Topic, Track, told_scope
+from peerage.cli.options import HERE, Folder, Force, ReportFormat, Written, arena_in
+from peerage.cli.output import show_whole
 
 
 def verdict(
@@ -33,12 +27,11 @@ def verdict(
     Of your own tasks also everybody's price, accuracy, wins and weakest category, what would change the pick,
     and telling matches. The same words head the leaderboard, its pages and the report.
     """
+    from peerage.views.verdict import verdict as blocks
+
     with arena_in(folder) as arena, told_scope():
         found = arena.verdict(track or "", game=game, topic=topic)
-    if shape is ReportFormat.json:
-        show_json(found.as_dict())
-    else:
-        show_verdict(found)
+    show_whole(found, blocks(found), shape)
 
 
 def compare(
@@ -121,7 +114,8 @@ def compare(
     from peerage.reading.played import Scope
     from peerage.tables import compare as tables
     from peerage.tables.leaderboard import board
-    from peerage.tables.speed import NEWEST, speeds_of
+    from peerage.tables.speed import speeds_of
+    from peerage.views.compare import compared
 
     with arena_in(folder) as arena, told_scope():
         reading, scope = arena.reading, Scope(game, topic)
@@ -129,45 +123,4 @@ def compare(
         speeds = speeds_of(reading, scope, (one, other))
         table = board(reading, track or "", scope)
         found = tables.compare(table, reading.within(scope).decided, one, other, speeds)
-    _tell(found, shape)
-    if shape is ReportFormat.json:
-        return
-    columns = [
-        *texts(player="Player"),
-        *numbers(str, rank="Rank"),
-        *numbers(whole, rating="Rating"),
-        *(numbers(str, accuracy="Accuracy") if found.accuracy else ()),
-        *numbers(chance, best="Best ~4"),
-        *numbers(whole, matches="Matches", wins="W ~3", draws="D ~3", losses="L ~3"),
-        *numbers(seconds, answer_s="Answer ~1"),
-        *numbers(whole, answers="Answers ~2"),
-    ]
-    lines = [
-        row.as_dict() | {"answer_s": took, "answers": answers, "accuracy": row.accuracy_in_words}
-        for row, took, answers in zip((found.one, found.other), found.seconds, found.answers, strict=True)
-    ]
-    notes = [f"Answer: the median time of its answers in its newest {NEWEST} matches", "Answers: how many"]
-    show(lines, columns, Format.table, notes=notes)
-    met = [
-        {"on": at.topic or at.game or "everything", "wins": at.wins, "draws": at.draws, "losses": at.losses}
-        for at in found.met
-    ]
-    if met:
-        short = shortened((one, other), 18)
-        columns = [*texts(on="Against each other"), Column("wins", short[one], whole, number=True)]
-        columns += [
-            Column("draws", "tied", whole, number=True),
-            Column("losses", short[other], whole, number=True),
-        ]
-        show(met, columns, Format.table)
-    for name, matches in ((one, found.won), (other, found.lost)):
-        if matches:
-            prose(f"The last that {name} won: {', '.join(f'match {number}' for number in matches)}")
-
-
-def _tell(found: Verdict | Comparison, shape: ReportFormat) -> None:
-    if shape is ReportFormat.json:
-        show_json(found.as_dict())
-        return
-    for line in found.lines:
-        prose(line)
+    show_whole(found, compared(table, found), shape)

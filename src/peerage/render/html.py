@@ -18,6 +18,7 @@ from peerage.blocks import (
     Bar,
     Beside,
     Board,
+    Choices,
     Column,
     Facts,
     Figure,
@@ -122,9 +123,17 @@ class Html:
                 return f"<ul>{''.join([f'<li>{coded(line)}</li>' for line in lines])}</ul>\n"
             case Links():
                 return self._links(block)
+            case Choices():
+                fields = [
+                    f'<label>{shown(title)}<select name="{key}">{_options(values, chosen)}</select></label>'
+                    for key, title, values, chosen in block.fields
+                ]
+                at = escape(self._href(block.to) or "")
+                button = f"<button>{shown(block.button)}</button>"
+                return f'<form class="controls" method="get" action="{at}">{"".join(fields)}{button}</form>\n'
             case Fold():
                 inside = self.blocks(block.blocks)
-                return folded(block.title, inside)
+                return folded(block.title, inside, block.anchor)
             case Rows():
                 return self._rows(block)
             case Figure():
@@ -143,6 +152,7 @@ class Html:
     def link(self, text: str, to: Target | None, more: str = "") -> str:
         """Return text that leads to its target, where that has an address."""
         at = None if to is None else self._href(to)
+        more += " download" * (to is not None and to[0] == "file")
         return text if at is None else f'<a href="{escape(at)}"{more}>{text}</a>'
 
     def _links(self, block: Links) -> str:
@@ -342,8 +352,12 @@ def boxed(about: Sequence[str], text: str, more: int = 0, tone: str = "") -> str
     rest = f'<p class="quiet">… {more:,} more characters</p>' if more else ""
     if beyond := text[FOLD:]:
         title = f"<summary>{len(beyond):,} more characters</summary>"
-        rest = f"<details>{title}<pre>{shown(beyond)}</pre></details>{rest}"
-    return f'{head}<div class="said"><pre>{shown(text[:FOLD] or "(nothing)")}</pre>{rest}</div>\n'
+        rest = f"<details>{title}{_pre(beyond)}</details>{rest}"
+    return f'{head}<div class="said">{_pre(text[:FOLD] or "(nothing)")}{rest}</div>\n'
+
+
+def _pre(text: str) -> str:
+    return f'<pre tabindex="0">{shown(text)}</pre>'
 
 
 def cell(value: Any) -> str:
@@ -355,6 +369,10 @@ def cell(value: Any) -> str:
         if isinstance(value, int)
         else str(value)
     )
+
+
+def _options(values: Iterable[str], chosen: str) -> str:
+    return "".join([f"<option{' selected' * (one == chosen)}>{shown(one)}</option>" for one in values])
 
 
 def _color(caption: str, color: str) -> str:
@@ -377,9 +395,10 @@ def notebook(blocks: Iterable[ViewBlock], who: Callable[[str], str] = str) -> st
     return f'<div class="peerage"><style>{STYLE}</style>{Html(who=who, bare=True).blocks(blocks)}</div>'
 
 
-def folded(title: str, inside: str) -> str:
+def folded(title: str, inside: str, anchor: str = "") -> str:
     """Return markup that opens on demand."""
-    return f'<details class="narrower"><summary>{shown(title)}</summary>\n{inside}</details>\n'
+    anchor = f' id="{escape(anchor)}"' if anchor else ""
+    return f'<details class="narrower"{anchor}><summary>{coded(title)}</summary>\n{inside}</details>\n'
 
 
 def facts(block: Facts) -> str:

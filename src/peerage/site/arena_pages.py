@@ -10,9 +10,27 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from peerage.blocks import Fact, Facts, Figure, Heading, ScoreLine, Sentence, Task, ViewBlock, numbers, texts
+from peerage.blocks import (
+    Column,
+    Fact,
+    Facts,
+    Figure,
+    Fold,
+    Heading,
+    Link,
+    Links,
+    Notes,
+    Program,
+    Rows,
+    ScoreLine,
+    Sentence,
+    Task,
+    ViewBlock,
+    numbers,
+    texts,
+)
 from peerage.engine.probed import probe_costs
-from peerage.figures import DASH, dollars, rounded
+from peerage.figures import DASH, dollars, moment, rounded, whole
 from peerage.games import installed, tracks_of
 from peerage.games.game import Original
 from peerage.judging.corrections import CORRECTIONS
@@ -23,17 +41,18 @@ from peerage.ledger.since import log_root
 from peerage.ledger.uptimes import unused
 from peerage.match import DONE
 from peerage.protocol import Role, visible
-from peerage.reading.matches import Match
+from peerage.reading.matches import Match, in_words
 from peerage.reading.played import ScopeError
 from peerage.settings import EVERY, ArenaSettings
 from peerage.site import downloads, proofs
-from peerage.site.leaderboards import address, filters
+from peerage.site.leaderboards import filters
 from peerage.site.reading import Site
 from peerage.site.rendering import View
 from peerage.tables.corrected import CorrectedRow
 from peerage.tables.match_view import tasks
 from peerage.tables.tracks import NAMES, Track
 from peerage.views.judges import judges
+from peerage.views.player import settings
 from peerage.views.stats import linked, parts
 
 NEWEST = 60
@@ -66,6 +85,63 @@ FORM = '{"role":'
 """How a stored form begins."""
 
 
+METHOD = (
+    "A match is a pure function of its fixture and the replies it received. Every number on these pages "
+    "follows from the ledger alone, and anybody who has it can compute them again."
+)
+VERDICT = (
+    "The pick has the highest chance to be the best. A player may be as good that is better than the pick "
+    "with at least 5%; it is out with less than 1%, if its chance to be the best of n is below 2%/(n - 1), "
+    "or where it is proven to be worse; unlikely is what lies between. Chances follow from one posterior of "
+    "strengths, whatever pairing chose. What is proven holds without it, however often anybody looks: in "
+    "fewer than 5% of arenas is any such claim ever false."
+)
+COSTS = (
+    "A call's cost is its tokens at the price on record when it was made. An unknown price is shown as a "
+    "dash and never counts as zero. Information is counted in bits: one bit halves the 95% interval of one "
+    "player's Bradley-Terry rating."
+)
+FORMS = (
+    "Every request on record is one of these forms, its places in braces filled. What another player wrote "
+    "is quoted between marks that its writer could not have known."
+)
+LEDGER = (
+    "The ledger records each match reply by reply, and chains each record to the one before it. A head is "
+    "the value at the end of a chain: anyone who has kept one can tell whether anything before it was "
+    "altered."
+)
+HEADS = (
+    "The play head covers what was played, without times; the log root covers every entry of the ledger, "
+    "with its time."
+)
+CHANGES = (
+    "The log holds the settings of match 1, and each later change of rules, pairing, budget and players."
+)
+CHECKPOINTS = (
+    "A checkpoint is a log root that the publisher signed. Keep one, with the public key from where you "
+    "trust it: `peerage verify --checkpoint FILE` tells later whether anything that it covers was "
+    "rewritten, cut off or re-dated. A witness signs only after it has seen that the log grew and nothing "
+    "else happened to it."
+)
+CHECK = """pip install peerage
+peerage verify     # every stored byte against its digest
+peerage replay     # every outcome and rating from the replies, offline"""
+CHAIN = (
+    "A record's chain value is SHA-256 of the byte 02, the value before it, and SHA-256 of the record; the "
+    "first record follows 32 zero bytes. A record holds the digest of its fixture and the root of its "
+    "exchanges, SHA-256 of the byte 05 and their digests by key. Each match shows its own values."
+)
+COPY = (
+    "Sealed values are in them as commitments, so a copy verifies: save `arena.db` in a folder, run "
+    "`peerage verify` there, and compare both heads."
+)
+TOO_LONG = (
+    "The whole ledger is too long for a static site. Where the arena is, `peerage challenges redact FILE` "
+    "writes it as SQLite, with sealed values as commitments, and `peerage export` as JSONL; `peerage serve` "
+    "offers both."
+)
+
+
 class Posed(NamedTuple):
     """A challenge as it was posed in match `number`.
 
@@ -88,7 +164,7 @@ class GameOverview(NamedTuple):
 
     name: str
     about: str
-    tracks: tuple[str, ...]
+    tracks: tuple[Track, ...]
     matches: int
     decided: int
     voids: dict[str, int]
@@ -105,8 +181,33 @@ class Form(NamedTuple):
 
 
 def games_page(site: Site) -> View:
-    tables = {one.game: address(site, one) for one in filters(site) if one.game}
-    return View("games.html", "Games", {"games": list(games(site)), "names": NAMES, "tables": tables})
+    return View("view.html", "Games", {"blocks": [*_games(site)]}, "games.html")
+
+
+def _games(site: Site) -> Iterator[ViewBlock]:
+    tables = {one.game for one in filters(site)}
+    yield Heading("Games", 1)
+    for game in games(site):
+        voids = "; ".join([f"{count:,}: {in_words(reason)}" for reason, count in game.voids.items()])
+        yield Heading(game.name)
+        yield Sentence(game.about)
+        yield Facts(
+            [
+                Fact("Matches", whole(game.matches)),
+                Fact("Decided", whole(game.decided)),
+                Fact("No result", whole(game.matches - game.decided), voids),
+                Fact("Rated by", "", ", ".join([NAMES[track] for track in game.tracks])),
+            ]
+        )
+        links = [Link("The table of this game", ("game", game.name))] if game.name in tables else []
+        if (original := game.original) and game.decided:
+            title = f"All matches as {original.file}"
+            links.append(Link(title, ("file", original.file), note=f"as {original.about} reads them"))
+        yield from [Links(links)] if links else ()
+        if game.rules:
+            yield settings(game.rules, "Rules stated in this arena; all others are the game's defaults")
+    asked = Link("What was asked", ("view", "challenges.html"))
+    yield Links([asked, Link("How it is rated", ("view", "method.html"))])
 
 
 def challenges_page(site: Site) -> View:
@@ -179,38 +280,89 @@ def _costs(site: Site) -> Iterator[ViewBlock]:
 
 
 def method_page(site: Site) -> View:
-    settings = site.settings
-    stated = [
-        ("Ratings", settings.rating.model_dump(mode="json")),
-        ("Pairing", settings.pairing.model_dump(mode="json")),
-        ("Budget, in dollars", settings.budget.model_dump(mode="json")),
+    return View("view.html", "Method", {"blocks": [*_method(site)]}, "method.html")
+
+
+def _method(site: Site) -> Iterator[ViewBlock]:
+    own = site.settings
+    values = [
+        ("Ratings", own.rating.model_dump(mode="json")),
+        ("Pairing", own.pairing.model_dump(mode="json")),
+        ("Budget, in dollars", own.budget.model_dump(mode="json")),
         *[
-            (f"Rules of {name}, where stated", stated_rules(settings, name))
-            for name in (() if EVERY in settings.games else settings.lineup)
+            (f"Rules of {name}, where stated", stated_rules(own, name))
+            for name in (() if EVERY in own.games else own.lineup)
         ],
     ]
     boards = [site.board(track) for track in site.tracks]
     every = [note for note in boards[0].notes if all(note in one.notes for one in boards[1:])]
-    some = [(NAMES[one.track], [note for note in one.notes if note not in every]) for one in boards]
-    notes = [("", every), *some]
-    values = {"notes": notes, "settings": stated, "forms": forms(site)}
-    return View("method.html", "Method", values)
+    names = list(site.tally.players)
+    yield Heading("Method", 1)
+    yield Sentence(METHOD)
+    yield Heading("Ratings")
+    yield Notes(every, names)
+    for board in boards:
+        yield Heading(NAMES[board.track], 3)
+        yield Notes([note for note in board.notes if note not in every], names)
+    yield Heading("The verdict", 3)
+    yield Sentence(VERDICT)
+    yield Heading("Costs")
+    yield Sentence(COSTS)
+    yield Heading("Settings of this arena")
+    yield from (settings(stated, title) for title, stated in values if stated)
+    yield Heading("What players are asked")
+    yield Sentence(FORMS)
+    for form in forms(site):
+        digest = form.digest[:12]
+        parts = [Program(template, note=speaker) for speaker, template in form.messages]
+        yield Fold(f"{form.role} `{digest}`", parts, f"f{digest}")
 
 
 def ledger_page(site: Site) -> View:
-    leaves = [entry_leaf(one.position, one.about, one.digest) for one in site.moment.log()]
-    paths = downloads.paths(site)
-    values = {
-        "topics": sorted(site.moment.topics().items()),
-        "entries": ENTRIES,
-        "changes": [visible(change.in_words) for change in settings_changes(site.moment)],
-        "log_root": log_root(leaves),
-        "checkpoints": proofs.shown(site),
-        "downloads": downloads.offered(site),
-        "whole": downloads.SQLITE in paths,
-        "parquet": downloads.PARQUET in paths,
-    }
-    return View("ledger.html", "Ledger", values)
+    return View("view.html", "Ledger", {"blocks": [*_ledger(site)]}, "ledger.html")
+
+
+def _ledger(site: Site) -> Iterator[ViewBlock]:
+    topics = sorted(site.moment.topics().items())
+    yield Heading("Ledger", 1)
+    yield Sentence(LEDGER)
+    entries = [Fact(ENTRIES.get(topic, topic.capitalize()), whole(count)) for topic, count in topics]
+    yield Facts([Fact("Records", whole(site.number)), *entries])
+    yield Heading("Heads")
+    yield Sentence(f"Play head: `{site.chain}`")
+    if root := log_root([entry_leaf(one.position, one.about, one.digest) for one in site.moment.log()]):
+        yield Sentence(f"Log root: `{root}`")
+        yield Sentence(HEADS, "quiet")
+    if changes := [visible(change.in_words) for change in settings_changes(site.moment)]:
+        yield Heading("What was changed")
+        yield Sentence(CHANGES)
+        yield Notes(changes)
+    if checkpoints := proofs.shown(site):
+        yield Heading("Checkpoints")
+        yield Sentence(CHECKPOINTS)
+        yield Links([Link("The public keys", ("file", "checkpoints/keys.txt"))])
+        yield Rows(checkpoints, _CHECKPOINTS, name="checkpoints")
+    yield Heading("Check it")
+    yield Program(CHECK)
+    yield Sentence(CHAIN)
+    yield Heading("Download")
+    offered, there = downloads.offered(site), downloads.paths(site)
+    columns = [Column("name", "File", link=lambda one: ("file", one.path)), *texts(about="What it is")]
+    yield Rows(offered, columns, name="download", sorts=False)
+    yield Sentence(COPY if downloads.SQLITE in there else TOO_LONG)
+    if downloads.PARQUET not in there:
+        yield Sentence("Parquet is offered where pyarrow is installed: `pip install pyarrow`.", "quiet")
+
+
+_CHECKPOINTS = (
+    Column("path", "Checkpoint", link=lambda one: ("file", one.path)),
+    *numbers(whole, size="Entries", matches="Matches"),
+    *texts(lambda names: ", ".join(names) or "nobody whose key is here", signed="Signed by"),
+    *texts(
+        lambda by: ", ".join([f"{name} ({moment(at_ms)})" for name, at_ms in by]) or "nobody yet",
+        witnessed="Witnessed by",
+    ),
+)
 
 
 def games(site: Site) -> Iterator[GameOverview]:
@@ -232,9 +384,9 @@ def games(site: Site) -> Iterator[GameOverview]:
         )
 
 
-def rated_by(site: Site, game: str) -> tuple[str, ...]:
+def rated_by(site: Site, game: str) -> tuple[Track, ...]:
     """The tracks with a page here that matches of a game feed, its own first."""
-    own = tracks_of(game)
+    own = [track for track in NAMES if track in tracks_of(game)]
     return tuple(dict.fromkeys([track for track in (*own, *site.tracks) if track in (*own, *EVERY_GAME)]))
 
 

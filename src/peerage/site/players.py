@@ -6,14 +6,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations
 from typing import Any, Literal
 
-from peerage.blocks import Column, Figure, Heading, Link, Links, Sentence, ViewBlock, numbers, texts
+from peerage.blocks import Choices, Column, Figure, Heading, Link, Links, Sentence, ViewBlock, numbers, texts
 from peerage.engine.model_watch import Change
 from peerage.engine.registration import only_judging
-from peerage.figures import listed, share_between, whole
+from peerage.figures import listed, sentence, share_between, whole
 from peerage.protocol import visible
 from peerage.reading.played import ScopeError
 from peerage.site.addresses import player_page, slug
-from peerage.site.board_charts import course, drawn, followed, in_tenths
+from peerage.site.board_charts import course, drawn, followed
 from peerage.site.reading import Site
 from peerage.site.rendering import View
 from peerage.site.tally import Field, Mine, Record
@@ -21,7 +21,7 @@ from peerage.tables.compare import compare
 from peerage.tables.notes import OF_MANY
 from peerage.tables.overall import WHOLE
 from peerage.tables.row import Row
-from peerage.tables.speed import FEW, NEWEST
+from peerage.views.compare import compared
 from peerage.views.player import Part, ratings, recent, records, roles, settings, standing
 from peerage.views.players import head_to_head
 
@@ -115,24 +115,25 @@ def compare_page(site: Site, query: Mapping[str, str]) -> View:
     """Two players, named `a` and `b` in a query, next to each other; the first two where none are named."""
     names = [row.player for row in site.table() if row.rank is not None]
     a, b = (query.get(key, "") for key in ("a", "b"))
-    found, why = None, ""
     if len(names) > 1 and not (a or b):
         a, b = names[:2]
+    title, blocks = "Compare", list[ViewBlock]()
     try:
-        found = compare(site.board(), site.decided, a, b, site.speeds) if names else None
+        if names:
+            blocks = [*compared(site.board(), compare(site.board(), site.decided, a, b, site.speeds))]
+            title = f"{a} or {b}?"
+        else:
+            blocks = [Sentence("No match has been decided yet, so there is nobody to compare.")]
     except ScopeError as error:
-        why = str(error)
-    values: dict[str, Any] = {
-        "names": names,
-        "a": a,
-        "b": b,
-        "found": found,
-        "why": why,
-        "tenths": in_tenths(site.track),
-    }
-    values |= {"few": FEW, "newest": NEWEST}
-    title = f"{a} or {b}" if found else "Compare"
-    return View("compare.html", title, {**values, "pairs": pairs(site)}, "index.html")
+        blocks = [Sentence(sentence(str(error)), "bad")]
+    if site.menu and names:
+        fields = [("a", "One", names, a), ("b", "The other", names, b)]
+        blocks.insert(0, Choices(("view", COMPARE), fields, "Compare"))
+    others = [(at, pair) for at, pair in pairs(site).items() if pair != (a, b)]
+    if others:
+        links = [Link(f"{one} or {other}", ("view", at)) for at, (one, other) in others]
+        blocks += [Heading("Other pairs"), Links(links)]
+    return View("view.html", title, {"blocks": [Heading(title, 1), *blocks]}, "index.html")
 
 
 def same(named: Change, row: Row) -> bool:
