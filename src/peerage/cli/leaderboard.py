@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from peerage.blocks import Answer
-from peerage.cli.options import HERE, Folder, Format, Shape, arena_in
-from peerage.cli.output import show_blocks
+from peerage.cli.options import HERE, Folder, Format, Shape, arena_in, say
+from peerage.cli.output import show_blocks, show_json
 from peerage.cli.strengths import show_by_game
+from peerage.figures import counted
 
 if TYPE_CHECKING:
     from peerage.arena import Arena
@@ -114,7 +115,9 @@ def leaderboard(
     with arena_in(folder) as arena, told_scope():
         if of_answers(arena.settings.game):
             others = (track, game, topic, side, weight, correct, by, what_if.in_words, source != "played")
-            _show_rejudged(arena, shape, plain=not any(others))
+            if any(others):
+                raise typer.BadParameter(_OF_ANSWERS)
+            show_rejudged(arena, shape)
             return
         if correct:
             if track not in (None, "strength", "bt") or source != "played" or what_if.in_words:
@@ -142,17 +145,31 @@ def leaderboard(
         show_leaderboard(arena, track or "", shape, scope, what_if)
 
 
-def _show_rejudged(arena: Arena, shape: Format, *, plain: bool) -> None:
-    """The ranking of recorded answers by their new judges: nobody played here."""
-    from peerage.cli.rejudge_report import show_report
+_OF_ANSWERS = (
+    "this arena holds recorded answers that `peerage rejudge` had judged; its ranking has one track and no "
+    "what-if: leave all options out but --dir and --format. `peerage export --format votes` writes the "
+    "verdicts, which `peerage rate` rates by other methods"
+)
 
-    if not plain:
-        raise typer.BadParameter(
-            "this arena holds recorded answers that `peerage rejudge` had judged; its ranking has one track "
-            "and no what-if: leave all options out but --dir and --format. `peerage export --format votes` "
-            "writes the verdicts, which `peerage rate` rates by other methods"
-        )
-    show_report(arena, shape)
+
+def show_rejudged(arena: Arena, shape: Format) -> bool:
+    """Write how the judges differ to standard output. False, and said, where all that was judged came to
+    nothing."""
+    from peerage.tables.rejudge import rejudge_report
+    from peerage.views.rejudge import rejudged
+
+    report = rejudge_report(arena.ledger)
+    ranked = bool(report.decided or not report.judged)
+    if not ranked:
+        names = ("question", "questions") if report.by == "scores" else ("match", "matches")
+        matches = counted(report.judged, *names)
+        say(f"the new panel decided none of {matches}, so there is nothing to rank", err=True)
+    if shape is Format.json:
+        show_json(report.as_dict())
+    elif ranked or not shape.for_people:
+        table = rejudged(report, arena.settings.name)
+        show_blocks([table], table, shape)
+    return ranked
 
 
 def _parts(arena: Arena, words: Set[str], of_games: Mapping[str, float]) -> dict[str, float]:

@@ -79,8 +79,8 @@ def rejudge(
     from contextlib import nullcontext
 
     from peerage.arena import Arena
+    from peerage.cli.leaderboard import show_rejudged
     from peerage.cli.play import equipped
-    from peerage.cli.rejudge_report import show_report
     from peerage.ledger import open_ledger
     from peerage.outputs import SETTINGS, write
     from peerage.settings import FILE_NAME, load, loads
@@ -113,7 +113,7 @@ def rejudge(
         with Arena(folder, settings, open_ledger(settings.ledger, target, create=not report)) as arena:
             if not report:
                 code = _judge(arena, _issue(source, pairs, arena, max_matches), target, yes, shape)
-            ranked = show_report(arena, shape)
+            ranked = show_rejudged(arena, shape)
     raise typer.Exit(code or (0 if ranked else 1))
 
 
