@@ -22,6 +22,7 @@ from peerage.settings import ArenaSettings, PlayerSettings
 
 DOCS = Path(__file__).parents[1] / "docs"
 GAMES_HERE = DOCS.parent / "src" / "peerage" / "games"
+SOURCES = sorted([path for kind in ("py", "md", "html") for path in GAMES_HERE.parent.rglob(f"*.{kind}")])
 GAME_PAGES = sorted(GAMES_HERE.glob("*/README.md"))
 
 
@@ -90,6 +91,22 @@ def test_links_between_pages_lead_somewhere(page: Path) -> None:
         if place and found.suffix == ".md":
             headings = re.findall(r"^#+ (.*)$", found.read_text("utf-8"), re.MULTILINE)
             assert place in {re.sub(r"[^\w\- ]", "", one.lower()).replace(" ", "-") for one in headings}, link
+
+
+def test_every_command_and_option_that_is_named_is_there() -> None:
+    """Pages, examples, messages and help texts name no command or option that went."""
+    commands, top = get_command(app).commands, DOCS.parent  # type: ignore[attr-defined]
+    named = re.compile(r"(?:`|\$ |^[#\s]*)peerage\s+([a-z]+)\b([^`|;&#(\n]*)", re.MULTILINE)
+    wrong, seen = [], 0
+    for place in (*top.glob("*.md"), *DOCS.rglob("*.md"), *(top / "examples").rglob("*.[my]*"), *SOURCES):
+        for name, more in named.findall(place.read_text("utf-8")):
+            command, seen = commands.get(name), seen + 1
+            inner = (command, *getattr(command, "commands", {}).values())
+            options = {option for one in inner if one for param in one.params for option in param.opts}
+            stated = re.findall(r"(?<![\w-])--[a-z][a-z-]*", more)
+            if command is None or not {*stated} <= options | {"--help"}:
+                wrong.append(f"{_name(place)}: peerage {name}{more}")
+    assert (wrong, seen > 400) == ([], True)
 
 
 @pytest.mark.parametrize("page", sorted([*DOCS.parent.glob("*.md"), *DOCS.glob("*.md")]), ids=_name)
