@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from peerage.arena import Arena
     from peerage.reading.played import Scope
     from peerage.tables.leaderboard import Board
-    from peerage.tables.verdict import Verdict
     from peerage.tables.what_if import WhatIf
 
 
@@ -226,14 +225,6 @@ def show_leaderboard(
     _show_board(arena, found, shape, scope.source)
 
 
-def show_verdict(found: Verdict) -> None:
-    """Write a verdict with all that belongs to it to standard output."""
-    from peerage.render.terminal import write
-    from peerage.views.verdict import verdict as blocks
-
-    write(blocks(found), sys.stdout, split=True)
-
-
 def show_standings(arena: Arena) -> None:
     """Write who stands where after a run: of the owner's tasks the decision, else one game's leaderboard, or
     of several the strengths by game and then the overall table."""
@@ -242,7 +233,10 @@ def show_standings(arena: Arena) -> None:
     from peerage.tables.leaderboard import board
 
     if all(map(about_tasks, arena.settings.lineup)):
-        show_verdict(arena.verdict())
+        from peerage.render.terminal import write
+        from peerage.views.verdict import verdict
+
+        write(verdict(arena.verdict()), sys.stdout, split=True)
         return
 
     found = board(arena.reading, judged=True)

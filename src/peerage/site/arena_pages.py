@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import suppress
 from datetime import date, timedelta
-from operator import attrgetter
 from typing import Any, NamedTuple
 
 import msgspec
@@ -32,7 +31,6 @@ from peerage.blocks import (
 from peerage.engine.probed import probe_costs
 from peerage.figures import DASH, dollars, moment, rounded, whole
 from peerage.games import installed, tracks_of
-from peerage.games.game import Original
 from peerage.judging.corrections import CORRECTIONS
 from peerage.ledger.codec_requests import read_form, read_templates
 from peerage.ledger.log import entry_leaf
@@ -159,53 +157,33 @@ class Posed(NamedTuple):
     results: tuple[tuple[str, str], ...]
 
 
-class GameOverview(NamedTuple):
-    """A game as this arena plays it; `voids` count void matches by reason."""
-
-    name: str
-    about: str
-    tracks: tuple[Track, ...]
-    matches: int
-    decided: int
-    voids: dict[str, int]
-    rules: dict[str, Any]
-    original: Original | None
-
-
-class Form(NamedTuple):
-    """What many requests share: the digest that they name it by (hex), and its messages with their places."""
-
-    digest: str
-    role: Role
-    messages: tuple[tuple[str, str], ...]
-
-
 def games_page(site: Site) -> View:
     return View("view.html", "Games", {"blocks": [*_games(site)]}, "games.html")
 
 
 def _games(site: Site) -> Iterator[ViewBlock]:
     tables = {one.game for one in filters(site)}
+    set_to = () if EVERY in site.settings.games else site.settings.lineup
+    unplayed: dict[str, dict[str, int]] = {name: {} for name in set_to}
     yield Heading("Games", 1)
-    for game in games(site):
-        voids = "; ".join([f"{count:,}: {in_words(reason)}" for reason, count in game.voids.items()])
-        yield Heading(game.name)
-        yield Sentence(game.about)
+    for name, counts in (unplayed | site.tally.games).items():
+        spec, matches, decided = installed(name), sum(counts.values()), counts.get(DONE, 0)
+        voids = [f"{n:,}: {in_words(status)}" for status, n in sorted(counts.items()) if status != DONE]
+        yield Heading(name)
+        yield Sentence(spec.about if spec else "This game is not installed here.")
+        facts = [("Matches", matches, ""), ("Decided", decided, "")]
+        facts.append(("No result", matches - decided, "; ".join(voids)))
+        rated = ", ".join([NAMES[track] for track in rated_by(site, name)])
         yield Facts(
-            [
-                Fact("Matches", whole(game.matches)),
-                Fact("Decided", whole(game.decided)),
-                Fact("No result", whole(game.matches - game.decided), voids),
-                Fact("Rated by", "", ", ".join([NAMES[track] for track in game.tracks])),
-            ]
+            [*[Fact(title, whole(n), about) for title, n, about in facts], Fact("Rated by", "", rated)]
         )
-        links = [Link("The table of this game", ("game", game.name))] if game.name in tables else []
-        if (original := game.original) and game.decided:
+        links = [Link("The table of this game", ("game", name))] if name in tables else []
+        if spec and (original := spec.original) and decided:
             title = f"All matches as {original.file}"
             links.append(Link(title, ("file", original.file), note=f"as {original.about} reads them"))
         yield from [Links(links)] if links else ()
-        if game.rules:
-            yield settings(game.rules, "Rules stated in this arena; all others are the game's defaults")
+        if rules := stated_rules(site.settings, name):
+            yield settings(rules, "Rules stated in this arena; all others are the game's defaults")
     asked = Link("What was asked", ("view", "challenges.html"))
     yield Links([asked, Link("How it is rated", ("view", "method.html"))])
 
@@ -312,10 +290,9 @@ def _method(site: Site) -> Iterator[ViewBlock]:
     yield from (settings(stated, title) for title, stated in values if stated)
     yield Heading("What players are asked")
     yield Sentence(FORMS)
-    for form in forms(site):
-        digest = form.digest[:12]
-        parts = [Program(template, note=speaker) for speaker, template in form.messages]
-        yield Fold(f"{form.role} `{digest}`", parts, f"f{digest}")
+    for role, digest, messages in forms(site):
+        parts = [Program(template, note=speaker) for speaker, template in messages]
+        yield Fold(f"{role} `{digest}`", parts, f"f{digest}")
 
 
 def ledger_page(site: Site) -> View:
@@ -363,25 +340,6 @@ _CHECKPOINTS = (
         witnessed="Witnessed by",
     ),
 )
-
-
-def games(site: Site) -> Iterator[GameOverview]:
-    """Every game that was played, or that the arena is set to."""
-    unplayed: dict[str, dict[str, int]] = {}
-    if EVERY not in site.settings.games:
-        unplayed = {name: {} for name in site.settings.lineup}
-    for name, counts in (unplayed | site.tally.games).items():
-        spec = installed(name)
-        yield GameOverview(
-            name=name,
-            about=spec.about if spec else "This game is not installed here.",
-            tracks=rated_by(site, name),
-            matches=sum(counts.values()),
-            decided=counts.get(DONE, 0),
-            voids={status: count for status, count in sorted(counts.items()) if status != DONE},
-            rules=stated_rules(site.settings, name),
-            original=spec.original if spec else None,
-        )
 
 
 def rated_by(site: Site, game: str) -> tuple[Track, ...]:
@@ -432,14 +390,14 @@ def by_day(site: Site) -> list[dict[str, Any]]:
     ]
 
 
-def forms(site: Site) -> list[Form]:
-    """Every form of request on record, by role."""
-    found: list[Form] = []
+def forms(site: Site) -> list[tuple[Role, str, tuple[tuple[str, str], ...]]]:
+    """Every form of request on record by role: the first digits of its digest, and its messages."""
+    found = []
     for digest, text in site.moment.texts().items():
         if text.startswith(FORM):
             with suppress(msgspec.MsgspecError):  # something else that begins like one
-                found.append(Form(digest.hex(), read_form(text)[0], read_templates(text)))
-    return sorted(found, key=attrgetter("role", "digest"))
+                found.append((read_form(text)[0], digest.hex()[:12], read_templates(text)))
+    return sorted(found)
 
 
 def stated_rules(settings: ArenaSettings, game: str) -> dict[str, Any]:

@@ -8,13 +8,14 @@ from typing import Any
 import msgspec
 
 from peerage.blocks import Column, Figure, numbers, texts
-from peerage.figures import DASH, counted, per_hundred, seconds, tenths, whole
+from peerage.figures import DASH, counted, per_hundred, seconds, whole
 from peerage.site.reading import Site
 from peerage.tables.leaderboard import Board, Row
 from peerage.tables.offers import frontier as offers
 from peerage.tables.speed import FEW, NEWEST
 from peerage.tables.tracks import NAMES, Track
 from peerage.tables.verdict import Verdict
+from peerage.views.leaderboard import number_of
 
 COLOURED = 6
 STOPS = 20
@@ -97,7 +98,7 @@ def _plane(
     about += " Grey: below that line." * any(not one["best"] for one in offers)
     about += " Points without a name have it in their tooltip and in the table." * wide
     axis = drawn(track, short=True)
-    rating = _rating(track)
+    rating = number_of(track)
     best = [one for one in reversed(offers) if one["best"]]
     of = [*columns]
     return Figure(
@@ -122,17 +123,13 @@ def _dollars(value: float) -> str:
     return per_hundred(value / 100)
 
 
-def _rating(track: Track) -> Callable[[float | None], str]:
-    return tenths if in_tenths(track) else whole
-
-
 def _interval(row: Mapping[str, Any], write: Callable[[float | None], str]) -> str:
     return DASH if row["low"] is None else f"{write(row['low'])} – {write(row['high'])}"
 
 
 def followed(track: Track) -> list[Column]:
     """The columns of ratings over the matches."""
-    rating = _rating(track)
+    rating = number_of(track)
     return [
         *texts(player="Player"),
         *numbers(whole, match="Match"),
@@ -163,16 +160,6 @@ def _joined(plane: Sequence[Mapping[str, Any]], verdict: Verdict, less: str, lea
         joins = f"{best[0]} has the highest rating and is the {least}; the pick is {verdict.pick}."
     close = f" Differences to those who may be as good as {verdict.pick} may be chance."
     return joins + close * bool(verdict.may_be_as_good)
-
-
-def in_tenths(track: Track) -> bool:
-    """Whether a track's ratings are so small that tenths count."""
-    return track in ("trueskill", "overall")
-
-
-def of_mu(track: Track) -> str:
-    """What a track's intervals are of, where that is not the rating."""
-    return " (of μ)" if track == "trueskill" else ""
 
 
 def drawn(track: Track, *, short: bool = False) -> str:

@@ -7,7 +7,6 @@ from itertools import combinations
 from typing import Any, Literal
 
 from peerage.blocks import Choices, Column, Figure, Heading, Link, Links, Sentence, ViewBlock, numbers, texts
-from peerage.engine.model_watch import Change
 from peerage.engine.registration import only_judging
 from peerage.figures import listed, sentence, share_between, whole
 from peerage.protocol import visible
@@ -20,7 +19,6 @@ from peerage.site.tally import Field, Mine, Record
 from peerage.tables.compare import compare
 from peerage.tables.notes import OF_MANY
 from peerage.tables.overall import WHOLE
-from peerage.tables.row import Row
 from peerage.views.compare import compared
 from peerage.views.player import Part, ratings, recent, records, roles, settings, standing
 from peerage.views.players import head_to_head
@@ -136,11 +134,6 @@ def compare_page(site: Site, query: Mapping[str, str]) -> View:
     return View("view.html", title, {"blocks": [Heading(title, 1), *blocks]}, "index.html")
 
 
-def same(named: Change, row: Row) -> bool:
-    """Whether the model that a provider named is what the player is said to be anyway, as a house player."""
-    return named.model in row.model.partition(":")
-
-
 def _player(site: Site, name: str) -> View:
     return View("view.html", name, {"blocks": [*_blocks(site, name)]}, "index.html")
 
@@ -160,7 +153,7 @@ def _blocks(site: Site, name: str) -> Iterator[ViewBlock]:
     if marks:
         named = [visible(f"F{one.in_words[1:]}.") for one in models[1:]]
         yield Sentence(" ".join([*named, "The rating counts all its matches."]))
-    elif models and models[0].model not in row.model and not same(models[0], row):
+    elif models and models[0].model not in row.model:  # its settings do not say it already
         yield Sentence(visible(f"F{models[0].in_words[1:]}."), "quiet")
     yield standing(board, row)
     yield from _charts(site, name, marks)
