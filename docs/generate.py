@@ -42,7 +42,6 @@ from peerage.tables.gate import Gate
 from peerage.tables.hosts import HostedStats, HostRow
 from peerage.tables.judge_rows import ChallengeSort, FavourRow, JudgeRow, JudgesReport, Measure
 from peerage.tables.leaderboard import Row
-from peerage.tables.match_view import Digests, ExchangeView, MatchView, SeatView
 from peerage.tables.outlook import Further, Outlook, Pair
 from peerage.tables.outside import SourceStats
 from peerage.tables.overall import Profile
@@ -53,6 +52,7 @@ from peerage.tables.simulate import SimulatedRow
 from peerage.tables.tasks import TaskRow
 from peerage.tables.tournament import ProgressRow, TournamentReport
 from peerage.tables.verdict import Chance, Contender, Example, Given, Verdict, Weakness
+from peerage.views.match import Digests, ExchangeView, MatchView, SeatView
 from peerage.views.stats import AuthorStats, JudgeStats, PlayerStats, ProbeStats, Stats, UnfinishedStats
 from peerage.views.status import MatchNow, Status, WaitingMatch, WorkerNow
 

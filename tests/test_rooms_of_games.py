@@ -52,7 +52,7 @@ SHARED = {
         "credits of answers, where tasks have checks; what any game may state to be read in other ways",
     ),
     "reading/challenges.py": ({""}, "leaves out attempts at withdrawn challenges, in any game with a pool"),
-    "tables/match_view.py": ({""}, "handed on as JSON, whole"),
+    "views/match.py": ({""}, "handed on as JSON, whole"),
     "tables/scored.py": ({"answers"}, "what no judge was asked about, in any game whose judges give scores"),
     "tables/tournament.py": ({""}, "hands a tournament's outcome to its game's folder, whole"),
     "reading/votes.py": ({""}, "the ballots of panels, read in part"),

@@ -33,12 +33,12 @@ if TYPE_CHECKING:
     from peerage.settings import ArenaError, SettingsError
     from peerage.tables.catalogue import PlayerRow
     from peerage.tables.gate import Gate
-    from peerage.tables.match_view import MatchView
     from peerage.tables.outlook import Outlook
     from peerage.tables.plan import Plan
     from peerage.tables.row import Row
     from peerage.tables.verdict import Verdict
     from peerage.version import __version__
+    from peerage.views.match import MatchView
     from peerage.views.players import PairRow
     from peerage.views.stats import Stats
 
@@ -48,7 +48,7 @@ _HOME = {
     "Chart": "render.charts",
     "Gate": "tables.gate",
     "LedgerError": "ledger.store",
-    "MatchView": "tables.match_view",
+    "MatchView": "views.match",
     "Outlook": "tables.outlook",
     "PairRow": "views.players",
     "Plan": "tables.plan",

@@ -36,11 +36,11 @@ if TYPE_CHECKING:
     from peerage.site.reading import Site
     from peerage.tables.catalogue import PlayerRow
     from peerage.tables.gate import Gate
-    from peerage.tables.match_view import MatchView
     from peerage.tables.outlook import Outlook
     from peerage.tables.plan import Plan
     from peerage.tables.row import Row
     from peerage.tables.verdict import Verdict
+    from peerage.views.match import MatchView
     from peerage.views.players import PairRow
     from peerage.views.stats import Stats
 
@@ -360,7 +360,7 @@ class Arena:
     def match(self, number: int) -> MatchView:
         """The whole of one match, finished or under way: who sat where, the blocks that tell it, every
         request and reply. Raises LedgerError when there is no such match."""
-        from peerage.tables.match_view import match_view
+        from peerage.views.match import match_view
 
         return match_view(self.ledger, number)
 

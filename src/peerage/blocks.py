@@ -20,7 +20,7 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 from msgspec import Struct
 from msgspec.structs import replace
 
-from peerage.figures import DASH
+from peerage.figures import DASH, score
 from peerage.match import Fixture, Outcome
 from peerage.protocol import SANDBOX, Message, Role, render
 
@@ -84,6 +84,7 @@ class Program(Struct, frozen=True, gc=False, tag="program"):
     verdict: str = ""
     tone: Tone = ""
     note: str = ""
+    more: int = 0
 
 
 class Table(Struct, frozen=True, gc=False, tag="table"):
@@ -342,12 +343,79 @@ class Figure(Struct, frozen=True, tag="figure"):
     key: Sequence[tuple[str, str]] = ()
 
 
+class Met(NamedTuple):
+    """A contestant who met others; without a score unranked, or the match has no result."""
+
+    label: str
+    player: str
+    name: str
+    score: float | None
+
+
+class Meeting(Struct, frozen=True, gc=False, tag="meeting"):
+    """Who met, the best score first; of more than two the place counts."""
+
+    seats: Sequence[Met]
+
+    def places(self) -> Iterator[tuple[int, Met, str]]:
+        """Yield each with its place among more than two, else 0, and its score, or that it has none."""
+        scores = [met.score for met in self.seats if met.score is not None]
+        many = len(self.seats) > 2
+        for met in self.seats:
+            if met.score is None:
+                yield 0, met, "unranked" if scores else ""
+            else:
+                place = 1 + sum(other > met.score for other in scores)
+                yield (place, met, "") if many else (0, met, score(met.score))
+
+
+class Reply(Struct, frozen=True, gc=False):
+    """A reply that a match quotes: the `place` of its request among all, whose role it was, what it `took`;
+    `won` where its seat came off best. `form` is what asked for it (hex), `seeing` names what that showed of
+    others' words, each with its place, 0 where it has none."""
+
+    place: int
+    role: str
+    took: str = ""
+    won: bool = False
+    form: str = ""
+    seeing: Sequence[tuple[str, int]] = ()
+
+
+class Transcript(Struct, frozen=True, tag="transcript"):
+    """A match from beginning to end: `head` says who met, `blocks` tell it. `names` say who sat at a label,
+    `reply` what is known of the one that stands under a key."""
+
+    number: int
+    head: Sequence[Any]
+    blocks: Sequence[Any]
+    names: Mapping[str, str]
+    reply: Callable[[str], Reply | None]
+
+    def who(self, label: str) -> str:
+        """Return who sits at `label`, and the label; the label alone where nobody does."""
+        name = self.names.get(label, label)
+        return label if name == label else f"{name} ({label})"
+
+
 Block: TypeAlias = (
     Heading | Sentence | Task | Quoted | Program | Table | ScoreLine | Swatch | Board | Bar | Private
 )
 """What games show matches with."""
 ViewBlock: TypeAlias = (
-    Block | Rows | Answer | Beside | Section | Facts | Notes | Links | Choices | Fold | Figure
+    Block
+    | Rows
+    | Answer
+    | Beside
+    | Section
+    | Facts
+    | Notes
+    | Links
+    | Choices
+    | Fold
+    | Figure
+    | Meeting
+    | Transcript
 )
 """What views are made of."""
 

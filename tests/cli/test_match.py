@@ -13,9 +13,20 @@ from tests.site.arenas import EVIL
 from tests.site.test_match_markup import HOSTILE
 
 from peerage.blocks import Board, Quoted
-from peerage.cli.match import FOLD, markdown, text
+from peerage.figures import DASH
 from peerage.games.section import CostUnit
 from peerage.protocol import visible
+from peerage.render.markdown import markdown as in_markdown
+from peerage.render.terminal import on
+from peerage.views.match import CUT, MatchView, transcript
+
+
+def text(match: MatchView, console: Console, *, full: bool, unit: str = "dollars") -> str:
+    return on(console, [transcript(match, unit, cut=not full, requests=full)])
+
+
+def markdown(match: MatchView) -> str:
+    return in_markdown([transcript(match)])
 
 
 @pytest.mark.parametrize("terminal", [False, True])
@@ -28,10 +39,10 @@ def test_no_block_steers_a_terminal(terminal: bool) -> None:
 
 
 def test_what_is_long_is_cut_unless_all_is_asked_for() -> None:
-    said = "x" * (FOLD + 1_234)
+    said = "x" * (CUT + 1_234)
     match = msgspec.structs.replace(view("tasks-judged"), blocks=(Quoted("A", said),))
     console = Console(file=io.StringIO(), width=100)
-    assert "1,234 more characters; --full shows them" in text(match, console, full=False)
+    assert "1,234 more characters" in text(match, console, full=False)
     assert said not in text(match, console, full=False)
     assert said in text(match, console, full=True)
 
@@ -62,7 +73,11 @@ def test_in_markdown_no_words_close_their_fence() -> None:
 def test_costs_of_play_have_their_unit() -> None:
     match = msgspec.structs.replace(view("tasks-judged"), costs={"A": 0.25, "B": None})
     console = Console(width=200)
-    assert "cost of play: A $0.2500, B unknown" in text(match, console, False)
+    seats = {seat.label: seat.player for seat in match.seats}
     seconds = CostUnit(dollars=0, seconds=1).name
-    assert "cost of play, in seconds: A 0.25, B unknown" in text(match, console, False, seconds)
+    for unit, title, cost in (("dollars", "", "$0.25"), (seconds, ", in seconds", "0.25")):
+        _, told, table = text(match, console, full=False, unit=unit).partition(f" Cost of play{title}\n")
+        assert told
+        rows = {row.split()[0]: row.split()[-1] for row in table.splitlines() if row.strip()}
+        assert (rows[seats["A"]], rows[seats["B"]]) == (cost, DASH)
     assert CostUnit(seconds=0.01, kwh=2).name == "0.01 × seconds + dollars + 2 × kWh"

@@ -23,9 +23,9 @@ from peerage.ledger import Ledger
 from peerage.ledger.codec import read_said
 from peerage.match import Outcome, Table
 from peerage.protocol import Ask, Choice, Message, Reply, Text
-from peerage.site.match_markup import stages
+from peerage.render.html import Html
 from peerage.site.reading import Site
-from peerage.tables.match_view import match_view
+from peerage.views.match import match_view, transcript, view_of
 
 VERDICT = Choice("verdict", ("A", "B"))
 GOOD = '{"reason": "r", "verdict": "B"}'
@@ -360,6 +360,6 @@ def test_cut_answers_are_told_in_matches_pages_and_tables(
         told = opened.stats().players
         assert (sum(one.cut for one in told), sum(one.invalid for one in told)) == (4, 0)
         (shown,) = Site.open(tmp_path).matches(1, 1)
-    page = stages(shown)
+    page = Html().blocks([transcript(view_of(shown, shown.verdict, shown.blocks))])
     assert page.count("cut at its limit of 5 tokens") == 2
     assert page.count("asked again with more room") == 2

@@ -23,7 +23,7 @@ from peerage.ledger.codec_requests import read_request, request_body
 from peerage.match import Outcome
 from peerage.protocol import SANDBOX, Ran, Reply, Run, Together
 from peerage.sandbox.program import Limits, Program, RunResult, SandboxUnavailable
-from peerage.tables.match_view import match_view
+from peerage.views.match import match_view
 
 OK = Reply("ok", '{"status":"ok","stdout":"42\\n"}')
 

@@ -21,16 +21,16 @@ from tests.engine.arenas import (
 )
 
 from peerage.arena import open_arena
-from peerage.cli.match import text
 from peerage.ledger.codec import by_hex, read_fixture
 from peerage.ledger.export import contestants, documents
 from peerage.ledger.series import in_series, matches_of, shown
 from peerage.ledger.store import Ledger
 from peerage.match import Fixture
 from peerage.reading.moment import public
+from peerage.render.terminal import on
 from peerage.settings import SettingsError
-from peerage.tables.match_view import match_view
 from peerage.tables.under_way import under_way
+from peerage.views.match import match_view, transcript
 
 HANDS = Path(__file__).with_name("hands.py").read_text("utf-8")
 MATCHES = 18
@@ -99,7 +99,7 @@ def test_others_see_a_ledger_that_ends_before_the_first_open_series(
     for number in (9, 10, 11):
         view = match_view(ledger, number)
         told = msgspec.json.encode(view).decode()
-        seen_by_owner = text(view, Console(width=200), full=True)
+        seen_by_owner = on(Console(width=200), [transcript(view, requests=True)])
         assert "in the series of matches 9 to 12" in seen_by_owner
         assert "shown when its series has ended" in seen_by_owner
         assert words[9] not in seen_by_owner
@@ -111,7 +111,7 @@ def test_others_see_a_ledger_that_ends_before_the_first_open_series(
         assert (live.series, live.sent) == (9, ())
         assert words[9] not in told + str(live)
     with monkeypatch.context() as meanwhile:  # others are folded past it between two looks at the ledger
-        meanwhile.setattr("peerage.tables.match_view.shown", lambda ledger: 99)
+        meanwhile.setattr("peerage.views.match.shown", lambda ledger: 99)
         assert match_view(ledger, 11).drawn == {}
     assert under_way(ledger, 8) is None
     assert match_view(ledger, 8).drawn["word"] == words[8]

@@ -14,17 +14,17 @@ from tests.engine.hands import GAME, HandsRules
 from tests.engine.test_series import HANDS, fixtures
 
 from peerage.arena import open_arena
-from peerage.cli.match import text
 from peerage.games.werewolf.rules import side
 from peerage.match import Fixture, Rated, rated
 from peerage.ratings.history import Game, merge_seats
 from peerage.reading.matches import Matches
 from peerage.reading.played import PlayedMatches, Scope, by_side
+from peerage.render.terminal import on
 from peerage.scheduling import groups
 from peerage.scheduling.fixtures import Scheduler, next_round
 from peerage.scheduling.standing import History, Standing
 from peerage.settings import SettingsError
-from peerage.tables.match_view import MatchView, match_view
+from peerage.views.match import MatchView, match_view, transcript
 
 SEATS = [("A", "ann"), ("B", "bob"), ("C", "ann"), ("D", "cy")]
 SCORES = {"A": 1.0, "B": 0.5, "C": 0.5, "D": 0.0}
@@ -180,7 +180,7 @@ def test_a_player_on_both_sides_of_a_match_is_rated_on_each(tmp_path: Path, slot
             alone = by_side(PlayedMatches(opened.ledger, Scope()), on)
             held = {one.number: on_side(one, on) for one in played}
             if on == "wolves":
-                told = show_text(match_view(opened.ledger, 1)).partition("\nResult\n")[0]
+                told = show_text(match_view(opened.ledger, 1)).partition("\nWhat it cost")[0]
                 assert "p0 #1" in told
                 assert "p0 #2" in told
                 assert not re.search(r"p0 (?!#)", told), "each seat is told by its own name"
@@ -191,7 +191,7 @@ def test_a_player_on_both_sides_of_a_match_is_rated_on_each(tmp_path: Path, slot
 
 
 def show_text(view: MatchView) -> str:
-    return text(view, Console(width=400, highlight=False), full=False)
+    return on(Console(width=400, highlight=False), [transcript(view)])
 
 
 def on_side(fixture: Fixture, on: str) -> list[str]:

@@ -7,6 +7,7 @@ import sqlite3
 import zlib
 from collections.abc import Callable
 from contextlib import suppress
+from io import StringIO
 from pathlib import Path
 from typing import Any
 
@@ -15,10 +16,11 @@ import pytest
 from tests.engine.arenas import SMALL, house, play, write_arena
 
 from peerage.arena import Arena, ArenaError, open_arena
-from peerage.cli.match import rendered
 from peerage.ledger import LedgerError
 from peerage.ledger.codec import MissingText
 from peerage.ledger.export import export
+from peerage.render.terminal import text
+from peerage.views.match import transcript
 
 TOLD = (LedgerError, ArenaError, MissingText, msgspec.MsgspecError)
 
@@ -35,7 +37,7 @@ READERS: dict[str, Callable[[Arena], Any]] = {
     "bt": lambda arena: arena.leaderboard("bt"),
     "raw": lambda arena: arena.leaderboard("raw"),
     "stats": lambda arena: arena.stats(),
-    "transcript": lambda arena: list(rendered(arena.match(2), "dollars", full=True)),
+    "transcript": lambda arena: text([transcript(arena.match(2), requests=True)], StringIO()),
     "jsonl": lambda arena: list(export(arena.ledger, "jsonl")),
     "csv": lambda arena: list(export(arena.ledger, "csv")),
 }

@@ -17,8 +17,8 @@ from peerage.games.werewolf.rules import WerewolfRules, parts, wolves_among
 from peerage.ledger.store import LedgerError
 from peerage.match import Fixture
 from peerage.protocol import Ask, Choice, Reply
-from peerage.tables.match_view import as_seen
 from peerage.testing.offline import Played
+from peerage.views.match import as_seen
 
 PLAYERS = [f"p{at}" for at in range(10)]
 LABELS = "ABCDEFG"

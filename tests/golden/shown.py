@@ -14,14 +14,14 @@ import msgspec
 from rich.console import Console
 from tests.golden.transcripts import HERE, on_file, spec_of
 
-from peerage.cli.match import text
 from peerage.engine.driver import Driver
 from peerage.ledger.codec import fixture_body, record_body, reply_body
 from peerage.ledger.codec_requests import request_body
 from peerage.ledger.store import Exchange, FixtureRow, MatchRows, RecordRow
 from peerage.match import Fixture, MatchRecord, Outcome
 from peerage.protocol import Reply
-from peerage.tables.match_view import MatchView, match_view
+from peerage.render.terminal import on
+from peerage.views.match import NUMBERS, MatchView, match_view, transcript
 
 SHOWN = (
     "duel-general",
@@ -116,8 +116,8 @@ def shown(name: str) -> str:
     console = Console(
         file=io.StringIO(), width=WIDTH, force_terminal=True, color_system=None, highlight=False
     )
-    told = text(view(name), console, full=False)
-    return told.split("\nResult\n")[0] + "\n"
+    told = on(console, [transcript(view(name), cut=True)])
+    return told.partition(f"\n\n{NUMBERS}\n")[0] + "\n"
 
 
 def path(name: str) -> Path:

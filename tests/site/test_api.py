@@ -25,7 +25,7 @@ from peerage.site.api_endpoints import ENDPOINTS
 from peerage.site.reading import Site
 from peerage.tables.challenges import retire
 from peerage.tables.leaderboard import board
-from peerage.tables.match_view import match_view, tasks
+from peerage.views.match import match_view, tasks
 
 MATCHES = 16
 HOSTILE = "<script>alert(1)</script>/../%2e\u202eevil\"'&?#"

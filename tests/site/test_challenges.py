@@ -19,7 +19,7 @@ from peerage.site.pages import page
 from peerage.site.reading import Site
 from peerage.standings.verify import verify
 from peerage.tables.challenges import retire, rows
-from peerage.tables.match_view import match_view
+from peerage.views.match import match_view
 
 
 @pytest.fixture(scope="module")

@@ -31,8 +31,14 @@ from peerage.blocks import (
 from peerage.players.client import Call, PlayerError
 from peerage.protocol import visible
 from peerage.reading.matches import Match
-from peerage.site.match_markup import FOLD, article, shown, stages
+from peerage.render.html import FOLD, Html, shown
 from peerage.site.reading import Site
+from peerage.views.match import transcript, view_of
+
+
+def article(match: Match) -> str:
+    view = view_of(match, match.verdict, match.blocks)
+    return Html().blocks([transcript(view, asked=match.asked)])
 
 
 @given(st.text() | st.text("&<>\"'\u202e\n\x1ba"))
@@ -49,8 +55,8 @@ def test_of_several_attempts_the_answered_one_is_told(tmp_path: Path) -> None:
     play(folder, 1, clients=Cast(busy))
     match = _only(folder)
     assert "waiting" not in [step.status for step in match.asked.values()]
-    assert "2 attempts" in stages(match)
-    assert stages(match).count("attempts") == 1
+    assert "2 attempts" in article(match)
+    assert article(match).count("attempts") == 1
 
 
 def _only(folder: Path) -> Match:
@@ -72,8 +78,8 @@ def test_a_player_without_whom_a_match_went_on_is_told_as_unranked(tmp_path: Pat
     assert match.unranked == [lost]
     assert match.contestants[-1].player == lost
     assert f"({lost} is unranked: the provider failed)" in match.verdict
-    assert article(match, {}).count("unranked</span>") == 1
-    assert "(B): unranked, its provider failed" in article(match, {})
+    assert article(match).count("unranked</span>") == 1
+    assert "(B): unranked, its provider failed" in article(match)
 
 
 HOSTILE = (
@@ -94,7 +100,7 @@ HOSTILE = (
 def test_no_block_is_more_than_text_whatever_it_says(pages: Site, monkeypatch: pytest.MonkeyPatch) -> None:
     (match,) = pages.matches(1, 1)
     monkeypatch.setitem(match.__dict__, "blocks", HOSTILE)
-    found = Read(article(match, {}).encode())
+    found = Read(article(match).encode())
     assert not {tag for tag, _ in found.elements} & {"script", "img", "style", "iframe"}
     assert not [name for _, attributes in found.elements for name in attributes if name.startswith("on")]
     for block in HOSTILE:
@@ -105,14 +111,14 @@ def test_no_block_is_more_than_text_whatever_it_says(pages: Site, monkeypatch: p
 def test_a_command_in_a_sentence_is_code(pages: Site, monkeypatch: pytest.MonkeyPatch) -> None:
     (match,) = pages.matches(1, 1)
     monkeypatch.setitem(match.__dict__, "blocks", (Sentence("`peerage judges` tests <that>."),))
-    assert "<p><code>peerage judges</code> tests &lt;that&gt;.</p>" in article(match, {})
+    assert "<p><code>peerage judges</code> tests &lt;that&gt;.</p>" in article(match)
 
 
 def test_a_long_text_folds_and_nothing_of_it_is_lost(pages: Site, monkeypatch: pytest.MonkeyPatch) -> None:
     (match,) = pages.matches(1, 1)
     said = "".join(f"line {number}\n" for number in range(3_000))
     monkeypatch.setitem(match.__dict__, "blocks", (Quoted("A", said),))
-    page = stages(match)
+    page = article(match)
     opened, _, folded = page.partition("<details><summary>")
     assert len(said) - FOLD == int(folded.partition(" ")[0].replace(",", ""))
     assert 'tabindex="0"' in folded.partition("</details>")[0]

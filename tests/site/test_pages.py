@@ -29,8 +29,8 @@ from peerage.site.pages import POLICY, page, paths
 from peerage.site.reading import Site
 from peerage.tables.judge_rows import FavourRow, JudgeRow, JudgesReport
 from peerage.tables.leaderboard import board
-from peerage.tables.match_view import match_view
 from peerage.tables.tracks import NAMES as TRACK_NAMES
+from peerage.views.match import match_view
 
 # What a page may refer to, and what no page may hold.
 ADDRESSES = ("href", "src", "data-library")

@@ -21,7 +21,7 @@ from peerage.site.ballots import ballot
 from peerage.site.votes import audience
 from peerage.site.voting import Limit, TicketUnknown, VotingService, voter_of
 from peerage.standings.verify import verify
-from peerage.tables.match_view import match_view, tasks
+from peerage.views.match import match_view, tasks
 
 MATCHES = 16
 

@@ -17,7 +17,7 @@ from peerage.blocks import Quoted, ScoreLine, Task
 from peerage.games import GAMES
 from peerage.ledger import LedgerError
 from peerage.ledger.merkle import GENESIS, digest, link
-from peerage.tables.match_view import MatchView, tasks
+from peerage.views.match import MatchView, tasks
 
 
 def matches(arena: Arena) -> list[MatchView]:

@@ -13,8 +13,8 @@ from peerage.games import hides
 from peerage.ledger import Ledger, LedgerError, open_ledger
 from peerage.ledger.codec import by_hex, read_fixture, read_reply
 from peerage.site.events import playing
-from peerage.tables.match_view import match_view
 from peerage.tables.under_way import UNDER_WAY, under_way
+from peerage.views.match import match_view
 
 GAMES = {
     "tasks": {"rules": {"tasks": [{"prompt": "Name three tides."}]}, "judging": {"judges": 3}},

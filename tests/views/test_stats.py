@@ -17,7 +17,7 @@ from peerage.ratings.elo import EloSettings
 from peerage.reading.matches import Match, Matches
 from peerage.settings import PlayerSettings
 from peerage.standings.accounts import position
-from peerage.tables.match_view import tasks
+from peerage.views.match import tasks
 from peerage.views.stats import Stats
 
 

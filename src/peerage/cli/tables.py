@@ -160,7 +160,7 @@ def match(
     Where a game hides things, everything is shown with who could see it; --as leaves out what one seat could
     not see, or shows what it was sent, word for word, where the game marks nothing.
     """
-    from peerage.tables.match_view import as_seen, match_view
+    from peerage.views.match import as_seen, match_view, transcript
 
     with arena_in(folder) as arena:
         found = match_view(arena.ledger, number)
@@ -171,9 +171,13 @@ def match(
     if shape == "json":
         show_json(found.as_dict())
         return
-    from peerage.cli.match import markdown, write
-
     if shape == "markdown":
-        exact(sys.stdout).write(markdown(found))
-    else:
-        write(found, unit, full=full)
+        from peerage.render.markdown import markdown
+
+        exact(sys.stdout).write(markdown([transcript(found, unit, requests=full)]))
+        return
+    from peerage.render.terminal import write
+
+    write([transcript(found, unit, cut=not full, requests=full)], sys.stdout)
+    if not full:
+        sys.stdout.write("\n`--full` shows texts whole, and each request word for word.\n")

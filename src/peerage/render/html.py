@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import lru_cache
 from html import escape
 from typing import Any
 
@@ -18,6 +19,7 @@ from peerage.blocks import (
     Bar,
     Beside,
     Board,
+    Cell,
     Choices,
     Column,
     Facts,
@@ -25,10 +27,12 @@ from peerage.blocks import (
     Fold,
     Heading,
     Links,
+    Meeting,
     Notes,
     Private,
     Program,
     Quoted,
+    Reply,
     Rows,
     ScoreLine,
     Section,
@@ -38,9 +42,10 @@ from peerage.blocks import (
     Table,
     Target,
     Task,
+    Transcript,
     ViewBlock,
 )
-from peerage.figures import DASH
+from peerage.figures import DASH, score
 from peerage.protocol import visible
 from peerage.render import rows as laid
 
@@ -50,6 +55,19 @@ BAR = 120
 """Of a drawn record, in pixels."""
 MANY = 5
 """Rows of more than which a table that can be searched offers it."""
+FOLD = 1_500
+"""Characters of a text that stand open; the rest opens on demand."""
+LONG = 6_000
+"""Characters from which on a text scrolls in a frame of its own."""
+WORDY = 60
+"""Characters from which on a cell of a game's table gets room to read it in."""
+BRIEF = 14
+"""Characters up to which a cell of a game's table may be as narrow as its longest word."""
+
+_CHIPS = {"good": "chip yes", "bad": "chip no"}
+_BETWEEN = ' <span class="quiet">·</span> '
+_SAID = (Quoted, Program, Task)
+_PLAIN = bytes({*range(32, 127), 9, 10} - {*b"&<>\"'"})
 
 Href = Callable[[Target], str | None]
 
@@ -59,21 +77,25 @@ def nowhere(_: Target) -> None:
 
 
 class Html:
-    """Writes blocks for one place: `href` gives addresses as seen from there, `who` says who sat at a label.
-    A `bare` place has no style sheet and no scripts of ours: nothing is drawn there, and nothing searched."""
+    """Writes blocks for one place: `href` gives addresses as seen from there. A `bare` place has no style
+    sheet and no scripts of ours: nothing is drawn there, and nothing searched. Blocks of a match are written
+    `within` its transcript, which knows who sat at a label and what is on record of a reply."""
 
     def __init__(
         self,
         href: Href = nowhere,
         anchor: Callable[[str], str] = str,
-        who: Callable[[str], str] = str,
         *,
         bare: bool = False,
+        within: Transcript | None = None,
     ) -> None:
         self._bare = bare
         self._href = href
         self._anchor = anchor
-        self._who = who
+        self._within = within
+        self._names: dict[str, str] = {}
+        self._quoted: set[str] = set()
+        self._asked: dict[tuple[str, Sequence[tuple[str, int]]], str] = {}
 
     def blocks(self, blocks: Iterable[ViewBlock], *, heads: bool = False) -> str:
         """Return blocks as markup; where they head a page, the first sentence of an answer is its title."""
@@ -82,33 +104,47 @@ class Html:
     def _block(self, block: ViewBlock, *, heads: bool = False) -> str:
         match block:
             case Heading():
+                level = block.level + (self._within is not None)
                 anchor = f' id="{escape(block.anchor)}"' if block.anchor else ""
-                return f"<h{block.level}{anchor}>{self.link(shown(block.text), block.to)}</h{block.level}>\n"
+                return f"<h{level}{anchor}>{self.link(shown(block.text), block.to)}</h{level}>\n"
             case Sentence():
                 tone = f' class="{block.tone}"' if block.tone else ""
                 return f"<p{tone}>{coded(block.text)}</p>\n"
+            case Quoted():
+                return self._said(block, "", self._who(block.label), written(block.text, block.label))
             case Task():
-                return boxed([block.name, *map(self._who, block.by)], block.text, block.more)
-            case Quoted() | Program():
-                text = block.text if isinstance(block, Quoted) else block.source
-                more = block.more if isinstance(block, Quoted) else 0
-                return boxed([self._who(block.label), block.verdict, block.note], text, more, block.tone)
+                who = _BETWEEN.join([_name(block.name)] * bool(block.name) + [*map(self._who, block.by)])
+                return self._said(block, "task", who, written(block.text, "The task"))
+            case Program():
+                who = self._who(block.label) if block.label else ""
+                text = written(block.source, block.label or "The program", "said code")
+                return self._said(block, "program", who, text)
             case ScoreLine():
-                worth = "unranked" if block.score is None else f"{block.score:.3g}"
-                return f"<p>{shown(self._who(block.label))} <b>{worth}</b> {shown(block.why)}</p>\n"
+                worth = "unranked" if block.score is None else f"<b>{score(block.score)}</b>"
+                why = f' <span class="quiet">{shown(block.why)}</span>' if block.why else ""
+                return f'<p class="worth">{self._who(block.label)} {worth}{why}</p>\n'
             case Table():
-                return self._rows(laid.of_table(block, cell))
+                return _table(block)
             case Board():
                 return f'<pre class="board">{shown(chr(10).join(block.rows))}</pre>\n'
             case Bar():
                 most = block.most if block.most > 0 else 1.0
                 meter = f'<meter min="0" max="{most:g}" value="{block.value:g}"></meter>'
-                return f"<p>{meter} {block.value:g} {shown(block.caption)}</p>\n"
+                return f'<p class="worth">{meter} {laid.amount(block)} {shown(block.caption)}</p>\n'
             case Swatch():
-                return f"<p>{' '.join([_color(*color) for color in block.colors])}</p>\n"
+                return f'<p class="swatches">{"".join([_color(*color) for color in block.colors])}</p>\n'
             case Private():
                 seen = " and ".join(map(self._who, block.labels))
-                return f'<p class="quiet">seen by {shown(seen)} alone</p>\n' if seen and block.marked else ""
+                return f'<p class="quiet">seen by {seen} alone</p>\n' if seen and block.marked else ""
+            case Meeting():
+                return self._meeting(block)
+            case Transcript():
+                told = Html(self._href, self._anchor, bare=self._bare, within=block)._stages(block.blocks)
+                number = block.number
+                return (
+                    f'<article class="match" id="m{number}" aria-label="Match {number}">\n'
+                    f"<header>\n{self.blocks(block.head)}</header>\n{told}</article>\n"
+                )
             case Section():
                 return f'<section class="{block.kind}">\n{self.blocks(block.blocks)}</section>\n'
             case Beside():
@@ -132,14 +168,99 @@ class Html:
                 button = f"<button>{shown(block.button)}</button>"
                 return f'<form class="controls" method="get" action="{at}">{"".join(fields)}{button}</form>\n'
             case Fold():
-                inside = self.blocks(block.blocks)
-                return folded(block.title, inside, block.anchor)
+                if self._within:
+                    inside = self._stages(block.blocks, parted=False)
+                    return folded(block.title, inside, block.anchor, "stage rest")
+                return folded(block.title, self.blocks(block.blocks), block.anchor)
             case Rows():
                 return self._rows(block)
             case Figure():
                 return self._figure(block)
             case _:
                 return ""
+
+    def _stages(self, blocks: Iterable[ViewBlock], *, parted: bool = True) -> str:
+        """Return the blocks of a match, `parted` into a section from each heading to the next: what was said
+        stands side by side, what few could see in a frame."""
+        parts: list[str] = []
+        opened = said = private = False
+        for block in blocks:
+            begins, says = isinstance(block, Heading | Fold), isinstance(block, _SAID)
+            parts.append("</div>\n" * (said and not says))
+            if private and (begins or isinstance(block, Private)):
+                parts.append("</div>\n")
+                private = False
+            if begins:
+                parts.append("</section>\n" * opened)
+                opened = False
+            if parted and not opened and not isinstance(block, Fold):
+                parts.append('<section class="stage">\n')
+                opened = True
+            if isinstance(block, Private) and block.labels:
+                parts.append(f'<div class="private" data-seen="{" ".join(map(_name, block.labels))}">\n')
+                private = True
+            parts.append('<div class="steps">\n' * (says and not said))
+            said = says
+            parts.append(self._block(block))
+        return "".join(parts) + "</div>\n" * (said + private) + "</section>\n" * opened
+
+    def _who(self, label: str) -> str:
+        known = self._names.get(label)
+        if known is None:
+            name = self._within.names.get(label) if self._within else None
+            known = _name(label)
+            if self._within:
+                known = f'{f"{_name(name)} " if name else ""}<span class="label">{known}</span>'
+            self._names[label] = known
+        return known
+
+    def _said(self, block: Task | Quoted | Program, kind: str, who: str, text: str) -> str:
+        """Return what somebody wrote: who it was, what it came to, the words, and how it was asked for."""
+        reply = self._within.reply(block.key) if self._within and block.key else None
+        address = below = chip = ""
+        if reply is not None:
+            kind = f"{kind} {reply.role}{' best' if reply.won else ''}".lstrip()
+            if block.key not in self._quoted:
+                self._quoted.add(block.key)
+                address, below = f' id="{self._address(reply.place)}"', self._below(reply)
+        if not isinstance(block, Task):
+            if block.verdict:
+                chip = f'<span class="{_CHIPS.get(block.tone, "chip")}">{_name(block.verdict)}</span>\n'
+            if block.note:
+                chip += f'<span class="quiet">{_name(block.note)}</span>\n'
+        more = f'<p class="quiet">… {block.more:,} more characters</p>\n' if block.more else ""
+        about = f'<p class="who">{who}</p>\n' if who else ""
+        return f'<div class="step {kind}"{address}>\n{about}{chip}{text}{more}{below}</div>\n'
+
+    def _address(self, place: int) -> str:
+        return f"m{self._within.number}-{place}" if self._within else ""
+
+    def _below(self, reply: Reply) -> str:
+        """Return how a reply was asked for, and what it took."""
+        asked = self._asked.get((reply.form, reply.seeing))  # a panel sees the same few things
+        if asked is None:
+            seen = [
+                f'<a href="#{self._address(place)}">{_name(label)}</a>' if place else _name(label)
+                for label, place in reply.seeing
+            ]
+            at = self._href(("view", f"method.html#f{reply.form}")) if reply.form else None
+            asked = f'asked <a href="{escape(at)}">like this</a>' if at else ""
+            asked += f", seeing {', '.join(seen)}" if seen else ""
+            self._asked[reply.form, reply.seeing] = asked
+        told = " · ".join(filter(None, (asked, _name(reply.took))))
+        return f'<p class="took">{told}</p>\n' if told else ""
+
+    def _meeting(self, block: Meeting) -> str:
+        seats = []
+        best = max([met.score for met in block.seats if met.score is not None], default=None)
+        for place, met, worth in block.places():
+            before = f"<b>{place}.</b> " if place else ""
+            tag = ("span", ' class="quiet"') if met.score is None else ("b", "")
+            after = f" <{tag[0]}{tag[1]}>{worth}</{tag[0]}>" if worth else ""
+            name = self.link(_name(met.name), ("player", met.player))
+            won = ' class="won"' if met.score is not None and met.score == best else ""
+            seats.append(f"<span{won}>{before}{_name(met.label)} {name}{after}</span>\n")
+        return f'<p class="score">\n{_BETWEEN.join(seats)}</p>\n'
 
     def _answer(self, block: Answer, *, heads: bool) -> str:
         lines = []
@@ -159,7 +280,7 @@ class Html:
         links = []
         for link in block.links:
             note = f' <span class="quiet">{shown(link.note)}</span>' if link.note else ""
-            current = ' aria-current="page"' if link.current else ""
+            current = ' aria-current="page"' if link.current else " download" * (link.to[0] == "file")
             links.append(self.link(f"{shown(link.text)}{note}", link.to, current))
         label = shown(block.title or f"{block.links[0].text} and others")
         inside = f'<nav class="tabs" aria-label="{label}">\n{chr(10).join(links)}\n</nav>\n'
@@ -168,16 +289,20 @@ class Html:
         return folded(block.title, inside)
 
     def _rows(self, block: Rows) -> str:
-        columns, remarks = [column for column in laid.shown(block) if column.page], laid.remarks(block)
+        columns, remarks = laid.shown(block, page=True), laid.remarks(block)
         intervals = [column for column in columns if column.draw == "interval"]
         scales = {column.key: Scale.over(map(column.of, block.rows)) for column in intervals}
         name = next((column for column in columns if not column.number), columns[0])
         picks = [column for column in block.columns if column.pick]
         head = "".join([_head(column) for column in columns])
         lines = []
+        kinds = [(column, _kind(column)) for column in columns]
         for row in block.rows:
             cells = [
-                self._cell(column, row, scales, named=column is name, card=block.cards) for column in columns
+                self._named(column, row, scales)
+                if column is name
+                else self._cell(column, kind, row, scales, block)
+                for column, kind in kinds
             ]
             lines.append(f"<tr{self._about(block, row, picks)}>{''.join(cells)}</tr>\n")
         heat = any(column.shade for column in columns)
@@ -212,29 +337,37 @@ class Html:
                 said += f' data-{column.key}="{shown(value)}"'
         return said
 
-    def _cell(self, column: Column, row: Any, scales: Mapping[str, Scale], *, named: bool, card: bool) -> str:
+    def _named(self, column: Column, row: Any, scales: Mapping[str, Scale]) -> str:
+        text = breakable(column.text(row))
+        return f'<th scope="row" class="player">{self._inside(column, row, text, scales)}</th>'
+
+    def _cell(self, column: Column, kind: str, row: Any, scales: Mapping[str, Scale], block: Rows) -> str:
         value = column.of(row)
-        text = shown(DASH) if value is None else coded(column.write(value))
-        if named:
-            text = breakable(column.text(row))
+        if value is None:
+            text, more = DASH, ""
+        else:
+            text, more = coded(column.write(value)), ""
+            if block.cards:
+                more = f' data-name="{shown(column.title.lower())}"'
+            if column.tip:
+                more += f' title="{shown(column.tip(row))}"'
+        if block.sorts and not self._bare:
+            order = column.order(row) if column.order else value
+            more = f' data-v="{order}"{more}' if isinstance(order, int | float) else more
+        if column.shade:
+            kind += _shade(column, row, value)
+        return f'<td class="{kind}"{more}>{self._inside(column, row, text, scales)}</td>'
+
+    def _inside(self, column: Column, row: Any, text: str, scales: Mapping[str, Scale]) -> str:
         if column.link:
             text = self.link(text, column.link(row))
-        small = [_small(one) for one in (column.small(row) if column.small else ())]
         drawing = ""
-        if column.draw and value is not None and not self._bare:
+        if column.draw and not self._bare and (value := column.of(row)) is not None:
             drawing = _record(*value) if column.draw == "record" else scales[column.key].draw(value, text)
-        if column.draw:
-            text = f"<small>{text}</small>" if drawing else text
-        body = f"{text}{''.join(small)}{drawing}"
-        if named:
-            return f'<th scope="row" class="player">{body}</th>'
-        order = column.order(row) if column.order else value
-        sort = f' data-v="{order}"' if isinstance(order, int | float) and not self._bare else ""
-        if card and value is not None:
-            sort += f' data-name="{shown(column.title.lower())}"'
-        tip = f' title="{shown(column.tip(row))}"' if column.tip and value is not None else ""
-        shade = _shade(column, row, value) if column.shade else ""
-        return f'<td class="{_kind(column)}{shade}"{sort}{tip}>{body}</td>'
+            text = f"<small>{text}</small>"
+        if column.small:
+            text += "".join([_small(one) for one in column.small(row)])
+        return text + drawing
 
     def _controls(self, block: Rows, picks: Sequence[Column]) -> str:
         """Return the form that shows some rows only."""
@@ -341,33 +474,15 @@ def _record(won: int, drawn: int, lost: int) -> str:
     return f'<svg class="bar" width="{BAR}" height="10" aria-hidden="true">{parts}</svg>'
 
 
-FOLD = 1_500
-"""Characters of a text that stand open; the rest opens on demand."""
-
-
-def boxed(about: Sequence[str], text: str, more: int = 0, tone: str = "") -> str:
-    """Return what somebody wrote, in a box of its own; so many characters `more` are on record."""
-    told = " · ".join([shown(part) for part in about if part])
-    head = f'<p class="who {tone}">{told}</p>\n' if told else ""
-    rest = f'<p class="quiet">… {more:,} more characters</p>' if more else ""
-    if beyond := text[FOLD:]:
-        title = f"<summary>{len(beyond):,} more characters</summary>"
-        rest = f"<details>{title}{_pre(beyond)}</details>{rest}"
-    return f'{head}<div class="said">{_pre(text[:FOLD] or "(nothing)")}{rest}</div>\n'
-
-
-def _pre(text: str) -> str:
-    return f'<pre tabindex="0">{shown(text)}</pre>'
-
-
-def cell(value: Any) -> str:
-    """Return a plain cell of a game's table."""
+def written(text: str, about: str, kind: str = "said") -> str:
+    """Return what somebody wrote; what is long folds, and scrolls where it is very long."""
+    if len(text) <= FOLD:
+        return f'<div class="{kind}">{shown(text)}</div>\n' if text else ""
+    rest = text[FOLD:]
+    frame = f' tabindex="0" role="group" aria-label="More of {_name(about)}"' if len(rest) > LONG else ""
     return (
-        f"{value:,.2f}"
-        if isinstance(value, float)
-        else f"{value:,}"
-        if isinstance(value, int)
-        else str(value)
+        f'<div class="{kind}">{shown(text[:FOLD])}</div>\n<details><summary>{len(rest):,} more characters'
+        f'</summary><div class="{kind}"{frame}>{shown(rest)}</div></details>\n'
     )
 
 
@@ -375,30 +490,64 @@ def _options(values: Iterable[str], chosen: str) -> str:
     return "".join([f"<option{' selected' * (one == chosen)}>{shown(one)}</option>" for one in values])
 
 
+def _table(block: Table) -> str:
+    """Return a game's table, of which a page of transcripts has many."""
+    numeric = [name.startswith(">") for name in block.columns]
+    heads = [
+        f'<th class="{"n" if number else "t"}" scope="col">{shown(name.lstrip(">"))}</th>'
+        if name
+        else "<td></td>"
+        for name, number in zip(block.columns, numeric, strict=True)
+    ]
+    rows = []
+    for row in block.rows:
+        cells = [
+            f'<td class="{"n" if number else _width(value)}">{shown(laid.cell(value))}</td>'
+            for value, number in zip(row, numeric, strict=True)
+        ]
+        rows.append(f"<tr>{''.join(cells)}</tr>\n")
+    title = f"<caption>{shown(block.title)}</caption>\n" if block.title else ""
+    about = shown(block.title or ", ".join(filter(None, [name.lstrip(">") for name in block.columns])))
+    return (
+        f'<div class="wide" tabindex="0" role="group" aria-label="{about}">\n<table>\n{title}'
+        f"<thead><tr>{''.join(heads)}</tr></thead>\n<tbody>\n{''.join(rows)}</tbody>\n</table>\n</div>\n"
+    )
+
+
+def _width(value: Cell) -> str:
+    chars = len(value) if isinstance(value, str) else 0
+    return "t long" if chars > WORDY else "t name" if chars > BRIEF else "t"
+
+
 def _color(caption: str, color: str) -> str:
     known = re.fullmatch("[0-9A-Fa-f]{6}", color)
-    swatch = f'<span style="background:#{color};padding:0 1em"></span> ' if known else ""
-    return f"{swatch}{shown(caption)} {shown(color)}"
+    drawn = (
+        f'<svg width="40" height="24" role="img" aria-label="{color}"><rect width="40" height="24" '
+        f'rx="4" fill="#{color}"/></svg> '
+        if known
+        else ""
+    )
+    return f'<span class="swatch">{drawn}{shown(caption)} <code>{shown(color)}</code></span> '
 
 
 STYLE = (
     ".peerage .n{text-align:right;font-variant-numeric:tabular-nums}.peerage th,.peerage td{text-align:left}"
     ".peerage small{display:block}.peerage .narrow{display:none}"
-    ".peerage pre{white-space:pre-wrap;overflow-wrap:anywhere;margin:0 0 .6em 1em;text-align:left}"
+    ".peerage :is(pre,.said){white-space:pre-wrap;overflow-wrap:anywhere;margin:0 0 .6em 1em;text-align:left}"
     ".peerage .verdict{font-weight:bold}.peerage .good{color:#2b7a4b}.peerage .bad{color:#b3261e}"
-    ".peerage .quiet{opacity:.75}"
+    ".peerage :is(.quiet,.took){opacity:.75}"
 )
 
 
-def notebook(blocks: Iterable[ViewBlock], who: Callable[[str], str] = str) -> str:
+def notebook(blocks: Iterable[ViewBlock]) -> str:
     """Return blocks for a notebook's cell, which has no style sheet of ours."""
-    return f'<div class="peerage"><style>{STYLE}</style>{Html(who=who, bare=True).blocks(blocks)}</div>'
+    return f'<div class="peerage"><style>{STYLE}</style>{Html(bare=True).blocks(blocks)}</div>'
 
 
-def folded(title: str, inside: str, anchor: str = "") -> str:
+def folded(title: str, inside: str, anchor: str = "", kind: str = "narrower") -> str:
     """Return markup that opens on demand."""
     anchor = f' id="{escape(anchor)}"' if anchor else ""
-    return f'<details class="narrower"{anchor}><summary>{coded(title)}</summary>\n{inside}</details>\n'
+    return f'<details class="{kind}"{anchor}><summary>{coded(title)}</summary>\n{inside}</details>\n'
 
 
 def facts(block: Facts) -> str:
@@ -443,11 +592,19 @@ def _small(one: Small) -> str:
 
 def shown(text: str) -> str:
     """Return text that no browser takes for anything else."""
+    # Most texts need nothing, which one pass over their bytes finds out.
+    if text.isascii() and not text.encode().translate(None, _PLAIN):
+        return text
     return escape(visible(text))
+
+
+_name = lru_cache(maxsize=4096)(shown)
 
 
 def coded(text: str) -> str:
     """Return a sentence in which what stands between backticks is code."""
+    if "`" not in text:
+        return shown(text)
     parts = [shown(part) for part in text.split("`")]
     if len(parts) % 2 == 0:
         return shown(text)
@@ -455,6 +612,7 @@ def coded(text: str) -> str:
     return "".join(parts)
 
 
+@lru_cache(maxsize=4096)
 def breakable(name: str) -> str:
     """Return a long name that may be broken after its punctuation, but for a point within a number."""
     whole = visible(name)

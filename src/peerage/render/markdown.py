@@ -5,7 +5,26 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
-from peerage.blocks import Answer, Facts, Heading, Notes, Rows, Sentence, ViewBlock
+from peerage.blocks import (
+    Answer,
+    Bar,
+    Board,
+    Facts,
+    Heading,
+    Meeting,
+    Notes,
+    Private,
+    Program,
+    Quoted,
+    Rows,
+    ScoreLine,
+    Sentence,
+    Swatch,
+    Table,
+    Task,
+    Transcript,
+    ViewBlock,
+)
 from peerage.protocol import visible
 from peerage.render import rows as laid
 
@@ -21,8 +40,35 @@ def markdown(blocks: Iterable[ViewBlock]) -> str:
     return "\n\n".join([part for block in blocks for part in _block(block)]) + "\n"
 
 
-def _block(block: ViewBlock) -> Iterator[str]:
+def _block(block: ViewBlock, within: Transcript | None = None) -> Iterator[str]:
+    def who(*labels: str) -> str:
+        return " and ".join(map(within.who, labels) if within else labels)
+
     match block:
+        case Transcript():
+            for one in (*block.head, *block.blocks):
+                yield from _block(one, block)
+        case Meeting():
+            yield f"**{inert(laid.meeting(block))}**"
+        case Task():
+            yield from _quoted((block.name, who(*block.by)), block.text, block.more)
+        case Quoted():
+            yield from _quoted((who(block.label), block.verdict, block.note), block.text, block.more)
+        case Program():
+            yield from _quoted((who(block.label), block.verdict, block.note), block.source, block.more)
+        case Board():
+            yield from _quoted((), "\n".join(block.rows))
+        case Table():
+            yield from _rows(laid.of_table(block))
+        case ScoreLine():
+            yield inert(laid.worth(block, who(block.label)))
+        case Bar():
+            yield inert(f"{laid.amount(block)} {block.caption}")
+        case Swatch():
+            yield inert(" · ".join(f"{caption} #{color}" for caption, color in block.colors))
+        case Private():
+            if block.labels and block.marked:
+                yield inert(f"seen by {who(*block.labels)} alone")
         case Heading():
             yield f"### {inert(block.text)}"
         case Sentence():
@@ -39,6 +85,17 @@ def _block(block: ViewBlock) -> Iterator[str]:
             yield from _rows(block)
         case _:
             pass
+
+
+def _quoted(about: Iterable[str], text: str, more: int = 0) -> Iterator[str]:
+    """Yield whose words these are, and the words in a fence that they cannot close."""
+    if told := " · ".join(filter(None, about)):
+        yield f"**{inert(told)}**"
+    fence = "`" * max(3, 1 + max(map(len, re.findall("`+", text)), default=0))
+    if text:
+        yield f"{fence}text\n{visible(text)}\n{fence}"
+    if more:
+        yield f"… {more:,} more characters"
 
 
 def _rows(block: Rows) -> Iterator[str]:

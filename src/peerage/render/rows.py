@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
 from msgspec.structs import replace
 
-from peerage.blocks import Column, Rows, Table
-from peerage.figures import dollars, per_hundred, places_of, sentence
+from peerage.blocks import Bar, Cell, Column, Meeting, Rows, ScoreLine, Table
+from peerage.figures import DASH, dollars, per_hundred, places_of, score, sentence
 
 _RAISED = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 
@@ -33,13 +33,14 @@ def remarks(block: Rows) -> Remarks:
     return Remarks(shared, own, [",".join([own[note] for note in notes if note in own]) for notes in of_rows])
 
 
-def shown(block: Rows) -> list[Column]:
-    """Return the columns that are shown, those of dollars with as many decimals in every row: not those that
-    can be spared and hold nothing."""
+def shown(block: Rows, *, page: bool = False) -> list[Column]:
+    """Return the columns that are shown, here or on a page, those of dollars with as many decimals in every
+    row: not those that can be spared and hold nothing."""
     return [
         alike(column, block.rows)
         for column in block.columns
         if column.shown
+        and (column.page or not page)
         and not (column.spare and block.rows and all(column.of(row) is None for row in block.rows))
     ]
 
@@ -66,14 +67,44 @@ def sentences(notes: Sequence[str], rows: Sequence[Any]) -> list[str]:
     return [sentence(note, [name for name in names if name]) for note in notes]
 
 
-def of_table(block: Table, write: Callable[[Any], str]) -> Rows:
+def cell(value: Cell) -> str:
+    """Return a plain cell of a game's table as text."""
+    if value is None:
+        return DASH
+    if isinstance(value, str):
+        return value
+    return f"{value:,.2f}" if isinstance(value, float) else f"{value:,}"
+
+
+def amount(bar: Bar) -> str:
+    """Return the number that a bar draws."""
+    return f"{bar.value:.0%}" if bar.most == 1 else cell(bar.value)
+
+
+def worth(line: ScoreLine, who: str) -> str:
+    """Return what somebody's play was worth, and why."""
+    got = "unranked" if line.score is None else f"score {score(line.score)}"
+    return f"{who}  {got}{f': {line.why}' if line.why else ''}"
+
+
+def meeting(block: Meeting) -> str:
+    """Return who met, with scores, or of more than two with places."""
+    return " · ".join(
+        [
+            f"{f'{place}. ' if place else ''}{met.name} ({met.label}){f' {worth}' if worth else ''}"
+            for place, met, worth in block.places()
+        ]
+    )
+
+
+def of_table(block: Table) -> Rows:
     """Return a table of plain cells as rows under columns."""
 
     def column(place: int, name: str) -> Column:
         return Column(
             str(place),
             name.removeprefix(">"),
-            write,
+            cell,
             number=name.startswith(">"),
             value=lambda row: row[place],
         )

@@ -14,17 +14,26 @@ from msgspec.structs import replace
 
 from peerage.blocks import (
     Answer,
+    Bar,
     Beside,
+    Board,
     Column,
     Facts,
     Heading,
+    Meeting,
     Notes,
+    Private,
+    Program,
     Quoted,
     Rows,
+    ScoreLine,
     Section,
     Sentence,
+    Swatch,
+    Table,
     Task,
     Tone,
+    Transcript,
     ViewBlock,
 )
 from peerage.protocol import visible
@@ -57,65 +66,146 @@ def text(blocks: Iterable[ViewBlock], to: TextIO, *, split: bool = False) -> str
     width = None if to.isatty() else _PIPE
     # Rich would show by itself in a notebook what is written to nowhere.
     console = Console(file=to, width=width, highlight=False, force_jupyter=False)
+    return on(console, blocks, split=split)
+
+
+def on(console: Console, blocks: Iterable[ViewBlock], *, split: bool = False) -> str:
+    """Return blocks as a console writes them."""
+    writer = _Writer(console, split=split)
     with console.capture() as captured:
         for place, block in enumerate(blocks):
-            _write(console, block, first=not place, split=split)
-    lines = "\n".join(line.rstrip() for line in captured.get().splitlines())
-    return re.sub("\n{3,}", "\n\n", lines).rstrip("\n") + "\n"
+            writer.write(block, first=not place)
+    lines = "\n".join(line.rstrip() for line in captured.get().split("\n"))
+    return re.sub("\n{3,}", "\n\n", lines).strip("\n") + "\n"
 
 
-def _write(console: Console, block: ViewBlock, *, first: bool, split: bool) -> None:
-    from rich.padding import Padding
+class _Writer:
+    """Writes blocks to a console, those of a match `within` its transcript."""
+
+    def __init__(self, console: Console, *, split: bool, within: Transcript | None = None) -> None:
+        self._console = console
+        self._split = split
+        self._within = within
+
+    def write(self, block: ViewBlock, *, first: bool = False) -> None:
+        match block:
+            case Heading():
+                if not first:
+                    self._console.print()
+                self._line(block.text, "bold")
+            case Sentence():
+                self._line(block.text, STYLES[block.tone], 2 if self._within else 0)
+            case Task():
+                by = f"by {self._who(*block.by)}" if block.by else ""
+                self._line(" ".join(filter(None, (block.name, by))), "italic", 2)
+                self._quoted(block.text, block.more)
+            case Quoted() | Program():
+                self._said(block)
+            case Section():
+                self._all(block.blocks)
+            case Beside():
+                for group in block.groups:
+                    self._all(group)
+            case Answer():
+                for place, words in enumerate(block.lines):
+                    self._line(words, "" if place else "bold")
+                self._console.print()
+            case Facts():
+                for fact in block.facts:
+                    about = f" ({fact.about})" if fact.about else ""
+                    self._line(f"{fact.title}: {fact.value}{about}")
+            case Notes():
+                for words in laid.sentences(block.lines, [{"player": name} for name in block.names]):
+                    self._line(words, "dim", 1)
+            case Rows():
+                parts, notes = _parts(block, self._console.width, split=self._split)
+                for place, part in enumerate(parts):
+                    self._console.print(drawn(part, "" if place else block.title))
+                for words in notes:
+                    self._line(words, "dim", 1)
+            case _:
+                self._of_match(block)
+
+    def _of_match(self, block: ViewBlock) -> None:
+        match block:
+            case Transcript():
+                self._all(block.head)
+                _Writer(self._console, split=self._split, within=block)._all(block.blocks)
+            case Meeting():
+                self._line(laid.meeting(block))
+            case Table():
+                grid = drawn(cells(laid.of_table(block)), block.title)
+                self._console.print()
+                self._indented(grid, 2)
+                self._console.print()
+            case ScoreLine():
+                self._line(laid.worth(block, self._who(block.label)), indent=2)
+            case Swatch():
+                for caption, color in block.colors:
+                    self._indented(_color(caption, color), 4)
+            case Board():
+                for row in block.rows:
+                    self._line(row, indent=4)
+            case Private():
+                if block.labels and block.marked:
+                    self._line(f"seen by {self._who(*block.labels)} alone", "dim", 2)
+            case Bar():
+                share = max(0.0, min(1.0, block.value / block.most if block.most else 0.0))
+                filled = f"{'█' * round(24 * share):·<24}"
+                self._line(f"{filled} {laid.amount(block)} {block.caption}", indent=2)
+            case _:
+                pass
+
+    def _all(self, blocks: Iterable[ViewBlock]) -> None:
+        for block in blocks:
+            self.write(block)
+
+    def _line(self, words: str, style: str = "", indent: int = 0) -> None:
+        from rich.text import Text
+
+        # No terminal obeys what players wrote. Where none listens, a line stays one line.
+        if not words:
+            return
+        if self._console.is_terminal:
+            self._indented(Text(visible(words), style), indent)
+        else:
+            spaces = " " * indent
+            self._console.print(
+                Text(f"{spaces}{visible(words).replace(chr(10), chr(10) + spaces)}", style), soft_wrap=True
+            )
+
+    def _indented(self, drawing: Any, by: int) -> None:
+        from rich.padding import Padding
+
+        self._console.print(Padding(drawing, (0, 0, 0, by)))
+
+    def _who(self, *labels: str) -> str:
+        return " and ".join(map(self._within.who, labels) if self._within else labels)
+
+    def _said(self, block: Quoted | Program) -> None:
+        from rich.text import Text
+
+        about = Text("  ").append(visible(self._who(block.label)), "italic")
+        for text, style in ((block.verdict, STYLES[block.tone] or "cyan"), (block.note, "dim")):
+            about.append(f"  {visible(text)}" if text else "", style)
+        self._console.print(about, soft_wrap=not self._console.is_terminal)
+        self._quoted(block.text if isinstance(block, Quoted) else block.source, block.more)
+        reply = self._within.reply(block.key) if self._within and block.key else None
+        if reply is not None:
+            self._line(reply.took, "dim", 2)
+
+    def _quoted(self, words: str, more: int) -> None:
+        for line in _quoted(words or "(nothing)", more, self._console):
+            self._line(line)
+        if more:
+            self._line(f"{more:,} more characters", "dim", 2)
+
+
+def _color(caption: str, color: str) -> Any:
     from rich.text import Text
 
-    def line(words: str, style: str = "") -> None:
-        console.print(Text(visible(words), style=style), soft_wrap=not console.is_terminal)
-
-    def note(words: str) -> None:
-        padded = Padding(Text(visible(words), style="dim"), (0, 1))
-        console.print(padded, soft_wrap=not console.is_terminal)
-
-    match block:
-        case Heading():
-            if not first:
-                console.print()
-            line(block.text, "bold")
-        case Sentence():
-            line(block.text, STYLES[block.tone])
-        case Task() | Quoted():
-            if isinstance(block, Quoted):
-                about = ", ".join(filter(None, (block.verdict, block.note)))
-                line(f"  {block.label}{f' ({about})' if about else ''}", STYLES[block.tone])
-            for words in _quoted(block.text or "(nothing)", block.more, console):
-                line(words)
-            if block.more:
-                line(f"  {block.more:,} more characters", "dim")
-        case Section():
-            for one in block.blocks:
-                _write(console, one, first=False, split=split)
-        case Beside():
-            for group in block.groups:
-                for one in group:
-                    _write(console, one, first=False, split=split)
-        case Answer():
-            for place, words in enumerate(block.lines):
-                line(words, "" if place else "bold")
-            console.print()
-        case Facts():
-            for fact in block.facts:
-                about = f" ({fact.about})" if fact.about else ""
-                line(f"{fact.title}: {fact.value}{about}")
-        case Notes():
-            for words in laid.sentences(block.lines, [{"player": name} for name in block.names]):
-                note(words)
-        case Rows():
-            parts, notes = _parts(block, console.width, split=split)
-            for place, part in enumerate(parts):
-                console.print(drawn(part, "" if place else block.title))
-            for words in notes:
-                note(words)
-        case _:
-            pass
+    known = re.fullmatch("[0-9A-Fa-f]{6}", color)
+    return Text.assemble(("      ", f"on #{color}" if known else ""), f" {visible(caption)} {visible(color)}")
 
 
 def _quoted(words: str, more: int, console: Console) -> Iterator[str]:

@@ -33,10 +33,10 @@ from peerage.site.votes import Audience, audience
 from peerage.tables.challenges import ChallengeRow
 from peerage.tables.corrected import CorrectedRow, asked
 from peerage.tables.leaderboard import Board, Row
-from peerage.tables.match_view import MatchView, match_view, tasks
 from peerage.tables.overall import Profile
 from peerage.tables.under_way import UnderWay, under_way
 from peerage.version import __version__
+from peerage.views.match import MatchView, match_view, tasks
 
 MOST = 2**53
 """Numbers that every reader of JSON can hold."""

@@ -47,9 +47,9 @@ from peerage.site.leaderboards import filters
 from peerage.site.reading import Site
 from peerage.site.rendering import View
 from peerage.tables.corrected import CorrectedRow
-from peerage.tables.match_view import tasks
 from peerage.tables.tracks import NAMES, Track
 from peerage.views.judges import judges
+from peerage.views.match import tasks
 from peerage.views.player import settings
 from peerage.views.stats import linked, parts
 

@@ -9,7 +9,7 @@ from peerage.ledger.store import Ledger
 from peerage.match import DONE
 from peerage.reading.matches import Matches
 from peerage.reading.moment import Moment
-from peerage.tables.match_view import answers, tasks
+from peerage.views.match import answers, tasks
 
 
 class BlindPair(Struct, frozen=True):

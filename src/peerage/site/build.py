@@ -16,6 +16,7 @@ from typing import NamedTuple
 import msgspec
 from filelock import FileLock, Timeout
 
+from peerage.engine.garbage import tuned
 from peerage.ledger import open_ledger
 from peerage.ledger.kept_checkpoints import KeptCheckpoint
 from peerage.ledger.stores import access
@@ -140,10 +141,11 @@ def _opened(folder: Path, address: str, number: int) -> Site:
 def _write(site: Site, target: Folder, wanted: Iterable[str]) -> int:
     """Write these pages where they differ from what is there; how many did."""
     written = 0
-    for path in wanted:
-        made = body(site, path)
-        assert made is not None, path
-        written += target.write(path, made, durable=False)
+    with tuned():
+        for path in wanted:
+            made = body(site, path)
+            assert made is not None, path
+            written += target.write(path, made, durable=False)
     return written
 
 

@@ -13,14 +13,15 @@ from typing import Any
 
 import msgspec
 
+from peerage.blocks import Transcript
+from peerage.ledger.series import matches_of
 from peerage.protocol import visible
-from peerage.reading.matches import in_words
+from peerage.reading.matches import Match, in_words
 from peerage.site.addresses import BUNDLE, SHARD, first_of, number_in, slug
 from peerage.site.leaderboards import judged
-from peerage.site.match_markup import article
 from peerage.site.reading import Site
 from peerage.site.rendering import View, embedded
-from peerage.tables.tracks import NAMES
+from peerage.views.match import transcript, view_of
 
 NEWEST = 100
 """Matches listed where no script runs."""
@@ -43,17 +44,22 @@ def view(site: Site, path: str) -> View | bytes | None:
 
 def _bundle(site: Site, first: int) -> View:
     last = min(first + BUNDLE - 1, site.number)
+    unit, proven = site.settings.rating.cost_unit.name, site.logged
+
+    def told(match: Match) -> Transcript:
+        series = tuple(matches_of(site.moment, match.fixture.series)) if match.fixture.series else ()
+        view = view_of(match, match.verdict, match.blocks, series, requests=False)
+        proof = f"proofs/{first}.jsonl" if match.number in proven else ""
+        return transcript(view, unit, asked=match.asked, proof=proof)
+
     return View(
         "match.html",
         f"Matches {first} to {last}" if last > first else f"Match {first}",
         {
-            "matches": site.matches(first, last),
+            "blocks": map(told, site.matches(first, last)),
             "first": first,
             "last": last,
             "size": BUNDLE,
-            "article": article,
-            "tracks": NAMES,
-            "proven": site.logged,
             "judged": judged(site),
         },
         "matches.html",

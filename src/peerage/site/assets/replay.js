@@ -140,7 +140,7 @@ function fenced(text) {
 }
 
 function inMarkdown(part) {
-  if (part.matches(".replay, .rest, .proof, [hidden]")) return [];
+  if (part.matches(".replay, .rest, [hidden]")) return [];
   if (part.matches("h2, h3")) return [`${"#".repeat(Number(part.tagName[1]))} ${inert(apart(part))}`];
   if (part.matches(".score")) return [strong(line(part))];
   if (part.matches("pre")) return [fenced(part.textContent)];
