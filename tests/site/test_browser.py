@@ -343,7 +343,7 @@ def test_a_match_is_copied_as_markdown_in_which_nothing_of_a_player_is_markup(ta
     tab.get_by_role("button", name="Copy as Markdown").click()
     until(tab, "window.copied !== undefined")
     told = tab.evaluate("window.copied")
-    assert told.startswith("## Match 2 · ")
+    assert told.startswith("## Match 2, on ")
     assert re.search(r"^\S.* · [AB] · [½01] · ", told, re.MULTILINE), "who, label, score, why"
     assert tab.locator(".replay [role=status]").inner_text() == "copied"
     fenced = re.findall("^(```+)text\n(.*?)\n\\1$", told, re.MULTILINE | re.DOTALL)
