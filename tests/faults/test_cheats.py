@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 import time
@@ -102,9 +103,7 @@ def test_an_agent_may_not_play_where_remembering_the_color_would_help_it(
     assert f"elephant is an agent and may remember what color-obfuscation asked it before: {why}" in told
 
 
-@pytest.mark.parametrize(
-    ("game", "rules"), [("color-obfuscation", {"ally_failure": "ignore"}), ("duel", {"reference": True})]
-)
+@pytest.mark.parametrize(("game", "rules"), [("color-obfuscation", {"ally_failure": "ignore"})])
 def test_a_game_that_hides_things_refuses_a_player_inside_this_process(
     tmp_path: Path, game: str, rules: dict[str, Any]
 ) -> None:
@@ -198,7 +197,8 @@ def test_an_agent_that_watches_the_live_pages_sees_what_is_over_and_no_color_in_
     ledger.close()
     assert len(seen) == len(asked) >= 4, said.output
     for match, pages in zip(asked, seen, strict=True):
-        assert not [color for color in drawn[match] if color in pages]
+        # A digest may hold the six letters of a color by chance.
+        assert not [color for color in drawn[match] if re.search(rf"(?<![0-9A-F]){color}(?![0-9A-F])", pages)]
     shown = [f"LIVE/{match}" in pages for match, pages in zip(asked, seen, strict=True)]
     assert any(shown), "matches in play are shown"
     assert [color for color in drawn[1] if color in over], "what is over is shown"

@@ -19,7 +19,7 @@ from peerage.engine.replay import replay
 from peerage.ledger import open_ledger
 from peerage.ledger.codec import by_hex, read_fixture
 from peerage.ledger.merkle import digest, link
-from peerage.ledger.places import TOPIC, Places, places
+from peerage.ledger.places import TOPIC, Bench, Places, places
 from peerage.ledger.store import amend
 from peerage.match import Fixture
 from peerage.players.client import Call, Client, PlayerError
@@ -42,8 +42,8 @@ def counted(benches: list[tuple[int, int]], matches: int) -> list[tuple[str, int
 
 def placed(benches: list[tuple[int, int]]) -> Places:
     found = Places()
-    for bench in benches:
-        found.add(*bench)
+    for after, from_round in benches:
+        found.add(Bench("p", "benched", from_round, after, "why"))
     return found
 
 
@@ -138,7 +138,8 @@ def test_a_place_that_is_none_is_told(tmp_path: Path, says: Callable[[int], int]
 
 def test_benches_that_cannot_be_read_give_no_places(tmp_path: Path) -> None:
     with closing(open_ledger("sqlite:///arena.db", tmp_path, create=True)) as ledger, ledger.runner():
-        amend(ledger, TOPIC, [{"after_match": 1, "from_round": 2}], 5)
+        bench = {"player": "p", "event": "benched", "from_round": 2, "after_match": 1, "why": "why"}
+        amend(ledger, TOPIC, [bench], 5)
         known = places(ledger)
         assert known is not None
         assert known.of_match(2) == 3

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 AnyRow = TypeVar("AnyRow")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Table(Sequence[AnyRow], Generic[AnyRow]):
     """Rows with named, typed fields, the best or first in front. `lead` says in sentences what the table
     comes to, `notes` what a reader must know of all rows.
@@ -42,6 +42,19 @@ class Table(Sequence[AnyRow], Generic[AnyRow]):
     def title(self) -> str:
         """What the table is of."""
         return self.block.title
+
+    def __eq__(self, other: object) -> bool:
+        """Return whether another table says the same, however it is shown."""
+        if not isinstance(other, Table):
+            return NotImplemented
+        return (self.rows, self.title, self.notes, self.lead) == (
+            other.rows,
+            other.title,
+            other.notes,
+            other.lead,
+        )
+
+    __hash__ = None  # type: ignore[assignment]
 
     def __len__(self) -> int:
         return len(self.block.rows)
